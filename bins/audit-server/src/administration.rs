@@ -1,0 +1,169 @@
+//! Commands that make and change organizations, projects and keys.
+
+use crate::arguments::{
+    KeyCommand, MasterKeyCommand, OrganizationCommand, Output, ProjectCommand, ViewerSecretCommand,
+};
+use crate::surroundings::open;
+use audit_app::NewOrganization;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Prints JSON, or the lines that people read.
+fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode> {
+    let mut stdout = std::io::stdout().lock();
+    match output.json {
+        true => writeln!(stdout, "{value}")?,
+        false => writeln!(stdout, "{}", lines.trim_end())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The keys of a new organization, as they are shown once.
+pub(crate) fn describe(new: &NewOrganization) -> String {
+    format!(
+        "organization  {}  {} ({})\nproject       {}  {}\nmaster key    {}\nproject key   {}\n",
+        new.organization.id,
+        new.organization.name,
+        new.organization.plan,
+        new.project.id,
+        new.project.name,
+        new.master_key.as_str(),
+        new.project_key.as_str(),
+    )
+}
+
+pub(crate) fn organizations(command: &OrganizationCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        OrganizationCommand::Create {
+            name,
+            plan,
+            output,
+            database,
+        } => {
+            let service = open(database, None)?;
+            let new = service.create_organization(name, *plan)?;
+            service.close();
+            let value = json!({
+                "organization_id": new.organization.id,
+                "project_id": new.project.id,
+                "master_key": new.master_key.as_str(),
+                "project_key": new.project_key.as_str(),
+            });
+            print(
+                output,
+                &value,
+                &(describe(&new) + "The keys are shown this once; only their hashes are kept."),
+            )
+        }
+        OrganizationCommand::SetPlan {
+            organization_id,
+            plan,
+            database,
+        } => {
+            let service = open(database, None)?;
+            service.set_plan(*organization_id, *plan)?;
+            service.close();
+            let line = format!("organization {organization_id} is on the plan {plan}");
+            print(&Output { json: false }, &Value::Null, &line)
+        }
+        OrganizationCommand::List { output, database } => {
+            let service = open(database, None)?;
+            let organizations = service.organizations()?;
+            let (mut value, mut lines) = (Vec::new(), String::new());
+            for (organization, projects) in organizations {
+                lines += &format!(
+                    "{}  {} ({})\n",
+                    organization.id, organization.name, organization.plan
+                );
+                for project in &projects {
+                    lines += &format!("    project {}  {}\n", project.id, project.name);
+                }
+                let project = |project: audit_app::Project| json!({"id": project.id, "name": project.name});
+                value.push(json!({
+                    "id": organization.id,
+                    "name": organization.name,
+                    "plan": organization.plan.as_str(),
+                    "created_at": organization.created_at.to_string(),
+                    "projects": projects.into_iter().map(project).collect::<Vec<_>>(),
+                }));
+            }
+            print(output, &Value::Array(value), &lines)
+        }
+    }
+}
+
+pub(crate) fn projects(command: &ProjectCommand) -> anyhow::Result<ExitCode> {
+    let ProjectCommand::Create {
+        organization,
+        name,
+        output,
+        database,
+    } = command;
+    let service = open(database, None)?;
+    let project = service.create_project(*organization, name)?;
+    service.close();
+    let value = json!({"project_id": project.id, "name": project.name});
+    print(
+        output,
+        &value,
+        &format!("project  {}  {}", project.id, project.name),
+    )
+}
+
+pub(crate) fn keys(command: &KeyCommand) -> anyhow::Result<ExitCode> {
+    let KeyCommand::Create {
+        project,
+        name,
+        environment,
+        output,
+        database,
+    } = command;
+    let service = open(database, None)?;
+    let new = service.create_project_key(None, *project, *environment, name)?;
+    service.close();
+    let value = json!({"id": new.key.id, "key": new.text.as_str(), "environment": environment.as_str()});
+    print(
+        output,
+        &value,
+        &format!("project key  {}  (shown this once)", new.text.as_str()),
+    )
+}
+
+pub(crate) fn master_keys(command: &MasterKeyCommand) -> anyhow::Result<ExitCode> {
+    let MasterKeyCommand::Create {
+        organization,
+        output,
+        database,
+    } = command;
+    let service = open(database, None)?;
+    let new = service.create_master_key(*organization)?;
+    service.close();
+    let value = json!({"id": new.key.id, "master_key": new.text.as_str()});
+    print(
+        output,
+        &value,
+        &format!("master key  {}  (shown this once)", new.text.as_str()),
+    )
+}
+
+pub(crate) fn viewer_secret(command: &ViewerSecretCommand) -> anyhow::Result<ExitCode> {
+    let ViewerSecretCommand::Rotate { database } = command;
+    let service = open(database, None)?;
+    let kid = service.rotate_viewer_secret()?;
+    service.close();
+    let line = format!("viewer tokens are signed with the secret {kid} from now on");
+    print(&Output { json: false }, &Value::Null, &line)
+}
+
+pub(crate) fn routes() -> anyhow::Result<ExitCode> {
+    let mut stdout = std::io::stdout().lock();
+    for endpoint in audit_http::ENDPOINTS
+        .iter()
+        .filter(|endpoint| endpoint.method != "OPTIONS")
+    {
+        let path = endpoint.path.replace('{', ":").replace('}', "");
+        writeln!(stdout, "{} {path}", endpoint.method)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,248 @@
+//! `audit-server demo`: the main job on real events, for a newcomer, in one command.
+
+use crate::arguments::{DatabaseOptions, DemoOptions};
+use crate::import::{Sink, import};
+use crate::serve::{listen, run};
+use crate::surroundings::open;
+use anyhow::Context;
+use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection};
+use audit_auth::{MasterKey, Principal};
+use audit_domain::{Environment, EventFilter, KeyId, PageLimit, Search};
+use audit_store::DatabaseUrl;
+use comfy_table::{ContentArrangement, Table, presets::ASCII_MARKDOWN};
+use indicatif::ProgressBar;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// 2,900 events that AWS CloudTrail recorded during an attack simulation; see `docs/examples/README.md`.
+const EVENTS: &[u8] = include_bytes!("../../../docs/examples/cloudtrail-events.jsonl");
+const ACTOR: &str = "arn:aws:iam::123837392027:user/benjamin";
+const TENANT: &str = "123837392027";
+/// Rows of a printed table, at most.
+const TABLE_ROWS_MAX: usize = 10;
+
+/// The command.
+pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
+    let listener = listen(&options.http)?;
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let database = DatabaseOptions {
+        database_url: DatabaseUrl::Sqlite(folder.path().join("demo.db")),
+    };
+    let service = open(&database, None)?;
+    let new = service
+        .create_first_organization()?
+        .context("the database of the demo is not empty")?;
+    let mut out = std::io::stdout().lock();
+    load(&mut out, &service, &new)?;
+    let reader = Reader {
+        service: &service,
+        new: &new,
+    };
+    reader.show_denied(&mut out)?;
+    reader.show_actor(&mut out)?;
+    reader.show_tenant(&mut out)?;
+    if options.queries_only {
+        service.close();
+        return Ok(ExitCode::SUCCESS);
+    }
+    write!(out, "{}", next_steps(&new, &listener.local_addr()?.to_string()))?;
+    drop(out);
+    // The folder goes when the server has stopped.
+    let code = run(listener, service, &options.http)?;
+    folder.close().context("cannot remove the temporary folder")?;
+    Ok(code)
+}
+
+fn load(out: &mut impl Write, service: &Arc<AuditLog>, new: &NewOrganization) -> anyhow::Result<()> {
+    writeln!(
+        out,
+        "Loading 2,900 real audit events (AWS CloudTrail, July 2023) into a temporary database …"
+    )?;
+    let sink = Sink::Database {
+        service: Arc::clone(service),
+        project_id: new.project.id,
+        environment: Environment::Live,
+    };
+    let report = import(EVENTS, &sink, &ProgressBar::hidden())?;
+    writeln!(out, "{}\n", report.summary())?;
+    Ok(())
+}
+
+fn next_steps(new: &NewOrganization, address: &str) -> String {
+    format!(
+        "A server with these events runs now; Ctrl-C ends it and removes the database.\n\n\
+         master key   {}\nproject key  {}\n\n\
+         The newest event of one actor:\n\n  \
+         curl -sS -G http://{address}/api/v1/events -H 'Authorization: Bearer {}' --data-urlencode 'actor_id={ACTOR}' -d limit=1\n\n\
+         Send one of your own:\n\n  \
+         curl -sS http://{address}/api/v1/events -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' \
+         -d '{{\"action\":\"user.created\",\"category\":\"mutation\",\"tenant_id\":\"acme\",\"actor\":{{\"id\":\"user_1\",\"type\":\"user\",\"email\":\"jane@example.com\"}}}}'\n\n\
+         Next: audit-server serve keeps its database; docs/api.md shows every endpoint.\n\n",
+        new.master_key.as_str(),
+        new.project_key.as_str(),
+        new.project_key.as_str(),
+        new.project_key.as_str(),
+    )
+}
+
+/// Asks as the organization's master.
+struct Reader<'a> {
+    service: &'a AuditLog,
+    new: &'a NewOrganization,
+}
+
+impl Reader<'_> {
+    fn page(
+        &self,
+        filter: EventFilter,
+        cursor: Option<String>,
+    ) -> anyhow::Result<(Vec<Value>, Option<String>)> {
+        let (key_id, organization_id) = (KeyId::from_random([0; 16]), self.new.organization.id);
+        let principal = Principal::Master(MasterKey {
+            key_id,
+            organization_id,
+        });
+        let request = EventsRequest {
+            filter,
+            cursor,
+            limit: PageLimit::new(PageLimit::EVENTS_MAX)?,
+        };
+        let answer = self.service.events(&principal, Selection::default(), request)?;
+        let events = answer
+            .events
+            .iter()
+            .map(|event| serde_json::from_str(event.get()));
+        Ok((events.collect::<Result<_, _>>()?, answer.cursor))
+    }
+
+    fn all(&self, filter: &EventFilter) -> anyhow::Result<Vec<Value>> {
+        let (mut all, mut cursor) = self.page(filter.clone(), None)?;
+        while cursor.is_some() {
+            let (more, next) = self.page(filter.clone(), cursor)?;
+            all.extend(more);
+            cursor = next;
+        }
+        Ok(all)
+    }
+
+    fn show_denied(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let started = Instant::now();
+        let filter = EventFilter {
+            search: Some(Search::parse("failed")?),
+            ..EventFilter::default()
+        };
+        let mut denied: BTreeMap<(String, String, String), usize> = BTreeMap::new();
+        for event in self.all(&filter)? {
+            let code = text(&event["metadata"]["error_code"]);
+            if code.contains("Denied") || code.contains("Unauthorized") {
+                *denied
+                    .entry((short(&text(&event["actor"]["id"])), text(&event["action"]), code))
+                    .or_default() += 1;
+            }
+        }
+        let elapsed = started.elapsed();
+        let mut rows: Vec<_> = denied.into_iter().collect();
+        rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let rows = rows
+            .into_iter()
+            .map(|((actor, action, code), count)| vec![actor, action, code, count.to_string()]);
+        writeln!(
+            out,
+            "1. Who was denied?   GET /events?search=failed, counted by actor and action   ({elapsed:.1?})"
+        )?;
+        print_table(out, &["actor", "action", "error", "events"], rows.collect())
+    }
+
+    fn show_actor(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let started = Instant::now();
+        let filter = EventFilter {
+            actor_ids: Some(vec![ACTOR.to_owned()]),
+            ..EventFilter::default()
+        };
+        let (events, _) = self.page(filter, None)?;
+        let elapsed = started.elapsed();
+        let rows = events.iter().map(|event| {
+            let target = short(&text(&event["target"]["id"]));
+            vec![
+                text(&event["occurred_at"]),
+                text(&event["action"]),
+                target,
+                text(&event["context"]["ip_address"]),
+            ]
+        });
+        writeln!(
+            out,
+            "2. What did benjamin do?   GET /events?actor_id={ACTOR}   ({} events, {elapsed:.1?})",
+            events.len()
+        )?;
+        print_table(out, &["occurred at", "action", "target", "from"], rows.collect())
+    }
+
+    fn show_tenant(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let started = Instant::now();
+        let filter = EventFilter {
+            tenant_id: Some(TENANT.to_owned()),
+            ..EventFilter::default()
+        };
+        let (events, cursor) = self.page(filter, None)?;
+        let elapsed = started.elapsed();
+        let rows = events.iter().map(|event| {
+            let hash = text(&event["content_hash"]);
+            let hash = hash.get(..19).unwrap_or_default();
+            vec![
+                text(&event["occurred_at"]),
+                short(&text(&event["actor"]["id"])),
+                text(&event["action"]),
+                format!("{hash}…"),
+            ]
+        });
+        let more = if cursor.is_some() {
+            "more follow by cursor"
+        } else {
+            "the last page"
+        };
+        writeln!(
+            out,
+            "3. One tenant's page   GET /events?tenant_id={TENANT}   ({} events, {more}, {elapsed:.1?})",
+            events.len()
+        )?;
+        print_table(
+            out,
+            &["occurred at", "actor", "action", "content hash"],
+            rows.collect(),
+        )
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The part of an ARN that people read.
+fn short(arn: &str) -> String {
+    let name = arn.splitn(6, ':').nth(5).unwrap_or(arn);
+    match name.char_indices().nth(44) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+fn print_table(out: &mut impl Write, header: &[&str], rows: Vec<Vec<String>>) -> anyhow::Result<()> {
+    let hidden = rows.len().saturating_sub(TABLE_ROWS_MAX);
+    let mut table = Table::new();
+    table
+        .load_style(ASCII_MARKDOWN)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header.to_vec());
+    table.add_rows(rows.into_iter().take(TABLE_ROWS_MAX));
+    writeln!(out, "{table}")?;
+    if hidden > 0 {
+        writeln!(out, "… and {hidden} more")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! Running the service until it is told to stop.
+
+use crate::administration::describe;
+use crate::arguments::{HttpOptions, ServeOptions};
+use crate::surroundings::{SystemEntropy, open};
+use actix_web::rt::signal::unix::{SignalKind, signal};
+use actix_web::{App, HttpServer, web};
+use anyhow::Context;
+use audit_app::{AuditLog, NewOrganization};
+use audit_http::{CorsOrigins, HttpState};
+use std::io::Write;
+use std::net::TcpListener;
+use std::process::ExitCode;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+/// How long requests that were accepted may take once the service is told to stop.
+const SHUTDOWN_SECONDS_MAX: u64 = 6;
+/// How often the last uses of keys are written.
+const KEY_USES_INTERVAL_SECONDS: u64 = 5;
+/// Connections that wait to be accepted.
+const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
+
+/// `audit-server serve`.
+pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
+    // The port first: a service that cannot listen must not make keys that nobody sees.
+    let listener = listen(&options.http)?;
+    let service = open(&options.database, Some(&options.service))?;
+    let address = listener.local_addr()?;
+    let new = service.create_first_organization()?;
+    let mut stdout = std::io::stdout().lock();
+    if let Some(new) = &new {
+        write!(stdout, "{}", first_start(new, &address.to_string()))?;
+    }
+    drop(stdout);
+    run(listener, service, &options.http)
+}
+
+/// What is printed once, on first start.
+fn first_start(new: &NewOrganization, address: &str) -> String {
+    format!(
+        "This database was empty. These keys are shown this once; only their hashes are kept.\n\n{}\n\
+         Store an event:\n\n  \
+         curl -sS http://{address}/api/v1/events -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' \
+         -d '{{\"action\":\"user.created\",\"category\":\"mutation\",\"tenant_id\":\"acme\",\"actor\":{{\"id\":\"user_1\",\"type\":\"user\",\"email\":\"jane@example.com\"}}}}'\n\n\
+         Read it back:\n\n  \
+         curl -sS http://{address}/api/v1/events -H 'Authorization: Bearer {}'\n\n",
+        describe(new),
+        new.project_key.as_str(),
+        new.project_key.as_str(),
+    )
+}
+
+/// Binds the address.
+pub(crate) fn listen(options: &HttpOptions) -> anyhow::Result<TcpListener> {
+    raise_open_files_limit();
+    let listener = TcpListener::bind(&options.listen);
+    let listener = listener.with_context(|| format!("cannot listen on {}", options.listen))?;
+    // The standard library listens with a short backlog; listening again on the same socket lengthens it.
+    rustix::net::listen(&listener, BACKLOG_CONNECTIONS_MAX as i32).context("cannot listen")?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Each connection is an open file, and the usual limit of a shell is 1,024.
+fn raise_open_files_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: maximum,
+            maximum,
+        },
+    ) {
+        log::warn!("the limit of open files stays as it is: {error}");
+    }
+}
+
+/// Serves until SIGTERM or SIGINT, then finishes what was accepted.
+pub(crate) fn run(
+    listener: TcpListener,
+    service: Arc<AuditLog>,
+    options: &HttpOptions,
+) -> anyhow::Result<ExitCode> {
+    let cors_origins = match options.cors_origins.as_slice() {
+        [] => CorsOrigins::Any,
+        origins => CorsOrigins::Only(origins.to_vec()),
+    };
+    let address = listener.local_addr()?;
+    let state = web::Data::new(HttpState::new(
+        Arc::clone(&service),
+        Arc::new(SystemEntropy),
+        cors_origins,
+    )?);
+    let (stop, stopped) = mpsc::channel::<()>();
+    let background = {
+        let service = Arc::clone(&service);
+        std::thread::Builder::new()
+            .name("background".to_owned())
+            .spawn(move || keep_house(&service, &stopped))?
+    };
+    let workers = options.http_workers;
+    let outcome = actix_web::rt::System::new().block_on(async move {
+        let configure = move || App::new().configure(|config| audit_http::configure(config, state.clone()));
+        let mut server = HttpServer::new(configure)
+            .shutdown_timeout(SHUTDOWN_SECONDS_MAX)
+            .disable_signals();
+        if let Some(workers) = workers {
+            server = server.workers(workers);
+        }
+        // Before the line that says the service is up: whoever reads it may send a signal at once.
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let server = server.listen(listener)?.run();
+        let handle = server.handle();
+        actix_web::rt::spawn(async move {
+            tokio::select! {
+                _ = terminate.recv() => log::info!("SIGTERM: finishing what was accepted"),
+                _ = interrupt.recv() => log::info!("SIGINT: finishing what was accepted"),
+            }
+            handle.stop(true).await;
+        });
+        let mut stdout = std::io::stdout().lock();
+        writeln!(stdout, "listening on http://{address}")?;
+        stdout.flush()?;
+        drop(stdout);
+        server.await
+    });
+    drop(stop);
+    if background.join().is_err() {
+        log::error!("the background work ended in a panic");
+    }
+    service.close();
+    outcome.context("the server stopped")?;
+    log::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be done from time to time, until `stopped` closes.
+fn keep_house(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
+    let interval = Duration::from_secs(KEY_USES_INTERVAL_SECONDS);
+    while stopped.recv_timeout(interval) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if let Err(error) = service.write_key_uses() {
+            log::warn!("the last uses of keys were not written: {error}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Organizations, projects and keys.
+
+use crate::error::{AppError, Result};
+use crate::service::AuditLog;
+use audit_auth::{KeyKind, KeyText, MasterKey, Principal};
+use audit_domain::{Environment, KeyId, Name, OrganizationId, Plan, ProjectId, ViewerTier};
+use audit_store::{Key, Organization, Project, Rows};
+
+/// A new key. Its text cannot be had again.
+#[derive(Debug)]
+pub struct NewKey {
+    /// The full key.
+    pub text: KeyText,
+    /// What is kept of it.
+    pub key: Key,
+}
+
+/// A new organization, with what is needed to use it.
+#[derive(Debug)]
+pub struct NewOrganization {
+    /// The organization.
+    pub organization: Organization,
+    /// Its first project.
+    pub project: Project,
+    /// Its master key.
+    pub master_key: KeyText,
+    /// A live key of the project.
+    pub project_key: KeyText,
+}
+
+/// Projects of an organization, at most.
+pub const PROJECTS_MAX: usize = 1_000;
+
+impl AuditLog {
+    /// Makes an organization with a project `default`, a master key and a live project key.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn create_organization(&self, name: &Name, plan: Plan) -> Result<NewOrganization> {
+        let new = self.new_organization(name, plan);
+        self.store.configure(move |rows| insert_organization(rows, new))
+    }
+
+    /// Makes the organization `default` when there is none at all, as on first start. Of several nodes that start at
+    /// once, one makes it; the others get `None`.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn create_first_organization(&self) -> Result<Option<NewOrganization>> {
+        if !self.store.read(|rows| rows.organizations())?.is_empty() {
+            return Ok(None);
+        }
+        let name = "default".parse::<Name>().map_err(AppError::internal)?;
+        let new = self.new_organization(&name, Plan::Enterprise);
+        self.store.configure(move |rows| {
+            if !rows.organizations()?.is_empty() {
+                return Ok(None);
+            }
+            insert_organization(rows, new).map(Some)
+        })
+    }
+
+    fn new_organization(&self, name: &Name, plan: Plan) -> (NewOrganization, [Key; 2]) {
+        let created_at = self.clock.now();
+        let id = OrganizationId::from_random(self.entropy.bytes());
+        let organization = Organization {
+            id,
+            name: name.to_string(),
+            plan,
+            created_at,
+        };
+        let project = self.new_project(id, "default");
+        let master = self.new_key(id, None, "master");
+        let live = self.new_key(id, Some((project.id, Environment::Live)), "default");
+        let keys = [master.key, live.key];
+        (
+            NewOrganization {
+                organization,
+                project,
+                master_key: master.text,
+                project_key: live.text,
+            },
+            keys,
+        )
+    }
+
+    fn new_project(&self, organization_id: OrganizationId, name: &str) -> Project {
+        let id = ProjectId::from_random(self.entropy.bytes());
+        Project {
+            id,
+            organization_id,
+            name: name.to_owned(),
+            created_at: self.clock.now(),
+        }
+    }
+
+    fn new_key(
+        &self,
+        organization_id: OrganizationId,
+        project: Option<(ProjectId, Environment)>,
+        name: &str,
+    ) -> NewKey {
+        let kind = project.map_or(KeyKind::Master, |(_, environment)| KeyKind::Project(environment));
+        let text = KeyText::generate(kind, self.entropy.bytes());
+        let key = Key {
+            id: KeyId::from_random(self.entropy.bytes()),
+            organization_id,
+            project,
+            name: name.to_owned(),
+            prefix: text.prefix().to_owned(),
+            created_at: self.clock.now(),
+            last_used_at: None,
+            revoked_at: None,
+        };
+        NewKey { text, key }
+    }
+
+    /// All organizations with their projects.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn organizations(&self) -> Result<Vec<(Organization, Vec<Project>)>> {
+        self.store.read(|rows| {
+            let organizations = rows.organizations()?;
+            organizations
+                .into_iter()
+                .map(|one| rows.projects(one.id).map(|projects| (one, projects)))
+                .collect::<Result<_, _>>()
+                .map_err(AppError::from)
+        })
+    }
+
+    /// Changes an organization's plan, from the next request on.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn set_plan(&self, id: OrganizationId, plan: Plan) -> Result<()> {
+        self.store.configure(move |rows| match rows.set_plan(id, plan)? {
+            true => Ok(()),
+            false => Err(AppError::NotFound("organization")),
+        })
+    }
+
+    /// The projects of the principal's organization, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn projects(&self, master: &MasterKey) -> Result<Vec<Project>> {
+        let organization_id = master.organization_id;
+        self.store
+            .read(|rows| rows.projects(organization_id).map_err(AppError::from))
+    }
+
+    /// Makes a project.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when there is no such organization, [`AppError::Forbidden`] when it has
+    /// [`PROJECTS_MAX`] projects.
+    pub fn create_project(&self, organization_id: OrganizationId, name: &Name) -> Result<Project> {
+        let project = self.new_project(organization_id, name.as_str());
+        self.store.configure(move |rows| {
+            rows.organization(organization_id)?
+                .ok_or(AppError::NotFound("organization"))?;
+            if rows.projects(organization_id)?.len() >= PROJECTS_MAX {
+                return Err(AppError::Forbidden(format!(
+                    "an organization has at most {PROJECTS_MAX} projects"
+                )));
+            }
+            insert_project(rows, &project)?;
+            Ok(project)
+        })
+    }
+
+    /// Makes a project key for a project of the organization, or of any when `organization_id` is `None` (command
+    /// line).
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when the project is not there or not the organization's.
+    pub fn create_project_key(
+        &self,
+        organization_id: Option<OrganizationId>,
+        project_id: ProjectId,
+        environment: Environment,
+        name: &Name,
+    ) -> Result<NewKey> {
+        let project = self
+            .store
+            .read(|rows| rows.project(project_id).map_err(AppError::from))?;
+        let owner = project.map(|project| project.organization_id);
+        let owner = owner.filter(|owner| organization_id.is_none_or(|id| id == *owner));
+        let owner = owner.ok_or(AppError::NotFound("project"))?;
+        let new = self.new_key(owner, Some((project_id, environment)), name.as_str());
+        self.insert_key(new)
+    }
+
+    /// Makes another master key of an organization.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when there is no such organization.
+    pub fn create_master_key(&self, organization_id: OrganizationId) -> Result<NewKey> {
+        let found = self
+            .store
+            .read(|rows| rows.organization(organization_id).map_err(AppError::from))?;
+        found.ok_or(AppError::NotFound("organization"))?;
+        self.insert_key(self.new_key(organization_id, None, "master"))
+    }
+
+    fn insert_key(&self, new: NewKey) -> Result<NewKey> {
+        self.store.configure(move |rows| {
+            rows.insert_key(&new.key, &new.text.hash())?;
+            Ok(new)
+        })
+    }
+
+    /// Project keys: the whole organization's for a master key (`project_id` narrows it), its own project's for a
+    /// project key.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when the project named is not within reach.
+    pub fn keys(&self, principal: &Principal, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
+        let mut keys = self.store.read(|rows| {
+            let within = match (principal, project_id) {
+                (Principal::Project(own), Some(named)) if named != own.project_id => {
+                    return Err(AppError::NotFound("project"));
+                }
+                (Principal::Project(own), _) => Some(own.project_id),
+                (_, None) => None,
+                (_, Some(named)) => {
+                    let project = rows.project(named)?;
+                    let reached =
+                        project.filter(|project| project.organization_id == principal.organization_id());
+                    Some(reached.ok_or(AppError::NotFound("project"))?.id)
+                }
+            };
+            Ok(rows.project_keys(principal.organization_id(), within)?)
+        })?;
+        for key in &mut keys {
+            key.last_used_at = key.last_used_at.max(self.noted_use(key.id));
+        }
+        Ok(keys)
+    }
+
+    /// Revokes a project key within reach. A second time changes nothing.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`]; master keys are not found here, they cannot be managed over HTTP.
+    pub fn revoke_key(&self, principal: &Principal, id: KeyId) -> Result<()> {
+        let now = self.clock.now();
+        let principal = principal.clone();
+        self.store.configure(move |rows| {
+            let key = rows
+                .key(id)?
+                .filter(|key| reaches(&principal, key))
+                .ok_or(AppError::NotFound("key"))?;
+            Ok(rows.revoke_key(key.id, now)?)
+        })
+    }
+}
+
+fn reaches(principal: &Principal, key: &Key) -> bool {
+    let Some((project_id, _)) = key.project else {
+        return false;
+    };
+    match principal {
+        Principal::Master(master) => master.organization_id == key.organization_id,
+        Principal::Project(own) => own.project_id == project_id,
+        Principal::Viewer(_) => false,
+    }
+}
+
+fn insert_organization(
+    rows: &mut Rows<'_>,
+    (new, [master, live]): (NewOrganization, [Key; 2]),
+) -> Result<NewOrganization> {
+    rows.insert_organization(&new.organization)?;
+    insert_project(rows, &new.project)?;
+    rows.insert_key(&master, &new.master_key.hash())?;
+    rows.insert_key(&live, &new.project_key.hash())?;
+    Ok(new)
+}
+
+fn insert_project(rows: &mut Rows<'_>, project: &Project) -> Result<()> {
+    rows.insert_project(project)?;
+    for tier in ViewerTier::initial() {
+        rows.insert_tier(project.id, &tier, project.created_at)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! What is configured, kept in memory for as long as it holds.
+//!
+//! Everything here is marked with the configuration's version. A reader compares the version first, in the database; an
+//! ingest relies on what it has and is refused as stale, inside the transaction that stores its events, when the version
+//! has moved on. So a revoked key or a deleted rule is never used again, on any node, and a request needs no look-up.
+
+use crate::error::Result;
+use crate::redaction::compile_rules;
+use crate::settings::Settings;
+use audit_auth::{KeyHash, ViewerSecret};
+use audit_domain::{Environment, ProjectId};
+use audit_redact::Engine;
+use audit_store::{Key, LedgerId, Project, Rows, StoredTier};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+/// Everything about a project that a request depends on.
+#[derive(Debug)]
+pub(crate) struct ProjectConfiguration {
+    pub(crate) project: Project,
+    pub(crate) daily_events_max: Option<u64>,
+    pub(crate) ledgers: HashMap<Environment, LedgerId>,
+    pub(crate) engine: Engine,
+    pub(crate) tiers: Vec<StoredTier>,
+}
+
+/// Keys and projects that are remembered at once; beyond that all are read again.
+const REMEMBERED_MAX: usize = 10_000;
+
+/// What is configured at one version.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    pub(crate) version: i64,
+    keys: Mutex<HashMap<[u8; KeyHash::BYTES], Arc<Key>>>,
+    projects: Mutex<HashMap<ProjectId, Arc<ProjectConfiguration>>>,
+    viewer_secrets: OnceLock<Arc<Vec<ViewerSecret>>>,
+}
+
+/// The newest snapshot that this process has seen.
+#[derive(Debug, Default)]
+pub(crate) struct Directory {
+    newest: RwLock<Arc<Snapshot>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Maps are changed by single insertions, which leave them whole even in a panic.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Directory {
+    /// The newest snapshot known, which may be out of date.
+    pub(crate) fn newest(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A snapshot that holds at this moment.
+    pub(crate) fn current(&self, rows: &mut Rows<'_>) -> Result<Arc<Snapshot>> {
+        let version = rows.configuration_version()?;
+        let newest = self.newest();
+        if newest.version == version {
+            return Ok(newest);
+        }
+        let mut newest = self.newest.write().unwrap_or_else(PoisonError::into_inner);
+        if newest.version < version {
+            *newest = Arc::new(Snapshot {
+                version,
+                ..Snapshot::default()
+            });
+        }
+        Ok(Arc::clone(&newest))
+    }
+}
+
+impl Snapshot {
+    /// A key, if it has been looked up before.
+    pub(crate) fn known_key(&self, hash: &KeyHash) -> Option<Arc<Key>> {
+        lock(&self.keys).get(hash.as_bytes()).cloned()
+    }
+
+    /// A project, if it has been looked up before.
+    pub(crate) fn known_project(&self, id: ProjectId) -> Option<Arc<ProjectConfiguration>> {
+        lock(&self.projects).get(&id).cloned()
+    }
+
+    /// The key whose text has this hash.
+    pub(crate) fn key(&self, rows: &mut Rows<'_>, hash: &KeyHash) -> Result<Option<Arc<Key>>> {
+        if let Some(key) = self.known_key(hash) {
+            return Ok(Some(key));
+        }
+        let Some(key) = rows.key_by_hash(hash)?.map(Arc::new) else {
+            return Ok(None);
+        };
+        let mut keys = lock(&self.keys);
+        if keys.len() >= REMEMBERED_MAX {
+            keys.clear();
+        }
+        keys.insert(*hash.as_bytes(), Arc::clone(&key));
+        Ok(Some(key))
+    }
+
+    /// A project with everything that belongs to it.
+    pub(crate) fn project(
+        &self,
+        rows: &mut Rows<'_>,
+        settings: &Settings,
+        id: ProjectId,
+    ) -> Result<Option<Arc<ProjectConfiguration>>> {
+        if let Some(project) = self.known_project(id) {
+            return Ok(Some(project));
+        }
+        let Some(configuration) = load_project(rows, settings, id)?.map(Arc::new) else {
+            return Ok(None);
+        };
+        let mut projects = lock(&self.projects);
+        if projects.len() >= REMEMBERED_MAX {
+            projects.clear();
+        }
+        projects.insert(id, Arc::clone(&configuration));
+        Ok(Some(configuration))
+    }
+
+    /// The secrets that verify viewer tokens, the one that signs first.
+    pub(crate) fn viewer_secrets(&self, rows: &mut Rows<'_>) -> Result<Arc<Vec<ViewerSecret>>> {
+        if let Some(secrets) = self.viewer_secrets.get() {
+            return Ok(Arc::clone(secrets));
+        }
+        let mut stored = rows.viewer_secrets()?;
+        stored.sort_by_key(|secret| secret.retired_at.is_some());
+        let secrets = Arc::new(stored.into_iter().map(|secret| secret.secret).collect());
+        Ok(Arc::clone(self.viewer_secrets.get_or_init(|| secrets)))
+    }
+}
+
+fn load_project(
+    rows: &mut Rows<'_>,
+    settings: &Settings,
+    id: ProjectId,
+) -> Result<Option<ProjectConfiguration>> {
+    let Some(project) = rows.project(id)? else {
+        return Ok(None);
+    };
+    let Some(organization) = rows.organization(project.organization_id)? else {
+        return Ok(None);
+    };
+    let rules = rows.redaction_rules(id)?;
+    Ok(Some(ProjectConfiguration {
+        project,
+        daily_events_max: settings.daily_events_max(organization.plan),
+        ledgers: rows.ledgers(id)?,
+        engine: compile_rules(&rules, settings.hash_key.as_ref())?,
+        tiers: rows.tiers(id)?,
+    }))
+}

@@ -1,0 +1,137 @@
+//! Reading events.
+
+use crate::error::{AppError, Result};
+use crate::service::{AuditLog, Scope, Selection};
+use audit_auth::Principal;
+use audit_domain::{EventFilter, EventId, PageLimit, Position, ViewerTier, Violations};
+use audit_store::{EventPage, EventQuery};
+use serde_json::value::{RawValue, to_raw_value};
+
+/// What a reader asks for. Ids in the filter are as the reader knows them; redaction may have stored other forms.
+#[derive(Clone, Debug)]
+pub struct EventsRequest {
+    /// Which events.
+    pub filter: EventFilter,
+    /// From an earlier answer.
+    pub cursor: Option<String>,
+    /// How many at most.
+    pub limit: PageLimit,
+}
+
+/// A page of events.
+#[derive(Debug)]
+pub struct EventsAnswer {
+    /// The events, each as JSON text.
+    pub events: Vec<Box<RawValue>>,
+    /// Where the next page begins; `None` on the last.
+    pub cursor: Option<String>,
+}
+
+impl AuditLog {
+    /// One page of the events that the principal may see.
+    ///
+    /// # Errors
+    /// When the cursor is not one of this query, or the principal does not reach the project.
+    pub fn events(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        request: EventsRequest,
+    ) -> Result<EventsAnswer> {
+        self.store.read(|rows| {
+            let scope = self.scope(rows, principal, selection)?;
+            let tier = visible_tier(&scope, principal)?;
+            let mut filter = request.filter;
+            if let Principal::Viewer(viewer) = principal {
+                filter.tenant_id = Some(viewer.tenant_id.clone());
+            }
+            let engine = &scope.project.engine;
+            let all_forms =
+                |ids: Vec<String>| ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
+            filter.actor_ids = filter.actor_ids.map(all_forms);
+            filter.target_ids = filter.target_ids.map(all_forms);
+            let cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
+            let after = match &request.cursor {
+                Some(text) => Some(self.open_cursor(text, &cursor_scope)?),
+                None => None,
+            };
+            let query = EventQuery {
+                ledger_id: scope.ledger_id,
+                filter,
+                tier,
+                after,
+                limit: request.limit,
+            };
+            let page = rows.events(&query)?;
+            self.answer(page, query.tier.as_ref(), &cursor_scope)
+        })
+    }
+
+    /// One event by its id.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when the principal's project has no such event.
+    pub fn event(&self, principal: &Principal, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
+        self.store.read(|rows| {
+            let scope = self.scope(rows, principal, selection)?;
+            let event = rows
+                .event(scope.ledger_id, id)?
+                .ok_or(AppError::NotFound("event"))?;
+            Ok(event.to_json()?)
+        })
+    }
+
+    fn open_cursor(&self, text: &str, scope: &str) -> Result<Position> {
+        self.cursor_key
+            .open(text, scope)
+            .map_err(|error| Violations::one("cursor", error).into())
+    }
+
+    fn answer(&self, page: EventPage, tier: Option<&ViewerTier>, cursor_scope: &str) -> Result<EventsAnswer> {
+        let last = page.events.last().filter(|_| page.has_more);
+        let cursor = last.map(|event| {
+            let position = Position {
+                occurred_at: event.occurred_at,
+                id: event.id,
+            };
+            self.cursor_key.seal(position, cursor_scope)
+        });
+        let mut events = Vec::with_capacity(page.events.len());
+        for event in &page.events {
+            events.push(match tier.filter(|tier| tier.hides_something()) {
+                Some(tier) => {
+                    let mut object = event.to_object()?;
+                    tier.redact(&mut object);
+                    to_raw_value(&object).map_err(AppError::internal)?
+                }
+                None => event.to_json()?,
+            });
+        }
+        Ok(EventsAnswer { events, cursor })
+    }
+}
+
+/// What a viewer may see; `None` for keys, which see everything.
+fn visible_tier(scope: &Scope, principal: &Principal) -> Result<Option<ViewerTier>> {
+    let Principal::Viewer(viewer) = principal else {
+        return Ok(None);
+    };
+    let tier = scope
+        .project
+        .tiers
+        .iter()
+        .find(|tier| tier.tier.name.as_str() == viewer.tier);
+    tier.map(|tier| Some(tier.tier.clone()))
+        .ok_or(AppError::InvalidToken)
+}
+
+/// A cursor is good for the same log, visibility and filters.
+fn cursor_scope(scope: &Scope, tier: Option<&ViewerTier>, filter: &EventFilter) -> String {
+    let tier = tier.map(|tier| tier.name.as_str()).unwrap_or_default();
+    format!(
+        "events {} {} {tier} {}",
+        scope.project.project.id,
+        scope.environment,
+        filter.fingerprint()
+    )
+}

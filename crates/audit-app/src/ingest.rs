@@ -1,0 +1,352 @@
+//! The way of an event in: read, check, redact, stamp, append.
+
+use crate::directory::ProjectConfiguration;
+use crate::error::{AppError, Result};
+use crate::redaction::redact_event;
+use crate::service::{AuditLog, Selection, environment_of, ledger_of};
+use audit_auth::{Credential, Principal};
+use audit_domain::{
+    Environment, Event, EventId, ProjectId, Record, Stamp, Timestamp, Violation, Violations, json,
+};
+use audit_store::{Appended, Destination, NewEvent, StoreError};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Events of one request, at most.
+pub const BATCH_EVENTS_MAX: usize = 100;
+/// How often a request is prepared anew because the configuration changed while it was on its way.
+const STALE_RETRIES_MAX: usize = 5;
+
+/// What became of a request with events.
+#[derive(Debug)]
+pub struct Ingested {
+    /// The stored events' ids, in the order they were sent; for a repeat, the id of the first.
+    pub ids: Vec<EventId>,
+    /// How many fields redaction changed.
+    pub redacted_count: usize,
+    /// Events of a batch that were refused.
+    pub refused: Vec<RefusedEvent>,
+    /// How many of `ids` were stored before, under the same idempotency key.
+    pub repeated_count: usize,
+}
+
+/// An event of a batch that was refused.
+#[derive(Debug)]
+pub struct RefusedEvent {
+    /// Its place in the batch.
+    pub index: usize,
+    /// Why.
+    pub error: AppError,
+}
+
+/// Where a sender's events go, and how they are redacted.
+struct Sender {
+    destination: Destination,
+    project: Arc<ProjectConfiguration>,
+}
+
+/// Events on their way: what can be stored, and what cannot.
+struct Prepared {
+    events: Vec<NewEvent>,
+    /// Index in the request and redacted fields of each of `events`.
+    places: Vec<(usize, usize)>,
+    refused: Vec<RefusedEvent>,
+    is_batch: bool,
+}
+
+impl AuditLog {
+    /// Stores the events of a request body: one object, or an array of up to [`BATCH_EVENTS_MAX`].
+    ///
+    /// When it returns `Ok`, every event in `ids` is committed; on an error nothing of the request is stored.
+    ///
+    /// # Errors
+    /// The answer of the interface that applies; a batch of which nothing could be stored is invalid as a whole.
+    pub async fn ingest(
+        self: &Arc<Self>,
+        credential: &Credential,
+        selection: Selection,
+        body: &[u8],
+    ) -> Result<Ingested> {
+        // What is in memory is relied upon until the transaction says that it is stale; an error could be due to it
+        // as well, so it stands only when a look at the database confirms it.
+        let mut version = None;
+        if let Some(sender) = self.known_sender(credential, selection) {
+            version = Some(sender.destination.configuration_version);
+            match self.attempt(&sender, body).await {
+                Ok(ingested) => return Ok(ingested),
+                Err(error) if is_final(&error) => return Err(error),
+                Err(error) => {
+                    let sender = self.sender(credential, selection).await?;
+                    if Some(sender.destination.configuration_version) == version {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        for _ in 0..STALE_RETRIES_MAX {
+            let sender = self.sender(credential, selection).await?;
+            match self.attempt(&sender, body).await {
+                Err(AppError::Unavailable(StoreError::Stale)) => {}
+                outcome => return outcome,
+            }
+        }
+        log::warn!(
+            "the configuration changed {STALE_RETRIES_MAX} times during one request (first version {version:?})"
+        );
+        Err(AppError::Unavailable(StoreError::Stale))
+    }
+
+    /// Stores events for a project without a credential, as the command line does.
+    ///
+    /// # Errors
+    /// As [`Self::ingest`].
+    pub fn ingest_blocking(
+        &self,
+        project_id: ProjectId,
+        environment: Environment,
+        body: &[u8],
+    ) -> Result<Ingested> {
+        for _ in 0..STALE_RETRIES_MAX {
+            let sender = self.sender_for_project(project_id, environment)?;
+            let (events, rest) = self.prepare(&sender, body)?.split();
+            match self.store.append_blocking(sender.destination, events) {
+                Ok(appended) => return rest.conclude(appended),
+                Err(StoreError::Stale) => {}
+                Err(error) => return Err(self.append_error(error)),
+            }
+        }
+        Err(AppError::Unavailable(StoreError::Stale))
+    }
+
+    async fn attempt(&self, sender: &Sender, body: &[u8]) -> Result<Ingested> {
+        let prepared = self.prepare(sender, body)?;
+        let (events, rest) = prepared.split();
+        match self.store.append(sender.destination.clone(), events).await {
+            Ok(appended) => rest.conclude(appended),
+            Err(error) => Err(self.append_error(error)),
+        }
+    }
+
+    fn append_error(&self, error: StoreError) -> AppError {
+        match error {
+            StoreError::DailyLimit { limit } => {
+                let now = self.clock.now();
+                let midnight = (now.utc_day() + 1) * 86_400;
+                let retry_after_seconds = (midnight - now.as_seconds()).max(1).unsigned_abs();
+                AppError::DailyLimit {
+                    limit,
+                    retry_after_seconds,
+                }
+            }
+            other => other.into(),
+        }
+    }
+
+    /// The sender, if everything about it is in memory.
+    fn known_sender(&self, credential: &Credential, selection: Selection) -> Option<Sender> {
+        let Credential::Key(text) = credential else {
+            return None;
+        };
+        let snapshot = self.directory.newest();
+        let key = snapshot
+            .known_key(&text.hash())
+            .filter(|key| key.revoked_at.is_none())?;
+        let principal = key.principal();
+        let Principal::Project(own) = principal else {
+            return None;
+        };
+        let project_id = own.project_id;
+        if selection.project_id.is_some_and(|named| named != project_id) {
+            return None;
+        }
+        let project = snapshot.known_project(project_id)?;
+        let environment = environment_of(&principal, selection.environment).ok()?;
+        let destination = destination(snapshot.version, &project, environment).ok()?;
+        self.note_use(key.id);
+        Some(Sender { destination, project })
+    }
+
+    async fn sender(self: &Arc<Self>, credential: &Credential, selection: Selection) -> Result<Sender> {
+        let (this, credential) = (Arc::clone(self), credential.clone());
+        let found = tokio::task::spawn_blocking(move || this.find_sender(&credential, selection));
+        found.await.unwrap_or_else(|error| Err(AppError::internal(error)))
+    }
+
+    fn find_sender(&self, credential: &Credential, selection: Selection) -> Result<Sender> {
+        self.store.read(|rows| {
+            let snapshot = self.directory.current(rows)?;
+            let principal = self.identify(rows, &snapshot, credential)?;
+            if matches!(principal, Principal::Viewer(_)) {
+                return Err(AppError::Forbidden(
+                    "a viewer token can only read events".to_owned(),
+                ));
+            }
+            let scope = self.scope_at(rows, Arc::clone(&snapshot), &principal, selection)?;
+            let destination = destination(snapshot.version, &scope.project, scope.environment)?;
+            Ok(Sender {
+                destination,
+                project: scope.project,
+            })
+        })
+    }
+
+    fn sender_for_project(&self, project_id: ProjectId, environment: Environment) -> Result<Sender> {
+        self.store.read(|rows| {
+            let snapshot = self.directory.current(rows)?;
+            let project = snapshot
+                .project(rows, &self.settings, project_id)?
+                .ok_or(AppError::NotFound("project"))?;
+            let destination = destination(snapshot.version, &project, environment)?;
+            Ok(Sender { destination, project })
+        })
+    }
+
+    /// Everything that can be done before it is the events' turn to be written.
+    fn prepare(&self, sender: &Sender, body: &[u8]) -> Result<Prepared> {
+        let value = json::parse(body).map_err(|error| Violations::one("body", error))?;
+        let now = self.clock.now();
+        let (items, is_batch) = match value {
+            Value::Array(items) => (items, true),
+            object @ Value::Object(_) => (vec![object], false),
+            _ => return Err(Violations::one("body", "must be an event or an array of events").into()),
+        };
+        if items.is_empty() || items.len() > BATCH_EVENTS_MAX {
+            let message = format!("must hold 1 to {BATCH_EVENTS_MAX} events, holds {}", items.len());
+            return Err(Violations::one("body", message).into());
+        }
+        let mut prepared = Prepared {
+            events: Vec::with_capacity(items.len()),
+            places: Vec::new(),
+            refused: Vec::new(),
+            is_batch,
+        };
+        let mut id = EventId::new(now, self.entropy.bytes());
+        for (index, item) in items.into_iter().enumerate() {
+            match Event::from_json(item, body.len(), now) {
+                Ok(event) => {
+                    let (event, redacted_fields) = self.prepare_event(sender, event, id, now);
+                    prepared.events.push(event);
+                    prepared.places.push((index, redacted_fields));
+                    id = id.successor();
+                }
+                Err(violations) => prepared.refused.push(RefusedEvent {
+                    index,
+                    error: violations.into(),
+                }),
+            }
+        }
+        if prepared.events.is_empty() {
+            return Err(prepared.refusal());
+        }
+        Ok(prepared)
+    }
+
+    fn prepare_event(
+        &self,
+        sender: &Sender,
+        mut event: Event,
+        id: EventId,
+        now: Timestamp,
+    ) -> (NewEvent, usize) {
+        let key = event.idempotency_key.clone();
+        let digest = key
+            .as_ref()
+            .map(|_| event.sent_digest(self.settings.digest_key.as_ref()));
+        let report = redact_event(&sender.project.engine, &mut event);
+        let record = Record::new(&event, report.was_redacted(), Stamp { id, received_at: now });
+        let idempotency = key.as_deref().zip(digest);
+        let new = NewEvent::new(&sender.destination, record, &event.facets(), idempotency);
+        (new, report.fields().len())
+    }
+}
+
+/// Errors that do not depend on what is configured.
+fn is_final(error: &AppError) -> bool {
+    match error {
+        AppError::Unavailable(StoreError::Stale) => false,
+        AppError::Unavailable(_) | AppError::Internal(_) => true,
+        _ => false,
+    }
+}
+
+fn destination(
+    configuration_version: i64,
+    project: &ProjectConfiguration,
+    environment: Environment,
+) -> Result<Destination> {
+    Ok(Destination {
+        ledger_id: ledger_of(project, environment)?,
+        project_id: project.project.id,
+        environment,
+        configuration_version,
+        daily_events_max: project.daily_events_max,
+    })
+}
+
+impl Prepared {
+    fn split(mut self) -> (Vec<NewEvent>, Self) {
+        (std::mem::take(&mut self.events), self)
+    }
+
+    /// What to answer, given what the store says of each event.
+    fn conclude(mut self, appended: Vec<Appended>) -> Result<Ingested> {
+        let mut ingested = Ingested {
+            ids: Vec::new(),
+            redacted_count: 0,
+            refused: Vec::new(),
+            repeated_count: 0,
+        };
+        for ((index, redacted_fields), appended) in std::mem::take(&mut self.places).into_iter().zip(appended)
+        {
+            match appended {
+                Appended::Stored(id) => ingested.ids.push(id),
+                Appended::Repeated(id) => {
+                    ingested.ids.push(id);
+                    ingested.repeated_count += 1;
+                }
+                Appended::Conflicting(id) => {
+                    let message = format!("the idempotency key was used for event {id} with other content");
+                    self.refused.push(RefusedEvent {
+                        index,
+                        error: AppError::Conflict(message),
+                    });
+                    continue;
+                }
+            }
+            ingested.redacted_count += redacted_fields;
+        }
+        if ingested.ids.is_empty() {
+            return Err(self.refusal());
+        }
+        self.refused.sort_by_key(|refused| refused.index);
+        ingested.refused = self.refused;
+        Ok(ingested)
+    }
+
+    /// The error that stands for the whole request when none of its events could be stored.
+    fn refusal(mut self) -> AppError {
+        self.refused.sort_by_key(|refused| refused.index);
+        if let Some(only) = self.refused.pop_if(|_| !self.is_batch) {
+            return only.error;
+        }
+        let all_conflict = self
+            .refused
+            .iter()
+            .all(|refused| matches!(refused.error, AppError::Conflict(_)));
+        if all_conflict {
+            return AppError::Conflict("every idempotency key was used for other content".to_owned());
+        }
+        let mut found = Vec::new();
+        for refused in self.refused {
+            let prefix = format!("[{}]", refused.index);
+            match refused.error {
+                AppError::Invalid(violations) => found.extend(violations.below(&prefix).into_vec()),
+                other => found.push(Violation::new(format!("{prefix}.idempotency_key"), other)),
+            }
+        }
+        match Violations::check(found) {
+            Err(violations) => violations.into(),
+            Ok(()) => Violations::one("body", "holds no event that can be stored").into(),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The use cases of the audit log: where domain, redaction, credentials and storage meet. No HTTP in here.
+//!
+//! [`AuditLog`] is the service. A caller authenticates a credential, gets a principal, and asks on its behalf; ingest
+//! takes the credential itself, because its hot path decides in the transaction that stores the events whether what it
+//! relied on still holds.
+//!
+//! ```
+//! use audit_app::{AuditLog, Settings};
+//! use audit_domain::{Clock, Entropy, Plan, Timestamp};
+//! use audit_store::{DatabaseUrl, Store, StoreOptions};
+//! use std::sync::Arc;
+//!
+//! struct Fixed;
+//! impl Clock for Fixed {
+//!     fn now(&self) -> Timestamp {
+//!         Timestamp::from_seconds(1_768_473_000)
+//!     }
+//! }
+//! impl Entropy for Fixed {
+//!     fn fill(&self, bytes: &mut [u8]) {
+//!         bytes.fill(7);
+//!     }
+//! }
+//!
+//! let folder = tempfile::tempdir()?;
+//! let clock: Arc<dyn Clock> = Arc::new(Fixed);
+//! let store = Store::open(&DatabaseUrl::Sqlite(folder.path().join("audit.db")), StoreOptions::default(), &clock)?;
+//! let service = AuditLog::open(store, clock, Arc::new(Fixed), Settings::default())?;
+//! assert!(service.organizations()?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Invariants:
+//! - Redaction runs before anything is handed to the store; the digest of what was sent is all that is kept of it.
+//! - Nothing outside the principal's organization, project, environment and tenant is ever read or written.
+//! - Revocations and changes of rules, tiers and plans hold for every request that begins after their commit.
+
+mod accounts;
+mod directory;
+mod error;
+mod events;
+mod ingest;
+mod redaction;
+mod service;
+mod settings;
+mod viewers;
+
+pub use accounts::{NewKey, NewOrganization, PROJECTS_MAX};
+pub use error::{AppError, Result};
+pub use events::{EventsAnswer, EventsRequest};
+pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
+pub use redaction::{
+    CUSTOM_RULES_MAX, NewRedactionRule, RedactionRule, RedactionRuleChange, RedactionTrial, RuleSubject,
+};
+pub use service::{AuditLog, Selection};
+pub use settings::Settings;
+pub use viewers::{TIERS_MAX, TierChange};
+
+// The types in which this crate's callers speak to it.
+pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
+pub use audit_store::{Key, Organization, Project, StoreStatistics, StoredTier};

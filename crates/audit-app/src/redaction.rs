@@ -1,0 +1,446 @@
+//! Redaction rules of a project, and their use on events.
+
+use crate::error::{AppError, Result};
+use crate::service::{AuditLog, Selection};
+use audit_auth::Principal;
+use audit_domain::{Event, Name, RuleId, Timestamp};
+use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, Report, Session, Shape};
+use audit_store::{RedactionRuleRow, Rows, StoreError};
+use serde_json::{Map, Value};
+
+/// Custom rules of a project, at most.
+pub const CUSTOM_RULES_MAX: usize = 200;
+
+/// What a rule looks for.
+#[derive(Clone, Debug)]
+pub enum RuleSubject {
+    /// A kind of data that the service knows.
+    Builtin(Builtin),
+    /// A regular expression over every text.
+    Pattern(Pattern),
+    /// The values at these paths.
+    Fields(Vec<FieldPath>),
+}
+
+/// A redaction rule of a project.
+#[derive(Clone, Debug)]
+pub struct RedactionRule {
+    /// A UUID, or the id of a built-in rule.
+    pub id: String,
+    /// For display; custom rules are reported by it.
+    pub name: String,
+    /// What it looks for.
+    pub subject: RuleSubject,
+    /// What becomes of what it finds.
+    pub behavior: Behavior,
+    /// Whether it is used.
+    pub enabled: bool,
+    /// When it was made; built-in rules have always been there.
+    pub created_at: Option<Timestamp>,
+}
+
+/// A custom rule to make.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "as in RedactionRule")]
+pub struct NewRedactionRule {
+    pub name: Name,
+    pub subject: RuleSubject,
+    pub behavior: Behavior,
+    pub enabled: bool,
+}
+
+/// What to change of a rule.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "as in RedactionRule")]
+pub struct RedactionRuleChange {
+    pub name: Option<Name>,
+    pub pattern: Option<Pattern>,
+    pub fields: Option<Vec<FieldPath>>,
+    pub behavior: Option<Behavior>,
+    pub enabled: Option<bool>,
+}
+
+/// What redaction would do to an event.
+#[derive(Clone, Debug)]
+pub struct RedactionTrial {
+    /// The parts that change, before.
+    pub original: Value,
+    /// The same parts, after.
+    pub redacted: Value,
+    /// Which fields and rules.
+    pub report: Report,
+}
+
+/// Words for the kind of a stored rule.
+const BUILTIN: &str = "builtin";
+const PATTERN: &str = "pattern";
+const FIELDS: &str = "field_redact";
+
+impl RedactionRule {
+    fn builtin(builtin: Builtin) -> Self {
+        Self {
+            id: builtin.rule_id().to_owned(),
+            name: builtin.title().to_owned(),
+            subject: RuleSubject::Builtin(builtin),
+            behavior: Behavior::Replace,
+            enabled: builtin.enabled_by_default(),
+            created_at: None,
+        }
+    }
+
+    fn from_row(row: &RedactionRuleRow) -> Result<Self> {
+        let damaged = || {
+            AppError::from(StoreError::Damaged {
+                what: "redaction rule",
+            })
+        };
+        let subject = match row.kind.as_str() {
+            PATTERN => {
+                let pattern = Pattern::parse(row.pattern.as_deref().unwrap_or_default());
+                RuleSubject::Pattern(pattern.map_err(|_| damaged())?)
+            }
+            FIELDS => {
+                let paths = row.fields.iter().flatten().map(|path| FieldPath::parse(path));
+                RuleSubject::Fields(paths.collect::<Result<_, _>>().map_err(|_| damaged())?)
+            }
+            _ => RuleSubject::Builtin(Builtin::from_rule_id(&row.id).ok_or_else(damaged)?),
+        };
+        let created_at = (!matches!(subject, RuleSubject::Builtin(_))).then_some(row.created_at);
+        Ok(Self {
+            id: row.id.clone(),
+            name: row.name.clone(),
+            subject,
+            behavior: row.behavior.parse().map_err(|_| damaged())?,
+            enabled: row.enabled,
+            created_at,
+        })
+    }
+
+    fn to_row(&self, now: Timestamp) -> RedactionRuleRow {
+        let (kind, pattern, fields) = match &self.subject {
+            RuleSubject::Builtin(_) => (BUILTIN, None, None),
+            RuleSubject::Pattern(pattern) => (PATTERN, Some(pattern.as_str().to_owned()), None),
+            RuleSubject::Fields(paths) => (
+                FIELDS,
+                None,
+                Some(paths.iter().map(|path| path.as_str().to_owned()).collect()),
+            ),
+        };
+        RedactionRuleRow {
+            id: self.id.clone(),
+            kind: kind.to_owned(),
+            name: self.name.clone(),
+            pattern,
+            fields,
+            behavior: self.behavior.as_str().to_owned(),
+            enabled: self.enabled,
+            created_at: self.created_at.unwrap_or(now),
+        }
+    }
+
+    /// Applies a change, or says what cannot change.
+    fn change(&mut self, change: RedactionRuleChange) -> Result<()> {
+        let forbidden = |message: &str| Err(AppError::Forbidden(message.to_owned()));
+        let is_builtin = matches!(self.subject, RuleSubject::Builtin(_));
+        if is_builtin && (change.name.is_some() || change.pattern.is_some() || change.fields.is_some()) {
+            return forbidden("of a built-in rule only behavior and enabled can be changed");
+        }
+        match (&mut self.subject, change.pattern, change.fields) {
+            (RuleSubject::Pattern(_), _, Some(_)) => return forbidden("a pattern rule has no fields"),
+            (RuleSubject::Fields(_), Some(_), _) => return forbidden("a field_redact rule has no pattern"),
+            (RuleSubject::Pattern(pattern), Some(changed), None) => *pattern = changed,
+            (RuleSubject::Fields(fields), None, Some(changed)) => *fields = changed,
+            _ => {}
+        }
+        if let Some(name) = change.name {
+            self.name = name.to_string();
+        }
+        self.behavior = change.behavior.unwrap_or(self.behavior);
+        self.enabled = change.enabled.unwrap_or(self.enabled);
+        Ok(())
+    }
+}
+
+/// The built-in rules as a project has set them, then its custom rules, oldest first.
+fn rules_of(rows: &[RedactionRuleRow]) -> Result<Vec<RedactionRule>> {
+    let stored: Vec<RedactionRule> = rows.iter().map(RedactionRule::from_row).collect::<Result<_>>()?;
+    let mut rules: Vec<RedactionRule> = Vec::with_capacity(stored.len() + Builtin::ALL.len());
+    for builtin in Builtin::ALL {
+        let changed = stored.iter().find(|rule| rule.id == builtin.rule_id());
+        rules.push(
+            changed
+                .cloned()
+                .unwrap_or_else(|| RedactionRule::builtin(*builtin)),
+        );
+    }
+    rules.extend(
+        stored
+            .into_iter()
+            .filter(|rule| !matches!(rule.subject, RuleSubject::Builtin(_))),
+    );
+    Ok(rules)
+}
+
+/// The engine that applies a project's rules.
+pub(crate) fn compile_rules(rows: &[RedactionRuleRow], hash_key: Option<&HashKey>) -> Result<Engine> {
+    let mut builder = Engine::builder().hash_key(hash_key.cloned());
+    for rule in rules_of(rows)?.into_iter().filter(|rule| rule.enabled) {
+        builder = match rule.subject {
+            RuleSubject::Builtin(builtin) => builder.builtin(builtin, rule.behavior),
+            RuleSubject::Pattern(pattern) => builder.pattern(&rule.name, pattern, rule.behavior),
+            RuleSubject::Fields(paths) => builder.fields(&rule.name, paths, rule.behavior),
+        };
+    }
+    Ok(builder.build())
+}
+
+/// Redacts an event in place: every text that is not structure.
+pub(crate) fn redact_event(engine: &Engine, event: &mut Event) -> Report {
+    let mut session = engine.session();
+    session.identifier(&["actor", "id"], &mut event.actor.id);
+    redact_optional(&mut session, &["actor", "name"], &mut event.actor.name);
+    redact_optional(&mut session, &["actor", "email"], &mut event.actor.email);
+    if let Some(target) = &mut event.target {
+        session.identifier(&["target", "id"], &mut target.id);
+        redact_optional(&mut session, &["target", "name"], &mut target.name);
+    }
+    if let Some(context) = &mut event.context {
+        redact_optional(&mut session, &["context", "ip_address"], &mut context.ip_address);
+        redact_optional(&mut session, &["context", "user_agent"], &mut context.user_agent);
+        redact_optional(&mut session, &["context", "location"], &mut context.location);
+        if let Some(session_id) = &mut context.session_id {
+            session.identifier(&["context", "session_id"], session_id);
+        }
+    }
+    if let Some(metadata) = &mut event.metadata {
+        let mut value = Value::Object(std::mem::take(metadata));
+        session.value(&["metadata"], &mut value);
+        // Below `metadata` everything may change its type; `metadata` itself stays an object.
+        if let Value::Object(redacted) = value {
+            *metadata = redacted;
+        }
+    }
+    for (index, change) in event.changes.iter_mut().flatten().enumerate() {
+        let index = index.to_string();
+        session.text(&["changes", &index, "field"], &mut change.field);
+        for (name, value) in [("before", &mut change.before), ("after", &mut change.after)] {
+            if let Some(value) = value {
+                session.value(&["changes", &index, name], value);
+            }
+        }
+    }
+    session.finish()
+}
+
+fn redact_optional(session: &mut Session<'_>, path: &[&str], text: &mut Option<String>) {
+    if let Some(text) = text {
+        session.text(path, text);
+    }
+}
+
+impl AuditLog {
+    /// The rules of a project: built-in, then custom.
+    ///
+    /// # Errors
+    /// When the principal does not reach the project.
+    pub fn redaction_rules(&self, principal: &Principal, selection: Selection) -> Result<Vec<RedactionRule>> {
+        self.store.read(|rows| {
+            let scope = self.scope(rows, principal, selection)?;
+            rules_of(&rows.redaction_rules(scope.project.project.id)?)
+        })
+    }
+
+    /// Makes a custom rule.
+    ///
+    /// # Errors
+    /// When the project has [`CUSTOM_RULES_MAX`] already.
+    pub fn create_redaction_rule(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        new: NewRedactionRule,
+    ) -> Result<RedactionRule> {
+        let project_id = self
+            .store
+            .read(|rows| self.scope(rows, principal, selection))?
+            .project
+            .project
+            .id;
+        let now = self.clock.now();
+        let rule = RedactionRule {
+            id: RuleId::from_random(self.entropy.bytes()).to_string(),
+            name: new.name.to_string(),
+            subject: new.subject,
+            behavior: new.behavior,
+            enabled: new.enabled,
+            created_at: Some(now),
+        };
+        self.store.configure(move |rows| {
+            let custom = |row: &&RedactionRuleRow| row.kind != BUILTIN;
+            if rows.redaction_rules(project_id)?.iter().filter(custom).count() >= CUSTOM_RULES_MAX {
+                let message = format!("a project has at most {CUSTOM_RULES_MAX} custom redaction rules");
+                return Err(AppError::Forbidden(message));
+            }
+            rows.put_redaction_rule(project_id, &rule.to_row(now))?;
+            Ok(rule)
+        })
+    }
+
+    /// Changes a rule.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for what cannot change.
+    pub fn change_redaction_rule(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        id: String,
+        change: RedactionRuleChange,
+    ) -> Result<RedactionRule> {
+        let project_id = self
+            .store
+            .read(|rows| self.scope(rows, principal, selection))?
+            .project
+            .project
+            .id;
+        let now = self.clock.now();
+        self.store.configure(move |rows: &mut Rows<'_>| {
+            let rules = rules_of(&rows.redaction_rules(project_id)?)?;
+            let mut rule = rules
+                .into_iter()
+                .find(|rule| rule.id == id)
+                .ok_or(AppError::NotFound("redaction rule"))?;
+            rule.change(change)?;
+            rows.put_redaction_rule(project_id, &rule.to_row(now))?;
+            Ok(rule)
+        })
+    }
+
+    /// Deletes a custom rule.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a built-in rule.
+    pub fn delete_redaction_rule(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        id: String,
+    ) -> Result<()> {
+        let project_id = self
+            .store
+            .read(|rows| self.scope(rows, principal, selection))?
+            .project
+            .project
+            .id;
+        if Builtin::from_rule_id(&id).is_some() {
+            let message = "a built-in rule cannot be deleted; set enabled to false to switch it off";
+            return Err(AppError::Forbidden(message.to_owned()));
+        }
+        self.store
+            .configure(move |rows| match rows.delete_redaction_rule(project_id, &id)? {
+                true => Ok(()),
+                false => Err(AppError::NotFound("redaction rule")),
+            })
+    }
+
+    /// What the project's rules would do to `event`. Nothing is kept.
+    ///
+    /// # Errors
+    /// When the principal does not reach the project.
+    pub fn try_redaction(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        event: Map<String, Value>,
+    ) -> Result<RedactionTrial> {
+        let scope = self.store.read(|rows| self.scope(rows, principal, selection))?;
+        let original = Value::Object(event);
+        let mut redacted = original.clone();
+        let report = scope.project.engine.redact(&mut redacted, &Shape::audit_event());
+        let empty = || Value::Object(Map::new());
+        let (original, redacted) = differing_parts(original, redacted).unwrap_or_else(|| (empty(), empty()));
+        Ok(RedactionTrial {
+            original,
+            redacted,
+            report,
+        })
+    }
+}
+
+/// The parts in which two values differ; objects are compared key by key, everything else as a whole.
+fn differing_parts(before: Value, after: Value) -> Option<(Value, Value)> {
+    match (before, after) {
+        (before, after) if before == after => None,
+        (Value::Object(before), Value::Object(mut after)) => {
+            let (mut only_before, mut only_after) = (Map::new(), Map::new());
+            for (key, value) in before {
+                match after.remove(&key) {
+                    Some(changed) => {
+                        if let Some((value, changed)) = differing_parts(value, changed) {
+                            only_before.insert(key.clone(), value);
+                            only_after.insert(key, changed);
+                        }
+                    }
+                    None => {
+                        only_before.insert(key, value);
+                    }
+                }
+            }
+            only_after.extend(after);
+            Some((Value::Object(only_before), Value::Object(only_after)))
+        }
+        (before, after) => Some((before, after)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use audit_redact::Shape;
+    use serde_json::json;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+
+    #[test]
+    fn a_typed_event_is_redacted_as_its_json_is() {
+        let event = json!({
+            "action": "user.created", "category": "mutation", "tenant_id": "jane@example.com", "idempotency_key": "jane@example.com",
+            "actor": {"id": "jane@example.com", "type": "user", "name": "Jane jane@example.com", "email": "jane@example.com"},
+            "target": {"id": "4111 1111 1111 1111", "type": "card", "name": "call +14155552671"},
+            "context": {"ip_address": "1.2.3.4", "user_agent": "x@example.com", "location": "y@example.com", "session_id": "s@example.com"},
+            "metadata": {"a@example.com": [{"ssn": "123-45-6789"}]},
+            "changes": [{"field": "f@example.com", "before": "b@example.com", "after": {"x": ["a@example.com"]}}],
+        });
+        let engine = Engine::builtins();
+        let mut typed = Event::from_json(event.clone(), 0, NOW).unwrap();
+        let report = redact_event(&engine, &mut typed);
+        let mut value = event;
+        let expected = engine.redact(&mut value, &Shape::audit_event());
+        let typed: Value = serde_json::from_str(&typed.canonical_as_sent()).unwrap();
+        assert_eq!(typed, value);
+        let sorted = |report: &Report| {
+            let mut fields = report.fields().to_vec();
+            fields.sort();
+            fields
+        };
+        assert_eq!(sorted(&report), sorted(&expected));
+        assert!(
+            !typed["actor"]["email"].as_str().unwrap().contains('@'),
+            "{typed}"
+        );
+    }
+
+    #[test]
+    fn only_what_differs_is_shown() {
+        let before = json!({"a": {"b": 1, "c": 2}, "d": [1, 2], "k@x": 1, "e": 5});
+        let after = json!({"a": {"b": 1, "c": 3}, "d": [1, 3], "[REDACTED]": 1, "e": 5});
+        assert_eq!(
+            differing_parts(before, after),
+            Some((
+                json!({"a": {"c": 2}, "d": [1, 2], "k@x": 1}),
+                json!({"a": {"c": 3}, "d": [1, 3], "[REDACTED]": 1})
+            ))
+        );
+        assert_eq!(differing_parts(json!({"a": 1}), json!({"a": 1})), None);
+    }
+}

@@ -1,0 +1,276 @@
+//! The service: its parts, and who may do what to which project.
+
+use crate::directory::{Directory, ProjectConfiguration, Snapshot};
+use crate::error::{AppError, Result};
+use crate::settings::Settings;
+use audit_auth::{Credential, Principal, Viewer, ViewerSecret, viewer_token};
+use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
+use audit_store::{LedgerId, Rows, Store, StoreError, StoreStatistics};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The audit log service. Everything but [`AuditLog::ingest`] blocks.
+pub struct AuditLog {
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) settings: Settings,
+    pub(crate) directory: Directory,
+    pub(crate) cursor_key: CursorKey,
+    keys_used: Mutex<HashMap<KeyId, Timestamp>>,
+}
+
+/// Which project and environment a request names, beside its credential.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// From `X-Project-Id` or `project_id`.
+    pub project_id: Option<ProjectId>,
+    /// From `environment`; for master keys only.
+    pub environment: Option<Environment>,
+}
+
+/// What a principal acts on.
+pub(crate) struct Scope {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) project: Arc<ProjectConfiguration>,
+    pub(crate) environment: Environment,
+    pub(crate) ledger_id: LedgerId,
+}
+
+const CURSOR_KEY: &str = "cursor_key";
+
+impl AuditLog {
+    /// Composes the service; makes its own secrets when the database is new.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn open(
+        store: Store,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        settings: Settings,
+    ) -> Result<Arc<Self>> {
+        let now = clock.now();
+        let new_key: [u8; 32] = entropy.bytes();
+        let new_secret = ViewerSecret::generate(entropy.bytes());
+        // Several nodes may start at once on an empty database: the transaction lets one of them make the secrets.
+        let key = store.configure(move |rows| -> Result<Vec<u8>> {
+            if rows.viewer_secrets()?.is_empty() {
+                rows.rotate_viewer_secret(&new_secret, now, now)?;
+            }
+            if let Some(key) = rows.secret(CURSOR_KEY)? {
+                return Ok(key);
+            }
+            rows.insert_secret(CURSOR_KEY, &new_key, now)?;
+            Ok(new_key.to_vec())
+        })?;
+        let key = key
+            .try_into()
+            .map_err(|_| AppError::from(StoreError::Damaged { what: "cursor key" }))?;
+        Ok(Arc::new(Self {
+            store,
+            clock,
+            entropy,
+            settings,
+            directory: Directory::default(),
+            cursor_key: CursorKey::new(key),
+            keys_used: Mutex::default(),
+        }))
+    }
+
+    /// Who sent the credential. Holds for this moment: revocations and deleted tiers count from their commit on.
+    ///
+    /// # Errors
+    /// The 401 of the interface that applies.
+    pub fn authenticate(&self, credential: &Credential) -> Result<Principal> {
+        self.store.read(|rows| {
+            let snapshot = self.directory.current(rows)?;
+            self.identify(rows, &snapshot, credential)
+        })
+    }
+
+    /// Who sent the credential, at the version of `snapshot`.
+    pub(crate) fn identify(
+        &self,
+        rows: &mut Rows<'_>,
+        snapshot: &Snapshot,
+        credential: &Credential,
+    ) -> Result<Principal> {
+        match credential {
+            Credential::Key(text) => {
+                let key = snapshot.key(rows, &text.hash())?.ok_or(AppError::InvalidKey)?;
+                if key.revoked_at.is_some() {
+                    return Err(AppError::KeyRevoked);
+                }
+                self.note_use(key.id);
+                Ok(key.principal())
+            }
+            Credential::ViewerToken(token) => {
+                let secrets = snapshot.viewer_secrets(rows)?;
+                let claims = viewer_token::verify(token, &secrets, self.clock.now())?;
+                let project = snapshot
+                    .project(rows, &self.settings, claims.project_id)?
+                    .ok_or(AppError::InvalidToken)?;
+                // A tier that was deleted and made anew is another tier, though its name is the same.
+                let is_of_token = |tier: &&audit_store::StoredTier| {
+                    tier.tier.name.as_str() == claims.tier
+                        && tier.created_at.as_seconds() <= claims.issued_at.as_seconds()
+                };
+                project
+                    .tiers
+                    .iter()
+                    .find(is_of_token)
+                    .ok_or(AppError::InvalidToken)?;
+                Ok(Principal::Viewer(Viewer {
+                    organization_id: project.project.organization_id,
+                    project_id: claims.project_id,
+                    tenant_id: claims.tenant_id,
+                    tier: claims.tier,
+                }))
+            }
+        }
+    }
+
+    /// The project and environment that a request acts on.
+    pub(crate) fn scope(
+        &self,
+        rows: &mut Rows<'_>,
+        principal: &Principal,
+        selection: Selection,
+    ) -> Result<Scope> {
+        let snapshot = self.directory.current(rows)?;
+        self.scope_at(rows, snapshot, principal, selection)
+    }
+
+    pub(crate) fn scope_at(
+        &self,
+        rows: &mut Rows<'_>,
+        snapshot: Arc<Snapshot>,
+        principal: &Principal,
+        selection: Selection,
+    ) -> Result<Scope> {
+        let project_id = match (own_project(principal), selection.project_id) {
+            (Some(own), None) => own,
+            (Some(own), Some(named)) if own == named => own,
+            (Some(_), Some(_)) => return Err(AppError::NotFound("project")),
+            (None, Some(named)) => named,
+            (None, None) => only_project(rows, principal)?,
+        };
+        let project = snapshot.project(rows, &self.settings, project_id)?;
+        let project = project
+            .filter(|project| project.project.organization_id == principal.organization_id())
+            .ok_or(AppError::NotFound("project"))?;
+        let environment = environment_of(principal, selection.environment)?;
+        let ledger_id = ledger_of(&project, environment)?;
+        Ok(Scope {
+            snapshot,
+            project,
+            environment,
+            ledger_id,
+        })
+    }
+
+    pub(crate) fn note_use(&self, key_id: KeyId) {
+        let now = self.clock.now();
+        self.keys_used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key_id, now);
+    }
+
+    /// When a key was used, if that is not written yet.
+    pub(crate) fn noted_use(&self, key_id: KeyId) -> Option<Timestamp> {
+        self.keys_used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key_id)
+            .copied()
+    }
+
+    /// Writes when keys were last used. To be called every few seconds: `lastUsedAt` may lag by up to a minute.
+    ///
+    /// # Errors
+    /// When the database cannot be written; what was noted is then kept for the next time.
+    pub fn write_key_uses(&self) -> Result<()> {
+        let noted = self
+            .keys_used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if noted.is_empty() {
+            return Ok(());
+        }
+        let written = noted.clone();
+        self.store.write(move |rows| -> Result<()> {
+            written
+                .into_iter()
+                .try_for_each(|(id, at)| rows.set_key_last_used(id, at))
+                .map_err(AppError::from)
+        })?;
+        let mut uses = self.keys_used.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.retain(|id, at| noted.get(id) != Some(at));
+        Ok(())
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// [`AppError::Unavailable`] when it does not.
+    pub fn check_ready(&self) -> Result<()> {
+        self.store
+            .read(|rows| rows.configuration_version().map(|_| ()).map_err(AppError::from))
+    }
+
+    /// What the store has done, and what waits.
+    pub fn statistics(&self) -> StoreStatistics {
+        self.store.statistics()
+    }
+
+    /// Finishes what waits to be written, and takes no more.
+    pub fn close(&self) {
+        if let Err(error) = self.write_key_uses() {
+            log::warn!("the last uses of keys were not written: {error}");
+        }
+        self.store.close();
+    }
+}
+
+fn own_project(principal: &Principal) -> Option<ProjectId> {
+    match principal {
+        Principal::Master(_) => None,
+        Principal::Project(key) => Some(key.project_id),
+        Principal::Viewer(viewer) => Some(viewer.project_id),
+    }
+}
+
+fn only_project(rows: &mut Rows<'_>, principal: &Principal) -> Result<ProjectId> {
+    match rows.projects(principal.organization_id())?.as_slice() {
+        [only] => Ok(only.id),
+        [] => Err(AppError::NotFound("project")),
+        _ => {
+            let message =
+                "the organization has several projects; name one here or in the header X-Project-Id";
+            Err(Violations::one("project_id", message).into())
+        }
+    }
+}
+
+pub(crate) fn environment_of(principal: &Principal, asked: Option<Environment>) -> Result<Environment> {
+    match (principal, asked) {
+        (Principal::Master(_), asked) => Ok(asked.unwrap_or(Environment::Live)),
+        (Principal::Project(key), None) => Ok(key.environment),
+        (Principal::Viewer(_), None) => Ok(Environment::Live),
+        (Principal::Project(_) | Principal::Viewer(_), Some(_)) => {
+            Err(Violations::one("environment", "only a master key can choose the environment").into())
+        }
+    }
+}
+
+pub(crate) fn ledger_of(project: &ProjectConfiguration, environment: Environment) -> Result<LedgerId> {
+    let ledger = project.ledgers.get(&environment).copied();
+    ledger.ok_or_else(|| {
+        AppError::from(StoreError::Damaged {
+            what: "project without ledgers",
+        })
+    })
+}

@@ -1,0 +1,184 @@
+//! Viewer tokens and the tiers they show.
+
+use crate::error::{AppError, Result};
+use crate::service::{AuditLog, Selection};
+use audit_auth::{
+    Principal, ProjectKey, TokenLifetime, ViewerClaims, ViewerSecret, ViewerTokenText, viewer_token,
+};
+use audit_domain::{
+    ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, TierName, Timestamp, ViewerTier, Violations,
+};
+use audit_store::StoredTier;
+
+/// Tiers of a project, at most.
+pub const TIERS_MAX: usize = 50;
+
+/// What to change of a tier. `Some(None)` lifts a restriction.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "as in ViewerTier")]
+pub struct TierChange {
+    pub categories: Option<Option<Vec<Category>>>,
+    pub actions: Option<Option<Vec<ActionGlob>>>,
+    pub hidden_fields: Option<Vec<HiddenField>>,
+}
+
+impl AuditLog {
+    /// A token that reads one tenant's events for a while. Returns it with the time at which it expires.
+    ///
+    /// # Errors
+    /// [`AppError::Forbidden`] for a test key, [`AppError::Invalid`] for a tier that the project does not have.
+    pub fn create_viewer_token(
+        &self,
+        key: &ProjectKey,
+        tenant_id: String,
+        tier: Option<String>,
+        lifetime: TokenLifetime,
+    ) -> Result<(ViewerTokenText, Timestamp)> {
+        if key.environment != Environment::Live {
+            return Err(AppError::Forbidden(
+                "viewer tokens need a live project key".to_owned(),
+            ));
+        }
+        let principal = Principal::Project(*key);
+        let tier = tier.unwrap_or_else(|| DEFAULT_TIER.to_owned());
+        self.store.read(|rows| {
+            let scope = self.scope(rows, &principal, Selection::default())?;
+            if !scope
+                .project
+                .tiers
+                .iter()
+                .any(|known| known.tier.name.as_str() == tier)
+            {
+                return Err(Violations::one("tier", "must be a viewer tier of the project").into());
+            }
+            let secrets = scope.snapshot.viewer_secrets(rows)?;
+            let secret = secrets.first().ok_or(AppError::NotFound("signing secret"))?;
+            let now = self.clock.now();
+            let claims = ViewerClaims::issue(
+                key.project_id,
+                tenant_id,
+                tier,
+                now,
+                lifetime,
+                self.entropy.bytes(),
+            );
+            Ok((viewer_token::sign(&claims, secret)?, claims.expires_at))
+        })
+    }
+
+    /// Signs viewer tokens with a new secret from now on. The old one verifies until its last token has expired.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn rotate_viewer_secret(&self) -> Result<String> {
+        let secret = ViewerSecret::generate(self.entropy.bytes());
+        let now = self.clock.now();
+        let forget_before = now.plus_seconds(-TokenLifetime::SECONDS_MAX);
+        self.store.configure(move |rows| {
+            rows.rotate_viewer_secret(&secret, now, forget_before)?;
+            Ok(secret.kid().to_owned())
+        })
+    }
+
+    /// The tiers of a project.
+    ///
+    /// # Errors
+    /// When the principal does not reach the project.
+    pub fn viewer_tiers(&self, principal: &Principal, selection: Selection) -> Result<Vec<StoredTier>> {
+        self.store
+            .read(|rows| Ok(self.scope(rows, principal, selection)?.project.tiers.clone()))
+    }
+
+    /// Makes a tier.
+    ///
+    /// # Errors
+    /// [`AppError::Conflict`] when the project has one of this name, [`AppError::Forbidden`] when it has
+    /// [`TIERS_MAX`].
+    pub fn create_viewer_tier(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        tier: ViewerTier,
+    ) -> Result<StoredTier> {
+        let project_id = self
+            .store
+            .read(|rows| self.scope(rows, principal, selection))?
+            .project
+            .project
+            .id;
+        let created_at = self.clock.now();
+        self.store.configure(move |rows| {
+            let tiers = rows.tiers(project_id)?;
+            if tiers.iter().any(|known| known.tier.name == tier.name) {
+                return Err(AppError::Conflict(format!(
+                    "there is a viewer tier {} already",
+                    tier.name
+                )));
+            }
+            if tiers.len() >= TIERS_MAX {
+                return Err(AppError::Forbidden(format!(
+                    "a project has at most {TIERS_MAX} viewer tiers"
+                )));
+            }
+            rows.insert_tier(project_id, &tier, created_at)?;
+            Ok(StoredTier { tier, created_at })
+        })
+    }
+
+    /// Changes what a tier shows, also for tokens that are out already.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn change_viewer_tier(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        name: TierName,
+        change: TierChange,
+    ) -> Result<StoredTier> {
+        let project_id = self
+            .store
+            .read(|rows| self.scope(rows, principal, selection))?
+            .project
+            .project
+            .id;
+        self.store.configure(move |rows| {
+            let found = rows
+                .tiers(project_id)?
+                .into_iter()
+                .find(|known| known.tier.name == name);
+            let mut stored = found.ok_or(AppError::NotFound("viewer tier"))?;
+            let tier = &mut stored.tier;
+            tier.categories = change.categories.unwrap_or(tier.categories.take());
+            tier.actions = change.actions.unwrap_or(tier.actions.take());
+            tier.hidden_fields = change
+                .hidden_fields
+                .unwrap_or(std::mem::take(&mut tier.hidden_fields));
+            rows.update_tier(project_id, tier)?;
+            Ok(stored)
+        })
+    }
+
+    /// Deletes a tier, which ends the access of its tokens.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn delete_viewer_tier(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        name: TierName,
+    ) -> Result<()> {
+        let project_id = self
+            .store
+            .read(|rows| self.scope(rows, principal, selection))?
+            .project
+            .project
+            .id;
+        self.store
+            .configure(move |rows| match rows.delete_tier(project_id, &name)? {
+                true => Ok(()),
+                false => Err(AppError::NotFound("viewer tier")),
+            })
+    }
+}

@@ -1,0 +1,363 @@
+//! API keys: their text, its checksum, and the hash under which they are stored.
+
+use crate::CredentialError;
+use audit_domain::Environment;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use subtle::ConstantTimeEq;
+
+const BASE62_DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// What a key opens. It can be read off the first characters of the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    /// `mk_`: the whole organization, administrative writes included.
+    Master,
+    /// `pk_live_` or `pk_test_`: one environment of one project.
+    Project(Environment),
+}
+
+impl KeyKind {
+    /// Every kind of key.
+    pub const ALL: [Self; 3] = [
+        Self::Master,
+        Self::Project(Environment::Live),
+        Self::Project(Environment::Test),
+    ];
+
+    /// What the text of such a key begins with.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Master => "mk_",
+            Self::Project(Environment::Live) => "pk_live_",
+            Self::Project(Environment::Test) => "pk_test_",
+        }
+    }
+}
+
+/// The full text of a key: [`KeyKind::prefix`], 33 random and 6 checksum characters, all of these base62.
+///
+/// The checksum is the CRC-32 (IEEE 802.3) of everything before it, in the format GitHub introduced for its tokens, so
+/// that a mistyped key is told from a revoked or invented one without a look into the database, and secret scanners
+/// find real keys only: `(mk|pk_live|pk_test)_[0-9A-Za-z]{39}`.
+///
+/// The text is a secret: `Debug` shows the public [`prefix`](Self::prefix) alone, and there is no `Display`.
+#[derive(Clone)]
+pub struct KeyText {
+    kind: KeyKind,
+    text: String,
+}
+
+impl KeyText {
+    /// Unpredictable bytes that make a key. Of these 192 bits at most 54 are shown as the prefix of a master key,
+    /// which leaves more than 128 that nobody but the holder knows.
+    pub const RANDOM_BYTES: usize = 24;
+    /// Length of the prefix that is stored and shown after creation.
+    pub const PREFIX_CHARS: usize = 12;
+
+    const RANDOM_CHARS: usize = 33;
+    const CHECKSUM_CHARS: usize = 6;
+
+    /// A new key of this kind from unpredictable bytes. Equal bytes make equal keys.
+    pub fn generate(kind: KeyKind, random: [u8; Self::RANDOM_BYTES]) -> Self {
+        let mut text = String::from(kind.prefix());
+        text.push_str(&base62(&random, Self::RANDOM_CHARS));
+        text.push_str(&Self::checksum(&text));
+        Self { kind, text }
+    }
+
+    /// Reads a key and checks its checksum. Whether the key exists is for its [`hash`](Self::hash) to find out.
+    ///
+    /// # Errors
+    /// [`CredentialError::UnknownForm`] when the text begins with neither `mk_` nor `pk_`;
+    /// [`CredentialError::MistypedKey`] when it does, but was never a key.
+    pub fn parse(text: &str) -> Result<Self, CredentialError> {
+        if !Self::is_meant_by(text) {
+            return Err(CredentialError::UnknownForm);
+        }
+        for kind in KeyKind::ALL {
+            if let Some(rest) = text.strip_prefix(kind.prefix()) {
+                let is_base62 = rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
+                if !is_base62 || rest.len() != Self::RANDOM_CHARS + Self::CHECKSUM_CHARS {
+                    return Err(CredentialError::MistypedKey);
+                }
+                let (covered, checksum) = text.split_at(text.len() - Self::CHECKSUM_CHARS);
+                if Self::checksum(covered) != checksum {
+                    return Err(CredentialError::MistypedKey);
+                }
+                return Ok(Self {
+                    kind,
+                    text: text.to_owned(),
+                });
+            }
+        }
+        Err(CredentialError::MistypedKey)
+    }
+
+    /// Whether whoever sent this text meant it to be a key, well-formed or not.
+    pub(crate) fn is_meant_by(text: &str) -> bool {
+        text.starts_with("mk_") || text.starts_with("pk_")
+    }
+
+    /// What the key opens.
+    pub const fn kind(&self) -> KeyKind {
+        self.kind
+    }
+
+    /// The secret itself: to be shown once, on creation, and never logged.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The first 12 characters, by which people recognise a key. Not secret.
+    pub fn prefix(&self) -> &str {
+        &self.text[..Self::PREFIX_CHARS]
+    }
+
+    /// What is stored of the key, and what it is found by.
+    pub fn hash(&self) -> KeyHash {
+        KeyHash(Sha256::digest(&self.text).into())
+    }
+
+    fn checksum(covered: &str) -> String {
+        base62(
+            &crc32fast::hash(covered.as_bytes()).to_be_bytes(),
+            Self::CHECKSUM_CHARS,
+        )
+    }
+}
+
+impl fmt::Debug for KeyText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("KeyText")
+            .field("prefix", &self.prefix())
+            .finish_non_exhaustive()
+    }
+}
+
+/// SHA-256 of a key's text. A plain hash is enough: the text has more than 128 unpredictable bits, so there is nothing
+/// to guess that a slow or keyed hash would protect.
+///
+/// Two hashes are compared in constant time, and `Debug` shows nothing.
+#[derive(Clone, Copy)]
+pub struct KeyHash([u8; 32]);
+
+impl KeyHash {
+    /// Length of a hash in bytes.
+    pub const BYTES: usize = 32;
+
+    /// From the bytes of [`Self::as_bytes`], as they were stored.
+    pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes to store.
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+}
+
+impl PartialEq for KeyHash {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for KeyHash {}
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("KeyHash").finish_non_exhaustive()
+    }
+}
+
+/// The big-endian `number` in base 62, filled up with leading zeros. `chars` must be enough for every number of that
+/// length, or the highest digits are lost.
+fn base62(number: &[u8], chars: usize) -> String {
+    let mut quotient = number.to_vec();
+    let mut digits = Vec::with_capacity(chars);
+    for _ in 0..chars {
+        let mut remainder = 0_u16;
+        for byte in &mut quotient {
+            let dividend = remainder << 8 | u16::from(*byte);
+            // Both fit: the remainder is below 62, so the dividend is below 62 * 256.
+            *byte = (dividend / 62) as u8;
+            remainder = dividend % 62;
+        }
+        digits.push(char::from(BASE62_DIGITS[usize::from(remainder)]));
+    }
+    digits.iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_key() -> impl Strategy<Value = KeyText> {
+        (0..KeyKind::ALL.len(), any::<[u8; KeyText::RANDOM_BYTES]>())
+            .prop_map(|(kind, random)| KeyText::generate(KeyKind::ALL[kind], random))
+    }
+
+    #[test]
+    fn keys_read_as_they_always_did() {
+        // Computed with another implementation (Python's binascii.crc32 and integer division).
+        let keys = [
+            (
+                KeyKind::Master,
+                [0; 24],
+                "mk_0000000000000000000000000000000000WQCTz",
+            ),
+            (
+                KeyKind::Project(Environment::Live),
+                [0xff; 24],
+                "pk_live_2lFA6LboL2xx0ldQH2K1TdSrwuqMMiME320BGUw",
+            ),
+            (
+                KeyKind::Project(Environment::Test),
+                std::array::from_fn(|index| index as u8),
+                "pk_test_000A7dl5PEW67zZCpFU9uKaHnGgOvQKAR10PYXt",
+            ),
+        ];
+        for (kind, random, expected) in keys {
+            assert_eq!(KeyText::generate(kind, random).as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn the_prefix_is_the_first_12_characters() {
+        let key = KeyText::generate(KeyKind::Project(Environment::Live), [0xff; 24]);
+        assert_eq!(key.prefix().len(), 12);
+        assert!(key.as_str().starts_with(key.prefix()));
+    }
+
+    #[test]
+    fn a_key_is_stored_as_the_sha_256_of_its_text() {
+        let key = KeyText::generate(KeyKind::Master, [0; 24]);
+        let hex: String = key
+            .hash()
+            .as_bytes()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        assert_eq!(
+            hex,
+            "bdc64e525e15aeaf6dd95f0f6dec1f494cd8181a9ef7fede1c1de5a1d614b178"
+        );
+    }
+
+    #[test]
+    fn hashes_are_equal_only_in_every_bit() {
+        let hash = KeyText::generate(KeyKind::Master, [1; 24]).hash();
+        assert_eq!(KeyHash::from_bytes(*hash.as_bytes()), hash);
+        for bit in 0..256 {
+            let mut bytes = *hash.as_bytes();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(KeyHash::from_bytes(bytes), hash, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_neither_key_nor_hash() {
+        let key = KeyText::generate(KeyKind::Master, [5; 24]);
+        assert_eq!(
+            format!("{key:?}"),
+            format!("KeyText {{ prefix: {:?}, .. }}", key.prefix())
+        );
+        assert_eq!(format!("{:?}", key.hash()), "KeyHash(..)");
+    }
+
+    #[test]
+    fn other_text_is_no_key() {
+        for text in ["", "m", "MK_", "sk_live_abc", " mk_abc", "vt_a.b.c", "Bearer mk_"] {
+            assert_eq!(
+                KeyText::parse(text).unwrap_err(),
+                CredentialError::UnknownForm,
+                "{text}"
+            );
+        }
+        let key = KeyText::generate(KeyKind::Master, [9; 24]);
+        let random_chars = &key.as_str()[3..];
+        let texts = [
+            "mk_".to_owned(),
+            "pk_".to_owned(),
+            format!("pk_{random_chars}"),
+            format!("pk_live_{random_chars}"),
+            format!("pk_prod_{random_chars}"),
+            format!("mk_{}", "é".repeat(20)),
+            format!("mk_{}é", "0".repeat(37)),
+            format!("mk_{}", "0".repeat(39)),
+            format!("{}0", key.as_str()),
+            format!("{} ", key.as_str()),
+            format!("{}\n", key.as_str()),
+        ];
+        for text in texts {
+            assert_eq!(
+                KeyText::parse(&text).unwrap_err(),
+                CredentialError::MistypedKey,
+                "{text}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_generated_key_is_read_back(kind in 0..KeyKind::ALL.len(), random in any::<[u8; 24]>()) {
+            let key = KeyText::generate(KeyKind::ALL[kind], random);
+            let parsed = KeyText::parse(key.as_str()).unwrap();
+            prop_assert_eq!(parsed.as_str(), key.as_str());
+            prop_assert_eq!(parsed.kind(), KeyKind::ALL[kind]);
+            prop_assert_eq!(parsed.hash(), key.hash());
+            prop_assert_eq!(key.as_str().len(), key.kind().prefix().len() + 39);
+        }
+
+        #[test]
+        fn other_randomness_makes_another_key(a in any::<[u8; 24]>(), b in any::<[u8; 24]>()) {
+            let (first, second) = (KeyText::generate(KeyKind::Master, a), KeyText::generate(KeyKind::Master, b));
+            prop_assert_eq!(a == b, first.as_str() == second.as_str());
+            prop_assert_eq!(a == b, first.hash() == second.hash());
+        }
+
+        #[test]
+        fn one_changed_character_is_noticed(key in any_key(), at in any::<prop::sample::Index>(), with in "[ -~]") {
+            let at = at.index(key.as_str().len());
+            let mut text = key.as_str().to_owned();
+            text.replace_range(at..=at, &with);
+            prop_assert_eq!(KeyText::parse(&text).is_ok(), text == key.as_str());
+        }
+
+        #[test]
+        fn one_dropped_character_is_noticed(key in any_key(), at in any::<prop::sample::Index>()) {
+            let mut text = key.as_str().to_owned();
+            text.remove(at.index(text.len()));
+            prop_assert!(KeyText::parse(&text).is_err());
+        }
+
+        #[test]
+        fn one_doubled_character_is_noticed(key in any_key(), at in any::<prop::sample::Index>()) {
+            let mut text = key.as_str().to_owned();
+            let at = at.index(text.len());
+            text.insert_str(at, &key.as_str()[at..=at]);
+            prop_assert!(KeyText::parse(&text).is_err());
+        }
+
+        #[test]
+        fn two_swapped_characters_are_noticed(
+            key in any_key(),
+            one in any::<prop::sample::Index>(),
+            other in any::<prop::sample::Index>(),
+        ) {
+            let mut bytes = key.as_str().as_bytes().to_vec();
+            let (one, other) = (one.index(bytes.len()), other.index(bytes.len()));
+            bytes.swap(one, other);
+            let text = String::from_utf8(bytes).unwrap();
+            prop_assert_eq!(KeyText::parse(&text).is_ok(), text == key.as_str());
+        }
+
+        #[test]
+        fn any_text_is_parsed_without_panic(text in "(mk_|pk_live_|pk_test_)?\\PC{0,60}") {
+            prop_assert!(KeyText::parse(&text).is_err());
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! API keys and viewer tokens: make, parse, sign, verify. No HTTP, no database.
+//!
+//! A request presents a [`Credential`]: a key, which is looked up by its [`KeyHash`], or a viewer token, which is
+//! checked against the [`ViewerSecret`]s. What it turns out to be is a [`Principal`].
+//!
+//! ```
+//! use audit_auth::{Credential, KeyKind, KeyText, TokenLifetime, ViewerClaims, ViewerSecret, viewer_token};
+//! use audit_domain::{ProjectId, Timestamp};
+//!
+//! // Random bytes come from the operating system in earnest.
+//! let key = KeyText::generate(KeyKind::Master, [7; KeyText::RANDOM_BYTES]);
+//! let header = format!("Bearer {}", key.as_str());
+//! let Credential::Key(presented) = Credential::from_authorization_header(&header)? else { unreachable!() };
+//! assert_eq!(presented.hash(), key.hash());
+//!
+//! let (secret, now) = (ViewerSecret::generate([8; ViewerSecret::RANDOM_BYTES]), Timestamp::from_seconds(1_768_473_000));
+//! let (project, lifetime) = (ProjectId::from_random([1; 16]), TokenLifetime::default());
+//! let claims = ViewerClaims::issue(project, "acme".into(), "standard".into(), now, lifetime, [2; 16]);
+//! let token = viewer_token::sign(&claims, &secret)?;
+//! assert_eq!(viewer_token::verify(&token, &[secret], now)?, claims);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Invariants
+//! - No secret is printed: the `Debug` of [`KeyText`], [`KeyHash`], [`ViewerTokenText`] and [`ViewerSecret`] hides it,
+//!   none of them has `Display` or serde.
+//! - A [`KeyText`] has a right checksum: what was mistyped never reaches the database.
+//! - Key hashes and signatures are compared in constant time.
+//! - Only HS256 under a known `kid`, with exactly the header we write, verifies; every claim is required.
+//! - No token outlives [`TokenLifetime::SECONDS_MAX`], so a secret rotated out is of no use after that time.
+//! - Nothing here reads a clock or makes randomness: both are arguments.
+//!
+//! The only state is the process-wide provider that `jsonwebtoken` requires. It is set at the first use, unless other
+//! code has set one.
+
+mod credential;
+mod hs256;
+mod key;
+mod principal;
+mod viewer_secret;
+pub mod viewer_token;
+
+pub use credential::{Credential, CredentialError};
+pub use key::{KeyHash, KeyKind, KeyText};
+pub use principal::{MasterKey, Principal, ProjectKey, Viewer};
+pub use viewer_secret::{TokenLifetime, TokenLifetimeError, ViewerSecret};
+pub use viewer_token::{SignError, TokenError, ViewerClaims, ViewerTokenText};

@@ -1,0 +1,69 @@
+//! Who a request acts for, once its credential has been checked.
+
+use audit_domain::{Environment, KeyId, OrganizationId, ProjectId};
+
+/// The holder of a credential that was found valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Principal {
+    /// The holder of a master key.
+    Master(MasterKey),
+    /// The holder of a project key.
+    Project(ProjectKey),
+    /// The holder of a viewer token.
+    Viewer(Viewer),
+}
+
+/// A valid master key: may do everything in its organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MasterKey {
+    /// The key itself.
+    pub key_id: KeyId,
+    /// The organization it belongs to.
+    pub organization_id: OrganizationId,
+}
+
+/// A valid project key: reads and writes one environment of its project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProjectKey {
+    /// The key itself.
+    pub key_id: KeyId,
+    /// The organization that owns the project.
+    pub organization_id: OrganizationId,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// The environment it is confined to.
+    pub environment: Environment,
+}
+
+/// A valid viewer token: reads the live events of one tenant, as far as its tier shows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Viewer {
+    /// The organization that owns the project.
+    pub organization_id: OrganizationId,
+    /// The project whose events it reads.
+    pub project_id: ProjectId,
+    /// The tenant to which every query is confined.
+    pub tenant_id: String,
+    /// Name of the visibility tier.
+    pub tier: String,
+}
+
+impl Principal {
+    /// The organization on whose behalf the request acts.
+    pub const fn organization_id(&self) -> OrganizationId {
+        match self {
+            Self::Master(key) => key.organization_id,
+            Self::Project(key) => key.organization_id,
+            Self::Viewer(viewer) => viewer.organization_id,
+        }
+    }
+
+    /// The key that was presented; none with a viewer token.
+    pub const fn key_id(&self) -> Option<KeyId> {
+        match self {
+            Self::Master(key) => Some(key.key_id),
+            Self::Project(key) => Some(key.key_id),
+            Self::Viewer(_) => None,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Organizations, their plans, and the two environments of a project.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A word is not one of the values of a closed list.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("must be one of {allowed}")]
+pub struct UnknownWord {
+    allowed: &'static str,
+}
+
+/// Gives an enum of named values `as_str`, `Display`, `FromStr` and the list of all of them.
+macro_rules! words {
+    ($(#[$doc:meta])* pub enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[$variant_doc])* $variant),+ }
+
+        impl $name {
+            /// Every value, in the order of the interface.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The word that stands for the value in requests, answers and rows.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::UnknownWord;
+
+            fn from_str(word: &str) -> Result<Self, $crate::UnknownWord> {
+                match word {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err($crate::UnknownWord::new($crate::account::list!($($word),+))),
+                }
+            }
+        }
+    };
+}
+
+/// `a, b, c` as one literal.
+macro_rules! list {
+    ($first:literal $(, $rest:literal)*) => { concat!($first $(, ", ", $rest)*) };
+}
+pub(crate) use {list, words};
+
+impl UnknownWord {
+    pub(crate) const fn new(allowed: &'static str) -> Self {
+        Self { allowed }
+    }
+}
+
+words! {
+    /// What an organization has paid for.
+    pub enum Plan {
+        /// 1,000 events a day, built-in alert rules.
+        Free = "free",
+        /// 1,000,000 events a day, custom alert rules and webhooks.
+        Pro = "pro",
+        /// No daily limit.
+        Enterprise = "enterprise",
+    }
+}
+
+words! {
+    /// Live and test data of a project never mix.
+    pub enum Environment {
+        /// Real events.
+        Live = "live",
+        /// Events of trials and test suites; they count against no limit and reach no webhook.
+        Test = "test",
+    }
+}
+
+/// The name of a key, rule or project: 1 to 100 characters, none of them NUL.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(String);
+
+/// A name is empty, too long, or holds a NUL character.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("must have 1 to {} characters, none of them NUL", Name::CHARS_MAX)]
+pub struct NameError;
+
+impl Name {
+    /// The longest name, in characters.
+    pub const CHARS_MAX: usize = 100;
+
+    /// The text of the name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Name {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let chars = text.chars().count();
+        if chars == 0 || chars > Self::CHARS_MAX || text.contains('\0') {
+            return Err(NameError);
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_back_as_written() {
+        for plan in Plan::ALL {
+            assert_eq!(plan.as_str().parse(), Ok(*plan));
+        }
+        let error = "Live".parse::<Environment>().unwrap_err();
+        assert_eq!(error.to_string(), "must be one of live, test");
+    }
+
+    #[test]
+    fn a_name_has_1_to_100_characters() {
+        assert!("é".repeat(100).parse::<Name>().is_ok());
+        assert_eq!("é".repeat(101).parse::<Name>(), Err(NameError));
+        assert_eq!("".parse::<Name>(), Err(NameError));
+        assert_eq!("a\0b".parse::<Name>(), Err(NameError));
+    }
+}

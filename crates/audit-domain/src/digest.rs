@@ -1,0 +1,152 @@
+//! Digests over events: the public content hash, and the private one that tells a repeat from a conflict.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// SHA-256 over the canonical JSON of a stored event. Written `sha256:` and 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    /// The hash of a canonical text.
+    pub fn of(canonical: &str) -> Self {
+        Self(Sha256::digest(canonical.as_bytes()).into())
+    }
+
+    /// The 32 bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// From the bytes of [`Self::as_bytes`].
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+/// A key for [`SentDigest`], so that the digest cannot be used to guess what redaction removed.
+#[derive(Clone)]
+pub struct DigestKey(Vec<u8>);
+
+impl DigestKey {
+    /// Any number of secret bytes.
+    pub fn new(secret: impl Into<Vec<u8>>) -> Self {
+        Self(secret.into())
+    }
+
+    fn authenticate(&self, message: &[u8]) -> [u8; 32] {
+        // HMAC takes keys of every length, so the error cannot happen; an empty key is then as good as any.
+        let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&self.0);
+        mac.map(|mac| mac.chain_update(message).finalize().into_bytes().into())
+            .unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for DigestKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("DigestKey(…)")
+    }
+}
+
+/// A digest of an event as it was sent, before redaction: four bytes that name the key, sixteen of digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentDigest([u8; Self::BYTES]);
+
+/// How two events with one idempotency key compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// They were sent with the same content.
+    Same,
+    /// They were sent with different content.
+    Different,
+    /// Their digests were made with different keys, so nobody can tell any more.
+    Unknown,
+}
+
+impl SentDigest {
+    /// Bytes of a digest.
+    pub const BYTES: usize = 20;
+    const KEY_NAME_BYTES: usize = 4;
+
+    pub(crate) fn of(canonical: &str, key: Option<&DigestKey>) -> Self {
+        let (name, digest): ([u8; 32], [u8; 32]) = match key {
+            Some(key) => (
+                key.authenticate(b"name of the digest key"),
+                key.authenticate(canonical.as_bytes()),
+            ),
+            None => ([0; 32], Sha256::digest(canonical.as_bytes()).into()),
+        };
+        let mut bytes = [0; Self::BYTES];
+        bytes[..Self::KEY_NAME_BYTES].copy_from_slice(&name[..Self::KEY_NAME_BYTES]);
+        bytes[Self::KEY_NAME_BYTES..].copy_from_slice(&digest[..Self::BYTES - Self::KEY_NAME_BYTES]);
+        Self(bytes)
+    }
+
+    /// Whether both were made of the same content.
+    pub fn compare(&self, other: &Self) -> Comparison {
+        match (
+            self.0 == other.0,
+            self.0[..Self::KEY_NAME_BYTES] == other.0[..Self::KEY_NAME_BYTES],
+        ) {
+            (true, _) => Comparison::Same,
+            (false, true) => Comparison::Different,
+            (false, false) => Comparison::Unknown,
+        }
+    }
+
+    /// The bytes of the digest.
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+
+    /// From the bytes of [`Self::as_bytes`].
+    pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_hash_reads_like_the_interface_says() {
+        assert_eq!(
+            ContentHash::of("").to_string(),
+            "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
+
+    #[test]
+    fn digests_with_different_keys_prove_nothing() {
+        let (a, b) = (DigestKey::new("a"), DigestKey::new("b"));
+        assert_eq!(
+            SentDigest::of("x", Some(&a)).compare(&SentDigest::of("x", Some(&a))),
+            Comparison::Same
+        );
+        assert_eq!(
+            SentDigest::of("x", Some(&a)).compare(&SentDigest::of("y", Some(&a))),
+            Comparison::Different
+        );
+        assert_eq!(
+            SentDigest::of("x", Some(&a)).compare(&SentDigest::of("x", Some(&b))),
+            Comparison::Unknown
+        );
+        assert_eq!(
+            SentDigest::of("x", None).compare(&SentDigest::of("x", Some(&b))),
+            Comparison::Unknown
+        );
+        assert_eq!(
+            SentDigest::of("x", None).compare(&SentDigest::of("y", None)),
+            Comparison::Different
+        );
+    }
+}

@@ -1,0 +1,348 @@
+//! An audit event as an application sends it: who did what, to what, for which customer.
+
+use crate::account::words;
+use crate::canonical;
+use crate::digest::SentDigest;
+use crate::{DigestKey, Timestamp};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::str::FromStr;
+
+/// The verb of an event: a dot-namespaced name such as `user.role.updated`.
+///
+/// Matches `^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$` and has at most [`Action::CHARS_MAX`] characters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Action(String);
+
+/// The text is not a dot-namespaced action.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must be dot-namespaced lower case like user.created, with at most {} characters",
+    Action::CHARS_MAX
+)]
+pub struct ActionError;
+
+impl Action {
+    /// The longest action, in characters.
+    pub const CHARS_MAX: usize = 256;
+
+    /// The text of the action.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Action {
+    type Err = ActionError;
+
+    fn from_str(text: &str) -> Result<Self, ActionError> {
+        let is_segment = |segment: &str| {
+            segment.starts_with(|first: char| first.is_ascii_lowercase())
+                && segment
+                    .bytes()
+                    .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+        };
+        let is_action =
+            text.len() <= Self::CHARS_MAX && text.contains('.') && text.split('.').all(is_segment);
+        if is_action {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(ActionError)
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+words! {
+    /// The kind of an event.
+    pub enum Category {
+        /// Log-in, log-out, failed attempts.
+        Auth = "auth",
+        /// Somebody looked at something.
+        Access = "access",
+        /// Somebody changed something.
+        Mutation = "mutation",
+        /// Administration of the system.
+        Admin = "admin",
+        /// Something that matters to security.
+        Security = "security",
+        /// The system acted on its own.
+        System = "system",
+    }
+}
+
+words! {
+    /// What kind of actor did it.
+    pub enum ActorType {
+        /// A person.
+        User = "user",
+        /// A program with a key.
+        ApiKey = "api_key",
+        /// Another service.
+        Service = "service",
+        /// The system itself.
+        System = "system",
+    }
+}
+
+/// An event as sent, valid in every field. Redaction rewrites its texts in place, before anything is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// What was done.
+    pub action: Action,
+    /// The kind of event.
+    pub category: Category,
+    /// The caller's customer.
+    pub tenant_id: String,
+    /// Who did it.
+    pub actor: Actor,
+    /// What it was done to.
+    pub target: Option<Target>,
+    /// From where.
+    pub context: Option<Context>,
+    /// Free-form details.
+    pub metadata: Option<Map<String, Value>>,
+    /// What changed.
+    pub changes: Option<Vec<Change>>,
+    /// Repeats with the same key are stored once.
+    pub idempotency_key: Option<String>,
+    /// When it happened, to the millisecond; when absent, the time at which it is received.
+    pub occurred_at: Option<Timestamp>,
+}
+
+/// Who did it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Actor {
+    /// Identifies the actor within the tenant.
+    pub id: String,
+    /// What kind of actor it is.
+    pub actor_type: ActorType,
+    /// For display.
+    pub name: Option<String>,
+    /// E-mail address.
+    pub email: Option<String>,
+}
+
+/// What it was done to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// Identifies the object.
+    pub id: String,
+    /// What kind of object it is, in the application's own words.
+    pub target_type: String,
+    /// For display.
+    pub name: Option<String>,
+}
+
+/// From where it was done.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Context {
+    /// Network address, as the application saw it.
+    pub ip_address: Option<String>,
+    /// The client program.
+    pub user_agent: Option<String>,
+    /// Geographic or logical place.
+    pub location: Option<String>,
+    /// Groups the events of one session.
+    pub session_id: Option<String>,
+}
+
+/// One changed field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Which field.
+    pub field: String,
+    /// Its value before; absent when there was none.
+    pub before: Option<Value>,
+    /// Its value after; absent when there is none.
+    pub after: Option<Value>,
+}
+
+/// The fields that the service adds when it stores an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EnvelopeText<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) occurred_at: &'a str,
+    pub(crate) received_at: &'a str,
+}
+
+/// Where the envelope's fields begin in the canonical text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EnvelopeOffsets {
+    pub(crate) id: usize,
+    pub(crate) occurred_at: usize,
+    pub(crate) received_at: usize,
+}
+
+impl Event {
+    /// A digest of the event as it was sent, by which a repeat is told from a conflict. Take it before redaction: a
+    /// redaction rule that changed between the two requests must not make a conflict.
+    pub fn sent_digest(&self, key: Option<&DigestKey>) -> SentDigest {
+        SentDigest::of(&self.canonical_as_sent(), key)
+    }
+
+    /// The canonical JSON of the fields that were sent.
+    pub fn canonical_as_sent(&self) -> String {
+        let mut text = String::with_capacity(512);
+        self.write_canonical(&mut text, None);
+        text
+    }
+
+    /// Appends the canonical JSON of the event, with the envelope's fields among the others when there is one.
+    ///
+    /// The keys are written in the order RFC 8785 sorts them into.
+    pub(crate) fn write_canonical(
+        &self,
+        out: &mut String,
+        envelope: Option<EnvelopeText<'_>>,
+    ) -> EnvelopeOffsets {
+        let mut offsets = EnvelopeOffsets::default();
+        let sent_time = self.occurred_at.map(|time| time.to_string());
+        out.push_str("{\"action\":");
+        canonical::write_string(out, self.action.as_str());
+        out.push_str(",\"actor\":");
+        self.actor.write_canonical(out);
+        write_text_field(out, "category", Some(self.category.as_str()));
+        if let Some(changes) = &self.changes {
+            out.push_str(",\"changes\":[");
+            for (index, change) in changes.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                change.write_canonical(out);
+            }
+            out.push(']');
+        }
+        if let Some(context) = &self.context {
+            out.push_str(",\"context\":");
+            context.write_canonical(out);
+        }
+        if let Some(envelope) = envelope {
+            offsets.id = write_text_field(out, "id", Some(envelope.id));
+        }
+        write_text_field(out, "idempotency_key", self.idempotency_key.as_deref());
+        if let Some(metadata) = &self.metadata {
+            out.push_str(",\"metadata\":");
+            canonical::write_object(out, metadata);
+        }
+        match envelope {
+            Some(envelope) => {
+                offsets.occurred_at = write_text_field(out, "occurred_at", Some(envelope.occurred_at));
+                offsets.received_at = write_text_field(out, "received_at", Some(envelope.received_at));
+            }
+            None => {
+                write_text_field(out, "occurred_at", sent_time.as_deref());
+            }
+        }
+        if let Some(target) = &self.target {
+            out.push_str(",\"target\":");
+            target.write_canonical(out);
+        }
+        write_text_field(out, "tenant_id", Some(&self.tenant_id));
+        out.push('}');
+        offsets
+    }
+}
+
+impl Actor {
+    fn write_canonical(&self, out: &mut String) {
+        out.push('{');
+        write_text_field(out, "email", self.email.as_deref());
+        write_text_field(out, "id", Some(&self.id));
+        write_text_field(out, "name", self.name.as_deref());
+        write_text_field(out, "type", Some(self.actor_type.as_str()));
+        out.push('}');
+    }
+}
+
+impl Target {
+    fn write_canonical(&self, out: &mut String) {
+        out.push('{');
+        write_text_field(out, "id", Some(&self.id));
+        write_text_field(out, "name", self.name.as_deref());
+        write_text_field(out, "type", Some(&self.target_type));
+        out.push('}');
+    }
+}
+
+impl Context {
+    fn write_canonical(&self, out: &mut String) {
+        out.push('{');
+        write_text_field(out, "ip_address", self.ip_address.as_deref());
+        write_text_field(out, "location", self.location.as_deref());
+        write_text_field(out, "session_id", self.session_id.as_deref());
+        write_text_field(out, "user_agent", self.user_agent.as_deref());
+        out.push('}');
+    }
+}
+
+impl Change {
+    fn write_canonical(&self, out: &mut String) {
+        out.push('{');
+        if let Some(after) = &self.after {
+            out.push_str("\"after\":");
+            canonical::write_value(out, after);
+        }
+        if let Some(before) = &self.before {
+            out.push_str(if self.after.is_some() {
+                ",\"before\":"
+            } else {
+                "\"before\":"
+            });
+            canonical::write_value(out, before);
+        }
+        write_text_field(out, "field", Some(&self.field));
+        out.push('}');
+    }
+}
+
+/// Appends `"key":"text"`, with a comma unless it is the object's first, and returns where the text begins.
+fn write_text_field(out: &mut String, key: &str, text: Option<&str>) -> usize {
+    let Some(text) = text else { return 0 };
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+    out.push('"');
+    out.push_str(key);
+    out.push_str("\":");
+    canonical::write_string(out, text);
+    out.len() - text.len() - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_are_dot_namespaced_lower_case() {
+        for text in [
+            "user.created",
+            "s3.get_bucket_acl",
+            "a.b.c_1",
+            &format!("a.{}", "b".repeat(254)),
+        ] {
+            assert!(text.parse::<Action>().is_ok(), "{text}");
+        }
+        let too_long = format!("a.{}", "b".repeat(255));
+        for text in [
+            "",
+            "user",
+            "User.created",
+            "user.",
+            ".created",
+            "user..created",
+            "1user.created",
+            "user.1",
+            "user.créé",
+            "user created.x",
+            &too_long,
+        ] {
+            assert!(text.parse::<Action>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! From JSON to [`Event`]: every rule of the interface, every failing field named.
+
+use crate::event::{Action, Actor, ActorType, Category, Change, Context, Event, Target};
+use crate::fields::Fields;
+use crate::{Timestamp, Violation, Violations};
+use serde_json::{Map, Value};
+
+/// Limits on a single event. Lengths are counted in characters.
+pub mod limits {
+    /// The whole event, as compact JSON.
+    pub const EVENT_CHARS_MAX: usize = 64 * 1024;
+    /// `tenant_id`, `actor.id`, `target.id`, `target.type`, `context.session_id` and `idempotency_key`.
+    pub const ID_CHARS_MAX: usize = 256;
+    /// `actor.name`, `actor.email`, `target.name` and `changes[].field`.
+    pub const NAME_CHARS_MAX: usize = 512;
+    /// Objects and arrays inside one another, the event itself included.
+    pub const DEPTH_LEVELS_MAX: usize = 16;
+    /// Items of `changes`.
+    pub const CHANGES_ITEMS_MAX: usize = 200;
+    /// How far in the future `occurred_at` may lie.
+    pub const FUTURE_SECONDS_MAX: i64 = 24 * 3600;
+}
+
+impl Event {
+    /// Reads an event from JSON that [`crate::json::parse`] made of a request of `request_bytes` bytes (so that the
+    /// size of each event is measured only where one can be too large).
+    ///
+    /// # Errors
+    /// Every field that is missing, unknown, of a wrong type or out of its limits.
+    pub fn from_json(value: Value, request_bytes: usize, now: Timestamp) -> Result<Self, Violations> {
+        let event = Fields::read(value, |fields| read_event(fields, now))?;
+        if request_bytes > limits::EVENT_CHARS_MAX {
+            let chars = event.canonical_as_sent().chars().count();
+            if chars > limits::EVENT_CHARS_MAX {
+                let message = format!(
+                    "must have at most {} characters as JSON, has {chars}",
+                    limits::EVENT_CHARS_MAX
+                );
+                return Err(Violations::one("", message));
+            }
+        }
+        Ok(event)
+    }
+}
+
+fn read_event(fields: &mut Fields<'_>, now: Timestamp) -> Option<Event> {
+    let action = fields.required_parsed::<Action>("action");
+    let category = fields.required_parsed::<Category>("category");
+    let tenant_id = fields.required_text("tenant_id", 1, limits::ID_CHARS_MAX);
+    let actor = fields
+        .required_object("actor")
+        .map(|object| read_actor(fields.nested("actor", object)));
+    let target = fields
+        .optional_object("target")
+        .map(|object| read_target(fields.nested("target", object)));
+    let context = fields
+        .optional_object("context")
+        .map(|object| read_context(fields.nested("context", object)));
+    let metadata = fields.optional_object("metadata");
+    if let Some(metadata) = &metadata {
+        check_entries(fields, "metadata", metadata, 2);
+    }
+    let changes = fields
+        .optional_array("changes")
+        .map(|items| read_changes(items, fields));
+    let idempotency_key = fields.optional_text("idempotency_key", 1, limits::ID_CHARS_MAX);
+    let occurred_at = fields
+        .optional_text("occurred_at", 0, usize::MAX)
+        .and_then(|text| match Timestamp::parse_rfc3339(&text) {
+            Ok(time) if time > now.plus_seconds(limits::FUTURE_SECONDS_MAX) => {
+                fields.violate("occurred_at", "must not be more than 24 hours in the future")
+            }
+            Ok(time) => Some(time.truncated_to_millis()),
+            Err(error) => fields.violate("occurred_at", error),
+        });
+    Some(Event {
+        action: action?,
+        category: category?,
+        tenant_id: tenant_id?,
+        actor: actor??,
+        target: target.flatten(),
+        context,
+        metadata,
+        changes,
+        idempotency_key,
+        occurred_at,
+    })
+}
+
+fn read_actor(mut fields: Fields<'_>) -> Option<Actor> {
+    let id = fields.required_text("id", 1, limits::ID_CHARS_MAX);
+    let actor_type = fields.required_parsed::<ActorType>("type");
+    let name = fields.optional_text("name", 0, limits::NAME_CHARS_MAX);
+    let email = fields.optional_text("email", 0, limits::NAME_CHARS_MAX);
+    fields.refuse_the_rest();
+    Some(Actor {
+        id: id?,
+        actor_type: actor_type?,
+        name,
+        email,
+    })
+}
+
+fn read_target(mut fields: Fields<'_>) -> Option<Target> {
+    let id = fields.required_text("id", 1, limits::ID_CHARS_MAX);
+    let target_type = fields.required_text("type", 1, limits::ID_CHARS_MAX);
+    let name = fields.optional_text("name", 0, limits::NAME_CHARS_MAX);
+    fields.refuse_the_rest();
+    Some(Target {
+        id: id?,
+        target_type: target_type?,
+        name,
+    })
+}
+
+fn read_context(mut fields: Fields<'_>) -> Context {
+    let context = Context {
+        ip_address: fields.optional_text("ip_address", 0, limits::EVENT_CHARS_MAX),
+        user_agent: fields.optional_text("user_agent", 0, limits::EVENT_CHARS_MAX),
+        location: fields.optional_text("location", 0, limits::EVENT_CHARS_MAX),
+        session_id: fields.optional_text("session_id", 0, limits::ID_CHARS_MAX),
+    };
+    fields.refuse_the_rest();
+    context
+}
+
+fn read_changes(items: Vec<Value>, fields: &mut Fields<'_>) -> Vec<Change> {
+    if items.len() > limits::CHANGES_ITEMS_MAX {
+        let message = format!(
+            "must have at most {} items, has {}",
+            limits::CHANGES_ITEMS_MAX,
+            items.len()
+        );
+        fields.violate::<()>("changes", message);
+        return Vec::new();
+    }
+    let mut changes = Vec::with_capacity(items.len());
+    for (index, item) in items.into_iter().enumerate() {
+        let path = format!("changes[{index}]");
+        let Some(object) = fields.as_object(&path, item) else {
+            continue;
+        };
+        let mut item = fields.nested(&path, object);
+        let field = item.required_text("field", 1, limits::NAME_CHARS_MAX);
+        let before = read_free_form(&mut item, "before");
+        let after = read_free_form(&mut item, "after");
+        item.refuse_the_rest();
+        if let Some(field) = field {
+            changes.push(Change { field, before, after });
+        }
+    }
+    changes
+}
+
+/// A value of any shape, below `changes[]`, so three levels down.
+fn read_free_form(fields: &mut Fields<'_>, name: &str) -> Option<Value> {
+    let value = fields.optional(name)?;
+    let path = fields.path(name);
+    check_value(fields, &path, &value, 4);
+    Some(value)
+}
+
+/// Checks free-form JSON that stands `level` levels deep: nesting, and NUL in texts and keys.
+fn check_value(fields: &mut Fields<'_>, path: &str, value: &Value, level: usize) {
+    match value {
+        Value::String(text) if text.contains('\0') => {
+            fields.note(Violation::new(path, "must not contain a NUL character"));
+        }
+        Value::Array(_) | Value::Object(_) if level > limits::DEPTH_LEVELS_MAX => {
+            let message = format!(
+                "must not be nested more than {} levels deep",
+                limits::DEPTH_LEVELS_MAX
+            );
+            fields.note(Violation::new(path, message));
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                if needs_check(item) {
+                    check_value(fields, &format!("{path}[{index}]"), item, level + 1);
+                }
+            }
+        }
+        Value::Object(object) => check_entries(fields, path, object, level),
+        _ => {}
+    }
+}
+
+fn check_entries(fields: &mut Fields<'_>, path: &str, object: &Map<String, Value>, level: usize) {
+    for (key, value) in object {
+        if key.contains('\0') {
+            fields.note(Violation::new(path, "must not have a key with a NUL character"));
+        }
+        if needs_check(value) {
+            check_value(fields, &format!("{path}.{key}"), value, level + 1);
+        }
+    }
+}
+
+/// Whether the value can be wrong at all; spares the path of every clean leaf.
+fn needs_check(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(_) | Value::Object(_) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+
+    fn read(value: Value) -> Result<Event, Violations> {
+        Event::from_json(value, 0, NOW)
+    }
+
+    fn fields_of(result: Result<Event, Violations>) -> Vec<String> {
+        let violations = result.unwrap_err().into_vec();
+        violations
+            .into_iter()
+            .map(|violation| format!("{}: {}", violation.field, violation.message))
+            .collect()
+    }
+
+    fn valid() -> Value {
+        json!({"action": "user.created", "category": "mutation", "tenant_id": "t", "actor": {"id": "a", "type": "user"}})
+    }
+
+    fn with(field: &str, value: Value) -> Value {
+        let mut event = valid();
+        event[field] = value;
+        event
+    }
+
+    #[test]
+    fn every_failing_field_is_named() {
+        let found = fields_of(read(json!({
+            "action": "User", "category": 7, "actor": {"type": "robot", "extra": 1}, "occured_at": "x",
+            "target": [], "changes": [{"field": "f"}, 3, {"before": 1}]
+        })));
+        assert_eq!(
+            found,
+            [
+                "action: must be dot-namespaced lower case like user.created, with at most 256 characters",
+                "category: Expected string, received number",
+                "tenant_id: Required",
+                "actor.id: Required",
+                "actor.type: must be one of user, api_key, service, system",
+                "actor.extra: Unrecognized field",
+                "target: Expected object, received array",
+                "changes[1]: Expected object, received number",
+                "changes[2].field: Required",
+                "occured_at: Unrecognized field",
+            ]
+        );
+    }
+
+    #[test]
+    fn lengths_are_counted_in_characters() {
+        assert!(read(with("tenant_id", json!("é".repeat(256)))).is_ok());
+        assert_eq!(
+            fields_of(read(with("tenant_id", json!("é".repeat(257))))),
+            ["tenant_id: must have at most 256 characters"]
+        );
+        assert_eq!(
+            fields_of(read(with("tenant_id", json!("")))),
+            ["tenant_id: must not be empty"]
+        );
+        let name = |length| {
+            with(
+                "actor",
+                json!({"id": "a", "type": "user", "name": "n".repeat(length)}),
+            )
+        };
+        assert!(read(name(512)).is_ok());
+        assert_eq!(
+            fields_of(read(name(513))),
+            ["actor.name: must have at most 512 characters"]
+        );
+    }
+
+    #[test]
+    fn nesting_ends_at_16_levels() {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!({"k": inner}));
+        // The event and `metadata` are two levels themselves.
+        assert!(read(with("metadata", json!({"k": nested(14)}))).is_ok());
+        assert!(
+            fields_of(read(with("metadata", json!({"k": nested(15)}))))[0]
+                .ends_with("more than 16 levels deep")
+        );
+        let change = |levels| with("changes", json!([{"field": "f", "after": nested(levels)}]));
+        assert!(read(change(13)).is_ok());
+        assert!(read(change(14)).is_err());
+    }
+
+    #[test]
+    fn changes_end_at_200_items() {
+        let changes = |items: usize| with("changes", Value::Array(vec![json!({"field": "f"}); items]));
+        assert!(read(changes(200)).is_ok());
+        assert_eq!(
+            fields_of(read(changes(201))),
+            ["changes: must have at most 200 items, has 201"]
+        );
+    }
+
+    #[test]
+    fn nul_is_refused_wherever_it_hides() {
+        for (field, value) in [
+            ("tenant_id", json!("a\0")),
+            ("metadata", json!({"a": ["x", {"b": "\0"}]})),
+            ("metadata", json!({"a\0": 1})),
+            ("changes", json!([{"field": "f", "before": "\0"}])),
+        ] {
+            assert!(fields_of(read(with(field, value)))[0].contains("NUL"), "{field}");
+        }
+    }
+
+    #[test]
+    fn an_event_may_lie_24_hours_ahead_and_not_more() {
+        let at = |time: Timestamp| with("occurred_at", json!(time.to_string()));
+        let limit = NOW.plus_seconds(24 * 3600);
+        assert_eq!(read(at(limit)).unwrap().occurred_at, Some(limit));
+        let past = Timestamp::from_millis(limit.as_millis() + 1);
+        assert_eq!(
+            fields_of(read(at(past))),
+            ["occurred_at: must not be more than 24 hours in the future"]
+        );
+        assert!(
+            fields_of(read(with("occurred_at", json!("2026-01-15"))))[0]
+                .starts_with("occurred_at: must be an RFC 3339")
+        );
+    }
+
+    #[test]
+    fn an_event_ends_at_64_kib() {
+        let sized = |chars: usize| {
+            let empty = with("metadata", json!({"k": ""})).to_string().chars().count();
+            with("metadata", json!({"k": "é".repeat(chars - empty)}))
+        };
+        let read = |value: Value| Event::from_json(value, usize::MAX, NOW);
+        assert!(read(sized(limits::EVENT_CHARS_MAX)).is_ok());
+        assert_eq!(
+            fields_of(read(sized(limits::EVENT_CHARS_MAX + 1))),
+            [": must have at most 65536 characters as JSON, has 65537"]
+        );
+    }
+
+    #[test]
+    fn null_stands_for_no_field() {
+        assert_eq!(
+            fields_of(read(with("target", Value::Null))),
+            ["target: Expected object, received null"]
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! Which events a query asks for.
+
+use crate::event::{ActorType, Category};
+use crate::{Facets, Search, StoredEvent, Timestamp, Violations, canonical};
+use serde_json::{Value, json};
+
+/// Which actions a query asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ActionFilter {
+    /// This action.
+    Exact(String),
+    /// Every action that begins like this.
+    Prefix(String),
+}
+
+impl ActionFilter {
+    /// Reads `user.created`, or `user.*` for a prefix.
+    ///
+    /// # Errors
+    /// When the text holds what no action holds, or a `*` anywhere but at the end.
+    pub fn parse(text: &str) -> Result<Self, Violations> {
+        let (literal, is_prefix) = match text.strip_suffix('*') {
+            Some(prefix) => (prefix, true),
+            None => (text, false),
+        };
+        let in_alphabet = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.');
+        if text.is_empty() || text.len() > crate::Action::CHARS_MAX || !literal.bytes().all(in_alphabet) {
+            let message = "must be an action such as user.created, or its beginning and a * such as user.*";
+            return Err(Violations::one("action", message));
+        }
+        Ok(if is_prefix {
+            Self::Prefix(literal.to_owned())
+        } else {
+            Self::Exact(literal.to_owned())
+        })
+    }
+
+    /// Whether the query asks for this action.
+    pub fn matches(&self, action: &str) -> bool {
+        match self {
+            Self::Exact(exact) => action == exact,
+            Self::Prefix(prefix) => action.starts_with(prefix),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Exact(exact) => json!(exact),
+            Self::Prefix(prefix) => json!([prefix]),
+        }
+    }
+}
+
+/// Which events a query asks for. Every part that is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// The customer.
+    pub tenant_id: Option<String>,
+    /// Any of these actor ids. Several, because redaction may have stored an id in the form of its hash.
+    pub actor_ids: Option<Vec<String>>,
+    /// The kind of actor.
+    pub actor_type: Option<ActorType>,
+    /// The action or its beginning.
+    pub action: Option<ActionFilter>,
+    /// The category.
+    pub category: Option<Category>,
+    /// Any of these target ids; see [`Self::actor_ids`].
+    pub target_ids: Option<Vec<String>>,
+    /// The kind of target.
+    pub target_type: Option<String>,
+    /// Not before this time.
+    pub start: Option<Timestamp>,
+    /// Not after this time.
+    pub end: Option<Timestamp>,
+    /// Words that must be there.
+    pub search: Option<Search>,
+}
+
+impl EventFilter {
+    /// Whether the event, as far as the reader may see it, is one the query asks for. This is the definition; indexes
+    /// only find candidates.
+    pub fn matches(&self, event: &StoredEvent, visible: &Facets<'_>) -> bool {
+        let one_of = |wanted: &Option<Vec<String>>, actual: Option<&str>| {
+            wanted
+                .as_ref()
+                .is_none_or(|wanted| actual.is_some_and(|actual| wanted.iter().any(|id| id == actual)))
+        };
+        let equal =
+            |wanted: Option<&str>, actual: Option<&str>| wanted.is_none_or(|wanted| actual == Some(wanted));
+        self.start.is_none_or(|start| event.occurred_at >= start)
+            && self.end.is_none_or(|end| event.occurred_at <= end)
+            && equal(self.tenant_id.as_deref(), Some(&visible.tenant_id))
+            && one_of(&self.actor_ids, visible.actor_id.as_deref())
+            && equal(
+                self.actor_type.map(ActorType::as_str),
+                visible.actor_type.as_deref(),
+            )
+            && self
+                .action
+                .as_ref()
+                .is_none_or(|action| action.matches(&visible.action))
+            && equal(self.category.map(Category::as_str), Some(&visible.category))
+            && one_of(&self.target_ids, visible.target_id.as_deref())
+            && equal(self.target_type.as_deref(), visible.target_type.as_deref())
+            && self
+                .search
+                .as_ref()
+                .is_none_or(|search| search.matches(visible.searched_texts()))
+    }
+
+    /// A text that is equal for equal filters and different for different ones; cursors are bound to it.
+    pub fn fingerprint(&self) -> String {
+        let search = self.search.as_ref().map(|search| {
+            search
+                .words()
+                .iter()
+                .map(|word| json!([word.text, word.is_prefix]))
+                .collect::<Vec<_>>()
+        });
+        canonical::to_string(&json!([
+            self.tenant_id,
+            self.actor_ids,
+            self.actor_type.map(ActorType::as_str),
+            self.action.as_ref().map(ActionFilter::to_json),
+            self.category.map(Category::as_str),
+            self.target_ids,
+            self.target_type,
+            self.start.map(Timestamp::as_micros),
+            self.end.map(Timestamp::as_micros),
+            search,
+        ]))
+    }
+}
+
+/// How many events a page holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageLimit(usize);
+
+impl PageLimit {
+    /// The most events of a page.
+    pub const EVENTS_MAX: usize = 200;
+    /// The events of a page when nobody says.
+    pub const DEFAULT: Self = Self(50);
+
+    /// A page of `events` events.
+    ///
+    /// # Errors
+    /// When the number is not from 1 to 200.
+    pub fn new(events: usize) -> Result<Self, Violations> {
+        if (1..=Self::EVENTS_MAX).contains(&events) {
+            return Ok(Self(events));
+        }
+        Err(Violations::one(
+            "limit",
+            format_args!("must be from 1 to {}", Self::EVENTS_MAX),
+        ))
+    }
+
+    /// The number of events.
+    pub const fn get(self) -> usize {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_filter_is_exact_or_a_prefix() {
+        assert!(ActionFilter::parse("user.*").unwrap().matches("user.created"));
+        assert!(
+            ActionFilter::parse("auth.failed*")
+                .unwrap()
+                .matches("auth.failed_login.twice")
+        );
+        assert!(!ActionFilter::parse("user.*").unwrap().matches("user"));
+        assert!(
+            !ActionFilter::parse("user.created")
+                .unwrap()
+                .matches("user.created.again")
+        );
+        assert!(ActionFilter::parse("*").unwrap().matches("anything.goes"));
+        for text in ["", "*.deleted", "user.*.x", "User.created", "a b"] {
+            assert!(ActionFilter::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn fingerprints_tell_an_action_from_its_prefix() {
+        let with = |text: &str| EventFilter {
+            action: Some(ActionFilter::parse(text).unwrap()),
+            ..EventFilter::default()
+        };
+        assert_ne!(
+            with("user.created").fingerprint(),
+            with("user.created*").fingerprint()
+        );
+        assert_ne!(
+            with("user.created").fingerprint(),
+            EventFilter::default().fingerprint()
+        );
+    }
+
+    #[test]
+    fn a_page_has_1_to_200_events() {
+        assert!(PageLimit::new(0).is_err() && PageLimit::new(201).is_err());
+        assert!(PageLimit::new(1).is_ok() && PageLimit::new(200).is_ok());
+    }
+}

@@ -1,0 +1,197 @@
+//! Identifiers. Each kind has a type of its own, so that one cannot be passed for another.
+
+use crate::Timestamp;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+use ulid::Ulid;
+use uuid::Uuid;
+
+/// The text is not an identifier of the expected form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("must be {expected}")]
+pub struct IdError {
+    expected: &'static str,
+}
+
+macro_rules! uuid_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// A random (version 4) id from 16 unpredictable bytes.
+            pub const fn from_random(bytes: [u8; 16]) -> Self {
+                Self(uuid::Builder::from_random_bytes(bytes).into_uuid())
+            }
+
+            /// The UUID itself.
+            pub const fn as_uuid(&self) -> &Uuid {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.as_hyphenated().fmt(formatter)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdError;
+
+            /// Accepts the hyphenated form only, in either case.
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                let error = IdError { expected: "a UUID" };
+                if text.len() != 36 {
+                    return Err(error);
+                }
+                Uuid::try_parse(text).map(Self).map_err(|_| error)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    };
+}
+
+uuid_id!(
+    /// An organization: the owner of projects, master keys and a plan.
+    OrganizationId
+);
+uuid_id!(
+    /// A project: the owner of events, project keys, rules and tiers.
+    ProjectId
+);
+uuid_id!(
+    /// A master or project key (not its secret text).
+    KeyId
+);
+uuid_id!(
+    /// A custom redaction or alert rule.
+    RuleId
+);
+
+/// An event: `evt_` and a ULID, 26 characters of Crockford base32. The upper 48 bits are the milliseconds at which
+/// it was received, so ids sort as received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(Ulid);
+
+impl EventId {
+    /// Before the 26 characters.
+    pub const PREFIX: &'static str = "evt_";
+    /// Length of the text form.
+    pub const CHARS: usize = 30;
+
+    /// An id for an event received at `received_at`, made unique by 80 unpredictable bits.
+    pub fn new(received_at: Timestamp, random: [u8; 10]) -> Self {
+        let mut bits = [0; 16];
+        bits[6..].copy_from_slice(&random);
+        let millis = u64::try_from(received_at.as_millis()).unwrap_or(0);
+        Self(Ulid::from_parts(millis, u128::from_be_bytes(bits)))
+    }
+
+    /// The next id in order. Ids of one log increase strictly; this is the smallest that follows `self`.
+    pub fn successor(self) -> Self {
+        Self(Ulid(self.0.0.saturating_add(1)))
+    }
+
+    /// Sixteen bytes that sort as the id does.
+    pub fn to_bytes(self) -> [u8; 16] {
+        self.0.0.to_be_bytes()
+    }
+
+    /// From the bytes of [`Self::to_bytes`].
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Ulid(u128::from_be_bytes(bytes)))
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut buffer = [0; ulid::ULID_LEN];
+        formatter.write_str(Self::PREFIX)?;
+        formatter.write_str(self.0.array_to_str(&mut buffer))
+    }
+}
+
+impl FromStr for EventId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let error = IdError {
+            expected: "an event id: evt_ and 26 characters",
+        };
+        let ulid = text
+            .strip_prefix(Self::PREFIX)
+            .and_then(|rest| Ulid::from_string(rest).ok())
+            .ok_or(error)?;
+        let id = Self(ulid);
+        // One event has one spelling: lower case and the letters Crockford's alphabet maps to others are refused.
+        if id.to_string() == text {
+            Ok(id)
+        } else {
+            Err(IdError {
+                expected: "an event id: evt_ and 26 characters",
+            })
+        }
+    }
+}
+
+impl Serialize for EventId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn event_ids_read_like_the_interface_says() {
+        let id = EventId::new(Timestamp::from_millis(1_768_473_000_000), [7; 10]);
+        let text = id.to_string();
+        assert_eq!(text.len(), EventId::CHARS);
+        assert!(text.starts_with("evt_01"), "{text}");
+        assert_eq!(text.parse(), Ok(id));
+        assert!(text.to_lowercase().parse::<EventId>().is_err());
+        assert!("evt_".parse::<EventId>().is_err());
+        assert!(
+            "evt_8ZZZZZZZZZZZZZZZZZZZZZZZZZ".parse::<EventId>().is_err(),
+            "more than 128 bits"
+        );
+    }
+
+    #[test]
+    fn only_hyphenated_uuids_are_ids() {
+        assert!(
+            "67e55044-10b1-426f-9247-bb680e5fe0c8"
+                .parse::<ProjectId>()
+                .is_ok()
+        );
+        for text in [
+            "",
+            "67e5504410b1426f9247bb680e5fe0c8",
+            "{67e55044-10b1-426f-9247-bb680e5fe0c8}",
+            "default",
+        ] {
+            assert!(text.parse::<ProjectId>().is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn event_ids_sort_as_text_and_bytes_alike(a in any::<u128>(), b in any::<u128>()) {
+            let (a, b) = (EventId::from_bytes(a.to_be_bytes()), EventId::from_bytes(b.to_be_bytes()));
+            prop_assert_eq!(a.cmp(&b), a.to_string().cmp(&b.to_string()));
+            prop_assert_eq!(a.cmp(&b), a.to_bytes().cmp(&b.to_bytes()));
+            prop_assert_eq!(a.to_string().parse(), Ok(a));
+        }
+    }
+}

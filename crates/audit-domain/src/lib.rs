@@ -1,0 +1,54 @@
+//! The language of the audit log: events, ids, filters, cursors, tiers, the canonical form and the hash over it.
+//!
+//! Everything here is a value or a function of values. There is no I/O; the current time and randomness come in as
+//! arguments. Other services may link this crate to make, check or re-hash events.
+//!
+//! ```
+//! use audit_domain::{ContentHash, Event, EventId, Record, Stamp, Timestamp, json};
+//!
+//! let now = Timestamp::parse_rfc3339("2026-01-15T10:30:00Z")?;
+//! let body = br#"{"action":"user.created","category":"mutation","tenant_id":"acme","actor":{"id":"u1","type":"user"}}"#;
+//! let event = Event::from_json(json::parse(body)?, body.len(), now)?;
+//! let record = Record::new(&event, false, Stamp { id: EventId::new(now, [7; 10]), received_at: now });
+//! assert_eq!(record.content_hash(), ContentHash::of(record.canonical()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Invariants:
+//! - An [`Event`] is valid in every field; nothing else constructs one from outside.
+//! - [`Record::canonical`] is RFC 8785 canonical JSON, and [`Record::content_hash`] is the SHA-256 of exactly that text.
+//! - [`EventFilter::matches`] defines a query's result; whatever finds candidates faster must agree with it.
+
+mod account;
+pub mod canonical;
+mod cursor;
+mod digest;
+mod event;
+mod event_reader;
+mod facets;
+mod fields;
+mod filter;
+mod glob;
+mod ids;
+pub mod json;
+mod record;
+pub mod search;
+mod tier;
+mod time;
+mod violation;
+
+pub use account::{Environment, Name, NameError, Plan, UnknownWord};
+pub use cursor::{CursorError, CursorKey, Position};
+pub use digest::{Comparison, ContentHash, DigestKey, SentDigest};
+pub use event::{Action, ActionError, Actor, ActorType, Category, Change, Context, Event, Target};
+pub use event_reader::limits;
+pub use facets::Facets;
+pub use fields::{Fields, type_name};
+pub use filter::{ActionFilter, EventFilter, PageLimit};
+pub use glob::{ActionGlob, ActionGlobError};
+pub use ids::{EventId, IdError, KeyId, OrganizationId, ProjectId, RuleId};
+pub use record::{DamagedEvent, Record, Stamp, StoredEvent};
+pub use search::{Search, SearchWord};
+pub use tier::{DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerTier};
+pub use time::{Clock, Entropy, Timestamp, TimestampError};
+pub use violation::{Violation, Violations};

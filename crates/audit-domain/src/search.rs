@@ -1,0 +1,106 @@
+//! Words of search. They are cut here, in one place, so that every database finds the same events.
+
+use crate::Violations;
+
+/// The words of a text: runs of letters and digits, lower-cased.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+/// One word of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchWord {
+    /// The word, lower-cased.
+    pub text: String,
+    /// Whether a word that merely begins like this matches as well.
+    pub is_prefix: bool,
+}
+
+/// A full-text search: every word must be a word of the action, the actor's name or the target's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search(Vec<SearchWord>);
+
+impl Search {
+    /// The longest search text, in characters.
+    pub const CHARS_MAX: usize = 256;
+    /// The most words of a search.
+    pub const WORDS_MAX: usize = 16;
+
+    /// Reads a search text. A `*` directly behind a word makes it a prefix.
+    ///
+    /// # Errors
+    /// When the text has no word, or too many, or is too long.
+    pub fn parse(text: &str) -> Result<Self, Violations> {
+        let refuse = |message: String| Err(Violations::one("search", message));
+        if text.chars().count() > Self::CHARS_MAX {
+            return refuse(format!("must have at most {} characters", Self::CHARS_MAX));
+        }
+        let mut found = Vec::new();
+        for piece in text.split_inclusive(|character: char| !character.is_alphanumeric()) {
+            let is_prefix = piece.ends_with('*');
+            found.extend(words(piece).map(|text| SearchWord { text, is_prefix }));
+        }
+        match found.len() {
+            0 => refuse("must hold a letter or a digit".to_owned()),
+            count if count > Self::WORDS_MAX => {
+                refuse(format!("must have at most {} words", Self::WORDS_MAX))
+            }
+            _ => Ok(Self(found)),
+        }
+    }
+
+    /// The words, in the order they were written.
+    pub fn words(&self) -> &[SearchWord] {
+        &self.0
+    }
+
+    /// Whether every word is found among the words of `texts`.
+    pub fn matches<'a>(&self, texts: impl Iterator<Item = &'a str> + Clone) -> bool {
+        self.0.iter().all(|wanted| {
+            texts.clone().flat_map(words).any(|word| match wanted.is_prefix {
+                true => word.starts_with(&wanted.text),
+                false => word == wanted.text,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(search: &str, texts: &[&str]) -> bool {
+        Search::parse(search).unwrap().matches(texts.iter().copied())
+    }
+
+    #[test]
+    fn every_word_must_be_a_word_of_one_of_the_texts() {
+        let texts = ["user.role_updated", "Ärzte-Team 42", "Alice O'Neil"];
+        for search in [
+            "role",
+            "ROLE alice",
+            "ärzte 42",
+            "ali*",
+            "o neil",
+            "up* al*",
+            "alice,team",
+        ] {
+            assert!(found(search, &texts), "{search}");
+        }
+        for search in ["rol", "lice", "alice bob", "4*2", "ali**x", "*alic"] {
+            assert!(!found(search, &texts), "{search}");
+        }
+    }
+
+    #[test]
+    fn a_search_has_words_and_limits() {
+        assert!(Search::parse("!!!").is_err());
+        assert!(Search::parse("").is_err());
+        assert!(Search::parse(&"a ".repeat(16)).is_ok());
+        assert!(Search::parse(&"a ".repeat(17)).is_err());
+        assert!(Search::parse(&"é".repeat(256)).is_ok());
+        assert!(Search::parse(&"é".repeat(257)).is_err());
+    }
+}

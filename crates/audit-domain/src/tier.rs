@@ -1,0 +1,344 @@
+//! Visibility tiers: which events, and which of their fields, a viewer token shows.
+
+use crate::event::Category;
+use crate::{ActionGlob, Facets};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::str::FromStr;
+
+/// The name of a tier: 1 to 64 characters out of `a-z`, `0-9`, `_` and `-`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TierName(String);
+
+/// The text cannot name a tier.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must have 1 to {} characters out of a-z, 0-9, underscore and hyphen",
+    TierName::CHARS_MAX
+)]
+pub struct TierNameError;
+
+impl TierName {
+    /// The longest name, in characters.
+    pub const CHARS_MAX: usize = 64;
+
+    /// The text of the name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TierName {
+    type Err = TierNameError;
+
+    fn from_str(text: &str) -> Result<Self, TierNameError> {
+        let in_alphabet = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
+        if text.is_empty() || text.len() > Self::CHARS_MAX || !text.bytes().all(in_alphabet) {
+            return Err(TierNameError);
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for TierName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The dot path of a field that a tier hides, with everything below it. `*` stands for any one step.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HiddenField(String);
+
+/// The text is not the path of a field that can be hidden.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must be the dot path of a field, such as actor.email or metadata.*.ssn, that begins with action, category, actor, target, context, metadata, changes or idempotency_key and has at most {} characters",
+    HiddenField::CHARS_MAX
+)]
+pub struct HiddenFieldError;
+
+impl HiddenField {
+    /// The longest path, in characters.
+    pub const CHARS_MAX: usize = 256;
+    /// What may be hidden. The rest is what every answer must have.
+    const ROOTS: [&str; 8] = [
+        "action",
+        "category",
+        "actor",
+        "target",
+        "context",
+        "metadata",
+        "changes",
+        "idempotency_key",
+    ];
+
+    /// The text of the path.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &str> {
+        self.0.split('.')
+    }
+
+    /// Whether the field at `path`, or one above it, is hidden.
+    fn covers(&self, path: &[&str]) -> bool {
+        let mut path = path.iter();
+        self.steps()
+            .all(|step| path.next().is_some_and(|actual| step == "*" || step == *actual))
+    }
+}
+
+impl FromStr for HiddenField {
+    type Err = HiddenFieldError;
+
+    fn from_str(text: &str) -> Result<Self, HiddenFieldError> {
+        let root = text.split('.').next().unwrap_or_default();
+        let is_path = text.chars().count() <= Self::CHARS_MAX
+            && !text.contains('\0')
+            && Self::ROOTS.contains(&root)
+            && text.split('.').all(|step| !step.is_empty());
+        if is_path {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(HiddenFieldError)
+        }
+    }
+}
+
+impl fmt::Display for HiddenField {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// What a viewer token shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewerTier {
+    /// The tier's name, unique in its project.
+    pub name: TierName,
+    /// Only events of these categories; all when `None`.
+    pub categories: Option<Vec<Category>>,
+    /// Only events whose action matches one of these; all when `None`.
+    pub actions: Option<Vec<ActionGlob>>,
+    /// Fields that are left out.
+    pub hidden_fields: Vec<HiddenField>,
+}
+
+/// The tier of a token for which none was named.
+pub const DEFAULT_TIER: &str = "standard";
+
+impl ViewerTier {
+    /// The tiers that every project starts with: `full`, `standard` and `minimal`.
+    pub fn initial() -> Vec<Self> {
+        let tier = |name: &str, categories: Option<&[Category]>, hidden: &[&str]| Self {
+            name: TierName(name.to_owned()),
+            categories: categories.map(<[Category]>::to_vec),
+            actions: None,
+            hidden_fields: hidden
+                .iter()
+                .map(|path| HiddenField((*path).to_owned()))
+                .collect(),
+        };
+        let everyday = [Category::Auth, Category::Access, Category::Mutation];
+        vec![
+            tier("full", None, &[]),
+            tier(DEFAULT_TIER, None, &["context", "metadata", "actor.email"]),
+            tier(
+                "minimal",
+                Some(&everyday),
+                &[
+                    "context",
+                    "metadata",
+                    "actor.email",
+                    "changes",
+                    "actor.name",
+                    "target.name",
+                ],
+            ),
+        ]
+    }
+
+    /// Whether events like this are shown at all.
+    pub fn shows(&self, facets: &Facets<'_>) -> bool {
+        let category = |allowed: &Vec<Category>| {
+            allowed
+                .iter()
+                .any(|category| category.as_str() == facets.category)
+        };
+        let action = |allowed: &Vec<ActionGlob>| allowed.iter().any(|glob| glob.matches(&facets.action));
+        self.categories.as_ref().is_none_or(category) && self.actions.as_ref().is_none_or(action)
+    }
+
+    /// Takes away what is hidden, so that no filter and no search can find an event by it.
+    #[must_use]
+    pub fn restrict<'a>(&self, facets: Facets<'a>) -> Facets<'a> {
+        let keep = |root, leaf, value: Option<_>| value.filter(|_| !self.hides(&[root, leaf]));
+        // Nothing equals an empty text, and it has no words.
+        let keep_or_empty = |root, value| {
+            if self.hides(&[root]) {
+                Default::default()
+            } else {
+                value
+            }
+        };
+        Facets {
+            action: keep_or_empty("action", facets.action),
+            category: keep_or_empty("category", facets.category),
+            actor_id: keep("actor", "id", facets.actor_id),
+            actor_type: keep("actor", "type", facets.actor_type),
+            actor_name: keep("actor", "name", facets.actor_name),
+            target_id: keep("target", "id", facets.target_id),
+            target_type: keep("target", "type", facets.target_type),
+            target_name: keep("target", "name", facets.target_name),
+            ..facets
+        }
+    }
+
+    /// Whether the tier leaves the field at `path` out.
+    pub fn hides(&self, path: &[&str]) -> bool {
+        self.hidden_fields.iter().any(|hidden| hidden.covers(path))
+    }
+
+    /// Whether the tier leaves out any field.
+    pub fn hides_something(&self) -> bool {
+        !self.hidden_fields.is_empty()
+    }
+
+    /// Removes the hidden fields from an event.
+    pub fn redact(&self, event: &mut Map<String, Value>) {
+        for hidden in &self.hidden_fields {
+            let steps: Vec<&str> = hidden.steps().collect();
+            remove_from_object(event, &steps);
+        }
+    }
+}
+
+fn remove_from_object(object: &mut Map<String, Value>, steps: &[&str]) {
+    match steps {
+        [] => {}
+        ["*"] => object.clear(),
+        [name] => {
+            object.remove(*name);
+        }
+        ["*", rest @ ..] => object.values_mut().for_each(|value| remove(value, rest)),
+        [name, rest @ ..] => {
+            if let Some(value) = object.get_mut(*name) {
+                remove(value, rest);
+            }
+        }
+    }
+}
+
+fn remove(value: &mut Value, steps: &[&str]) {
+    match (value, steps) {
+        (Value::Object(object), steps) => remove_from_object(object, steps),
+        (Value::Array(items), ["*"]) => items.clear(),
+        (Value::Array(items), [step, rest @ ..]) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                if *step == "*" || step.parse() == Ok(index) {
+                    // An item keeps its place; what was in it is gone.
+                    if rest.is_empty() {
+                        *item = Value::Null
+                    } else {
+                        remove(item, rest)
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn tier(hidden: &[&str]) -> ViewerTier {
+        ViewerTier {
+            name: "t".parse().unwrap(),
+            categories: None,
+            actions: None,
+            hidden_fields: hidden.iter().map(|path| path.parse().unwrap()).collect(),
+        }
+    }
+
+    #[test]
+    fn hidden_fields_go_with_everything_below_them() {
+        let event = json!({"id": "e", "actor": {"id": "a", "name": "n"}, "metadata": {"a": {"ssn": 1, "x": 2}, "b": [{"ssn": 3}]}, "changes": [{"field": "f", "before": 1}, {"before": 2}]});
+        let hide = |paths: &[&str]| {
+            let mut object = event.as_object().unwrap().clone();
+            tier(paths).redact(&mut object);
+            Value::Object(object)
+        };
+        assert_eq!(
+            hide(&["actor.name", "metadata", "changes"]),
+            json!({"id": "e", "actor": {"id": "a"}})
+        );
+        assert_eq!(
+            hide(&["metadata.*.ssn"])["metadata"],
+            json!({"a": {"x": 2}, "b": [{"ssn": 3}]})
+        );
+        assert_eq!(hide(&["metadata.b.0.ssn"])["metadata"]["b"], json!([{}]));
+        assert_eq!(
+            hide(&["changes.*.before"])["changes"],
+            json!([{"field": "f"}, {}])
+        );
+        assert_eq!(hide(&["metadata.*"])["metadata"], json!({}));
+        assert_eq!(hide(&["context.ip_address"]), event);
+    }
+
+    #[test]
+    fn what_is_hidden_cannot_be_found_by() {
+        let facets = Facets {
+            actor_id: Some("a".into()),
+            actor_name: Some("n".into()),
+            target_name: Some("t".into()),
+            ..Facets::default()
+        };
+        let restricted = tier(&["actor.name", "target"]).restrict(facets.clone());
+        assert_eq!(
+            restricted,
+            Facets {
+                actor_name: None,
+                target_name: None,
+                ..facets.clone()
+            }
+        );
+        assert_eq!(
+            tier(&["actor.*"]).restrict(facets.clone()),
+            Facets {
+                actor_id: None,
+                actor_name: None,
+                ..facets
+            }
+        );
+    }
+
+    #[test]
+    fn what_identifies_an_event_cannot_be_hidden() {
+        for path in [
+            "id",
+            "received_at",
+            "tenant_id",
+            "content_hash",
+            "",
+            "actor.",
+            ".actor",
+            "actor..name",
+        ] {
+            assert!(path.parse::<HiddenField>().is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn every_project_starts_with_three_tiers() {
+        let names: Vec<_> = ViewerTier::initial()
+            .into_iter()
+            .map(|tier| tier.name.to_string())
+            .collect();
+        assert_eq!(names, ["full", "standard", "minimal"]);
+    }
+}

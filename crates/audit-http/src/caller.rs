@@ -1,0 +1,144 @@
+//! Who calls. The policy of an endpoint is in the type of its first argument.
+
+use crate::error::ApiError;
+use crate::state::HttpState;
+use actix_web::dev::Payload;
+use actix_web::http::header::AUTHORIZATION;
+use actix_web::{FromRequest, HttpRequest, web};
+use audit_app::{AppError, AuditLog};
+use audit_auth::{Credential, MasterKey, Principal, ProjectKey};
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// Which credentials an endpoint takes.
+pub(crate) trait Policy: 'static {
+    /// What a credential that is taken proves.
+    type Proof: Clone + Send + Sync + 'static;
+
+    /// The proof, or `None` when the endpoint is not for this kind of credential.
+    fn admit(principal: Principal) -> Option<Self::Proof>;
+
+    /// What to say then.
+    const REFUSAL: &'static str;
+}
+
+/// Master keys.
+pub(crate) struct Master;
+/// Master and project keys.
+pub(crate) struct Keys;
+/// Project keys.
+pub(crate) struct Project;
+/// Master keys, project keys and viewer tokens.
+pub(crate) struct Readers;
+
+impl Policy for Master {
+    type Proof = MasterKey;
+    const REFUSAL: &'static str = "this needs a master key";
+
+    fn admit(principal: Principal) -> Option<MasterKey> {
+        match principal {
+            Principal::Master(key) => Some(key),
+            Principal::Project(_) | Principal::Viewer(_) => None,
+        }
+    }
+}
+
+impl Policy for Keys {
+    type Proof = Principal;
+    const REFUSAL: &'static str =
+        "this needs a master key or a project key; a viewer token can only read events";
+
+    fn admit(principal: Principal) -> Option<Principal> {
+        (!matches!(principal, Principal::Viewer(_))).then_some(principal)
+    }
+}
+
+impl Policy for Project {
+    type Proof = ProjectKey;
+    const REFUSAL: &'static str = "this needs a live project key";
+
+    fn admit(principal: Principal) -> Option<ProjectKey> {
+        match principal {
+            Principal::Project(key) => Some(key),
+            Principal::Master(_) | Principal::Viewer(_) => None,
+        }
+    }
+}
+
+impl Policy for Readers {
+    type Proof = Principal;
+    const REFUSAL: &'static str = "this needs a key or a viewer token";
+
+    fn admit(principal: Principal) -> Option<Principal> {
+        Some(principal)
+    }
+}
+
+/// A caller whose credential the policy takes.
+pub(crate) struct Caller<P: Policy> {
+    service: Arc<AuditLog>,
+    proof: P::Proof,
+    policy: PhantomData<P>,
+}
+
+impl<P: Policy> Caller<P> {
+    /// Runs `work`, which may block, on behalf of the caller.
+    pub(crate) async fn run<T: Send + 'static>(
+        self,
+        work: impl FnOnce(&AuditLog, P::Proof) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let Self { service, proof, .. } = self;
+        blocking(move || work(&service, proof)).await
+    }
+}
+
+impl<P: Policy> Caller<P> {
+    /// Whether the policy takes the credential.
+    pub(crate) async fn check(state: &HttpState, credential: Credential) -> Result<Self, ApiError> {
+        let service = Arc::clone(&state.service);
+        let principal = blocking(move || service.authenticate(&credential)).await?;
+        let proof = P::admit(principal).ok_or_else(|| AppError::Forbidden(P::REFUSAL.to_owned()))?;
+        Ok(Self {
+            service: Arc::clone(&state.service),
+            proof,
+            policy: PhantomData,
+        })
+    }
+}
+
+/// Runs `work` on a thread that may block.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, AppError> + Send + 'static,
+) -> Result<T, ApiError> {
+    match web::block(work).await {
+        Ok(outcome) => outcome.map_err(ApiError::from),
+        Err(error) => Err(AppError::Internal(Box::new(error)).into()),
+    }
+}
+
+/// The credential of a request, not looked up yet.
+pub(crate) fn credential_of(request: &HttpRequest) -> Result<Credential, ApiError> {
+    let header = request
+        .headers()
+        .get(AUTHORIZATION)
+        .ok_or(AppError::Unauthorized)?;
+    let text = header.to_str().map_err(|_| AppError::Unauthorized)?;
+    Credential::from_authorization_header(text).map_err(|error| AppError::from(error).into())
+}
+
+impl<P: Policy> FromRequest for Caller<P> {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let credential = credential_of(request);
+        let state = request.app_data::<web::Data<HttpState>>().cloned();
+        Box::pin(async move {
+            let credential = credential?;
+            let state = state.ok_or(ApiError::NoRoute)?;
+            Self::check(&state, credential).await
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! Cross-origin reads with a viewer token, as the Fetch standard defines them (CORS protocol).
+//!
+//! Only `GET /api/v1/events` takes part. A preflight names no credential, so it is answered for every origin that may
+//! use a viewer token; the answer itself carries the headers only when the credential is one.
+
+use crate::error::ApiError;
+use crate::routes::EVENTS_PATH;
+use crate::state::{CorsOrigins, HttpState};
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION,
+    HeaderMap, HeaderValue, ORIGIN, VARY,
+};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpRequest, HttpResponse, web};
+
+/// Adds the headers that let a page read the answer.
+pub(crate) async fn with_cors(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let origin = request
+        .app_data::<web::Data<HttpState>>()
+        .filter(|_| is_viewer_read(request.request()))
+        .and_then(|state| allowed_origin(request.request(), &state.cors_origins));
+    let mut response = next.call(request).await?;
+    if let Some(origin) = origin {
+        allow(response.headers_mut(), origin);
+    }
+    Ok(response)
+}
+
+fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(VARY, HeaderValue::from_static("Origin"));
+    headers.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("x-request-id, retry-after"),
+    );
+}
+
+fn is_viewer_read(request: &HttpRequest) -> bool {
+    let authorization = request
+        .headers()
+        .get(AUTHORIZATION)
+        .and_then(|value| value.to_str().ok());
+    let token = authorization
+        .and_then(|text| text.split_once(' '))
+        .map(|(_, token)| token.trim_start());
+    request.method() == Method::GET
+        && request.path() == EVENTS_PATH
+        && token.is_some_and(|token| token.starts_with("vt_"))
+}
+
+/// The value of `Access-Control-Allow-Origin`, if the page may read.
+fn allowed_origin(request: &HttpRequest, origins: &CorsOrigins) -> Option<HeaderValue> {
+    let origin = request.headers().get(ORIGIN)?;
+    match origins {
+        CorsOrigins::Any => Some(HeaderValue::from_static("*")),
+        CorsOrigins::Only(allowed) => allowed
+            .iter()
+            .any(|allowed| allowed.as_bytes() == origin.as_bytes())
+            .then(|| origin.clone()),
+    }
+}
+
+/// `OPTIONS /api/v1/events`: what a browser asks before it sends the token.
+pub(crate) async fn preflight(
+    request: HttpRequest,
+    state: web::Data<HttpState>,
+) -> Result<HttpResponse, ApiError> {
+    let asks_to_read = request
+        .headers()
+        .get(ACCESS_CONTROL_REQUEST_METHOD)
+        .is_some_and(|method| method.as_bytes() == b"GET");
+    let origin = allowed_origin(&request, &state.cors_origins).filter(|_| asks_to_read);
+    let Some(origin) = origin else {
+        return Err(ApiError::MethodNotAllowed {
+            allow: "GET, POST".to_owned(),
+        });
+    };
+    let mut response = HttpResponse::new(StatusCode::NO_CONTENT);
+    let headers = response.headers_mut();
+    allow(headers, origin);
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
+    headers.insert(
+        ACCESS_CONTROL_ALLOW_HEADERS,
+        HeaderValue::from_static("authorization, content-type, x-request-id"),
+    );
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    Ok(response)
+}

@@ -1,0 +1,53 @@
+//! The HTTP interface of the audit log on actix-web: wire types, extractors, routes, error mapping. No rules live here.
+//!
+//! ```no_run
+//! # fn state() -> audit_http::HttpState { unimplemented!() }
+//! use actix_web::{App, HttpServer, web};
+//!
+//! # async fn serve() -> std::io::Result<()> {
+//! let state = web::Data::new(state());
+//! let server = HttpServer::new(move || {
+//!     App::new().configure(|config| audit_http::configure(config, state.clone()))
+//! });
+//! server.bind("127.0.0.1:8080")?.run().await
+//! # }
+//! ```
+//!
+//! Invariants:
+//! - Every answer but `/metrics` and the preflight is JSON with `request_id`, errors of the framework included; one
+//!   middleware renders all errors.
+//! - [`ENDPOINTS`] is the one list of routes. The credentials that an endpoint takes stand in its first argument's type.
+//! - Bodies and parameters are looked at after the credential.
+
+mod caller;
+mod cors;
+mod error;
+mod input;
+mod metrics;
+mod reply;
+mod request_id;
+mod routes;
+mod state;
+
+pub use error::ApiError;
+pub use routes::{ENDPOINTS, Endpoint};
+pub use state::{CorsOrigins, HttpState};
+
+use actix_web::{middleware, web};
+
+/// Bytes of a request body, at most.
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Adds the whole interface to an application.
+pub fn configure(config: &mut web::ServiceConfig, state: web::Data<HttpState>) {
+    config
+        .app_data(state)
+        .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
+        .service(
+            web::scope("")
+                // The last one is the outermost: a page may read errors too.
+                .wrap(middleware::from_fn(request_id::with_request_id))
+                .wrap(middleware::from_fn(cors::with_cors))
+                .configure(routes::register),
+        );
+}

@@ -1,0 +1,107 @@
+//! What operators watch, in Prometheus' text format.
+
+use audit_app::{AuditLog, Ingested};
+use prometheus::{
+    Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
+};
+
+/// Counters and histograms of this process.
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: IntCounterVec,
+    duration_seconds: HistogramVec,
+    events_accepted: IntCounter,
+    events_repeated: IntCounter,
+    events_refused: IntCounter,
+    fields_redacted: IntCounter,
+    commits: IntGauge,
+    events_stored: IntGauge,
+    queue_depth: IntGauge,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> prometheus::Result<Self> {
+        let registry = Registry::new();
+        let counter = |name: &str, help: &str| -> prometheus::Result<IntCounter> {
+            let counter = IntCounter::new(name, help)?;
+            registry.register(Box::new(counter.clone()))?;
+            Ok(counter)
+        };
+        let gauge = |name: &str, help: &str| -> prometheus::Result<IntGauge> {
+            let gauge = IntGauge::new(name, help)?;
+            registry.register(Box::new(gauge.clone()))?;
+            Ok(gauge)
+        };
+        let requests = IntCounterVec::new(
+            Opts::new(
+                "audit_http_requests_total",
+                "Requests answered, by method, route and status.",
+            ),
+            &["method", "route", "status"],
+        )?;
+        registry.register(Box::new(requests.clone()))?;
+        let buckets = vec![
+            0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
+        ];
+        let duration_seconds = HistogramVec::new(
+            HistogramOpts::new(
+                "audit_http_request_duration_seconds",
+                "Time to answer, by method and route.",
+            )
+            .buckets(buckets),
+            &["method", "route"],
+        )?;
+        registry.register(Box::new(duration_seconds.clone()))?;
+        Ok(Self {
+            events_accepted: counter(
+                "audit_events_accepted_total",
+                "Events answered with an id, repeats included.",
+            )?,
+            events_repeated: counter("audit_events_repeated_total", "Events that were stored before.")?,
+            events_refused: counter(
+                "audit_events_refused_total",
+                "Events of accepted batches that were refused.",
+            )?,
+            fields_redacted: counter("audit_fields_redacted_total", "Fields that redaction changed.")?,
+            commits: gauge(
+                "audit_store_commits",
+                "Transactions of this process that stored events.",
+            )?,
+            events_stored: gauge("audit_store_events", "Events that this process stored.")?,
+            queue_depth: gauge("audit_store_queue_depth", "Requests that wait to be written.")?,
+            registry,
+            requests,
+            duration_seconds,
+        })
+    }
+
+    pub(crate) fn request(&self, method: &str, route: &str, status: u16, seconds: f64) {
+        self.requests
+            .with_label_values(&[method, route, &status.to_string()])
+            .inc();
+        self.duration_seconds
+            .with_label_values(&[method, route])
+            .observe(seconds);
+    }
+
+    pub(crate) fn ingested(&self, ingested: &Ingested) {
+        self.events_accepted.inc_by(ingested.ids.len() as u64);
+        self.events_repeated.inc_by(ingested.repeated_count as u64);
+        self.events_refused.inc_by(ingested.refused.len() as u64);
+        self.fields_redacted.inc_by(ingested.redacted_count as u64);
+    }
+
+    /// All of them as text.
+    pub(crate) fn render(&self, service: &AuditLog) -> prometheus::Result<Vec<u8>> {
+        let statistics = service.statistics();
+        self.commits
+            .set(i64::try_from(statistics.commits).unwrap_or(i64::MAX));
+        self.events_stored
+            .set(i64::try_from(statistics.events).unwrap_or(i64::MAX));
+        self.queue_depth
+            .set(i64::try_from(statistics.queue_depth).unwrap_or(i64::MAX));
+        let mut text = Vec::new();
+        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
+        Ok(text)
+    }
+}

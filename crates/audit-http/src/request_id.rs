@@ -1,0 +1,112 @@
+//! The middleware around every route: gives the request its id, renders errors, counts, and writes the log's line.
+
+use crate::error::ApiError;
+use crate::state::HttpState;
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, HttpRequest, web};
+use audit_app::AppError;
+use std::time::Instant;
+
+const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+const PREFIX: &str = "req_";
+const INCOMING_CHARS_MIN: usize = 8;
+const INCOMING_CHARS_MAX: usize = 128;
+
+/// The id of a request: `req_…`, or what the client sent in `x-request-id` if it is well formed.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(String);
+
+impl RequestId {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The id that the middleware gave the request.
+    pub(crate) fn of(request: &HttpRequest) -> Self {
+        request
+            .extensions()
+            .get::<Self>()
+            .cloned()
+            .unwrap_or_else(|| Self(PREFIX.to_owned()))
+    }
+
+    fn incoming(request: &ServiceRequest) -> Option<Self> {
+        let text = request.headers().get(HEADER)?.to_str().ok()?;
+        let is_well_formed = (INCOMING_CHARS_MIN..=INCOMING_CHARS_MAX).contains(&text.len())
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        is_well_formed.then(|| Self(text.to_owned()))
+    }
+
+    fn generate(state: &HttpState) -> Self {
+        const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+        let random: [u8; 20] = state.entropy.bytes();
+        let characters = random
+            .iter()
+            .map(|byte| char::from(ALPHABET[usize::from(byte & 31)]));
+        Self(PREFIX.chars().chain(characters).collect())
+    }
+}
+
+/// Runs the request. The only place that renders errors.
+pub(crate) async fn with_request_id(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let started = Instant::now();
+    let state = request.app_data::<web::Data<HttpState>>().cloned();
+    let Some(state) = state else {
+        return next.call(request).await.map(ServiceResponse::map_into_boxed_body);
+    };
+    let id = RequestId::incoming(&request).unwrap_or_else(|| RequestId::generate(&state));
+    request.extensions_mut().insert(id.clone());
+    // Errors of handlers and extractors come as responses that remember them; what else fails is not a request's.
+    let response = next.call(request).await?;
+    let mut response = match response.response().error() {
+        Some(error) => {
+            let rendered = render(error, &id);
+            response.into_response(rendered)
+        }
+        None => response.map_into_boxed_body(),
+    };
+    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+        response.headers_mut().insert(HEADER, value);
+    }
+    observe(&state, &response, &id, started);
+    Ok(response)
+}
+
+fn render(error: &Error, id: &RequestId) -> actix_web::HttpResponse {
+    match error.as_error::<ApiError>() {
+        Some(error) => error.render(id.as_str()),
+        None => {
+            log::error!("{}: {error}", id.as_str());
+            let cause = std::io::Error::other(error.to_string());
+            ApiError::from(AppError::Internal(Box::new(cause))).render(id.as_str())
+        }
+    }
+}
+
+/// Routes, not paths: a path can hold a stream's token or a customer's id.
+fn observe(state: &HttpState, response: &ServiceResponse<BoxBody>, id: &RequestId, started: Instant) {
+    let route = response
+        .request()
+        .match_pattern()
+        .unwrap_or_else(|| "unmatched".to_owned());
+    let method = response.request().method();
+    let (status, elapsed) = (response.status(), started.elapsed());
+    state
+        .metrics
+        .request(method.as_str(), &route, status.as_u16(), elapsed.as_secs_f64());
+    log::info!(
+        target: "audit_http::access",
+        "{} {method} {route} {} {:.1}ms",
+        id.as_str(),
+        status.as_u16(),
+        elapsed.as_secs_f64() * 1_000.0
+    );
+}

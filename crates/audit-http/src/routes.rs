@@ -1,0 +1,85 @@
+//! The table of routes: what is registered, what `audit-server routes` prints, and what tests compare with.
+
+mod events;
+mod keys;
+mod operations;
+mod projects;
+mod redaction;
+mod viewer_tiers;
+mod viewer_tokens;
+
+use crate::cors::preflight;
+use crate::error::ApiError;
+use actix_web::http::Method;
+use actix_web::{Route, web};
+
+/// Where events are sent and read.
+pub(crate) const EVENTS_PATH: &str = "/api/v1/events";
+
+/// One endpoint.
+pub struct Endpoint {
+    /// The HTTP method.
+    pub method: &'static str,
+    /// The path; parts in braces are parameters.
+    pub path: &'static str,
+    route: fn() -> Route,
+}
+
+/// Makes an [`Endpoint`] of a method, a path and a handler.
+macro_rules! endpoint {
+    ($method:ident $path:expr => $handler:path) => {
+        Endpoint {
+            method: stringify!($method),
+            path: $path,
+            route: || web::method(Method::$method).to($handler),
+        }
+    };
+}
+
+/// Every endpoint there is.
+pub static ENDPOINTS: &[Endpoint] = &[
+    endpoint!(POST EVENTS_PATH => events::ingest),
+    endpoint!(GET EVENTS_PATH => events::list),
+    endpoint!(OPTIONS EVENTS_PATH => preflight),
+    endpoint!(GET "/api/v1/events/{id}" => events::get),
+    endpoint!(POST "/api/v1/keys" => keys::create),
+    endpoint!(GET "/api/v1/keys" => keys::list),
+    endpoint!(DELETE "/api/v1/keys/{id}" => keys::revoke),
+    endpoint!(POST "/api/v1/projects" => projects::create),
+    endpoint!(GET "/api/v1/projects" => projects::list),
+    endpoint!(GET "/api/v1/redaction/rules" => redaction::list),
+    endpoint!(POST "/api/v1/redaction/rules" => redaction::create),
+    endpoint!(PUT "/api/v1/redaction/rules/{id}" => redaction::change),
+    endpoint!(DELETE "/api/v1/redaction/rules/{id}" => redaction::delete),
+    endpoint!(POST "/api/v1/redaction/test" => redaction::test),
+    endpoint!(POST "/api/v1/viewer-tokens" => viewer_tokens::create),
+    endpoint!(POST "/api/v1/viewer-tiers" => viewer_tiers::create),
+    endpoint!(GET "/api/v1/viewer-tiers" => viewer_tiers::list),
+    endpoint!(PATCH "/api/v1/viewer-tiers/{name}" => viewer_tiers::change),
+    endpoint!(DELETE "/api/v1/viewer-tiers/{name}" => viewer_tiers::delete),
+    endpoint!(GET "/healthz" => operations::healthz),
+    endpoint!(GET "/readyz" => operations::readyz),
+    endpoint!(GET "/metrics" => operations::metrics),
+];
+
+/// Registers every endpoint; another method of a known path is 405, another path 404.
+pub(crate) fn register(config: &mut web::ServiceConfig) {
+    let mut paths: Vec<&str> = ENDPOINTS.iter().map(|endpoint| endpoint.path).collect();
+    paths.dedup();
+    for path in paths {
+        let mut resource = web::resource(path);
+        let mut allow: Vec<&str> = Vec::new();
+        for endpoint in ENDPOINTS.iter().filter(|endpoint| endpoint.path == path) {
+            resource = resource.route((endpoint.route)());
+            // The preflight is the browser's business.
+            allow.extend(Some(endpoint.method).filter(|method| *method != "OPTIONS"));
+        }
+        let allow = allow.join(", ");
+        let refuse = move || {
+            let allow = allow.clone();
+            async move { Err::<&str, _>(ApiError::MethodNotAllowed { allow }) }
+        };
+        config.service(resource.default_service(web::route().to(refuse)));
+    }
+    config.default_service(web::route().to(|| async { Err::<&str, _>(ApiError::NoRoute) }));
+}

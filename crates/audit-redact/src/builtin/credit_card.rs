@@ -1,0 +1,189 @@
+//! Payment card numbers: digits in one of the usual groupings, of a known issuer, with a right check digit.
+
+use crate::scan::context::{CONTEXT_CHARS, Words, part, stem, word};
+use crate::scan::digits::{Chain, group_before, is_digit_at};
+use crate::scan::edge::{blocked_after, blocked_before};
+use crate::scan::exclusion::is_excluded;
+use crate::scan::punctuation::{Separator, separator_at};
+use crate::scan::{Span, Subject};
+
+const DIGITS_MIN: usize = 12;
+const DIGITS_MAX: usize = 19;
+
+/// How cards are written in groups.
+const GROUPINGS: &[&[usize]] = &[
+    &[4, 4, 4, 4, 3],
+    &[4, 4, 4, 4],
+    &[4, 6, 5],
+    &[4, 4, 4, 3],
+    &[4, 6, 4],
+    &[4, 4, 4, 2],
+    &[4, 4, 5],
+    &[8, 8],
+    &[8, 7],
+    &[8, 6],
+];
+
+const WORDS: &Words = &Words::new(&[
+    word("card"),
+    part("creditcard"),
+    part("debitcard"),
+    part("bankcard"),
+    stem("cardnum"),
+    stem("cardno"),
+    word("credit"),
+    word("debit"),
+    stem("ccnum"),
+    word("cc"),
+    word("ccn"),
+    word("pan"),
+    word("visa"),
+    part("mastercard"),
+    word("amex"),
+    stem("american express"),
+    word("maestro"),
+    word("discover"),
+    word("diners"),
+    word("jcb"),
+    stem("unionpay"),
+    stem("union pay"),
+    word("uatp"),
+    word("carte"),
+    word("karte"),
+    part("kartennummer"),
+    word("tarjeta"),
+]);
+
+/// How much an issuer prefix says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Issuer {
+    /// Together with the check digit enough by itself.
+    Strong,
+    /// Needs a word that says card.
+    WithWord,
+}
+
+/// The card number whose first digits the chain begins with.
+pub(super) fn at(subject: Subject<'_>, chain: &Chain) -> Option<Span> {
+    if chain.digits() < DIGITS_MIN {
+        return None;
+    }
+    let count = if chain.groups()[0].len() >= DIGITS_MIN {
+        whole(&subject, chain)?
+    } else {
+        grouped(&subject, chain)?
+    };
+    let groups = &chain.groups()[..count];
+    let span = Span::new(groups[0].start, groups[count - 1].end);
+    let mut digits = [0u8; DIGITS_MAX];
+    let mut len = 0;
+    for group in groups {
+        for byte in &subject.bytes()[group.start..group.end] {
+            *digits.get_mut(len)? = byte - b'0';
+            len += 1;
+        }
+    }
+    let digits = &digits[..len];
+    let issuer = issuer(digits)?;
+    if !luhn(digits) || is_blocked_before(&subject, span.start) || blocked_after(subject.text, span.end) {
+        return None;
+    }
+    let known = match issuer {
+        Issuer::Strong => true,
+        Issuer::WithWord => !subject.integer && WORDS.begin_within(CONTEXT_CHARS, &subject, span.start),
+    };
+    (known && !is_excluded(subject.text, span)).then_some(span)
+}
+
+/// The `%B` that begins a magnetic stripe's first track does not block.
+fn is_blocked_before(subject: &Subject<'_>, start: usize) -> bool {
+    blocked_before(subject.text, start) && !subject.text[..start].ends_with("%B")
+}
+
+/// Digits in a row: one group. A fraction or a further group behind a dash makes it something else.
+fn whole(subject: &Subject<'_>, chain: &Chain) -> Option<usize> {
+    let group = chain.groups()[0];
+    let continues = |separator| matches!(separator, Separator::Dot | Separator::Dash);
+    let behind = chain.separator(0).is_some_and(continues);
+    let before = group_before(subject.text, group.start).is_some_and(|(separator, _)| continues(separator));
+    (group.len() <= DIGITS_MAX && !behind && !before).then_some(1)
+}
+
+/// Groups with one separator throughout, and no further group with it on either side.
+fn grouped(subject: &Subject<'_>, chain: &Chain) -> Option<usize> {
+    let groups = chain.groups();
+    let separator = chain.separator(0)?;
+    let linked = (0..groups.len())
+        .take_while(|index| chain.separator(*index) == Some(separator))
+        .count();
+    let mut count = (linked + 1).min(groups.len());
+    if separator == Separator::Space && count > 1 && is_expiry(subject, groups[count - 1]) {
+        count -= 1;
+    }
+    let fits = GROUPINGS.iter().any(|grouping| {
+        grouping.len() == count
+            && grouping
+                .iter()
+                .zip(groups)
+                .all(|(len, group)| *len == group.len())
+    });
+    let goes_on_before = group_before(subject.text, groups[0].start).is_some_and(|(before, digits)| {
+        // Numbers stand before numbers in any sentence; only a group of four reads like one of the card's.
+        before == separator && (separator != Separator::Space || digits == 4)
+    });
+    (fits && !goes_on_before).then_some(count)
+}
+
+/// Whether the group is the month of `4111 1111 1111 1111 12/26`.
+fn is_expiry(subject: &Subject<'_>, group: Span) -> bool {
+    group.len() <= 2
+        && subject.bytes().get(group.end) == Some(&b'/')
+        && is_digit_at(subject.bytes(), group.end + 1)
+        && separator_at(subject.text, group.end).is_none()
+}
+
+fn issuer(digits: &[u8]) -> Option<Issuer> {
+    let prefix = |len: usize| {
+        digits[..len]
+            .iter()
+            .fold(0u32, |sum, digit| sum * 10 + u32::from(*digit))
+    };
+    let (one, two, three, four) = (prefix(1), prefix(2), prefix(3), prefix(4));
+    let sixteen = one == 4
+        || (51..=55).contains(&two)
+        || (2221..=2720).contains(&four)
+        || four == 6011
+        || (644..=649).contains(&three)
+        || two == 65
+        || (3528..=3589).contains(&four)
+        || two == 62
+        || (2200..=2204).contains(&four)
+        || matches!(four, 5018 | 5019 | 5020 | 5038 | 5893 | 6304 | 6759 | 6761..=6763);
+    let fifteen = matches!(two, 34 | 37);
+    let fourteen = matches!(three, 300..=305 | 309) || matches!(two, 36 | 38 | 39);
+    let maestro = matches!(two, 50 | 56..=58 | 60 | 63 | 67 | 81);
+    match digits.len() {
+        16 if sixteen => Some(Issuer::Strong),
+        15 if fifteen => Some(Issuer::Strong),
+        14 if fourteen => Some(Issuer::Strong),
+        13 | 19 if one == 4 => Some(Issuer::WithWord),
+        17..=19 if sixteen || fifteen || fourteen => Some(Issuer::WithWord),
+        15 if one == 1 => Some(Issuer::WithWord),
+        DIGITS_MIN..=DIGITS_MAX if maestro => Some(Issuer::WithWord),
+        _ => None,
+    }
+}
+
+fn luhn(digits: &[u8]) -> bool {
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(at, digit)| match (at % 2, u32::from(*digit)) {
+            (0, digit) => digit,
+            (_, digit) if digit > 4 => digit * 2 - 9,
+            (_, digit) => digit * 2,
+        })
+        .sum();
+    sum.is_multiple_of(10)
+}

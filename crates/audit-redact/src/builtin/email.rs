@@ -1,0 +1,236 @@
+//! E-mail addresses.
+
+mod domain;
+
+use crate::scan::edge::percent_escape_before;
+use crate::scan::{Span, Subject};
+
+/// Most characters of a local part.
+const LOCAL_CHARS_MAX: usize = 64;
+
+pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
+    let text = subject.text;
+    let bytes = text.as_bytes();
+    let mut floor = 0;
+    let mut at = 0;
+    while let Some(offset) = bytes[at..].iter().position(|byte| matches!(byte, b'@' | b'%')) {
+        let sign = at + offset;
+        let sign_len = if bytes[sign] == b'@' { 1 } else { 3 };
+        at = sign + 1;
+        if sign_len == 3 && !bytes[sign..].starts_with(b"%40") {
+            continue;
+        }
+        let Some(end) = domain::end(text, sign + sign_len) else {
+            continue;
+        };
+        let Some(start) = local_start(text, floor, sign) else {
+            continue;
+        };
+        if is_remote(text, start, sign, end) {
+            continue;
+        }
+        hit(Span::new(start, end));
+        floor = end;
+        at = end;
+    }
+}
+
+/// Where the local part begins that ends at `end`.
+fn local_start(text: &str, floor: usize, end: usize) -> Option<usize> {
+    let before = &text[floor..end];
+    if before.ends_with('"')
+        && let Some(len) = quoted_len(before)
+    {
+        return Some(end - len);
+    }
+    let mut start = end;
+    let mut chars = 0;
+    while start > floor {
+        let (width, belongs) = step_back(text, floor, start);
+        if !belongs {
+            break;
+        }
+        start -= width;
+        chars += 1;
+        if chars > LOCAL_CHARS_MAX {
+            return None;
+        }
+    }
+    let start = skip_escape_letter(text, start);
+    let local = &text[start..end];
+    let trimmed = local.trim_start_matches(['.', '-', '\'', '!', '#', '$', '~', '^', '%']);
+    trimmed
+        .contains(char::is_alphanumeric)
+        .then(|| end - trimmed.len())
+}
+
+/// The width of the character, or escape, before `at`, and whether it belongs to a local part.
+fn step_back(text: &str, floor: usize, at: usize) -> (usize, bool) {
+    let bytes = text.as_bytes();
+    if at >= floor + 3
+        && let Some(decoded) = percent_escape_before(bytes, at)
+    {
+        let belongs = !decoded.is_ascii() || decoded.is_ascii_alphanumeric() || b"+.-_'".contains(&decoded);
+        return (3, belongs);
+    }
+    let Some(ch) = text[floor..at].chars().next_back() else {
+        return (0, false);
+    };
+    let belongs = match ch {
+        '.' | '_' | '+' | '-' | '!' | '#' | '$' | '%' | '~' | '^' => true,
+        // Inside `o'brien`, but not as a quotation mark.
+        '\'' => {
+            at < text.len()
+                && text[at..].starts_with(char::is_alphanumeric)
+                && text[floor..at - 1].ends_with(char::is_alphanumeric)
+        }
+        '=' => is_tagged_sender(&text[floor..at - 1]),
+        _ => ch.is_alphanumeric() || is_mark(ch),
+    };
+    (ch.len_utf8(), belongs)
+}
+
+/// Marks that combine with the letter before them.
+fn is_mark(ch: char) -> bool {
+    matches!(ch, '\u{300}'..='\u{36f}' | '\u{93e}'..='\u{94d}' | '\u{200c}' | '\u{200d}')
+}
+
+/// Whether an `=` behind this text is that of `bounces+jane=example.com@…` rather than one of `key=value`.
+fn is_tagged_sender(before: &str) -> bool {
+    let reach = before.len().saturating_sub(LOCAL_CHARS_MAX);
+    let bytes = &before.as_bytes()[reach..];
+    let word_start = bytes
+        .iter()
+        .rposition(|byte| !(byte.is_ascii_alphanumeric() || b"+-._=".contains(byte)))
+        .map_or(0, |at| at + 1);
+    let word = &bytes[word_start..];
+    word.contains(&b'+')
+        || [b"prvs".as_slice(), b"SRS0", b"SRS1"]
+            .iter()
+            .any(|tag| word.get(..4).is_some_and(|head| head.eq_ignore_ascii_case(tag)))
+}
+
+/// The `n` of a `\n` before an address is no part of it.
+fn skip_escape_letter(text: &str, start: usize) -> usize {
+    let escape = text[..start].ends_with('\\') && text[start..].starts_with(['n', 't', 'r']);
+    if escape { start + 1 } else { start }
+}
+
+/// The length of the quoted local part at the end of `before`, quotation marks included.
+fn quoted_len(before: &str) -> Option<usize> {
+    let inside = &before[..before.len() - 1];
+    // In a string inside a string the marks are escaped themselves.
+    let inside = inside.strip_suffix('\\').unwrap_or(inside);
+    let mut chars = 0;
+    for (at, ch) in inside.char_indices().rev() {
+        if ch == '"' {
+            let escaped = inside[..at].ends_with('\\');
+            let start = if escaped { at - 1 } else { at };
+            let opens = !inside[..start].ends_with(|ch: char| ch.is_alphanumeric());
+            let json_value = inside[at + 1..].contains([':', ',', '{', '}']);
+            return (chars > 0 && opens && !json_value).then(|| before.len() - start);
+        }
+        chars += 1;
+        if chars > LOCAL_CHARS_MAX || ch == '\n' {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether it names an account on a machine rather than a mailbox: `git@host:path`, `ssh://git@host/path`, and
+/// the user part of a URL with a password.
+fn is_remote(text: &str, start: usize, sign: usize, end: usize) -> bool {
+    let behind = text[end..].chars().next();
+    if &text[start..sign] == "git" && matches!(behind, Some(':' | '/')) {
+        return true;
+    }
+    if text.as_bytes()[sign] != b'@' {
+        return false;
+    }
+    const URL_USER_BYTES_MAX: usize = 256;
+    let mut reach = start.saturating_sub(URL_USER_BYTES_MAX);
+    while !text.is_char_boundary(reach) {
+        reach += 1;
+    }
+    let before = &text[reach..start];
+    let user = before
+        .rfind(|ch: char| matches!(ch, '/' | '@') || ch.is_whitespace())
+        .map_or("", |at| &before[at..]);
+    user.starts_with('/')
+        && before[..before.len() - user.len()].ends_with(":/")
+        && (user == "/" || user.contains(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<&str> {
+        let mut spans = Vec::new();
+        find(
+            Subject {
+                key: "",
+                text,
+                integer: false,
+            },
+            |span| spans.push(&text[span.start..span.end]),
+        );
+        spans
+    }
+
+    #[test]
+    fn addresses_are_cut_out_exactly() {
+        for (text, addresses) in [
+            (
+                "mail jane.doe+tag@example.co.uk, please",
+                vec!["jane.doe+tag@example.co.uk"],
+            ),
+            ("email=jane@example.com&x=1", vec!["jane@example.com"]),
+            ("q=jane%40example.com%26", vec!["jane%40example.com"]),
+            ("to%3Djane%2Btag%40example.com", vec!["jane%2Btag%40example.com"]),
+            ("<jörg@münchen.de>", vec!["jörg@münchen.de"]),
+            ("\"john doe\"@example.com", vec!["\"john doe\"@example.com"]),
+            (r#"{"from":"a@b.io","to":"c@d.io"}"#, vec!["a@b.io", "c@d.io"]),
+            (
+                "o'brien@example.com and 'x@example.com'",
+                vec!["o'brien@example.com", "x@example.com"],
+            ),
+            ("line\\njane@example.com", vec!["jane@example.com"]),
+            (
+                "bounces+jane=example.com@lists.example.org",
+                vec!["bounces+jane=example.com@lists.example.org"],
+            ),
+            ("jane@example.com.", vec!["jane@example.com"]),
+            ("jane@x.com.csv", vec!["jane@x.com"]),
+        ] {
+            assert_eq!(found(text), addresses, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_has_an_at_sign_is_left() {
+        for text in [
+            "logo@2x.png",
+            "react@18.2.0",
+            "@babel/core@7.22.5-beta.rc",
+            "git@github.com:org/repo.git",
+            "ssh://git@github.com/org/repo.git",
+            "https://user:secret@db.example.com/x",
+            "actions/checkout@v4.1.1",
+            "jane@localhost",
+            "a***@example.com",
+            "user@192.168.0.1",
+            "@example.com",
+        ] {
+            assert_eq!(found(text), Vec::<&str>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_local_part_has_at_most_sixty_four_characters() {
+        let address = |chars: usize| format!("{}@example.com", "ä".repeat(chars));
+        assert_eq!(found(&address(64)).len(), 1);
+        assert_eq!(found(&address(65)).len(), 0);
+    }
+}

@@ -1,0 +1,289 @@
+//! The built-in rules, one module each.
+
+mod aws_key;
+mod bearer_token;
+mod credit_card;
+mod email;
+mod ipv4;
+mod jwt;
+mod phone;
+mod ssn;
+
+use crate::behavior::Behavior;
+use crate::rewrite::Hit;
+use crate::scan::digits::{Chain, each_group};
+use crate::scan::gate::{self, Signs};
+use crate::scan::{Span, Subject};
+
+/// A kind of sensitive text that is known without any configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// Payment card numbers.
+    CreditCard,
+    /// United States social security numbers.
+    Ssn,
+    /// E-mail addresses.
+    Email,
+    /// Phone numbers.
+    Phone,
+    /// JSON Web Tokens, signed or encrypted.
+    Jwt,
+    /// Tokens of the `Bearer` scheme.
+    BearerToken,
+    /// AWS key ids, secret keys and session tokens.
+    AwsKey,
+    /// IPv4 addresses. Not enabled by default: an audit log is often kept for them.
+    Ipv4,
+}
+
+impl Builtin {
+    /// Every kind, in order of evaluation.
+    pub const ALL: &[Builtin] = &[
+        Builtin::CreditCard,
+        Builtin::Ssn,
+        Builtin::Email,
+        Builtin::Phone,
+        Builtin::Jwt,
+        Builtin::BearerToken,
+        Builtin::AwsKey,
+        Builtin::Ipv4,
+    ];
+
+    /// The kind's name, for example `credit_card`.
+    pub fn name(self) -> &'static str {
+        &self.rule_id()["builtin_".len()..]
+    }
+
+    /// The id of the kind's rule, for example `builtin_credit_card`.
+    pub fn rule_id(self) -> &'static str {
+        match self {
+            Builtin::CreditCard => "builtin_credit_card",
+            Builtin::Ssn => "builtin_ssn",
+            Builtin::Email => "builtin_email",
+            Builtin::Phone => "builtin_phone",
+            Builtin::Jwt => "builtin_jwt",
+            Builtin::BearerToken => "builtin_bearer_token",
+            Builtin::AwsKey => "builtin_aws_key",
+            Builtin::Ipv4 => "builtin_ipv4",
+        }
+    }
+
+    /// The kind with this rule id.
+    pub fn from_rule_id(rule_id: &str) -> Option<Self> {
+        Builtin::ALL
+            .iter()
+            .copied()
+            .find(|builtin| builtin.rule_id() == rule_id)
+    }
+
+    /// The kind's name for display, for example `Credit Card`.
+    pub fn title(self) -> &'static str {
+        match self {
+            Builtin::CreditCard => "Credit Card",
+            Builtin::Ssn => "SSN",
+            Builtin::Email => "Email",
+            Builtin::Phone => "Phone",
+            Builtin::Jwt => "JWT",
+            Builtin::BearerToken => "Bearer Token",
+            Builtin::AwsKey => "AWS Key",
+            Builtin::Ipv4 => "IPv4 Address",
+        }
+    }
+
+    /// Whether the rule is on unless switched off.
+    pub fn enabled_by_default(self) -> bool {
+        self != Builtin::Ipv4
+    }
+
+    /// What a text must hold for this kind to be in it.
+    fn signs(self) -> Signs {
+        match self {
+            Builtin::CreditCard | Builtin::Ssn | Builtin::Phone => Signs::DIGITS,
+            Builtin::Email => Signs::AT,
+            Builtin::Jwt => Signs::ENCODED_JSON,
+            Builtin::BearerToken => Signs::BEARER,
+            Builtin::AwsKey => Signs::AWS_PREFIX.with(Signs::BASE64_RUN),
+            Builtin::Ipv4 => Signs::FEW_DIGITS,
+        }
+    }
+
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// The enabled built-in rules.
+#[derive(Debug, Clone)]
+pub(crate) struct Enabled {
+    /// By [`Builtin::index`]: the rule's number and behaviour.
+    rules: [Option<(usize, Behavior)>; Builtin::ALL.len()],
+    /// What a text must hold for any of them to look at it.
+    signs: Signs,
+}
+
+impl Enabled {
+    pub(crate) fn new(behaviors: &[(Builtin, Behavior)], first_rule: usize) -> Enabled {
+        let mut enabled = Enabled {
+            rules: [None; Builtin::ALL.len()],
+            signs: Signs::NONE,
+        };
+        let mut rule = first_rule;
+        for kind in Builtin::ALL {
+            if let Some((_, behavior)) = behaviors.iter().find(|(present, _)| present == kind) {
+                enabled.rules[kind.index()] = Some((rule, *behavior));
+                enabled.signs = enabled.signs.with(kind.signs());
+                rule += 1;
+            }
+        }
+        enabled
+    }
+
+    /// The enabled kinds, in order of evaluation.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = Builtin> + '_ {
+        Builtin::ALL
+            .iter()
+            .copied()
+            .filter(|kind| self.rules[kind.index()].is_some())
+    }
+
+    /// Collects the hits of all enabled rules.
+    #[inline]
+    pub(crate) fn scan(&self, subject: Subject<'_>, hits: &mut Vec<Hit>) {
+        if self.signs == Signs::NONE {
+            return;
+        }
+        let mut signs = gate::signs(subject.bytes());
+        if bearer_token::is_named_by(subject.key) {
+            signs = signs.with(Signs::BEARER);
+        }
+        if signs.meets(self.signs) {
+            self.scan_for(signs, subject, hits);
+        }
+    }
+
+    fn scan_for(&self, signs: Signs, subject: Subject<'_>, hits: &mut Vec<Hit>) {
+        let mut hit = |kind: Builtin, span: Span| {
+            if let Some((rule, behavior)) = self.rules[kind.index()] {
+                hits.push(Hit {
+                    span,
+                    rule,
+                    behavior,
+                    kind: Some(kind),
+                });
+            }
+        };
+        find(
+            signs,
+            subject,
+            |kind| self.rules[kind.index()].is_some(),
+            &mut hit,
+        );
+    }
+}
+
+/// Finds the wanted kinds in a text with these signs.
+fn find(
+    signs: Signs,
+    subject: Subject<'_>,
+    wanted: impl Fn(Builtin) -> bool,
+    hit: &mut impl FnMut(Builtin, Span),
+) {
+    let may_hold = |kind: Builtin| wanted(kind) && signs.meets(kind.signs());
+    let (card, ssn, phone) = (
+        may_hold(Builtin::CreditCard),
+        may_hold(Builtin::Ssn),
+        may_hold(Builtin::Phone),
+    );
+    if card || ssn || phone {
+        find_numbers(subject, [card, ssn, phone], hit);
+    }
+    if may_hold(Builtin::Email) {
+        email::find(subject, |span| hit(Builtin::Email, span));
+    }
+    if may_hold(Builtin::Jwt) {
+        jwt::find(subject, |span| hit(Builtin::Jwt, span));
+    }
+    if may_hold(Builtin::BearerToken) {
+        bearer_token::find(subject, |span| hit(Builtin::BearerToken, span));
+    }
+    if may_hold(Builtin::AwsKey) {
+        aws_key::find(signs, subject, |span| hit(Builtin::AwsKey, span));
+    }
+    if may_hold(Builtin::Ipv4) {
+        ipv4::find(subject, |span| hit(Builtin::Ipv4, span));
+    }
+}
+
+/// Card, social security and phone numbers all begin at a group of digits: one walk over the groups serves
+/// all three.
+fn find_numbers(subject: Subject<'_>, [card, ssn, phone]: [bool; 3], hit: &mut impl FnMut(Builtin, Span)) {
+    /// The shortest number of the three is a local one behind `tel:`.
+    const DIGITS_MIN: usize = 7;
+    let mut ends = [0; 3];
+    each_group(subject.text, DIGITS_MIN, |start| {
+        let [card_end, ssn_end, phone_end] = ends;
+        let mut found = |slot: usize, kind: Builtin, span: Option<Span>| {
+            if let Some(span) = span {
+                ends[slot] = span.end;
+                hit(kind, span);
+            }
+        };
+        if (card && start >= card_end) || (ssn && start >= ssn_end) {
+            let chain = Chain::read(subject.text, start);
+            if card && start >= card_end {
+                found(0, Builtin::CreditCard, credit_card::at(subject, &chain));
+            }
+            if ssn && start >= ssn_end {
+                found(1, Builtin::Ssn, ssn::at(subject, &chain));
+            }
+        }
+        if phone && start >= phone_end {
+            found(2, Builtin::Phone, phone::at(subject, start, phone_end));
+        }
+    });
+}
+
+/// What the whole text is, if it is of one kind from end to end.
+pub(crate) fn kind_of_whole(text: &str) -> Option<Builtin> {
+    let subject = Subject {
+        key: "",
+        text,
+        integer: false,
+    };
+    let whole = Span::new(0, text.len());
+    let mut kind = None;
+    find(
+        gate::signs(text.as_bytes()),
+        subject,
+        |_| true,
+        &mut |found, span| {
+            if span == whole {
+                kind = kind.or(Some(found));
+            }
+        },
+    );
+    kind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_rule_id() {
+        for kind in Builtin::ALL {
+            assert_eq!(Builtin::from_rule_id(kind.rule_id()), Some(*kind));
+            assert_eq!(format!("builtin_{}", kind.name()), kind.rule_id());
+        }
+        assert_eq!(Builtin::from_rule_id("credit_card"), None);
+    }
+
+    #[test]
+    fn only_addresses_of_machines_are_off_by_default() {
+        let off: Vec<_> = Builtin::ALL
+            .iter()
+            .filter(|kind| !kind.enabled_by_default())
+            .collect();
+        assert_eq!(off, [&Builtin::Ipv4]);
+    }
+}

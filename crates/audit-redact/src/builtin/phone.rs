@@ -1,0 +1,335 @@
+//! Phone numbers.
+//!
+//! Digits are everywhere in an audit log, so a number must show what it is: by a plus sign and a country
+//! code, by the North American punctuation, by `tel:`, or by a word before it.
+
+mod country;
+
+use crate::scan::context::{Words, part, stem, word};
+use crate::scan::digits::{group_before, group_end, is_digit_at};
+use crate::scan::edge::{blocked_after, blocked_before, percent_escape_before};
+use crate::scan::exclusion::is_excluded;
+use crate::scan::punctuation::{Separator, separator_at};
+use crate::scan::{Span, Subject};
+
+const DIGITS_MIN: usize = 8;
+const DIGITS_MAX: usize = 15;
+/// `tel:` also introduces local numbers.
+const TEL_DIGITS_MIN: usize = 7;
+/// The `1` and ten digits.
+const NORTH_AMERICAN_DIGITS_MAX: usize = 11;
+/// A first group this long is the whole number; what stands behind a blank is something else.
+const WHOLE_GROUP_DIGITS_MIN: usize = 9;
+
+/// Longest area code.
+const AREA_DIGITS_MAX: usize = 5;
+
+/// How far behind a word a number may begin.
+const WORD_REACH_CHARS: usize = 25;
+
+const WORDS: &Words = &Words::new(&[
+    word("phone"),
+    part("telephone"),
+    part("cellphone"),
+    part("mobilephone"),
+    part("homephone"),
+    part("workphone"),
+    stem("phonen"),
+    word("tel"),
+    stem("telno"),
+    stem("telnum"),
+    part("mobile"),
+    word("cell"),
+    word("call"),
+    word("calling"),
+    word("called"),
+    word("sms"),
+    word("fax"),
+    part("telefax"),
+    stem("faxn"),
+    part("telefon"),
+    part("whatsapp"),
+    part("msisdn"),
+    word("contact"),
+    stem("contactn"),
+    word("dial"),
+    word("dialed"),
+    word("dialled"),
+    word("dialing"),
+]);
+
+/// The number whose first digit is at `start`; nothing before `floor` belongs to it.
+pub(super) fn at(subject: Subject<'_>, start: usize, floor: usize) -> Option<Span> {
+    let text = subject.text;
+    let lead = Lead::before(text, start, floor);
+    if lead.plus
+        && let Some(span) = international(text, start, &lead)
+    {
+        return Some(span);
+    }
+    if is_behind_tel(&text[..lead.start]) {
+        let number = Number::read(text, start, DIGITS_MAX)?;
+        return (number.digits >= TEL_DIGITS_MIN && !blocked_after_number(text, number.end))
+            .then(|| Span::new(lead.start, number.end));
+    }
+    north_american(text, start, &lead).or_else(|| behind_word(&subject, start, &lead))
+}
+
+/// What stands directly before the first digit.
+struct Lead {
+    /// Where the number begins, sign and bracket included.
+    start: usize,
+    plus: bool,
+    bracket: bool,
+}
+
+impl Lead {
+    fn before(text: &str, digit: usize, floor: usize) -> Lead {
+        let bytes = text.as_bytes();
+        let mut lead = Lead {
+            start: digit,
+            plus: false,
+            bracket: false,
+        };
+        let group = group_end(bytes, digit);
+        // Only around an area code: `(020) 7946 0958`, not `(call 555-123-4567)`.
+        let closed = group - digit <= AREA_DIGITS_MAX && bytes.get(group) == Some(&b')');
+        if lead.start > floor && bytes[lead.start - 1] == b'(' && closed {
+            lead.bracket = true;
+            lead.start -= 1;
+        }
+        if lead.start > floor && bytes[lead.start - 1] == b'+' {
+            lead.plus = true;
+            lead.start -= 1;
+        } else if lead.start >= floor + 3 && percent_escape_before(bytes, lead.start) == Some(b'+') {
+            lead.plus = true;
+            lead.start -= 3;
+        }
+        lead
+    }
+}
+
+/// A plus sign, a country code that is assigned, and 8 to 15 digits that do not read like a decimal.
+fn international(text: &str, start: usize, lead: &Lead) -> Option<Span> {
+    let bytes = text.as_bytes();
+    let north_american = bytes[start] == b'1';
+    let digits_max = if north_american {
+        NORTH_AMERICAN_DIGITS_MAX
+    } else {
+        DIGITS_MAX
+    };
+    let number = Number::read(text, start, digits_max)?;
+    let mut digits = bytes[start..].iter().copied().filter(u8::is_ascii_digit);
+    let code = [digits.next()?, digits.next()?, digits.next()?];
+    let area_exists = !north_american || code[1] >= b'2';
+    let free = !blocked_before(text, lead.start) && !text[..lead.start].ends_with('+');
+    let span = Span::new(lead.start, number.end);
+    (number.digits >= DIGITS_MIN
+        && country::is_assigned(code)
+        && area_exists
+        && free
+        && !number.is_decimal
+        && !blocked_after_number(text, number.end)
+        && !is_excluded(text, span))
+    .then_some(span)
+}
+
+/// `(NPA) NXX-XXXX`, `NPA-NXX-XXXX` or with dots, possibly after a `1`.
+fn north_american(text: &str, start: usize, lead: &Lead) -> Option<Span> {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    let mut bracket = lead.bracket;
+    if bytes[at] == b'1' && !is_digit_at(bytes, at + 1) {
+        let (separator, len) = separator_at(text, at + 1)?;
+        if separator == Separator::Plus {
+            return None;
+        }
+        at += 1 + len;
+        bracket = bytes.get(at) == Some(&b'(');
+        at += usize::from(bracket);
+    }
+    if !matches!(bytes.get(at), Some(b'2'..=b'9')) {
+        return None;
+    }
+    at = group_of(bytes, at, 3)?;
+    let separator = if bracket {
+        if bytes.get(at) != Some(&b')') {
+            return None;
+        }
+        at += 1;
+        at += separator_at(text, at).map_or(0, |(_, len)| len);
+        None
+    } else {
+        let (separator, len) = separator_at(text, at)?;
+        if !matches!(separator, Separator::Dash | Separator::Dot) {
+            return None;
+        }
+        at += len;
+        Some(separator)
+    };
+    at = group_of(bytes, at, 3)?;
+    let (second, len) = separator_at(text, at)?;
+    if separator.is_some_and(|first| first != second) || second == Separator::Plus {
+        return None;
+    }
+    let end = group_of(bytes, at + len, 4)?;
+    let span = Span::new(lead.start, end);
+    let joins = |separator| matches!(separator, Separator::Dash | Separator::Dot);
+    let goes_on = separator_at(text, end)
+        .is_some_and(|(separator, len)| joins(separator) && is_digit_at(bytes, end + len))
+        || group_before(text, lead.start).is_some_and(|(separator, _)| joins(separator));
+    (!goes_on
+        && !blocked_before(text, lead.start)
+        && !blocked_after_number(text, end)
+        && !is_excluded(text, span))
+    .then_some(span)
+}
+
+/// The end of a group of exactly so many digits.
+fn group_of(bytes: &[u8], start: usize, digits: usize) -> Option<usize> {
+    let end = group_end(bytes, start.min(bytes.len()));
+    (end.checked_sub(start) == Some(digits)).then_some(end)
+}
+
+fn is_behind_tel(before: &str) -> bool {
+    let before = before.strip_suffix("//").unwrap_or(before);
+    let Some(at) = before.len().checked_sub("tel:".len()) else {
+        return false;
+    };
+    before
+        .get(at..)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("tel:"))
+        && !blocked_before(before, at)
+}
+
+/// Any number shortly behind a word that says phone.
+fn behind_word(subject: &Subject<'_>, start: usize, lead: &Lead) -> Option<Span> {
+    let text = subject.text;
+    if blocked_before(text, lead.start) || group_before(text, lead.start).is_some() {
+        return None;
+    }
+    let number = Number::read(text, start, DIGITS_MAX)?;
+    let plausible = number.digits >= DIGITS_MIN && !number.is_decimal && number.single_digit_groups <= 1;
+    if !plausible || number.is_years || number.is_address || blocked_after_number(text, number.end) {
+        return None;
+    }
+    if !WORDS.end_within(WORD_REACH_CHARS, subject, lead.start) {
+        return None;
+    }
+    let span = Span::new(lead.start, number.end);
+    (!is_excluded(text, span)).then_some(span)
+}
+
+/// Groups of digits with the punctuation of phone numbers between them.
+struct Number {
+    end: usize,
+    digits: usize,
+    single_digit_groups: usize,
+    /// One dot and nothing else between the digits.
+    is_decimal: bool,
+    /// Two years with a dash between.
+    is_years: bool,
+    /// Four short groups with dots between. Most are IP addresses; looking for a word would be wasted.
+    is_address: bool,
+}
+
+impl Number {
+    /// Reads as many groups as fit into `digits_max`. A single group that does not fit is no number.
+    fn read(text: &str, start: usize, digits_max: usize) -> Option<Number> {
+        let bytes = text.as_bytes();
+        let mut number = Number {
+            end: start,
+            digits: 0,
+            single_digit_groups: 0,
+            is_decimal: false,
+            is_years: false,
+            is_address: false,
+        };
+        let mut at = start;
+        let mut groups = 0;
+        let mut years = 0;
+        let mut has_point = false;
+        let mut dotted_short_groups = 0;
+        loop {
+            let end = group_end(bytes, at);
+            let len = end - at;
+            if number.digits + len > digits_max {
+                break;
+            }
+            groups += 1;
+            number.end = end;
+            number.digits += len;
+            number.single_digit_groups += usize::from(len == 1);
+            years += usize::from(len == 4 && matches!(&bytes[at..at + 2], b"19" | b"20"));
+            let Some(next) = next_group(text, end) else { break };
+            dotted_short_groups += usize::from(len <= 3 && bytes[end] == b'.' && next == end + 1);
+            has_point |= groups == 1 && bytes[end] == b'.' && next == end + 1;
+            let is_whole = groups == 1 && len >= WHOLE_GROUP_DIGITS_MIN;
+            if is_whole || begins_date_or_time(bytes, next) {
+                break;
+            }
+            at = next;
+        }
+        number.is_decimal = has_point && groups <= 2;
+        number.is_address = groups == 4 && dotted_short_groups == 3;
+        number.is_years = groups == 2 && years == 2;
+        (groups > 0).then_some(number)
+    }
+}
+
+/// Where the next group begins, when only the punctuation of phone numbers stands before it.
+fn next_group(text: &str, end: usize) -> Option<usize> {
+    const SEPARATORS_MAX: usize = 3;
+    let bytes = text.as_bytes();
+    let mut at = end;
+    let mut marks = 0;
+    let mut spaces = 0;
+    for _ in 0..=SEPARATORS_MAX {
+        match bytes.get(at)? {
+            b'0'..=b'9' => return (at > end).then_some(at),
+            b'(' | b')' => at += 1,
+            b'/' => {
+                at += 1;
+                marks += 1;
+            }
+            _ => {
+                let (separator, len) = separator_at(text, at)?;
+                match separator {
+                    Separator::Space => spaces += 1,
+                    Separator::Dash | Separator::Dot => marks += 1,
+                    Separator::Plus => return None,
+                }
+                at += len;
+            }
+        }
+        // `5. 10` ends a sentence; ` - ` and `) ` join.
+        if marks > 1 || spaces > 2 || (spaces > 0 && bytes[end] == b'.') {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether a date, or a time of day, begins at `at`: what follows a number in a log.
+fn begins_date_or_time(bytes: &[u8], at: usize) -> bool {
+    let end = group_end(bytes, at);
+    match (end - at, bytes.get(end)) {
+        (1 | 2, Some(b':')) => is_digit_at(bytes, end + 1),
+        (4, Some(b'-')) => matches!(&bytes[at..at + 2], b"19" | b"20") && bytes.get(end + 3) == Some(&b'-'),
+        _ => false,
+    }
+}
+
+/// Whether what follows keeps a number from ending at `end`. An extension does not: `x89`.
+fn blocked_after_number(text: &str, end: usize) -> bool {
+    blocked_after(text, end) && !is_extension(&text[end..])
+}
+
+fn is_extension(behind: &str) -> bool {
+    const EXTENSION_DIGITS_MAX: usize = 7;
+    let digits = ["ext", "x", "X"]
+        .into_iter()
+        .find_map(|marker| behind.strip_prefix(marker));
+    let len = digits.map_or(0, |digits| group_end(digits.as_bytes(), 0));
+    digits.is_some_and(|digits| (1..=EXTENSION_DIGITS_MAX).contains(&len) && !blocked_after(digits, len))
+}

@@ -1,0 +1,71 @@
+//! Country calling codes.
+
+/// Codes of two digits that are assigned (ITU-T E.164).
+const TWO_DIGITS: &[u32] = &[
+    20, 27, 30, 31, 32, 33, 34, 36, 39, 40, 41, 43, 44, 45, 46, 47, 48, 49, 51, 52, 53, 54, 55, 56, 57, 58,
+    60, 61, 62, 63, 64, 65, 66, 81, 82, 84, 86, 90, 91, 92, 93, 94, 95, 98,
+];
+
+/// Whether the digits begin with a country code that is assigned.
+pub(super) fn is_assigned(digits: [u8; 3]) -> bool {
+    let [one, two, three] = digits.map(|byte| u32::from(byte - b'0'));
+    matches!(one, 1 | 7)
+        || TWO_DIGITS.contains(&(one * 10 + two))
+        || matches!(
+            one * 100 + two * 10 + three,
+            211..=213
+                | 216
+                | 218
+                | 220..=258
+                | 260..=269
+                | 290
+                | 291
+                | 297..=299
+                | 350..=359
+                | 370..=383
+                | 385..=387
+                | 389
+                | 420
+                | 421
+                | 423
+                | 500..=509
+                | 590..=599
+                | 670
+                | 672..=683
+                | 685..=692
+                | 800
+                | 808
+                | 850
+                | 852
+                | 853
+                | 855
+                | 856
+                | 870
+                | 878
+                | 880..=883
+                | 886
+                | 888
+                | 960..=968
+                | 970..=977
+                | 979
+                | 992..=996
+                | 998
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_assigned;
+
+    #[test]
+    fn unassigned_codes_are_none() {
+        for code in [
+            b"000", b"210", b"214", b"259", b"281", b"384", b"422", b"671", b"801", b"851", b"969", b"999",
+        ] {
+            assert!(!is_assigned(*code), "{code:?}");
+        }
+        for code in [b"155", b"749", b"442", b"353", b"998", b"880"] {
+            assert!(is_assigned(*code), "{code:?}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The rules of one configuration, ready to run.
+
+use serde_json::Value;
+
+use crate::behavior::Behavior;
+use crate::builtin::{self, Builtin};
+use crate::hash::{self, HashKey};
+use crate::outputs;
+use crate::path::{FieldPath, Trail};
+use crate::pattern::{Pattern, PatternSet};
+use crate::report::Report;
+use crate::rewrite::Hit;
+use crate::scan::{Span, Subject};
+use crate::session::Session;
+use crate::shape::Shape;
+
+/// A set of rules, ready to run. Cheap to share between threads behind an `Arc`.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    /// The rules' names, in order of evaluation: field rules, patterns, built-ins.
+    names: Vec<String>,
+    fields: Vec<FieldRule>,
+    patterns: PatternSet,
+    pattern_behaviors: Vec<Behavior>,
+    builtins: builtin::Enabled,
+    hash_key: Option<HashKey>,
+}
+
+#[derive(Debug, Clone)]
+struct FieldRule {
+    paths: Vec<FieldPath>,
+    behavior: Behavior,
+}
+
+/// Collects the rules of an [`Engine`].
+#[derive(Debug, Clone, Default)]
+pub struct EngineBuilder {
+    builtins: Vec<(Builtin, Behavior)>,
+    patterns: Vec<(String, Pattern, Behavior)>,
+    fields: Vec<(String, FieldRule)>,
+    hash_key: Option<HashKey>,
+}
+
+impl EngineBuilder {
+    /// Adds a built-in rule. Adding one again changes its behaviour.
+    pub fn builtin(mut self, builtin: Builtin, behavior: Behavior) -> Self {
+        self.builtins.retain(|(present, _)| *present != builtin);
+        self.builtins.push((builtin, behavior));
+        self
+    }
+
+    /// Adds a rule that redacts whatever a pattern matches.
+    pub fn pattern(mut self, name: &str, pattern: Pattern, behavior: Behavior) -> Self {
+        self.patterns.push((name.to_owned(), pattern, behavior));
+        self
+    }
+
+    /// Adds a rule that redacts the whole values at some paths.
+    pub fn fields(mut self, name: &str, paths: Vec<FieldPath>, behavior: Behavior) -> Self {
+        self.fields.push((name.to_owned(), FieldRule { paths, behavior }));
+        self
+    }
+
+    /// Sets the key of the hash behaviour.
+    pub fn hash_key(mut self, hash_key: Option<HashKey>) -> Self {
+        self.hash_key = hash_key;
+        self
+    }
+
+    /// Makes the engine.
+    pub fn build(self) -> Engine {
+        let custom = self
+            .fields
+            .iter()
+            .map(|(name, _)| name)
+            .chain(self.patterns.iter().map(|(name, ..)| name));
+        let mut names: Vec<String> = custom.map(|name| format!("custom:{name}")).collect();
+        let builtins = builtin::Enabled::new(&self.builtins, names.len());
+        names.extend(builtins.kinds().map(|kind| format!("builtin:{}", kind.name())));
+        let pattern_behaviors = self.patterns.iter().map(|(_, _, behavior)| *behavior).collect();
+        Engine {
+            names,
+            fields: self.fields.into_iter().map(|(_, rule)| rule).collect(),
+            patterns: PatternSet::new(self.patterns.into_iter().map(|(_, pattern, _)| pattern).collect()),
+            pattern_behaviors,
+            builtins,
+            hash_key: self.hash_key,
+        }
+    }
+}
+
+impl Engine {
+    /// Begins with no rules at all.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// All built-in rules that are enabled by default, with [`Behavior::Replace`] and no hash key.
+    pub fn builtins() -> Engine {
+        let enabled = Builtin::ALL.iter().filter(|builtin| builtin.enabled_by_default());
+        enabled
+            .fold(Engine::builder(), |builder, kind| {
+                builder.builtin(*kind, Behavior::Replace)
+            })
+            .build()
+    }
+
+    /// How many rules every redaction looks at.
+    pub fn rules_evaluated(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Redacts a whole document in place. `shape` says which of its parts are structure, which are
+    /// identifiers and which are free-form.
+    pub fn redact(&self, value: &mut Value, shape: &Shape) -> Report {
+        let mut session = self.session();
+        session.document(value, *shape);
+        session.finish()
+    }
+
+    /// Begins the redaction of a document that the caller hands over part by part.
+    pub fn session(&self) -> Session<'_> {
+        Session::new(self)
+    }
+
+    /// Every form under which an identifier of this original value may be stored: itself, then its hash
+    /// forms. All of them count whatever the rules are now, since they may have been others when an event
+    /// came in.
+    pub fn identifier_forms(&self, original: &str) -> Vec<String> {
+        let mut forms = vec![original.to_owned()];
+        if !outputs::is_hash(original) {
+            forms.extend(
+                self.hash_key
+                    .as_ref()
+                    .map(|key| hash::keyed(key, original.as_bytes())),
+            );
+            forms.push(hash::unkeyed(original.as_bytes()));
+        }
+        forms
+    }
+
+    pub(crate) fn name(&self, rule: usize) -> &str {
+        &self.names[rule]
+    }
+
+    pub(crate) fn hash_key(&self) -> Option<&HashKey> {
+        self.hash_key.as_ref()
+    }
+
+    /// The field rules that name the value at `trail`, each with its behaviour.
+    pub(crate) fn field_rules<'a>(
+        &'a self,
+        trail: &'a Trail<'a>,
+    ) -> impl Iterator<Item = (usize, Behavior)> + 'a {
+        let rules = self.fields.iter().enumerate();
+        rules
+            .filter(|(_, rule)| rule.paths.iter().any(|path| path.covers(trail)))
+            .map(|(index, rule)| (index, rule.behavior))
+    }
+
+    pub(crate) fn has_field_rules(&self) -> bool {
+        !self.fields.is_empty()
+    }
+
+    /// Collects the hits of all patterns and built-ins. On clean text nothing is pushed, so nothing is
+    /// allocated.
+    pub(crate) fn scan(&self, subject: Subject<'_>, hits: &mut Vec<Hit>) {
+        self.builtins.scan(subject, hits);
+        if !self.patterns.is_empty() {
+            self.scan_patterns(subject.text, hits);
+        }
+    }
+
+    fn scan_patterns(&self, text: &str, hits: &mut Vec<Hit>) {
+        let mut masks: Option<Vec<Span>> = None;
+        self.patterns.each_hit(text, |index, span| {
+            let masks = masks.get_or_insert_with(|| outputs::mask_spans(text));
+            let covering = masks.partition_point(|mask| mask.end < span.end);
+            if masks.get(covering).is_some_and(|mask| mask.contains(span)) {
+                return;
+            }
+            let behavior = self.pattern_behaviors[index];
+            hits.push(Hit {
+                span,
+                rule: self.fields.len() + index,
+                behavior,
+                kind: None,
+            });
+        });
+    }
+}

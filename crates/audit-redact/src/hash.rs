@@ -1,0 +1,83 @@
+//! The hash form of a redacted text.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+/// Begins every unkeyed hash form.
+pub(crate) const SHA256_PREFIX: &str = "sha256:";
+/// Begins every keyed hash form.
+pub(crate) const HMAC_PREFIX: &str = "hmac-sha256:";
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// A secret that makes hash forms unguessable: without it, whoever reads `sha256:…` of a short value
+/// (a social security number has a billion candidates) finds the value by trying all of them.
+#[derive(Clone)]
+pub struct HashKey(Vec<u8>);
+
+impl HashKey {
+    /// Takes the key's bytes. Any length works; 32 random bytes are a good key.
+    pub fn new(key: Vec<u8>) -> Self {
+        HashKey(key)
+    }
+}
+
+impl fmt::Debug for HashKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("HashKey(..)")
+    }
+}
+
+/// `sha256:` and 64 hex digits.
+pub(crate) fn unkeyed(text: &[u8]) -> String {
+    form(SHA256_PREFIX, &Sha256::digest(text))
+}
+
+/// `hmac-sha256:` and 64 hex digits.
+pub(crate) fn keyed(key: &HashKey, text: &[u8]) -> String {
+    // HMAC takes keys of any length, so this cannot fail; were it ever to, the unkeyed form still hides
+    // the text.
+    match Hmac::<Sha256>::new_from_slice(&key.0) {
+        Ok(mac) => form(HMAC_PREFIX, &mac.chain_update(text).finalize().into_bytes()),
+        Err(_) => unkeyed(text),
+    }
+}
+
+fn form(prefix: &str, digest: &[u8]) -> String {
+    let mut out = String::with_capacity(prefix.len() + digest.len() * 2);
+    out.push_str(prefix);
+    for byte in digest {
+        out.push(char::from(HEX[usize::from(byte >> 4)]));
+        out.push(char::from(HEX[usize::from(byte & 15)]));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unkeyed_form_is_plain_sha256() {
+        assert_eq!(
+            unkeyed(b"abc"),
+            "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+
+    #[test]
+    fn the_keyed_form_agrees_with_rfc_4231() {
+        let key = HashKey::new(b"Jefe".to_vec());
+        assert_eq!(
+            keyed(&key, b"what do ya want for nothing?"),
+            "hmac-sha256:5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+    }
+
+    #[test]
+    fn debug_output_does_not_show_the_key() {
+        assert_eq!(format!("{:?}", HashKey::new(b"secret".to_vec())), "HashKey(..)");
+    }
+}

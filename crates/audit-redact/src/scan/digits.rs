@@ -1,0 +1,160 @@
+//! Groups of digits and chains of them.
+
+use super::Span;
+use super::edge::percent_escape_at;
+use super::exclusion::is_octet;
+use super::punctuation::{Separator, separator_at, separator_before};
+
+/// More groups than any card number has, and one more to see that a chain goes on.
+const GROUPS_MAX: usize = 6;
+
+/// Groups of digits with one separator between each two.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chain {
+    groups: [Span; GROUPS_MAX],
+    separators: [Option<Separator>; GROUPS_MAX],
+    len: usize,
+}
+
+impl Chain {
+    /// Reads the chain whose first group begins at `start`.
+    pub(crate) fn read(text: &str, start: usize) -> Chain {
+        let mut chain = Chain {
+            groups: [Span::new(start, start); GROUPS_MAX],
+            separators: [None; GROUPS_MAX],
+            len: 0,
+        };
+        let mut at = start;
+        while chain.len < GROUPS_MAX {
+            let end = group_end(text.as_bytes(), at);
+            chain.groups[chain.len] = Span::new(at, end);
+            chain.len += 1;
+            let Some((separator, len)) = separator_at(text, end) else {
+                break;
+            };
+            if !is_digit_at(text.as_bytes(), end + len) {
+                break;
+            }
+            chain.separators[chain.len - 1] = Some(separator);
+            at = end + len;
+        }
+        chain
+    }
+
+    pub(crate) fn groups(&self) -> &[Span] {
+        &self.groups[..self.len]
+    }
+
+    /// What stands between group `index` and the next one, if there is one.
+    pub(crate) fn separator(&self, index: usize) -> Option<Separator> {
+        self.separators.get(index).copied().flatten()
+    }
+
+    pub(crate) fn digits(&self) -> usize {
+        self.groups().iter().map(|group| group.len()).sum()
+    }
+}
+
+/// Most bytes between two digits of one number.
+const GAP_BYTES_MAX: usize = 9;
+
+/// Whether a byte can stand between two digits of one number.
+const JOINS: [bool; 256] = {
+    let mut joins = [false; 256];
+    let marks = b" -.()/+%";
+    let mut at = 0;
+    while at < marks.len() {
+        joins[marks[at] as usize] = true;
+        at += 1;
+    }
+    let mut byte = 0x80;
+    while byte < 256 {
+        joins[byte] = true;
+        byte += 1;
+    }
+    joins
+};
+
+/// Calls `visit` with the start of every group of digits in a stretch of at least `digits_min` of them with
+/// nothing but punctuation between. Times, versions and addresses have fewer, so this is where most texts end.
+pub(crate) fn each_group(text: &str, digits_min: usize, mut visit: impl FnMut(usize)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(offset) = bytes[at..].iter().position(u8::is_ascii_digit) {
+        let start = at + offset;
+        let mut digits = 0;
+        let mut gap = 0;
+        at = start;
+        while let Some(byte) = bytes.get(at) {
+            if byte.is_ascii_digit() {
+                digits += 1;
+                gap = 0;
+            } else if JOINS[usize::from(*byte)] && gap < GAP_BYTES_MAX {
+                gap += 1;
+            } else {
+                break;
+            }
+            at += 1;
+        }
+        if digits >= digits_min && !is_address(&bytes[start..at]) {
+            each_group_of(bytes, start, at, &mut visit);
+        }
+    }
+}
+
+/// Calls `visit` with the start of every group of digits whatsoever.
+pub(crate) fn each_digit_group(text: &str, mut visit: impl FnMut(usize)) {
+    each_group_of(text.as_bytes(), 0, text.len(), &mut visit);
+}
+
+/// Whether a stretch is an IPv4 address and nothing else: the most frequent of all stretches, and nothing is
+/// found in it.
+fn is_address(stretch: &[u8]) -> bool {
+    const ADDRESS_BYTES_MAX: usize = 15;
+    stretch.len() <= ADDRESS_BYTES_MAX
+        && stretch.split(|byte| *byte == b'.').count() == 4
+        && stretch.split(|byte| *byte == b'.').all(is_octet)
+}
+
+fn each_group_of(bytes: &[u8], start: usize, end: usize, visit: &mut impl FnMut(usize)) {
+    let mut at = start;
+    while let Some(offset) = bytes[at..end].iter().position(u8::is_ascii_digit) {
+        let mut start = at + offset;
+        // The digits of `%20` are punctuation.
+        if start > 0 && bytes[start - 1] == b'%' && percent_escape_at(bytes, start - 1).is_some() {
+            start += 2;
+        }
+        if is_digit_at(bytes, start) {
+            visit(start);
+        }
+        at = group_end(bytes, start.min(end)).min(end);
+        if at < start {
+            return;
+        }
+    }
+}
+
+/// The separator and the length of the group before the group at `start`, when they form one chain.
+pub(crate) fn group_before(text: &str, start: usize) -> Option<(Separator, usize)> {
+    let (separator, len) = separator_before(text, start)?;
+    let before = &text.as_bytes()[..start - len];
+    let digits = before
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    (digits > 0).then_some((separator, digits))
+}
+
+/// Where the group ends that begins at `start`, which is at most the text's end.
+pub(crate) fn group_end(bytes: &[u8], start: usize) -> usize {
+    start
+        + bytes[start..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+}
+
+pub(crate) fn is_digit_at(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at).is_some_and(u8::is_ascii_digit)
+}

@@ -1,0 +1,44 @@
+//! Reading text: what every built-in rule shares.
+
+pub(crate) mod context;
+pub(crate) mod digits;
+pub(crate) mod edge;
+pub(crate) mod exclusion;
+pub(crate) mod gate;
+pub(crate) mod punctuation;
+
+/// A range of bytes, always on character boundaries of the text it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Span {
+    pub(crate) fn new(start: usize, end: usize) -> Span {
+        Span { start, end }
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    pub(crate) fn contains(self, other: Span) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// A text to look at, with the key that stands before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) text: &'a str,
+    /// The text is an integer written out. Numbers are so often ids and times that more is asked of them.
+    pub(crate) integer: bool,
+}
+
+impl Subject<'_> {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}

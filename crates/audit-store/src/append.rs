@@ -1,0 +1,107 @@
+//! Appending events to ledgers: what one commit of many requests does, worked out before anything is written.
+
+pub(crate) mod plan;
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
+
+use crate::error::Result;
+use crate::tokens::tokens_of;
+use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
+use sha2::{Digest, Sha256};
+
+/// The database's number for a project and environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LedgerId(pub(crate) i64);
+
+/// Where events go, and what has to hold when they get there.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// The ledger of the project and environment.
+    pub ledger_id: LedgerId,
+    /// The project.
+    pub project_id: ProjectId,
+    /// Live or test.
+    pub environment: Environment,
+    /// The configuration that the events were checked and redacted with; when it is no longer the current one, the
+    /// append is refused as stale.
+    pub configuration_version: i64,
+    /// The most live events the project may store on one UTC day.
+    pub daily_events_max: Option<u64>,
+}
+
+/// The identity of an idempotency key within a ledger: 128 bits of its SHA-256.
+pub(crate) type KeyHash = [u8; 16];
+
+/// An idempotency key as the store keeps it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Idempotency {
+    pub(crate) hash: KeyHash,
+    pub(crate) digest: SentDigest,
+}
+
+/// One event, ready to be appended: everything that costs time is done.
+#[derive(Clone, Debug)]
+pub struct NewEvent {
+    pub(crate) record: Record,
+    pub(crate) action: String,
+    pub(crate) tokens: String,
+    pub(crate) idempotency: Option<Idempotency>,
+}
+
+impl NewEvent {
+    /// Prepares a record for `destination`. `facets` are those of the redacted event; `idempotency` is the key with
+    /// the digest of the event as it was sent.
+    pub fn new(
+        destination: &Destination,
+        record: Record,
+        facets: &Facets<'_>,
+        idempotency: Option<(&str, SentDigest)>,
+    ) -> Self {
+        let idempotency = idempotency.map(|(key, digest)| Idempotency {
+            hash: key_hash(key),
+            digest,
+        });
+        let hash = idempotency
+            .as_ref()
+            .map(|idempotency| idempotency.hash.as_slice());
+        Self {
+            tokens: tokens_of(destination.ledger_id.0, facets, hash),
+            action: facets.action.to_string(),
+            record,
+            idempotency,
+        }
+    }
+
+    /// About how many bytes it holds in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.record.canonical().len() + self.tokens.len() + self.action.len() + 256
+    }
+}
+
+fn key_hash(key: &str) -> KeyHash {
+    let digest: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+    let mut hash = KeyHash::default();
+    hash.copy_from_slice(&digest[..16]);
+    hash
+}
+
+/// What became of one event of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// Stored, under this id.
+    Stored(EventId),
+    /// An event with this idempotency key and content is there already, under this id.
+    Repeated(EventId),
+    /// An event with this idempotency key and other content is there already, under this id.
+    Conflicting(EventId),
+}
+
+/// The events of one request.
+#[derive(Debug)]
+pub(crate) struct AppendRequest {
+    pub(crate) destination: Destination,
+    pub(crate) events: Vec<NewEvent>,
+}
+
+/// What became of the events of one request, in their order.
+pub type AppendOutcome = Result<Vec<Appended>>;

@@ -1,0 +1,273 @@
+//! Appending on SQLite: one writer, which remembers what it wrote last.
+
+use super::plan::{Head, KnownKey, NewRow, Plan};
+use super::{AppendRequest, KeyHash, LedgerId};
+use crate::error::{Result, StoreError};
+use crate::key_filter::KeyFilter;
+use crate::ledgers::{self, KnownActions};
+use crate::query::sqlite::{first_position, position_after};
+use crate::schema::sqlite::{event_ids, event_index, event_order, events};
+use crate::tokens::{Kind, Term, fts5_expression, token};
+use audit_domain::{EventId, SentDigest};
+use diesel::prelude::*;
+use diesel::sqlite::SqliteConnection;
+use std::collections::HashMap;
+
+diesel::infix_operator!(Matches, " MATCH ", diesel::sql_types::Bool);
+
+/// What the writer keeps in memory between commits. All of it can be read again from the database.
+#[derive(Debug, Default)]
+pub(crate) struct SqliteMemory {
+    keys: HashMap<LedgerId, LedgerKeys>,
+}
+
+/// The keys of one ledger, up to a sequence number.
+#[derive(Debug, Default)]
+struct LedgerKeys {
+    filter: KeyFilter,
+    /// The events before this one are in the filter.
+    seq_end: i64,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = events, treat_none_as_default_value = false)]
+struct EventRow<'a> {
+    position: i64,
+    ledger_id: i64,
+    seq: i64,
+    id: &'a [u8],
+    content_hash: &'a [u8],
+    sent_digest: Option<&'a [u8]>,
+    redacted: bool,
+    body: &'a str,
+}
+
+impl SqliteMemory {
+    /// Finds the idempotency keys of `requests` that are stored already.
+    pub(crate) fn find_keys(
+        &mut self,
+        connection: &mut SqliteConnection,
+        requests: &[AppendRequest],
+        heads: &HashMap<LedgerId, Head>,
+    ) -> Result<HashMap<(LedgerId, KeyHash), KnownKey>> {
+        let mut found = HashMap::new();
+        for request in requests {
+            let ledger_id = request.destination.ledger_id;
+            let Some(head) = heads.get(&ledger_id) else {
+                continue;
+            };
+            let hashes = || {
+                request
+                    .events
+                    .iter()
+                    .filter_map(|event| event.idempotency)
+                    .map(|key| key.hash)
+            };
+            if hashes().next().is_none() {
+                continue;
+            }
+            let keys = self.keys.entry(ledger_id).or_default();
+            keys.catch_up(connection, ledger_id, head.size)?;
+            for hash in hashes().filter(|hash| keys.filter.may_hold(hash)) {
+                if let Some(known) = look_up_key(connection, ledger_id, &hash)? {
+                    found.insert((ledger_id, hash), known);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes note of what was committed.
+    pub(crate) fn committed(&mut self, rows: &[NewRow]) {
+        for row in rows {
+            if let Some(keys) = self
+                .keys
+                .get_mut(&row.ledger_id)
+                .filter(|keys| keys.seq_end == row.seq)
+            {
+                if let Some(key) = row.idempotency {
+                    keys.filter.insert(&key.hash);
+                }
+                keys.seq_end = row.seq + 1;
+            }
+        }
+    }
+}
+
+impl LedgerKeys {
+    /// Reads the keys that are stored and not in the filter: all of them after a start, and what another process (an
+    /// import) has stored since.
+    fn catch_up(&mut self, connection: &mut SqliteConnection, ledger_id: LedgerId, size: i64) -> Result<()> {
+        if self.seq_end == size {
+            return Ok(());
+        }
+        let hashes = event_order::table
+            .filter(event_order::ledger_id.eq(ledger_id.0))
+            .filter(event_order::seq.ge(self.seq_end))
+            .filter(event_order::seq.lt(size))
+            .select(event_order::idempotency_hash)
+            .load_iter::<Option<Vec<u8>>, diesel::connection::DefaultLoadingMode>(connection)?;
+        for hash in hashes {
+            if let Some(hash) = hash? {
+                let hash = KeyHash::try_from(hash).map_err(|_| StoreError::Damaged {
+                    what: "idempotency hash",
+                })?;
+                self.filter.insert(&hash);
+            }
+        }
+        self.seq_end = size;
+        Ok(())
+    }
+}
+
+/// The event with this key, by way of the index.
+fn look_up_key(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    hash: &KeyHash,
+) -> Result<Option<KnownKey>> {
+    let expression = fts5_expression(&[Term::Is(token(Kind::IdempotencyKey, ledger_id.0, hash))]);
+    let candidates = event_index::table
+        .filter(Matches::new(
+            event_index::all_tokens,
+            expression.into_sql::<diesel::sql_types::Text>(),
+        ))
+        .select(event_index::rowid)
+        .load::<i64>(connection)?;
+    for position in candidates {
+        let row = events::table
+            .find(position)
+            .select((events::ledger_id, events::seq, events::id, events::sent_digest))
+            .first::<(i64, i64, Vec<u8>, Option<Vec<u8>>)>(connection)
+            .optional()?;
+        let Some((row_ledger, seq, id, Some(digest))) = row else {
+            continue;
+        };
+        let stored_hash = event_order::table
+            .find((row_ledger, seq))
+            .select(event_order::idempotency_hash)
+            .first::<Option<Vec<u8>>>(connection)?;
+        if row_ledger == ledger_id.0 && stored_hash.as_deref() == Some(hash) {
+            return Ok(Some(KnownKey {
+                id: read_id(id)?,
+                digest: read_digest(digest)?,
+            }));
+        }
+    }
+    Ok(None)
+}
+
+pub(crate) fn read_id(bytes: Vec<u8>) -> Result<EventId> {
+    bytes
+        .try_into()
+        .map(EventId::from_bytes)
+        .map_err(|_| StoreError::Damaged { what: "event id" })
+}
+
+pub(crate) fn read_digest(bytes: Vec<u8>) -> Result<SentDigest> {
+    bytes
+        .try_into()
+        .map(SentDigest::from_bytes)
+        .map_err(|_| StoreError::Damaged { what: "digest" })
+}
+
+/// Writes the rows of a plan. The writer holds the lock, so nothing changes between reading and writing.
+pub(crate) fn write(
+    connection: &mut SqliteConnection,
+    plan: &Plan,
+    actions: &mut KnownActions,
+) -> Result<()> {
+    let mut placed: Vec<(i64, &NewRow)> = place(connection, &plan.rows)?;
+    // FTS5 keeps what is new in memory and writes it out each time a row id goes backwards.
+    placed.sort_unstable_by_key(|(position, _)| *position);
+    for (position, row) in &placed {
+        let stamp = row.record.stamp();
+        diesel::insert_into(events::table)
+            .values(EventRow {
+                position: *position,
+                ledger_id: row.ledger_id.0,
+                seq: row.seq,
+                id: &stamp.id.to_bytes(),
+                content_hash: row.record.content_hash().as_bytes(),
+                sent_digest: row
+                    .idempotency
+                    .as_ref()
+                    .map(|key| key.digest.as_bytes().as_slice()),
+                redacted: row.record.redacted(),
+                body: row.record.canonical(),
+            })
+            .execute(connection)?;
+        diesel::insert_into(event_index::table)
+            .values((
+                event_index::rowid.eq(position),
+                event_index::tokens.eq(&row.tokens),
+            ))
+            .execute(connection)?;
+    }
+    // In the order of the ledger, so that both B-trees grow at their end.
+    placed.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
+    for (position, row) in &placed {
+        let hash = row.idempotency.as_ref().map(|key| key.hash.as_slice());
+        diesel::insert_into(event_order::table)
+            .values((
+                event_order::ledger_id.eq(row.ledger_id.0),
+                event_order::seq.eq(row.seq),
+                event_order::position.eq(position),
+                event_order::idempotency_hash.eq(hash),
+            ))
+            .execute(connection)?;
+        diesel::insert_into(event_ids::table)
+            .values((
+                event_ids::ledger_id.eq(row.ledger_id.0),
+                event_ids::id.eq(row.record.stamp().id.to_bytes().as_slice()),
+                event_ids::position.eq(position),
+            ))
+            .execute(connection)?;
+    }
+    actions.write_new(plan, |ledger_id, action| {
+        ledgers::insert_action_sqlite(connection, ledger_id, action)
+    })
+}
+
+/// Gives every row its place in the order of queries: the next free one of its millisecond.
+fn place<'a>(connection: &mut SqliteConnection, rows: &'a [NewRow]) -> Result<Vec<(i64, &'a NewRow)>> {
+    let mut next_free: HashMap<i64, i64> = HashMap::new();
+    let mut placed = Vec::with_capacity(rows.len());
+    for row in rows {
+        let millis = row.record.occurred_at().as_millis();
+        let position = match next_free.get(&millis) {
+            Some(position) => *position,
+            None => free_position(connection, first_position(millis))?,
+        };
+        // A million events of one millisecond fill it; what comes after takes places of the next one.
+        let after = position + 1;
+        let following = if after == first_position(millis + 1) {
+            free_position(connection, after)?
+        } else {
+            after
+        };
+        next_free.insert(millis, following);
+        placed.push((position, row));
+    }
+    Ok(placed)
+}
+
+/// The place after the last one that is taken in the millisecond of `first`.
+fn free_position(connection: &mut SqliteConnection, first: i64) -> Result<i64> {
+    let mut first = first;
+    loop {
+        let end = position_after(first);
+        let last: Option<i64> = events::table
+            .filter(events::position.ge(first))
+            .filter(events::position.lt(end))
+            .select(events::position)
+            .order(events::position.desc())
+            .first(connection)
+            .optional()?;
+        match last {
+            None => return Ok(first),
+            Some(last) if last + 1 < end => return Ok(last + 1),
+            Some(_) => first = end,
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Connections to either database.
+
+use crate::error::{Result, StoreError};
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, PgConnection, SqliteConnection};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A connection to either database. Queries that both understand are written once, over this type.
+#[derive(diesel::MultiConnection)]
+pub enum AnyConnection {
+    /// Embedded.
+    Sqlite(SqliteConnection),
+    /// A server.
+    Postgres(PgConnection),
+}
+
+/// Where the database is: `sqlite:PATH`, or `postgres://…`.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// A file, made when it is not there.
+    Sqlite(PathBuf),
+    /// The URL of a server, as libpq takes it.
+    Postgres(String),
+}
+
+/// The text is no database URL.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a database URL is sqlite:PATH or postgres://USER@HOST/DATABASE")]
+pub struct DatabaseUrlError;
+
+impl FromStr for DatabaseUrl {
+    type Err = DatabaseUrlError;
+
+    fn from_str(text: &str) -> Result<Self, DatabaseUrlError> {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Self::Postgres(text.to_owned()));
+        }
+        match text.strip_prefix("sqlite:") {
+            Some(path) if !path.is_empty() => Ok(Self::Sqlite(PathBuf::from(path))),
+            _ => Err(DatabaseUrlError),
+        }
+    }
+}
+
+/// Without the password, so that it can be printed.
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(formatter, "sqlite:{}", path.display()),
+            Self::Postgres(url) => match (url.split_once("://"), url.rsplit_once('@')) {
+                (Some((scheme, _)), Some((_, host))) => write!(formatter, "{scheme}://…@{host}"),
+                _ => formatter.write_str("postgres://…"),
+            },
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Read,
+    Write,
+}
+
+/// How long a statement waits for another process that holds SQLite's write lock (an import beside a running server).
+const SQLITE_BUSY_TIMEOUT_MS: u32 = 10_000;
+/// Pages of the write-ahead log between checkpoints. Fewer, larger checkpoints cost less than many small ones.
+const SQLITE_CHECKPOINT_PAGES: u32 = 10_000;
+/// Page cache of the writing connection, in KiB.
+const SQLITE_WRITER_CACHE_KIB: u32 = 64 * 1024;
+/// Page cache of each reading connection, in KiB.
+const SQLITE_READER_CACHE_KIB: u32 = 8 * 1024;
+/// How long connecting to PostgreSQL may take.
+const POSTGRES_CONNECT_TIMEOUT_SECONDS: u32 = 5;
+
+impl DatabaseUrl {
+    /// Opens a connection.
+    pub(crate) fn connect(&self, purpose: Purpose) -> Result<AnyConnection> {
+        match self {
+            Self::Sqlite(path) => connect_sqlite(path, purpose).map(AnyConnection::Sqlite),
+            Self::Postgres(url) => connect_postgres(url, purpose).map(AnyConnection::Postgres),
+        }
+    }
+}
+
+fn connect_sqlite(path: &std::path::Path, purpose: Purpose) -> Result<SqliteConnection> {
+    let unreachable =
+        |error: &dyn fmt::Display| StoreError::Unreachable(format!("{}: {error}", path.display()));
+    if let (Purpose::Write, Some(parent)) = (purpose, path.parent()) {
+        std::fs::create_dir_all(parent).map_err(|error| unreachable(&error))?;
+    }
+    let mut connection =
+        SqliteConnection::establish(&path.to_string_lossy()).map_err(|error| unreachable(&error))?;
+    let cache_kib = match purpose {
+        Purpose::Write => SQLITE_WRITER_CACHE_KIB,
+        Purpose::Read => SQLITE_READER_CACHE_KIB,
+    };
+    connection
+        .batch_execute(&format!(
+            "PRAGMA busy_timeout = {SQLITE_BUSY_TIMEOUT_MS};
+             PRAGMA synchronous = FULL;
+             PRAGMA foreign_keys = ON;
+             PRAGMA temp_store = MEMORY;
+             PRAGMA cache_size = -{cache_kib};
+             PRAGMA wal_autocheckpoint = {SQLITE_CHECKPOINT_PAGES};
+             PRAGMA query_only = {};",
+            if purpose == Purpose::Read { "ON" } else { "OFF" }
+        ))
+        .map_err(|error| unreachable(&error))?;
+    use_write_ahead_log(&mut connection).map_err(|error| unreachable(&error))?;
+    Ok(connection)
+}
+
+/// Switches the database to write-ahead logging, which it then remembers.
+///
+/// The switch needs the database for itself for a moment. Where several nodes open a new database at once, SQLite
+/// refuses it to all but one at once, without waiting for its busy timeout, so the waiting is done here.
+fn use_write_ahead_log(connection: &mut SqliteConnection) -> diesel::QueryResult<()> {
+    const ATTEMPTS_MAX: u32 = 100;
+    for _ in 1..ATTEMPTS_MAX {
+        match connection.batch_execute("PRAGMA journal_mode = WAL") {
+            Err(diesel::result::Error::DatabaseError(_, information))
+                if information.message().contains("locked") =>
+            {
+                std::thread::sleep(std::time::Duration::from_millis(u64::from(
+                    SQLITE_BUSY_TIMEOUT_MS / ATTEMPTS_MAX,
+                )));
+            }
+            outcome => return outcome,
+        }
+    }
+    connection.batch_execute("PRAGMA journal_mode = WAL")
+}
+
+fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
+    let separator = if url.contains('?') { '&' } else { '?' };
+    let timeout = if url.contains("connect_timeout") {
+        String::new()
+    } else {
+        format!("{separator}connect_timeout={POSTGRES_CONNECT_TIMEOUT_SECONDS}")
+    };
+    let unreachable =
+        |error: &dyn fmt::Display| StoreError::Unreachable(error.to_string().trim_end().to_owned());
+    let mut connection =
+        PgConnection::establish(&format!("{url}{timeout}")).map_err(|error| unreachable(&error))?;
+    let read_only = if purpose == Purpose::Read { "on" } else { "off" };
+    connection
+        .batch_execute(&format!(
+            "SET client_min_messages = warning; SET default_transaction_read_only = {read_only};"
+        ))
+        .map_err(|error| unreachable(&error))?;
+    Ok(connection)
+}
+
+impl AnyConnection {
+    /// Runs `work` in a transaction that may write, and commits it.
+    ///
+    /// SQLite takes its write lock at the start (`BEGIN IMMEDIATE`): a transaction that reads first and asks for the
+    /// lock later can be refused, because another process wrote in between.
+    pub(crate) fn write_transaction<T, E: From<StoreError>>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let begin = match self {
+            Self::Sqlite(_) => "BEGIN IMMEDIATE",
+            Self::Postgres(_) => "BEGIN",
+        };
+        self.batch_execute(begin).map_err(StoreError::from)?;
+        let outcome = work(self);
+        let end = if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" };
+        match (outcome, self.batch_execute(end)) {
+            (Ok(value), Ok(())) => Ok(value),
+            (Ok(_), Err(error)) => {
+                if let Err(rollback) = self.batch_execute("ROLLBACK") {
+                    log::debug!("nothing was left to roll back: {rollback}");
+                }
+                Err(StoreError::from(error).into())
+            }
+            (Err(error), Ok(())) => Err(error),
+            (Err(error), Err(rollback)) => {
+                log::warn!("a transaction could not be rolled back: {rollback}");
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Hands connections to the pool of readers.
+#[derive(Debug)]
+pub(crate) struct ReaderManager {
+    pub(crate) url: DatabaseUrl,
+}
+
+impl r2d2::ManageConnection for ReaderManager {
+    type Connection = AnyConnection;
+    type Error = StoreError;
+
+    fn connect(&self) -> Result<AnyConnection> {
+        self.url.connect(Purpose::Read)
+    }
+
+    fn is_valid(&self, connection: &mut AnyConnection) -> Result<()> {
+        connection.batch_execute("SELECT 1").map_err(StoreError::from)
+    }
+
+    fn has_broken(&self, connection: &mut AnyConnection) -> bool {
+        std::thread::panicking() || diesel::r2d2::R2D2Connection::is_broken(connection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_url_names_one_of_two_databases() {
+        assert_eq!("sqlite:a/b.db".parse(), Ok(DatabaseUrl::Sqlite("a/b.db".into())));
+        assert!(matches!(
+            "postgres://u:p@h/d".parse(),
+            Ok(DatabaseUrl::Postgres(_))
+        ));
+        for text in ["", "sqlite:", "mysql://x", "audit.db"] {
+            assert_eq!(text.parse::<DatabaseUrl>(), Err(DatabaseUrlError), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_never_printed() {
+        let url: DatabaseUrl = "postgres://user:secret@host:5432/audit".parse().unwrap();
+        assert_eq!(
+            format!("{url} {url:?}"),
+            "postgres://…@host:5432/audit postgres://…@host:5432/audit"
+        );
+    }
+}

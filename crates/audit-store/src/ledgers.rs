@@ -1,0 +1,271 @@
+//! Ledgers: their heads, the day's usage, and the actions that occur in them.
+
+use crate::append::plan::{Before, Head, Plan};
+use crate::append::{AppendRequest, LedgerId};
+use crate::configuration::configuration_version;
+use crate::connection::AnyConnection;
+use crate::error::{Result, StoreError};
+use crate::schema::{daily_usage, ledger_actions, ledgers};
+use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
+use diesel::prelude::*;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+type HeadRow = (i64, Option<Vec<u8>>, Option<i64>);
+
+/// Makes the ledgers of a new project.
+pub(crate) fn create_ledgers(connection: &mut AnyConnection, project_id: ProjectId) -> Result<()> {
+    // Numbers, not random ids: they stand in every row and token. Two nodes that make projects at once take turns.
+    if let AnyConnection::Postgres(postgres) = connection {
+        diesel::connection::SimpleConnection::batch_execute(
+            postgres,
+            "LOCK TABLE ledgers IN EXCLUSIVE MODE",
+        )?;
+    }
+    let last: Option<i64> = ledgers::table
+        .select(ledgers::id)
+        .order(ledgers::id.desc())
+        .first(connection)
+        .optional()?;
+    for (id, environment) in (last.unwrap_or(0) + 1..).zip(Environment::ALL) {
+        diesel::insert_into(ledgers::table)
+            .values((
+                ledgers::id.eq(id),
+                ledgers::project_id.eq(project_id.to_string()),
+                ledgers::environment.eq(environment.as_str()),
+                ledgers::size.eq(0_i64),
+            ))
+            .execute(connection)?;
+    }
+    Ok(())
+}
+
+/// The ledger of each environment of a project.
+pub(crate) fn ledgers_of(
+    connection: &mut AnyConnection,
+    project_id: ProjectId,
+) -> Result<HashMap<Environment, LedgerId>> {
+    let rows = ledgers::table
+        .filter(ledgers::project_id.eq(project_id.to_string()))
+        .select((ledgers::id, ledgers::environment))
+        .load::<(i64, String)>(connection)?;
+    rows.into_iter()
+        .map(|(id, environment)| {
+            let environment = environment
+                .parse()
+                .map_err(|_| StoreError::Damaged { what: "environment" })?;
+            Ok((environment, LedgerId(id)))
+        })
+        .collect()
+}
+
+/// How many events a ledger holds.
+pub(crate) fn ledger_size(connection: &mut AnyConnection, ledger_id: LedgerId) -> Result<i64> {
+    Ok(ledgers::table
+        .find(ledger_id.0)
+        .select(ledgers::size)
+        .first(connection)?)
+}
+
+/// How many events all ledgers hold together.
+pub(crate) fn total_size(connection: &mut AnyConnection) -> Result<i64> {
+    let sizes: Vec<i64> = ledgers::table
+        .filter(ledgers::size.gt(0))
+        .select(ledgers::size)
+        .load(connection)?;
+    Ok(sizes.iter().sum())
+}
+
+/// Reads what `requests` depend on, and locks the heads of their ledgers until the end of the transaction.
+pub(crate) fn read_before(
+    connection: &mut AnyConnection,
+    requests: &[AppendRequest],
+    day: i64,
+) -> Result<Before> {
+    let mut before = Before {
+        configuration_version: configuration_version(connection)?,
+        ..Before::default()
+    };
+    // In order, so that two nodes that need the same heads never wait for each other in a circle.
+    let ledger_ids: BTreeSet<LedgerId> = requests
+        .iter()
+        .map(|request| request.destination.ledger_id)
+        .collect();
+    for ledger_id in ledger_ids {
+        if let Some(row) = lock_head(connection, ledger_id)? {
+            before.heads.insert(ledger_id, read_head(row)?);
+        }
+    }
+    let limited: HashSet<ProjectId> = requests
+        .iter()
+        .filter(|request| request.destination.environment == Environment::Live)
+        .map(|request| request.destination.project_id)
+        .collect();
+    for project_id in limited {
+        let used: Option<i64> = daily_usage::table
+            .find((project_id.to_string(), day))
+            .select(daily_usage::events)
+            .first(connection)
+            .optional()?;
+        before.usage.insert(project_id, used.unwrap_or(0).unsigned_abs());
+    }
+    Ok(before)
+}
+
+fn lock_head(connection: &mut AnyConnection, ledger_id: LedgerId) -> Result<Option<HeadRow>> {
+    let columns = (ledgers::size, ledgers::last_event_id, ledgers::last_received_at);
+    let query = ledgers::table.find(ledger_id.0).select(columns);
+    Ok(match connection {
+        AnyConnection::Sqlite(sqlite) => query.first(sqlite).optional()?,
+        // SQLite's writer holds the whole database; PostgreSQL's must take the row.
+        AnyConnection::Postgres(postgres) => query.for_update().first(postgres).optional()?,
+    })
+}
+
+fn read_head((size, last_event_id, last_received_at): HeadRow) -> Result<Head> {
+    let last = match (last_event_id, last_received_at) {
+        (Some(id), Some(micros)) => {
+            let id = id
+                .try_into()
+                .map_err(|_| StoreError::Damaged { what: "event id" })?;
+            Some(Stamp {
+                id: EventId::from_bytes(id),
+                received_at: Timestamp::from_micros(micros),
+            })
+        }
+        _ => None,
+    };
+    Ok(Head { size, last })
+}
+
+/// Writes the heads and the usage as the plan leaves them.
+pub(crate) fn write_after(connection: &mut AnyConnection, plan: &Plan, day: i64) -> Result<()> {
+    for (ledger_id, head) in &plan.after.heads {
+        let Some(last) = head.last else { continue };
+        diesel::update(ledgers::table.find(ledger_id.0))
+            .set((
+                ledgers::size.eq(head.size),
+                ledgers::last_event_id.eq(Some(last.id.to_bytes().to_vec())),
+                ledgers::last_received_at.eq(Some(last.received_at.as_micros())),
+            ))
+            .execute(connection)?;
+    }
+    for (project_id, events) in &plan.after.usage {
+        write_usage(
+            connection,
+            *project_id,
+            day,
+            i64::try_from(*events).unwrap_or(i64::MAX),
+        )?;
+    }
+    Ok(())
+}
+
+fn write_usage(connection: &mut AnyConnection, project_id: ProjectId, day: i64, events: i64) -> Result<()> {
+    let row = daily_usage::table.find((project_id.to_string(), day));
+    let updated = diesel::update(row)
+        .set(daily_usage::events.eq(events))
+        .execute(connection)?;
+    if updated == 0 && events > 0 {
+        diesel::insert_into(daily_usage::table)
+            .values((
+                daily_usage::project_id.eq(project_id.to_string()),
+                daily_usage::day.eq(day),
+                daily_usage::events.eq(events),
+            ))
+            .execute(connection)?;
+    }
+    Ok(())
+}
+
+/// The actions that a writer knows to be stored already, so that it writes each once.
+#[derive(Debug, Default)]
+pub(crate) struct KnownActions {
+    known: HashMap<LedgerId, HashSet<String>>,
+    pending: Vec<(LedgerId, String)>,
+}
+
+/// How many actions of one ledger a writer remembers. Beyond that it writes some again, which does no harm.
+const KNOWN_ACTIONS_MAX: usize = 10_000;
+
+impl KnownActions {
+    /// Hands every action of the plan that is not known to be stored to `insert`.
+    pub(crate) fn write_new(
+        &mut self,
+        plan: &Plan,
+        mut insert: impl FnMut(LedgerId, &str) -> Result<()>,
+    ) -> Result<()> {
+        self.pending.clear();
+        let mut seen = HashSet::new();
+        for row in &plan.rows {
+            let known = self
+                .known
+                .get(&row.ledger_id)
+                .is_some_and(|known| known.contains(&row.action));
+            if !known && seen.insert((row.ledger_id, row.action.as_str())) {
+                insert(row.ledger_id, &row.action)?;
+                self.pending.push((row.ledger_id, row.action.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of what was committed.
+    pub(crate) fn committed(&mut self) {
+        for (ledger_id, action) in self.pending.drain(..) {
+            let known = self.known.entry(ledger_id).or_default();
+            if known.len() < KNOWN_ACTIONS_MAX {
+                known.insert(action);
+            }
+        }
+    }
+}
+
+/// Notes an action unless it is there.
+pub(crate) fn insert_action_sqlite(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    action: &str,
+) -> Result<()> {
+    diesel::insert_or_ignore_into(ledger_actions::table)
+        .values((
+            ledger_actions::ledger_id.eq(ledger_id.0),
+            ledger_actions::action.eq(action),
+        ))
+        .execute(connection)?;
+    Ok(())
+}
+
+/// Notes an action unless it is there.
+pub(crate) fn insert_action_postgres(
+    connection: &mut PgConnection,
+    ledger_id: LedgerId,
+    action: &str,
+) -> Result<()> {
+    diesel::insert_into(ledger_actions::table)
+        .values((
+            ledger_actions::ledger_id.eq(ledger_id.0),
+            ledger_actions::action.eq(action),
+        ))
+        .on_conflict_do_nothing()
+        .execute(connection)?;
+    Ok(())
+}
+
+/// Up to `limit` actions of a ledger that begin with `prefix`, in order.
+pub(crate) fn actions_beginning(
+    connection: &mut AnyConnection,
+    ledger_id: LedgerId,
+    prefix: &str,
+    limit: i64,
+) -> Result<Vec<String>> {
+    // The alphabet of actions ends at `z`, so `{` follows everything that begins like this.
+    let end = format!("{prefix}{{");
+    Ok(ledger_actions::table
+        .filter(ledger_actions::ledger_id.eq(ledger_id.0))
+        .filter(ledger_actions::action.ge(prefix))
+        .filter(ledger_actions::action.lt(end))
+        .select(ledger_actions::action)
+        .order(ledger_actions::action)
+        .limit(limit)
+        .load(connection)?)
+}

@@ -1,0 +1,64 @@
+//! Storage of the audit log, on embedded SQLite or on PostgreSQL.
+//!
+//! ```
+//! # use audit_domain::{Clock, OrganizationId, Plan, Timestamp};
+//! # use std::sync::Arc;
+//! use audit_store::{DatabaseUrl, Organization, Store, StoreError, StoreOptions};
+//!
+//! struct Noon;
+//! impl Clock for Noon {
+//!     fn now(&self) -> Timestamp {
+//!         Timestamp::from_seconds(43_200)
+//!     }
+//! }
+//!
+//! let folder = tempfile::tempdir()?;
+//! let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
+//! let clock: Arc<dyn Clock> = Arc::new(Noon);
+//! let store = Store::open(&url, StoreOptions::default(), &clock)?;
+//! let id = OrganizationId::from_random([1; 16]);
+//! let organization = Organization { id, name: "acme".to_owned(), plan: Plan::Free, created_at: clock.now() };
+//! store.configure(move |rows| rows.insert_organization(&organization))?;
+//! assert_eq!(store.read(|rows| rows.organization(id))?.unwrap().name, "acme");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Invariants:
+//! - An answer to a write means that it is committed, and synchronised to disk as far as the database promises it.
+//! - `seq` counts the events of a ledger in commit order without a gap; ids increase strictly with it, times of receipt
+//!   never decrease.
+//! - What was prepared with keys, rules or limits that have changed since is never stored.
+//! - Reads never wait for a writer and see everything that was acknowledged before they began.
+//!
+//! Queries that both databases understand are written once, over [`AnyConnection`]. What differs: `append/sqlite.rs` and
+//! `append/postgres.rs` (batches, locks), `query/sqlite.rs` and `query/postgres.rs` (the inverted index), two lines in
+//! `connection.rs` (how a transaction begins) and `ledgers.rs` (locking a row).
+
+mod accounts;
+mod append;
+mod configuration;
+mod connection;
+mod error;
+mod key_filter;
+mod ledgers;
+mod migrate;
+mod query;
+mod queue;
+mod redaction_rules;
+mod rows;
+mod schema;
+mod store;
+mod tokens;
+mod viewers;
+mod writer;
+
+pub use accounts::{Key, Organization, Project};
+pub use append::{AppendOutcome, Appended, Destination, LedgerId, NewEvent};
+pub use connection::{AnyConnection, DatabaseUrl, DatabaseUrlError};
+pub use error::StoreError;
+pub use query::{EventPage, EventQuery};
+pub use queue::QueueLimits;
+pub use redaction_rules::RedactionRuleRow;
+pub use rows::Rows;
+pub use store::{Store, StoreOptions, StoreStatistics};
+pub use viewers::{StoredTier, StoredViewerSecret};

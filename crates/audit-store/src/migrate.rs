@@ -1,0 +1,81 @@
+//! Bringing the schema to the version this program knows.
+
+use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
+use crate::error::{Result, StoreError};
+use diesel::connection::SimpleConnection;
+use diesel::migration::MigrationSource;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use std::collections::BTreeSet;
+
+const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+
+/// Names the lock under which nodes that start at once migrate one after another.
+const POSTGRES_LOCK: i64 = 0x6175_6469_745f_6d69;
+
+/// Runs what migrations are missing.
+pub(crate) fn migrate(url: &DatabaseUrl) -> Result<()> {
+    let mut connection = url.connect(Purpose::Write)?;
+    match &mut connection {
+        AnyConnection::Sqlite(sqlite) => {
+            // An exclusive transaction is the guard; diesel's own transactions become savepoints within it.
+            diesel::SqliteConnection::exclusive_transaction(sqlite, |sqlite| {
+                run(sqlite, SQLITE).map_err(|error| TransactionError::Store(Box::new(error)))
+            })
+            .map_err(TransactionError::into_store)
+        }
+        AnyConnection::Postgres(postgres) => {
+            postgres.batch_execute(&format!("SELECT pg_advisory_lock({POSTGRES_LOCK})"))?;
+            let outcome = run(postgres, POSTGRES);
+            postgres.batch_execute(&format!("SELECT pg_advisory_unlock({POSTGRES_LOCK})"))?;
+            outcome
+        }
+    }
+}
+
+enum TransactionError {
+    Store(Box<StoreError>),
+    Diesel(diesel::result::Error),
+}
+
+impl From<diesel::result::Error> for TransactionError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Diesel(error)
+    }
+}
+
+impl TransactionError {
+    fn into_store(self) -> StoreError {
+        match self {
+            Self::Store(error) => *error,
+            Self::Diesel(error) => error.into(),
+        }
+    }
+}
+
+fn run<DB: diesel::backend::Backend>(
+    connection: &mut impl MigrationHarness<DB>,
+    source: EmbeddedMigrations,
+) -> Result<()>
+where
+    EmbeddedMigrations: MigrationSource<DB>,
+{
+    let failed = |error: Box<dyn std::error::Error + Send + Sync>| StoreError::Migration(error.to_string());
+    let known: BTreeSet<String> = MigrationSource::<DB>::migrations(&source)
+        .map_err(failed)?
+        .iter()
+        .map(|migration| migration.name().version().to_string())
+        .collect();
+    let applied = connection.applied_migrations().map_err(failed)?;
+    if let Some(newer) = applied
+        .iter()
+        .map(ToString::to_string)
+        .find(|version| !known.contains(version))
+    {
+        return Err(StoreError::NewerSchema(newer));
+    }
+    connection
+        .run_pending_migrations(source)
+        .map(|_| ())
+        .map_err(failed)
+}

@@ -1,0 +1,266 @@
+//! Finding events: candidates from the index, in the order of the answer, each checked against the real conditions.
+
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
+
+use crate::append::LedgerId;
+use crate::connection::AnyConnection;
+use crate::error::Result;
+use crate::ledgers::actions_beginning;
+use crate::rows::Rows;
+use crate::tokens::{Kind, Term, token};
+use audit_domain::{
+    ActionFilter, Category, EventFilter, EventId, Facets, PageLimit, Position, StoredEvent, Timestamp,
+    ViewerTier,
+};
+
+/// What a reader asks for.
+#[derive(Clone, Debug)]
+pub struct EventQuery {
+    /// Which ledger.
+    pub ledger_id: LedgerId,
+    /// Which events of it.
+    pub filter: EventFilter,
+    /// What the reader may see; everything when `None`.
+    pub tier: Option<ViewerTier>,
+    /// Only what follows this place.
+    pub after: Option<Position>,
+    /// How many at most.
+    pub limit: PageLimit,
+}
+
+/// A page of events, `occurred_at` descending, then id descending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventPage {
+    /// The events, as they are stored.
+    pub events: Vec<StoredEvent>,
+    /// Whether more follow.
+    pub has_more: bool,
+}
+
+/// A query as the index understands it.
+#[derive(Debug)]
+pub(crate) struct Candidates {
+    pub(crate) ledger_id: LedgerId,
+    pub(crate) terms: Vec<Term>,
+    pub(crate) start: Option<Timestamp>,
+    pub(crate) end: Option<Timestamp>,
+}
+
+/// Candidates that are fetched at once, at most.
+const FETCHED_ROWS_MAX: usize = 1_000;
+/// When a beginning or a tier stands for more actions than these, the index is not asked for each of them.
+const ACTION_TERMS_MAX: usize = 64;
+
+impl Rows<'_> {
+    /// One page of events.
+    ///
+    /// # Errors
+    /// When the database cannot be asked, or holds what is no event.
+    pub fn events(&mut self, query: &EventQuery) -> Result<EventPage> {
+        let mut page = EventPage {
+            events: Vec::new(),
+            has_more: false,
+        };
+        let Some(terms) = self.terms(query)? else {
+            return Ok(page);
+        };
+        let candidates = Candidates {
+            ledger_id: query.ledger_id,
+            terms,
+            start: query.filter.start,
+            end: query.filter.end,
+        };
+        let mut source = Source::open(self.connection, candidates, query.after)?;
+        let mut fetched_rows = query.limit.get() + 1;
+        loop {
+            let fetched = source.next(self.connection, fetched_rows)?;
+            let exhausted = fetched.len() < fetched_rows;
+            for event in fetched {
+                if !query.shows(&event)? {
+                    continue;
+                }
+                if page.events.len() == query.limit.get() {
+                    page.has_more = true;
+                    return Ok(page);
+                }
+                page.events.push(event);
+            }
+            if exhausted {
+                return Ok(page);
+            }
+            fetched_rows = (fetched_rows * 2).min(FETCHED_ROWS_MAX);
+        }
+    }
+
+    /// One event by its id.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn event(&mut self, ledger_id: LedgerId, id: EventId) -> Result<Option<StoredEvent>> {
+        match self.connection {
+            AnyConnection::Sqlite(sqlite) => sqlite::event(sqlite, ledger_id, id),
+            AnyConnection::Postgres(postgres) => postgres::event(postgres, ledger_id, id),
+        }
+    }
+
+    /// The conditions for the index; `None` when no event can match.
+    fn terms(&mut self, query: &EventQuery) -> Result<Option<Vec<Term>>> {
+        let filter = &query.filter;
+        if query.asks_for_what_is_hidden() {
+            return Ok(None);
+        }
+        let ledger = query.ledger_id.0;
+        let is = |kind, value: &str| Term::Is(token(kind, ledger, value.as_bytes()));
+        let ids = |kind, ids: &Vec<String>| Term::any_of(kind, ledger, ids.iter().map(String::as_str));
+        let mut terms = Vec::new();
+        terms.extend(filter.tenant_id.as_deref().map(|value| is(Kind::Tenant, value)));
+        terms.extend(filter.actor_ids.as_ref().map(|values| ids(Kind::ActorId, values)));
+        terms.extend(
+            filter
+                .target_ids
+                .as_ref()
+                .map(|values| ids(Kind::TargetId, values)),
+        );
+        terms.extend(filter.actor_type.map(|value| is(Kind::ActorType, value.as_str())));
+        terms.extend(
+            filter
+                .target_type
+                .as_deref()
+                .map(|value| is(Kind::TargetType, value)),
+        );
+        terms.extend(filter.category.map(|value| is(Kind::Category, value.as_str())));
+        for word in filter.search.iter().flat_map(|search| search.words()) {
+            terms.push(Term::word(ledger, word));
+        }
+        match &filter.action {
+            None => {}
+            Some(ActionFilter::Exact(action)) => terms.push(is(Kind::Action, action)),
+            Some(ActionFilter::Prefix(prefix)) if prefix.is_empty() => {}
+            Some(ActionFilter::Prefix(prefix)) if prefix.ends_with('.') => {
+                terms.push(is(Kind::ActionBeginning, prefix));
+            }
+            Some(ActionFilter::Prefix(prefix)) => {
+                match self.actions_like(query.ledger_id, prefix, |_| true)? {
+                    Actions::None => return Ok(None),
+                    Actions::Few(actions) => terms.push(actions),
+                    // The whole segments before it narrow it down at least.
+                    Actions::Many => terms.extend(
+                        prefix
+                            .rfind('.')
+                            .map(|dot| is(Kind::ActionBeginning, &prefix[..=dot])),
+                    ),
+                }
+            }
+        }
+        let Some(tier) = &query.tier else {
+            return Ok(Some(terms));
+        };
+        match &tier.categories {
+            Some(allowed) if allowed.is_empty() => return Ok(None),
+            Some(allowed) if filter.category.is_none() => {
+                terms.push(Term::any_of(
+                    Kind::Category,
+                    ledger,
+                    allowed.iter().map(|category| Category::as_str(*category)),
+                ));
+            }
+            _ => {}
+        }
+        if let Some(globs) = &tier.actions {
+            let allowed = |action: &str| globs.iter().any(|glob| glob.matches(action));
+            match self.actions_like(query.ledger_id, "", allowed)? {
+                Actions::None => return Ok(None),
+                Actions::Few(actions) => terms.push(actions),
+                Actions::Many => {}
+            }
+        }
+        Ok(Some(terms))
+    }
+
+    fn actions_like(
+        &mut self,
+        ledger_id: LedgerId,
+        prefix: &str,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Actions> {
+        const LOOKED_AT_MAX: usize = 1_000;
+        let actions = actions_beginning(self.connection, ledger_id, prefix, LOOKED_AT_MAX as i64 + 1)?;
+        if actions.len() > LOOKED_AT_MAX {
+            return Ok(Actions::Many);
+        }
+        let wanted: Vec<&str> = actions
+            .iter()
+            .map(String::as_str)
+            .filter(|action| wanted(action))
+            .collect();
+        Ok(match wanted.len() {
+            0 => Actions::None,
+            1..=ACTION_TERMS_MAX => Actions::Few(Term::any_of(Kind::Action, ledger_id.0, wanted.into_iter())),
+            _ => Actions::Many,
+        })
+    }
+}
+
+/// The actions of a ledger that a beginning or a tier stands for.
+enum Actions {
+    None,
+    Few(Term),
+    Many,
+}
+
+impl EventQuery {
+    /// Whether a filter is on a field that the reader does not see: then no event matches, and none is looked at.
+    fn asks_for_what_is_hidden(&self) -> bool {
+        let Some(tier) = &self.tier else { return false };
+        let filter = &self.filter;
+        let asked: [(bool, &[&str]); 6] = [
+            (filter.action.is_some(), &["action"]),
+            (filter.category.is_some(), &["category"]),
+            (filter.actor_ids.is_some(), &["actor", "id"]),
+            (filter.actor_type.is_some(), &["actor", "type"]),
+            (filter.target_ids.is_some(), &["target", "id"]),
+            (filter.target_type.is_some(), &["target", "type"]),
+        ];
+        asked.iter().any(|(asked, path)| *asked && tier.hides(path))
+    }
+
+    /// Whether the event is one the query asks for, of those the reader may see.
+    fn shows(&self, event: &StoredEvent) -> Result<bool> {
+        let facets = event.facets()?;
+        let Some(tier) = &self.tier else {
+            return Ok(self.filter.matches(event, &facets));
+        };
+        if !tier.shows(&facets) {
+            return Ok(false);
+        }
+        let visible: Facets<'_> = tier.restrict(facets);
+        Ok(self.filter.matches(event, &visible))
+    }
+}
+
+/// Candidates of a query, chunk by chunk.
+enum Source {
+    Sqlite(sqlite::Scan),
+    Postgres(postgres::Scan),
+}
+
+impl Source {
+    fn open(connection: &mut AnyConnection, candidates: Candidates, after: Option<Position>) -> Result<Self> {
+        Ok(match connection {
+            AnyConnection::Sqlite(_) => Self::Sqlite(sqlite::Scan::open(connection, candidates, after)?),
+            AnyConnection::Postgres(_) => Self::Postgres(postgres::Scan::open(candidates, after)),
+        })
+    }
+
+    /// The next rows, fewer than asked for only at the end.
+    fn next(&mut self, connection: &mut AnyConnection, rows: usize) -> Result<Vec<StoredEvent>> {
+        match (self, connection) {
+            (Self::Sqlite(scan), AnyConnection::Sqlite(sqlite)) => scan.next(sqlite, rows),
+            (Self::Postgres(scan), AnyConnection::Postgres(postgres)) => scan.next(postgres, rows),
+            (Self::Sqlite(_), AnyConnection::Postgres(_)) | (Self::Postgres(_), AnyConnection::Sqlite(_)) => {
+                Ok(Vec::new())
+            }
+        }
+    }
+}

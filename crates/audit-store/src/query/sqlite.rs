@@ -1,0 +1,170 @@
+//! Candidates on SQLite: posting lists of the inverted index, which come in row-id order, and so in the answer's.
+
+use super::Candidates;
+use crate::append::LedgerId;
+use crate::append::sqlite::{Matches, read_id};
+use crate::connection::AnyConnection;
+use crate::error::{Result, StoreError};
+use crate::ledgers::{ledger_size, total_size};
+use crate::schema::sqlite::{event_ids, event_index, events};
+use crate::tokens::{Term, fts5_expression, ledger_token};
+use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+
+/// Bits of a row id below the milliseconds: a million rows can share one millisecond.
+const PLACE_BITS: u32 = 20;
+
+/// The first row id of a millisecond.
+pub(crate) const fn first_position(millis: i64) -> i64 {
+    millis << PLACE_BITS
+}
+
+/// The first row id of the millisecond after that of `position`.
+pub(crate) const fn position_after(position: i64) -> i64 {
+    ((position >> PLACE_BITS) + 1) << PLACE_BITS
+}
+
+/// Walks backwards through the candidates.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    ledger_id: LedgerId,
+    /// `None` to walk through the rows themselves.
+    expression: Option<String>,
+    start: i64,
+    /// Exclusive.
+    end: i64,
+}
+
+impl Scan {
+    pub(crate) fn open(
+        connection: &mut AnyConnection,
+        candidates: Candidates,
+        after: Option<Position>,
+    ) -> Result<Self> {
+        let Candidates {
+            ledger_id,
+            mut terms,
+            start,
+            end,
+        } = candidates;
+        // A list of nearly all rows is slower than the rows. Where one ledger holds a quarter of them, walk the rows.
+        let walk_rows =
+            terms.is_empty() && ledger_size(connection, ledger_id)? >= total_size(connection)? / 4;
+        if terms.is_empty() {
+            terms.push(Term::Is(ledger_token(ledger_id.0)));
+        }
+        let mut scan = Self {
+            ledger_id,
+            expression: (!walk_rows).then(|| fts5_expression(&terms)),
+            // Events keep milliseconds: the first at or after `start` is in the millisecond that is not before it.
+            start: start.map_or(i64::MIN, |start| {
+                first_position(-(-start.as_micros()).div_euclid(1_000))
+            }),
+            end: end.map_or(i64::MAX, |end| position_after(first_position(end.as_millis()))),
+        };
+        if let (Some(after), AnyConnection::Sqlite(sqlite)) = (after, connection) {
+            let position: Option<i64> = event_ids::table
+                .find((ledger_id.0, after.id.to_bytes().as_slice()))
+                .select(event_ids::position)
+                .first(sqlite)
+                .optional()?;
+            scan.end = scan
+                .end
+                .min(position.unwrap_or(first_position(after.occurred_at.as_millis())));
+        }
+        Ok(scan)
+    }
+
+    pub(crate) fn next(
+        &mut self,
+        connection: &mut SqliteConnection,
+        rows: usize,
+    ) -> Result<Vec<StoredEvent>> {
+        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
+        let Some(expression) = &self.expression else {
+            return self.walk_rows(connection, limit);
+        };
+        let positions: Vec<i64> = event_index::table
+            .filter(Matches::new(
+                event_index::all_tokens,
+                expression.into_sql::<Text>(),
+            ))
+            .filter(event_index::rowid.ge(self.start))
+            .filter(event_index::rowid.lt(self.end))
+            .select(event_index::rowid)
+            .order(event_index::rowid.desc())
+            .limit(limit)
+            .load(connection)?;
+        self.end = positions.last().copied().unwrap_or(self.start);
+        // Row by row: a join would let the planner begin with the rows and never finish.
+        let mut found = Vec::with_capacity(positions.len());
+        for position in positions {
+            let row: Row = events::table.find(position).select(COLUMNS).first(connection)?;
+            found.push(read_row(row)?);
+        }
+        Ok(found)
+    }
+
+    fn walk_rows(&mut self, connection: &mut SqliteConnection, limit: i64) -> Result<Vec<StoredEvent>> {
+        let rows: Vec<Row> = events::table
+            .filter(events::position.ge(self.start))
+            .filter(events::position.lt(self.end))
+            .filter(events::ledger_id.eq(self.ledger_id.0))
+            .select(COLUMNS)
+            .order(events::position.desc())
+            .limit(limit)
+            .load(connection)?;
+        self.end = rows.last().map_or(self.start, |row| row.0);
+        rows.into_iter().map(read_row).collect()
+    }
+}
+
+type Row = (i64, Vec<u8>, Vec<u8>, bool, String);
+type Columns = (
+    events::position,
+    events::id,
+    events::content_hash,
+    events::redacted,
+    events::body,
+);
+const COLUMNS: Columns = (
+    events::position,
+    events::id,
+    events::content_hash,
+    events::redacted,
+    events::body,
+);
+
+fn read_row((position, id, content_hash, redacted, canonical): Row) -> Result<StoredEvent> {
+    let content_hash = content_hash
+        .try_into()
+        .map_err(|_| StoreError::Damaged { what: "content hash" })?;
+    Ok(StoredEvent {
+        id: read_id(id)?,
+        occurred_at: Timestamp::from_millis(position >> PLACE_BITS),
+        canonical,
+        content_hash: ContentHash::from_bytes(content_hash),
+        redacted,
+    })
+}
+
+/// One event by its id.
+pub(crate) fn event(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    id: EventId,
+) -> Result<Option<StoredEvent>> {
+    let position: Option<i64> = event_ids::table
+        .find((ledger_id.0, id.to_bytes().as_slice()))
+        .select(event_ids::position)
+        .first(connection)
+        .optional()?;
+    let Some(position) = position else { return Ok(None) };
+    let row = events::table
+        .find(position)
+        .select(COLUMNS)
+        .first::<Row>(connection)
+        .optional()?;
+    row.map(read_row).transpose()
+}

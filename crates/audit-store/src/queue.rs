@@ -1,0 +1,242 @@
+//! What waits to be written: bounded in jobs and bytes, so that overload is refused instead of growing.
+
+use crate::append::{AppendOutcome, AppendRequest, NewEvent};
+use crate::connection::AnyConnection;
+use crate::error::{Result, StoreError};
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// Events of one commit, at most. More make a commit longer without making it cheaper.
+const COMMIT_EVENTS_MAX: usize = 2_000;
+/// Bytes of one commit, at most.
+const COMMIT_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// A request that waits to be appended, and who waits for it.
+pub(crate) struct WaitingAppend {
+    pub(crate) request: AppendRequest,
+    pub(crate) bytes: usize,
+    pub(crate) reply: oneshot::Sender<AppendOutcome>,
+}
+
+impl WaitingAppend {
+    pub(crate) fn new(request: AppendRequest) -> (Self, oneshot::Receiver<AppendOutcome>) {
+        let (reply, receiver) = oneshot::channel();
+        let bytes = request.events.iter().map(NewEvent::bytes).sum();
+        (
+            Self {
+                request,
+                bytes,
+                reply,
+            },
+            receiver,
+        )
+    }
+}
+
+/// A transaction of its own: does its work on the connection and tells who waits. Gets an error in place of the
+/// connection when there is none.
+pub(crate) type Transaction = Box<dyn FnOnce(Result<&mut AnyConnection>) + Send>;
+
+/// What a writer does next.
+pub(crate) enum Work {
+    /// Append these in one commit.
+    Append(Vec<WaitingAppend>),
+    /// Run this.
+    Transaction(Transaction),
+}
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLimits {
+    /// Requests.
+    pub jobs_max: usize,
+    /// Bytes of events.
+    pub bytes_max: usize,
+}
+
+impl Default for QueueLimits {
+    fn default() -> Self {
+        Self {
+            jobs_max: 8_192,
+            bytes_max: 48 * 1024 * 1024,
+        }
+    }
+}
+
+/// The queue in front of the writers.
+pub(crate) struct Queue {
+    limits: QueueLimits,
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    appends: VecDeque<WaitingAppend>,
+    transactions: VecDeque<Transaction>,
+    bytes: usize,
+    closed: bool,
+}
+
+impl Queue {
+    pub(crate) fn new(limits: QueueLimits) -> Self {
+        Self {
+            limits,
+            waiting: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// The lock is never held while anything can panic, so a poisoned one is as good as new.
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a request, unless the queue is full or closed.
+    pub(crate) fn push_append(&self, append: WaitingAppend) -> Result<()> {
+        let mut waiting = self.lock();
+        if waiting.closed {
+            return Err(StoreError::Stopped);
+        }
+        let is_full = waiting.appends.len() >= self.limits.jobs_max
+            || (!waiting.appends.is_empty() && waiting.bytes + append.bytes > self.limits.bytes_max);
+        if is_full {
+            return Err(StoreError::Overloaded);
+        }
+        waiting.bytes += append.bytes;
+        waiting.appends.push_back(append);
+        drop(waiting);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Adds a transaction, unless the queue is full or closed.
+    pub(crate) fn push_transaction(&self, transaction: Transaction) -> Result<()> {
+        let mut waiting = self.lock();
+        if waiting.closed {
+            return Err(StoreError::Stopped);
+        }
+        if waiting.transactions.len() >= self.limits.jobs_max {
+            return Err(StoreError::Overloaded);
+        }
+        waiting.transactions.push_back(transaction);
+        drop(waiting);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Takes what to do next, waiting for it; `None` when the queue is closed and everything in it is done.
+    ///
+    /// Everything that waits is taken at once, up to the size of a commit: the longer commits take, the more each
+    /// of them carries. Transactions go first; they are few, and their callers are people.
+    pub(crate) fn take(&self) -> Option<Work> {
+        let mut waiting = self.lock();
+        loop {
+            if let Some(transaction) = waiting.transactions.pop_front() {
+                return Some(Work::Transaction(transaction));
+            }
+            if !waiting.appends.is_empty() {
+                return Some(Work::Append(waiting.take_commit()));
+            }
+            if waiting.closed {
+                return None;
+            }
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// How many requests wait.
+    pub(crate) fn depth(&self) -> usize {
+        let waiting = self.lock();
+        waiting.appends.len() + waiting.transactions.len()
+    }
+
+    /// Takes no more; what waits is still done.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+}
+
+impl Waiting {
+    fn take_commit(&mut self) -> Vec<WaitingAppend> {
+        let (mut events, mut bytes) = (0, 0);
+        let mut commit = Vec::new();
+        while let Some(next) = self.appends.front() {
+            events += next.request.events.len();
+            bytes += next.bytes;
+            if !commit.is_empty() && (events > COMMIT_EVENTS_MAX || bytes > COMMIT_BYTES_MAX) {
+                break;
+            }
+            self.bytes -= next.bytes;
+            commit.extend(self.appends.pop_front());
+        }
+        commit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::append::{Destination, LedgerId};
+    use audit_domain::{Environment, ProjectId};
+
+    fn append() -> WaitingAppend {
+        let destination = Destination {
+            ledger_id: LedgerId(1),
+            project_id: ProjectId::from_random([0; 16]),
+            environment: Environment::Live,
+            configuration_version: 1,
+            daily_events_max: None,
+        };
+        WaitingAppend::new(AppendRequest {
+            destination,
+            events: Vec::new(),
+        })
+        .0
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let queue = Queue::new(QueueLimits {
+            jobs_max: 2,
+            bytes_max: 1_000,
+        });
+        assert!(queue.push_append(append()).is_ok() && queue.push_append(append()).is_ok());
+        assert!(matches!(queue.push_append(append()), Err(StoreError::Overloaded)));
+        assert!(matches!(queue.take(), Some(Work::Append(commit)) if commit.len() == 2));
+        assert!(queue.push_append(append()).is_ok());
+        let large = WaitingAppend {
+            bytes: 1_001,
+            ..append()
+        };
+        assert!(matches!(queue.push_append(large), Err(StoreError::Overloaded)));
+    }
+
+    #[test]
+    fn one_request_is_taken_however_large_it_is() {
+        let queue = Queue::new(QueueLimits {
+            jobs_max: 2,
+            bytes_max: 1_000,
+        });
+        assert!(
+            queue
+                .push_append(WaitingAppend {
+                    bytes: 1_001,
+                    ..append()
+                })
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn a_closed_queue_is_emptied_and_takes_no_more() {
+        let queue = Queue::new(QueueLimits::default());
+        assert!(queue.push_append(append()).is_ok());
+        queue.close();
+        assert!(matches!(queue.push_append(append()), Err(StoreError::Stopped)));
+        assert!(matches!(queue.take(), Some(Work::Append(_))));
+        assert!(queue.take().is_none());
+    }
+}

@@ -1,0 +1,9 @@
+//! The tables as the application sees them, within one transaction or one read.
+
+use crate::connection::AnyConnection;
+
+/// Access to the tables. What can be asked and changed is spread over the modules of this crate by subject; a row that
+/// is not there is `Ok(None)`, never an error.
+pub struct Rows<'a> {
+    pub(crate) connection: &'a mut AnyConnection,
+}

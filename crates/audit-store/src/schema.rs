@@ -1,0 +1,136 @@
+//! The tables as diesel sees them. `migrations/` makes them.
+
+diesel::table! {
+    configuration (id) { id -> BigInt, version -> BigInt, }
+}
+
+diesel::table! {
+    secrets (name) { name -> Text, secret -> Binary, created_at -> BigInt, }
+}
+
+diesel::table! {
+    organizations (id) { id -> Text, name -> Text, plan -> Text, created_at -> BigInt, }
+}
+
+diesel::table! {
+    projects (id) { id -> Text, organization_id -> Text, name -> Text, created_at -> BigInt, }
+}
+
+diesel::table! {
+    api_keys (id) {
+        id -> Text,
+        organization_id -> Text,
+        project_id -> Nullable<Text>,
+        environment -> Nullable<Text>,
+        name -> Text,
+        prefix -> Text,
+        key_hash -> Binary,
+        created_at -> BigInt,
+        last_used_at -> Nullable<BigInt>,
+        revoked_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    viewer_secrets (kid) { kid -> Text, secret -> Binary, created_at -> BigInt, retired_at -> Nullable<BigInt>, }
+}
+
+diesel::table! {
+    viewer_tiers (project_id, name) {
+        project_id -> Text,
+        name -> Text,
+        categories -> Nullable<Text>,
+        actions -> Nullable<Text>,
+        hidden_fields -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    redaction_rules (project_id, id) {
+        project_id -> Text,
+        id -> Text,
+        kind -> Text,
+        name -> Text,
+        pattern -> Nullable<Text>,
+        fields -> Nullable<Text>,
+        behavior -> Text,
+        enabled -> Bool,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    daily_usage (project_id, day) { project_id -> Text, day -> BigInt, events -> BigInt, }
+}
+
+diesel::table! {
+    ledgers (id) {
+        id -> BigInt,
+        project_id -> Text,
+        environment -> Text,
+        size -> BigInt,
+        last_event_id -> Nullable<Binary>,
+        last_received_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    ledger_actions (ledger_id, action) { ledger_id -> BigInt, action -> Text, }
+}
+
+/// The tables of events on SQLite.
+pub(crate) mod sqlite {
+    diesel::table! {
+        events (position) {
+            position -> BigInt,
+            ledger_id -> BigInt,
+            seq -> BigInt,
+            id -> Binary,
+            content_hash -> Binary,
+            sent_digest -> Nullable<Binary>,
+            redacted -> Bool,
+            body -> Text,
+        }
+    }
+
+    diesel::table! {
+        event_order (ledger_id, seq) {
+            ledger_id -> BigInt,
+            seq -> BigInt,
+            position -> BigInt,
+            idempotency_hash -> Nullable<Binary>,
+        }
+    }
+
+    diesel::table! {
+        event_ids (ledger_id, id) { ledger_id -> BigInt, id -> Binary, position -> BigInt, }
+    }
+
+    diesel::table! {
+        event_index (rowid) {
+            rowid -> BigInt,
+            tokens -> Text,
+            /// FTS5's hidden column of the table's own name, on which `MATCH` searches.
+            #[sql_name = "event_index"]
+            all_tokens -> Text,
+        }
+    }
+}
+
+/// The table of events on PostgreSQL.
+pub(crate) mod postgres {
+    diesel::table! {
+        events (ledger_id, seq) {
+            ledger_id -> BigInt,
+            seq -> BigInt,
+            id -> Binary,
+            occurred_at -> BigInt,
+            content_hash -> Binary,
+            idempotency_hash -> Nullable<Binary>,
+            sent_digest -> Nullable<Binary>,
+            redacted -> Bool,
+            body -> Text,
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The store: where reading and writing happen.
+
+use crate::append::{AppendOutcome, AppendRequest, Destination, NewEvent};
+use crate::configuration::increase_configuration_version;
+use crate::connection::{DatabaseUrl, ReaderManager};
+use crate::error::{Result, StoreError};
+use crate::migrate::migrate;
+use crate::queue::{Queue, QueueLimits, WaitingAppend};
+use crate::rows::Rows;
+use crate::writer::{Writer, WriterCounters};
+use audit_domain::Clock;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long a reader waits for one of the pool's connections.
+const READER_WAIT_MS: u64 = 5_000;
+
+/// How a store is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreOptions {
+    /// How much may wait to be written.
+    pub queue: QueueLimits,
+    /// Connections for reading, at most.
+    pub readers_max: u32,
+    /// Writing connections on PostgreSQL. SQLite always has one.
+    pub postgres_writers: usize,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            queue: QueueLimits::default(),
+            readers_max: 8,
+            postgres_writers: 2,
+        }
+    }
+}
+
+/// What the store has done, and what waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreStatistics {
+    /// Transactions that stored events.
+    pub commits: u64,
+    /// Events stored by this process.
+    pub events: u64,
+    /// Requests that wait to be written.
+    pub queue_depth: usize,
+}
+
+/// The audit log's storage. Cheap to share; [`Store::close`] ends it.
+pub struct Store {
+    queue: Arc<Queue>,
+    counters: Arc<WriterCounters>,
+    readers: r2d2::Pool<ReaderManager>,
+    writers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// Opens the database, bringing its schema up to date first.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreachable`] when there is no database to open, [`StoreError::NewerSchema`] when it belongs to a
+    /// newer version of the program.
+    pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
+        migrate(url)?;
+        let queue = Arc::new(Queue::new(options.queue));
+        let counters = Arc::new(WriterCounters::default());
+        let writers_count = match url {
+            DatabaseUrl::Sqlite(_) => 1,
+            DatabaseUrl::Postgres(_) => options.postgres_writers.max(1),
+        };
+        let mut writers = Vec::with_capacity(writers_count);
+        for number in 0..writers_count {
+            let writer = Writer::open(url, Arc::clone(clock), Arc::clone(&counters))?;
+            let queue = Arc::clone(&queue);
+            let thread = std::thread::Builder::new().name(format!("writer-{number}"));
+            let spawned = thread.spawn(move || writer.run(&queue));
+            writers.push(
+                spawned.map_err(|error| StoreError::Unreachable(format!("no thread to write: {error}")))?,
+            );
+        }
+        let readers = r2d2::Pool::builder()
+            .max_size(options.readers_max)
+            .min_idle(Some(1))
+            .test_on_check_out(matches!(url, DatabaseUrl::Postgres(_)))
+            .connection_timeout(Duration::from_millis(READER_WAIT_MS))
+            .build(ReaderManager { url: url.clone() })
+            .map_err(|error| StoreError::Unreachable(error.to_string()))?;
+        Ok(Self {
+            queue,
+            counters,
+            readers,
+            writers: Mutex::new(writers),
+        })
+    }
+
+    /// Appends the events of one request: all that are not repeats, or, on an error, none. Resolves after the commit.
+    ///
+    /// # Errors
+    /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], or the database's own.
+    pub async fn append(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
+        let (waiting, receiver) = WaitingAppend::new(AppendRequest { destination, events });
+        self.queue.push_append(waiting)?;
+        receiver.await.unwrap_or(Err(StoreError::Stopped))
+    }
+
+    /// [`Self::append`] for callers that may block.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn append_blocking(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
+        let (waiting, receiver) = WaitingAppend::new(AppendRequest { destination, events });
+        self.queue.push_append(waiting)?;
+        receiver.blocking_recv().unwrap_or(Err(StoreError::Stopped))
+    }
+
+    /// Reads. Blocks, and never waits for a writer.
+    ///
+    /// # Errors
+    /// Those of `work`, and [`StoreError::Unreachable`] when there is no connection to be had.
+    pub fn read<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self
+            .readers
+            .get()
+            .map_err(|error| StoreError::Unreachable(error.to_string()))?;
+        work(&mut Rows {
+            connection: &mut connection,
+        })
+    }
+
+    /// Changes keys, plans, rules or tiers in one transaction, so that from its commit on nothing that relied on them
+    /// is used any more. Blocks.
+    ///
+    /// # Errors
+    /// Those of `work`, which undo everything, and those of the database.
+    pub fn configure<T, E>(
+        &self,
+        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.write(move |rows| {
+            // First, so that two changes take turns from their beginning and never deadlock.
+            increase_configuration_version(rows.connection)?;
+            work(rows)
+        })
+    }
+
+    /// Writes what nothing relies on, such as the time of a key's last use, in one transaction. Blocks.
+    ///
+    /// # Errors
+    /// As [`Self::configure`].
+    pub fn write<T, E>(
+        &self,
+        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let (reply, receiver) = mpsc::sync_channel(1);
+        self.queue.push_transaction(Box::new(move |connection| {
+            let outcome = match connection {
+                Ok(connection) => connection.write_transaction(|connection| work(&mut Rows { connection })),
+                Err(error) => Err(error.into()),
+            };
+            if reply.send(outcome).is_err() {
+                log::debug!("nobody waits for the change any more");
+            }
+        }))?;
+        receiver
+            .recv()
+            .unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+    }
+
+    /// What the store has done, and what waits.
+    pub fn statistics(&self) -> StoreStatistics {
+        StoreStatistics {
+            commits: self.counters.commits.load(Ordering::Relaxed),
+            events: self.counters.events.load(Ordering::Relaxed),
+            queue_depth: self.queue.depth(),
+        }
+    }
+
+    /// Takes no more writes, finishes those that wait, and returns when they are committed.
+    pub fn close(&self) {
+        self.queue.close();
+        let writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
+        for writer in writers {
+            if writer.join().is_err() {
+                log::error!("a writer ended in a panic");
+            }
+        }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

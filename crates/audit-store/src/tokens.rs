@@ -1,0 +1,246 @@
+//! The inverted index's vocabulary: what is filed under which token, and the expression that finds it again.
+//!
+//! A token is one letter for the kind, the ledger, and a hash of the value, so that equal values of two ledgers or two
+//! fields never meet. Only search words are filed as they are, because their beginnings can be asked for. Tokens find
+//! candidates; [`audit_domain::EventFilter::matches`] decides.
+
+use audit_domain::search::words;
+use audit_domain::{Facets, SearchWord};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Longer words are filed under their beginning. PostgreSQL takes at most 2,046 bytes, a character has at most 4.
+const WORD_CHARS_MAX: usize = 64;
+
+/// Which field a token speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Tenant,
+    ActorId,
+    ActorType,
+    Action,
+    ActionBeginning,
+    Category,
+    TargetId,
+    TargetType,
+    IdempotencyKey,
+}
+
+impl Kind {
+    const fn letter(self) -> char {
+        match self {
+            Self::Tenant => 't',
+            Self::ActorId => 'a',
+            Self::ActorType => 'b',
+            Self::Action => 'x',
+            Self::ActionBeginning => 'p',
+            Self::Category => 'c',
+            Self::TargetId => 'o',
+            Self::TargetType => 'q',
+            Self::IdempotencyKey => 'k',
+        }
+    }
+}
+
+/// The token of a value: 64 bits of hash, so that among a billion values two are expected to share one less than once.
+pub(crate) fn token(kind: Kind, ledger_id: i64, value: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    hash.update([kind.letter() as u8]);
+    hash.update(ledger_id.to_be_bytes());
+    hash.update(value);
+    let digest: [u8; 32] = hash.finalize().into();
+    let bits = digest[..8]
+        .iter()
+        .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+    let mut text = String::with_capacity(14);
+    text.push(kind.letter());
+    push_base36(&mut text, bits);
+    text
+}
+
+/// Every event of a ledger is filed under this.
+pub(crate) fn ledger_token(ledger_id: i64) -> String {
+    let mut text = String::from("l");
+    push_base36(&mut text, ledger_id.unsigned_abs());
+    text
+}
+
+fn word_token(ledger_id: i64, word: &str) -> String {
+    let mut text = String::from("w");
+    push_base36(&mut text, ledger_id.unsigned_abs());
+    text.push('_');
+    text.extend(word.chars().take(WORD_CHARS_MAX));
+    text
+}
+
+fn push_base36(text: &mut String, mut number: u64) {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut digits = [0_u8; 13];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = DIGITS[(number % 36) as usize];
+        number /= 36;
+        if number == 0 {
+            break;
+        }
+    }
+    text.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+}
+
+/// Everything an event is filed under, separated by spaces.
+pub(crate) fn tokens_of(ledger_id: i64, facets: &Facets<'_>, idempotency_hash: Option<&[u8]>) -> String {
+    let mut text = ledger_token(ledger_id);
+    let mut push = |token: String| {
+        text.push(' ');
+        text.push_str(&token);
+    };
+    let fields = [
+        (Kind::Tenant, Some(&facets.tenant_id)),
+        (Kind::ActorId, facets.actor_id.as_ref()),
+        (Kind::ActorType, facets.actor_type.as_ref()),
+        (Kind::Action, Some(&facets.action)),
+        (Kind::Category, Some(&facets.category)),
+        (Kind::TargetId, facets.target_id.as_ref()),
+        (Kind::TargetType, facets.target_type.as_ref()),
+    ];
+    for (kind, value) in fields {
+        if let Some(value) = value {
+            push(token(kind, ledger_id, value.as_bytes()));
+        }
+    }
+    for (dot, _) in facets.action.match_indices('.') {
+        push(token(
+            Kind::ActionBeginning,
+            ledger_id,
+            &facets.action.as_bytes()[..=dot],
+        ));
+    }
+    let searched: BTreeSet<String> = facets.searched_texts().flat_map(words).collect();
+    for word in searched {
+        push(word_token(ledger_id, &word));
+    }
+    if let Some(hash) = idempotency_hash {
+        push(token(Kind::IdempotencyKey, ledger_id, hash));
+    }
+    text
+}
+
+/// One condition on the tokens of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Term {
+    /// Filed under this token.
+    Is(String),
+    /// Filed under one of these; never empty.
+    AnyOf(Vec<String>),
+    /// Filed under a token that begins like this.
+    Begins(String),
+}
+
+impl Term {
+    /// Any of several values of one field.
+    pub(crate) fn any_of<'a>(kind: Kind, ledger_id: i64, values: impl Iterator<Item = &'a str>) -> Self {
+        Self::AnyOf(
+            values
+                .map(|value| token(kind, ledger_id, value.as_bytes()))
+                .collect(),
+        )
+    }
+
+    /// A word of a search.
+    pub(crate) fn word(ledger_id: i64, word: &SearchWord) -> Self {
+        let token = word_token(ledger_id, &word.text);
+        if word.is_prefix {
+            Self::Begins(token)
+        } else {
+            Self::Is(token)
+        }
+    }
+}
+
+/// Conditions that all hold, as FTS5 writes them.
+pub(crate) fn fts5_expression(terms: &[Term]) -> String {
+    expression(terms, '"', " AND ", " OR ", " *")
+}
+
+/// Conditions that all hold, as a `tsquery`.
+pub(crate) fn tsquery(terms: &[Term]) -> String {
+    expression(terms, '\'', " & ", " | ", ":*")
+}
+
+/// Tokens hold letters, digits and underscores only, so quoting them needs no escapes.
+fn expression(terms: &[Term], quote: char, and: &str, or: &str, begins: &str) -> String {
+    let mut text = String::new();
+    for (index, term) in terms.iter().enumerate() {
+        let separator = if index > 0 { and } else { "" };
+        let written = match term {
+            Term::Is(token) => write!(text, "{separator}{quote}{token}{quote}"),
+            Term::Begins(token) => write!(text, "{separator}{quote}{token}{quote}{begins}"),
+            Term::AnyOf(tokens) => {
+                let alternatives: Vec<_> = tokens
+                    .iter()
+                    .map(|token| format!("{quote}{token}{quote}"))
+                    .collect();
+                write!(text, "{separator}({})", alternatives.join(or))
+            }
+        };
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_of_two_fields_or_ledgers_have_different_tokens() {
+        let tokens = [
+            token(Kind::Tenant, 1, b"x"),
+            token(Kind::ActorId, 1, b"x"),
+            token(Kind::Tenant, 2, b"x"),
+            token(Kind::Tenant, 1, b"y"),
+        ];
+        assert_eq!(tokens.iter().collect::<BTreeSet<_>>().len(), tokens.len());
+        assert!(tokens.iter().all(|token| {
+            token
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        }));
+    }
+
+    #[test]
+    fn an_event_is_filed_under_every_field_and_word() {
+        let facets = Facets {
+            action: "user.role.updated".into(),
+            category: "admin".into(),
+            tenant_id: "t".into(),
+            actor_id: Some("a".into()),
+            actor_type: Some("user".into()),
+            actor_name: Some("Alice O'Neil".into()),
+            ..Facets::default()
+        };
+        let text = tokens_of(37, &facets, Some(b"k"));
+        let tokens: Vec<_> = text.split(' ').collect();
+        assert_eq!(tokens.len(), 1 + 5 + 2 + 6 + 1, "{text}");
+        for expected in ["l11", "w11_alice", "w11_neil", "w11_updated"] {
+            assert!(tokens.contains(&expected), "{expected} in {text}");
+        }
+        assert!(tokens.contains(&token(Kind::ActionBeginning, 37, b"user.role.").as_str()));
+    }
+
+    #[test]
+    fn expressions_read_as_each_database_writes_them() {
+        let terms = [
+            Term::Is("t1".into()),
+            Term::AnyOf(vec!["x1".into(), "x2".into()]),
+            Term::Begins("w1_ali".into()),
+        ];
+        assert_eq!(
+            fts5_expression(&terms),
+            r#""t1" AND ("x1" OR "x2") AND "w1_ali" *"#
+        );
+        assert_eq!(tsquery(&terms), "'t1' & ('x1' | 'x2') & 'w1_ali':*");
+    }
+}

@@ -1,0 +1,158 @@
+//! Viewer tiers, and the secrets that sign viewer tokens.
+
+use crate::accounts::stored;
+use crate::error::{Result, StoreError};
+use crate::rows::Rows;
+use crate::schema::{viewer_secrets, viewer_tiers};
+use audit_auth::ViewerSecret;
+use audit_domain::{ActionGlob, Category, ProjectId, TierName, Timestamp, ViewerTier};
+use diesel::prelude::*;
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// A tier with the time it was made: tokens that are older were issued for another tier of the same name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredTier {
+    /// The tier.
+    pub tier: ViewerTier,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+type TierRow = (String, String, Option<String>, Option<String>, String, i64);
+
+fn write_list<T: Display>(items: &[T]) -> String {
+    serde_json::Value::from(items.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
+}
+
+fn read_list<T: FromStr>(text: &str, what: &'static str) -> Result<Vec<T>> {
+    let words: Vec<String> = serde_json::from_str(text).map_err(|_| StoreError::Damaged { what })?;
+    words.iter().map(|word| stored(word, what)).collect()
+}
+
+fn read_tier((_, name, categories, actions, hidden_fields, created_at): TierRow) -> Result<StoredTier> {
+    Ok(StoredTier {
+        tier: ViewerTier {
+            name: stored(&name, "tier name")?,
+            categories: categories
+                .map(|text| read_list::<Category>(&text, "category"))
+                .transpose()?,
+            actions: actions
+                .map(|text| read_list::<ActionGlob>(&text, "action pattern"))
+                .transpose()?,
+            hidden_fields: read_list(&hidden_fields, "hidden field")?,
+        },
+        created_at: Timestamp::from_micros(created_at),
+    })
+}
+
+/// Tiers.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be asked"
+)]
+impl Rows<'_> {
+    /// Adds a tier; [`StoreError::Duplicate`] when the project has one of this name.
+    pub fn insert_tier(&mut self, project_id: ProjectId, tier: &ViewerTier, now: Timestamp) -> Result<()> {
+        diesel::insert_into(viewer_tiers::table)
+            .values((
+                viewer_tiers::project_id.eq(project_id.to_string()),
+                viewer_tiers::name.eq(tier.name.as_str()),
+                viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
+                viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
+                viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
+                viewer_tiers::created_at.eq(now.as_micros()),
+            ))
+            .execute(self.connection)?;
+        Ok(())
+    }
+
+    /// The tiers of a project, by age and then name.
+    pub fn tiers(&mut self, project_id: ProjectId) -> Result<Vec<StoredTier>> {
+        let rows = viewer_tiers::table
+            .filter(viewer_tiers::project_id.eq(project_id.to_string()))
+            .order((viewer_tiers::created_at, viewer_tiers::name))
+            .load::<TierRow>(self.connection)?;
+        rows.into_iter().map(read_tier).collect()
+    }
+
+    /// Changes what a tier shows; its name and age stay.
+    pub fn update_tier(&mut self, project_id: ProjectId, tier: &ViewerTier) -> Result<()> {
+        diesel::update(viewer_tiers::table.find((project_id.to_string(), tier.name.as_str().to_owned())))
+            .set((
+                viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
+                viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
+                viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
+            ))
+            .execute(self.connection)?;
+        Ok(())
+    }
+
+    /// Removes a tier; `false` when there was none.
+    pub fn delete_tier(&mut self, project_id: ProjectId, name: &TierName) -> Result<bool> {
+        let row = viewer_tiers::table.find((project_id.to_string(), name.as_str().to_owned()));
+        Ok(diesel::delete(row).execute(self.connection)? > 0)
+    }
+}
+
+/// A signing secret and when it was retired.
+#[derive(Clone, Debug)]
+pub struct StoredViewerSecret {
+    /// The secret.
+    pub secret: ViewerSecret,
+    /// When it stopped signing; it verifies until its last token has expired.
+    pub retired_at: Option<Timestamp>,
+}
+
+/// Signing secrets.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be asked"
+)]
+impl Rows<'_> {
+    /// The signing secrets, newest first.
+    pub fn viewer_secrets(&mut self) -> Result<Vec<StoredViewerSecret>> {
+        let rows = viewer_secrets::table
+            .order((viewer_secrets::created_at.desc(), viewer_secrets::kid))
+            .select((
+                viewer_secrets::kid,
+                viewer_secrets::secret,
+                viewer_secrets::retired_at,
+            ))
+            .load::<(String, Vec<u8>, Option<i64>)>(self.connection)?;
+        let read = |(kid, secret, retired_at): (String, Vec<u8>, Option<i64>)| {
+            let secret = secret.try_into().map_err(|_| StoreError::Damaged {
+                what: "signing secret",
+            })?;
+            Ok(StoredViewerSecret {
+                secret: ViewerSecret::from_parts(kid, secret),
+                retired_at: retired_at.map(Timestamp::from_micros),
+            })
+        };
+        rows.into_iter().map(read).collect()
+    }
+
+    /// Makes `secret` the one that signs; those before it are retired, and those retired before `forget_before` go.
+    pub fn rotate_viewer_secret(
+        &mut self,
+        secret: &ViewerSecret,
+        now: Timestamp,
+        forget_before: Timestamp,
+    ) -> Result<()> {
+        diesel::delete(
+            viewer_secrets::table.filter(viewer_secrets::retired_at.lt(forget_before.as_micros())),
+        )
+        .execute(self.connection)?;
+        diesel::update(viewer_secrets::table.filter(viewer_secrets::retired_at.is_null()))
+            .set(viewer_secrets::retired_at.eq(Some(now.as_micros())))
+            .execute(self.connection)?;
+        diesel::insert_into(viewer_secrets::table)
+            .values((
+                viewer_secrets::kid.eq(secret.kid()),
+                viewer_secrets::secret.eq(secret.as_bytes().as_slice()),
+                viewer_secrets::created_at.eq(now.as_micros()),
+            ))
+            .execute(self.connection)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! The threads that write. SQLite has one; PostgreSQL a few, each with a connection of its own.
+//!
+//! A writer takes everything that waits, writes it in one transaction, and answers after the commit: however many
+//! requests come at once, they share one synchronisation of the disk.
+
+use crate::append::plan::{Plan, plan};
+use crate::append::{AppendRequest, postgres, sqlite};
+use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
+use crate::error::{Result, StoreError};
+use crate::ledgers::{self, KnownActions};
+use crate::queue::{Queue, Transaction, WaitingAppend, Work};
+use audit_domain::Clock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the writers have done so far.
+#[derive(Debug, Default)]
+pub(crate) struct WriterCounters {
+    pub(crate) commits: AtomicU64,
+    pub(crate) events: AtomicU64,
+}
+
+/// One writing thread.
+pub(crate) struct Writer {
+    url: DatabaseUrl,
+    clock: Arc<dyn Clock>,
+    counters: Arc<WriterCounters>,
+    connection: Option<AnyConnection>,
+    memory: sqlite::SqliteMemory,
+    actions: KnownActions,
+}
+
+impl Writer {
+    pub(crate) fn open(
+        url: &DatabaseUrl,
+        clock: Arc<dyn Clock>,
+        counters: Arc<WriterCounters>,
+    ) -> Result<Self> {
+        let connection = Some(url.connect(Purpose::Write)?);
+        let (memory, actions) = Default::default();
+        Ok(Self {
+            url: url.clone(),
+            clock,
+            counters,
+            connection,
+            memory,
+            actions,
+        })
+    }
+
+    /// Works until the queue is closed and empty.
+    pub(crate) fn run(mut self, queue: &Queue) {
+        while let Some(work) = queue.take() {
+            match work {
+                Work::Append(commit) => self.append(commit),
+                Work::Transaction(transaction) => self.transaction(transaction),
+            }
+        }
+    }
+
+    /// The connection, opened anew when the last one broke.
+    fn connection(&mut self) -> Result<&mut AnyConnection> {
+        let is_broken = |connection: &mut AnyConnection| diesel::r2d2::R2D2Connection::is_broken(connection);
+        if self.connection.as_mut().is_none_or(is_broken) {
+            self.connection = None;
+            self.connection = Some(self.url.connect(Purpose::Write)?);
+        }
+        self.connection.as_mut().ok_or(StoreError::Stopped)
+    }
+
+    fn transaction(&mut self, transaction: Transaction) {
+        transaction(self.connection());
+    }
+
+    fn append(&mut self, commit: Vec<WaitingAppend>) {
+        let (requests, replies): (Vec<_>, Vec<_>) = commit
+            .into_iter()
+            .map(|waiting| (waiting.request, waiting.reply))
+            .unzip();
+        match self.commit(requests) {
+            Ok(outcomes) => {
+                for (reply, outcome) in replies.into_iter().zip(outcomes) {
+                    answer(reply, outcome);
+                }
+            }
+            Err(error) => {
+                log::error!("{} requests were not stored: {error}", replies.len());
+                for reply in replies {
+                    answer(reply, Err(StoreError::Unreachable(error.to_string())));
+                }
+            }
+        }
+    }
+
+    /// Writes all requests in one transaction. An error means that nothing of any of them was stored, or, when the
+    /// connection broke during the commit itself, that nobody can tell: the senders retry by idempotency key.
+    fn commit(&mut self, requests: Vec<AppendRequest>) -> Result<Vec<Result<Vec<crate::Appended>>>> {
+        let day = self.clock.now().utc_day();
+        self.connection()?;
+        let Self {
+            connection,
+            memory,
+            actions,
+            counters,
+            ..
+        } = self;
+        let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
+        let plan: Plan = connection.write_transaction(|connection| {
+            let mut before = ledgers::read_before(connection, &requests, day)?;
+            before.keys = match connection {
+                AnyConnection::Sqlite(connection) => {
+                    memory.find_keys(connection, &requests, &before.heads)?
+                }
+                AnyConnection::Postgres(connection) => postgres::find_keys(connection, &requests)?,
+            };
+            let plan = plan(requests, before);
+            if plan.rows.is_empty() {
+                return Ok(plan);
+            }
+            match connection {
+                AnyConnection::Sqlite(connection) => sqlite::write(connection, &plan, actions)?,
+                AnyConnection::Postgres(connection) => postgres::write(connection, &plan, actions)?,
+            }
+            ledgers::write_after(connection, &plan, day)?;
+            Ok::<_, StoreError>(plan)
+        })?;
+        actions.committed();
+        memory.committed(&plan.rows);
+        counters.commits.fetch_add(1, Ordering::Relaxed);
+        counters
+            .events
+            .fetch_add(plan.rows.len() as u64, Ordering::Relaxed);
+        Ok(plan.outcomes)
+    }
+}
+
+/// A sender that has hung up needs no answer: what it sent is stored all the same, and a retry finds it by its key.
+fn answer(
+    reply: tokio::sync::oneshot::Sender<crate::append::AppendOutcome>,
+    outcome: crate::append::AppendOutcome,
+) {
+    if reply.send(outcome).is_err() {
+        log::debug!("nobody waits for the answer any more");
+    }
+}

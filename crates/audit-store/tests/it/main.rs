@@ -1,0 +1,102 @@
+//! The store on embedded SQLite, from outside. What holds on both databases is tested through HTTP in `audit-tests`.
+
+mod appending;
+mod finding;
+
+use audit_domain::{
+    Clock, Environment, Event, EventId, OrganizationId, Plan, ProjectId, Record, Stamp, Timestamp,
+};
+use audit_store::{
+    Appended, DatabaseUrl, Destination, NewEvent, Organization, Project, Store, StoreError, StoreOptions,
+};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+/// 2026-01-15T10:30:00Z.
+pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+
+struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        NOW
+    }
+}
+
+/// Opens the store in a folder.
+pub(crate) fn open(folder: &Path) -> Store {
+    let url = DatabaseUrl::Sqlite(folder.join("audit.db"));
+    let clock: Arc<dyn Clock> = Arc::new(Fixed);
+    Store::open(&url, StoreOptions::default(), &clock).expect("the store opens")
+}
+
+/// Makes a project and gives where its live events go.
+pub(crate) fn create_project(store: &Store, number: u8) -> Destination {
+    let project_id = ProjectId::from_random([number; 16]);
+    let organization_id = OrganizationId::from_random([number; 16]);
+    let organization = Organization {
+        id: organization_id,
+        name: "o".to_owned(),
+        plan: Plan::Enterprise,
+        created_at: NOW,
+    };
+    let project = Project {
+        id: project_id,
+        organization_id,
+        name: "p".to_owned(),
+        created_at: NOW,
+    };
+    let inserted = store.configure(move |rows| {
+        rows.insert_organization(&organization)?;
+        rows.insert_project(&project)
+    });
+    inserted.expect("the project is made");
+    destination(store, project_id)
+}
+
+/// Where a project's live events go, as of now.
+pub(crate) fn destination(store: &Store, project_id: ProjectId) -> Destination {
+    let found = store.read(|rows| {
+        let ledger_id = rows.ledgers(project_id)?[&Environment::Live];
+        let configuration_version = rows.configuration_version()?;
+        Ok::<_, StoreError>(Destination {
+            ledger_id,
+            project_id,
+            environment: Environment::Live,
+            configuration_version,
+            daily_events_max: None,
+        })
+    });
+    found.expect("the project is there")
+}
+
+/// An event prepared at `received_at`.
+pub(crate) fn prepare(
+    destination: &Destination,
+    event: &Value,
+    received_at: Timestamp,
+    random: u8,
+) -> NewEvent {
+    let event = Event::from_json(event.clone(), 0, NOW).expect("a valid event");
+    let record = Record::new(
+        &event,
+        false,
+        Stamp {
+            id: EventId::new(received_at, [random; 10]),
+            received_at,
+        },
+    );
+    let key = event
+        .idempotency_key
+        .as_deref()
+        .map(|key| (key, event.sent_digest(None)));
+    NewEvent::new(destination, record, &event.facets(), key)
+}
+
+/// The ids that one request was answered with.
+pub(crate) fn append(store: &Store, destination: &Destination, events: Vec<NewEvent>) -> Vec<Appended> {
+    store
+        .append_blocking(destination.clone(), events)
+        .expect("the events are stored")
+}

@@ -1,0 +1,3 @@
+DROP TABLE events;
+DROP TABLE ledger_actions;
+DROP TABLE ledgers;

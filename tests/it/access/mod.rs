@@ -1,0 +1,297 @@
+//! Who may do what: every route with every kind of credential. The table is complete, or the first test fails.
+
+mod table;
+
+use audit_tests::{Answer, Client, DatabaseKind, Organization, Server, event, on_both_databases};
+use serde_json::json;
+use std::collections::BTreeSet;
+use table::{Outcome, ROUTES, Route, Scope, Target};
+
+/// The organization under test, a stranger, and a credential of each kind.
+struct Fixture {
+    own: Organization,
+    stranger: Organization,
+    test_key: String,
+    viewer_token: String,
+    revoked_key: String,
+}
+
+impl Fixture {
+    fn new(database: DatabaseKind) -> Self {
+        let own = Organization::fresh(database);
+        let revoked_key = own.create_key("live");
+        let id = key_id(&own, &revoked_key);
+        own.master()
+            .delete(&format!("/keys/{id}"))
+            .send()
+            .expect_status(200);
+        Self {
+            stranger: Organization::fresh(database),
+            test_key: own.create_key("test"),
+            viewer_token: own.viewer_token("tenant-1", "full"),
+            revoked_key,
+            own,
+        }
+    }
+
+    /// A new object of the organization under test for the `:id` of a route, so that every request finds one intact.
+    fn target(&self, target: Target) -> String {
+        match target {
+            Target::None => String::new(),
+            Target::Event => self.own.project().store(event()),
+            Target::Key => key_id(&self.own, &self.own.create_key("live")),
+            Target::Rule => {
+                let rule = self
+                    .own
+                    .create_rule(json!({"type": "pattern", "name": "x", "pattern": "x"}));
+                rule["id"].as_str().expect("an id").to_owned()
+            }
+            Target::Tier => {
+                let name = unique_name();
+                self.own
+                    .master()
+                    .post("/viewer-tiers")
+                    .json(json!({"name": name}))
+                    .send()
+                    .expect_status(201);
+                name
+            }
+        }
+    }
+
+    fn send(&self, route: &Route, client: &Client) -> Answer {
+        let mut path = route.path.to_owned();
+        if let Some((before, _)) = route.path.split_once("/:") {
+            path = format!("{before}/{}", self.target(route.target));
+        }
+        let mut request = client.request(route.method, &path);
+        if let Some(body) = route.body {
+            request = request.json(body(&self.own.project_id));
+        }
+        request.send()
+    }
+
+    /// A stranger's master key that names the organization's project in the way the route offers.
+    fn strangers_master(&self, route: &Route) -> Client {
+        let client = self.stranger.master();
+        match route.scope {
+            Scope::Project => client.with_header("x-project-id", &self.own.project_id),
+            Scope::Organization => client,
+        }
+    }
+}
+
+pub(crate) fn unique_name() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("name-{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn key_id(organization: &Organization, key: &str) -> String {
+    let keys = organization
+        .master()
+        .get("/keys")
+        .send()
+        .expect_status(200)
+        .list("keys");
+    let listed = keys
+        .iter()
+        .find(|listed| listed["prefix"] == key[..12])
+        .expect("a new key is listed");
+    listed["id"].as_str().expect("an id").to_owned()
+}
+
+fn assert_outcome(route: &Route, credential: &str, outcome: Outcome, answer: &Answer) {
+    let expected = match outcome {
+        Outcome::Success(status) => (status, ""),
+        Outcome::Forbidden => (403, "forbidden"),
+        Outcome::NotFound => (404, "not_found"),
+        Outcome::Unauthorized => (401, "unauthorized"),
+        Outcome::Revoked => (401, "key_revoked"),
+    };
+    let Route { method, path, .. } = route;
+    assert_eq!(
+        (answer.status(), answer.code()),
+        expected,
+        "{method} {path} with {credential}: {answer:?}"
+    );
+}
+
+#[test]
+fn the_table_lists_every_route_of_the_server_and_no_other() {
+    let output = audit_tests::command_line(&["routes"]).success();
+    let offered: BTreeSet<&str> = output
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let listed: BTreeSet<String> = ROUTES
+        .iter()
+        .map(|route| format!("{} {}", route.method, route.path))
+        .collect();
+    let listed: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
+    let missing: Vec<_> = offered.difference(&listed).collect();
+    assert!(
+        missing.is_empty(),
+        "routes of the server that the table of credentials does not list: {missing:?}"
+    );
+    let gone: Vec<_> = listed.difference(&offered).collect();
+    assert!(
+        gone.is_empty(),
+        "routes of the table that the server does not offer: {gone:?}"
+    );
+}
+
+on_both_databases! {
+    each_route_admits_the_credentials_of_the_table_and_no_others,
+    a_refused_request_changes_nothing,
+    a_credential_is_judged_before_the_body,
+    what_is_no_known_credential_is_unauthorized,
+    a_mistyped_key_is_invalid,
+}
+
+fn each_route_admits_the_credentials_of_the_table_and_no_others(database: DatabaseKind) {
+    let fixture = Fixture::new(database);
+    let own = &fixture.own;
+    for route in ROUTES {
+        let columns = [
+            ("a master key", own.master(), route.master),
+            ("a project key", own.project(), route.project),
+            ("a test key", own.with_credential(&fixture.test_key), route.test),
+            (
+                "a viewer token",
+                own.with_credential(&fixture.viewer_token),
+                route.viewer,
+            ),
+            (
+                "a revoked key",
+                own.with_credential(&fixture.revoked_key),
+                route.revoked,
+            ),
+            ("no credential", own.anonymous().clone(), route.none),
+            (
+                "another organization's master key",
+                fixture.strangers_master(route),
+                route.strangers_master,
+            ),
+            (
+                "another organization's project key",
+                fixture.stranger.project(),
+                route.strangers_project,
+            ),
+        ];
+        for (credential, client, outcome) in columns {
+            // Metrics are no JSON, and nobody needs a credential for them.
+            if route.path == "/metrics" {
+                assert_eq!(
+                    client.request("GET", "/metrics").send_raw().status,
+                    200,
+                    "{credential}"
+                );
+                continue;
+            }
+            assert_outcome(route, credential, outcome, &fixture.send(route, &client));
+        }
+    }
+}
+
+fn a_refused_request_changes_nothing(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let viewer = organization.viewer("tenant-1", "full");
+    viewer
+        .post("/events")
+        .json(event())
+        .send()
+        .expect_error(403, "forbidden");
+    organization
+        .anonymous()
+        .post("/events")
+        .json(event())
+        .send()
+        .expect_error(401, "unauthorized");
+    let rule = json!({"type": "pattern", "name": "x", "pattern": "x"});
+    organization
+        .project()
+        .post("/redaction/rules")
+        .json(rule)
+        .send()
+        .expect_error(403, "forbidden");
+    assert_eq!(organization.project().count(), 0);
+    assert_eq!(
+        organization
+            .project()
+            .get("/redaction/rules")
+            .send()
+            .list("rules")
+            .len(),
+        8
+    );
+}
+
+fn a_credential_is_judged_before_the_body(database: DatabaseKind) {
+    let server = Server::shared(database);
+    server
+        .client()
+        .post("/events")
+        .raw_json("{")
+        .send()
+        .expect_error(401, "unauthorized");
+    let viewer = Organization::fresh(database).viewer("tenant-1", "full");
+    viewer
+        .post("/events")
+        .raw_json("{")
+        .send()
+        .expect_error(403, "forbidden");
+}
+
+fn what_is_no_known_credential_is_unauthorized(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let get = |value: &str| {
+        organization
+            .anonymous()
+            .get("/events")
+            .header("authorization", value)
+            .send()
+    };
+    let key = &organization.project_key;
+    let values = [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic dXNlcjpwYXNz",
+        "Bearer nonsense",
+        "Bearer sk_live_x",
+        key.as_str(),
+    ];
+    for value in values {
+        get(value).expect_error(401, "unauthorized");
+    }
+    get(&format!("bearer {key}")).expect_status(200);
+    let twice = organization
+        .project()
+        .get("/events")
+        .header("authorization", &format!("Bearer {key}"))
+        .send();
+    assert!(matches!(twice.status(), 200 | 400 | 401), "{twice:?}");
+}
+
+fn a_mistyped_key_is_invalid(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    for key in [&organization.project_key, &organization.master_key] {
+        let last = key.chars().last().expect("a key has characters");
+        let other = if last == 'a' { 'b' } else { 'a' };
+        let mistyped = [
+            format!("{}{other}", &key[..key.len() - 1]),
+            format!("{key}a"),
+            key[..key.len() - 1].to_owned(),
+            key.replace("_live_", "_test_").replace("mk_", "mk_0"),
+        ];
+        for key in mistyped {
+            organization
+                .with_credential(&key)
+                .get("/events")
+                .send()
+                .expect_error(401, "invalid_api_key");
+        }
+    }
+}

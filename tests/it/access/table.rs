@@ -1,0 +1,204 @@
+//! The table itself.
+
+use super::unique_name;
+use audit_tests::event;
+use serde_json::{Value, json};
+
+/// What a request with a credential comes to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Outcome {
+    /// With this status.
+    Success(u16),
+    /// 403 `forbidden`: the wrong kind of credential.
+    Forbidden,
+    /// 404 `not_found`: somebody else's object.
+    NotFound,
+    /// 401 `unauthorized`.
+    Unauthorized,
+    /// 401 `key_revoked`.
+    Revoked,
+}
+
+/// Which new object of the organization under test the path names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    None,
+    Event,
+    Key,
+    Rule,
+    Tier,
+}
+
+/// What a master key acts on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scope {
+    /// One project, which the header names.
+    Project,
+    /// The organization.
+    Organization,
+}
+
+/// A row: a route, how to call it, and what each credential gets.
+pub(crate) struct Route {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) target: Target,
+    pub(crate) scope: Scope,
+    pub(crate) body: Option<fn(project_id: &str) -> Value>,
+    pub(crate) master: Outcome,
+    pub(crate) project: Outcome,
+    pub(crate) test: Outcome,
+    pub(crate) viewer: Outcome,
+    pub(crate) revoked: Outcome,
+    pub(crate) none: Outcome,
+    pub(crate) strangers_master: Outcome,
+    pub(crate) strangers_project: Outcome,
+}
+
+use Outcome::{Forbidden, NotFound, Revoked, Success, Unauthorized};
+
+/// A route for master keys and project keys, test keys included: the most frequent kind. The stranger's master key names
+/// the project under test, so it finds nothing; the stranger's project key acts on its own project.
+const fn both(method: &'static str, path: &'static str, status: u16) -> Route {
+    Route {
+        method,
+        path,
+        target: Target::None,
+        scope: Scope::Project,
+        body: None,
+        master: Success(status),
+        project: Success(status),
+        test: Success(status),
+        viewer: Forbidden,
+        revoked: Revoked,
+        none: Unauthorized,
+        strangers_master: NotFound,
+        strangers_project: Success(status),
+    }
+}
+
+/// A route for master keys alone.
+const fn master(method: &'static str, path: &'static str, status: u16) -> Route {
+    let both = both(method, path, status);
+    Route {
+        project: Forbidden,
+        test: Forbidden,
+        strangers_project: Forbidden,
+        ..both
+    }
+}
+
+/// A route on which master keys act on their own organization, whichever project they name.
+const fn organization(method: &'static str, path: &'static str, status: u16) -> Route {
+    Route {
+        scope: Scope::Organization,
+        strangers_master: Success(status),
+        ..master(method, path, status)
+    }
+}
+
+/// A route that needs no credential and minds none.
+const fn open(path: &'static str) -> Route {
+    let success = Success(200);
+    Route {
+        viewer: success,
+        revoked: success,
+        none: success,
+        strangers_master: success,
+        ..both("GET", path, 200)
+    }
+}
+
+fn new_key(project_id: &str) -> Value {
+    json!({"project_id": project_id, "type": "project", "name": "a key"})
+}
+
+fn new_rule(_: &str) -> Value {
+    json!({"type": "pattern", "name": "a rule", "pattern": "zebra"})
+}
+
+fn new_tier(_: &str) -> Value {
+    json!({"name": unique_name()})
+}
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route {
+        body: Some(|_| event()),
+        ..both("POST", "/api/v1/events", 201)
+    },
+    Route {
+        viewer: Success(200),
+        ..both("GET", "/api/v1/events", 200)
+    },
+    // The event is a live one, so a test key of the same project does not find it.
+    Route {
+        target: Target::Event,
+        test: NotFound,
+        strangers_project: NotFound,
+        ..both("GET", "/api/v1/events/:id", 200)
+    },
+    Route {
+        body: Some(new_key),
+        ..master("POST", "/api/v1/keys", 201)
+    },
+    // Without a project the list is that of the whole organization, so a stranger sees its own.
+    Route {
+        scope: Scope::Organization,
+        strangers_master: Success(200),
+        ..both("GET", "/api/v1/keys", 200)
+    },
+    Route {
+        target: Target::Key,
+        strangers_project: NotFound,
+        ..both("DELETE", "/api/v1/keys/:id", 200)
+    },
+    both("GET", "/api/v1/redaction/rules", 200),
+    Route {
+        body: Some(new_rule),
+        ..master("POST", "/api/v1/redaction/rules", 201)
+    },
+    Route {
+        target: Target::Rule,
+        body: Some(|_| json!({"enabled": false})),
+        ..master("PUT", "/api/v1/redaction/rules/:id", 200)
+    },
+    Route {
+        target: Target::Rule,
+        ..master("DELETE", "/api/v1/redaction/rules/:id", 200)
+    },
+    Route {
+        body: Some(|_| json!({"event": {}})),
+        ..both("POST", "/api/v1/redaction/test", 200)
+    },
+    // For live project keys alone; a master key belongs to an organization, and a token to a project.
+    Route {
+        body: Some(|_| json!({"tenant_id": "tenant-1"})),
+        master: Forbidden,
+        test: Forbidden,
+        strangers_master: Forbidden,
+        ..both("POST", "/api/v1/viewer-tokens", 201)
+    },
+    organization("GET", "/api/v1/projects", 200),
+    master("GET", "/api/v1/viewer-tiers", 200),
+    Route {
+        body: Some(new_tier),
+        ..master("POST", "/api/v1/viewer-tiers", 201)
+    },
+    Route {
+        target: Target::Tier,
+        body: Some(|_| json!({"hidden_fields": ["metadata"]})),
+        ..master("PATCH", "/api/v1/viewer-tiers/:name", 200)
+    },
+    Route {
+        target: Target::Tier,
+        ..master("DELETE", "/api/v1/viewer-tiers/:name", 200)
+    },
+    // After all rows in which a master key names no project: from here on the organization has several.
+    Route {
+        body: Some(|_| json!({"name": "another"})),
+        ..organization("POST", "/api/v1/projects", 201)
+    },
+    open("/healthz"),
+    open("/readyz"),
+    open("/metrics"),
+];

@@ -1,0 +1,18 @@
+//! Black-box tests of the running server. `routes` mirrors the paths of the interface; the other modules hold what is
+//! true of all routes, and of the program as a whole.
+
+mod access;
+mod command_line;
+mod content_hash;
+mod cors;
+mod daily_limits;
+mod durability;
+mod environments;
+mod errors;
+mod import;
+mod logs;
+mod migrations;
+mod operations;
+mod overload;
+mod routes;
+mod start;

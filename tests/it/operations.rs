@@ -1,0 +1,162 @@
+//! Running and stopping: health, metrics, SIGTERM.
+
+use audit_tests::process::Exit;
+use audit_tests::{
+    Client, Database, DatabaseKind, Deadline, Organization, Server, event_with, on_both_databases,
+};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::mpsc;
+use std::thread;
+
+/// The operating contract: SIGTERM ends the server within ten seconds. The rest is for a busy machine.
+const STOP_SECONDS_MAX: u64 = 15;
+
+fn metrics(client: &Client) -> String {
+    let answer = client.request("GET", "/metrics").send_raw();
+    assert_eq!(answer.status, 200);
+    let content_type = answer.header("content-type").unwrap_or_default();
+    assert!(content_type.starts_with("text/plain"), "{content_type}");
+    String::from_utf8(answer.bytes).expect("metrics are text")
+}
+
+/// Posts events until the connection is refused or cut, and gives the ids that were acknowledged.
+fn post_until_stopped(client: &Client, writer: usize, answered: &mpsc::Sender<()>) -> Vec<String> {
+    let mut ids = Vec::new();
+    for number in 0.. {
+        let key = format!("{writer}-{number}");
+        let event = event_with(json!({"idempotency_key": key}));
+        let Ok(answer) = client.post("/events").json(event).try_send() else {
+            break;
+        };
+        if answer.status() == 503 {
+            break;
+        }
+        ids.append(&mut answer.expect_status(201).ids());
+        answered.send(()).expect("the receiver outlives the writers");
+    }
+    ids
+}
+
+on_both_databases! {
+    health_and_readiness_need_no_key,
+    metrics_are_in_the_text_format_of_prometheus,
+    unknown_paths_do_not_grow_the_metrics,
+    sigterm_finishes_what_was_accepted_and_exits_with_0,
+    sigterm_does_not_wait_for_idle_connections,
+}
+
+fn health_and_readiness_need_no_key(database: DatabaseKind) {
+    let client = Server::shared(database).client();
+    assert_eq!(
+        client.request("GET", "/healthz").send().expect_status(200)["status"],
+        "ok"
+    );
+    assert_eq!(
+        client.request("GET", "/readyz").send().expect_status(200)["status"],
+        "ready"
+    );
+}
+
+fn metrics_are_in_the_text_format_of_prometheus(database: DatabaseKind) {
+    let server = Server::shared(database);
+    let organization = Organization::fresh(database);
+    organization
+        .project()
+        .store(event_with(json!({"actor": {"name": "Somebody"}})));
+    let text = metrics(&server.client());
+    assert!(text.contains("# TYPE "), "{text}");
+    for line in text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+    {
+        let value = line.rsplit(' ').next().expect("a sample has a value");
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+    }
+    for secret in [
+        "Somebody",
+        "actor-1",
+        "tenant-1",
+        organization.project_key.as_str(),
+        &organization.project_id,
+    ] {
+        assert!(
+            !text.contains(secret),
+            "metrics tell nothing about anybody: {secret}"
+        );
+    }
+}
+
+fn unknown_paths_do_not_grow_the_metrics(database: DatabaseKind) {
+    let client = Server::shared(database).client();
+    for number in 0..50 {
+        client
+            .request("GET", &format!("/made-up-path-{number}"))
+            .send()
+            .expect_status(404);
+        client
+            .get(&format!("/events/made-up-id-{number}"))
+            .send()
+            .expect_status(401);
+    }
+    let text = metrics(&client);
+    assert!(
+        !text.contains("made-up"),
+        "a label for every path that anybody asks for would fill the memory"
+    );
+}
+
+fn sigterm_finishes_what_was_accepted_and_exits_with_0(database: DatabaseKind) {
+    let database = Database::create(database);
+    let server = Server::start(&database, &[]);
+    let organization = Organization::create(&server, "enterprise");
+    let project = organization.project();
+    let (sender, answered) = mpsc::channel();
+    let (ids, finished) = thread::scope(|scope| {
+        let start = |writer: usize| {
+            let (client, sender) = (project.with_own_connections(), sender.clone());
+            scope.spawn(move || post_until_stopped(&client, writer, &sender))
+        };
+        let writers: Vec<_> = (0..8).map(start).collect();
+        let deadline = Deadline::seconds(60);
+        for _ in 0..40 {
+            answered
+                .recv_timeout(deadline.left().expect("answers in time"))
+                .expect("answers in time");
+        }
+        server.terminate();
+        let finished = server.wait(Deadline::seconds(STOP_SECONDS_MAX));
+        let ids = writers
+            .into_iter()
+            .flat_map(|writer| writer.join().expect("a writer ends"));
+        (ids.collect::<BTreeSet<_>>(), finished)
+    });
+    assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+    let server = Server::start(&database, &[]);
+    let stored = organization
+        .on(&server)
+        .project()
+        .pages(&[("limit", "200")])
+        .concat();
+    let stored: BTreeSet<String> = stored
+        .iter()
+        .map(|event| event["id"].as_str().expect("an id").to_owned())
+        .collect();
+    assert!(ids.len() >= 40);
+    assert!(
+        ids.is_subset(&stored),
+        "everything that was acknowledged is there"
+    );
+}
+
+fn sigterm_does_not_wait_for_idle_connections(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), &[]);
+    let client = server.client();
+    client.request("GET", "/healthz").send().expect_status(200);
+    let address = server.base_url().trim_start_matches("http://").to_owned();
+    let idle = std::net::TcpStream::connect(address).expect("connect");
+    server.terminate();
+    let finished = server.wait(Deadline::seconds(STOP_SECONDS_MAX));
+    assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+    drop((client, idle));
+}

@@ -1,0 +1,12 @@
+mod bad_json;
+mod batches;
+mod filters;
+mod get;
+mod get_one;
+mod idempotency;
+mod occurred_at;
+mod paging;
+mod post;
+mod search;
+mod sizes;
+mod validation;

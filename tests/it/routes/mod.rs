@@ -1,0 +1,6 @@
+mod events;
+mod keys;
+mod projects;
+mod redaction;
+mod viewer_tiers;
+mod viewer_tokens;

@@ -1,0 +1,195 @@
+//! Projects, and how a master key says which one it means.
+
+use audit_tests::{DatabaseKind, Organization, event, on_both_databases};
+use serde_json::{Value, json};
+
+on_both_databases! {
+    a_new_organization_has_the_project_default,
+    a_created_project_is_listed_and_works,
+    every_fault_of_a_new_project_is_named,
+    the_only_project_is_meant_when_none_is_named,
+    with_several_projects_a_master_key_must_name_one,
+    a_project_of_another_organization_is_not_found,
+    rules_and_tiers_of_one_project_do_not_touch_another,
+}
+
+fn a_new_organization_has_the_project_default(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let projects = organization
+        .master()
+        .get("/projects")
+        .send()
+        .expect_status(200)
+        .list("projects");
+    assert_eq!(projects.len(), 1);
+    assert_eq!(projects[0]["id"], json!(organization.project_id));
+    assert_eq!(projects[0]["name"], "default");
+    assert!(
+        projects[0]["created_at"]
+            .as_str()
+            .is_some_and(|time| time.ends_with('Z')),
+        "{}",
+        projects[0]
+    );
+}
+
+fn a_created_project_is_listed_and_works(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let answer = organization
+        .master()
+        .post("/projects")
+        .json(json!({"name": "Küche"}))
+        .send()
+        .expect_status(201);
+    assert_eq!(answer["project"]["name"], "Küche");
+    let projects = organization
+        .master()
+        .get("/projects")
+        .send()
+        .expect_status(200)
+        .list("projects");
+    assert_eq!(projects.len(), 2);
+    assert!(projects.contains(&answer["project"]), "{projects:?}");
+    let id = answer["project"]["id"].as_str().expect("an id");
+    let key = organization.with_credential(&organization.create_key_of(id, "live"));
+    key.store(event());
+    assert_eq!((key.count(), organization.project().count()), (1, 0));
+    let rules = key
+        .get("/redaction/rules")
+        .send()
+        .expect_status(200)
+        .list("rules");
+    assert_eq!(rules.len(), 8, "a new project has the built-in rules");
+    let body = json!({"tenant_id": "t", "tier": "minimal"});
+    key.post("/viewer-tokens").json(body).send().expect_status(201);
+}
+
+fn every_fault_of_a_new_project_is_named(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let post = |body: Value| organization.master().post("/projects").json(body).send();
+    assert_eq!(
+        post(json!({})).expect_invalid(&["name"]).message_on("name"),
+        "Required"
+    );
+    for name in [
+        json!(""),
+        json!(5),
+        json!(null),
+        json!("x".repeat(101)),
+        json!("a\0b"),
+    ] {
+        post(json!({"name": name})).expect_invalid(&["name"]);
+    }
+    post(json!({"name": "x", "colour": "red"})).expect_invalid(&["colour"]);
+}
+
+fn the_only_project_is_meant_when_none_is_named(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let id = organization.master().store(event());
+    assert_eq!(organization.project().find_ids(&[]), [id]);
+}
+
+fn with_several_projects_a_master_key_must_name_one(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let other = organization.create_project("other");
+    let master = organization.master();
+    master.get("/events").send().expect_invalid(&["project_id"]);
+    master
+        .post("/events")
+        .json(event())
+        .send()
+        .expect_invalid(&["project_id"]);
+    master
+        .get("/redaction/rules")
+        .send()
+        .expect_invalid(&["project_id"]);
+    master.get("/viewer-tiers").send().expect_invalid(&["project_id"]);
+    master
+        .post("/redaction/test")
+        .json(json!({"event": {}}))
+        .send()
+        .expect_invalid(&["project_id"]);
+    let in_other = master.with_header("x-project-id", &other).store(event());
+    let in_default = master
+        .post("/events")
+        .query("project_id", &organization.project_id)
+        .json(event())
+        .send();
+    let in_default = in_default.expect_status(201).ids().remove(0);
+    assert_eq!(master.find_ids(&[("project_id", &other)]), [in_other]);
+    assert_eq!(
+        master
+            .with_header("X-Project-Id", &organization.project_id)
+            .find_ids(&[]),
+        [in_default]
+    );
+}
+
+fn a_project_of_another_organization_is_not_found(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let foreign = Organization::fresh(database);
+    let unknown = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+    for project in [foreign.project_id.as_str(), unknown] {
+        let master = organization.master();
+        master
+            .get("/events")
+            .query("project_id", project)
+            .send()
+            .expect_error(404, "not_found");
+        let master = master.with_header("x-project-id", project);
+        master.get("/events").send().expect_error(404, "not_found");
+        master
+            .post("/events")
+            .json(event())
+            .send()
+            .expect_error(404, "not_found");
+        master.get("/viewer-tiers").send().expect_error(404, "not_found");
+        let rule = json!({"type": "pattern", "name": "x", "pattern": "x"});
+        master
+            .post("/redaction/rules")
+            .json(rule)
+            .send()
+            .expect_error(404, "not_found");
+    }
+    assert_eq!(foreign.project().count(), 0);
+}
+
+fn rules_and_tiers_of_one_project_do_not_touch_another(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let other = organization.create_project("other");
+    let master = organization.master().with_header("x-project-id", &other);
+    let rule = json!({"type": "pattern", "name": "zebra", "pattern": "zebra"});
+    let rule = master
+        .post("/redaction/rules")
+        .json(rule)
+        .send()
+        .expect_status(201);
+    master
+        .post("/viewer-tiers")
+        .json(json!({"name": "support"}))
+        .send()
+        .expect_status(201);
+    let rules = organization
+        .project()
+        .get("/redaction/rules")
+        .send()
+        .expect_status(200)
+        .list("rules");
+    assert_eq!(rules.len(), 8);
+    let body = json!({"tenant_id": "t", "tier": "support"});
+    organization
+        .project()
+        .post("/viewer-tokens")
+        .json(body)
+        .send()
+        .expect_invalid(&["tier"]);
+    let path = format!("/redaction/rules/{}", rule["rule"]["id"].as_str().expect("an id"));
+    let default = organization
+        .master()
+        .with_header("x-project-id", &organization.project_id);
+    default.delete(&path).send().expect_error(404, "not_found");
+    default
+        .delete("/viewer-tiers/support")
+        .send()
+        .expect_error(404, "not_found");
+}

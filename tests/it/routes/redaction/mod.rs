@@ -1,0 +1,4 @@
+mod behaviors;
+mod ingest;
+mod rules;
+mod test;

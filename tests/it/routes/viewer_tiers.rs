@@ -1,0 +1,321 @@
+//! What is hidden by a tier can be neither read nor probed for.
+
+use audit_tests::{Client, DatabaseKind, Organization, event, event_with, on_both_databases};
+use serde_json::{Value, json};
+
+/// An event with something in every field.
+fn full_event() -> Value {
+    event_with(json!({
+        "actor": {"name": "Nameword", "email": "emailword"},
+        "target": {"id": "target-1", "type": "doc", "name": "Titleword"},
+        "context": {"location": "Berlin"},
+        "metadata": {"shown": {"x": 1}, "secret": {"x": 2}},
+        "changes": [{"field": "plan", "before": "secretword", "after": "b"}],
+    }))
+}
+
+/// An organization with one full event of each category.
+fn organization_with_events(database: DatabaseKind) -> Organization {
+    let organization = Organization::fresh(database);
+    let categories = ["auth", "access", "mutation", "admin", "security", "system"];
+    let with = |category: &str| audit_tests::merge(full_event(), json!({"category": category}));
+    organization.project().store_all(categories.map(with).to_vec());
+    organization
+}
+
+fn create(organization: &Organization, tier: Value) {
+    organization
+        .master()
+        .post("/viewer-tiers")
+        .json(tier)
+        .send()
+        .expect_status(201);
+}
+
+/// The JSON pointers of `event` at which there is something.
+fn present<'a>(event: &Value, pointers: &[&'a str]) -> Vec<&'a str> {
+    pointers
+        .iter()
+        .copied()
+        .filter(|pointer| event.pointer(pointer).is_some())
+        .collect()
+}
+
+fn count(client: &Client, parameters: &[(&str, &str)]) -> usize {
+    client.find(parameters).len()
+}
+
+const POINTERS: &[&str] = &[
+    "/context",
+    "/metadata",
+    "/actor/email",
+    "/changes",
+    "/actor/name",
+    "/target/name",
+];
+
+on_both_databases! {
+    every_project_starts_with_three_tiers,
+    full_shows_everything,
+    standard_hides_context_metadata_and_e_mail,
+    minimal_hides_names_changes_and_sensitive_categories,
+    filters_and_search_find_nothing_in_what_is_hidden,
+    hidden_identifiers_cannot_be_filtered_for,
+    a_tier_of_ones_own_hides_nested_fields_and_shows_listed_actions,
+    a_changed_tier_holds_from_the_next_request_on,
+    deleting_a_tier_ends_the_access_of_its_tokens,
+    every_fault_of_a_tier_is_named,
+}
+
+fn every_project_starts_with_three_tiers(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let tiers = organization
+        .master()
+        .get("/viewer-tiers")
+        .send()
+        .expect_status(200)
+        .list("viewer_tiers");
+    let tier = |name: &str| {
+        tiers
+            .iter()
+            .find(|tier| tier["name"] == name)
+            .expect("a built-in tier")
+            .clone()
+    };
+    assert_eq!(tiers.len(), 3);
+    assert_eq!(tier("full")["categories"], json!(null));
+    assert_eq!(tier("full")["hidden_fields"], json!([]));
+    let hidden = |name: &str| {
+        let mut fields: Vec<String> =
+            serde_json::from_value(tier(name)["hidden_fields"].clone()).expect("strings");
+        fields.sort();
+        fields
+    };
+    assert_eq!(hidden("standard"), ["actor.email", "context", "metadata"]);
+    let minimal = [
+        "actor.email",
+        "actor.name",
+        "changes",
+        "context",
+        "metadata",
+        "target.name",
+    ];
+    assert_eq!(hidden("minimal"), minimal);
+    let mut categories: Vec<String> =
+        serde_json::from_value(tier("minimal")["categories"].clone()).expect("strings");
+    categories.sort();
+    assert_eq!(categories, ["access", "auth", "mutation"]);
+}
+
+fn full_shows_everything(database: DatabaseKind) {
+    let organization = organization_with_events(database);
+    let seen = organization.viewer("tenant-1", "full").find(&[]);
+    assert_eq!(seen, organization.project().find(&[]));
+    assert_eq!(present(&seen[0], POINTERS), POINTERS);
+}
+
+fn standard_hides_context_metadata_and_e_mail(database: DatabaseKind) {
+    let organization = organization_with_events(database);
+    let seen = organization.viewer("tenant-1", "standard").find(&[]);
+    assert_eq!(seen.len(), 6);
+    for event in seen {
+        assert_eq!(
+            present(&event, POINTERS),
+            ["/changes", "/actor/name", "/target/name"]
+        );
+    }
+}
+
+fn minimal_hides_names_changes_and_sensitive_categories(database: DatabaseKind) {
+    let organization = organization_with_events(database);
+    let viewer = organization.viewer("tenant-1", "minimal");
+    let seen = viewer.find(&[]);
+    assert_eq!(seen.len(), 3);
+    for event in seen {
+        assert_eq!(present(&event, POINTERS), Vec::<&str>::new());
+        assert!(["auth", "access", "mutation"].contains(&event["category"].as_str().expect("a category")));
+    }
+    assert_eq!(
+        viewer.pages(&[("limit", "1")]).len(),
+        3,
+        "hidden events do not show as pages"
+    );
+}
+
+fn filters_and_search_find_nothing_in_what_is_hidden(database: DatabaseKind) {
+    let organization = organization_with_events(database);
+    let minimal = organization.viewer("tenant-1", "minimal");
+    for parameters in [
+        [("search", "nameword")],
+        [("search", "titleword")],
+        [("search", "name*")],
+        [("category", "security")],
+    ] {
+        assert_eq!(count(&minimal, &parameters), 0, "{parameters:?}");
+        assert!(
+            count(&organization.viewer("tenant-1", "standard"), &parameters) > 0,
+            "{parameters:?}"
+        );
+    }
+    assert_eq!(count(&minimal, &[("search", "created")]), 3);
+    assert_eq!(count(&minimal, &[("search", "created nameword")]), 0);
+    assert_eq!(count(&minimal, &[("category", "auth")]), 1);
+}
+
+fn hidden_identifiers_cannot_be_filtered_for(database: DatabaseKind) {
+    let organization = organization_with_events(database);
+    let cases = [
+        ("actor.id", "actor_id", "actor-1"),
+        ("actor.type", "actor_type", "user"),
+        ("target.id", "target_id", "target-1"),
+        ("target.type", "target_type", "doc"),
+        ("target", "target_id", "target-1"),
+        ("actor", "actor_id", "actor-1"),
+        ("category", "category", "auth"),
+        ("action", "action", "user.created"),
+        ("actor", "search", "nameword"),
+        ("target", "search", "titleword"),
+        ("action", "search", "created"),
+        ("action", "action", "user.*"),
+    ];
+    for (index, (hidden, filter, value)) in cases.into_iter().enumerate() {
+        let name = format!("tier-{index}");
+        create(&organization, json!({"name": name, "hidden_fields": [hidden]}));
+        let viewer = organization.viewer("tenant-1", &name);
+        let pointer = format!("/{}", hidden.replace('.', "/"));
+        assert!(
+            viewer
+                .find(&[])
+                .iter()
+                .all(|event| event.pointer(&pointer).is_none()),
+            "{hidden}"
+        );
+        assert_eq!(
+            count(&viewer, &[(filter, value)]),
+            0,
+            "{hidden} hidden, {filter}={value}"
+        );
+        assert!(
+            count(&organization.viewer("tenant-1", "full"), &[(filter, value)]) > 0,
+            "{filter}={value}"
+        );
+    }
+}
+
+fn a_tier_of_ones_own_hides_nested_fields_and_shows_listed_actions(database: DatabaseKind) {
+    let organization = organization_with_events(database);
+    organization
+        .project()
+        .store(event_with(json!({"action": "user.deleted", "category": "auth"})));
+    organization.project().store(event_with(
+        json!({"action": "invoice.deleted", "category": "system"}),
+    ));
+    let tier = json!({
+        "name": "support", "categories": ["auth", "system"], "actions": ["*.deleted", "user.cre*"],
+        "hidden_fields": ["metadata.secret", "changes.*.before"],
+    });
+    create(&organization, tier);
+    let seen = organization.viewer("tenant-1", "support").find(&[]);
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    assert_eq!(seen[0]["action"], "invoice.deleted");
+    let full = seen
+        .iter()
+        .find(|event| event["category"] == "auth" && event.get("changes").is_some());
+    let full = full.expect("the full event of the category auth");
+    assert_eq!(full["metadata"], json!({"shown": {"x": 1}}));
+    assert_eq!(full["changes"], json!([{"field": "plan", "after": "b"}]));
+    create(&organization, json!({"name": "nothing", "actions": []}));
+    assert_eq!(count(&organization.viewer("tenant-1", "nothing"), &[]), 0);
+}
+
+fn a_changed_tier_holds_from_the_next_request_on(database: DatabaseKind) {
+    let organization = organization_with_events(database);
+    create(&organization, json!({"name": "support"}));
+    let viewer = organization.viewer("tenant-1", "support");
+    assert_eq!(count(&viewer, &[]), 6);
+    let change = json!({"categories": ["auth"], "hidden_fields": ["metadata"]});
+    let answer = organization
+        .master()
+        .patch("/viewer-tiers/support")
+        .json(change)
+        .send()
+        .expect_status(200);
+    assert_eq!(answer["viewer_tier"]["name"], "support");
+    assert_eq!(answer["viewer_tier"]["categories"], json!(["auth"]));
+    let seen = viewer.find(&[]);
+    assert_eq!(seen.len(), 1);
+    assert!(seen[0].get("metadata").is_none());
+    let change = json!({"categories": null});
+    organization
+        .master()
+        .patch("/viewer-tiers/support")
+        .json(change)
+        .send()
+        .expect_status(200);
+    assert_eq!(count(&viewer, &[]), 6, "null means all categories");
+}
+
+fn deleting_a_tier_ends_the_access_of_its_tokens(database: DatabaseKind) {
+    let organization = organization_with_events(database);
+    create(&organization, json!({"name": "support"}));
+    let viewer = organization.viewer("tenant-1", "support");
+    assert_eq!(count(&viewer, &[]), 6);
+    let answer = organization
+        .master()
+        .delete("/viewer-tiers/support")
+        .send()
+        .expect_status(200);
+    assert_eq!(answer["deleted"], true);
+    viewer.get("/events").send().expect_error(401, "invalid_token");
+    let body = json!({"tenant_id": "tenant-1", "tier": "support"});
+    organization
+        .project()
+        .post("/viewer-tokens")
+        .json(body)
+        .send()
+        .expect_invalid(&["tier"]);
+    organization
+        .master()
+        .delete("/viewer-tiers/support")
+        .send()
+        .expect_error(404, "not_found");
+}
+
+fn every_fault_of_a_tier_is_named(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let post = |body: Value| organization.master().post("/viewer-tiers").json(body).send();
+    assert_eq!(
+        post(json!({})).expect_invalid(&["name"]).message_on("name"),
+        "Required"
+    );
+    post(json!({"name": ""})).expect_invalid(&["name"]);
+    let field = |answer: audit_tests::Answer, field: &str| {
+        let answer = answer.expect_error(400, "validation_error");
+        assert!(
+            answer.fields().iter().all(|named| named.starts_with(field)),
+            "{field}: {answer:?}"
+        );
+    };
+    field(post(json!({"name": "a", "categories": ["other"]})), "categories");
+    field(post(json!({"name": "a", "categories": "auth"})), "categories");
+    field(post(json!({"name": "a", "actions": [5]})), "actions");
+    field(
+        post(json!({"name": "a", "hidden_fields": "metadata"})),
+        "hidden_fields",
+    );
+    field(post(json!({"name": "a", "colour": "red"})), "colour");
+    post(json!({"name": "full"})).expect_error(409, "conflict");
+    let patch = organization
+        .master()
+        .patch("/viewer-tiers/unknown")
+        .json(json!({"categories": ["auth"]}));
+    patch.send().expect_error(404, "not_found");
+    let tiers = organization
+        .master()
+        .get("/viewer-tiers")
+        .send()
+        .expect_status(200)
+        .list("viewer_tiers");
+    assert_eq!(tiers.len(), 3);
+    organization.project().store(event());
+}

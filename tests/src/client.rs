@@ -1,0 +1,267 @@
+//! A client that knows the interface's conventions and checks them on every answer.
+
+use crate::answer::{Answer, RawAnswer};
+use serde_json::{Value, json};
+use std::time::Duration;
+use ureq::Agent;
+use ureq::http::Method;
+
+/// More than any answer may take, a thousand clients at once included.
+const ANSWER_SECONDS_MAX: u64 = 120;
+
+/// Talks to one server, with or without a credential. Clones share their connections.
+#[derive(Clone, Debug)]
+pub struct Client {
+    agent: Agent,
+    base_url: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Client {
+    pub(crate) fn new(base_url: &str) -> Self {
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_global(Some(Duration::from_secs(ANSWER_SECONDS_MAX)))
+            .build()
+            .new_agent();
+        Self {
+            agent,
+            base_url: base_url.to_owned(),
+            headers: Vec::new(),
+        }
+    }
+
+    /// The same client with connections of its own.
+    pub fn with_own_connections(&self) -> Self {
+        Self {
+            headers: self.headers.clone(),
+            ..Self::new(&self.base_url)
+        }
+    }
+
+    /// The same client with this header on every request.
+    pub fn with_header(&self, name: &str, value: &str) -> Self {
+        let mut client = self.clone();
+        client.headers.push((name.to_owned(), value.to_owned()));
+        client
+    }
+
+    /// The same client with this key or token.
+    pub fn with_credential(&self, credential: &str) -> Self {
+        self.with_header("authorization", &format!("Bearer {credential}"))
+    }
+
+    /// Any method, on a path from the root: `/healthz`, `/api/v1/events`.
+    pub fn request(&self, method: &str, path: &str) -> Request {
+        Request {
+            agent: self.agent.clone(),
+            method: method.parse().expect("a method"),
+            url: format!("{}{path}", self.base_url),
+            headers: self.headers.clone(),
+            body: None,
+        }
+    }
+
+    /// On a path below `/api/v1`, as in the interface.
+    pub fn get(&self, path: &str) -> Request {
+        self.request("GET", &format!("/api/v1{path}"))
+    }
+
+    /// On a path below `/api/v1`.
+    pub fn post(&self, path: &str) -> Request {
+        self.request("POST", &format!("/api/v1{path}"))
+    }
+
+    /// On a path below `/api/v1`.
+    pub fn put(&self, path: &str) -> Request {
+        self.request("PUT", &format!("/api/v1{path}"))
+    }
+
+    /// On a path below `/api/v1`.
+    pub fn patch(&self, path: &str) -> Request {
+        self.request("PATCH", &format!("/api/v1{path}"))
+    }
+
+    /// On a path below `/api/v1`.
+    pub fn delete(&self, path: &str) -> Request {
+        self.request("DELETE", &format!("/api/v1{path}"))
+    }
+
+    /// On a path below `/api/v1`.
+    pub fn options(&self, path: &str) -> Request {
+        self.request("OPTIONS", &format!("/api/v1{path}"))
+    }
+
+    /// Stores one event and gives its id.
+    pub fn store(&self, event: impl Into<Value>) -> String {
+        let answer = self.post("/events").json(event.into()).send().expect_status(201);
+        let ids = answer.ids();
+        assert_eq!(ids.len(), 1, "{answer:?}");
+        ids[0].clone()
+    }
+
+    /// Stores a batch, all of which must be accepted, and gives the ids.
+    pub fn store_all(&self, events: Vec<Value>) -> Vec<String> {
+        let count = events.len();
+        let answer = self
+            .post("/events")
+            .json(Value::Array(events))
+            .send()
+            .expect_status(201);
+        let ids = answer.ids();
+        assert_eq!(ids.len(), count, "{answer:?}");
+        ids
+    }
+
+    /// One event, in full.
+    pub fn event(&self, id: &str) -> Value {
+        self.get(&format!("/events/{id}")).send().expect_status(200)["event"].clone()
+    }
+
+    /// The first page of the events that match these parameters.
+    pub fn find(&self, parameters: &[(&str, &str)]) -> Vec<Value> {
+        self.get("/events")
+            .queries(parameters)
+            .send()
+            .expect_status(200)
+            .list("events")
+    }
+
+    /// The ids on that page.
+    pub fn find_ids(&self, parameters: &[(&str, &str)]) -> Vec<String> {
+        ids_of(&self.find(parameters))
+    }
+
+    /// Every page of the events that match, in order.
+    pub fn pages(&self, parameters: &[(&str, &str)]) -> Vec<Vec<Value>> {
+        let mut pages = Vec::new();
+        let mut cursor = None::<String>;
+        loop {
+            let mut request = self.get("/events").queries(parameters);
+            if let Some(cursor) = &cursor {
+                request = request.query("cursor", cursor);
+            }
+            let answer = request.send().expect_status(200);
+            pages.push(answer.list("events"));
+            cursor = answer["cursor"].as_str().map(str::to_owned);
+            assert_eq!(
+                answer["has_more"],
+                json!(cursor.is_some()),
+                "a cursor leads to more: {answer:?}"
+            );
+            if cursor.is_none() {
+                return pages;
+            }
+        }
+    }
+
+    /// How many events there are in all.
+    pub fn count(&self) -> usize {
+        self.pages(&[("limit", "200")]).iter().map(Vec::len).sum()
+    }
+}
+
+fn ids_of(events: &[Value]) -> Vec<String> {
+    events
+        .iter()
+        .map(|event| event["id"].as_str().expect("an event has an id").to_owned())
+        .collect()
+}
+
+/// A request that is being put together.
+#[must_use]
+#[derive(Debug)]
+pub struct Request {
+    agent: Agent,
+    method: Method,
+    url: String,
+    headers: Vec<(String, String)>,
+    body: Option<Vec<u8>>,
+}
+
+impl Request {
+    /// Adds a query parameter.
+    pub fn query(mut self, name: &str, value: &str) -> Self {
+        let separator = if self.url.contains('?') { '&' } else { '?' };
+        self.url = format!("{}{separator}{name}={}", self.url, percent_encoded(value));
+        self
+    }
+
+    /// Adds query parameters.
+    pub fn queries(self, parameters: &[(&str, &str)]) -> Self {
+        parameters
+            .iter()
+            .fold(self, |request, (name, value)| request.query(name, value))
+    }
+
+    /// Adds a header.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// A JSON body with its content type.
+    pub fn json(self, body: Value) -> Self {
+        self.header("content-type", "application/json")
+            .raw(body.to_string())
+    }
+
+    /// Any bytes as JSON, be they JSON or not.
+    pub fn raw_json(self, body: impl Into<Vec<u8>>) -> Self {
+        self.header("content-type", "application/json").raw(body)
+    }
+
+    /// Any bytes without a content type.
+    pub fn raw(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+
+    /// Sends it and checks what every JSON answer must have.
+    pub fn send(self) -> Answer {
+        let what = format!("{} {}", self.method, self.url);
+        self.try_send().unwrap_or_else(|error| panic!("{what}: {error}"))
+    }
+
+    /// The same, but a connection that fails (because the server was killed) is an error, no panic.
+    ///
+    /// # Errors
+    /// When there is no complete answer.
+    pub fn try_send(self) -> Result<Answer, ureq::Error> {
+        Ok(Answer::check(self.try_send_raw()?))
+    }
+
+    /// For what answers no JSON: metrics and preflights.
+    pub fn send_raw(self) -> RawAnswer {
+        self.try_send_raw().expect("an answer")
+    }
+
+    fn try_send_raw(self) -> Result<RawAnswer, ureq::Error> {
+        let mut request = ureq::http::Request::builder()
+            .method(self.method.clone())
+            .uri(&self.url);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let has_body = matches!(self.method, Method::POST | Method::PUT | Method::PATCH);
+        let response = match self.body.or(has_body.then(Vec::new)) {
+            Some(body) => self.agent.run(request.body(body).expect("a valid request"))?,
+            None => self.agent.run(request.body(()).expect("a valid request"))?,
+        };
+        RawAnswer::read(response)
+    }
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte))
+            }
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}

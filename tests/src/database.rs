@@ -1,0 +1,151 @@
+//! The two databases that every test runs on.
+
+use crate::edge::temporary_directory;
+use crate::postgres;
+use diesel::connection::SimpleConnection;
+use diesel::{
+    Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query, sql_types,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which database a test runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseKind {
+    /// Embedded, the default.
+    Sqlite,
+    /// By URL.
+    Postgres,
+}
+
+impl DatabaseKind {
+    /// Whether tests can run on it here. Where PostgreSQL is missing this says so on standard error, past the capture
+    /// of the test runner, or panics when `AUDIT_TEST_REQUIRE_POSTGRES` is set.
+    pub fn is_available(self) -> bool {
+        self == Self::Sqlite || postgres::is_available()
+    }
+}
+
+/// An empty database of its own, gone with the test process.
+#[derive(Debug)]
+pub struct Database {
+    kind: DatabaseKind,
+    url: String,
+    directory: Option<PathBuf>,
+}
+
+#[derive(QueryableByName)]
+struct Column {
+    #[diesel(sql_type = sql_types::Text)]
+    table_name: String,
+    #[diesel(sql_type = sql_types::Text)]
+    column_name: String,
+}
+
+impl Database {
+    /// A new, empty one.
+    pub fn create(kind: DatabaseKind) -> Self {
+        match kind {
+            DatabaseKind::Sqlite => {
+                let directory = temporary_directory("sqlite-");
+                let url = format!("sqlite:{}", directory.join("audit.db").display());
+                Self {
+                    kind,
+                    url,
+                    directory: Some(directory),
+                }
+            }
+            DatabaseKind::Postgres => Self {
+                kind,
+                url: postgres::create_database(),
+                directory: None,
+            },
+        }
+    }
+
+    /// For `--database-url`.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The bytes of every file of an SQLite database, its write-ahead log included.
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let directory = self.directory.as_ref().expect("only SQLite keeps its files here");
+        let entries = std::fs::read_dir(directory).expect("list the database's directory");
+        let paths = entries.map(|entry| entry.expect("list the database's directory").path());
+        paths
+            .map(|path| {
+                let bytes = std::fs::read(&path).expect("read a database file");
+                (path, bytes)
+            })
+            .collect()
+    }
+
+    /// Runs SQL behind the server's back.
+    pub fn execute(&self, sql: &str) {
+        match self.kind {
+            DatabaseKind::Sqlite => self.sqlite().batch_execute(sql),
+            DatabaseKind::Postgres => self.postgres().batch_execute(sql),
+        }
+        .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    /// The columns of every table, as the catalog has them. Full-text indexes are left out: each database has its own.
+    pub fn tables(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let sqlite = "SELECT t.name AS table_name, c.name AS column_name
+            FROM pragma_table_list t, pragma_table_info(t.name) c
+            WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+        let postgres = "SELECT table_name::text, column_name::text FROM information_schema.columns
+            WHERE table_schema = current_schema() AND data_type <> 'tsvector'";
+        let columns: Vec<Column> = match self.kind {
+            DatabaseKind::Sqlite => sql_query(sqlite).load(&mut self.sqlite()),
+            DatabaseKind::Postgres => sql_query(postgres).load(&mut self.postgres()),
+        }
+        .expect("read the catalog");
+        let mut tables = BTreeMap::<_, BTreeSet<_>>::new();
+        for Column {
+            table_name,
+            column_name,
+        } in columns
+        {
+            tables.entry(table_name).or_default().insert(column_name);
+        }
+        tables
+    }
+
+    fn sqlite(&self) -> SqliteConnection {
+        let path = self
+            .url
+            .strip_prefix("sqlite:")
+            .expect("the URL of an SQLite database");
+        let mut connection = SqliteConnection::establish(path).expect("open the SQLite database");
+        let wait = format!("PRAGMA busy_timeout = {}", Duration::from_secs(30).as_millis());
+        connection.batch_execute(&wait).expect("set the busy timeout");
+        connection
+    }
+
+    fn postgres(&self) -> PgConnection {
+        PgConnection::establish(&self.url).expect("connect to the PostgreSQL database")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_database_is_empty_and_its_catalog_can_be_read() {
+        for kind in [DatabaseKind::Sqlite, DatabaseKind::Postgres] {
+            if kind.is_available() {
+                let (database, other) = (Database::create(kind), Database::create(kind));
+                assert!(database.tables().is_empty());
+                database.execute("CREATE TABLE a (x BIGINT, y TEXT); CREATE TABLE b (z BIGINT)");
+                let tables = database.tables();
+                assert_eq!(tables.keys().collect::<Vec<_>>(), ["a", "b"], "{kind:?}");
+                assert_eq!(tables["a"].iter().collect::<Vec<_>>(), ["x", "y"], "{kind:?}");
+                assert!(other.tables().is_empty(), "{kind:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Where the harness meets the machine: environment, clock, open files, temporary directory.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fmt::Debug;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// The value of an environment variable; an empty one counts as not set.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the harness is configured by the environment"
+)]
+pub(crate) fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The present moved by `seconds`, as RFC 3339 in UTC with milliseconds.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the server under test runs on the real clock"
+)]
+pub fn now_plus(seconds: i64) -> String {
+    let moment = OffsetDateTime::now_utc() + time::Duration::seconds(seconds);
+    let millisecond = moment
+        .replace_millisecond(moment.millisecond())
+        .expect("the millisecond it has");
+    millisecond
+        .format(&Rfc3339)
+        .expect("a date of this century has a text form")
+}
+
+/// How long a test waits for something that is allowed to take a while.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline(Instant);
+
+impl Deadline {
+    /// `seconds` from now.
+    pub fn seconds(seconds: u64) -> Self {
+        Self(Instant::now() + Duration::from_secs(seconds))
+    }
+
+    /// The time that is left; none when it has passed.
+    pub fn left(self) -> Option<Duration> {
+        self.0
+            .checked_duration_since(Instant::now())
+            .filter(|left| !left.is_zero())
+    }
+
+    /// Asks again and again until there is an answer. For what the interface allows to lag, and nothing else.
+    pub fn poll<T>(self, what: impl Debug, mut ask: impl FnMut() -> Option<T>) -> T {
+        loop {
+            if let Some(answer) = ask() {
+                return answer;
+            }
+            assert!(self.left().is_some(), "waited too long for {what:?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// Raises the limit of open files to what the machine allows: a thousand connections do not fit into the usual 1,024.
+pub fn allow_many_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        },
+    )
+    .expect("raising the limit of open files up to its maximum is always allowed");
+}
+
+/// A new directory that is removed when the test process ends. Everybody may pass through it, because the PostgreSQL
+/// cluster inside may belong to another user.
+pub fn temporary_directory(name: &str) -> PathBuf {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    let root = ROOT.get_or_init(|| {
+        let root = tempfile::Builder::new()
+            .prefix("audit-tests-")
+            .tempdir()
+            .expect("create a temporary directory");
+        let path = root.keep();
+        open_to_all(&path);
+        remove_at_exit(&path);
+        path
+    });
+    let path = tempfile::Builder::new()
+        .prefix(name)
+        .tempdir_in(root)
+        .expect("create a temporary directory")
+        .keep();
+    open_to_all(&path);
+    path
+}
+
+fn open_to_all(path: &Path) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
+        .expect("set permissions of a directory");
+}
+
+/// Statics are not dropped, so a shell waits for the end of this process (its pipe closes then) and cleans up. It tries
+/// again for a moment, because the servers whose files these are die by the same signal.
+fn remove_at_exit(path: &Path) {
+    let script = r#"cat; for attempt in 1 2 3 4 5 6 7 8; do rm -rf "$0" && exit; sleep 0.5; done"#;
+    let child = Command::new("sh")
+        .args(["-c", script])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("start a shell that removes the temporary directory");
+    // Kept for as long as the process lives: dropping it would close the pipe.
+    static JANITOR: OnceLock<std::process::Child> = OnceLock::new();
+    JANITOR
+        .set(child)
+        .expect("the temporary directory is created once");
+}

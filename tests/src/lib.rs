@@ -1,0 +1,55 @@
+//! The harness of the black-box tests: it starts the real `audit-server` on a real database, creates organizations
+//! through the command line, and talks to the server over HTTP as any client would.
+//!
+//! ```no_run
+//! use audit_tests::{DatabaseKind, Organization, event};
+//!
+//! let organization = Organization::fresh(DatabaseKind::Sqlite);
+//! let id = organization.project().store(event());
+//! assert_eq!(organization.project().event(&id)["action"], "user.created");
+//! ```
+//!
+//! Invariants:
+//! - Nothing here links the server's crates: a test knows what a client can know.
+//! - Nothing outlives the test process: every child hangs on a pipe that closes with it (see [`process`]).
+//! - Every JSON answer is checked for its `request_id`, whatever the test is about (see [`Client`]).
+//! - Every test has an organization of its own; only tests that stop or configure a server start their own.
+
+mod answer;
+mod client;
+mod database;
+mod edge;
+mod events;
+mod organization;
+mod postgres;
+pub mod process;
+mod server;
+
+pub use answer::{Answer, RawAnswer};
+pub use client::{Client, Request};
+pub use database::{Database, DatabaseKind};
+pub use edge::{Deadline, allow_many_open_files, now_plus, temporary_directory};
+pub use events::{content_hash, event, event_with, merge};
+pub use organization::Organization;
+pub use server::{Finished, Server, command_line, command_line_on, command_line_with};
+
+/// Makes two tests of each function, `name::sqlite` and `name::postgres`. The functions take a [`DatabaseKind`]; one that
+/// is not in the list is dead code, which the compiler reports.
+#[macro_export]
+macro_rules! on_both_databases {
+    ($($name:ident),+ $(,)?) => {$(
+        mod $name {
+            #[test]
+            fn sqlite() {
+                super::$name($crate::DatabaseKind::Sqlite);
+            }
+
+            #[test]
+            fn postgres() {
+                if $crate::DatabaseKind::Postgres.is_available() {
+                    super::$name($crate::DatabaseKind::Postgres);
+                }
+            }
+        }
+    )+};
+}

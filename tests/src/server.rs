@@ -1,0 +1,241 @@
+//! The binary under test: as a running server, and as a command line.
+
+use crate::client::Client;
+use crate::database::{Database, DatabaseKind};
+use crate::edge::{Deadline, environment};
+use crate::process::{Exit, Process};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// Long enough for a debug build on a busy machine; a server that needs more has a fault.
+const START_SECONDS_MAX: u64 = 60;
+
+/// The daily limits of the shared servers. Only tests about limits create organizations on these plans.
+const SHARED_ENVIRONMENT: &[(&str, &str)] = &[
+    ("AUDIT_DAILY_LIMIT_FREE", "10"),
+    ("AUDIT_DAILY_LIMIT_PRO", "20"),
+    ("RUST_LOG", "warn"),
+];
+
+/// The binary: what `AUDIT_SERVER_BIN` names, or else what cargo builds, once per test process.
+fn binary() -> &'static str {
+    static BINARY: OnceLock<String> = OnceLock::new();
+    BINARY.get_or_init(|| environment("AUDIT_SERVER_BIN").unwrap_or_else(build))
+}
+
+fn build() -> String {
+    let cargo = environment("CARGO").unwrap_or_else(|| "cargo".to_owned());
+    let output = Command::new(cargo)
+        .args([
+            "build",
+            "-p",
+            "audit-server",
+            "--bin",
+            "audit-server",
+            "--message-format=json",
+        ])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("run cargo");
+    assert!(output.status.success(), "cargo cannot build audit-server");
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
+    let artifacts = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let executable = artifacts
+        .filter_map(|message| Some(message["executable"].as_str()?.to_owned()))
+        .next_back();
+    executable.expect("cargo names the executable it has built")
+}
+
+/// How a command ended and what it wrote.
+#[derive(Debug)]
+pub struct Finished {
+    /// Code or signal.
+    pub exit: Exit,
+    /// Without the last line break.
+    pub stdout: String,
+    /// Without the last line break.
+    pub stderr: String,
+}
+
+impl Finished {
+    /// Asserts success and gives standard output.
+    pub fn success(self) -> String {
+        assert_eq!(self.exit, Exit::Code(0), "{}\n{}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    /// Asserts success and reads standard output as JSON.
+    pub fn json(self) -> Value {
+        let stdout = self.success();
+        serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error} in {stdout:?}"))
+    }
+
+    /// Asserts the refusal that the operating contract promises: exit code 1 or 2, one clear line on standard error
+    /// (the parser of the command line may add its usage), no panic. Gives standard error.
+    pub fn refusal(self) -> String {
+        assert!(matches!(self.exit, Exit::Code(1 | 2)), "{self:?}");
+        assert!(!self.stderr.is_empty(), "a refusal says why: {self:?}");
+        for word in ["panicked", "RUST_BACKTRACE", "stack backtrace"] {
+            assert!(!self.stderr.contains(word), "{self:?}");
+        }
+        self.stderr
+    }
+}
+
+/// Runs `audit-server` with these arguments to its end.
+pub fn command_line(arguments: &[&str]) -> Finished {
+    command_line_with(arguments, &[])
+}
+
+/// The same with `--database-url` of `database` appended.
+pub fn command_line_on(database: &Database, arguments: &[&str]) -> Finished {
+    on_url(database.url(), arguments)
+}
+
+pub(crate) fn on_url(database_url: &str, arguments: &[&str]) -> Finished {
+    let mut arguments = arguments.to_vec();
+    arguments.extend(["--database-url", database_url]);
+    command_line(&arguments)
+}
+
+/// Runs `audit-server` with these arguments and environment variables to its end.
+pub fn command_line_with(arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
+    let mut process = start_process(arguments, environment);
+    let exit = process.wait(Deadline::seconds(START_SECONDS_MAX));
+    let stdout = process.stdout.text();
+    // The first line is the harness's own.
+    let stdout = stdout.split_once('\n').map_or("", |(_, rest)| rest).to_owned();
+    Finished {
+        exit,
+        stdout,
+        stderr: process.stderr.text(),
+    }
+}
+
+fn start_process(arguments: &[&str], environment: &[(&str, &str)]) -> Process {
+    let mut all = vec![binary().to_owned()];
+    all.extend(arguments.iter().map(|&argument| argument.to_owned()));
+    let environment: Vec<_> = environment
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    Process::start(&all, &environment, "KILL")
+}
+
+/// A running server. It is killed when dropped, and when the test process ends.
+#[derive(Debug)]
+pub struct Server {
+    process: Process,
+    base_url: String,
+    database_url: String,
+}
+
+impl Server {
+    /// Starts one on `database` with these environment variables, and waits until it listens.
+    pub fn start(database: &Database, environment: &[(&str, &str)]) -> Self {
+        let arguments = [
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--database-url",
+            database.url(),
+        ];
+        Self::start_with(database, &arguments, environment)
+    }
+
+    /// The same with a command line of one's own.
+    pub fn start_with(database: &Database, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let process = start_process(arguments, environment);
+        let listening = |line: &str| {
+            line.strip_prefix("listening on ")
+                .map(|url| url.trim().to_owned())
+        };
+        let base_url = process
+            .stdout
+            .wait_for(Deadline::seconds(START_SECONDS_MAX), listening)
+            .unwrap_or_else(|| {
+                panic!(
+                    "the server does not listen; it wrote:\n{}\n{}",
+                    process.stdout.text(),
+                    process.stderr.text()
+                )
+            });
+        assert!(base_url.starts_with("http://127.0.0.1:"), "{base_url}");
+        Self {
+            process,
+            base_url,
+            database_url: database.url().to_owned(),
+        }
+    }
+
+    /// The one that all tests share which neither stop nor configure it.
+    pub fn shared(kind: DatabaseKind) -> &'static Self {
+        static SERVERS: [OnceLock<Server>; 2] = [OnceLock::new(), OnceLock::new()];
+        let index = match kind {
+            DatabaseKind::Sqlite => 0,
+            DatabaseKind::Postgres => 1,
+        };
+        SERVERS[index].get_or_init(|| Self::start(&Database::create(kind), SHARED_ENVIRONMENT))
+    }
+
+    /// Where it listens: `http://127.0.0.1:PORT`.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The database it runs on.
+    pub fn database_url(&self) -> &str {
+        &self.database_url
+    }
+
+    /// A client without a credential.
+    pub fn client(&self) -> Client {
+        Client::new(&self.base_url)
+    }
+
+    /// Runs a command on this server's database while it runs.
+    pub fn command_line(&self, arguments: &[&str]) -> Finished {
+        on_url(&self.database_url, arguments)
+    }
+
+    /// What it has written to standard output so far.
+    pub fn stdout(&self) -> String {
+        self.process.stdout.text()
+    }
+
+    /// What it has written to standard error so far.
+    pub fn stderr(&self) -> String {
+        self.process.stderr.text()
+    }
+
+    /// `kill -9`, and wait until it is gone.
+    pub fn kill(mut self) {
+        self.process.signal(Signal::KILL);
+        let exit = self.process.wait(Deadline::seconds(30));
+        assert_eq!(
+            exit,
+            Exit::Signal(Signal::KILL.as_raw()),
+            "it was running until then"
+        );
+    }
+
+    /// SIGTERM, without waiting.
+    pub fn terminate(&self) {
+        self.process.signal(Signal::TERM);
+    }
+
+    /// Waits for its end and gives how it ended and what it wrote.
+    pub fn wait(mut self, deadline: Deadline) -> Finished {
+        let exit = self.process.wait(deadline);
+        Finished {
+            exit,
+            stdout: self.stdout(),
+            stderr: self.stderr(),
+        }
+    }
+}
