@@ -1,7 +1,6 @@
-//! The command line. Every flag has an environment variable.
+//! The command line. Every flag that configures has an environment variable; those that say what to do have none.
 
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
-use audit_store::DatabaseUrl;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -40,6 +39,7 @@ pub(crate) enum Command {
     Routes,
 }
 
+/// Read by hand, because the parser of the command line would repeat a mistyped URL with the password in it.
 #[derive(Debug, Args)]
 pub(crate) struct DatabaseOptions {
     /// Where the database is: sqlite:PATH or postgres://USER@HOST/DATABASE.
@@ -49,7 +49,7 @@ pub(crate) struct DatabaseOptions {
         default_value = "sqlite:audit-data/audit.db",
         hide_env_values = true
     )]
-    pub(crate) database_url: DatabaseUrl,
+    pub(crate) database_url: String,
 }
 
 #[derive(Debug, Args)]
@@ -85,7 +85,7 @@ pub(crate) struct HttpOptions {
     /// The address to listen on; port 0 picks a free one.
     #[arg(long, env = "AUDIT_LISTEN", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
-    /// Origins whose pages may read events with a viewer token, such as https://app.example.com; all when not given.
+    /// Origins whose pages may read events with a viewer token, such as `https://app.example.com`; all when not given.
     #[arg(long, env = "AUDIT_CORS_ORIGINS", value_delimiter = ',')]
     pub(crate) cors_origins: Vec<String>,
     /// Threads that serve requests; one for each processor when not given.
@@ -116,13 +116,13 @@ pub(crate) struct DemoOptions {
 pub(crate) struct ImportOptions {
     /// The file; one event a line.
     pub(crate) file: PathBuf,
-    /// The project whose live events these are; written straight into the database.
-    #[arg(long, required_unless_present = "url", conflicts_with_all = ["url", "key"])]
+    /// The project whose events these are; written straight into the database, whatever --url says.
+    #[arg(long, env = "AUDIT_PROJECT", required_unless_present = "url")]
     pub(crate) project: Option<ProjectId>,
     /// live or test.
-    #[arg(long, default_value = "live", conflicts_with = "url")]
+    #[arg(long, default_value = "live")]
     pub(crate) environment: Environment,
-    /// A running server, such as http://127.0.0.1:8080; needs --key.
+    /// A running server, such as `http://127.0.0.1:8080`; needs --key.
     #[arg(long, env = "AUDIT_URL", requires = "key")]
     pub(crate) url: Option<String>,
     /// A project or master key of that server.

@@ -8,7 +8,6 @@ use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{Environment, EventFilter, KeyId, PageLimit, Search};
-use audit_store::DatabaseUrl;
 use comfy_table::{ContentArrangement, Table, presets::ASCII_MARKDOWN};
 use indicatif::ProgressBar;
 use serde_json::Value;
@@ -30,7 +29,7 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
     let listener = listen(&options.http)?;
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let database = DatabaseOptions {
-        database_url: DatabaseUrl::Sqlite(folder.path().join("demo.db")),
+        database_url: format!("sqlite:{}", folder.path().join("demo.db").display()),
     };
     let service = open(&database, None)?;
     let new = service

@@ -74,7 +74,7 @@ pub(crate) fn run(options: &ImportOptions) -> anyhow::Result<ExitCode> {
         File::open(&options.file).with_context(|| format!("cannot read {}", options.file.display()))?;
     let bytes = file.metadata().map(|metadata| metadata.len()).unwrap_or(0);
     let sink = match (&options.url, &options.key, options.project) {
-        (Some(url), Some(key), _) => Sink::Http {
+        (Some(url), Some(key), None) => Sink::Http {
             agent: ureq::Agent::config_builder()
                 .http_status_as_error(false)
                 .build()
@@ -131,6 +131,12 @@ pub(crate) fn import(
         if text.is_empty() {
             continue;
         }
+        if text.len() > REQUEST_BYTES_MAX {
+            report
+                .refused
+                .push((index + 1, format!("is longer than {REQUEST_BYTES_MAX} bytes")));
+            continue;
+        }
         // One broken line would spoil the whole request.
         if let Err(error) = json::parse(text) {
             report.refused.push((index + 1, error.to_string()));
@@ -170,8 +176,10 @@ impl Batch {
         }
         self.body.push(b']');
         let sent = sink.send(&self.body, self.line_numbers.len());
-        let last = self.line_numbers.last().copied().unwrap_or_default();
-        let sent = sent.with_context(|| format!("stopped at line {last}; everything before it is stored"))?;
+        let first = self.line_numbers.first().copied().unwrap_or_default();
+        let sent = sent.with_context(|| {
+            format!("stopped at line {first}; what is before it was sent, what begins there was not stored")
+        })?;
         report.stored += sent.stored;
         report.repeated += sent.repeated;
         report.refused.extend(

@@ -30,11 +30,19 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(code) => code,
+        // Whoever reads our output has read enough, as in `audit-server routes | head`.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say_error(&error);
             ExitCode::FAILURE
         }
     }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// One line, whatever it is made of.

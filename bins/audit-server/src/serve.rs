@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// How long requests that were accepted may take once the service is told to stop.
 const SHUTDOWN_SECONDS_MAX: u64 = 6;
+/// After how long the process ends whatever hangs. Supervisors kill after ten.
+const END_SECONDS_MAX: u64 = 9;
 /// How often the last uses of keys are written.
 const KEY_USES_INTERVAL_SECONDS: u64 = 5;
 /// Connections that wait to be accepted.
@@ -85,7 +87,12 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitCode> {
     let cors_origins = match options.cors_origins.as_slice() {
         [] => CorsOrigins::Any,
-        origins => CorsOrigins::Only(origins.to_vec()),
+        origins => CorsOrigins::Only(
+            origins
+                .iter()
+                .map(|origin| origin.trim_end_matches('/').to_owned())
+                .collect(),
+        ),
     };
     let address = listener.local_addr()?;
     let state = web::Data::new(HttpState::new(
@@ -101,6 +108,7 @@ pub(crate) fn run(
             .spawn(move || keep_house(&service, &stopped))?
     };
     let workers = options.http_workers;
+    let watched = Arc::clone(&service);
     let outcome = actix_web::rt::System::new().block_on(async move {
         let configure = move || App::new().configure(|config| audit_http::configure(config, state.clone()));
         let mut server = HttpServer::new(configure)
@@ -119,6 +127,7 @@ pub(crate) fn run(
                 _ = terminate.recv() => log::info!("SIGTERM: finishing what was accepted"),
                 _ = interrupt.recv() => log::info!("SIGINT: finishing what was accepted"),
             }
+            end_in_time(watched);
             handle.stop(true).await;
         });
         let mut stdout = std::io::stdout().lock();
@@ -135,6 +144,23 @@ pub(crate) fn run(
     outcome.context("the server stopped")?;
     log::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Ends the process when a database that hangs keeps it from ending by itself. Nothing that was acknowledged is lost by
+/// that; it is committed. What still waits was not acknowledged, and its senders are hung up on.
+fn end_in_time(service: Arc<AuditLog>) {
+    let watch = move || {
+        std::thread::sleep(Duration::from_secs(END_SECONDS_MAX));
+        let waiting = service.statistics().queue_depth;
+        log::warn!("the database does not answer; ending with {waiting} requests that were not stored");
+        std::process::exit(i32::from(waiting > 0));
+    };
+    if let Err(error) = std::thread::Builder::new()
+        .name("watchdog".to_owned())
+        .spawn(watch)
+    {
+        log::warn!("nobody watches over the end of the process: {error}");
+    }
 }
 
 /// What is to be done from time to time, until `stopped` closes.

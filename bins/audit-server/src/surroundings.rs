@@ -4,7 +4,7 @@ use crate::arguments::{DatabaseOptions, ServiceOptions};
 use anyhow::Context;
 use audit_app::{AuditLog, HashKey, Settings};
 use audit_domain::{Clock, DigestKey, Entropy, Timestamp};
-use audit_store::{QueueLimits, Store, StoreOptions};
+use audit_store::{DatabaseUrl, QueueLimits, Store, StoreOptions};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -80,7 +80,7 @@ pub(crate) fn open(
             },
         ),
     };
-    let url = &database.database_url;
+    let url: &DatabaseUrl = &database.database_url.parse().context("--database-url")?;
     let store = Store::open(url, store_options, &clock).with_context(|| format!("cannot open {url}"))?;
     let service = AuditLog::open(store, clock, Arc::new(SystemEntropy), settings);
     service.with_context(|| format!("cannot open {url}"))

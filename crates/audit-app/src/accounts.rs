@@ -28,6 +28,8 @@ pub struct NewOrganization {
     pub project_key: KeyText,
 }
 
+/// Keys of a project that are not revoked, at most.
+pub const PROJECT_KEYS_MAX: usize = 1_000;
 /// Projects of an organization, at most.
 pub const PROJECTS_MAX: usize = 1_000;
 
@@ -175,7 +177,8 @@ impl AuditLog {
     /// line).
     ///
     /// # Errors
-    /// [`AppError::NotFound`] when the project is not there or not the organization's.
+    /// [`AppError::NotFound`] when the project is not there or not the organization's, [`AppError::Forbidden`] when it has
+    /// [`PROJECT_KEYS_MAX`] keys.
     pub fn create_project_key(
         &self,
         organization_id: Option<OrganizationId>,
@@ -189,6 +192,14 @@ impl AuditLog {
         let owner = project.map(|project| project.organization_id);
         let owner = owner.filter(|owner| organization_id.is_none_or(|id| id == *owner));
         let owner = owner.ok_or(AppError::NotFound("project"))?;
+        let active = self
+            .store
+            .read(|rows| rows.project_keys(owner, Some(project_id)).map_err(AppError::from))?;
+        if active.iter().filter(|key| key.revoked_at.is_none()).count() >= PROJECT_KEYS_MAX {
+            return Err(AppError::Forbidden(format!(
+                "a project has at most {PROJECT_KEYS_MAX} keys that are not revoked"
+            )));
+        }
         let new = self.new_key(owner, Some((project_id, environment)), name.as_str());
         self.insert_key(new)
     }

@@ -38,7 +38,7 @@ impl AuditLog {
         selection: Selection,
         request: EventsRequest,
     ) -> Result<EventsAnswer> {
-        self.store.read(|rows| {
+        self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             let tier = visible_tier(&scope, principal)?;
             let mut filter = request.filter;
@@ -72,7 +72,7 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`] when the principal's project has no such event.
     pub fn event(&self, principal: &Principal, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
-        self.store.read(|rows| {
+        self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             let event = rows
                 .event(scope.ledger_id, id)?

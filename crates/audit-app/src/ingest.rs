@@ -222,7 +222,7 @@ impl AuditLog {
         };
         let mut id = EventId::new(now, self.entropy.bytes());
         for (index, item) in items.into_iter().enumerate() {
-            match Event::from_json(item, body.len(), now) {
+            match Event::from_json(item, now) {
                 Ok(event) => {
                     let (event, redacted_fields) = self.prepare_event(sender, event, id, now);
                     prepared.events.push(event);

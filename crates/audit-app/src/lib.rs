@@ -45,7 +45,7 @@ mod service;
 mod settings;
 mod viewers;
 
-pub use accounts::{NewKey, NewOrganization, PROJECTS_MAX};
+pub use accounts::{NewKey, NewOrganization, PROJECT_KEYS_MAX, PROJECTS_MAX};
 pub use error::{AppError, Result};
 pub use events::{EventsAnswer, EventsRequest};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};

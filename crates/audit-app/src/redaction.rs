@@ -3,13 +3,13 @@
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::Principal;
-use audit_domain::{Event, Name, RuleId, Timestamp};
+use audit_domain::{Event, Name, RuleId, Timestamp, check_free_form, check_size};
 use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, Report, Session, Shape};
 use audit_store::{RedactionRuleRow, Rows, StoreError};
 use serde_json::{Map, Value};
 
 /// Custom rules of a project, at most.
-pub const CUSTOM_RULES_MAX: usize = 200;
+pub const CUSTOM_RULES_MAX: usize = 100;
 
 /// What a rule looks for.
 #[derive(Clone, Debug)]
@@ -310,8 +310,12 @@ impl AuditLog {
                 .into_iter()
                 .find(|rule| rule.id == id)
                 .ok_or(AppError::NotFound("redaction rule"))?;
+            let before = rule.to_row(now);
             rule.change(change)?;
-            rows.put_redaction_rule(project_id, &rule.to_row(now))?;
+            let after = rule.to_row(now);
+            if after != before {
+                rows.put_redaction_rule(project_id, &after)?;
+            }
             Ok(rule)
         })
     }
@@ -346,7 +350,7 @@ impl AuditLog {
     /// What the project's rules would do to `event`. Nothing is kept.
     ///
     /// # Errors
-    /// When the principal does not reach the project.
+    /// When the principal does not reach the project, or the event is larger or deeper than one may be.
     pub fn try_redaction(
         &self,
         principal: &Principal,
@@ -354,7 +358,9 @@ impl AuditLog {
         event: Map<String, Value>,
     ) -> Result<RedactionTrial> {
         let scope = self.store.read(|rows| self.scope(rows, principal, selection))?;
+        check_free_form(&event, "event")?;
         let original = Value::Object(event);
+        check_size(&original, "event")?;
         let mut redacted = original.clone();
         let report = scope.project.engine.redact(&mut redacted, &Shape::audit_event());
         let empty = || Value::Object(Map::new());
@@ -412,7 +418,7 @@ mod tests {
             "changes": [{"field": "f@example.com", "before": "b@example.com", "after": {"x": ["a@example.com"]}}],
         });
         let engine = Engine::builtins();
-        let mut typed = Event::from_json(event.clone(), 0, NOW).unwrap();
+        let mut typed = Event::from_json(event.clone(), NOW).unwrap();
         let report = redact_event(&engine, &mut typed);
         let mut value = event;
         let expected = engine.redact(&mut value, &Shape::audit_event());

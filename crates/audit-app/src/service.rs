@@ -53,7 +53,7 @@ impl AuditLog {
         let now = clock.now();
         let new_key: [u8; 32] = entropy.bytes();
         let new_secret = ViewerSecret::generate(entropy.bytes());
-        // Several nodes may start at once on an empty database: the transaction lets one of them make the secrets.
+        // Several nodes may start at once on an empty database: one of them makes the secrets.
         let key = store.configure(move |rows| -> Result<Vec<u8>> {
             if rows.viewer_secrets()?.is_empty() {
                 rows.rotate_viewer_secret(&new_secret, now, now)?;

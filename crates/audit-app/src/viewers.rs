@@ -148,13 +148,16 @@ impl AuditLog {
                 .into_iter()
                 .find(|known| known.tier.name == name);
             let mut stored = found.ok_or(AppError::NotFound("viewer tier"))?;
+            let before = stored.tier.clone();
             let tier = &mut stored.tier;
             tier.categories = change.categories.unwrap_or(tier.categories.take());
             tier.actions = change.actions.unwrap_or(tier.actions.take());
             tier.hidden_fields = change
                 .hidden_fields
                 .unwrap_or(std::mem::take(&mut tier.hidden_fields));
-            rows.update_tier(project_id, tier)?;
+            if *tier != before {
+                rows.update_tier(project_id, tier)?;
+            }
             Ok(stored)
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::event::{Action, Actor, ActorType, Category, Change, Context, Event, Target};
 use crate::fields::Fields;
+use crate::json;
 use crate::{Timestamp, Violation, Violations};
 use serde_json::{Map, Value};
 
@@ -13,6 +14,8 @@ pub mod limits {
     pub const ID_CHARS_MAX: usize = 256;
     /// `actor.name`, `actor.email`, `target.name` and `changes[].field`.
     pub const NAME_CHARS_MAX: usize = 512;
+    /// A key of a free-form object.
+    pub const KEY_CHARS_MAX: usize = 512;
     /// Objects and arrays inside one another, the event itself included.
     pub const DEPTH_LEVELS_MAX: usize = 16;
     /// Items of `changes`.
@@ -22,25 +25,38 @@ pub mod limits {
 }
 
 impl Event {
-    /// Reads an event from JSON that [`crate::json::parse`] made of a request of `request_bytes` bytes (so that the
-    /// size of each event is measured only where one can be too large).
+    /// Reads an event from JSON that [`crate::json::parse`] made of a request.
     ///
     /// # Errors
     /// Every field that is missing, unknown, of a wrong type or out of its limits.
-    pub fn from_json(value: Value, request_bytes: usize, now: Timestamp) -> Result<Self, Violations> {
-        let event = Fields::read(value, |fields| read_event(fields, now))?;
-        if request_bytes > limits::EVENT_CHARS_MAX {
-            let chars = event.canonical_as_sent().chars().count();
-            if chars > limits::EVENT_CHARS_MAX {
-                let message = format!(
-                    "must have at most {} characters as JSON, has {chars}",
-                    limits::EVENT_CHARS_MAX
-                );
-                return Err(Violations::one("", message));
-            }
-        }
-        Ok(event)
+    pub fn from_json(value: Value, now: Timestamp) -> Result<Self, Violations> {
+        check_size(&value, "event")?;
+        Fields::read(value, |fields| read_event(fields, now))
     }
+}
+
+/// Refuses JSON that is larger than an event may be, before anybody walks through it.
+///
+/// # Errors
+/// A violation of `field`.
+pub fn check_size(value: &Value, field: &str) -> Result<(), Violations> {
+    match json::compact_chars_up_to(value, limits::EVENT_CHARS_MAX) {
+        Some(_) => Ok(()),
+        None => {
+            let message = format_args!("must have at most {} characters as JSON", limits::EVENT_CHARS_MAX);
+            Err(Violations::one(field, message))
+        }
+    }
+}
+
+/// Refuses free-form JSON that is nested too deeply, or has keys that are too long, or NUL characters.
+///
+/// # Errors
+/// Violations below `field`.
+pub fn check_free_form(object: &Map<String, Value>, field: &str) -> Result<(), Violations> {
+    let mut found = Vec::new();
+    check_entries(&mut Fields::noting(&mut found), field, object, 1);
+    Violations::check(found)
 }
 
 fn read_event(fields: &mut Fields<'_>, now: Timestamp) -> Option<Event> {
@@ -175,7 +191,7 @@ fn check_value(fields: &mut Fields<'_>, path: &str, value: &Value, level: usize)
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                if needs_check(item) {
+                if needs_check(item) && !fields.is_full() {
                     check_value(fields, &format!("{path}[{index}]"), item, level + 1);
                 }
             }
@@ -187,6 +203,13 @@ fn check_value(fields: &mut Fields<'_>, path: &str, value: &Value, level: usize)
 
 fn check_entries(fields: &mut Fields<'_>, path: &str, object: &Map<String, Value>, level: usize) {
     for (key, value) in object {
+        if fields.is_full() {
+            return;
+        }
+        if key.len() > limits::KEY_CHARS_MAX && key.chars().count() > limits::KEY_CHARS_MAX {
+            let message = format!("must have keys of at most {} characters", limits::KEY_CHARS_MAX);
+            fields.note(Violation::new(path, message));
+        }
         if key.contains('\0') {
             fields.note(Violation::new(path, "must not have a key with a NUL character"));
         }
@@ -213,7 +236,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
     fn read(value: Value) -> Result<Event, Violations> {
-        Event::from_json(value, 0, NOW)
+        Event::from_json(value, NOW)
     }
 
     fn fields_of(result: Result<Event, Violations>) -> Vec<String> {
@@ -339,11 +362,10 @@ mod tests {
             let empty = with("metadata", json!({"k": ""})).to_string().chars().count();
             with("metadata", json!({"k": "é".repeat(chars - empty)}))
         };
-        let read = |value: Value| Event::from_json(value, usize::MAX, NOW);
         assert!(read(sized(limits::EVENT_CHARS_MAX)).is_ok());
         assert_eq!(
             fields_of(read(sized(limits::EVENT_CHARS_MAX + 1))),
-            [": must have at most 65536 characters as JSON, has 65537"]
+            ["event: must have at most 65536 characters as JSON"]
         );
     }
 

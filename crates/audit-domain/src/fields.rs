@@ -25,7 +25,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads a JSON object with `read`, which takes the fields it knows; all others are refused.
+    /// Reads a JSON object, by default an event, with `read`, which takes the fields it knows; all others are refused.
     ///
     /// # Errors
     /// Every field that is missing, unknown or not as it must be.
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
             }
             other => {
                 found.push(Violation::new(
-                    "",
+                    "event",
                     format_args!("Expected object, received {}", type_name(&other)),
                 ));
                 None
@@ -48,6 +48,11 @@ impl<'a> Fields<'a> {
         };
         Violations::check(found)?;
         outcome.ok_or_else(|| Violations::one("", "could not be read"))
+    }
+
+    /// Only a place where violations are noted.
+    pub(crate) fn noting(found: &'a mut Vec<Violation>) -> Self {
+        Self::new(String::new(), Map::new(), found)
     }
 
     /// The fields of an object within this one.
@@ -66,8 +71,10 @@ impl<'a> Fields<'a> {
 
     /// Notes a violation; returns `None` to stand for the field that could not be read.
     pub fn violate<T>(&mut self, name: &str, message: impl Display) -> Option<T> {
-        let path = self.path(name);
-        self.found.push(Violation::new(path, message));
+        if !self.is_full() {
+            let path = self.path(name);
+            self.found.push(Violation::new(path, message));
+        }
         None
     }
 
@@ -185,7 +192,14 @@ impl<'a> Fields<'a> {
 
     /// Notes a violation whose full path is known.
     pub fn note(&mut self, violation: Violation) {
-        self.found.push(violation);
+        if !self.is_full() {
+            self.found.push(violation);
+        }
+    }
+
+    /// Whether as many violations are noted as are told; looking for more is then a waste.
+    pub fn is_full(&self) -> bool {
+        self.found.len() >= Violations::COUNT_MAX
     }
 
     /// An object.

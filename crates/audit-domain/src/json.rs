@@ -33,6 +33,8 @@ pub enum JsonError {
 const INTEGER_DIGITS_MAX: usize = 308;
 /// The most digits a double keeps of any decimal (ECMA-262 writes at most 17).
 const SIGNIFICANT_DIGITS_MAX: usize = 17;
+/// Characters of a refused number that the message shows.
+const LITERAL_CHARS_SHOWN: usize = 40;
 /// How `serde_json` with `arbitrary_precision` hands a number to a visitor: as a map with this one key.
 const NUMBER_KEY: &str = "$serde_json::private::Number";
 
@@ -52,6 +54,50 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
         return Err(JsonError::ReservedKey);
     }
     Ok(value)
+}
+
+/// The number of characters of a value as compact JSON, or `None` when there are more than `chars_max`.
+pub fn compact_chars_up_to(value: &Value, chars_max: usize) -> Option<usize> {
+    fn text_chars(text: &str) -> usize {
+        let escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1F);
+        let continued = |byte: &u8| byte & 0xC0 == 0x80;
+        let bytes = text.as_bytes();
+        let escapes: usize = bytes
+            .iter()
+            .filter(|byte| escaped(byte))
+            .map(|byte| escape_chars(*byte) - 1)
+            .sum();
+        2 + bytes.len() - bytes.iter().filter(|byte| continued(byte)).count() + escapes
+    }
+
+    fn escape_chars(byte: u8) -> usize {
+        if matches!(byte, b'"' | b'\\' | 0x08 | 0x09 | 0x0A | 0x0C | 0x0D) {
+            2
+        } else {
+            6
+        }
+    }
+
+    fn count(value: &Value, left: usize) -> Option<usize> {
+        let commas = |items: usize| items.saturating_sub(1);
+        match value {
+            Value::Null | Value::Bool(true) => left.checked_sub(4),
+            Value::Bool(false) => left.checked_sub(5),
+            Value::Number(number) => left.checked_sub(number.as_str().len()),
+            Value::String(text) => left.checked_sub(text_chars(text)),
+            Value::Array(items) => items
+                .iter()
+                .try_fold(left.checked_sub(2 + commas(items.len()))?, |left, item| {
+                    count(item, left)
+                }),
+            Value::Object(object) => object.iter().try_fold(
+                left.checked_sub(2 + commas(object.len()))?,
+                |left, (key, value)| count(value, left.checked_sub(text_chars(key) + 1)?),
+            ),
+        }
+    }
+
+    count(value, chars_max).map(|left| chars_max - left)
 }
 
 /// Builds a [`Value`], refusing repeated keys and counting the numbers.
@@ -144,11 +190,12 @@ fn check_numbers(bytes: &[u8]) -> Result<usize, JsonError> {
                     .position(|byte| !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9'))
                     .map_or(bytes.len(), |length| at + length);
                 if !is_exact(&bytes[at..end]) {
-                    let literal = bytes[at..end]
+                    let shown = bytes[at..end]
                         .iter()
-                        .take(40)
-                        .map(|byte| char::from(*byte))
-                        .collect();
+                        .take(LITERAL_CHARS_SHOWN)
+                        .map(|byte| char::from(*byte));
+                    let cut = if end - at > LITERAL_CHARS_SHOWN { "…" } else { "" };
+                    let literal = shown.collect::<String>() + cut;
                     return Err(JsonError::Number { literal, offset: at });
                 }
                 (at, numbers) = (end, numbers + 1);
@@ -168,18 +215,28 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     at + 1
 }
 
-/// Whether the literal is an integer, or has few enough digits for a double, and is within its range.
+/// Whether keeping the literal keeps its value: an integer of any length, or a decimal that the nearest double, written
+/// with as many digits, gives back.
 fn is_exact(literal: &[u8]) -> bool {
     let text = std::str::from_utf8(literal).unwrap_or_default();
     if literal.iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9')) {
         return text.trim_start_matches('-').len() <= INTEGER_DIGITS_MAX;
     }
-    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let digits = significant_digits(text);
+    if digits.is_empty() {
+        return true;
+    }
+    text.parse::<f64>().is_ok_and(|value| {
+        let written = format!("{:.*e}", digits.len() - 1, value);
+        digits.len() <= SIGNIFICANT_DIGITS_MAX && value.is_finite() && significant_digits(&written) == digits
+    })
+}
+
+/// The digits of a number without those zeros that only say where the point is; empty for zero.
+fn significant_digits(number: &str) -> String {
+    let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    digits.trim_start_matches('0').trim_end_matches('0').len() <= SIGNIFICANT_DIGITS_MAX
-        && text
-            .parse::<f64>()
-            .is_ok_and(|value| value.is_finite() && (value != 0.0 || digits.trim_matches('0').is_empty()))
+    digits.trim_matches('0').to_owned()
 }
 
 #[cfg(test)]
@@ -220,12 +277,23 @@ mod tests {
             "1.0",
             "1e21",
             "0.30000000000000004",
+            "0.10000000000000001",
+            "9007199254740992.0",
+            "1.50",
             "-0.0",
             "0e5",
             "100000000000000000000.0",
         ] {
             assert!(parse(text.as_bytes()).is_ok(), "{text}");
         }
+    }
+
+    #[test]
+    fn characters_are_counted_as_compact_json_has_them() {
+        let value = json!({"a\"é": ["\u{1f600}\n\u{1}", null, true, false, 12.5, {}], "b": []});
+        let chars = value.to_string().chars().count();
+        assert_eq!(compact_chars_up_to(&value, chars), Some(chars));
+        assert_eq!(compact_chars_up_to(&value, chars - 1), None);
     }
 
     #[test]

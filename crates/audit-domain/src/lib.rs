@@ -8,7 +8,7 @@
 //!
 //! let now = Timestamp::parse_rfc3339("2026-01-15T10:30:00Z")?;
 //! let body = br#"{"action":"user.created","category":"mutation","tenant_id":"acme","actor":{"id":"u1","type":"user"}}"#;
-//! let event = Event::from_json(json::parse(body)?, body.len(), now)?;
+//! let event = Event::from_json(json::parse(body)?, now)?;
 //! let record = Record::new(&event, false, Stamp { id: EventId::new(now, [7; 10]), received_at: now });
 //! assert_eq!(record.content_hash(), ContentHash::of(record.canonical()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -41,7 +41,7 @@ pub use account::{Environment, Name, NameError, Plan, UnknownWord};
 pub use cursor::{CursorError, CursorKey, Position};
 pub use digest::{Comparison, ContentHash, DigestKey, SentDigest};
 pub use event::{Action, ActionError, Actor, ActorType, Category, Change, Context, Event, Target};
-pub use event_reader::limits;
+pub use event_reader::{check_free_form, check_size, limits};
 pub use facets::Facets;
 pub use fields::{Fields, type_name};
 pub use filter::{ActionFilter, EventFilter, PageLimit};

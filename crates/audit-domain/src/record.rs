@@ -182,7 +182,7 @@ mod tests {
         if let Some(occurred_at) = occurred_at {
             value["occurred_at"] = json!(occurred_at);
         }
-        Event::from_json(value, 0, Timestamp::from_seconds(1_768_473_000)).unwrap()
+        Event::from_json(value, Timestamp::from_seconds(1_768_473_000)).unwrap()
     }
 
     fn stamp(millis: i64, random: u8) -> Stamp {

@@ -25,8 +25,10 @@ pub struct Search(Vec<SearchWord>);
 impl Search {
     /// The longest search text, in characters.
     pub const CHARS_MAX: usize = 256;
-    /// The most words of a search.
+    /// The most different words of a search.
     pub const WORDS_MAX: usize = 16;
+    /// The most of them that may be prefixes: a prefix stands for every word that begins so, and each is looked up.
+    pub const PREFIX_WORDS_MAX: usize = 2;
 
     /// Reads a search text. A `*` directly behind a word makes it a prefix.
     ///
@@ -40,7 +42,18 @@ impl Search {
         let mut found = Vec::new();
         for piece in text.split_inclusive(|character: char| !character.is_alphanumeric()) {
             let is_prefix = piece.ends_with('*');
-            found.extend(words(piece).map(|text| SearchWord { text, is_prefix }));
+            for text in words(piece) {
+                let word = SearchWord { text, is_prefix };
+                if !found.contains(&word) {
+                    found.push(word);
+                }
+            }
+        }
+        if found.iter().filter(|word| word.is_prefix).count() > Self::PREFIX_WORDS_MAX {
+            return refuse(format!(
+                "must have at most {} words with a *",
+                Self::PREFIX_WORDS_MAX
+            ));
         }
         match found.len() {
             0 => refuse("must hold a letter or a digit".to_owned()),
@@ -98,8 +111,15 @@ mod tests {
     fn a_search_has_words_and_limits() {
         assert!(Search::parse("!!!").is_err());
         assert!(Search::parse("").is_err());
-        assert!(Search::parse(&"a ".repeat(16)).is_ok());
-        assert!(Search::parse(&"a ".repeat(17)).is_err());
+        let different = |words: u32| (0..words).map(|word| format!("w{word} ")).collect::<String>();
+        assert!(Search::parse(&different(16)).is_ok());
+        assert!(Search::parse(&different(17)).is_err());
+        assert_eq!(
+            Search::parse(&"a ".repeat(17)).map(|search| search.words().len()),
+            Ok(1)
+        );
+        assert!(Search::parse("a* b*").is_ok());
+        assert!(Search::parse("a* b* c*").is_err());
         assert!(Search::parse(&"é".repeat(256)).is_ok());
         assert!(Search::parse(&"é".repeat(257)).is_err());
     }

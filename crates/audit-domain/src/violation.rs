@@ -12,10 +12,18 @@ pub struct Violation {
 }
 
 impl Violation {
+    /// The longest path that is told, in characters; keys of free-form objects can be long.
+    const FIELD_CHARS_MAX: usize = 256;
+
     /// `message` about `field`.
     pub fn new(field: impl Into<String>, message: impl fmt::Display) -> Self {
+        let mut field = field.into();
+        if let Some((end, _)) = field.char_indices().nth(Self::FIELD_CHARS_MAX) {
+            field.truncate(end);
+            field.push('…');
+        }
         Self {
-            field: field.into(),
+            field,
             message: message.to_string(),
         }
     }
@@ -27,6 +35,9 @@ impl Violation {
 pub struct Violations(Vec<Violation>);
 
 impl Violations {
+    /// The most violations that are told at once.
+    pub const COUNT_MAX: usize = 100;
+
     /// A single violation.
     pub fn one(field: impl Into<String>, message: impl fmt::Display) -> Self {
         Self(vec![Violation::new(field, message)])

@@ -27,8 +27,8 @@ pub enum ApiError {
     /// The body is larger than [`crate::BODY_BYTES_MAX`].
     #[error("the request body must have at most {} bytes", crate::BODY_BYTES_MAX)]
     PayloadTooLarge,
-    /// The body is not declared to be JSON.
-    #[error("the header Content-Type must be application/json")]
+    /// The body is not declared to be JSON, or is compressed.
+    #[error("the header Content-Type must be application/json, and the body not compressed")]
     UnsupportedMediaType,
     /// The connection broke before the body was there.
     #[error("the request body could not be read")]
@@ -166,7 +166,7 @@ impl ApiError {
     }
 }
 
-/// Only the status: the body is written by [`crate::request_id`], which knows the request's id.
+/// Only the status: the body is written by the middleware, which knows the request's id.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
         self.answer().0

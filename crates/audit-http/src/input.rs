@@ -5,6 +5,7 @@ use crate::BODY_BYTES_MAX;
 use crate::error::ApiError;
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
+use actix_web::http::header::CONTENT_ENCODING;
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use audit_app::Selection;
@@ -22,7 +23,11 @@ impl FromRequest for JsonBody {
     type Future = Pin<Box<dyn Future<Output = Result<Self, Infallible>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let is_json = request.content_type().eq_ignore_ascii_case("application/json");
+        let is_compressed = request
+            .headers()
+            .get(CONTENT_ENCODING)
+            .is_some_and(|coding| coding.as_bytes() != b"identity");
+        let is_json = request.content_type().eq_ignore_ascii_case("application/json") && !is_compressed;
         let bytes = Bytes::from_request(request, payload);
         Box::pin(async move {
             let body = match bytes.await {

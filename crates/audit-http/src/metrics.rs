@@ -14,8 +14,8 @@ pub(crate) struct Metrics {
     events_repeated: IntCounter,
     events_refused: IntCounter,
     fields_redacted: IntCounter,
-    commits: IntGauge,
-    events_stored: IntGauge,
+    commits: IntCounter,
+    events_stored: IntCounter,
     queue_depth: IntGauge,
 }
 
@@ -63,11 +63,11 @@ impl Metrics {
                 "Events of accepted batches that were refused.",
             )?,
             fields_redacted: counter("audit_fields_redacted_total", "Fields that redaction changed.")?,
-            commits: gauge(
-                "audit_store_commits",
+            commits: counter(
+                "audit_store_commits_total",
                 "Transactions of this process that stored events.",
             )?,
-            events_stored: gauge("audit_store_events", "Events that this process stored.")?,
+            events_stored: counter("audit_store_events_total", "Events that this process stored.")?,
             queue_depth: gauge("audit_store_queue_depth", "Requests that wait to be written.")?,
             registry,
             requests,
@@ -76,6 +76,13 @@ impl Metrics {
     }
 
     pub(crate) fn request(&self, method: &str, route: &str, status: u16, seconds: f64) {
+        // Clients may make methods up, and every label value stays in memory for good.
+        const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"];
+        let method = if METHODS.contains(&method) {
+            method
+        } else {
+            "other"
+        };
         self.requests
             .with_label_values(&[method, route, &status.to_string()])
             .inc();
@@ -95,9 +102,9 @@ impl Metrics {
     pub(crate) fn render(&self, service: &AuditLog) -> prometheus::Result<Vec<u8>> {
         let statistics = service.statistics();
         self.commits
-            .set(i64::try_from(statistics.commits).unwrap_or(i64::MAX));
+            .inc_by(statistics.commits.saturating_sub(self.commits.get()));
         self.events_stored
-            .set(i64::try_from(statistics.events).unwrap_or(i64::MAX));
+            .inc_by(statistics.events.saturating_sub(self.events_stored.get()));
         self.queue_depth
             .set(i64::try_from(statistics.queue_depth).unwrap_or(i64::MAX));
         let mut text = Vec::new();

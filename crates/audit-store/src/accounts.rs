@@ -168,6 +168,7 @@ impl Rows<'_> {
         let changed = diesel::update(organizations::table.find(id.to_string()))
             .set(organizations::plan.eq(plan.as_str()))
             .execute(self.connection)?;
+        self.is_configuration_changed |= changed > 0;
         Ok(changed > 0)
     }
 
@@ -285,13 +286,13 @@ impl Rows<'_> {
 
     /// Revokes a key unless it is revoked already.
     pub fn revoke_key(&mut self, id: KeyId, now: Timestamp) -> Result<()> {
-        diesel::update(
-            api_keys::table
-                .find(id.to_string())
-                .filter(api_keys::revoked_at.is_null()),
-        )
-        .set(api_keys::revoked_at.eq(Some(now.as_micros())))
-        .execute(self.connection)?;
+        let active = api_keys::table
+            .find(id.to_string())
+            .filter(api_keys::revoked_at.is_null());
+        let revoked = diesel::update(active)
+            .set(api_keys::revoked_at.eq(Some(now.as_micros())))
+            .execute(self.connection)?;
+        self.is_configuration_changed |= revoked > 0;
         Ok(())
     }
 

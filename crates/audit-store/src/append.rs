@@ -5,7 +5,7 @@ pub(crate) mod postgres;
 pub(crate) mod sqlite;
 
 use crate::error::Result;
-use crate::tokens::tokens_of;
+use crate::tokens::{facet_tokens, identity_tokens};
 use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
 use sha2::{Digest, Sha256};
 
@@ -44,8 +44,17 @@ pub(crate) struct Idempotency {
 pub struct NewEvent {
     pub(crate) record: Record,
     pub(crate) action: String,
-    pub(crate) tokens: String,
+    pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
+}
+
+/// What an event is filed under in the index.
+#[derive(Clone, Debug)]
+pub(crate) struct Tokens {
+    /// Field values and search words, on both databases.
+    pub(crate) facets: String,
+    /// Ledger and idempotency key, for which PostgreSQL has indexes of their own.
+    pub(crate) identity: String,
 }
 
 impl NewEvent {
@@ -65,7 +74,10 @@ impl NewEvent {
             .as_ref()
             .map(|idempotency| idempotency.hash.as_slice());
         Self {
-            tokens: tokens_of(destination.ledger_id.0, facets, hash),
+            tokens: Tokens {
+                facets: facet_tokens(destination.ledger_id.0, facets),
+                identity: identity_tokens(destination.ledger_id.0, hash),
+            },
             action: facets.action.to_string(),
             record,
             idempotency,
@@ -74,7 +86,7 @@ impl NewEvent {
 
     /// About how many bytes it holds in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.record.canonical().len() + self.tokens.len() + self.action.len() + 256
+        self.record.canonical().len() + self.tokens.facets.len() + self.action.len() + 256
     }
 }
 
@@ -97,7 +109,7 @@ pub enum Appended {
 }
 
 /// The events of one request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct AppendRequest {
     pub(crate) destination: Destination,
     pub(crate) events: Vec<NewEvent>,

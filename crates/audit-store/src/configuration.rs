@@ -17,6 +17,29 @@ pub(crate) fn configuration_version(connection: &mut AnyConnection) -> Result<i6
         .first(connection)?)
 }
 
+/// Lets one transaction at a time change what is configured. Changes take turns from their beginning, so that none
+/// decides on what another is about to change, and none deadlocks.
+pub(crate) fn lock_configuration(connection: &mut AnyConnection) -> Result<()> {
+    if let AnyConnection::Postgres(postgres) = connection {
+        let row = configuration::table.find(ONLY_ROW).select(configuration::version);
+        row.for_update().first::<i64>(postgres)?;
+    }
+    Ok(())
+}
+
+/// The current version, which stays the current one until the end of the transaction.
+pub(crate) fn hold_configuration_version(connection: &mut AnyConnection) -> Result<i64> {
+    match connection {
+        // SQLite's writer holds the whole database.
+        AnyConnection::Sqlite(_) => configuration_version(connection),
+        AnyConnection::Postgres(postgres) => Ok(configuration::table
+            .find(ONLY_ROW)
+            .select(configuration::version)
+            .for_share()
+            .first(postgres)?),
+    }
+}
+
 /// Makes everything that relies on the configuration look at it again.
 pub(crate) fn increase_configuration_version(connection: &mut AnyConnection) -> Result<()> {
     diesel::update(configuration::table.find(ONLY_ROW))

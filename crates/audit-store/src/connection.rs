@@ -27,7 +27,9 @@ pub enum DatabaseUrl {
 
 /// The text is no database URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a database URL is sqlite:PATH or postgres://USER@HOST/DATABASE")]
+#[error(
+    "a database URL is sqlite:PATH with the path of a file, or postgres://USER:PASSWORD@HOST/DATABASE, where an @ in the password is written %40"
+)]
 pub struct DatabaseUrlError;
 
 impl FromStr for DatabaseUrl {
@@ -35,10 +37,16 @@ impl FromStr for DatabaseUrl {
 
     fn from_str(text: &str) -> Result<Self, DatabaseUrlError> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return Ok(Self::Postgres(text.to_owned()));
+            // libpq takes what follows the first @ for the host, and would print the rest of a password with it.
+            let is_ambiguous = text.matches('@').count() > 1;
+            return if is_ambiguous {
+                Err(DatabaseUrlError)
+            } else {
+                Ok(Self::Postgres(text.to_owned()))
+            };
         }
         match text.strip_prefix("sqlite:") {
-            Some(path) if !path.is_empty() => Ok(Self::Sqlite(PathBuf::from(path))),
+            Some(path) if !path.is_empty() && !path.starts_with(':') => Ok(Self::Sqlite(PathBuf::from(path))),
             _ => Err(DatabaseUrlError),
         }
     }
@@ -49,7 +57,11 @@ impl fmt::Display for DatabaseUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(formatter, "sqlite:{}", path.display()),
-            Self::Postgres(url) => match (url.split_once("://"), url.rsplit_once('@')) {
+            // The part behind the question mark may hold a password too.
+            Self::Postgres(url) => match (
+                url.split_once("://"),
+                url.split('?').next().unwrap_or(url).rsplit_once('@'),
+            ) {
                 (Some((scheme, _)), Some((_, host))) => write!(formatter, "{scheme}://…@{host}"),
                 _ => formatter.write_str("postgres://…"),
             },
@@ -71,7 +83,7 @@ pub(crate) enum Purpose {
 }
 
 /// How long a statement waits for another process that holds SQLite's write lock (an import beside a running server).
-const SQLITE_BUSY_TIMEOUT_MS: u32 = 10_000;
+const SQLITE_BUSY_TIMEOUT_MS: u32 = 5_000;
 /// Pages of the write-ahead log between checkpoints. Fewer, larger checkpoints cost less than many small ones.
 const SQLITE_CHECKPOINT_PAGES: u32 = 10_000;
 /// Page cache of the writing connection, in KiB.
@@ -80,6 +92,18 @@ const SQLITE_WRITER_CACHE_KIB: u32 = 64 * 1024;
 const SQLITE_READER_CACHE_KIB: u32 = 8 * 1024;
 /// How long connecting to PostgreSQL may take.
 const POSTGRES_CONNECT_TIMEOUT_SECONDS: u32 = 5;
+/// How long sent data may stay unacknowledged before the connection counts as broken.
+const POSTGRES_TCP_TIMEOUT_MS: u32 = 8_000;
+/// How long a connection may be silent before it is probed.
+const POSTGRES_KEEPALIVE_SECONDS: u32 = 10;
+/// How long a query may take.
+const POSTGRES_READ_TIMEOUT_MS: u32 = 10_000;
+/// How long a writer waits for another one, on any node, that holds the head of a ledger.
+const POSTGRES_LOCK_TIMEOUT_MS: u32 = 3_000;
+/// How long one statement of a writer may take.
+const POSTGRES_WRITE_TIMEOUT_MS: u32 = 30_000;
+/// After which a node that hangs in the middle of a transaction loses it, and the locks with it.
+const POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS: u32 = 10_000;
 
 impl DatabaseUrl {
     /// Opens a connection.
@@ -96,6 +120,9 @@ fn connect_sqlite(path: &std::path::Path, purpose: Purpose) -> Result<SqliteConn
         |error: &dyn fmt::Display| StoreError::Unreachable(format!("{}: {error}", path.display()));
     if let (Purpose::Write, Some(parent)) = (purpose, path.parent()) {
         std::fs::create_dir_all(parent).map_err(|error| unreachable(&error))?;
+    }
+    if purpose == Purpose::Write {
+        create_private(path).map_err(|error| unreachable(&error))?;
     }
     let mut connection =
         SqliteConnection::establish(&path.to_string_lossy()).map_err(|error| unreachable(&error))?;
@@ -117,6 +144,16 @@ fn connect_sqlite(path: &std::path::Path, purpose: Purpose) -> Result<SqliteConn
         .map_err(|error| unreachable(&error))?;
     use_write_ahead_log(&mut connection).map_err(|error| unreachable(&error))?;
     Ok(connection)
+}
+
+/// Makes the file unless it is there, for its owner's eyes only: it holds the secrets that sign viewer tokens. SQLite
+/// gives the files beside it the same permissions.
+fn create_private(path: &std::path::Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|_| ())
 }
 
 /// Switches the database to write-ahead logging, which it then remembers.
@@ -141,23 +178,42 @@ fn use_write_ahead_log(connection: &mut SqliteConnection) -> diesel::QueryResult
 }
 
 fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
-    let separator = if url.contains('?') { '&' } else { '?' };
-    let timeout = if url.contains("connect_timeout") {
-        String::new()
-    } else {
-        format!("{separator}connect_timeout={POSTGRES_CONNECT_TIMEOUT_SECONDS}")
-    };
     let unreachable =
         |error: &dyn fmt::Display| StoreError::Unreachable(error.to_string().trim_end().to_owned());
     let mut connection =
-        PgConnection::establish(&format!("{url}{timeout}")).map_err(|error| unreachable(&error))?;
-    let read_only = if purpose == Purpose::Read { "on" } else { "off" };
+        PgConnection::establish(&with_network_limits(url)).map_err(|error| unreachable(&error))?;
+    // Whatever hangs, a lock, a statement or a node in the middle of a transaction, the others go on.
+    let limits = match purpose {
+        Purpose::Read => format!(
+            "SET default_transaction_read_only = on; SET statement_timeout = {POSTGRES_READ_TIMEOUT_MS};"
+        ),
+        Purpose::Write => format!(
+            "SET lock_timeout = {POSTGRES_LOCK_TIMEOUT_MS};
+             SET statement_timeout = {POSTGRES_WRITE_TIMEOUT_MS};
+             SET idle_in_transaction_session_timeout = {POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS};"
+        ),
+    };
     connection
-        .batch_execute(&format!(
-            "SET client_min_messages = warning; SET default_transaction_read_only = {read_only};"
-        ))
+        .batch_execute(&format!("SET client_min_messages = warning; {limits}"))
         .map_err(|error| unreachable(&error))?;
     Ok(connection)
+}
+
+/// The URL with limits on how long a dead network is waited for, unless it has its own.
+fn with_network_limits(url: &str) -> String {
+    let limits = [
+        ("connect_timeout", POSTGRES_CONNECT_TIMEOUT_SECONDS),
+        ("tcp_user_timeout", POSTGRES_TCP_TIMEOUT_MS),
+        ("keepalives_idle", POSTGRES_KEEPALIVE_SECONDS),
+    ];
+    let mut limited = url.to_owned();
+    for (name, value) in limits {
+        if !url.contains(name) {
+            let separator = if limited.contains('?') { '&' } else { '?' };
+            limited = format!("{limited}{separator}{name}={value}");
+        }
+    }
+    limited
 }
 
 impl AnyConnection {
@@ -171,7 +227,8 @@ impl AnyConnection {
     ) -> Result<T, E> {
         let begin = match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE",
-            Self::Postgres(_) => "BEGIN",
+            // The reads after the head's lock must see what was committed while it was waited for.
+            Self::Postgres(_) => "BEGIN ISOLATION LEVEL READ COMMITTED",
         };
         self.batch_execute(begin).map_err(StoreError::from)?;
         let outcome = work(self);
@@ -227,14 +284,23 @@ mod tests {
             "postgres://u:p@h/d".parse(),
             Ok(DatabaseUrl::Postgres(_))
         ));
-        for text in ["", "sqlite:", "mysql://x", "audit.db"] {
+        for text in [
+            "",
+            "sqlite:",
+            "sqlite::memory:",
+            "mysql://x",
+            "audit.db",
+            "postgres://u:p@w@h/d",
+        ] {
             assert_eq!(text.parse::<DatabaseUrl>(), Err(DatabaseUrlError), "{text}");
         }
     }
 
     #[test]
     fn a_password_is_never_printed() {
-        let url: DatabaseUrl = "postgres://user:secret@host:5432/audit".parse().unwrap();
+        let url: DatabaseUrl = "postgres://user:secret@host:5432/audit?password=secret"
+            .parse()
+            .unwrap();
         assert_eq!(
             format!("{url} {url:?}"),
             "postgres://…@host:5432/audit postgres://…@host:5432/audit"

@@ -60,15 +60,26 @@ impl From<diesel::result::Error> for StoreError {
                 information,
             ) => Self::Unreachable(information.message().to_owned()),
             Error::BrokenTransactionManager => Self::Unreachable("the connection broke".to_owned()),
-            // PostgreSQL says this when an administrator stops it (`FATAL: terminating connection`).
-            Error::DatabaseError(DatabaseErrorKind::Unknown, information)
-                if information.message().contains("terminating connection") =>
-            {
+            Error::DatabaseError(_, information) if is_passing(information.message()) => {
                 Self::Unreachable(information.message().to_owned())
             }
             other => Self::Database(other),
         }
     }
+}
+
+/// Whether a database says that it cannot do something now: it is being stopped, or somebody held a lock for too long.
+/// Neither database gives these a kind of their own that diesel knows.
+fn is_passing(message: &str) -> bool {
+    const PASSING: [&str; 6] = [
+        "terminating connection",
+        "the database system is",
+        "statement timeout",
+        "lock timeout",
+        "database is locked",
+        "database table is locked",
+    ];
+    PASSING.iter().any(|passing| message.contains(passing))
 }
 
 /// The result of asking the store.

@@ -2,7 +2,7 @@
 
 use crate::append::plan::{Before, Head, Plan};
 use crate::append::{AppendRequest, LedgerId};
-use crate::configuration::configuration_version;
+use crate::configuration::hold_configuration_version;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::schema::{daily_usage, ledger_actions, ledgers};
@@ -82,7 +82,7 @@ pub(crate) fn read_before(
     day: i64,
 ) -> Result<Before> {
     let mut before = Before {
-        configuration_version: configuration_version(connection)?,
+        configuration_version: hold_configuration_version(connection)?,
         ..Before::default()
     };
     // In order, so that two nodes that need the same heads never wait for each other in a circle.
@@ -207,6 +207,11 @@ impl KnownActions {
             }
         }
         Ok(())
+    }
+
+    /// Forgets what a transaction wrote that was not committed.
+    pub(crate) fn rolled_back(&mut self) {
+        self.pending.clear();
     }
 
     /// Takes note of what was committed.

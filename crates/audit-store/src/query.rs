@@ -10,8 +10,8 @@ use crate::ledgers::actions_beginning;
 use crate::rows::Rows;
 use crate::tokens::{Kind, Term, token};
 use audit_domain::{
-    ActionFilter, Category, EventFilter, EventId, Facets, PageLimit, Position, StoredEvent, Timestamp,
-    ViewerTier,
+    ActionFilter, ActionGlob, Category, EventFilter, EventId, Facets, PageLimit, Position, StoredEvent,
+    Timestamp, ViewerTier,
 };
 
 /// What a reader asks for.
@@ -111,8 +111,9 @@ impl Rows<'_> {
             return Ok(None);
         }
         let ledger = query.ledger_id.0;
-        let is = |kind, value: &str| Term::Is(token(kind, ledger, value.as_bytes()));
+        let is = |kind, value: &str| Term::is(token(kind, ledger, value.as_bytes()));
         let ids = |kind, ids: &Vec<String>| Term::any_of(kind, ledger, ids.iter().map(String::as_str));
+        let searched = query.searched_kinds();
         let mut terms = Vec::new();
         terms.extend(filter.tenant_id.as_deref().map(|value| is(Kind::Tenant, value)));
         terms.extend(filter.actor_ids.as_ref().map(|values| ids(Kind::ActorId, values)));
@@ -131,7 +132,7 @@ impl Rows<'_> {
         );
         terms.extend(filter.category.map(|value| is(Kind::Category, value.as_str())));
         for word in filter.search.iter().flat_map(|search| search.words()) {
-            terms.push(Term::word(ledger, word));
+            terms.push(Term::word(ledger, word, &searched));
         }
         match &filter.action {
             None => {}
@@ -168,14 +169,39 @@ impl Rows<'_> {
             _ => {}
         }
         if let Some(globs) = &tier.actions {
-            let allowed = |action: &str| globs.iter().any(|glob| glob.matches(action));
-            match self.actions_like(query.ledger_id, "", allowed)? {
+            match self.terms_of_globs(query.ledger_id, globs)? {
                 Actions::None => return Ok(None),
                 Actions::Few(actions) => terms.push(actions),
                 Actions::Many => {}
             }
         }
         Ok(Some(terms))
+    }
+
+    /// The actions that a tier allows. A glob that is an action, or whole segments and a `*`, has a token of its own.
+    fn terms_of_globs(&mut self, ledger_id: LedgerId, globs: &[ActionGlob]) -> Result<Actions> {
+        let mut tokens = Vec::new();
+        for glob in globs {
+            let text = glob.as_str();
+            match text.split_once('*') {
+                None => tokens.push(token(Kind::Action, ledger_id.0, text.as_bytes())),
+                Some((beginning, "")) if beginning.ends_with('.') => {
+                    tokens.push(token(Kind::ActionBeginning, ledger_id.0, beginning.as_bytes()));
+                }
+                Some((beginning, _)) => {
+                    match self.actions_like(ledger_id, beginning, |action| glob.matches(action))? {
+                        Actions::None => {}
+                        Actions::Few(Term::AnyOf(few)) => tokens.extend(few),
+                        Actions::Few(_) | Actions::Many => return Ok(Actions::Many),
+                    }
+                }
+            }
+        }
+        Ok(if tokens.is_empty() {
+            Actions::None
+        } else {
+            Actions::Few(Term::AnyOf(tokens))
+        })
     }
 
     fn actions_like(
@@ -222,7 +248,23 @@ impl EventQuery {
             (filter.target_ids.is_some(), &["target", "id"]),
             (filter.target_type.is_some(), &["target", "type"]),
         ];
-        asked.iter().any(|(asked, path)| *asked && tier.hides(path))
+        let searches_nothing = filter.search.is_some() && self.searched_kinds().is_empty();
+        searches_nothing || asked.iter().any(|(asked, path)| *asked && tier.hides(path))
+    }
+
+    /// The searched texts that the reader sees.
+    fn searched_kinds(&self) -> Vec<Kind> {
+        let texts: [(Kind, &[&str]); 3] = [
+            (Kind::ActionWord, &["action"]),
+            (Kind::ActorNameWord, &["actor", "name"]),
+            (Kind::TargetNameWord, &["target", "name"]),
+        ];
+        let is_visible = |path: &[&str]| self.tier.as_ref().is_none_or(|tier| !tier.hides(path));
+        texts
+            .into_iter()
+            .filter(|(_, path)| is_visible(path))
+            .map(|(kind, _)| kind)
+            .collect()
     }
 
     /// Whether the event is one the query asks for, of those the reader may see.

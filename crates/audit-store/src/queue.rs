@@ -77,6 +77,8 @@ struct Waiting {
     transactions: VecDeque<Transaction>,
     bytes: usize,
     closed: bool,
+    /// Whether the last thing taken was a transaction.
+    took_transaction: bool,
 }
 
 impl Queue {
@@ -129,14 +131,17 @@ impl Queue {
     /// Takes what to do next, waiting for it; `None` when the queue is closed and everything in it is done.
     ///
     /// Everything that waits is taken at once, up to the size of a commit: the longer commits take, the more each
-    /// of them carries. Transactions go first; they are few, and their callers are people.
+    /// of them carries. Transactions and appends take turns, so that neither can keep the other waiting.
     pub(crate) fn take(&self) -> Option<Work> {
         let mut waiting = self.lock();
         loop {
-            if let Some(transaction) = waiting.transactions.pop_front() {
+            let turn_of_appends = waiting.took_transaction && !waiting.appends.is_empty();
+            if !turn_of_appends && let Some(transaction) = waiting.transactions.pop_front() {
+                waiting.took_transaction = true;
                 return Some(Work::Transaction(transaction));
             }
             if !waiting.appends.is_empty() {
+                waiting.took_transaction = false;
                 return Some(Work::Append(waiting.take_commit()));
             }
             if waiting.closed {
@@ -228,6 +233,18 @@ mod tests {
                 })
                 .is_ok()
         );
+    }
+
+    #[test]
+    fn transactions_and_appends_take_turns() {
+        let queue = Queue::new(QueueLimits::default());
+        for _ in 0..2 {
+            assert!(queue.push_transaction(Box::new(|_| ())).is_ok());
+        }
+        assert!(queue.push_append(append()).is_ok());
+        assert!(matches!(queue.take(), Some(Work::Transaction(_))));
+        assert!(matches!(queue.take(), Some(Work::Append(_))));
+        assert!(matches!(queue.take(), Some(Work::Transaction(_))));
     }
 
     #[test]

@@ -91,12 +91,15 @@ impl Rows<'_> {
                 redaction_rules::created_at.eq(rule.created_at.as_micros()),
             ))
             .execute(self.connection)?;
+        self.is_configuration_changed = true;
         Ok(())
     }
 
     /// Removes a rule; `false` when there was none.
     pub fn delete_redaction_rule(&mut self, project_id: ProjectId, id: &str) -> Result<bool> {
         let row = redaction_rules::table.find((project_id.to_string(), id.to_owned()));
-        Ok(diesel::delete(row).execute(self.connection)? > 0)
+        let deleted = diesel::delete(row).execute(self.connection)? > 0;
+        self.is_configuration_changed |= deleted;
+        Ok(deleted)
     }
 }

@@ -6,4 +6,15 @@ use crate::connection::AnyConnection;
 /// is not there is `Ok(None)`, never an error.
 pub struct Rows<'a> {
     pub(crate) connection: &'a mut AnyConnection,
+    /// Whether something changed that others keep in memory.
+    pub(crate) is_configuration_changed: bool,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(connection: &'a mut AnyConnection) -> Self {
+        Self {
+            connection,
+            is_configuration_changed: false,
+        }
+    }
 }

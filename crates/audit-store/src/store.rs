@@ -1,7 +1,7 @@
 //! The store: where reading and writing happen.
 
 use crate::append::{AppendOutcome, AppendRequest, Destination, NewEvent};
-use crate::configuration::increase_configuration_version;
+use crate::configuration::{increase_configuration_version, lock_configuration};
 use crate::connection::{DatabaseUrl, ReaderManager};
 use crate::error::{Result, StoreError};
 use crate::migrate::migrate;
@@ -15,14 +15,16 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long a reader waits for one of the pool's connections.
-const READER_WAIT_MS: u64 = 5_000;
+const READER_WAIT_MS: u64 = 3_000;
+/// Connections for look-ups, at most.
+const LOOKUP_CONNECTIONS_MAX: u32 = 4;
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct StoreOptions {
     /// How much may wait to be written.
     pub queue: QueueLimits,
-    /// Connections for reading, at most.
+    /// Connections for queries over events, at most.
     pub readers_max: u32,
     /// Writing connections on PostgreSQL. SQLite always has one.
     pub postgres_writers: usize,
@@ -53,6 +55,9 @@ pub struct StoreStatistics {
 pub struct Store {
     queue: Arc<Queue>,
     counters: Arc<WriterCounters>,
+    /// For look-ups by key, which take microseconds: who sent this, what is configured.
+    lookups: r2d2::Pool<ReaderManager>,
+    /// For queries over events, which can take long; they must not keep anybody from being recognised.
     readers: r2d2::Pool<ReaderManager>,
     writers: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -81,17 +86,11 @@ impl Store {
                 spawned.map_err(|error| StoreError::Unreachable(format!("no thread to write: {error}")))?,
             );
         }
-        let readers = r2d2::Pool::builder()
-            .max_size(options.readers_max)
-            .min_idle(Some(1))
-            .test_on_check_out(matches!(url, DatabaseUrl::Postgres(_)))
-            .connection_timeout(Duration::from_millis(READER_WAIT_MS))
-            .build(ReaderManager { url: url.clone() })
-            .map_err(|error| StoreError::Unreachable(error.to_string()))?;
         Ok(Self {
             queue,
             counters,
-            readers,
+            lookups: open_pool(url, LOOKUP_CONNECTIONS_MAX)?,
+            readers: open_pool(url, options.readers_max)?,
             writers: Mutex::new(writers),
         })
     }
@@ -116,7 +115,7 @@ impl Store {
         receiver.blocking_recv().unwrap_or(Err(StoreError::Stopped))
     }
 
-    /// Reads. Blocks, and never waits for a writer.
+    /// Looks up what takes no time. Blocks, and never waits for a writer.
     ///
     /// # Errors
     /// Those of `work`, and [`StoreError::Unreachable`] when there is no connection to be had.
@@ -124,13 +123,18 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self
-            .readers
-            .get()
-            .map_err(|error| StoreError::Unreachable(error.to_string()))?;
-        work(&mut Rows {
-            connection: &mut connection,
-        })
+        read_from(&self.lookups, work)
+    }
+
+    /// Reads events. Blocks, and never waits for a writer.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn query<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        read_from(&self.readers, work)
     }
 
     /// Changes keys, plans, rules or tiers in one transaction, so that from its commit on nothing that relied on them
@@ -147,9 +151,13 @@ impl Store {
         E: From<StoreError> + Send + 'static,
     {
         self.write(move |rows| {
-            // First, so that two changes take turns from their beginning and never deadlock.
-            increase_configuration_version(rows.connection)?;
-            work(rows)
+            lock_configuration(rows.connection)?;
+            let outcome = work(rows)?;
+            // Only a real change: each makes every request that is on its way begin anew.
+            if rows.is_configuration_changed {
+                increase_configuration_version(rows.connection)?;
+            }
+            Ok(outcome)
         })
     }
 
@@ -168,7 +176,7 @@ impl Store {
         let (reply, receiver) = mpsc::sync_channel(1);
         self.queue.push_transaction(Box::new(move |connection| {
             let outcome = match connection {
-                Ok(connection) => connection.write_transaction(|connection| work(&mut Rows { connection })),
+                Ok(connection) => connection.write_transaction(|connection| work(&mut Rows::new(connection))),
                 Err(error) => Err(error.into()),
             };
             if reply.send(outcome).is_err() {
@@ -205,4 +213,24 @@ impl Drop for Store {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+fn open_pool(url: &DatabaseUrl, connections_max: u32) -> Result<r2d2::Pool<ReaderManager>> {
+    r2d2::Pool::builder()
+        .max_size(connections_max)
+        .min_idle(Some(1))
+        .test_on_check_out(matches!(url, DatabaseUrl::Postgres(_)))
+        .connection_timeout(Duration::from_millis(READER_WAIT_MS))
+        .build(ReaderManager { url: url.clone() })
+        .map_err(|error| StoreError::Unreachable(error.to_string()))
+}
+
+fn read_from<T, E: From<StoreError>>(
+    pool: &r2d2::Pool<ReaderManager>,
+    work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut connection = pool
+        .get()
+        .map_err(|error| StoreError::Unreachable(error.to_string()))?;
+    work(&mut Rows::new(&mut connection))
 }

@@ -8,7 +8,6 @@ use audit_domain::search::words;
 use audit_domain::{Facets, SearchWord};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 /// Longer words are filed under their beginning. PostgreSQL takes at most 2,046 bytes, a character has at most 4.
 const WORD_CHARS_MAX: usize = 64;
@@ -25,6 +24,9 @@ pub(crate) enum Kind {
     TargetId,
     TargetType,
     IdempotencyKey,
+    ActionWord,
+    ActorNameWord,
+    TargetNameWord,
 }
 
 impl Kind {
@@ -39,6 +41,9 @@ impl Kind {
             Self::TargetId => 'o',
             Self::TargetType => 'q',
             Self::IdempotencyKey => 'k',
+            Self::ActionWord => 'w',
+            Self::ActorNameWord => 'n',
+            Self::TargetNameWord => 'm',
         }
     }
 }
@@ -66,8 +71,10 @@ pub(crate) fn ledger_token(ledger_id: i64) -> String {
     text
 }
 
-fn word_token(ledger_id: i64, word: &str) -> String {
-    let mut text = String::from("w");
+/// The token of a word of a searched text. The three texts are told apart, so that a search by somebody who does not see
+/// one of them neither finds by it nor takes longer because of it.
+fn word_token(kind: Kind, ledger_id: i64, word: &str) -> String {
+    let mut text = String::from(kind.letter());
     push_base36(&mut text, ledger_id.unsigned_abs());
     text.push('_');
     text.extend(word.chars().take(WORD_CHARS_MAX));
@@ -89,15 +96,14 @@ fn push_base36(text: &mut String, mut number: u64) {
     text.extend(digits[at..].iter().map(|digit| char::from(*digit)));
 }
 
-/// Everything an event is filed under, separated by spaces.
-pub(crate) fn tokens_of(ledger_id: i64, facets: &Facets<'_>, idempotency_hash: Option<&[u8]>) -> String {
-    let mut text = ledger_token(ledger_id);
+/// The field values and search words an event is filed under, separated by spaces.
+pub(crate) fn facet_tokens(ledger_id: i64, facets: &Facets<'_>) -> String {
+    let mut text = token(Kind::Tenant, ledger_id, facets.tenant_id.as_bytes());
     let mut push = |token: String| {
         text.push(' ');
         text.push_str(&token);
     };
     let fields = [
-        (Kind::Tenant, Some(&facets.tenant_id)),
         (Kind::ActorId, facets.actor_id.as_ref()),
         (Kind::ActorType, facets.actor_type.as_ref()),
         (Kind::Action, Some(&facets.action)),
@@ -117,12 +123,26 @@ pub(crate) fn tokens_of(ledger_id: i64, facets: &Facets<'_>, idempotency_hash: O
             &facets.action.as_bytes()[..=dot],
         ));
     }
-    let searched: BTreeSet<String> = facets.searched_texts().flat_map(words).collect();
-    for word in searched {
-        push(word_token(ledger_id, &word));
+    let searched = [
+        (Kind::ActionWord, Some(&facets.action)),
+        (Kind::ActorNameWord, facets.actor_name.as_ref()),
+        (Kind::TargetNameWord, facets.target_name.as_ref()),
+    ];
+    for (kind, text) in searched {
+        let different: BTreeSet<String> = text.into_iter().flat_map(|text| words(text)).collect();
+        different
+            .iter()
+            .for_each(|word| push(word_token(kind, ledger_id, word)));
     }
+    text
+}
+
+/// What else an event is filed under where the index stands for the B-trees of ledger and idempotency key as well.
+pub(crate) fn identity_tokens(ledger_id: i64, idempotency_hash: Option<&[u8]>) -> String {
+    let mut text = ledger_token(ledger_id);
     if let Some(hash) = idempotency_hash {
-        push(token(Kind::IdempotencyKey, ledger_id, hash));
+        text.push(' ');
+        text.push_str(&token(Kind::IdempotencyKey, ledger_id, hash));
     }
     text
 }
@@ -130,15 +150,18 @@ pub(crate) fn tokens_of(ledger_id: i64, facets: &Facets<'_>, idempotency_hash: O
 /// One condition on the tokens of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Term {
-    /// Filed under this token.
-    Is(String),
-    /// Filed under one of these; never empty.
+    /// Filed under one of these tokens; never empty.
     AnyOf(Vec<String>),
-    /// Filed under a token that begins like this.
-    Begins(String),
+    /// Filed under a token that begins like one of these; never empty.
+    BeginsLike(Vec<String>),
 }
 
 impl Term {
+    /// Filed under this token.
+    pub(crate) fn is(token: String) -> Self {
+        Self::AnyOf(vec![token])
+    }
+
     /// Any of several values of one field.
     pub(crate) fn any_of<'a>(kind: Kind, ledger_id: i64, values: impl Iterator<Item = &'a str>) -> Self {
         Self::AnyOf(
@@ -148,13 +171,16 @@ impl Term {
         )
     }
 
-    /// A word of a search.
-    pub(crate) fn word(ledger_id: i64, word: &SearchWord) -> Self {
-        let token = word_token(ledger_id, &word.text);
+    /// A word of a search, in one of the texts that the reader sees.
+    pub(crate) fn word(ledger_id: i64, word: &SearchWord, visible: &[Kind]) -> Self {
+        let tokens = visible
+            .iter()
+            .map(|kind| word_token(*kind, ledger_id, &word.text))
+            .collect();
         if word.is_prefix {
-            Self::Begins(token)
+            Self::BeginsLike(tokens)
         } else {
-            Self::Is(token)
+            Self::AnyOf(tokens)
         }
     }
 }
@@ -171,23 +197,22 @@ pub(crate) fn tsquery(terms: &[Term]) -> String {
 
 /// Tokens hold letters, digits and underscores only, so quoting them needs no escapes.
 fn expression(terms: &[Term], quote: char, and: &str, or: &str, begins: &str) -> String {
-    let mut text = String::new();
-    for (index, term) in terms.iter().enumerate() {
-        let separator = if index > 0 { and } else { "" };
-        let written = match term {
-            Term::Is(token) => write!(text, "{separator}{quote}{token}{quote}"),
-            Term::Begins(token) => write!(text, "{separator}{quote}{token}{quote}{begins}"),
-            Term::AnyOf(tokens) => {
-                let alternatives: Vec<_> = tokens
-                    .iter()
-                    .map(|token| format!("{quote}{token}{quote}"))
-                    .collect();
-                write!(text, "{separator}({})", alternatives.join(or))
-            }
+    let condition = |term: &Term| {
+        let (tokens, suffix) = match term {
+            Term::AnyOf(tokens) => (tokens, ""),
+            Term::BeginsLike(tokens) => (tokens, begins),
         };
-        debug_assert!(written.is_ok(), "writing to a string cannot fail");
-    }
-    text
+        let alternatives: Vec<_> = tokens
+            .iter()
+            .map(|token| format!("{quote}{token}{quote}{suffix}"))
+            .collect();
+        if alternatives.len() == 1 {
+            alternatives.concat()
+        } else {
+            format!("({})", alternatives.join(or))
+        }
+    };
+    terms.iter().map(condition).collect::<Vec<_>>().join(and)
 }
 
 #[cfg(test)]
@@ -221,10 +246,14 @@ mod tests {
             actor_name: Some("Alice O'Neil".into()),
             ..Facets::default()
         };
-        let text = tokens_of(37, &facets, Some(b"k"));
+        let text = format!(
+            "{} {}",
+            facet_tokens(37, &facets),
+            identity_tokens(37, Some(b"k"))
+        );
         let tokens: Vec<_> = text.split(' ').collect();
         assert_eq!(tokens.len(), 1 + 5 + 2 + 6 + 1, "{text}");
-        for expected in ["l11", "w11_alice", "w11_neil", "w11_updated"] {
+        for expected in ["l11", "n11_alice", "n11_neil", "w11_updated"] {
             assert!(tokens.contains(&expected), "{expected} in {text}");
         }
         assert!(tokens.contains(&token(Kind::ActionBeginning, 37, b"user.role.").as_str()));
@@ -233,14 +262,17 @@ mod tests {
     #[test]
     fn expressions_read_as_each_database_writes_them() {
         let terms = [
-            Term::Is("t1".into()),
+            Term::is("t1".into()),
             Term::AnyOf(vec!["x1".into(), "x2".into()]),
-            Term::Begins("w1_ali".into()),
+            Term::BeginsLike(vec!["w1_ali".into(), "n1_ali".into()]),
         ];
         assert_eq!(
             fts5_expression(&terms),
-            r#""t1" AND ("x1" OR "x2") AND "w1_ali" *"#
+            r#""t1" AND ("x1" OR "x2") AND ("w1_ali" * OR "n1_ali" *)"#
         );
-        assert_eq!(tsquery(&terms), "'t1' & ('x1' | 'x2') & 'w1_ali':*");
+        assert_eq!(
+            tsquery(&terms),
+            "'t1' & ('x1' | 'x2') & ('w1_ali':* | 'n1_ali':*)"
+        );
     }
 }

@@ -64,6 +64,7 @@ impl Rows<'_> {
                 viewer_tiers::created_at.eq(now.as_micros()),
             ))
             .execute(self.connection)?;
+        self.is_configuration_changed = true;
         Ok(())
     }
 
@@ -85,13 +86,16 @@ impl Rows<'_> {
                 viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
             ))
             .execute(self.connection)?;
+        self.is_configuration_changed = true;
         Ok(())
     }
 
     /// Removes a tier; `false` when there was none.
     pub fn delete_tier(&mut self, project_id: ProjectId, name: &TierName) -> Result<bool> {
         let row = viewer_tiers::table.find((project_id.to_string(), name.as_str().to_owned()));
-        Ok(diesel::delete(row).execute(self.connection)? > 0)
+        let deleted = diesel::delete(row).execute(self.connection)? > 0;
+        self.is_configuration_changed |= deleted;
+        Ok(deleted)
     }
 }
 
@@ -153,6 +157,7 @@ impl Rows<'_> {
                 viewer_secrets::created_at.eq(now.as_micros()),
             ))
             .execute(self.connection)?;
+        self.is_configuration_changed = true;
         Ok(())
     }
 }

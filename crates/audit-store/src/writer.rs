@@ -4,12 +4,14 @@
 //! requests come at once, they share one synchronisation of the disk.
 
 use crate::append::plan::{Plan, plan};
-use crate::append::{AppendRequest, postgres, sqlite};
+use crate::append::{AppendOutcome, AppendRequest, postgres, sqlite};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
 use crate::ledgers::{self, KnownActions};
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use audit_domain::Clock;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,9 +53,15 @@ impl Writer {
     /// Works until the queue is closed and empty.
     pub(crate) fn run(mut self, queue: &Queue) {
         while let Some(work) = queue.take() {
-            match work {
+            let outcome = catch_unwind(AssertUnwindSafe(|| match work {
                 Work::Append(commit) => self.append(commit),
                 Work::Transaction(transaction) => self.transaction(transaction),
+            }));
+            if outcome.is_err() {
+                // Those who waited have been hung up on, which tells them to try again. What the connection and the
+                // memory are like nobody knows; the next work gets new ones.
+                log::error!("a writer panicked; it goes on with a new connection");
+                (self.connection, self.memory, self.actions) = Default::default();
             }
         }
     }
@@ -77,24 +85,49 @@ impl Writer {
             .into_iter()
             .map(|waiting| (waiting.request, waiting.reply))
             .unzip();
-        match self.commit(requests) {
-            Ok(outcomes) => {
-                for (reply, outcome) in replies.into_iter().zip(outcomes) {
-                    answer(reply, outcome);
-                }
-            }
-            Err(error) => {
-                log::error!("{} requests were not stored: {error}", replies.len());
-                for reply in replies {
-                    answer(reply, Err(StoreError::Unreachable(error.to_string())));
-                }
+        for (reply, outcome) in replies.into_iter().zip(self.commit_or_split(requests)) {
+            answer(reply, outcome);
+        }
+    }
+
+    /// Writes all requests in one transaction. When that fails on PostgreSQL and the connection still works, writes
+    /// the requests of each ledger on their own, so that a head which another node holds keeps only its own waiting.
+    fn commit_or_split(&mut self, requests: Vec<AppendRequest>) -> Vec<AppendOutcome> {
+        let ledgers: BTreeSet<_> = requests
+            .iter()
+            .map(|request| request.destination.ledger_id)
+            .collect();
+        let can_split = ledgers.len() > 1 && matches!(self.url, DatabaseUrl::Postgres(_));
+        let kept = if can_split { requests.clone() } else { Vec::new() };
+        let count = requests.len();
+        let error = match self.commit(requests) {
+            Ok(outcomes) => return outcomes,
+            Err(error) => error,
+        };
+        log::error!("{count} requests could not be stored together: {error}");
+        if kept.is_empty() {
+            let refuse = |_| Err(StoreError::Unreachable(error.to_string()));
+            return (0..count).map(refuse).collect();
+        }
+        let mut outcomes: Vec<AppendOutcome> = (0..count).map(|_| Err(StoreError::Stopped)).collect();
+        for ledger_id in ledgers {
+            let belongs = |(_, request): &(usize, &AppendRequest)| request.destination.ledger_id == ledger_id;
+            let (places, own): (Vec<_>, Vec<_>) = kept
+                .iter()
+                .enumerate()
+                .filter(belongs)
+                .map(|(place, request)| (place, request.clone()))
+                .unzip();
+            for (place, outcome) in places.into_iter().zip(self.commit_or_split(own)) {
+                outcomes[place] = outcome;
             }
         }
+        outcomes
     }
 
     /// Writes all requests in one transaction. An error means that nothing of any of them was stored, or, when the
     /// connection broke during the commit itself, that nobody can tell: the senders retry by idempotency key.
-    fn commit(&mut self, requests: Vec<AppendRequest>) -> Result<Vec<Result<Vec<crate::Appended>>>> {
+    fn commit(&mut self, requests: Vec<AppendRequest>) -> Result<Vec<AppendOutcome>> {
         let day = self.clock.now().utc_day();
         self.connection()?;
         let Self {
@@ -105,6 +138,7 @@ impl Writer {
             ..
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
+        actions.rolled_back();
         let plan: Plan = connection.write_transaction(|connection| {
             let mut before = ledgers::read_before(connection, &requests, day)?;
             before.keys = match connection {
@@ -126,7 +160,9 @@ impl Writer {
         })?;
         actions.committed();
         memory.committed(&plan.rows);
-        counters.commits.fetch_add(1, Ordering::Relaxed);
+        counters
+            .commits
+            .fetch_add(u64::from(!plan.rows.is_empty()), Ordering::Relaxed);
         counters
             .events
             .fetch_add(plan.rows.len() as u64, Ordering::Relaxed);
@@ -135,10 +171,7 @@ impl Writer {
 }
 
 /// A sender that has hung up needs no answer: what it sent is stored all the same, and a retry finds it by its key.
-fn answer(
-    reply: tokio::sync::oneshot::Sender<crate::append::AppendOutcome>,
-    outcome: crate::append::AppendOutcome,
-) {
+fn answer(reply: tokio::sync::oneshot::Sender<AppendOutcome>, outcome: AppendOutcome) {
     if reply.send(outcome).is_err() {
         log::debug!("nobody waits for the answer any more");
     }

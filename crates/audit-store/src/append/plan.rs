@@ -1,6 +1,6 @@
 //! What one commit writes. Pure: the databases supply what is there, and write what comes out.
 
-use super::{AppendOutcome, AppendRequest, Appended, Idempotency, KeyHash, LedgerId};
+use super::{AppendOutcome, AppendRequest, Appended, Idempotency, KeyHash, LedgerId, Tokens};
 use crate::error::StoreError;
 use audit_domain::{Comparison, Environment, EventId, ProjectId, Record, SentDigest, Stamp};
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ pub(crate) struct NewRow {
     pub(crate) seq: i64,
     pub(crate) record: Record,
     pub(crate) action: String,
-    pub(crate) tokens: String,
+    pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
 }
 
@@ -175,7 +175,7 @@ mod tests {
     fn event(millis: i64, key: Option<&str>, content: &str) -> NewEvent {
         let value = json!({"action": "a.b", "category": "auth", "tenant_id": content, "actor": {"id": "a", "type": "user"}});
         let received_at = Timestamp::from_millis(millis);
-        let event = Event::from_json(value, 0, received_at).unwrap();
+        let event = Event::from_json(value, received_at).unwrap();
         let record = Record::new(
             &event,
             false,

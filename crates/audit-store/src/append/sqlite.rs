@@ -126,7 +126,7 @@ fn look_up_key(
     ledger_id: LedgerId,
     hash: &KeyHash,
 ) -> Result<Option<KnownKey>> {
-    let expression = fts5_expression(&[Term::Is(token(Kind::IdempotencyKey, ledger_id.0, hash))]);
+    let expression = fts5_expression(&[Term::is(token(Kind::IdempotencyKey, ledger_id.0, hash))]);
     let candidates = event_index::table
         .filter(Matches::new(
             event_index::all_tokens,
@@ -200,7 +200,7 @@ pub(crate) fn write(
         diesel::insert_into(event_index::table)
             .values((
                 event_index::rowid.eq(position),
-                event_index::tokens.eq(&row.tokens),
+                event_index::tokens.eq(format!("{} {}", row.tokens.facets, row.tokens.identity)),
             ))
             .execute(connection)?;
     }

@@ -1,4 +1,9 @@
-//! Candidates on PostgreSQL: the planner chooses between the index in time order and the inverted one.
+//! Candidates on PostgreSQL.
+//!
+//! A frequent token is found fastest by walking the index in time order, a rare one by the inverted index, and the planner
+//! cannot tell which it is when tokens depend on each other: two that are frequent, and never occur together, made it walk
+//! two million rows. So it does not choose: the walk is tried over a bounded number of rows, and what that does not
+//! answer is asked of the inverted index.
 
 use super::Candidates;
 use crate::append::LedgerId;
@@ -8,93 +13,137 @@ use crate::schema::postgres::events;
 use crate::tokens::tsquery;
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
 use diesel::PgConnection;
-use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
+
+/// Rows that are walked through in time order before the inverted index is asked.
+const WALKED_ROWS_MAX: i64 = 4_000;
 
 /// Walks backwards through the candidates.
 #[derive(Debug)]
 pub(crate) struct Scan {
-    candidates: Candidates,
-    after: Option<Position>,
+    ledger_id: i64,
+    expression: Option<String>,
+    /// Inclusive, in microseconds.
+    start: i64,
+    /// What comes next is before this place.
+    before: (i64, Vec<u8>),
+    walk: bool,
 }
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = Binary)]
+    id: Vec<u8>,
+    #[diesel(sql_type = BigInt)]
+    occurred_at: i64,
+    #[diesel(sql_type = Binary)]
+    content_hash: Vec<u8>,
+    #[diesel(sql_type = Bool)]
+    redacted: bool,
+    #[diesel(sql_type = Text)]
+    body: String,
+}
+
+/// Rows of the ledger within the bounds; every form of the question begins with these.
+const WITHIN: &str = "ledger_id = $1 AND occurred_at >= $2 AND (occurred_at, id) < ($3, $4)";
+const ORDER: &str = "ORDER BY occurred_at DESC, id DESC";
 
 impl Scan {
     pub(crate) fn open(candidates: Candidates, after: Option<Position>) -> Self {
-        Self { candidates, after }
+        // Ids have 16 bytes, so 17 of them are behind every id of that time.
+        let end = candidates.end.map_or((i64::MAX, vec![0xFF; 17]), |end| {
+            (end.as_micros(), vec![0xFF; 17])
+        });
+        let after = after.map(|after| (after.occurred_at.as_micros(), after.id.to_bytes().to_vec()));
+        Self {
+            ledger_id: candidates.ledger_id.0,
+            expression: (!candidates.terms.is_empty()).then(|| tsquery(&candidates.terms)),
+            start: candidates.start.map_or(i64::MIN, Timestamp::as_micros),
+            before: after.map_or(end.clone(), |after| after.min(end)),
+            walk: true,
+        }
     }
 
     pub(crate) fn next(&mut self, connection: &mut PgConnection, rows: usize) -> Result<Vec<StoredEvent>> {
-        let mut query = events::table
-            .filter(events::ledger_id.eq(self.candidates.ledger_id.0))
-            .select(COLUMNS)
-            .order((events::occurred_at.desc(), events::id.desc()))
-            .limit(i64::try_from(rows).unwrap_or(i64::MAX))
-            .into_boxed();
-        if let Some(start) = self.candidates.start {
-            query = query.filter(events::occurred_at.ge(start.as_micros()));
+        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
+        let found = match &self.expression {
+            None => self.ask(
+                connection,
+                &format!("SELECT * FROM events WHERE {WITHIN} {ORDER} LIMIT $5"),
+                None,
+                limit,
+            )?,
+            Some(expression) => {
+                let walked = match self.walk {
+                    true => self.walk(connection, expression, limit)?,
+                    false => Vec::new(),
+                };
+                // Where the walk fell short, what it looked at is looked at again, by the index.
+                if walked.len() == rows {
+                    walked
+                } else {
+                    self.look_up(connection, expression, limit)?
+                }
+            }
+        };
+        self.walk = found.len() == rows && self.walk;
+        if let Some(last) = found.last() {
+            self.before = (last.occurred_at, last.id.clone());
         }
-        if let Some(end) = self.candidates.end {
-            query = query.filter(events::occurred_at.le(end.as_micros()));
-        }
-        if !self.candidates.terms.is_empty() {
-            let expression = tsquery(&self.candidates.terms);
-            query = query.filter(
-                sql::<Bool>("tokens @@ ")
-                    .bind::<Text, _>(expression)
-                    .sql("::tsquery"),
-            );
-        }
-        if let Some(after) = self.after {
-            let before_row = sql::<Bool>("(occurred_at, id) < (")
-                .bind::<BigInt, _>(after.occurred_at.as_micros())
-                .sql(", ")
-                .bind::<Binary, _>(after.id.to_bytes().to_vec())
-                .sql(")");
-            query = query.filter(before_row);
-        }
-        let found: Vec<StoredEvent> = query
-            .load::<Row>(connection)?
-            .into_iter()
-            .map(read_row)
-            .collect::<Result<_>>()?;
-        self.after = found
-            .last()
-            .map(|event| Position {
-                occurred_at: event.occurred_at,
-                id: event.id,
-            })
-            .or(self.after);
-        Ok(found)
+        found.into_iter().map(read_row).collect()
+    }
+
+    fn walk(&self, connection: &mut PgConnection, expression: &str, limit: i64) -> Result<Vec<Row>> {
+        let sql = format!(
+            "SELECT * FROM (SELECT * FROM events WHERE {WITHIN} {ORDER} LIMIT {WALKED_ROWS_MAX}) walked \
+             WHERE tokens @@ $6::tsquery {ORDER} LIMIT $5"
+        );
+        self.ask(connection, &sql, Some(expression), limit)
+    }
+
+    fn look_up(&self, connection: &mut PgConnection, expression: &str, limit: i64) -> Result<Vec<Row>> {
+        let sql = format!(
+            "WITH hits AS MATERIALIZED \
+                 (SELECT ledger_id, seq, occurred_at, id FROM events WHERE {WITHIN} AND tokens @@ $6::tsquery), \
+             page AS MATERIALIZED (SELECT * FROM hits {ORDER} LIMIT $5) \
+             SELECT events.* FROM page JOIN events USING (ledger_id, seq) \
+             ORDER BY events.occurred_at DESC, events.id DESC"
+        );
+        self.ask(connection, &sql, Some(expression), limit)
+    }
+
+    fn ask(
+        &self,
+        connection: &mut PgConnection,
+        sql: &str,
+        expression: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<Row>> {
+        let query = diesel::sql_query(sql)
+            .bind::<BigInt, _>(self.ledger_id)
+            .bind::<BigInt, _>(self.start)
+            .bind::<BigInt, _>(self.before.0)
+            .bind::<Binary, _>(&self.before.1)
+            .bind::<BigInt, _>(limit);
+        Ok(match expression {
+            Some(expression) => query.bind::<Text, _>(expression).load(connection)?,
+            None => query.load(connection)?,
+        })
     }
 }
 
-type Row = (Vec<u8>, i64, Vec<u8>, bool, String);
-type Columns = (
-    events::id,
-    events::occurred_at,
-    events::content_hash,
-    events::redacted,
-    events::body,
-);
-const COLUMNS: Columns = (
-    events::id,
-    events::occurred_at,
-    events::content_hash,
-    events::redacted,
-    events::body,
-);
-
-fn read_row((id, occurred_at, content_hash, redacted, canonical): Row) -> Result<StoredEvent> {
-    let content_hash = content_hash
+fn read_row(row: Row) -> Result<StoredEvent> {
+    let content_hash = row
+        .content_hash
         .try_into()
         .map_err(|_| StoreError::Damaged { what: "content hash" })?;
     Ok(StoredEvent {
-        id: read_id(id)?,
-        occurred_at: Timestamp::from_micros(occurred_at),
-        canonical,
+        id: read_id(row.id)?,
+        occurred_at: Timestamp::from_micros(row.occurred_at),
+        canonical: row.body,
         content_hash: ContentHash::from_bytes(content_hash),
-        redacted,
+        redacted: row.redacted,
     })
 }
 
@@ -107,8 +156,23 @@ pub(crate) fn event(
     let row = events::table
         .filter(events::ledger_id.eq(ledger_id.0))
         .filter(events::id.eq(id.to_bytes().as_slice()))
-        .select(COLUMNS)
-        .first::<Row>(connection)
+        .select((
+            events::id,
+            events::occurred_at,
+            events::content_hash,
+            events::redacted,
+            events::body,
+        ))
+        .first::<(Vec<u8>, i64, Vec<u8>, bool, String)>(connection)
         .optional()?;
-    row.map(read_row).transpose()
+    row.map(|(id, occurred_at, content_hash, redacted, body)| {
+        read_row(Row {
+            id,
+            occurred_at,
+            content_hash,
+            redacted,
+            body,
+        })
+    })
+    .transpose()
 }

@@ -15,6 +15,9 @@ use diesel::sql_types::Text;
 /// Bits of a row id below the milliseconds: a million rows can share one millisecond.
 const PLACE_BITS: u32 = 20;
 
+/// How often as many rows as are missing are walked through, before the index is asked instead.
+const WALKED_CHUNKS_MAX: usize = 4;
+
 /// The first row id of a millisecond.
 pub(crate) const fn first_position(millis: i64) -> i64 {
     millis << PLACE_BITS
@@ -52,7 +55,7 @@ impl Scan {
         let walk_rows =
             terms.is_empty() && ledger_size(connection, ledger_id)? >= total_size(connection)? / 4;
         if terms.is_empty() {
-            terms.push(Term::Is(ledger_token(ledger_id.0)));
+            terms.push(Term::is(ledger_token(ledger_id.0)));
         }
         let mut scan = Self {
             ledger_id,
@@ -81,9 +84,8 @@ impl Scan {
         connection: &mut SqliteConnection,
         rows: usize,
     ) -> Result<Vec<StoredEvent>> {
-        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
         let Some(expression) = &self.expression else {
-            return self.walk_rows(connection, limit);
+            return self.walk_rows(connection, rows);
         };
         let positions: Vec<i64> = event_index::table
             .filter(Matches::new(
@@ -94,7 +96,7 @@ impl Scan {
             .filter(event_index::rowid.lt(self.end))
             .select(event_index::rowid)
             .order(event_index::rowid.desc())
-            .limit(limit)
+            .limit(i64::try_from(rows).unwrap_or(i64::MAX))
             .load(connection)?;
         self.end = positions.last().copied().unwrap_or(self.start);
         // Row by row: a join would let the planner begin with the rows and never finish.
@@ -106,17 +108,33 @@ impl Scan {
         Ok(found)
     }
 
-    fn walk_rows(&mut self, connection: &mut SqliteConnection, limit: i64) -> Result<Vec<StoredEvent>> {
-        let rows: Vec<Row> = events::table
-            .filter(events::position.ge(self.start))
-            .filter(events::position.lt(self.end))
-            .filter(events::ledger_id.eq(self.ledger_id.0))
-            .select(COLUMNS)
-            .order(events::position.desc())
-            .limit(limit)
-            .load(connection)?;
-        self.end = rows.last().map_or(self.start, |row| row.0);
-        rows.into_iter().map(read_row).collect()
+    /// The next rows of the ledger among the next rows of all ledgers. Where those are mostly others', the walk ends
+    /// and the index takes over: the ledger's own may lie behind millions of them.
+    fn walk_rows(&mut self, connection: &mut SqliteConnection, wanted: usize) -> Result<Vec<StoredEvent>> {
+        let mut found = Vec::with_capacity(wanted);
+        for _ in 0..WALKED_CHUNKS_MAX {
+            let missing = wanted - found.len();
+            let rows: Vec<(i64, Row)> = events::table
+                .filter(events::position.ge(self.start))
+                .filter(events::position.lt(self.end))
+                .select((events::ledger_id, COLUMNS))
+                .order(events::position.desc())
+                .limit(i64::try_from(missing).unwrap_or(i64::MAX))
+                .load(connection)?;
+            self.end = rows.last().map_or(self.start, |(_, row)| row.0);
+            let is_end = rows.len() < missing;
+            for (ledger_id, row) in rows {
+                if ledger_id == self.ledger_id.0 {
+                    found.push(read_row(row)?);
+                }
+            }
+            if is_end || found.len() == wanted {
+                return Ok(found);
+            }
+        }
+        self.expression = Some(fts5_expression(&[Term::is(ledger_token(self.ledger_id.0))]));
+        found.extend(self.next(connection, wanted - found.len())?);
+        Ok(found)
     }
 }
 

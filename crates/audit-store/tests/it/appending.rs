@@ -97,7 +97,9 @@ fn what_relied_on_an_older_configuration_is_refused_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let to = create_project(&store, 1);
-    create_project(&store, 2);
+    let organization_id = audit_domain::OrganizationId::from_random([1; 16]);
+    let changed = store.configure(move |rows| rows.set_plan(organization_id, audit_domain::Plan::Pro));
+    assert!(changed.unwrap());
     let outcome = store.append_blocking(to.clone(), vec![prepare(&to, &keyed("k", "t"), NOW, 1)]);
     assert!(matches!(outcome, Err(StoreError::Stale)), "{outcome:?}");
     assert_eq!(count(&store, &to), 0);

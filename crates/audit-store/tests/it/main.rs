@@ -78,7 +78,7 @@ pub(crate) fn prepare(
     received_at: Timestamp,
     random: u8,
 ) -> NewEvent {
-    let event = Event::from_json(event.clone(), 0, NOW).expect("a valid event");
+    let event = Event::from_json(event.clone(), NOW).expect("a valid event");
     let record = Record::new(
         &event,
         false,
