@@ -9,6 +9,7 @@ mod daily_limits;
 mod durability;
 mod environments;
 mod errors;
+mod hostile;
 mod import;
 mod logs;
 mod migrations;

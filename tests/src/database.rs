@@ -35,6 +35,15 @@ pub struct Database {
     directory: Option<PathBuf>,
 }
 
+/// A transaction that is kept open; closing its connection ends it.
+#[expect(missing_debug_implementations, reason = "connections have none")]
+pub enum WriteLock {
+    /// The lock of the whole database.
+    Sqlite(Box<SqliteConnection>),
+    /// A lock on the table that every append needs.
+    Postgres(Box<PgConnection>),
+}
+
 #[derive(QueryableByName)]
 struct Column {
     #[diesel(sql_type = sql_types::Text)]
@@ -89,6 +98,25 @@ impl Database {
             DatabaseKind::Postgres => self.postgres().batch_execute(sql),
         }
         .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    /// Keeps everybody else from writing for as long as the returned guard lives.
+    pub fn hold(&self) -> WriteLock {
+        match self.kind {
+            DatabaseKind::Sqlite => {
+                let mut connection = self.sqlite();
+                connection
+                    .batch_execute("BEGIN IMMEDIATE")
+                    .expect("take the write lock");
+                WriteLock::Sqlite(Box::new(connection))
+            }
+            DatabaseKind::Postgres => {
+                let mut connection = self.postgres();
+                let lock = "BEGIN; LOCK TABLE ledgers IN ACCESS EXCLUSIVE MODE";
+                connection.batch_execute(lock).expect("lock the table");
+                WriteLock::Postgres(Box::new(connection))
+            }
+        }
     }
 
     /// The columns of every table, as the catalog has them. Full-text indexes are left out: each database has its own.

@@ -106,6 +106,24 @@ fn what_relied_on_an_older_configuration_is_refused_and_leaves_nothing() {
 }
 
 #[test]
+fn a_change_that_changes_nothing_makes_nothing_stale() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let to = create_project(&store, 1);
+    store
+        .configure(|rows| rows.revoke_key(audit_domain::KeyId::from_random([9; 16]), NOW))
+        .unwrap();
+    let project_id = to.project_id;
+    store
+        .configure(move |rows| rows.delete_redaction_rule(project_id, "none").map(|_| ()))
+        .unwrap();
+    assert!(matches!(
+        append(&store, &to, vec![prepare(&to, &keyed("k", "t"), NOW, 1)])[..],
+        [Appended::Stored(_)]
+    ));
+}
+
+#[test]
 fn many_threads_get_gap_free_answers() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
