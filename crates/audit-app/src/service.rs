@@ -113,8 +113,7 @@ impl AuditLog {
                     .ok_or(AppError::InvalidToken)?;
                 // A tier that was deleted and made anew is another tier, though its name is the same.
                 let is_of_token = |tier: &&audit_store::StoredTier| {
-                    tier.tier.name.as_str() == claims.tier
-                        && tier.created_at.as_seconds() <= claims.issued_at.as_seconds()
+                    tier.tier.name.as_str() == claims.tier && tier.created_at == claims.tier_created_at
                 };
                 project
                     .tiers

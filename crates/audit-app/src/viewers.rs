@@ -43,21 +43,22 @@ impl AuditLog {
         let tier = tier.unwrap_or_else(|| DEFAULT_TIER.to_owned());
         self.store.read(|rows| {
             let scope = self.scope(rows, &principal, Selection::default())?;
-            if !scope
+            let found = scope
                 .project
                 .tiers
                 .iter()
-                .any(|known| known.tier.name.as_str() == tier)
-            {
-                return Err(Violations::one("tier", "must be a viewer tier of the project").into());
-            }
+                .find(|known| known.tier.name.as_str() == tier);
+            let created_at = match found {
+                Some(found) => found.created_at,
+                None => return Err(Violations::one("tier", "must be a viewer tier of the project").into()),
+            };
             let secrets = scope.snapshot.viewer_secrets(rows)?;
             let secret = secrets.first().ok_or(AppError::NotFound("signing secret"))?;
             let now = self.clock.now();
             let claims = ViewerClaims::issue(
                 key.project_id,
                 tenant_id,
-                tier,
+                (tier, created_at),
                 now,
                 lifetime,
                 self.entropy.bytes(),

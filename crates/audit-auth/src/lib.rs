@@ -15,7 +15,7 @@
 //!
 //! let (secret, now) = (ViewerSecret::generate([8; ViewerSecret::RANDOM_BYTES]), Timestamp::from_seconds(1_768_473_000));
 //! let (project, lifetime) = (ProjectId::from_random([1; 16]), TokenLifetime::default());
-//! let claims = ViewerClaims::issue(project, "acme".into(), "standard".into(), now, lifetime, [2; 16]);
+//! let claims = ViewerClaims::issue(project, "acme".into(), ("standard".into(), now), now, lifetime, [2; 16]);
 //! let token = viewer_token::sign(&claims, &secret)?;
 //! assert_eq!(viewer_token::verify(&token, &[secret], now)?, claims);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

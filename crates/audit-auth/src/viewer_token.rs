@@ -76,6 +76,9 @@ pub struct ViewerClaims {
     pub tenant_id: String,
     /// Name of the visibility tier (`tier`).
     pub tier: String,
+    /// When that tier was made (`tier_at`, in microseconds): a tier that was deleted and made anew under its name is
+    /// another one.
+    pub tier_created_at: Timestamp,
     /// When the token was made (`iat`). A token keeps whole seconds.
     pub issued_at: Timestamp,
     /// The first moment at which it is no longer valid (`exp`). A token keeps whole seconds.
@@ -89,7 +92,7 @@ impl ViewerClaims {
     pub fn issue(
         project_id: ProjectId,
         tenant_id: String,
-        tier: String,
+        (tier, tier_created_at): (String, Timestamp),
         now: Timestamp,
         lifetime: TokenLifetime,
         random: [u8; 16],
@@ -100,6 +103,7 @@ impl ViewerClaims {
             project_id,
             tenant_id,
             tier,
+            tier_created_at,
             issued_at,
             expires_at,
             token_id: random,
@@ -209,6 +213,7 @@ struct WireClaims {
     sub: String,
     tenant_id: String,
     tier: String,
+    tier_at: i64,
     iat: i64,
     exp: i64,
     jti: String,
@@ -222,6 +227,7 @@ impl From<&ViewerClaims> for WireClaims {
             sub: claims.project_id.to_string(),
             tenant_id: claims.tenant_id.clone(),
             tier: claims.tier.clone(),
+            tier_at: claims.tier_created_at.as_micros(),
             iat: claims.issued_at.as_seconds(),
             exp: claims.expires_at.as_seconds(),
             jti: Uuid::from_bytes(claims.token_id).to_string(),
@@ -241,6 +247,7 @@ impl TryFrom<WireClaims> for ViewerClaims {
             project_id: wire.sub.parse().map_err(|_| TokenError::Invalid)?,
             tenant_id: wire.tenant_id,
             tier: wire.tier,
+            tier_created_at: Timestamp::from_micros(wire.tier_at),
             issued_at: timestamp(wire.iat)?,
             expires_at: timestamp(wire.exp)?,
             token_id,

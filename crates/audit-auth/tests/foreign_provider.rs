@@ -32,7 +32,14 @@ fn a_provider_set_by_other_code_without_hs256_makes_errors_not_panics() {
         Timestamp::from_seconds(1_768_473_000),
     );
     let lifetime = TokenLifetime::default();
-    let claims = ViewerClaims::issue(project, "acme".into(), "standard".into(), now, lifetime, [7; 16]);
+    let claims = ViewerClaims::issue(
+        project,
+        "acme".into(),
+        ("standard".into(), now),
+        now,
+        lifetime,
+        [7; 16],
+    );
 
     assert!(matches!(
         viewer_token::sign(&claims, &secret),

@@ -216,10 +216,16 @@ impl<'e> Session<'e> {
 
     fn integer(&mut self, trail: &Trail<'_>, key: &str, value: &mut Value) {
         const INTEGER_MIN: u64 = 100_000_000;
+        const WHOLE_MAX: f64 = 1e19;
         let Value::Number(number) = &*value else { return };
-        let Some(magnitude) = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs)) else {
-            return;
-        };
+        // `4111111111111111.0` and `4.111111111111111e15` are the same number, and may be read back as digits.
+        let whole =
+            |number: f64| (number.fract() == 0.0 && number.abs() < WHOLE_MAX).then(|| number.abs() as u64);
+        let magnitude = number
+            .as_u64()
+            .or_else(|| number.as_i64().map(i64::unsigned_abs))
+            .or_else(|| number.as_f64().and_then(whole));
+        let Some(magnitude) = magnitude else { return };
         if magnitude < INTEGER_MIN {
             return;
         }

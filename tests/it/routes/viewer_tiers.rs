@@ -279,6 +279,9 @@ fn deleting_a_tier_ends_the_access_of_its_tokens(database: DatabaseKind) {
         .delete("/viewer-tiers/support")
         .send()
         .expect_error(404, "not_found");
+    create(&organization, json!({"name": "support"}));
+    viewer.get("/events").send().expect_error(401, "invalid_token");
+    assert_eq!(count(&organization.viewer("tenant-1", "support"), &[]), 6);
 }
 
 fn every_fault_of_a_tier_is_named(database: DatabaseKind) {

@@ -17,7 +17,7 @@ proptest! {
         let secret = ViewerSecret::from_parts("k", key);
         let lifetime = TokenLifetime::from_seconds(lifetime).unwrap();
         let project = ProjectId::from_random(project);
-        let claims = ViewerClaims::issue(project, tenant_id, tier, NOW, lifetime, random);
+        let claims = ViewerClaims::issue(project, tenant_id, (tier, NOW), NOW, lifetime, random);
         let token = ViewerTokenText::parse(sign(&claims, &secret).unwrap().as_str()).unwrap();
         prop_assert_eq!(verify(&token, &[secret], NOW), Ok(claims));
     }

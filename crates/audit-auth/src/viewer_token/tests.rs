@@ -16,7 +16,7 @@ pub(super) fn claims() -> ViewerClaims {
     ViewerClaims::issue(
         project,
         "acme".into(),
-        "standard".into(),
+        ("standard".into(), Timestamp::from_micros(1_768_000_000_000_001)),
         NOW,
         TokenLifetime::default(),
         [7; 16],
@@ -70,10 +70,10 @@ fn tokens_read_as_they_always_did() {
     // Computed with another implementation (Python's hmac and base64).
     let expected = concat!(
         "vt_eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiIsImtpZCI6IjIwMjYifQ.",
-        "eyJpc3MiOiJhdWRpdC1sb2ciLCJhdWQiOiJhdWRpdC12aWV3ZXIiLCJzdWIiOiI2N2U1NTA0NC0xMGIxLTQyNmYtOTI0Ny1iYjY4MGU1Zm",
-        "UwYzgiLCJ0ZW5hbnRfaWQiOiJhY21lIiwidGllciI6InN0YW5kYXJkIiwiaWF0IjoxNzY4NDczMDAwLCJleHAiOjE3Njg0NzY2MDAsImp0",
-        "aSI6IjA3MDcwNzA3LTA3MDctMDcwNy0wNzA3LTA3MDcwNzA3MDcwNyJ9.",
-        "UnkoXmKC6377IpJqxM9WLtelqB-9-m-Vx7giIYrS20g",
+        "eyJpc3MiOiJhdWRpdC1sb2ciLCJhdWQiOiJhdWRpdC12aWV3ZXIiLCJzdWIiOiI2N2U1NTA0NC0xMGIxLTQyNmYtOTI0Ny1iYjY4MGU1ZmUwYz",
+        "giLCJ0ZW5hbnRfaWQiOiJhY21lIiwidGllciI6InN0YW5kYXJkIiwidGllcl9hdCI6MTc2ODAwMDAwMDAwMDAwMSwiaWF0IjoxNzY4NDczMDAw",
+        "LCJleHAiOjE3Njg0NzY2MDAsImp0aSI6IjA3MDcwNzA3LTA3MDctMDcwNy0wNzA3LTA3MDcwNzA3MDcwNyJ9.",
+        "qaon-_yy6mKRO20tL6EDLr_-rRMhBpp7b-nWgLQqcus",
     );
     assert_eq!(sign(&claims(), &secret()).unwrap().as_str(), expected);
     assert_eq!(verify_text(expected, NOW), Ok(claims()));
@@ -92,7 +92,7 @@ fn the_signature_is_the_hmac_of_header_and_claims() {
         read(payload),
         json!({
             "iss": "audit-log", "aud": "audit-viewer", "sub": claims().project_id.to_string(), "tenant_id": "acme",
-            "tier": "standard", "iat": 1_768_473_000, "exp": 1_768_476_600, "jti": "07070707-0707-0707-0707-070707070707",
+            "tier": "standard", "tier_at": 1_768_000_000_000_001_i64, "iat": 1_768_473_000, "exp": 1_768_476_600, "jti": "07070707-0707-0707-0707-070707070707",
         })
     );
     assert_eq!(
@@ -127,7 +127,7 @@ fn fractions_of_a_second_are_dropped() {
     let issued = ViewerClaims::issue(
         claims().project_id,
         "acme".into(),
-        "full".into(),
+        ("full".into(), now),
         now,
         lifetime,
         [0; 16],
@@ -262,7 +262,17 @@ fn the_header_is_exactly_the_one_we_write() {
 
 #[test]
 fn every_claim_is_required() {
-    for name in ["iss", "aud", "sub", "tenant_id", "tier", "iat", "exp", "jti"] {
+    for name in [
+        "iss",
+        "aud",
+        "sub",
+        "tenant_id",
+        "tier",
+        "tier_at",
+        "iat",
+        "exp",
+        "jti",
+    ] {
         let mut claims = wire_claims();
         claims.as_object_mut().unwrap().remove(name);
         assert_eq!(
@@ -290,6 +300,7 @@ fn claims_of_the_wrong_kind_are_refused() {
         ("sub", json!("67e5504410b1426f9247bb680e5fe0c8")),
         ("tenant_id", json!(7)),
         ("tier", json!(["full"])),
+        ("tier_at", json!("1768000000000001")),
         ("iat", json!("1768473000")),
         ("exp", json!("1768476600")),
         ("exp", json!(1_768_476_600.5)),

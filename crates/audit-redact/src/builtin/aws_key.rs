@@ -1,7 +1,9 @@
 //! AWS credentials: key ids, secret keys and session tokens.
 
 use crate::scan::context::{CONTEXT_CHARS, Words, part};
-use crate::scan::edge::{blocked_after, blocked_before, percent_escape_at, percent_escape_before};
+use crate::scan::edge::{
+    blocked_after, blocked_before, escape_len, percent_escape_at, percent_escape_before,
+};
 use crate::scan::gate::Signs;
 use crate::scan::{Span, Subject};
 
@@ -46,24 +48,30 @@ const SESSION_WORDS: &Words = &Words::new(&[
 
 pub(super) fn find(signs: Signs, subject: Subject<'_>, mut hit: impl FnMut(Span)) {
     let text = subject.text;
-    each_key_id(text, 0, text.len(), &mut hit);
-    if signs.meets(Signs::BASE64_RUN) || SESSION_TOKEN_PREFIXES.iter().any(|prefix| text.contains(prefix)) {
-        find_in_runs(subject, hit);
+    let mut prefixed = false;
+    if signs.meets(Signs::AWS_PREFIX) {
+        each_key_id(text, 0, text.len(), &mut hit);
+        prefixed = SESSION_TOKEN_PREFIXES.iter().any(|prefix| text.contains(prefix));
+    }
+    if prefixed || signs.meets(Signs::BASE64_RUN) {
+        find_in_runs(subject, prefixed, hit);
     }
 }
 
-fn find_in_runs(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
+/// `prefixed` says whether what session tokens begin with is anywhere in the text.
+fn find_in_runs(subject: Subject<'_>, prefixed: bool, mut hit: impl FnMut(Span)) {
     let bytes = subject.bytes();
     let mut at = 0;
     while at < bytes.len() {
         if base64_char_len(bytes, at) == 0 {
-            at += 1;
+            // The letters of `\n` and `%22` are no part of what follows.
+            at += escape_len(bytes, at).max(1);
             continue;
         }
         let run = Run::read(bytes, at);
         if is_secret(&subject, &run) || is_session_token(&subject, &run) {
             hit(run.span);
-        } else if let Some(start) = session_token_start(&subject, &run) {
+        } else if prefixed && let Some(start) = session_token_start(&subject, &run) {
             hit(Span::new(start, run.span.end));
         }
         at = run.span.end.max(at + 1);

@@ -90,8 +90,7 @@ fn token_at(subject: &Subject<'_>, scheme: usize, start: usize) -> Option<Span> 
     let body_end = start + text[start..body_end].trim_end_matches(['.', '~']).len();
     let padding = bytes[body_end..].iter().take_while(|byte| **byte == b'=').count();
     let end = body_end + padding;
-    // `realm=` and its like are parameters of a challenge, not a token.
-    if blocked_after(text, end) || (padding > 0 && matches!(bytes.get(end), Some(b'"' | b'\'' | b'\\'))) {
+    if blocked_after(text, end) || (padding == 1 && opens_value(&text[end..])) {
         return None;
     }
     let token = &bytes[start..body_end];
@@ -106,6 +105,15 @@ fn token_at(subject: &Subject<'_>, scheme: usize, start: usize) -> Option<Span> 
             && has(u8::is_ascii_uppercase)
     };
     long_enough.then(|| Span::new(start, end))
+}
+
+/// Whether a quotation mark begins the value of a challenge's parameter, as in `realm="…"`, rather than ending
+/// the text that the token is in.
+fn opens_value(behind: &str) -> bool {
+    behind
+        .trim_start_matches('\\')
+        .strip_prefix(['"', '\''])
+        .is_some_and(|value| value.starts_with(|ch: char| ch.is_alphanumeric() || ch == '/'))
 }
 
 fn token68_len(bytes: &[u8]) -> usize {

@@ -2,7 +2,7 @@
 
 mod domain;
 
-use crate::scan::edge::percent_escape_before;
+use crate::scan::edge::{percent_escape_before, unicode_escape_before};
 use crate::scan::{Span, Subject};
 
 /// Most characters of a local part.
@@ -72,6 +72,12 @@ fn step_back(text: &str, floor: usize, at: usize) -> (usize, bool) {
     {
         let belongs = !decoded.is_ascii() || decoded.is_ascii_alphanumeric() || b"+.-_'".contains(&decoded);
         return (3, belongs);
+    }
+    if at >= floor + 6
+        && let Some(unit) = unicode_escape_before(bytes, at)
+    {
+        let belongs = char::from_u32(u32::from(unit)).is_some_and(char::is_alphanumeric);
+        return (6, belongs);
     }
     let Some(ch) = text[floor..at].chars().next_back() else {
         return (0, false);
@@ -155,7 +161,7 @@ fn is_remote(text: &str, start: usize, sign: usize, end: usize) -> bool {
     }
     let before = &text[reach..start];
     let user = before
-        .rfind(|ch: char| matches!(ch, '/' | '@') || ch.is_whitespace())
+        .rfind(|ch: char| matches!(ch, '/' | '?' | '#' | '@') || ch.is_whitespace())
         .map_or("", |at| &before[at..]);
     user.starts_with('/')
         && before[..before.len() - user.len()].ends_with(":/")
@@ -200,6 +206,12 @@ mod tests {
             (
                 "bounces+jane=example.com@lists.example.org",
                 vec!["bounces+jane=example.com@lists.example.org"],
+            ),
+            ("\\u003cjane@example.com\\u003e", vec!["jane@example.com"]),
+            ("j\\u00f6rg@example.com", vec!["j\\u00f6rg@example.com"]),
+            (
+                "http://localhost:3000?email=jane@example.com",
+                vec!["jane@example.com"],
             ),
             ("jane@example.com.", vec!["jane@example.com"]),
             ("jane@x.com.csv", vec!["jane@x.com"]),

@@ -220,7 +220,7 @@ fn find_numbers(subject: Subject<'_>, [card, ssn, phone]: [bool; 3], hit: &mut i
     /// The shortest number of the three is a local one behind `tel:`.
     const DIGITS_MIN: usize = 7;
     let mut ends = [0; 3];
-    each_group(subject.text, DIGITS_MIN, |start| {
+    each_group::<DIGITS_MIN>(subject.text, |start| {
         let [card_end, ssn_end, phone_end] = ends;
         let mut found = |slot: usize, kind: Builtin, span: Option<Span>| {
             if let Some(span) = span {

@@ -38,7 +38,8 @@ const WORDS: &Words = &Words::new(&[
     word("tel"),
     stem("telno"),
     stem("telnum"),
-    part("mobile"),
+    word("mobile"),
+    stem("mobilen"),
     word("cell"),
     word("call"),
     word("calling"),
@@ -98,7 +99,9 @@ impl Lead {
             lead.bracket = true;
             lead.start -= 1;
         }
-        if lead.start > floor && bytes[lead.start - 1] == b'+' {
+        // Behind a letter or digit the sign is a blank in form encoding.
+        let signed = lead.start > floor && bytes[lead.start - 1] == b'+';
+        if signed && !blocked_before(text, lead.start - 1) {
             lead.plus = true;
             lead.start -= 1;
         } else if lead.start >= floor + 3 && percent_escape_before(bytes, lead.start) == Some(b'+') {
@@ -225,7 +228,7 @@ struct Number {
     end: usize,
     digits: usize,
     single_digit_groups: usize,
-    /// One dot and nothing else between the digits.
+    /// One dot and nothing else between the digits, or two such numbers with a dash between: coordinates.
     is_decimal: bool,
     /// Two years with a dash between.
     is_years: bool,
@@ -248,7 +251,8 @@ impl Number {
         let mut at = start;
         let mut groups = 0;
         let mut years = 0;
-        let mut has_point = false;
+        // Behind the first, second, third group.
+        let mut points = [false; 3];
         let mut dotted_short_groups = 0;
         loop {
             let end = group_end(bytes, at);
@@ -262,15 +266,18 @@ impl Number {
             number.single_digit_groups += usize::from(len == 1);
             years += usize::from(len == 4 && matches!(&bytes[at..at + 2], b"19" | b"20"));
             let Some(next) = next_group(text, end) else { break };
-            dotted_short_groups += usize::from(len <= 3 && bytes[end] == b'.' && next == end + 1);
-            has_point |= groups == 1 && bytes[end] == b'.' && next == end + 1;
+            let is_point = bytes[end] == b'.' && next == end + 1;
+            dotted_short_groups += usize::from(len <= 3 && is_point);
+            if let Some(point) = points.get_mut(groups - 1) {
+                *point = is_point;
+            }
             let is_whole = groups == 1 && len >= WHOLE_GROUP_DIGITS_MIN;
             if is_whole || begins_date_or_time(bytes, next) {
                 break;
             }
             at = next;
         }
-        number.is_decimal = has_point && groups <= 2;
+        number.is_decimal = (groups <= 2 && points[0]) || (groups == 4 && points == [true, false, true]);
         number.is_address = groups == 4 && dotted_short_groups == 3;
         number.is_years = groups == 2 && years == 2;
         (groups > 0).then_some(number)

@@ -58,46 +58,69 @@ impl Chain {
 /// Most bytes between two digits of one number.
 const GAP_BYTES_MAX: usize = 9;
 
-/// Whether a byte can stand between two digits of one number.
-const JOINS: [bool; 256] = {
-    let mut joins = [false; 256];
-    let marks = b" -.()/+%";
+/// Whether a byte is a digit or can stand between two digits of one number.
+const BELONGS: [bool; 256] = {
+    let mut belongs = [false; 256];
+    let bytes = b"0123456789 -.()/+%";
     let mut at = 0;
-    while at < marks.len() {
-        joins[marks[at] as usize] = true;
+    while at < bytes.len() {
+        belongs[bytes[at] as usize] = true;
         at += 1;
     }
     let mut byte = 0x80;
     while byte < 256 {
-        joins[byte] = true;
+        belongs[byte] = true;
         byte += 1;
     }
-    joins
+    belongs
 };
 
-/// Calls `visit` with the start of every group of digits in a stretch of at least `digits_min` of them with
+/// Calls `visit` with the start of every group of digits in a stretch of at least `DIGITS_MIN` of them with
 /// nothing but punctuation between. Times, versions and addresses have fewer, so this is where most texts end.
-pub(crate) fn each_group(text: &str, digits_min: usize, mut visit: impl FnMut(usize)) {
+///
+/// Such a stretch is at least as long as it has digits, so that most of a text is skipped in strides.
+pub(crate) fn each_group<const DIGITS_MIN: usize>(text: &str, mut visit: impl FnMut(usize)) {
     let bytes = text.as_bytes();
+    let belongs = |byte: &u8| BELONGS[usize::from(*byte)];
     let mut at = 0;
-    while let Some(offset) = bytes[at..].iter().position(u8::is_ascii_digit) {
+    while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk::<DIGITS_MIN>()) {
+        if let Some(gap) = window.iter().rposition(|byte| !belongs(byte)) {
+            at += gap + 1;
+            continue;
+        }
+        let behind = &bytes[at + DIGITS_MIN..];
+        let end = at + DIGITS_MIN + behind.iter().take_while(|byte| belongs(byte)).count();
+        each_stretch::<DIGITS_MIN>(bytes, at, end, &mut visit);
+        at = end + 1;
+    }
+}
+
+/// Does the same between two places with nothing but digits and punctuation between.
+fn each_stretch<const DIGITS_MIN: usize>(
+    bytes: &[u8],
+    from: usize,
+    to: usize,
+    visit: &mut impl FnMut(usize),
+) {
+    let mut at = from;
+    while let Some(offset) = bytes[at..to].iter().position(u8::is_ascii_digit) {
         let start = at + offset;
         let mut digits = 0;
         let mut gap = 0;
         at = start;
-        while let Some(byte) = bytes.get(at) {
-            if byte.is_ascii_digit() {
+        while at < to {
+            if bytes[at].is_ascii_digit() {
                 digits += 1;
                 gap = 0;
-            } else if JOINS[usize::from(*byte)] && gap < GAP_BYTES_MAX {
+            } else if gap < GAP_BYTES_MAX {
                 gap += 1;
             } else {
                 break;
             }
             at += 1;
         }
-        if digits >= digits_min && !is_address(&bytes[start..at]) {
-            each_group_of(bytes, start, at, &mut visit);
+        if digits >= DIGITS_MIN && !is_address(&bytes[start..at]) {
+            each_group_of(bytes, start, at, visit);
         }
     }
 }
@@ -157,4 +180,46 @@ pub(crate) fn group_end(bytes: &[u8], start: usize) -> usize {
 
 pub(crate) fn is_digit_at(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_some_and(u8::is_ascii_digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visited(text: &str) -> Vec<usize> {
+        let mut starts = Vec::new();
+        each_group::<7>(text, |start| starts.push(start));
+        starts
+    }
+
+    #[test]
+    fn groups_are_visited_wherever_their_stretch_stands() {
+        for before in ["", "x", "xxxxxxx ", "12 ab ", "....xx"] {
+            for behind in ["", "x", " xxxxxxxxx", "x12", "-."] {
+                let start = before.len();
+                for (number, groups) in [
+                    ("1234567", vec![start]),
+                    ("123-4567", vec![start, start + 4]),
+                    ("123         4567", vec![start, start + 12]),
+                    ("+1 (23) 4567", vec![start + 1, start + 4, start + 8]),
+                ] {
+                    assert_eq!(visited(&format!("{before}{number}{behind}")), groups, "{number}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stretches_with_too_few_digits_or_too_wide_gaps_are_skipped() {
+        for text in [
+            "",
+            "123456",
+            "12:34:56:78",
+            "123          4567",
+            "10.248.116.43",
+            "12a34567",
+        ] {
+            assert_eq!(visited(text), Vec::<usize>::new(), "{text}");
+        }
+    }
 }

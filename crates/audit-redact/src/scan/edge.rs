@@ -22,10 +22,34 @@ pub(crate) fn ends_with_escape(bytes: &[u8], end: usize) -> bool {
     if let Some(decoded) = percent_escape_before(bytes, end) {
         return !decoded.is_ascii_alphanumeric();
     }
-    if end >= 2 && bytes[end - 2] == b'\\' && matches!(bytes[end - 1], b'n' | b't' | b'r' | b'b' | b'f') {
-        return true;
+    end.checked_sub(2)
+        .is_some_and(|start| is_letter_escape(&bytes[start..end]))
+        || unicode_escape_before(bytes, end).is_some()
+}
+
+/// The length of the escape of some punctuation at `start`, or zero.
+pub(crate) fn escape_len(bytes: &[u8], start: usize) -> usize {
+    match bytes.get(start) {
+        Some(b'%') if percent_escape_at(bytes, start).is_some_and(|byte| !byte.is_ascii_alphanumeric()) => 3,
+        Some(b'\\') if is_letter_escape(&bytes[start..]) => 2,
+        Some(b'\\') if unicode_escape_before(bytes, start + 6).is_some() => 6,
+        _ => 0,
     }
-    end >= 6 && &bytes[end - 6..end - 4] == b"\\u" && bytes[end - 4..end].iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Whether `\n` or one of its like is at the beginning.
+fn is_letter_escape(bytes: &[u8]) -> bool {
+    matches!(bytes, [b'\\', b'n' | b't' | b'r' | b'b' | b'f', ..])
+}
+
+/// The UTF-16 unit that `\uXXXX` directly before `end` stands for.
+pub(crate) fn unicode_escape_before(bytes: &[u8], end: usize) -> Option<u16> {
+    match bytes.get(end.checked_sub(6)?..end)? {
+        [b'\\', b'u', digits @ ..] => digits
+            .iter()
+            .try_fold(0, |unit, digit| Some(unit << 4 | u16::from(hex_value(*digit)?))),
+        _ => None,
+    }
 }
 
 /// The byte that `%XX` directly before `end` stands for.
@@ -66,6 +90,22 @@ mod tests {
             ("n", true),
         ] {
             assert_eq!(blocked_before(before, before.len()), blocked, "{before}");
+        }
+    }
+
+    #[test]
+    fn escapes_of_punctuation_have_a_length_and_letters_have_none() {
+        for (text, len) in [
+            ("%3Dx", 3),
+            ("%41x", 0),
+            ("\\nx", 2),
+            ("\\x", 0),
+            ("\\u003dx", 6),
+            ("\\u003", 0),
+            ("x", 0),
+            ("", 0),
+        ] {
+            assert_eq!(escape_len(text.as_bytes(), 0), len, "{text}");
         }
     }
 }

@@ -198,3 +198,16 @@ fn someone_elses_marker_hides_nothing() {
     );
     assert_eq!(event["actor"]["name"], "[REDACTED][REDACTED]");
 }
+
+#[test]
+fn a_number_is_looked_at_however_it_is_written() {
+    let event = json!({"metadata": {"a": 4111111111111111_u64, "b": 4111111111111111.0, "c": 4.111111111111111e15, "d": -4111111111111111.0, "e": 4111111111111111.5}});
+    let (event, _, _) = run(
+        Engine::builder().builtin(Builtin::CreditCard, Behavior::Replace),
+        event,
+    );
+    for name in ["a", "b", "c", "d"] {
+        assert_eq!(event["metadata"][name], "[REDACTED]", "{name}");
+    }
+    assert!(event["metadata"]["e"].is_number());
+}

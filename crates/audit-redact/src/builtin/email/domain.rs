@@ -1,5 +1,7 @@
 //! The domain of an e-mail address.
 
+use super::is_mark;
+
 /// Most characters of a domain, and of one of its labels.
 const DOMAIN_BYTES_MAX: usize = 255;
 const LABEL_CHARS_MAX: usize = 63;
@@ -55,11 +57,12 @@ pub(super) fn end(text: &str, start: usize) -> Option<usize> {
     well_formed.then(|| ends[count - 1])
 }
 
-/// Where the label ends: letters, digits and inner dashes. A dash at the end belongs to the text around.
+/// Where the label ends: letters with their marks, digits and inner dashes. A dash at the end belongs to the
+/// text around.
 fn label_end(text: &str, start: usize) -> usize {
     let rest = &text[start.min(text.len())..];
     let len = rest
-        .find(|ch: char| !(ch.is_alphanumeric() || ch == '-'))
+        .find(|ch: char| !(ch.is_alphanumeric() || ch == '-' || is_mark(ch)))
         .unwrap_or(rest.len());
     start + rest[..len].trim_end_matches('-').len()
 }
@@ -76,7 +79,7 @@ fn is_top_level(label: &str) -> bool {
     let encoded = label
         .get(..4)
         .is_some_and(|head| head.eq_ignore_ascii_case("xn--"));
-    let letters = label.chars().count() >= 2 && label.chars().all(char::is_alphabetic);
+    let letters = label.chars().count() >= 2 && label.chars().all(|ch| ch.is_alphabetic() || is_mark(ch));
     (encoded || letters)
         && !FILE_EXTENSIONS
             .iter()
@@ -98,6 +101,8 @@ mod tests {
             ("163.com", Some("163.com")),
             ("server.local", Some("server.local")),
             ("example.com.2024", Some("example.com")),
+            ("mu\u{308}ller.de", Some("mu\u{308}ller.de")),
+            ("example.com\u{200d}", Some("example.com\u{200d}")),
             ("2x.png", None),
             ("18.2.0", None),
             ("1.2.3-rc.beta", None),
