@@ -1,0 +1,293 @@
+//! Alerts and their life: open, perhaps acknowledged, resolved.
+
+use crate::alert_id::AlertId;
+use crate::group::Group;
+use crate::rule::{AlertRule, AlertRuleId};
+use crate::severity::Severity;
+use crate::window::Firing;
+use crate::word::{self, UnknownWord};
+use audit_domain::{EventId, Name, Timestamp};
+use std::fmt;
+use std::str::FromStr;
+
+/// Where an alert is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertState {
+    /// Nobody has looked at it.
+    Open,
+    /// Somebody is looking at it.
+    Acknowledged {
+        /// Since when.
+        at: Timestamp,
+    },
+    /// It is over.
+    Resolved {
+        /// When it was acknowledged; an open alert can be resolved at once.
+        acknowledged_at: Option<Timestamp>,
+        /// Since when.
+        at: Timestamp,
+    },
+}
+
+/// The word for an [`AlertState`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AlertStatus {
+    /// [`AlertState::Open`].
+    Open,
+    /// [`AlertState::Acknowledged`].
+    Acknowledged,
+    /// [`AlertState::Resolved`].
+    Resolved,
+}
+
+/// What can be done to an alert, named by the status that it leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AlertAction {
+    /// To `acknowledged`.
+    Acknowledge,
+    /// To `resolved`.
+    Resolve,
+}
+
+/// An alert cannot go from the one status to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an alert cannot go from {from} to {to}")]
+pub struct TransitionError {
+    from: AlertStatus,
+    to: AlertStatus,
+}
+
+impl AlertState {
+    /// Acknowledges an open alert. An acknowledged one stays as it is.
+    ///
+    /// # Errors
+    /// [`TransitionError`] when it is resolved.
+    pub const fn acknowledge(self, now: Timestamp) -> Result<Self, TransitionError> {
+        match self {
+            Self::Open => Ok(Self::Acknowledged { at: now }),
+            Self::Acknowledged { .. } => Ok(self),
+            Self::Resolved { .. } => Err(TransitionError {
+                from: AlertStatus::Resolved,
+                to: AlertStatus::Acknowledged,
+            }),
+        }
+    }
+
+    /// Resolves an open or acknowledged alert. A resolved one stays as it is.
+    ///
+    /// # Errors
+    /// None as yet: there is a way from every state. It returns a `Result` as [`Self::acknowledge`] does.
+    pub const fn resolve(self, now: Timestamp) -> Result<Self, TransitionError> {
+        let acknowledged_at = self.acknowledged_at();
+        match self {
+            Self::Open | Self::Acknowledged { .. } => Ok(Self::Resolved {
+                acknowledged_at,
+                at: now,
+            }),
+            Self::Resolved { .. } => Ok(self),
+        }
+    }
+
+    /// Does what a request asks for.
+    ///
+    /// # Errors
+    /// [`TransitionError`] when there is no way there from this state.
+    pub const fn apply(self, action: AlertAction, now: Timestamp) -> Result<Self, TransitionError> {
+        match action {
+            AlertAction::Acknowledge => self.acknowledge(now),
+            AlertAction::Resolve => self.resolve(now),
+        }
+    }
+
+    /// The word for it.
+    pub const fn status(self) -> AlertStatus {
+        match self {
+            Self::Open => AlertStatus::Open,
+            Self::Acknowledged { .. } => AlertStatus::Acknowledged,
+            Self::Resolved { .. } => AlertStatus::Resolved,
+        }
+    }
+
+    /// When it was acknowledged.
+    pub const fn acknowledged_at(self) -> Option<Timestamp> {
+        match self {
+            Self::Open => None,
+            Self::Acknowledged { at } => Some(at),
+            Self::Resolved { acknowledged_at, .. } => acknowledged_at,
+        }
+    }
+
+    /// When it was resolved.
+    pub const fn resolved_at(self) -> Option<Timestamp> {
+        match self {
+            Self::Open | Self::Acknowledged { .. } => None,
+            Self::Resolved { at, .. } => Some(at),
+        }
+    }
+}
+
+impl AlertStatus {
+    /// Every value, in the order of an alert's life.
+    pub const ALL: &'static [Self] = &[Self::Open, Self::Acknowledged, Self::Resolved];
+
+    /// The word that stands for the value in requests, answers and rows.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Acknowledged => "acknowledged",
+            Self::Resolved => "resolved",
+        }
+    }
+}
+
+impl fmt::Display for AlertStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl FromStr for AlertStatus {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        word::read(text, Self::ALL, Self::as_str, "open, acknowledged, resolved")
+    }
+}
+
+impl AlertAction {
+    /// Every value.
+    pub const ALL: &'static [Self] = &[Self::Acknowledge, Self::Resolve];
+
+    /// The status that it leads to.
+    pub const fn target(self) -> AlertStatus {
+        match self {
+            Self::Acknowledge => AlertStatus::Acknowledged,
+            Self::Resolve => AlertStatus::Resolved,
+        }
+    }
+}
+
+/// Reads the status that a request asks for. `open` is none: no alert opens again.
+impl FromStr for AlertAction {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        word::read(
+            text,
+            Self::ALL,
+            |action| action.target().as_str(),
+            "acknowledged, resolved",
+        )
+    }
+}
+
+/// A rule fired for a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    /// Its id.
+    pub id: AlertId,
+    /// The rule that fired.
+    pub rule_id: AlertRuleId,
+    /// The name that the rule had then.
+    pub rule_name: Name,
+    /// The severity that the rule had then.
+    pub severity: Severity,
+    /// Where it is in its life.
+    pub state: AlertState,
+    /// The actor or tenant whose events reached the threshold.
+    pub group_key: String,
+    /// How many matching events were in the window.
+    pub event_count: u64,
+    /// Up to [`Firing::SAMPLE_EVENTS_MAX`] of them, newest first.
+    pub sample_event_ids: Vec<EventId>,
+    /// When the rule fired.
+    pub fired_at: Timestamp,
+}
+
+impl Alert {
+    /// The alert that a firing raises.
+    pub fn raise(id: AlertId, rule: &AlertRule, group: Group<'_>, firing: Firing) -> Self {
+        Self {
+            id,
+            rule_id: rule.id(),
+            rule_name: rule.definition().name.clone(),
+            severity: rule.definition().severity,
+            state: AlertState::Open,
+            group_key: group.group_key().to_owned(),
+            event_count: firing.event_count,
+            sample_event_ids: firing.sample_event_ids,
+            fired_at: firing.fired_at,
+        }
+    }
+
+    /// Does what a request asks for.
+    ///
+    /// # Errors
+    /// [`TransitionError`] when there is no way there from the alert's state.
+    pub fn apply(self, action: AlertAction, now: Timestamp) -> Result<Self, TransitionError> {
+        let state = self.state.apply(action, now)?;
+        Ok(Self { state, ..self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T1: Timestamp = Timestamp::from_seconds(1);
+    const T2: Timestamp = Timestamp::from_seconds(2);
+
+    #[test]
+    fn an_alert_is_acknowledged_and_then_resolved() {
+        let acknowledged = AlertState::Open.acknowledge(T1).unwrap();
+        assert_eq!(acknowledged, AlertState::Acknowledged { at: T1 });
+        let resolved = acknowledged.resolve(T2).unwrap();
+        assert_eq!(
+            (
+                resolved.status(),
+                resolved.acknowledged_at(),
+                resolved.resolved_at()
+            ),
+            (AlertStatus::Resolved, Some(T1), Some(T2))
+        );
+    }
+
+    #[test]
+    fn resolving_an_open_alert_leaves_acknowledged_at_empty() {
+        let resolved = AlertState::Open.resolve(T1).unwrap();
+        assert_eq!(
+            (resolved.acknowledged_at(), resolved.resolved_at()),
+            (None, Some(T1))
+        );
+    }
+
+    #[test]
+    fn the_same_status_again_leaves_the_timestamps() {
+        let acknowledged = AlertState::Acknowledged { at: T1 };
+        assert_eq!(acknowledged.acknowledge(T2), Ok(acknowledged));
+        let resolved = acknowledged.resolve(T1).unwrap();
+        assert_eq!(resolved.resolve(T2), Ok(resolved));
+    }
+
+    #[test]
+    fn nothing_leads_out_of_resolved() {
+        let resolved = AlertState::Open.resolve(T1).unwrap();
+        let error = resolved.apply(AlertAction::Acknowledge, T2).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "an alert cannot go from resolved to acknowledged"
+        );
+    }
+
+    #[test]
+    fn open_can_be_filtered_by_but_not_asked_for() {
+        for status in AlertStatus::ALL {
+            assert_eq!(status.as_str().parse(), Ok(*status));
+        }
+        for action in AlertAction::ALL {
+            assert_eq!(action.target().as_str().parse(), Ok(*action));
+        }
+        let error = "open".parse::<AlertAction>().unwrap_err();
+        assert_eq!(error.to_string(), "must be one of acknowledged, resolved");
+    }
+}

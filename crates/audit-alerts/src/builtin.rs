@@ -1,0 +1,186 @@
+//! The rules that every project has.
+
+use crate::bounds::{CooldownSeconds, Threshold, WindowSeconds};
+use crate::group::GroupBy;
+use crate::rule::RuleDefinition;
+use crate::severity::Severity;
+use std::fmt;
+
+/// A rule that every project has. It can be disabled but not deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BuiltinRule {
+    /// Failed sign-ins of one actor.
+    AuthBruteForce,
+    /// Role changes by one actor.
+    PrivilegeEscalationBurst,
+    /// API keys created by one actor.
+    RapidApiKeyCreation,
+    /// Exports by one actor.
+    BulkDataExport,
+    /// Deletions in one tenant.
+    AccountDeletionSpike,
+}
+
+/// One line of the table of built-in rules.
+struct Line {
+    id: &'static str,
+    name: &'static str,
+    action_pattern: &'static str,
+    threshold: Threshold,
+    window_seconds: WindowSeconds,
+    group_by: GroupBy,
+    severity: Severity,
+}
+
+impl BuiltinRule {
+    /// Every built-in rule, in the order in which they are listed.
+    pub const ALL: &'static [Self] = &[
+        Self::AuthBruteForce,
+        Self::PrivilegeEscalationBurst,
+        Self::RapidApiKeyCreation,
+        Self::BulkDataExport,
+        Self::AccountDeletionSpike,
+    ];
+
+    /// The id of the rule, for example `auth_brute_force`.
+    pub const fn id(self) -> &'static str {
+        self.line().id
+    }
+
+    /// The rule with this id.
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|rule| rule.id() == id)
+    }
+
+    /// The rule as every project starts with it: enabled, with the default cooldown.
+    pub fn definition(self) -> RuleDefinition {
+        let line = self.line();
+        RuleDefinition {
+            name: line.name.parse().expect("a built-in rule has a valid name"),
+            action_pattern: line
+                .action_pattern
+                .parse()
+                .expect("a built-in rule has a valid pattern"),
+            threshold: line.threshold,
+            window_seconds: line.window_seconds,
+            group_by: line.group_by,
+            severity: line.severity,
+            enabled: true,
+            cooldown_seconds: CooldownSeconds::default(),
+        }
+    }
+
+    const fn line(self) -> Line {
+        let (id, name, action_pattern, threshold, seconds, group_by, severity) = match self {
+            Self::AuthBruteForce => (
+                "auth_brute_force",
+                "Auth Brute Force",
+                "auth.failed*",
+                5,
+                300,
+                GroupBy::ActorId,
+                Severity::High,
+            ),
+            Self::PrivilegeEscalationBurst => (
+                "privilege_escalation_burst",
+                "Privilege Escalation Burst",
+                "*.role.updated",
+                3,
+                600,
+                GroupBy::ActorId,
+                Severity::Critical,
+            ),
+            Self::RapidApiKeyCreation => (
+                "rapid_api_key_creation",
+                "Rapid API Key Creation",
+                "*.api_key.created",
+                3,
+                300,
+                GroupBy::ActorId,
+                Severity::Medium,
+            ),
+            Self::BulkDataExport => (
+                "bulk_data_export",
+                "Bulk Data Export",
+                "*.exported",
+                5,
+                600,
+                GroupBy::ActorId,
+                Severity::Medium,
+            ),
+            Self::AccountDeletionSpike => (
+                "account_deletion_spike",
+                "Account Deletion Spike",
+                "*.deleted",
+                5,
+                600,
+                GroupBy::TenantId,
+                Severity::High,
+            ),
+        };
+        Line {
+            id,
+            name,
+            action_pattern,
+            threshold: Threshold::known(threshold),
+            window_seconds: WindowSeconds::known(seconds),
+            group_by,
+            severity,
+        }
+    }
+}
+
+impl fmt::Display for BuiltinRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table as the service's documentation has it.
+    const TABLE: &str = "\
+auth_brute_force · auth.failed* · 5 in 300 s · actor_id · high
+privilege_escalation_burst · *.role.updated · 3 in 600 s · actor_id · critical
+rapid_api_key_creation · *.api_key.created · 3 in 300 s · actor_id · medium
+bulk_data_export · *.exported · 5 in 600 s · actor_id · medium
+account_deletion_spike · *.deleted · 5 in 600 s · tenant_id · high
+";
+
+    #[test]
+    fn the_built_in_rules_are_those_of_the_table() {
+        let mut table = String::new();
+        for rule in BuiltinRule::ALL {
+            let RuleDefinition {
+                action_pattern,
+                threshold,
+                window_seconds,
+                group_by,
+                severity,
+                enabled,
+                cooldown_seconds,
+                ..
+            } = rule.definition();
+            table += &format!(
+                "{rule} · {action_pattern} · {threshold} in {window_seconds} s · {group_by} · {severity}\n"
+            );
+            assert!(enabled);
+            assert_eq!(cooldown_seconds.get(), 3_600);
+        }
+        assert_eq!(table, TABLE);
+    }
+
+    #[test]
+    fn a_built_in_rule_is_found_by_its_id() {
+        for rule in BuiltinRule::ALL {
+            assert_eq!(BuiltinRule::from_id(rule.id()), Some(*rule));
+        }
+        assert_eq!(BuiltinRule::from_id("Auth Brute Force"), None);
+        assert_eq!(
+            BuiltinRule::AuthBruteForce.definition().name.as_str(),
+            "Auth Brute Force"
+        );
+    }
+}

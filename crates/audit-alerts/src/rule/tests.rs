@@ -1,0 +1,138 @@
+use super::*;
+
+fn builtin() -> AlertRule {
+    AlertRule::builtin(BuiltinRule::AuthBruteForce, true, CooldownSeconds::default())
+}
+
+fn custom() -> AlertRule {
+    let definition = BuiltinRule::AuthBruteForce.definition();
+    AlertRule::custom(
+        RuleId::from_random([7; 16]),
+        Timestamp::from_seconds(1_768_473_000),
+        definition,
+    )
+}
+
+/// A change to another value in each field, by the field's name.
+fn changes() -> Vec<(&'static str, RuleChange)> {
+    let none = RuleChange::default;
+    let threshold = Threshold::try_from(10).ok();
+    let cooldown_seconds = CooldownSeconds::try_from(0).ok();
+    vec![
+        (
+            "name",
+            RuleChange {
+                name: "n".parse().ok(),
+                ..none()
+            },
+        ),
+        (
+            "action_pattern",
+            RuleChange {
+                action_pattern: "*".parse().ok(),
+                ..none()
+            },
+        ),
+        ("threshold", RuleChange { threshold, ..none() }),
+        (
+            "window_seconds",
+            RuleChange {
+                window_seconds: Some(WindowSeconds::MAX),
+                ..none()
+            },
+        ),
+        (
+            "group_by",
+            RuleChange {
+                group_by: Some(GroupBy::TenantId),
+                ..none()
+            },
+        ),
+        (
+            "severity",
+            RuleChange {
+                severity: Some(Severity::Low),
+                ..none()
+            },
+        ),
+        (
+            "enabled",
+            RuleChange {
+                enabled: Some(false),
+                ..none()
+            },
+        ),
+        (
+            "cooldown_seconds",
+            RuleChange {
+                cooldown_seconds,
+                ..none()
+            },
+        ),
+    ]
+}
+
+#[test]
+fn every_field_of_a_custom_rule_can_change_and_each_change_is_an_edit() {
+    for (field, change) in changes() {
+        let edited = custom().changed(change).unwrap();
+        assert_ne!(edited.definition(), custom().definition(), "{field}");
+        assert_eq!(edited.revision(), Revision::from_number(1), "{field}");
+        assert_eq!(edited.origin(), custom().origin(), "{field}");
+    }
+}
+
+#[test]
+fn of_a_built_in_rule_only_enabled_and_cooldown_can_change() {
+    for (field, change) in changes() {
+        let edited = builtin().changed(change);
+        if ["enabled", "cooldown_seconds"].contains(&field) {
+            assert_eq!(edited.unwrap().revision(), Revision::from_number(1));
+        } else {
+            let rule = BuiltinRule::AuthBruteForce;
+            assert_eq!(edited, Err(BuiltinRuleError::FixedField { rule, field }));
+        }
+    }
+}
+
+#[test]
+fn a_fixed_field_is_refused_even_with_the_value_it_has() {
+    let change = RuleChange {
+        threshold: Some(builtin().definition().threshold),
+        enabled: Some(false),
+        ..RuleChange::default()
+    };
+    assert_eq!(
+        builtin().changed(change).unwrap_err().to_string(),
+        "threshold of the built-in rule auth_brute_force cannot change, only enabled and cooldown_seconds can"
+    );
+}
+
+#[test]
+fn a_change_to_the_same_values_is_no_edit() {
+    let rule = custom().at_revision(Revision::from_number(4));
+    let change = RuleChange {
+        enabled: Some(true),
+        threshold: Some(rule.definition().threshold),
+        ..RuleChange::default()
+    };
+    assert_eq!(rule.changed(change), Ok(rule.clone()));
+    assert_eq!(rule.changed(RuleChange::default()), Ok(rule));
+}
+
+#[test]
+fn only_custom_rules_can_be_deleted() {
+    assert_eq!(custom().deletable(), Ok(RuleId::from_random([7; 16])));
+    assert_eq!(
+        builtin().deletable().unwrap_err().to_string(),
+        "the built-in rule auth_brute_force cannot be deleted, set enabled to false instead"
+    );
+}
+
+#[test]
+fn rule_ids_are_words_or_uuids() {
+    for rule in [builtin(), custom()] {
+        assert_eq!(rule.id().to_string().parse(), Ok(rule.id()));
+    }
+    assert!("auth_brute".parse::<AlertRuleId>().is_err());
+}

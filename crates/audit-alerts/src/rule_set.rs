@@ -1,0 +1,52 @@
+//! The enabled rules of a project, ready to be asked about events.
+
+use crate::matcher::Matcher;
+use crate::rule::AlertRule;
+
+/// The enabled rules of a project. Made once for each state of its rules, asked for each event.
+#[derive(Clone, Debug)]
+pub struct RuleSet {
+    rules: Vec<AlertRule>,
+    matcher: Matcher,
+}
+
+impl RuleSet {
+    /// The enabled ones among `rules`, in the same order.
+    pub fn new(rules: impl IntoIterator<Item = AlertRule>) -> Self {
+        let rules: Vec<AlertRule> = rules
+            .into_iter()
+            .filter(|rule| rule.definition().enabled)
+            .collect();
+        let matcher = Matcher::new(rules.iter().map(|rule| &rule.definition().action_pattern));
+        Self { rules, matcher }
+    }
+
+    /// The rules that count events of this action, in order.
+    pub fn matching(&self, action: &str) -> impl Iterator<Item = &AlertRule> {
+        self.matcher.matching(action).map(|index| &self.rules[index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::CooldownSeconds;
+    use crate::builtin::BuiltinRule;
+
+    #[test]
+    fn disabled_rules_match_nothing() {
+        let rules = |enabled| {
+            RuleSet::new(
+                BuiltinRule::ALL
+                    .iter()
+                    .map(|rule| AlertRule::builtin(*rule, enabled, CooldownSeconds::default())),
+            )
+        };
+        let ids: Vec<String> = rules(true)
+            .matching("user.role.updated")
+            .map(|rule| rule.id().to_string())
+            .collect();
+        assert_eq!(ids, ["privilege_escalation_burst"]);
+        assert_eq!(rules(false).matching("user.role.updated").count(), 0);
+    }
+}

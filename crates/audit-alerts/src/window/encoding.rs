@@ -1,0 +1,209 @@
+//! The bytes that a database holds for a group.
+//!
+//! A version byte, then varints (LEB128): the revision; 0 or 1 + the zigzag of the last firing; the number of times; the
+//! zigzag of the newest; for each time, from the newest on, twice its distance to the one before, plus 1 if more than
+//! one event has it, and then their number less 2. At the end 16 bytes for the id of each sample. Times are
+//! milliseconds since the Unix epoch. A state has exactly one encoding.
+
+use super::{Firing, GroupState, Occurrences, Sample};
+use crate::rule::Revision;
+use audit_domain::{EventId, Timestamp};
+
+/// Bytes are not the encoding of a group's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// Another version of the service wrote them, or something else did.
+    #[error("cannot read a group state of version {0}")]
+    UnknownVersion(u8),
+    /// They end before the state does.
+    #[error("the group state ends too early")]
+    Truncated,
+    /// They go on after the state.
+    #[error("the group state is followed by something else")]
+    TrailingBytes,
+    /// A number or a time is out of its limits, or not written in the shortest way.
+    #[error("the group state holds a number out of its limits")]
+    OutOfRange,
+    /// Times or samples are not in their order.
+    #[error("the group state is not in order")]
+    Disordered,
+}
+
+const VERSION: u8 = 1;
+const ID_BYTES: usize = 16;
+
+impl GroupState {
+    /// The state in a few bytes: about 20 for each of the newest ten events and two for every other.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(24 + 3 * self.occurrences.len() + ID_BYTES * self.samples.len());
+        bytes.push(VERSION);
+        write_varint(&mut bytes, u64::from(self.revision.number()));
+        write_varint(
+            &mut bytes,
+            self.last_fired_millis.map_or(0, |millis| 1 + zigzag(millis)),
+        );
+        write_varint(&mut bytes, self.occurrences.len() as u64);
+        if let Some(newest) = self.newest_millis() {
+            write_varint(&mut bytes, zigzag(newest));
+            let mut later = newest;
+            for held in self.occurrences.iter().rev() {
+                let distance = later.abs_diff(held.millis) << 1;
+                later = held.millis;
+                if held.count == 1 {
+                    write_varint(&mut bytes, distance);
+                } else {
+                    write_varint(&mut bytes, distance | 1);
+                    write_varint(&mut bytes, held.count - 2);
+                }
+            }
+        }
+        for sample in &self.samples {
+            bytes.extend_from_slice(&sample.id.to_bytes());
+        }
+        bytes
+    }
+
+    /// Reads what [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are anything else.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader { rest: bytes };
+        match reader.byte()? {
+            VERSION => {}
+            version => return Err(DecodeError::UnknownVersion(version)),
+        }
+        let revision = u32::try_from(reader.varint()?).map_err(|_| DecodeError::OutOfRange)?;
+        let last_fired_millis = match reader.varint()? {
+            0 => None,
+            fired => Some(checked_millis(unzigzag(fired - 1))?),
+        };
+        let occurrences = reader.occurrences()?;
+        let event_count = occurrences
+            .iter()
+            .try_fold(0_u64, |sum, held| sum.checked_add(held.count))
+            .ok_or(DecodeError::OutOfRange)?;
+        let samples = reader.samples(&occurrences)?;
+        if !reader.rest.is_empty() {
+            return Err(DecodeError::TrailingBytes);
+        }
+        Ok(Self {
+            revision: Revision::from_number(revision),
+            last_fired_millis,
+            occurrences,
+            event_count,
+            samples,
+        })
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn byte(&mut self) -> Result<u8, DecodeError> {
+        let (first, rest) = self.rest.split_first().ok_or(DecodeError::Truncated)?;
+        self.rest = rest;
+        Ok(*first)
+    }
+
+    fn varint(&mut self) -> Result<u64, DecodeError> {
+        let mut value = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            // The tenth byte has room for one bit; a last byte of zero would be a second spelling.
+            if (bits << shift) >> shift != bits || (byte == 0 && shift > 0) {
+                return Err(DecodeError::OutOfRange);
+            }
+            value |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(DecodeError::OutOfRange)
+    }
+
+    fn occurrences(&mut self) -> Result<Vec<Occurrences>, DecodeError> {
+        let len = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
+        if len > GroupState::TIMES_MAX {
+            return Err(DecodeError::OutOfRange);
+        }
+        let mut occurrences = Vec::with_capacity(len);
+        if len == 0 {
+            return Ok(occurrences);
+        }
+        let mut millis = unzigzag(self.varint()?);
+        for index in 0..len {
+            let token = self.varint()?;
+            let distance = token >> 1;
+            if (distance == 0) != (index == 0) {
+                return Err(DecodeError::Disordered);
+            }
+            millis = millis
+                .checked_sub_unsigned(distance)
+                .ok_or(DecodeError::OutOfRange)?;
+            let count = match token & 1 {
+                0 => 1,
+                _ => self.varint()?.checked_add(2).ok_or(DecodeError::OutOfRange)?,
+            };
+            occurrences.push(Occurrences {
+                millis: checked_millis(millis)?,
+                count,
+            });
+        }
+        occurrences.reverse();
+        Ok(occurrences)
+    }
+
+    /// The newest events have the newest times, so only their ids are written.
+    fn samples(&mut self, occurrences: &[Occurrences]) -> Result<Vec<Sample>, DecodeError> {
+        let times = occurrences.iter().rev().flat_map(|held| {
+            let repeats = usize::try_from(held.count).unwrap_or(usize::MAX);
+            std::iter::repeat_n(held.millis, repeats)
+        });
+        let samples = times
+            .take(Firing::SAMPLE_EVENTS_MAX)
+            .map(|millis| {
+                let (id, rest) = self
+                    .rest
+                    .split_first_chunk::<ID_BYTES>()
+                    .ok_or(DecodeError::Truncated)?;
+                self.rest = rest;
+                let id = EventId::from_bytes(*id);
+                Ok(Sample { millis, id })
+            })
+            .collect::<Result<Vec<_>, DecodeError>>()?;
+        if samples.is_sorted_by(|newer, older| newer >= older) {
+            Ok(samples)
+        } else {
+            Err(DecodeError::Disordered)
+        }
+    }
+}
+
+fn checked_millis(millis: i64) -> Result<i64, DecodeError> {
+    if (Timestamp::MIN.as_millis()..Timestamp::MAX.as_millis()).contains(&millis) {
+        Ok(millis)
+    } else {
+        Err(DecodeError::OutOfRange)
+    }
+}
+
+fn write_varint(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+/// Small numbers of either sign become small numbers.
+const fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+const fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
