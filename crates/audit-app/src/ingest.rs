@@ -2,7 +2,7 @@
 
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
-use crate::redaction::redact_event;
+use crate::redact_event::redact_event;
 use crate::service::{AuditLog, Selection, environment_of, ledger_of};
 use audit_auth::{Credential, Principal};
 use audit_domain::{

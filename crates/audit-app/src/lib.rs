@@ -40,6 +40,7 @@ mod directory;
 mod error;
 mod events;
 mod ingest;
+mod redact_event;
 mod redaction;
 mod service;
 mod settings;

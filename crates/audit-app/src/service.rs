@@ -141,6 +141,12 @@ impl AuditLog {
         self.scope_at(rows, snapshot, principal, selection)
     }
 
+    /// The project that a request changes.
+    pub(crate) fn project_id(&self, principal: &Principal, selection: Selection) -> Result<ProjectId> {
+        self.store
+            .read(|rows| Ok(self.scope(rows, principal, selection)?.project.project.id))
+    }
+
     pub(crate) fn scope_at(
         &self,
         rows: &mut Rows<'_>,

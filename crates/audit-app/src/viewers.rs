@@ -101,12 +101,7 @@ impl AuditLog {
         selection: Selection,
         tier: ViewerTier,
     ) -> Result<StoredTier> {
-        let project_id = self
-            .store
-            .read(|rows| self.scope(rows, principal, selection))?
-            .project
-            .project
-            .id;
+        let project_id = self.project_id(principal, selection)?;
         let created_at = self.clock.now();
         self.store.configure(move |rows| {
             let tiers = rows.tiers(project_id)?;
@@ -137,12 +132,7 @@ impl AuditLog {
         name: TierName,
         change: TierChange,
     ) -> Result<StoredTier> {
-        let project_id = self
-            .store
-            .read(|rows| self.scope(rows, principal, selection))?
-            .project
-            .project
-            .id;
+        let project_id = self.project_id(principal, selection)?;
         self.store.configure(move |rows| {
             let found = rows
                 .tiers(project_id)?
@@ -173,12 +163,7 @@ impl AuditLog {
         selection: Selection,
         name: TierName,
     ) -> Result<()> {
-        let project_id = self
-            .store
-            .read(|rows| self.scope(rows, principal, selection))?
-            .project
-            .project
-            .id;
+        let project_id = self.project_id(principal, selection)?;
         self.store
             .configure(move |rows| match rows.delete_tier(project_id, &name)? {
                 true => Ok(()),

@@ -1,11 +1,11 @@
 //! The HTTP interface of the audit log on actix-web: wire types, extractors, routes, error mapping. No rules live here.
 //!
 //! ```no_run
-//! # fn state() -> audit_http::HttpState { unimplemented!() }
 //! use actix_web::{App, HttpServer, web};
+//! use audit_http::HttpState;
 //!
-//! # async fn serve() -> std::io::Result<()> {
-//! let state = web::Data::new(state());
+//! # async fn serve(state: HttpState) -> std::io::Result<()> {
+//! let state = web::Data::new(state);
 //! let server = HttpServer::new(move || {
 //!     App::new().configure(|config| audit_http::configure(config, state.clone()))
 //! });

@@ -154,15 +154,23 @@ impl Rows<'_> {
                 }
             }
         }
+        match self.add_tier(query, &mut terms)? {
+            true => Ok(Some(terms)),
+            false => Ok(None),
+        }
+    }
+
+    /// Adds the conditions that a tier puts on every event; `false` when none can meet them.
+    fn add_tier(&mut self, query: &EventQuery, terms: &mut Vec<Term>) -> Result<bool> {
         let Some(tier) = &query.tier else {
-            return Ok(Some(terms));
+            return Ok(true);
         };
         match &tier.categories {
-            Some(allowed) if allowed.is_empty() => return Ok(None),
-            Some(allowed) if filter.category.is_none() => {
+            Some(allowed) if allowed.is_empty() => return Ok(false),
+            Some(allowed) if query.filter.category.is_none() => {
                 terms.push(Term::any_of(
                     Kind::Category,
-                    ledger,
+                    query.ledger_id.0,
                     allowed.iter().map(|category| Category::as_str(*category)),
                 ));
             }
@@ -170,12 +178,12 @@ impl Rows<'_> {
         }
         if let Some(globs) = &tier.actions {
             match self.terms_of_globs(query.ledger_id, globs)? {
-                Actions::None => return Ok(None),
+                Actions::None => return Ok(false),
                 Actions::Few(actions) => terms.push(actions),
                 Actions::Many => {}
             }
         }
-        Ok(Some(terms))
+        Ok(true)
     }
 
     /// The actions that a tier allows. A glob that is an action, or whole segments and a `*`, has a token of its own.

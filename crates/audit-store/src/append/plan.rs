@@ -1,6 +1,6 @@
 //! What one commit writes. Pure: the databases supply what is there, and write what comes out.
 
-use super::{AppendOutcome, AppendRequest, Appended, Idempotency, KeyHash, LedgerId, Tokens};
+use super::{AppendOutcome, AppendRequest, Appended, Destination, Idempotency, KeyHash, LedgerId, Tokens};
 use crate::error::StoreError;
 use audit_domain::{Comparison, Environment, EventId, ProjectId, Record, SentDigest, Stamp};
 use std::collections::HashMap;
@@ -124,23 +124,33 @@ impl Plan {
                 last: Some(stamp),
             };
         }
-        if destination.environment == Environment::Live {
-            let stored = (self.rows.len() - first_row) as u64;
-            let used = self.after.usage.entry(destination.project_id).or_default();
-            if let Some(limit) = destination
-                .daily_events_max
-                .filter(|limit| stored > 0 && *used + stored > *limit)
-            {
-                self.rows.truncate(first_row);
-                for key in keys_added {
-                    self.after.keys.remove(&key);
-                }
-                return Err(StoreError::DailyLimit { limit });
+        if let Err(error) = self.use_up(&destination, (self.rows.len() - first_row) as u64) {
+            self.rows.truncate(first_row);
+            for key in keys_added {
+                self.after.keys.remove(&key);
             }
-            *used += stored;
+            return Err(error);
         }
         self.after.heads.insert(ledger_id, next);
         Ok(appended)
+    }
+
+    /// Counts events that are about to be stored, unless that would pass the project's limit.
+    fn use_up(&mut self, destination: &Destination, stored: u64) -> Result<(), StoreError> {
+        if destination.environment != Environment::Live {
+            return Ok(());
+        }
+        let used = self.after.usage.entry(destination.project_id).or_default();
+        match destination
+            .daily_events_max
+            .filter(|limit| stored > 0 && *used + stored > *limit)
+        {
+            Some(limit) => Err(StoreError::DailyLimit { limit }),
+            None => {
+                *used += stored;
+                Ok(())
+            }
+        }
     }
 
     fn known(&self, ledger_id: LedgerId, idempotency: &Idempotency) -> Option<Appended> {
@@ -156,7 +166,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::{Destination, NewEvent};
+    use crate::append::NewEvent;
     use audit_domain::{Event, Timestamp};
     use serde_json::json;
 
