@@ -20,6 +20,11 @@ const SHUTDOWN_SECONDS_MAX: u64 = 6;
 const END_SECONDS_MAX: u64 = 9;
 /// How often the last uses of keys are written.
 const KEY_USES_INTERVAL_SECONDS: u64 = 5;
+/// How long an idle connection is kept. Longer than the minute after which proxies and clients let go of theirs: who
+/// closes first must not be the one who is about to be asked.
+const KEEP_ALIVE_SECONDS: u64 = 75;
+/// How long the head of a request may take to arrive.
+const REQUEST_HEAD_SECONDS_MAX: u64 = 20;
 /// Connections that wait to be accepted.
 const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
 
@@ -112,6 +117,8 @@ pub(crate) fn run(
     let outcome = actix_web::rt::System::new().block_on(async move {
         let configure = move || App::new().configure(|config| audit_http::configure(config, state.clone()));
         let mut server = HttpServer::new(configure)
+            .keep_alive(Duration::from_secs(KEEP_ALIVE_SECONDS))
+            .client_request_timeout(Duration::from_secs(REQUEST_HEAD_SECONDS_MAX))
             .shutdown_timeout(SHUTDOWN_SECONDS_MAX)
             .disable_signals();
         if let Some(workers) = workers {
