@@ -194,7 +194,10 @@ fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
         ),
     };
     connection
-        .batch_execute(&format!("SET client_min_messages = warning; {limits}"))
+        // A plan that was made while the table was small reads all of it once it is large.
+        .batch_execute(&format!(
+            "SET client_min_messages = warning; SET plan_cache_mode = force_custom_plan; {limits}"
+        ))
         .map_err(|error| unreachable(&error))?;
     Ok(connection)
 }
