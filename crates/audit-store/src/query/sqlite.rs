@@ -15,6 +15,8 @@ use diesel::sql_types::Text;
 /// Bits of a row id below the milliseconds: a million rows can share one millisecond.
 const PLACE_BITS: u32 = 20;
 
+/// Rows that are walked through before the index is asked for the beginning of a word.
+const WALKED_FOR_BEGINNING_ROWS_MAX: usize = 2_000;
 /// How often as many rows as are missing are walked through, before the index is asked instead.
 const WALKED_CHUNKS_MAX: usize = 4;
 
@@ -32,8 +34,10 @@ pub(crate) const fn position_after(position: i64) -> i64 {
 #[derive(Debug)]
 pub(crate) struct Scan {
     ledger_id: LedgerId,
-    /// `None` to walk through the rows themselves.
-    expression: Option<String>,
+    /// What the index is asked for.
+    expression: String,
+    /// How many rows may still be walked through instead.
+    walked_rows_max: usize,
     start: i64,
     /// Exclusive.
     end: i64,
@@ -51,15 +55,22 @@ impl Scan {
             start,
             end,
         } = candidates;
-        // A list of nearly all rows is slower than the rows. Where one ledger holds a quarter of them, walk the rows.
-        let walk_rows =
-            terms.is_empty() && ledger_size(connection, ledger_id)? >= total_size(connection)? / 4;
+        let begins_like = terms.iter().any(|term| matches!(term, Term::BeginsLike(_)));
+        let walked_rows_max = match terms.is_empty() {
+            // A list of nearly all rows is slower than the rows. Where one ledger holds a quarter of them, walk the rows.
+            true if ledger_size(connection, ledger_id)? >= total_size(connection)? / 4 => usize::MAX,
+            // A beginning merges the lists of every word that begins so before it gives the first row: where many
+            // rows match, a page is full sooner by walking, and where few do, there is little to merge.
+            false if begins_like => WALKED_FOR_BEGINNING_ROWS_MAX,
+            _ => 0,
+        };
         if terms.is_empty() {
             terms.push(Term::is(ledger_token(ledger_id.0)));
         }
         let mut scan = Self {
             ledger_id,
-            expression: (!walk_rows).then(|| fts5_expression(&terms)),
+            expression: fts5_expression(&terms),
+            walked_rows_max,
             // Events keep milliseconds: the first at or after `start` is in the millisecond that is not before it.
             start: start.map_or(i64::MIN, |start| {
                 first_position(-(-start.as_micros()).div_euclid(1_000))
@@ -84,13 +95,15 @@ impl Scan {
         connection: &mut SqliteConnection,
         rows: usize,
     ) -> Result<Vec<StoredEvent>> {
-        let Some(expression) = &self.expression else {
+        if self.walked_rows_max >= rows {
+            self.walked_rows_max -= rows;
             return self.walk_rows(connection, rows);
-        };
+        }
+        self.walked_rows_max = 0;
         let positions: Vec<i64> = event_index::table
             .filter(Matches::new(
                 event_index::all_tokens,
-                expression.into_sql::<Text>(),
+                self.expression.as_str().into_sql::<Text>(),
             ))
             .filter(event_index::rowid.ge(self.start))
             .filter(event_index::rowid.lt(self.end))
@@ -132,7 +145,7 @@ impl Scan {
                 return Ok(found);
             }
         }
-        self.expression = Some(fts5_expression(&[Term::is(ledger_token(self.ledger_id.0))]));
+        self.walked_rows_max = 0;
         found.extend(self.next(connection, wanted - found.len())?);
         Ok(found)
     }
