@@ -36,8 +36,10 @@ pub(crate) struct Scan {
     ledger_id: LedgerId,
     /// What the index is asked for.
     expression: String,
-    /// How many rows may still be walked through instead.
+    /// How many rows may still be walked through before.
     walked_rows_max: usize,
+    /// What the walk asks the index for; `None` to walk through the rows themselves.
+    walked_expression: Option<String>,
     start: i64,
     /// Exclusive.
     end: i64,
@@ -55,13 +57,16 @@ impl Scan {
             start,
             end,
         } = candidates;
-        let begins_like = terms.iter().any(|term| matches!(term, Term::BeginsLike(_)));
+        let (begins_like, others): (Vec<Term>, Vec<Term>) = terms
+            .iter()
+            .cloned()
+            .partition(|term| matches!(term, Term::BeginsLike(_)));
         let walked_rows_max = match terms.is_empty() {
             // A list of nearly all rows is slower than the rows. Where one ledger holds a quarter of them, walk the rows.
             true if ledger_size(connection, ledger_id)? >= total_size(connection)? / 4 => usize::MAX,
             // A beginning merges the lists of every word that begins so before it gives the first row: where many
             // rows match, a page is full sooner by walking, and where few do, there is little to merge.
-            false if begins_like => WALKED_FOR_BEGINNING_ROWS_MAX,
+            false if !begins_like.is_empty() => WALKED_FOR_BEGINNING_ROWS_MAX,
             _ => 0,
         };
         if terms.is_empty() {
@@ -71,6 +76,7 @@ impl Scan {
             ledger_id,
             expression: fts5_expression(&terms),
             walked_rows_max,
+            walked_expression: (!others.is_empty()).then(|| fts5_expression(&others)),
             // Events keep milliseconds: the first at or after `start` is in the millisecond that is not before it.
             start: start.map_or(i64::MIN, |start| {
                 first_position(-(-start.as_micros()).div_euclid(1_000))
@@ -97,13 +103,26 @@ impl Scan {
     ) -> Result<Vec<StoredEvent>> {
         if self.walked_rows_max >= rows {
             self.walked_rows_max -= rows;
-            return self.walk_rows(connection, rows);
+            return match self.walked_expression.clone() {
+                Some(expression) => self.ask_index(connection, &expression, rows),
+                None => self.walk_rows(connection, rows),
+            };
         }
         self.walked_rows_max = 0;
+        let expression = self.expression.clone();
+        self.ask_index(connection, &expression, rows)
+    }
+
+    fn ask_index(
+        &mut self,
+        connection: &mut SqliteConnection,
+        expression: &str,
+        rows: usize,
+    ) -> Result<Vec<StoredEvent>> {
         let positions: Vec<i64> = event_index::table
             .filter(Matches::new(
                 event_index::all_tokens,
-                self.expression.as_str().into_sql::<Text>(),
+                expression.into_sql::<Text>(),
             ))
             .filter(event_index::rowid.ge(self.start))
             .filter(event_index::rowid.lt(self.end))
