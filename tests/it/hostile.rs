@@ -16,6 +16,7 @@ const ANSWER_BYTES_MAX: usize = 128 * 1024;
 on_both_databases! {
     a_small_body_never_makes_a_large_answer,
     methods_that_nobody_knows_do_not_grow_the_metrics,
+    a_number_of_a_hundred_thousand_digits_is_refused,
     a_compressed_body_is_refused_by_its_name,
     a_search_takes_few_words_that_stand_for_many,
     what_is_stored_after_a_failed_commit_is_found_by_its_beginning,
@@ -77,6 +78,22 @@ fn methods_that_nobody_knows_do_not_grow_the_metrics(database: DatabaseKind) {
         text.contains("method=\"other\"") && !text.contains("BREW"),
         "{text}"
     );
+}
+
+fn a_number_of_a_hundred_thousand_digits_is_refused(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let digits = "1".repeat(100_000);
+    for number in [format!("0.{digits}"), digits.clone(), format!("{digits}e-5")] {
+        let body = event_with(json!({"metadata": {"n": "?"}}))
+            .to_string()
+            .replace("\"?\"", &number);
+        project
+            .post("/events")
+            .raw_json(body)
+            .send()
+            .expect_invalid(&["body"]);
+    }
+    assert_eq!(project.count(), 0);
 }
 
 fn a_compressed_body_is_refused_by_its_name(database: DatabaseKind) {

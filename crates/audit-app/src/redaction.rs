@@ -3,7 +3,7 @@
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::Principal;
-use audit_domain::{Name, RuleId, Timestamp, check_free_form, check_size};
+use audit_domain::{Name, RuleId, Timestamp, check_free_form};
 use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, Report, Shape};
 use audit_store::{RedactionRuleRow, Rows, StoreError};
 use serde_json::{Map, Value};
@@ -299,9 +299,8 @@ impl AuditLog {
         event: Map<String, Value>,
     ) -> Result<RedactionTrial> {
         let scope = self.store.read(|rows| self.scope(rows, principal, selection))?;
-        check_free_form(&event, "event")?;
         let original = Value::Object(event);
-        check_size(&original, "event")?;
+        check_free_form(&original, "event")?;
         let mut redacted = original.clone();
         let report = scope.project.engine.redact(&mut redacted, &Shape::audit_event());
         let empty = || Value::Object(Map::new());

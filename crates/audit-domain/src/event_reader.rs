@@ -39,7 +39,7 @@ impl Event {
 ///
 /// # Errors
 /// A violation of `field`.
-pub fn check_size(value: &Value, field: &str) -> Result<(), Violations> {
+fn check_size(value: &Value, field: &str) -> Result<(), Violations> {
     match json::compact_chars_up_to(value, limits::EVENT_CHARS_MAX) {
         Some(_) => Ok(()),
         None => {
@@ -49,13 +49,15 @@ pub fn check_size(value: &Value, field: &str) -> Result<(), Violations> {
     }
 }
 
-/// Refuses free-form JSON that is nested too deeply, or has keys that are too long, or NUL characters.
+/// Refuses free-form JSON that is larger than an event, nested too deeply, or has keys that are too long, or NUL
+/// characters.
 ///
 /// # Errors
-/// Violations below `field`.
-pub fn check_free_form(object: &Map<String, Value>, field: &str) -> Result<(), Violations> {
+/// Violations of `field`, or below it.
+pub fn check_free_form(value: &Value, field: &str) -> Result<(), Violations> {
+    check_size(value, field)?;
     let mut found = Vec::new();
-    check_entries(&mut Fields::noting(&mut found), field, object, 1);
+    check_value(&mut Fields::noting(&mut found), field, value, 1);
     Violations::check(found)
 }
 

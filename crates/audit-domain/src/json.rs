@@ -226,9 +226,13 @@ fn is_exact(literal: &[u8]) -> bool {
     if digits.is_empty() {
         return true;
     }
+    // First, because the digits decide how many are written for the comparison.
+    if digits.len() > SIGNIFICANT_DIGITS_MAX {
+        return false;
+    }
     text.parse::<f64>().is_ok_and(|value| {
         let written = format!("{:.*e}", digits.len() - 1, value);
-        digits.len() <= SIGNIFICANT_DIGITS_MAX && value.is_finite() && significant_digits(&written) == digits
+        value.is_finite() && significant_digits(&written) == digits
     })
 }
 
@@ -294,6 +298,17 @@ mod tests {
         let chars = value.to_string().chars().count();
         assert_eq!(compact_chars_up_to(&value, chars), Some(chars));
         assert_eq!(compact_chars_up_to(&value, chars - 1), None);
+    }
+
+    #[test]
+    fn a_fraction_of_any_length_is_refused_and_nothing_worse() {
+        for digits in [18, 70_000, 500_000] {
+            let text = format!("1.{}", "1".repeat(digits));
+            assert!(
+                matches!(parse(text.as_bytes()), Err(JsonError::Number { .. })),
+                "{digits}"
+            );
+        }
     }
 
     #[test]

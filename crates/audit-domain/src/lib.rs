@@ -41,7 +41,7 @@ pub use account::{Environment, Name, NameError, Plan, UnknownWord};
 pub use cursor::{CursorError, CursorKey, Position};
 pub use digest::{Comparison, ContentHash, DigestKey, SentDigest};
 pub use event::{Action, ActionError, Actor, ActorType, Category, Change, Context, Event, Target};
-pub use event_reader::{check_free_form, check_size, limits};
+pub use event_reader::{check_free_form, limits};
 pub use facets::Facets;
 pub use fields::{Fields, type_name};
 pub use filter::{ActionFilter, EventFilter, PageLimit};

@@ -10,6 +10,7 @@ use crate::error::{Result, StoreError};
 use crate::ledgers::{self, KnownActions};
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use audit_domain::Clock;
+use diesel::connection::SimpleConnection;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,6 +21,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct WriterCounters {
     pub(crate) commits: AtomicU64,
     pub(crate) events: AtomicU64,
+}
+
+/// Why requests were not stored together.
+struct CommitFailed {
+    error: StoreError,
+    /// Whether it is certain that nothing was stored.
+    is_undone: bool,
 }
 
 /// One writing thread.
@@ -90,8 +98,9 @@ impl Writer {
         }
     }
 
-    /// Writes all requests in one transaction. When that fails on PostgreSQL and the connection still works, writes
+    /// Writes all requests in one transaction. When that is undone on PostgreSQL and the connection still works, writes
     /// the requests of each ledger on their own, so that a head which another node holds keeps only its own waiting.
+    /// What may have been committed is never written again: requests without idempotency keys would be stored twice.
     fn commit_or_split(&mut self, requests: Vec<AppendRequest>) -> Vec<AppendOutcome> {
         let ledgers: BTreeSet<_> = requests
             .iter()
@@ -100,12 +109,12 @@ impl Writer {
         let can_split = ledgers.len() > 1 && matches!(self.url, DatabaseUrl::Postgres(_));
         let kept = if can_split { requests.clone() } else { Vec::new() };
         let count = requests.len();
-        let error = match self.commit(requests) {
+        let CommitFailed { error, is_undone } = match self.commit(requests) {
             Ok(outcomes) => return outcomes,
-            Err(error) => error,
+            Err(failed) => failed,
         };
         log::error!("{count} requests could not be stored together: {error}");
-        if kept.is_empty() {
+        if kept.is_empty() || !is_undone || !self.is_answering() {
             let refuse = |_| Err(StoreError::Unreachable(error.to_string()));
             return (0..count).map(refuse).collect();
         }
@@ -125,9 +134,26 @@ impl Writer {
         outcomes
     }
 
+    /// Whether the connection still works.
+    fn is_answering(&mut self) -> bool {
+        let connection = self.connection.as_mut();
+        connection.is_some_and(|connection| connection.batch_execute("SELECT 1").is_ok())
+    }
+
     /// Writes all requests in one transaction. An error means that nothing of any of them was stored, or, when the
     /// connection broke during the commit itself, that nobody can tell: the senders retry by idempotency key.
-    fn commit(&mut self, requests: Vec<AppendRequest>) -> Result<Vec<AppendOutcome>> {
+    fn commit(&mut self, requests: Vec<AppendRequest>) -> Result<Vec<AppendOutcome>, CommitFailed> {
+        let mut is_undone = true;
+        self.try_commit(requests, &mut is_undone)
+            .map_err(|error| CommitFailed { error, is_undone })
+    }
+
+    /// Sets `is_undone` to `false` before it asks the database to commit.
+    fn try_commit(
+        &mut self,
+        requests: Vec<AppendRequest>,
+        is_undone: &mut bool,
+    ) -> Result<Vec<AppendOutcome>> {
         let day = self.clock.now().utc_day();
         self.connection()?;
         let Self {
@@ -156,6 +182,7 @@ impl Writer {
                 AnyConnection::Postgres(connection) => postgres::write(connection, &plan, actions)?,
             }
             ledgers::write_after(connection, &plan, day)?;
+            *is_undone = false;
             Ok::<_, StoreError>(plan)
         })?;
         actions.committed();
