@@ -79,15 +79,17 @@ impl Scan {
                     true => self.walk(connection, expression, limit)?,
                     false => Vec::new(),
                 };
-                // Where the walk fell short, what it looked at is looked at again, by the index.
+                // Where the walk fell short, what it looked at is looked at again, by the index, and from there on only
+                // the index is asked.
                 if walked.len() == rows {
                     walked
                 } else {
-                    self.look_up(connection, expression, limit)?
+                    let found = self.look_up(connection, expression, limit)?;
+                    self.walk = false;
+                    found
                 }
             }
         };
-        self.walk = found.len() == rows && self.walk;
         if let Some(last) = found.last() {
             self.before = (last.occurred_at, last.id.clone());
         }
