@@ -5,10 +5,7 @@ use crate::group::Group;
 use crate::rule::{AlertRule, AlertRuleId};
 use crate::severity::Severity;
 use crate::window::Firing;
-use crate::word::{self, UnknownWord};
 use audit_domain::{EventId, Name, Timestamp};
-use std::fmt;
-use std::str::FromStr;
 
 /// Where an alert is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,24 +26,26 @@ pub enum AlertState {
     },
 }
 
-/// The word for an [`AlertState`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AlertStatus {
-    /// [`AlertState::Open`].
-    Open,
-    /// [`AlertState::Acknowledged`].
-    Acknowledged,
-    /// [`AlertState::Resolved`].
-    Resolved,
+audit_domain::words! {
+    /// The word for an [`AlertState`].
+    pub enum AlertStatus {
+        /// [`AlertState::Open`].
+        Open = "open",
+        /// [`AlertState::Acknowledged`].
+        Acknowledged = "acknowledged",
+        /// [`AlertState::Resolved`].
+        Resolved = "resolved",
+    }
 }
 
-/// What can be done to an alert, named by the status that it leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AlertAction {
-    /// To `acknowledged`.
-    Acknowledge,
-    /// To `resolved`.
-    Resolve,
+audit_domain::words! {
+    /// What can be done to an alert, named by the status that it leads to. `open` is none: no alert opens again.
+    pub enum AlertAction {
+        /// To `acknowledged`.
+        Acknowledge = "acknowledged",
+        /// To `resolved`.
+        Resolve = "resolved",
+    }
 }
 
 /// An alert cannot go from the one status to the other.
@@ -123,61 +122,6 @@ impl AlertState {
             Self::Open | Self::Acknowledged { .. } => None,
             Self::Resolved { at, .. } => Some(at),
         }
-    }
-}
-
-impl AlertStatus {
-    /// Every value, in the order of an alert's life.
-    pub const ALL: &'static [Self] = &[Self::Open, Self::Acknowledged, Self::Resolved];
-
-    /// The word that stands for the value in requests, answers and rows.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Acknowledged => "acknowledged",
-            Self::Resolved => "resolved",
-        }
-    }
-}
-
-impl fmt::Display for AlertStatus {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-impl FromStr for AlertStatus {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        word::read(text, Self::ALL, Self::as_str, "open, acknowledged, resolved")
-    }
-}
-
-impl AlertAction {
-    /// Every value.
-    pub const ALL: &'static [Self] = &[Self::Acknowledge, Self::Resolve];
-
-    /// The status that it leads to.
-    pub const fn target(self) -> AlertStatus {
-        match self {
-            Self::Acknowledge => AlertStatus::Acknowledged,
-            Self::Resolve => AlertStatus::Resolved,
-        }
-    }
-}
-
-/// Reads the status that a request asks for. `open` is none: no alert opens again.
-impl FromStr for AlertAction {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        word::read(
-            text,
-            Self::ALL,
-            |action| action.target().as_str(),
-            "acknowledged, resolved",
-        )
     }
 }
 
@@ -285,7 +229,7 @@ mod tests {
             assert_eq!(status.as_str().parse(), Ok(*status));
         }
         for action in AlertAction::ALL {
-            assert_eq!(action.target().as_str().parse(), Ok(*action));
+            assert_eq!(action.as_str().parse(), Ok(*action));
         }
         let error = "open".parse::<AlertAction>().unwrap_err();
         assert_eq!(error.to_string(), "must be one of acknowledged, resolved");

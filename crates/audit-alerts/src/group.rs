@@ -1,50 +1,22 @@
 //! Groups: whose events are counted together.
 
-use crate::word::{self, UnknownWord};
-use std::fmt;
-use std::str::FromStr;
-
-/// By what a rule tells groups apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum GroupBy {
-    /// Each actor of each tenant is a group.
-    ActorId,
-    /// Each tenant is a group.
-    TenantId,
+audit_domain::words! {
+    /// By what a rule tells groups apart.
+    pub enum GroupBy {
+        /// Each actor of each tenant is a group.
+        ActorId = "actor_id",
+        /// Each tenant is a group.
+        TenantId = "tenant_id",
+    }
 }
 
 impl GroupBy {
-    /// Every value, in the order of the interface.
-    pub const ALL: &'static [Self] = &[Self::ActorId, Self::TenantId];
-
-    /// The word that stands for the value in requests, answers and rows.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ActorId => "actor_id",
-            Self::TenantId => "tenant_id",
-        }
-    }
-
     /// The group of an event of this tenant and actor.
     pub const fn group<'a>(self, tenant_id: &'a str, actor_id: &'a str) -> Group<'a> {
         match self {
             Self::ActorId => Group::Actor { tenant_id, actor_id },
             Self::TenantId => Group::Tenant { tenant_id },
         }
-    }
-}
-
-impl fmt::Display for GroupBy {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-impl FromStr for GroupBy {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        word::read(text, Self::ALL, Self::as_str, "actor_id, tenant_id")
     }
 }
 

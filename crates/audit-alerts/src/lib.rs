@@ -53,10 +53,9 @@ mod rule;
 mod rule_set;
 mod severity;
 mod window;
-mod word;
 
 pub use alert::{Alert, AlertAction, AlertState, AlertStatus, TransitionError};
-pub use alert_id::{AlertId, AlertIdError};
+pub use alert_id::AlertId;
 pub use bounds::{CooldownSeconds, OutOfBounds, Threshold, WindowSeconds};
 pub use builtin::BuiltinRule;
 pub use group::{Group, GroupBy};
@@ -68,7 +67,6 @@ pub use rule::{
 pub use rule_set::RuleSet;
 pub use severity::Severity;
 pub use window::{DecodeError, Firing, GroupState, Observed, Windowing};
-pub use word::UnknownWord;
 
 /// The readme's example compiles and holds.
 #[cfg(doctest)]

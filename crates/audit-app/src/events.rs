@@ -84,6 +84,7 @@ impl AuditLog {
     fn open_cursor(&self, text: &str, scope: &str) -> Result<Position> {
         self.cursor_key
             .open(text, scope)
+            .and_then(|place| Position::from_bytes(&place))
             .map_err(|error| Violations::one("cursor", error).into())
     }
 
@@ -94,7 +95,7 @@ impl AuditLog {
                 occurred_at: event.occurred_at,
                 id: event.id,
             };
-            self.cursor_key.seal(position, cursor_scope)
+            self.cursor_key.seal(&position.to_bytes(), cursor_scope)
         });
         let mut events = Vec::with_capacity(page.events.len());
         for event in &page.events {

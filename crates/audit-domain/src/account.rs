@@ -1,62 +1,8 @@
 //! Organizations, their plans, and the two environments of a project.
 
+use crate::words;
 use std::fmt;
 use std::str::FromStr;
-
-/// A word is not one of the values of a closed list.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("must be one of {allowed}")]
-pub struct UnknownWord {
-    allowed: &'static str,
-}
-
-/// Gives an enum of named values `as_str`, `Display`, `FromStr` and the list of all of them.
-macro_rules! words {
-    ($(#[$doc:meta])* pub enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name { $($(#[$variant_doc])* $variant),+ }
-
-        impl $name {
-            /// Every value, in the order of the interface.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// The word that stands for the value in requests, answers and rows.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str(self.as_str())
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = $crate::UnknownWord;
-
-            fn from_str(word: &str) -> Result<Self, $crate::UnknownWord> {
-                match word {
-                    $($word => Ok(Self::$variant),)+
-                    _ => Err($crate::UnknownWord::new($crate::account::list!($($word),+))),
-                }
-            }
-        }
-    };
-}
-
-/// `a, b, c` as one literal.
-macro_rules! list {
-    ($first:literal $(, $rest:literal)*) => { concat!($first $(, ", ", $rest)*) };
-}
-pub(crate) use {list, words};
-
-impl UnknownWord {
-    pub(crate) const fn new(allowed: &'static str) -> Self {
-        Self { allowed }
-    }
-}
 
 words! {
     /// What an organization has paid for.
@@ -120,15 +66,6 @@ impl fmt::Display for Name {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_read_back_as_written() {
-        for plan in Plan::ALL {
-            assert_eq!(plan.as_str().parse(), Ok(*plan));
-        }
-        let error = "Live".parse::<Environment>().unwrap_err();
-        assert_eq!(error.to_string(), "must be one of live, test");
-    }
 
     #[test]
     fn a_name_has_1_to_100_characters() {

@@ -16,6 +16,32 @@ pub struct Position {
     pub id: EventId,
 }
 
+impl Position {
+    const BYTES: usize = 8 + 16;
+
+    /// The position as a cursor holds it.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.occurred_at.as_micros().to_be_bytes());
+        bytes[8..].copy_from_slice(&self.id.to_bytes());
+        bytes
+    }
+
+    /// From the bytes of [`Self::to_bytes`].
+    ///
+    /// # Errors
+    /// [`CursorError`] when there are more or fewer.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, CursorError> {
+        let (micros, id) = bytes.split_at_checked(8).ok_or(CursorError)?;
+        let micros = micros.try_into().map_err(|_| CursorError)?;
+        let id = id.try_into().map_err(|_| CursorError)?;
+        Ok(Self {
+            occurred_at: Timestamp::from_micros(i64::from_be_bytes(micros)),
+            id: EventId::from_bytes(id),
+        })
+    }
+}
+
 /// The secret with which cursors are sealed.
 #[derive(Clone)]
 pub struct CursorKey([u8; 32]);
@@ -33,7 +59,6 @@ impl fmt::Debug for CursorKey {
 
 impl CursorKey {
     const VERSION: u8 = 1;
-    const PLACE_BYTES: usize = 1 + 8 + 16;
     const SEAL_BYTES: usize = 12;
 
     /// A key of 32 unpredictable bytes.
@@ -41,41 +66,36 @@ impl CursorKey {
         Self(secret)
     }
 
-    /// An opaque text for `position`, valid for `scope` only: order, filters, and what the reader may see.
-    pub fn seal(&self, position: Position, scope: &str) -> String {
-        let mut bytes = Vec::with_capacity(Self::PLACE_BYTES + Self::SEAL_BYTES);
+    /// An opaque text for a place in a list, valid for `scope` only: which list, filters, and what the reader may see.
+    pub fn seal(&self, place: &[u8], scope: &str) -> String {
+        let mut bytes = Vec::with_capacity(1 + place.len() + Self::SEAL_BYTES);
         bytes.push(Self::VERSION);
-        bytes.extend_from_slice(&position.occurred_at.as_micros().to_be_bytes());
-        bytes.extend_from_slice(&position.id.to_bytes());
+        bytes.extend_from_slice(place);
         let seal = self.authenticator(&bytes, scope).finalize().into_bytes();
         bytes.extend_from_slice(&seal[..Self::SEAL_BYTES]);
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The position behind a text of [`Self::seal`].
+    /// The place behind a text of [`Self::seal`].
     ///
     /// # Errors
     /// [`CursorError`] when the text was altered, made up, or given out for another scope.
-    pub fn open(&self, text: &str, scope: &str) -> Result<Position, CursorError> {
+    pub fn open(&self, text: &str, scope: &str) -> Result<Vec<u8>, CursorError> {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| CursorError)?;
-        if bytes.len() != Self::PLACE_BYTES + Self::SEAL_BYTES || bytes[0] != Self::VERSION {
-            return Err(CursorError);
-        }
-        let (place, seal) = bytes.split_at(Self::PLACE_BYTES);
-        self.authenticator(place, scope)
+        let place_end = bytes.len().checked_sub(Self::SEAL_BYTES).ok_or(CursorError)?;
+        let (versioned_place, seal) = bytes.split_at(place_end);
+        self.authenticator(versioned_place, scope)
             .verify_truncated_left(seal)
             .map_err(|_| CursorError)?;
-        let micros = place[1..9].try_into().map_err(|_| CursorError)?;
-        let id = place[9..].try_into().map_err(|_| CursorError)?;
-        Ok(Position {
-            occurred_at: Timestamp::from_micros(i64::from_be_bytes(micros)),
-            id: EventId::from_bytes(id),
-        })
+        match versioned_place.split_first() {
+            Some((&Self::VERSION, place)) => Ok(place.to_vec()),
+            _ => Err(CursorError),
+        }
     }
 
-    fn authenticator(&self, place: &[u8], scope: &str) -> Hmac<Sha256> {
+    fn authenticator(&self, versioned_place: &[u8], scope: &str) -> Hmac<Sha256> {
         <Hmac<Sha256> as KeyInit>::new(&hmac_block(&self.0))
-            .chain_update(place)
+            .chain_update(versioned_place)
             .chain_update(scope.as_bytes())
     }
 }
@@ -97,8 +117,8 @@ mod tests {
         fn a_cursor_comes_back_whole_and_only_for_its_scope(micros in any::<i64>(), id in any::<[u8; 16]>(), scope in ".{0,20}", other in ".{0,20}") {
             let key = CursorKey::new([7; 32]);
             let position = Position { occurred_at: Timestamp::from_micros(micros), id: EventId::from_bytes(id) };
-            let text = key.seal(position, &scope);
-            prop_assert_eq!(key.open(&text, &scope), Ok(position));
+            let text = key.seal(&position.to_bytes(), &scope);
+            prop_assert_eq!(key.open(&text, &scope).and_then(|place| Position::from_bytes(&place)), Ok(position));
             if scope != other {
                 prop_assert_eq!(key.open(&text, &other), Err(CursorError));
             }
@@ -109,7 +129,7 @@ mod tests {
         fn a_cursor_with_one_other_character_is_refused(index in 0usize..50, replacement in "[A-Za-z0-9_-]") {
             let key = CursorKey::new([7; 32]);
             let position = Position { occurred_at: Timestamp::from_micros(5), id: EventId::from_bytes([1; 16]) };
-            let text = key.seal(position, "");
+            let text = key.seal(&position.to_bytes(), "");
             let index = index % text.len();
             let mut altered = text.clone();
             altered.replace_range(index..=index, &replacement);

@@ -1,8 +1,8 @@
 //! An audit event as an application sends it: who did what, to what, for which customer.
 
-use crate::account::words;
 use crate::canonical;
 use crate::digest::SentDigest;
+use crate::words;
 use crate::{DigestKey, Timestamp};
 use serde_json::{Map, Value};
 use std::fmt;

@@ -1,10 +1,9 @@
 //! Identifiers. Each kind has a type of its own, so that one cannot be passed for another.
 
-use crate::Timestamp;
+use crate::ulid_id;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
-use ulid::Ulid;
 use uuid::Uuid;
 
 /// The text is not an identifier of the expected form.
@@ -12,6 +11,13 @@ use uuid::Uuid;
 #[error("must be {expected}")]
 pub struct IdError {
     expected: &'static str,
+}
+
+impl IdError {
+    /// The error for a text that is not `expected` ("a UUID").
+    pub const fn new(expected: &'static str) -> Self {
+        Self { expected }
+    }
 }
 
 macro_rules! uuid_id {
@@ -43,7 +49,7 @@ macro_rules! uuid_id {
 
             /// Accepts the hyphenated form only, in either case.
             fn from_str(text: &str) -> Result<Self, IdError> {
-                let error = IdError { expected: "a UUID" };
+                let error = IdError::new("a UUID");
                 if text.len() != 36 {
                     return Err(error);
                 }
@@ -76,81 +82,22 @@ uuid_id!(
     RuleId
 );
 
-/// An event: `evt_` and a ULID, 26 characters of Crockford base32. The upper 48 bits are the milliseconds at which
-/// it was received, so ids sort as received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EventId(Ulid);
+ulid_id!(
+    /// An event. The upper 48 bits are the milliseconds at which it was received, so ids sort as received.
+    EventId, "evt_", "an event id"
+);
 
 impl EventId {
-    /// Before the 26 characters.
-    pub const PREFIX: &'static str = "evt_";
-    /// Length of the text form.
-    pub const CHARS: usize = 30;
-
-    /// An id for an event received at `received_at`, made unique by 80 unpredictable bits.
-    pub fn new(received_at: Timestamp, random: [u8; 10]) -> Self {
-        let mut bits = [0; 16];
-        bits[6..].copy_from_slice(&random);
-        let millis = u64::try_from(received_at.as_millis()).unwrap_or(0);
-        Self(Ulid::from_parts(millis, u128::from_be_bytes(bits)))
-    }
-
     /// The next id in order. Ids of one log increase strictly; this is the smallest that follows `self`.
     pub fn successor(self) -> Self {
-        Self(Ulid(self.0.0.saturating_add(1)))
-    }
-
-    /// Sixteen bytes that sort as the id does.
-    pub fn to_bytes(self) -> [u8; 16] {
-        self.0.0.to_be_bytes()
-    }
-
-    /// From the bytes of [`Self::to_bytes`].
-    pub fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(Ulid(u128::from_be_bytes(bytes)))
-    }
-}
-
-impl fmt::Display for EventId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut buffer = [0; ulid::ULID_LEN];
-        formatter.write_str(Self::PREFIX)?;
-        formatter.write_str(self.0.array_to_str(&mut buffer))
-    }
-}
-
-impl FromStr for EventId {
-    type Err = IdError;
-
-    fn from_str(text: &str) -> Result<Self, IdError> {
-        let error = IdError {
-            expected: "an event id: evt_ and 26 characters",
-        };
-        let ulid = text
-            .strip_prefix(Self::PREFIX)
-            .and_then(|rest| Ulid::from_string(rest).ok())
-            .ok_or(error)?;
-        let id = Self(ulid);
-        // One event has one spelling: lower case and the letters Crockford's alphabet maps to others are refused.
-        if id.to_string() == text {
-            Ok(id)
-        } else {
-            Err(IdError {
-                expected: "an event id: evt_ and 26 characters",
-            })
-        }
-    }
-}
-
-impl Serialize for EventId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        Self(self.0.successor())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
     use proptest::prelude::*;
 
     #[test]

@@ -19,6 +19,9 @@
 //! - [`Record::canonical`] is RFC 8785 canonical JSON, and [`Record::content_hash`] is the SHA-256 of exactly that text.
 //! - [`EventFilter::matches`] defines a query's result; whatever finds candidates faster must agree with it.
 
+#[doc(hidden)]
+pub use serde;
+
 mod account;
 pub mod canonical;
 mod cursor;
@@ -35,9 +38,11 @@ mod record;
 pub mod search;
 mod tier;
 mod time;
+mod time_ordered;
 mod violation;
+mod words;
 
-pub use account::{Environment, Name, NameError, Plan, UnknownWord};
+pub use account::{Environment, Name, NameError, Plan};
 pub use cursor::{CursorError, CursorKey, Position};
 pub use digest::{Comparison, ContentHash, DigestKey, SentDigest};
 pub use event::{Action, ActionError, Actor, ActorType, Category, Change, Context, Event, Target};
@@ -51,4 +56,6 @@ pub use record::{DamagedEvent, Record, Stamp, StoredEvent};
 pub use search::{Search, SearchWord};
 pub use tier::{DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerTier};
 pub use time::{Clock, Entropy, Timestamp, TimestampError};
+pub use time_ordered::TimeOrdered;
 pub use violation::{Violation, Violations};
+pub use words::UnknownWord;
