@@ -3,7 +3,7 @@
 use crate::arguments::{
     KeyCommand, MasterKeyCommand, OrganizationCommand, Output, ProjectCommand, ViewerSecretCommand,
 };
-use crate::surroundings::open;
+use crate::surroundings::open_to_administer;
 use audit_app::NewOrganization;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -41,7 +41,7 @@ pub(crate) fn organizations(command: &OrganizationCommand) -> anyhow::Result<Exi
             output,
             database,
         } => {
-            let service = open(database, None)?;
+            let service = open_to_administer(database)?;
             let new = service.create_organization(name, *plan)?;
             service.close();
             let value = json!({
@@ -61,14 +61,14 @@ pub(crate) fn organizations(command: &OrganizationCommand) -> anyhow::Result<Exi
             plan,
             database,
         } => {
-            let service = open(database, None)?;
+            let service = open_to_administer(database)?;
             service.set_plan(*organization_id, *plan)?;
             service.close();
             let line = format!("organization {organization_id} is on the plan {plan}");
             print(&Output { json: false }, &Value::Null, &line)
         }
         OrganizationCommand::List { output, database } => {
-            let service = open(database, None)?;
+            let service = open_to_administer(database)?;
             let organizations = service.organizations()?;
             let (mut value, mut lines) = (Vec::new(), String::new());
             for (organization, projects) in organizations {
@@ -100,7 +100,7 @@ pub(crate) fn projects(command: &ProjectCommand) -> anyhow::Result<ExitCode> {
         output,
         database,
     } = command;
-    let service = open(database, None)?;
+    let service = open_to_administer(database)?;
     let project = service.create_project(*organization, name)?;
     service.close();
     let value = json!({"project_id": project.id, "name": project.name});
@@ -119,7 +119,7 @@ pub(crate) fn keys(command: &KeyCommand) -> anyhow::Result<ExitCode> {
         output,
         database,
     } = command;
-    let service = open(database, None)?;
+    let service = open_to_administer(database)?;
     let new = service.create_project_key(None, *project, *environment, name)?;
     service.close();
     let value = json!({"id": new.key.id, "key": new.text.as_str(), "environment": environment.as_str()});
@@ -136,7 +136,7 @@ pub(crate) fn master_keys(command: &MasterKeyCommand) -> anyhow::Result<ExitCode
         output,
         database,
     } = command;
-    let service = open(database, None)?;
+    let service = open_to_administer(database)?;
     let new = service.create_master_key(*organization)?;
     service.close();
     let value = json!({"id": new.key.id, "master_key": new.text.as_str()});
@@ -149,7 +149,7 @@ pub(crate) fn master_keys(command: &MasterKeyCommand) -> anyhow::Result<ExitCode
 
 pub(crate) fn viewer_secret(command: &ViewerSecretCommand) -> anyhow::Result<ExitCode> {
     let ViewerSecretCommand::Rotate { database } = command;
-    let service = open(database, None)?;
+    let service = open_to_administer(database)?;
     let kid = service.rotate_viewer_secret()?;
     service.close();
     let line = format!("viewer tokens are signed with the secret {kid} from now on");

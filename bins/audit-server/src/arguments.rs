@@ -80,6 +80,19 @@ pub(crate) struct ServiceOptions {
     pub(crate) postgres_writers: usize,
 }
 
+#[derive(Debug, Default, Args)]
+pub(crate) struct WebhookOptions {
+    /// Let webhooks lead to loopback, private and other special addresses.
+    #[arg(long, env = "AUDIT_WEBHOOK_ALLOW_PRIVATE", default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) webhook_allow_private: bool,
+    /// Certificates (PEM) of authorities that webhook receivers may be certified by, beside the public ones.
+    #[arg(long, env = "AUDIT_WEBHOOK_CA_FILE")]
+    pub(crate) webhook_ca_file: Option<PathBuf>,
+    /// Encrypts the secrets of webhooks in the database: 32 random bytes in base64 or hexadecimal.
+    #[arg(long, env = "AUDIT_ENCRYPTION_KEY", hide_env_values = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) encryption_key: Option<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct HttpOptions {
     /// The address to listen on; port 0 picks a free one.
@@ -97,6 +110,8 @@ pub(crate) struct HttpOptions {
 pub(crate) struct ServeOptions {
     #[command(flatten)]
     pub(crate) http: HttpOptions,
+    #[command(flatten)]
+    pub(crate) webhooks: WebhookOptions,
     #[command(flatten)]
     pub(crate) database: DatabaseOptions,
     #[command(flatten)]

@@ -1,9 +1,9 @@
 //! `audit-server demo`: the main job on real events, for a newcomer, in one command.
 
-use crate::arguments::{DatabaseOptions, DemoOptions};
+use crate::arguments::{DatabaseOptions, DemoOptions, WebhookOptions};
 use crate::import::{Sink, import};
 use crate::serve::{listen, run};
-use crate::surroundings::open;
+use crate::surroundings::open_to_administer;
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection};
 use audit_auth::{MasterKey, Principal};
@@ -31,7 +31,7 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
     let database = DatabaseOptions {
         database_url: format!("sqlite:{}", folder.path().join("demo.db").display()),
     };
-    let service = open(&database, None)?;
+    let service = open_to_administer(&database)?;
     let new = service
         .create_first_organization()?
         .context("the database of the demo is not empty")?;
@@ -51,7 +51,12 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
     write!(out, "{}", next_steps(&new, &listener.local_addr()?.to_string()))?;
     drop(out);
     // The folder goes when the server has stopped.
-    let code = run(listener, service, &options.http)?;
+    let code = run(
+        listener,
+        service,
+        &options.http,
+        WebhookOptions::default().sender()?,
+    )?;
     folder.close().context("cannot remove the temporary folder")?;
     Ok(code)
 }

@@ -83,7 +83,11 @@ pub(crate) fn run(options: &ImportOptions) -> anyhow::Result<ExitCode> {
             key: key.clone(),
         },
         (_, _, Some(project_id)) => {
-            let service = open(&options.database, Some(&options.service))?;
+            let service = open(
+                &options.database,
+                options.service.settings(),
+                options.service.store(),
+            )?;
             Sink::Database {
                 service,
                 project_id,

@@ -6,7 +6,7 @@ use crate::surroundings::{SystemEntropy, open};
 use actix_web::rt::signal::unix::{SignalKind, signal};
 use actix_web::{App, HttpServer, web};
 use anyhow::Context;
-use audit_app::{AuditLog, NewOrganization};
+use audit_app::{AuditLog, NewOrganization, Sender};
 use audit_http::{CorsOrigins, HttpState};
 use std::io::Write;
 use std::net::TcpListener;
@@ -32,7 +32,12 @@ const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
 pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     // The port first: a service that cannot listen must not make keys that nobody sees.
     let listener = listen(&options.http)?;
-    let service = open(&options.database, Some(&options.service))?;
+    let sender = options.webhooks.sender()?;
+    let settings = options.webhooks.settings(options.service.settings())?;
+    let service = open(&options.database, settings, options.service.store())?;
+    service
+        .check_webhook_secrets()
+        .context("AUDIT_ENCRYPTION_KEY does not fit the database")?;
     let address = listener.local_addr()?;
     let new = service.create_first_organization()?;
     let mut stdout = std::io::stdout().lock();
@@ -40,7 +45,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         write!(stdout, "{}", first_start(new, &address.to_string()))?;
     }
     drop(stdout);
-    run(listener, service, &options.http)
+    run(listener, service, &options.http, sender)
 }
 
 /// What is printed once, on first start.
@@ -89,6 +94,7 @@ pub(crate) fn run(
     listener: TcpListener,
     service: Arc<AuditLog>,
     options: &HttpOptions,
+    sender: Sender,
 ) -> anyhow::Result<ExitCode> {
     let cors_origins = match options.cors_origins.as_slice() {
         [] => CorsOrigins::Any,
@@ -112,6 +118,7 @@ pub(crate) fn run(
             .name("background".to_owned())
             .spawn(move || keep_house(&service, &stopped))?
     };
+    let deliveries = service.start_deliveries(sender)?;
     let workers = options.http_workers;
     let watched = Arc::clone(&service);
     let outcome = actix_web::rt::System::new().block_on(async move {
@@ -144,6 +151,7 @@ pub(crate) fn run(
         server.await
     });
     drop(stop);
+    deliveries.stop();
     if background.join().is_err() {
         log::error!("the background work ended in a panic");
     }

@@ -1,8 +1,8 @@
 //! The real clock and randomness, and opening the service with what the command line says.
 
-use crate::arguments::{DatabaseOptions, ServiceOptions};
+use crate::arguments::{DatabaseOptions, ServiceOptions, WebhookOptions};
 use anyhow::Context;
-use audit_app::{AuditLog, HashKey, Settings};
+use audit_app::{AddressPolicy, AuditLog, EncryptionKey, HashKey, Sender, SenderOptions, Settings};
 use audit_domain::{Clock, DigestKey, Entropy, Timestamp};
 use audit_store::{DatabaseUrl, QueueLimits, Store, StoreOptions};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Entropy for SystemEntropy {
 }
 
 impl ServiceOptions {
-    fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         let limit = |events: u64| Some(events).filter(|events| *events > 0);
         Settings {
             hash_key: self
@@ -48,10 +48,11 @@ impl ServiceOptions {
             daily_events_max_free: limit(self.daily_limit_free),
             daily_events_max_pro: limit(self.daily_limit_pro),
             daily_events_max_enterprise: limit(self.daily_limit_enterprise),
+            ..Settings::default()
         }
     }
 
-    fn store(&self) -> StoreOptions {
+    pub(crate) fn store(&self) -> StoreOptions {
         StoreOptions {
             queue: QueueLimits {
                 jobs_max: self.write_queue_jobs_max,
@@ -63,25 +64,54 @@ impl ServiceOptions {
     }
 }
 
+impl WebhookOptions {
+    fn addresses(&self) -> AddressPolicy {
+        match self.webhook_allow_private {
+            true => AddressPolicy::AllowPrivate,
+            false => AddressPolicy::Public,
+        }
+    }
+
+    /// The settings, with what these options say.
+    pub(crate) fn settings(&self, others: Settings) -> anyhow::Result<Settings> {
+        let key = self.encryption_key.as_deref().map(str::parse::<EncryptionKey>);
+        Ok(Settings {
+            webhook_addresses: self.addresses(),
+            encryption_key: key.transpose().context("--encryption-key")?,
+            ..others
+        })
+    }
+
+    /// What sends deliveries.
+    pub(crate) fn sender(&self) -> anyhow::Result<Sender> {
+        let mut options = SenderOptions::new(concat!("audit-server/", env!("CARGO_PKG_VERSION")));
+        options.policy = self.addresses();
+        if let Some(path) = &self.webhook_ca_file {
+            let read = std::fs::read(path);
+            options.extra_ca = Some(read.with_context(|| format!("cannot read {}", path.display()))?);
+        }
+        Sender::new(&options).context("--webhook-ca-file")
+    }
+}
+
+/// Opens the service for commands of administration, which read and write a few rows.
+pub(crate) fn open_to_administer(database: &DatabaseOptions) -> anyhow::Result<Arc<AuditLog>> {
+    let store = StoreOptions {
+        readers_max: 1,
+        ..StoreOptions::default()
+    };
+    open(database, Settings::default(), store)
+}
+
 /// Opens the service.
 pub(crate) fn open(
     database: &DatabaseOptions,
-    options: Option<&ServiceOptions>,
+    settings: Settings,
+    store: StoreOptions,
 ) -> anyhow::Result<Arc<AuditLog>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // Commands of administration read and write a few rows.
-    let (settings, store_options) = match options {
-        Some(options) => (options.settings(), options.store()),
-        None => (
-            Settings::default(),
-            StoreOptions {
-                readers_max: 1,
-                ..StoreOptions::default()
-            },
-        ),
-    };
     let url: &DatabaseUrl = &database.database_url.parse().context("--database-url")?;
-    let store = Store::open(url, store_options, &clock).with_context(|| format!("cannot open {url}"))?;
+    let store = Store::open(url, store, &clock).with_context(|| format!("cannot open {url}"))?;
     let service = AuditLog::open(store, clock, Arc::new(SystemEntropy), settings);
     service.with_context(|| format!("cannot open {url}"))
 }

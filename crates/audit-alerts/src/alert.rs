@@ -6,6 +6,7 @@ use crate::rule::{AlertRule, AlertRuleId};
 use crate::severity::Severity;
 use crate::window::Firing;
 use audit_domain::{EventId, Name, Timestamp};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// Where an alert is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +165,13 @@ impl Alert {
         }
     }
 
+    /// The alert as it was when the rule fired.
+    #[must_use]
+    pub fn as_fired(self) -> Self {
+        let state = AlertState::Open;
+        Self { state, ..self }
+    }
+
     /// Does what a request asks for.
     ///
     /// # Errors
@@ -171,6 +179,26 @@ impl Alert {
     pub fn apply(self, action: AlertAction, now: Timestamp) -> Result<Self, TransitionError> {
         let state = self.state.apply(action, now)?;
         Ok(Self { state, ..self })
+    }
+}
+
+/// The alert as the interface and webhooks show it.
+impl Serialize for Alert {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let mut fields = serializer.serialize_struct("Alert", 11)?;
+        fields.serialize_field("id", &self.id)?;
+        fields.serialize_field("rule_id", &self.rule_id.to_string())?;
+        fields.serialize_field("rule_name", self.rule_name.as_str())?;
+        fields.serialize_field("severity", self.severity.as_str())?;
+        fields.serialize_field("status", self.state.status().as_str())?;
+        fields.serialize_field("group_key", &self.group_key)?;
+        fields.serialize_field("event_count", &self.event_count)?;
+        fields.serialize_field("sample_event_ids", &self.sample_event_ids)?;
+        fields.serialize_field("fired_at", &self.fired_at.to_string())?;
+        fields.serialize_field("acknowledged_at", &time(self.state.acknowledged_at()))?;
+        fields.serialize_field("resolved_at", &time(self.state.resolved_at()))?;
+        fields.end()
     }
 }
 

@@ -2,27 +2,29 @@
 
 use crate::matcher::Matcher;
 use crate::rule::AlertRule;
+use std::sync::Arc;
 
 /// The enabled rules of a project. Made once for each state of its rules, asked for each event.
 #[derive(Clone, Debug)]
 pub struct RuleSet {
-    rules: Vec<AlertRule>,
+    rules: Vec<Arc<AlertRule>>,
     matcher: Matcher,
 }
 
 impl RuleSet {
     /// The enabled ones among `rules`, in the same order.
     pub fn new(rules: impl IntoIterator<Item = AlertRule>) -> Self {
-        let rules: Vec<AlertRule> = rules
+        let rules: Vec<Arc<AlertRule>> = rules
             .into_iter()
             .filter(|rule| rule.definition().enabled)
+            .map(Arc::new)
             .collect();
         let matcher = Matcher::new(rules.iter().map(|rule| &rule.definition().action_pattern));
         Self { rules, matcher }
     }
 
-    /// The rules that count events of this action, in order.
-    pub fn matching(&self, action: &str) -> impl Iterator<Item = &AlertRule> {
+    /// The rules that count events of this action, in order. Shared, so that a count can hold on to its rule.
+    pub fn matching(&self, action: &str) -> impl Iterator<Item = &Arc<AlertRule>> {
         self.matcher.matching(action).map(|index| &self.rules[index])
     }
 }

@@ -218,7 +218,7 @@ impl AuditLog {
 
     fn insert_key(&self, new: NewKey) -> Result<NewKey> {
         self.store.configure(move |rows| {
-            rows.insert_key(&new.key, &new.text.hash())?;
+            rows.insert_key(&new.key, new.text.hash().as_bytes())?;
             Ok(new)
         })
     }
@@ -285,8 +285,8 @@ fn insert_organization(
 ) -> Result<NewOrganization> {
     rows.insert_organization(&new.organization)?;
     insert_project(rows, &new.project)?;
-    rows.insert_key(&master, &new.master_key.hash())?;
-    rows.insert_key(&live, &new.project_key.hash())?;
+    rows.insert_key(&master, new.master_key.hash().as_bytes())?;
+    rows.insert_key(&live, new.project_key.hash().as_bytes())?;
     Ok(new)
 }
 

@@ -5,10 +5,11 @@
 //! has moved on. So a revoked key or a deleted rule is never used again, on any node, and a request needs no look-up.
 
 use crate::error::Result;
-use crate::redaction::compile_rules;
 use crate::settings::Settings;
+use crate::{alert_rules, redaction};
+use audit_alerts::RuleSet;
 use audit_auth::{KeyHash, ViewerSecret};
-use audit_domain::{Environment, ProjectId};
+use audit_domain::{Environment, Plan, ProjectId};
 use audit_redact::Engine;
 use audit_store::{Key, LedgerId, Project, Rows, StoredTier};
 use std::collections::HashMap;
@@ -21,6 +22,9 @@ pub(crate) struct ProjectConfiguration {
     pub(crate) daily_events_max: Option<u64>,
     pub(crate) ledgers: HashMap<Environment, LedgerId>,
     pub(crate) engine: Engine,
+    pub(crate) alert_rules: RuleSet,
+    /// The webhooks that are told of alerts.
+    pub(crate) webhook_ids: Arc<[String]>,
     pub(crate) tiers: Vec<StoredTier>,
 }
 
@@ -87,9 +91,12 @@ impl Snapshot {
         if let Some(key) = self.known_key(hash) {
             return Ok(Some(key));
         }
-        let Some(key) = rows.key_by_hash(hash)?.map(Arc::new) else {
+        let found = rows.key_by_hash(hash.as_bytes())?;
+        let is_same = |(_, stored): &(Key, [u8; KeyHash::BYTES])| KeyHash::from_bytes(*stored) == *hash;
+        let Some((key, _)) = found.filter(is_same) else {
             return Ok(None);
         };
+        let key = Arc::new(key);
         let mut keys = lock(&self.keys);
         if keys.len() >= REMEMBERED_MAX {
             keys.clear();
@@ -126,9 +133,26 @@ impl Snapshot {
         }
         let mut stored = rows.viewer_secrets()?;
         stored.sort_by_key(|secret| secret.retired_at.is_some());
-        let secrets = Arc::new(stored.into_iter().map(|secret| secret.secret).collect());
+        let secrets = Arc::new(
+            stored
+                .into_iter()
+                .map(|secret| ViewerSecret::from_parts(secret.kid, secret.secret))
+                .collect(),
+        );
         Ok(Arc::clone(self.viewer_secrets.get_or_init(|| secrets)))
     }
+}
+
+/// The webhooks that are told of a project's alerts.
+fn webhook_ids(rows: &mut Rows<'_>, project_id: ProjectId, plan: Plan) -> Result<Arc<[String]>> {
+    if plan == Plan::Free {
+        return Ok(Arc::new([]));
+    }
+    let enabled = rows
+        .webhooks(project_id)?
+        .into_iter()
+        .filter(|webhook| webhook.enabled);
+    Ok(enabled.map(|webhook| webhook.id).collect())
 }
 
 fn load_project(
@@ -147,7 +171,9 @@ fn load_project(
         project,
         daily_events_max: settings.daily_events_max(organization.plan),
         ledgers: rows.ledgers(id)?,
-        engine: compile_rules(&rules, settings.hash_key.as_ref())?,
+        engine: redaction::compile_rules(&rules, settings.hash_key.as_ref())?,
+        alert_rules: alert_rules::compile_rules(&rows.alert_rules(id)?, organization.plan)?,
+        webhook_ids: webhook_ids(rows, id, organization.plan)?,
         tiers: rows.tiers(id)?,
     }))
 }

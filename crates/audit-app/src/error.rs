@@ -1,8 +1,10 @@
 //! Why the service did not do what it was asked.
 
+use audit_alerts::{BuiltinRuleError, TransitionError};
 use audit_auth::{CredentialError, SignError, TokenError};
 use audit_domain::{DamagedEvent, Violations};
 use audit_store::StoreError;
+use audit_webhooks::OpenError;
 
 /// Why the service did not do what it was asked. Each variant becomes one answer of the interface.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +36,18 @@ pub enum AppError {
     /// It contradicts what is there.
     #[error("{0}")]
     Conflict(String),
+    /// The plan or the project allows no more custom alert rules.
+    #[error("{0}")]
+    AlertRuleLimit(String),
+    /// The plan includes no webhooks.
+    #[error("webhooks need a paid plan")]
+    WebhooksNotAvailable,
+    /// A webhook's secret cannot be read.
+    #[error("a webhook's secret cannot be read: {0}")]
+    SealedSecret(#[from] OpenError),
+    /// The alert is where no way leads to what was asked.
+    #[error(transparent)]
+    Transition(#[from] TransitionError),
     /// The project has stored as many events as its plan allows on a day.
     #[error("the project has reached its limit of {limit} events a day")]
     DailyLimit {
@@ -79,6 +93,12 @@ impl From<CredentialError> for AppError {
             CredentialError::MistypedKey => Self::InvalidKey,
             CredentialError::MalformedToken => Self::InvalidToken,
         }
+    }
+}
+
+impl From<BuiltinRuleError> for AppError {
+    fn from(error: BuiltinRuleError) -> Self {
+        Self::Forbidden(error.to_string())
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
 use crate::redact_event::redact_event;
-use crate::service::{AuditLog, Selection, environment_of, ledger_of};
+use crate::service::{AuditLog, Selection, environment_of, ledger_of, principal_of};
+use crate::watch::watches;
 use audit_auth::{Credential, Principal};
 use audit_domain::{
     Environment, Event, EventId, ProjectId, Record, Stamp, Timestamp, Violation, Violations, json,
@@ -151,7 +152,7 @@ impl AuditLog {
         let key = snapshot
             .known_key(&text.hash())
             .filter(|key| key.revoked_at.is_none())?;
-        let principal = key.principal();
+        let principal = principal_of(&key);
         let Principal::Project(own) = principal else {
             return None;
         };
@@ -255,7 +256,8 @@ impl AuditLog {
         let report = redact_event(&sender.project.engine, &mut event);
         let record = Record::new(&event, report.was_redacted(), Stamp { id, received_at: now });
         let idempotency = key.as_deref().zip(digest);
-        let new = NewEvent::new(&sender.destination, record, &event.facets(), idempotency);
+        let watches = watches(&sender.project.alert_rules, &event, now);
+        let new = NewEvent::new(&sender.destination, record, &event.facets(), idempotency).watched(watches);
         (new, report.fields().len())
     }
 }
@@ -280,6 +282,10 @@ fn destination(
         environment,
         configuration_version,
         daily_events_max: project.daily_events_max,
+        webhook_ids: match environment {
+            Environment::Live => Arc::clone(&project.webhook_ids),
+            Environment::Test => Arc::new([]),
+        },
     })
 }
 

@@ -36,7 +36,11 @@
 //! - Revocations and changes of rules, tiers and plans hold for every request that begins after their commit.
 
 mod accounts;
+mod alert_rules;
+mod alerts;
+mod deliveries;
 mod directory;
+mod dispatcher;
 mod error;
 mod events;
 mod ingest;
@@ -45,18 +49,32 @@ mod redaction;
 mod service;
 mod settings;
 mod viewers;
+mod watch;
+mod webhooks;
 
 pub use accounts::{NewKey, NewOrganization, PROJECT_KEYS_MAX, PROJECTS_MAX};
+pub use alerts::{AlertsAnswer, AlertsRequest};
+pub use deliveries::{DeliveriesAnswer, DeliveriesRequest, Delivery, DeliveryAttempt, DeliveryKind};
+pub use dispatcher::{Deliveries, DeliveryStatistics};
 pub use error::{AppError, Result};
 pub use events::{EventsAnswer, EventsRequest};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, RedactionRule, RedactionRuleChange, RedactionTrial, RuleSubject,
 };
-pub use service::{AuditLog, Selection};
+pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use viewers::{TIERS_MAX, TierChange};
+pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
 
 // The types in which this crate's callers speak to it.
+pub use audit_alerts::{
+    Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, CooldownSeconds, GroupBy, RuleChange,
+    RuleDefinition, RuleOrigin, Severity, Threshold, WindowSeconds,
+};
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
-pub use audit_store::{Key, Organization, Project, StoreStatistics, StoredTier};
+pub use audit_store::{AlertFilter, Key, Organization, Project, StoreStatistics, StoredTier};
+pub use audit_webhooks::{
+    AddressPolicy, DeliveryId, DeliveryStatus, EncryptionKey, FailureKind, Sender, SenderOptions, WebhookId,
+    WebhookSecret,
+};

@@ -1,11 +1,12 @@
 //! The service: its parts, and who may do what to which project.
 
 use crate::directory::{Directory, ProjectConfiguration, Snapshot};
+use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
 use crate::settings::Settings;
-use audit_auth::{Credential, Principal, Viewer, ViewerSecret, viewer_token};
+use audit_auth::{Credential, MasterKey, Principal, ProjectKey, Viewer, ViewerSecret, viewer_token};
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
-use audit_store::{LedgerId, Rows, Store, StoreError, StoreStatistics};
+use audit_store::{Key, LedgerId, Rows, Store, StoreError, StoreStatistics};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +18,8 @@ pub struct AuditLog {
     pub(crate) settings: Settings,
     pub(crate) directory: Directory,
     pub(crate) cursor_key: CursorKey,
+    pub(crate) wake: Arc<Wake>,
+    pub(crate) deliveries: DeliveryCounters,
     keys_used: Mutex<HashMap<KeyId, Timestamp>>,
 }
 
@@ -27,6 +30,15 @@ pub struct Selection {
     pub project_id: Option<ProjectId>,
     /// From `environment`; for master keys only.
     pub environment: Option<Environment>,
+}
+
+/// What waits to be delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PendingDeliveries {
+    /// How many deliveries.
+    pub count: i64,
+    /// Since when the oldest has waited, in seconds.
+    pub oldest_seconds: i64,
 }
 
 /// What a principal acts on.
@@ -56,7 +68,7 @@ impl AuditLog {
         // Several nodes may start at once on an empty database: one of them makes the secrets.
         let key = store.configure(move |rows| -> Result<Vec<u8>> {
             if rows.viewer_secrets()?.is_empty() {
-                rows.rotate_viewer_secret(&new_secret, now, now)?;
+                rows.rotate_viewer_secret((new_secret.kid(), new_secret.as_bytes()), now, now)?;
             }
             if let Some(key) = rows.secret(CURSOR_KEY)? {
                 return Ok(key);
@@ -67,6 +79,9 @@ impl AuditLog {
         let key = key
             .try_into()
             .map_err(|_| AppError::from(StoreError::Damaged { what: "cursor key" }))?;
+        let wake = Arc::new(Wake::default());
+        let told = Arc::clone(&wake);
+        store.on_deliveries(move || told.due())?;
         Ok(Arc::new(Self {
             store,
             clock,
@@ -74,6 +89,8 @@ impl AuditLog {
             settings,
             directory: Directory::default(),
             cursor_key: CursorKey::new(key),
+            wake,
+            deliveries: DeliveryCounters::default(),
             keys_used: Mutex::default(),
         }))
     }
@@ -103,7 +120,7 @@ impl AuditLog {
                     return Err(AppError::KeyRevoked);
                 }
                 self.note_use(key.id);
-                Ok(key.principal())
+                Ok(principal_of(&key))
             }
             Credential::ViewerToken(token) => {
                 let secrets = snapshot.viewer_secrets(rows)?;
@@ -231,12 +248,48 @@ impl AuditLog {
         self.store.statistics()
     }
 
+    /// What attempts to deliver have led to, in this process.
+    pub fn delivery_statistics(&self) -> DeliveryStatistics {
+        self.deliveries.read()
+    }
+
+    /// What waits to be delivered, on all nodes.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn pending_deliveries(&self) -> Result<PendingDeliveries> {
+        let pending = self.store.read(|rows| rows.pending_deliveries())?;
+        let now = self.clock.now().as_seconds();
+        let age = |oldest: Timestamp| (now - oldest.as_seconds()).max(0);
+        Ok(PendingDeliveries {
+            count: pending.count,
+            oldest_seconds: pending.oldest_created_at.map_or(0, age),
+        })
+    }
+
     /// Finishes what waits to be written, and takes no more.
     pub fn close(&self) {
         if let Err(error) = self.write_key_uses() {
             log::warn!("the last uses of keys were not written: {error}");
         }
         self.store.close();
+    }
+}
+
+/// Who acts with a key.
+pub(crate) fn principal_of(key: &Key) -> Principal {
+    let (key_id, organization_id) = (key.id, key.organization_id);
+    match key.project {
+        Some((project_id, environment)) => Principal::Project(ProjectKey {
+            key_id,
+            organization_id,
+            project_id,
+            environment,
+        }),
+        None => Principal::Master(MasterKey {
+            key_id,
+            organization_id,
+        }),
     }
 }
 

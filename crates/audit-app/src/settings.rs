@@ -2,6 +2,7 @@
 
 use audit_domain::{DigestKey, Plan};
 use audit_redact::HashKey;
+use audit_webhooks::{AddressPolicy, EncryptionKey};
 
 /// What the operator has decided.
 #[derive(Clone, Debug)]
@@ -10,6 +11,10 @@ pub struct Settings {
     pub hash_key: Option<HashKey>,
     /// Keys the digests by which repeats are told from conflicts.
     pub digest_key: Option<DigestKey>,
+    /// Where webhooks may lead.
+    pub webhook_addresses: AddressPolicy,
+    /// Seals the secrets of webhooks in the database.
+    pub encryption_key: Option<EncryptionKey>,
     /// Events a day on the free plan; `None` for no limit.
     pub daily_events_max_free: Option<u64>,
     /// Events a day on the pro plan; `None` for no limit.
@@ -23,6 +28,8 @@ impl Default for Settings {
         Self {
             hash_key: None,
             digest_key: None,
+            webhook_addresses: AddressPolicy::Public,
+            encryption_key: None,
             daily_events_max_free: Some(1_000),
             daily_events_max_pro: Some(1_000_000),
             daily_events_max_enterprise: None,

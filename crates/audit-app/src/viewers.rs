@@ -76,7 +76,7 @@ impl AuditLog {
         let now = self.clock.now();
         let forget_before = now.plus_seconds(-TokenLifetime::SECONDS_MAX);
         self.store.configure(move |rows| {
-            rows.rotate_viewer_secret(&secret, now, forget_before)?;
+            rows.rotate_viewer_secret((secret.kid(), secret.as_bytes()), now, forget_before)?;
             Ok(secret.kid().to_owned())
         })
     }

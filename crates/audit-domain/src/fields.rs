@@ -127,6 +127,23 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A whole number that stands for a value, if there is one.
+    pub fn optional_number<T: TryFrom<i64, Error: Display>>(&mut self, name: &str) -> Option<T> {
+        let number = self.optional_integer(name, i64::MIN..=i64::MAX)?;
+        match T::try_from(number) {
+            Ok(value) => Some(value),
+            Err(error) => self.violate(name, error),
+        }
+    }
+
+    /// A whole number that stands for a value.
+    pub fn required_number<T: TryFrom<i64, Error: Display>>(&mut self, name: &str) -> Option<T> {
+        match self.has(name) {
+            true => self.optional_number(name),
+            false => self.violate(name, "Required"),
+        }
+    }
+
     /// A whole number within `range`, if there is one.
     pub fn optional_integer(&mut self, name: &str, range: RangeInclusive<i64>) -> Option<i64> {
         let value = self.object.remove(name)?;
@@ -138,6 +155,7 @@ impl<'a> Fields<'a> {
         };
         match number.as_i64().filter(|number| range.contains(number)) {
             Some(number) => Some(number),
+            None if range == (i64::MIN..=i64::MAX) => self.violate(name, "must be a whole number"),
             None => self.violate(
                 name,
                 format_args!("must be a whole number from {} to {}", range.start(), range.end()),

@@ -82,11 +82,17 @@ fn app_answer(error: &AppError) -> (StatusCode, &'static str, String) {
         AppError::InvalidToken => (StatusCode::UNAUTHORIZED, "invalid_token"),
         AppError::TokenExpired => (StatusCode::UNAUTHORIZED, "token_expired"),
         AppError::Forbidden(_) => (StatusCode::FORBIDDEN, "forbidden"),
+        AppError::AlertRuleLimit(_) => (StatusCode::FORBIDDEN, "alert_rule_limit_reached"),
+        AppError::WebhooksNotAvailable => (StatusCode::FORBIDDEN, "webhooks_not_available"),
+        AppError::Transition(_) => (StatusCode::CONFLICT, "invalid_transition"),
         AppError::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
         AppError::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
         AppError::DailyLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, "daily_event_limit_reached"),
         AppError::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
-        AppError::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
+        AppError::SealedSecret(_) | AppError::Internal(_) => {
+            let message = "internal error".to_owned();
+            return (StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message);
+        }
     };
     (status, code, error.to_string())
 }

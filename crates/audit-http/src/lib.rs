@@ -24,6 +24,7 @@ mod cors;
 mod error;
 mod input;
 mod metrics;
+mod parameters;
 mod reply;
 mod request_id;
 mod routes;

@@ -17,6 +17,10 @@ pub(crate) struct Metrics {
     commits: IntCounter,
     events_stored: IntCounter,
     queue_depth: IntGauge,
+    alerts_fired: IntCounter,
+    webhook_attempts: IntCounterVec,
+    deliveries_pending: IntGauge,
+    oldest_pending_seconds: IntGauge,
 }
 
 impl Metrics {
@@ -40,6 +44,14 @@ impl Metrics {
             &["method", "route", "status"],
         )?;
         registry.register(Box::new(requests.clone()))?;
+        let webhook_attempts = IntCounterVec::new(
+            Opts::new(
+                "audit_webhook_attempts_total",
+                "Attempts of this process to deliver, by what they led to.",
+            ),
+            &["outcome"],
+        )?;
+        registry.register(Box::new(webhook_attempts.clone()))?;
         let buckets = vec![
             0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
         ];
@@ -69,6 +81,16 @@ impl Metrics {
             )?,
             events_stored: counter("audit_store_events_total", "Events that this process stored.")?,
             queue_depth: gauge("audit_store_queue_depth", "Requests that wait to be written.")?,
+            alerts_fired: counter("audit_alerts_fired_total", "Alerts that this process raised.")?,
+            deliveries_pending: gauge(
+                "audit_webhook_deliveries_pending",
+                "Deliveries to enabled webhooks that are not finished, on all nodes.",
+            )?,
+            oldest_pending_seconds: gauge(
+                "audit_webhook_oldest_pending_seconds",
+                "Age of the oldest of them; 0 when there is none.",
+            )?,
+            webhook_attempts,
             registry,
             requests,
             duration_seconds,
@@ -91,6 +113,27 @@ impl Metrics {
             .observe(seconds);
     }
 
+    fn read_deliveries(&self, service: &AuditLog) {
+        let statistics = service.delivery_statistics();
+        let outcomes = [
+            ("delivered", statistics.delivered),
+            ("retried", statistics.retried),
+            ("failed", statistics.failed),
+        ];
+        for (outcome, count) in outcomes {
+            let counter = self.webhook_attempts.with_label_values(&[outcome]);
+            counter.inc_by(count.saturating_sub(counter.get()));
+        }
+        // Whoever watches wants the other figures also when the database does not answer.
+        match service.pending_deliveries() {
+            Ok(pending) => {
+                self.deliveries_pending.set(pending.count);
+                self.oldest_pending_seconds.set(pending.oldest_seconds);
+            }
+            Err(error) => log::warn!("what waits to be delivered could not be counted: {error}"),
+        }
+    }
+
     pub(crate) fn ingested(&self, ingested: &Ingested) {
         self.events_accepted.inc_by(ingested.ids.len() as u64);
         self.events_repeated.inc_by(ingested.repeated_count as u64);
@@ -98,9 +141,12 @@ impl Metrics {
         self.fields_redacted.inc_by(ingested.redacted_count as u64);
     }
 
-    /// All of them as text.
+    /// All of them as text. Blocks: what waits to be delivered is in the database.
     pub(crate) fn render(&self, service: &AuditLog) -> prometheus::Result<Vec<u8>> {
         let statistics = service.statistics();
+        self.alerts_fired
+            .inc_by(statistics.alerts.saturating_sub(self.alerts_fired.get()));
+        self.read_deliveries(service);
         self.commits
             .inc_by(statistics.commits.saturating_sub(self.commits.get()));
         self.events_stored

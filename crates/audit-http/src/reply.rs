@@ -28,12 +28,33 @@ impl<T: Serialize> Reply<T> {
         }
     }
 
+    /// 202.
+    pub(crate) fn accepted(body: T) -> Self {
+        Self {
+            status: StatusCode::ACCEPTED,
+            body,
+        }
+    }
+
     /// 201.
     pub(crate) fn created(body: T) -> Self {
         Self {
             status: StatusCode::CREATED,
             body,
         }
+    }
+}
+
+/// The answer to a deletion.
+#[derive(Serialize)]
+pub(crate) struct Deleted {
+    deleted: bool,
+}
+
+impl Reply<Deleted> {
+    /// 200, and `deleted`.
+    pub(crate) fn deleted() -> Self {
+        Self::ok(Deleted { deleted: true })
     }
 }
 

@@ -1,5 +1,8 @@
 //! The table of routes: what is registered, what `audit-server routes` prints, and what tests compare with.
 
+mod alert_rules;
+mod alerts;
+mod deliveries;
 mod events;
 mod keys;
 mod operations;
@@ -7,6 +10,7 @@ mod projects;
 mod redaction;
 mod viewer_tiers;
 mod viewer_tokens;
+mod webhooks;
 
 use crate::cors::preflight;
 use crate::error::ApiError;
@@ -57,6 +61,20 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/viewer-tiers" => viewer_tiers::list),
     endpoint!(PATCH "/api/v1/viewer-tiers/{name}" => viewer_tiers::change),
     endpoint!(DELETE "/api/v1/viewer-tiers/{name}" => viewer_tiers::delete),
+    endpoint!(GET "/api/v1/alerts/rules" => alert_rules::list),
+    endpoint!(POST "/api/v1/alerts/rules" => alert_rules::create),
+    endpoint!(PATCH "/api/v1/alerts/rules/{id}" => alert_rules::change),
+    endpoint!(DELETE "/api/v1/alerts/rules/{id}" => alert_rules::delete),
+    endpoint!(GET "/api/v1/alerts/webhooks" => webhooks::list),
+    endpoint!(POST "/api/v1/alerts/webhooks" => webhooks::create),
+    endpoint!(PATCH "/api/v1/alerts/webhooks/{id}" => webhooks::change),
+    endpoint!(DELETE "/api/v1/alerts/webhooks/{id}" => webhooks::delete),
+    endpoint!(POST "/api/v1/alerts/webhooks/{id}/rotate-secret" => webhooks::rotate_secret),
+    endpoint!(POST "/api/v1/alerts/webhooks/{id}/test" => deliveries::test),
+    endpoint!(GET "/api/v1/alerts/webhooks/{id}/deliveries" => deliveries::list),
+    endpoint!(POST "/api/v1/alerts/deliveries/{id}/retry" => deliveries::retry),
+    endpoint!(GET "/api/v1/alerts" => alerts::list),
+    endpoint!(PATCH "/api/v1/alerts/{id}" => alerts::change),
     endpoint!(GET "/healthz" => operations::healthz),
     endpoint!(GET "/readyz" => operations::readyz),
     endpoint!(GET "/metrics" => operations::metrics),

@@ -5,7 +5,6 @@ use crate::error::{Result, StoreError};
 use crate::ledgers;
 use crate::rows::Rows;
 use crate::schema::{api_keys, organizations, projects};
-use audit_auth::{KeyHash, MasterKey, Principal, ProjectKey};
 use audit_domain::{Environment, KeyId, OrganizationId, Plan, ProjectId, Timestamp};
 use diesel::prelude::*;
 use std::collections::HashMap;
@@ -48,24 +47,8 @@ pub struct Key {
     pub revoked_at: Option<Timestamp>,
 }
 
-impl Key {
-    /// Who acts with this key.
-    pub fn principal(&self) -> Principal {
-        let (key_id, organization_id) = (self.id, self.organization_id);
-        match self.project {
-            Some((project_id, environment)) => Principal::Project(ProjectKey {
-                key_id,
-                organization_id,
-                project_id,
-                environment,
-            }),
-            None => Principal::Master(MasterKey {
-                key_id,
-                organization_id,
-            }),
-        }
-    }
-}
+/// The SHA-256 of a key's text.
+pub type KeyTextHash = [u8; 32];
 
 type OrganizationRow = (String, String, String, i64);
 type ProjectRow = (String, String, String, i64);
@@ -155,6 +138,15 @@ impl Rows<'_> {
         row.map(read_organization).transpose()
     }
 
+    /// The plan of a project's organization; what nobody pays for is free.
+    pub fn plan_of(&mut self, project_id: ProjectId) -> Result<Plan> {
+        let organization = match self.project(project_id)? {
+            Some(project) => self.organization(project.organization_id)?,
+            None => None,
+        };
+        Ok(organization.map_or(Plan::Free, |organization| organization.plan))
+    }
+
     /// All organizations, oldest first.
     pub fn organizations(&mut self) -> Result<Vec<Organization>> {
         let rows = organizations::table
@@ -216,7 +208,7 @@ impl Rows<'_> {
 )]
 impl Rows<'_> {
     /// Adds a key. `hash` is all that is kept of its text.
-    pub fn insert_key(&mut self, key: &Key, hash: &KeyHash) -> Result<()> {
+    pub fn insert_key(&mut self, key: &Key, hash: &KeyTextHash) -> Result<()> {
         let (project_id, environment) = key.project.unzip();
         diesel::insert_into(api_keys::table)
             .values((
@@ -226,20 +218,18 @@ impl Rows<'_> {
                 api_keys::environment.eq(environment.map(Environment::as_str)),
                 api_keys::name.eq(&key.name),
                 api_keys::prefix.eq(&key.prefix),
-                api_keys::key_hash.eq(hash.as_bytes().as_slice()),
+                api_keys::key_hash.eq(hash.as_slice()),
                 api_keys::created_at.eq(key.created_at.as_micros()),
             ))
             .execute(self.connection)?;
         Ok(())
     }
 
-    /// The key whose text has this hash, revoked or not.
-    ///
-    /// The row is found by an index over SHA-256 hashes, whose comparisons tell nothing about the text; what is found
-    /// is compared again in constant time.
-    pub fn key_by_hash(&mut self, hash: &KeyHash) -> Result<Option<Key>> {
+    /// The key whose text has this hash, revoked or not, and the hash that is stored, for the caller to compare in
+    /// constant time. (The index goes by SHA-256 hashes, whose comparisons tell nothing about the text.)
+    pub fn key_by_hash(&mut self, hash: &KeyTextHash) -> Result<Option<(Key, KeyTextHash)>> {
         let row = api_keys::table
-            .filter(api_keys::key_hash.eq(hash.as_bytes().as_slice()))
+            .filter(api_keys::key_hash.eq(hash.as_slice()))
             .select((KeyRow::as_select(), api_keys::key_hash))
             .first::<(KeyRow, Vec<u8>)>(self.connection)
             .optional()?;
@@ -249,11 +239,7 @@ impl Rows<'_> {
         let stored_hash = stored_hash
             .try_into()
             .map_err(|_| StoreError::Damaged { what: "key hash" })?;
-        if KeyHash::from_bytes(stored_hash) == *hash {
-            read_key(row).map(Some)
-        } else {
-            Ok(None)
-        }
+        Ok(Some((read_key(row)?, stored_hash)))
     }
 
     /// One key.

@@ -3,11 +3,15 @@
 pub(crate) mod plan;
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
+pub(crate) mod watch;
 
 use crate::error::Result;
 use crate::tokens::{facet_tokens, identity_tokens};
 use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+pub use watch::{Counted, GroupCount, GroupHash, SeenEvent, Watch, Watcher};
 
 /// The database's number for a project and environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +31,8 @@ pub struct Destination {
     pub configuration_version: i64,
     /// The most live events the project may store on one UTC day.
     pub daily_events_max: Option<u64>,
+    /// The webhooks that are told of alerts.
+    pub webhook_ids: Arc<[String]>,
 }
 
 /// The identity of an idempotency key within a ledger: 128 bits of its SHA-256.
@@ -46,6 +52,7 @@ pub struct NewEvent {
     pub(crate) action: String,
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
+    pub(crate) watches: Vec<Watch>,
 }
 
 /// What an event is filed under in the index.
@@ -81,7 +88,14 @@ impl NewEvent {
             action: facets.action.to_string(),
             record,
             idempotency,
+            watches: Vec::new(),
         }
+    }
+
+    /// The same event, to be counted for these groups.
+    #[must_use]
+    pub fn watched(self, watches: Vec<Watch>) -> Self {
+        Self { watches, ..self }
     }
 
     /// About how many bytes it holds in memory.

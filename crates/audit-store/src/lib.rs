@@ -35,9 +35,12 @@
 //! `connection.rs` (how a transaction begins) and `ledgers.rs` (locking a row).
 
 mod accounts;
+mod alert_rules;
+mod alerts;
 mod append;
 mod configuration;
 mod connection;
+mod deliveries;
 mod error;
 mod key_filter;
 mod ledgers;
@@ -50,11 +53,21 @@ mod schema;
 mod store;
 mod tokens;
 mod viewers;
+mod webhooks;
 mod writer;
 
-pub use accounts::{Key, Organization, Project};
-pub use append::{AppendOutcome, Appended, Destination, LedgerId, NewEvent};
+pub use accounts::{Key, KeyTextHash, Organization, Project};
+pub use alert_rules::AlertRuleRow;
+pub use alerts::{AlertFilter, AlertRow};
+pub use append::{
+    AppendOutcome, Appended, Counted, Destination, GroupCount, GroupHash, LedgerId, NewEvent, SeenEvent,
+    Watch, Watcher,
+};
 pub use connection::{AnyConnection, DatabaseUrl, DatabaseUrlError};
+pub use deliveries::{
+    AfterAttempt, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, DueWebhook, LeasedDelivery,
+    PendingDeliveries,
+};
 pub use error::StoreError;
 pub use query::{EventPage, EventQuery};
 pub use queue::QueueLimits;
@@ -62,3 +75,4 @@ pub use redaction_rules::RedactionRuleRow;
 pub use rows::Rows;
 pub use store::{Store, StoreOptions, StoreStatistics};
 pub use viewers::{StoredTier, StoredViewerSecret};
+pub use webhooks::{WebhookRow, WebhookSecretRow};

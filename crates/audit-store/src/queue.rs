@@ -194,6 +194,7 @@ mod tests {
             environment: Environment::Live,
             configuration_version: 1,
             daily_events_max: None,
+            webhook_ids: std::sync::Arc::new([]),
         };
         WaitingAppend::new(AppendRequest {
             destination,

@@ -79,6 +79,90 @@ diesel::table! {
     ledger_actions (ledger_id, action) { ledger_id -> BigInt, action -> Text, }
 }
 
+diesel::table! {
+    alert_rules (project_id, id) {
+        project_id -> Text,
+        id -> Text,
+        name -> Text,
+        action_pattern -> Text,
+        threshold -> BigInt,
+        window_seconds -> BigInt,
+        group_by -> Text,
+        severity -> Text,
+        enabled -> Bool,
+        cooldown_seconds -> BigInt,
+        revision -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    alert_groups (ledger_id, group_hash) {
+        ledger_id -> BigInt,
+        group_hash -> Binary,
+        state -> Binary,
+        expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    alerts (ledger_id, id) {
+        ledger_id -> BigInt,
+        id -> Binary,
+        rule_id -> Text,
+        rule_name -> Text,
+        severity -> Text,
+        status -> Text,
+        group_key -> Text,
+        event_count -> BigInt,
+        sample_event_ids -> Binary,
+        fired_at -> BigInt,
+        acknowledged_at -> Nullable<BigInt>,
+        resolved_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    webhooks (id) { id -> Text, project_id -> Text, url -> Text, enabled -> Bool, created_at -> BigInt, }
+}
+
+diesel::table! {
+    webhook_secrets (webhook_id, number) {
+        webhook_id -> Text,
+        number -> BigInt,
+        secret -> Binary,
+        expires_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    webhook_deliveries (id) {
+        id -> Binary,
+        webhook_id -> Text,
+        kind -> Text,
+        ledger_id -> Nullable<BigInt>,
+        alert_id -> Nullable<Binary>,
+        status -> Text,
+        attempts -> BigInt,
+        is_retried -> Bool,
+        due_at -> Nullable<BigInt>,
+        lease -> Nullable<Binary>,
+        created_at -> BigInt,
+        finished_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    delivery_attempts (delivery_id, number) {
+        delivery_id -> Binary,
+        number -> BigInt,
+        started_at -> BigInt,
+        duration_ms -> BigInt,
+        status_code -> Nullable<BigInt>,
+        failure -> Nullable<Text>,
+    }
+}
+
 /// The tables of events on SQLite.
 pub(crate) mod sqlite {
     diesel::table! {

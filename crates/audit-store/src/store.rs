@@ -7,7 +7,7 @@ use crate::error::{Result, StoreError};
 use crate::migrate::migrate;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::rows::Rows;
-use crate::writer::{Writer, WriterCounters};
+use crate::writer::{DeliveryListener, Writer, WriterCounters};
 use audit_domain::Clock;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -47,6 +47,8 @@ pub struct StoreStatistics {
     pub commits: u64,
     /// Events stored by this process.
     pub events: u64,
+    /// Alerts raised by this process.
+    pub alerts: u64,
     /// Requests that wait to be written.
     pub queue_depth: usize,
 }
@@ -55,6 +57,7 @@ pub struct StoreStatistics {
 pub struct Store {
     queue: Arc<Queue>,
     counters: Arc<WriterCounters>,
+    listener: DeliveryListener,
     /// For look-ups by key, which take microseconds: who sent this, what is configured.
     lookups: r2d2::Pool<ReaderManager>,
     /// For queries over events, which can take long; they must not keep anybody from being recognised.
@@ -72,13 +75,14 @@ impl Store {
         migrate(url)?;
         let queue = Arc::new(Queue::new(options.queue));
         let counters = Arc::new(WriterCounters::default());
+        let listener = DeliveryListener::default();
         let writers_count = match url {
             DatabaseUrl::Sqlite(_) => 1,
             DatabaseUrl::Postgres(_) => options.postgres_writers.max(1),
         };
         let mut writers = Vec::with_capacity(writers_count);
         for number in 0..writers_count {
-            let writer = Writer::open(url, Arc::clone(clock), Arc::clone(&counters))?;
+            let writer = Writer::open(url, Arc::clone(clock), Arc::clone(&counters), listener.clone())?;
             let queue = Arc::clone(&queue);
             let thread = std::thread::Builder::new().name(format!("writer-{number}"));
             let spawned = thread.spawn(move || writer.run(&queue));
@@ -89,6 +93,7 @@ impl Store {
         Ok(Self {
             queue,
             counters,
+            listener,
             lookups: open_pool(url, LOOKUP_CONNECTIONS_MAX)?,
             readers: open_pool(url, options.readers_max)?,
             writers: Mutex::new(writers),
@@ -188,11 +193,20 @@ impl Store {
             .unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
+    /// Has `listener` called after each commit of this process that left something to deliver.
+    ///
+    /// # Errors
+    /// [`StoreError::Duplicate`] when there is a listener already.
+    pub fn on_deliveries(&self, listener: impl Fn() + Send + Sync + 'static) -> Result<()> {
+        self.listener.set(Box::new(listener))
+    }
+
     /// What the store has done, and what waits.
     pub fn statistics(&self) -> StoreStatistics {
         StoreStatistics {
             commits: self.counters.commits.load(Ordering::Relaxed),
             events: self.counters.events.load(Ordering::Relaxed),
+            alerts: self.counters.alerts.load(Ordering::Relaxed),
             queue_depth: self.queue.depth(),
         }
     }

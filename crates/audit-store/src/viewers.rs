@@ -4,7 +4,6 @@ use crate::accounts::stored;
 use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 use crate::schema::{viewer_secrets, viewer_tiers};
-use audit_auth::ViewerSecret;
 use audit_domain::{ActionGlob, Category, ProjectId, TierName, Timestamp, ViewerTier};
 use diesel::prelude::*;
 use std::fmt::Display;
@@ -100,12 +99,25 @@ impl Rows<'_> {
 }
 
 /// A signing secret and when it was retired.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct StoredViewerSecret {
+    /// Its name in the header of tokens.
+    pub kid: String,
     /// The secret.
-    pub secret: ViewerSecret,
+    pub secret: [u8; 32],
     /// When it stopped signing; it verifies until its last token has expired.
     pub retired_at: Option<Timestamp>,
+}
+
+/// Without the secret.
+impl std::fmt::Debug for StoredViewerSecret {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("StoredViewerSecret")
+            .field("kid", &self.kid)
+            .field("retired_at", &self.retired_at)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Signing secrets.
@@ -129,7 +141,8 @@ impl Rows<'_> {
                 what: "signing secret",
             })?;
             Ok(StoredViewerSecret {
-                secret: ViewerSecret::from_parts(kid, secret),
+                kid,
+                secret,
                 retired_at: retired_at.map(Timestamp::from_micros),
             })
         };
@@ -139,7 +152,7 @@ impl Rows<'_> {
     /// Makes `secret` the one that signs; those before it are retired, and those retired before `forget_before` go.
     pub fn rotate_viewer_secret(
         &mut self,
-        secret: &ViewerSecret,
+        (kid, secret): (&str, &[u8; 32]),
         now: Timestamp,
         forget_before: Timestamp,
     ) -> Result<()> {
@@ -152,8 +165,8 @@ impl Rows<'_> {
             .execute(self.connection)?;
         diesel::insert_into(viewer_secrets::table)
             .values((
-                viewer_secrets::kid.eq(secret.kid()),
-                viewer_secrets::secret.eq(secret.as_bytes().as_slice()),
+                viewer_secrets::kid.eq(kid),
+                viewer_secrets::secret.eq(secret.as_slice()),
                 viewer_secrets::created_at.eq(now.as_micros()),
             ))
             .execute(self.connection)?;

@@ -3,9 +3,11 @@
 //! A writer takes everything that waits, writes it in one transaction, and answers after the commit: however many
 //! requests come at once, they share one synchronisation of the disk.
 
+use crate::alerts::insert_alerts;
 use crate::append::plan::{Plan, plan};
-use crate::append::{AppendOutcome, AppendRequest, postgres, sqlite};
+use crate::append::{AppendOutcome, AppendRequest, postgres, sqlite, watch};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
+use crate::deliveries::insert_deliveries;
 use crate::error::{Result, StoreError};
 use crate::ledgers::{self, KnownActions};
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
@@ -13,14 +15,31 @@ use audit_domain::Clock;
 use diesel::connection::SimpleConnection;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What the writers have done so far.
 #[derive(Debug, Default)]
 pub(crate) struct WriterCounters {
     pub(crate) commits: AtomicU64,
     pub(crate) events: AtomicU64,
+    pub(crate) alerts: AtomicU64,
+}
+
+/// Who wants to know when there is something to deliver.
+#[derive(Clone, Default)]
+pub(crate) struct DeliveryListener(Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>);
+
+impl DeliveryListener {
+    pub(crate) fn set(&self, listener: Box<dyn Fn() + Send + Sync>) -> Result<()> {
+        self.0.set(listener).map_err(|_| StoreError::Duplicate)
+    }
+
+    fn call(&self) {
+        if let Some(listener) = self.0.get() {
+            listener();
+        }
+    }
 }
 
 /// Why requests were not stored together.
@@ -35,6 +54,7 @@ pub(crate) struct Writer {
     url: DatabaseUrl,
     clock: Arc<dyn Clock>,
     counters: Arc<WriterCounters>,
+    listener: DeliveryListener,
     connection: Option<AnyConnection>,
     memory: sqlite::SqliteMemory,
     actions: KnownActions,
@@ -45,6 +65,7 @@ impl Writer {
         url: &DatabaseUrl,
         clock: Arc<dyn Clock>,
         counters: Arc<WriterCounters>,
+        listener: DeliveryListener,
     ) -> Result<Self> {
         let connection = Some(url.connect(Purpose::Write)?);
         let (memory, actions) = Default::default();
@@ -52,6 +73,7 @@ impl Writer {
             url: url.clone(),
             clock,
             counters,
+            listener,
             connection,
             memory,
             actions,
@@ -161,6 +183,7 @@ impl Writer {
             memory,
             actions,
             counters,
+            listener,
             ..
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
@@ -173,6 +196,7 @@ impl Writer {
                 }
                 AnyConnection::Postgres(connection) => postgres::find_keys(connection, &requests)?,
             };
+            before.remembered = watch::read_remembered(connection, &requests)?;
             let plan = plan(requests, before);
             if plan.rows.is_empty() {
                 return Ok(plan);
@@ -182,6 +206,9 @@ impl Writer {
                 AnyConnection::Postgres(connection) => postgres::write(connection, &plan, actions)?,
             }
             ledgers::write_after(connection, &plan, day)?;
+            watch::write_remembered(connection, &plan)?;
+            insert_alerts(connection, &plan.alerts)?;
+            insert_deliveries(connection, &plan.deliveries)?;
             *is_undone = false;
             Ok::<_, StoreError>(plan)
         })?;
@@ -193,6 +220,12 @@ impl Writer {
         counters
             .events
             .fetch_add(plan.rows.len() as u64, Ordering::Relaxed);
+        counters
+            .alerts
+            .fetch_add(plan.alerts.len() as u64, Ordering::Relaxed);
+        if !plan.deliveries.is_empty() {
+            listener.call();
+        }
         Ok(plan.outcomes)
     }
 }

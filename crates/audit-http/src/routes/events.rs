@@ -3,17 +3,14 @@
 use crate::caller::{Caller, Keys, Readers, credential_of};
 use crate::error::{ApiError, ErrorBody, item_error};
 use crate::input::{JsonBody, read_query, read_selection, selection};
+use crate::parameters::{WholeNumber, read_time, take};
 use crate::reply::Reply;
 use crate::state::HttpState;
 use actix_web::{HttpRequest, web};
 use audit_app::{AppError, EventsRequest, Ingested, Selection};
-use audit_domain::{
-    ActionFilter, EventFilter, EventId, Fields, PageLimit, Search, Timestamp, Violations, limits,
-};
+use audit_domain::{ActionFilter, EventFilter, EventId, Fields, PageLimit, Search, Violations, limits};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use std::fmt::Display;
-use std::str::FromStr;
 
 #[derive(Serialize)]
 pub(super) struct IngestedBody {
@@ -151,47 +148,4 @@ fn read_with<T>(
 ) -> Option<T> {
     let text = fields.optional_text(name, 0, usize::MAX)?;
     take(fields, parse(&text))
-}
-
-fn take<T>(fields: &mut Fields<'_>, outcome: Result<T, Violations>) -> Option<T> {
-    match outcome {
-        Ok(value) => Some(value),
-        Err(violations) => {
-            violations
-                .into_vec()
-                .into_iter()
-                .for_each(|violation| fields.note(violation));
-            None
-        }
-    }
-}
-
-fn read_time(fields: &mut Fields<'_>, name: &str) -> Option<Timestamp> {
-    let text = fields.optional_text(name, 0, usize::MAX)?;
-    // A `+` that was not percent-encoded arrives as a space; no other space can stand in a time with an offset.
-    let text = text.replace(' ', "+");
-    match Timestamp::parse_rfc3339(&text) {
-        Ok(time) => Some(time),
-        Err(error) => fields.violate(name, error),
-    }
-}
-
-/// Decimal digits.
-struct WholeNumber(usize);
-
-#[derive(Debug)]
-struct NotWholeNumber;
-
-impl Display for NotWholeNumber {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("must be a whole number")
-    }
-}
-
-impl FromStr for WholeNumber {
-    type Err = NotWholeNumber;
-
-    fn from_str(text: &str) -> Result<Self, NotWholeNumber> {
-        text.parse().map(Self).map_err(|_| NotWholeNumber)
-    }
 }

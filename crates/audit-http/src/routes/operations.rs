@@ -29,10 +29,11 @@ pub(super) async fn readyz(state: web::Data<HttpState>) -> Result<Reply<StatusBo
 
 /// Counters and histograms.
 pub(super) async fn metrics(state: web::Data<HttpState>) -> Result<HttpResponse, ApiError> {
-    let text = state
-        .metrics
-        .render(&state.service)
-        .map_err(|error| AppError::Internal(Box::new(error)))?;
+    let render = move || {
+        let text = state.metrics.render(&state.service);
+        text.map_err(|error| AppError::Internal(Box::new(error)))
+    };
+    let text = blocking(render).await?;
     Ok(HttpResponse::Ok()
         .insert_header(ContentType(prometheus_mime()))
         .body(text))

@@ -3,7 +3,7 @@
 use crate::caller::{Caller, Keys, Master};
 use crate::error::ApiError;
 use crate::input::{JsonBody, read_selection};
-use crate::reply::Reply;
+use crate::reply::{Deleted, Reply};
 use actix_web::{HttpRequest, web};
 use audit_app::{
     Behavior, FieldPath, NewRedactionRule, Pattern, RedactionRule, RedactionRuleChange, RedactionTrial,
@@ -43,11 +43,6 @@ pub(super) struct OneRuleBody {
 #[derive(Serialize)]
 pub(super) struct RulesBody {
     rules: Vec<RuleBody>,
-}
-
-#[derive(Serialize)]
-pub(super) struct DeletedBody {
-    deleted: bool,
 }
 
 #[derive(Serialize)]
@@ -229,13 +224,13 @@ pub(super) async fn delete(
     caller: Caller<Master>,
     request: HttpRequest,
     id: web::Path<String>,
-) -> Result<Reply<DeletedBody>, ApiError> {
+) -> Result<Reply<Deleted>, ApiError> {
     let selection = read_selection(&request)?;
     let id = id.into_inner();
     let deleted = caller
         .run(move |service, master| service.delete_redaction_rule(&Principal::Master(master), selection, id));
     deleted.await?;
-    Ok(Reply::ok(DeletedBody { deleted: true }))
+    Ok(Reply::deleted())
 }
 
 /// Shows what the project's rules would do to an event; keeps nothing.

@@ -3,7 +3,7 @@
 use crate::caller::{Caller, Master};
 use crate::error::ApiError;
 use crate::input::{JsonBody, read_selection};
-use crate::reply::Reply;
+use crate::reply::{Deleted, Reply};
 use actix_web::{HttpRequest, web};
 use audit_app::{AppError, StoredTier, TierChange};
 use audit_auth::Principal;
@@ -30,11 +30,6 @@ pub(super) struct OneTierBody {
 #[derive(Serialize)]
 pub(super) struct TiersBody {
     viewer_tiers: Vec<TierBody>,
-}
-
-#[derive(Serialize)]
-pub(super) struct DeletedBody {
-    deleted: bool,
 }
 
 impl From<StoredTier> for TierBody {
@@ -139,11 +134,11 @@ pub(super) async fn delete(
     caller: Caller<Master>,
     request: HttpRequest,
     name: web::Path<String>,
-) -> Result<Reply<DeletedBody>, ApiError> {
+) -> Result<Reply<Deleted>, ApiError> {
     let selection = read_selection(&request)?;
     let name = name_in(&name)?;
     let deleted = caller
         .run(move |service, master| service.delete_viewer_tier(&Principal::Master(master), selection, name));
     deleted.await?;
-    Ok(Reply::ok(DeletedBody { deleted: true }))
+    Ok(Reply::deleted())
 }

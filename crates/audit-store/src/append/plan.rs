@@ -1,6 +1,9 @@
 //! What one commit writes. Pure: the databases supply what is there, and write what comes out.
 
+use super::watch::{Counts, Remembered, SeenEvent, Watch};
 use super::{AppendOutcome, AppendRequest, Appended, Destination, Idempotency, KeyHash, LedgerId, Tokens};
+use crate::alerts::AlertRow;
+use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
 use audit_domain::{Comparison, Environment, EventId, ProjectId, Record, SentDigest, Stamp};
 use std::collections::HashMap;
@@ -32,6 +35,8 @@ pub(crate) struct Before {
     pub(crate) usage: HashMap<ProjectId, u64>,
     /// The idempotency keys of the requests that are taken.
     pub(crate) keys: HashMap<(LedgerId, KeyHash), KnownKey>,
+    /// What the groups that events are counted for remember.
+    pub(crate) remembered: Remembered,
 }
 
 /// One row to write.
@@ -43,6 +48,7 @@ pub(crate) struct NewRow {
     pub(crate) action: String,
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
+    pub(crate) watches: Vec<Watch>,
 }
 
 /// Everything to write, and the answers to give once it is committed.
@@ -52,14 +58,23 @@ pub(crate) struct Plan {
     pub(crate) outcomes: Vec<AppendOutcome>,
     /// The state after the commit.
     pub(crate) after: Before,
+    /// What groups counted.
+    pub(crate) counts: Counts,
+    /// The alerts that were raised.
+    pub(crate) alerts: Vec<(LedgerId, AlertRow)>,
+    /// What is to be delivered of them.
+    pub(crate) deliveries: Vec<DeliveryRow>,
 }
 
 /// Decides what becomes of every event of every request, in their order.
-pub(crate) fn plan(requests: Vec<AppendRequest>, before: Before) -> Plan {
+pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
     let mut plan = Plan {
         rows: Vec::new(),
         outcomes: Vec::with_capacity(requests.len()),
+        counts: Counts::new(std::mem::take(&mut before.remembered)),
         after: before,
+        alerts: Vec::new(),
+        deliveries: Vec::new(),
     };
     for request in requests {
         let outcome = plan.add(request);
@@ -110,14 +125,14 @@ impl Plan {
                 keys_added.push(key);
             }
             appended.push(Appended::Stored(stamp.id));
-            let (action, tokens, idempotency) = (event.action, event.tokens, event.idempotency);
             self.rows.push(NewRow {
                 ledger_id,
                 seq: next.size,
                 record,
-                action,
-                tokens,
-                idempotency,
+                action: event.action,
+                tokens: event.tokens,
+                idempotency: event.idempotency,
+                watches: event.watches,
             });
             next = Head {
                 size: next.size + 1,
@@ -132,7 +147,25 @@ impl Plan {
             return Err(error);
         }
         self.after.heads.insert(ledger_id, next);
+        self.count(&destination, first_row);
         Ok(appended)
+    }
+
+    /// Shows the rows from `first_row` on to the groups that they are counted for.
+    fn count(&mut self, destination: &Destination, first_row: usize) {
+        for row in &self.rows[first_row..] {
+            let Stamp { id, received_at } = row.record.stamp();
+            let event = SeenEvent {
+                id,
+                received_at,
+                occurred_at: row.record.occurred_at(),
+            };
+            for alert in self.counts.observe(row.ledger_id, &row.watches, event) {
+                let tell = |webhook_id| DeliveryRow::of_alert(webhook_id, row.ledger_id, &alert);
+                self.deliveries.extend(destination.webhook_ids.iter().map(tell));
+                self.alerts.push((row.ledger_id, alert));
+            }
+        }
     }
 
     /// Counts events that are about to be stored, unless that would pass the project's limit.
@@ -164,148 +197,4 @@ impl Plan {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::append::NewEvent;
-    use audit_domain::{Event, Timestamp};
-    use serde_json::json;
-
-    const LEDGER: LedgerId = LedgerId(1);
-
-    fn destination(daily_events_max: Option<u64>) -> Destination {
-        Destination {
-            ledger_id: LEDGER,
-            project_id: ProjectId::from_random([1; 16]),
-            environment: Environment::Live,
-            configuration_version: 5,
-            daily_events_max,
-        }
-    }
-
-    fn event(millis: i64, key: Option<&str>, content: &str) -> NewEvent {
-        let value = json!({"action": "a.b", "category": "auth", "tenant_id": content, "actor": {"id": "a", "type": "user"}});
-        let received_at = Timestamp::from_millis(millis);
-        let event = Event::from_json(value, received_at).unwrap();
-        let record = Record::new(
-            &event,
-            false,
-            Stamp {
-                id: EventId::new(received_at, [5; 10]),
-                received_at,
-            },
-        );
-        NewEvent::new(
-            &destination(None),
-            record,
-            &event.facets(),
-            key.map(|key| (key, event.sent_digest(None))),
-        )
-    }
-
-    fn request(daily_events_max: Option<u64>, events: Vec<NewEvent>) -> AppendRequest {
-        AppendRequest {
-            destination: destination(daily_events_max),
-            events,
-        }
-    }
-
-    fn before() -> Before {
-        let heads = HashMap::from([(LEDGER, Head { size: 10, last: None })]);
-        Before {
-            configuration_version: 5,
-            heads,
-            ..Before::default()
-        }
-    }
-
-    #[test]
-    fn sequence_numbers_have_no_gap_and_stamps_never_go_back() {
-        let plan = plan(
-            vec![
-                request(None, vec![event(2_000, None, "a"), event(2_000, None, "b")]),
-                request(None, vec![event(1_000, None, "c")]),
-                request(None, vec![event(3_000, None, "d")]),
-            ],
-            before(),
-        );
-        assert_eq!(
-            plan.rows.iter().map(|row| row.seq).collect::<Vec<_>>(),
-            [10, 11, 12, 13]
-        );
-        assert!(plan.rows.is_sorted_by(|a, b| {
-            let (a, b) = (a.record.stamp(), b.record.stamp());
-            a.id < b.id && a.received_at <= b.received_at
-        }));
-        assert_eq!(plan.after.heads[&LEDGER].size, 14);
-    }
-
-    #[test]
-    fn a_repeated_key_is_stored_once_within_and_across_requests() {
-        let plan = plan(
-            vec![
-                request(
-                    None,
-                    vec![
-                        event(1, Some("k"), "a"),
-                        event(1, Some("k"), "a"),
-                        event(1, Some("k"), "b"),
-                    ],
-                ),
-                request(None, vec![event(2, Some("k"), "a")]),
-            ],
-            before(),
-        );
-        let id = plan.rows[0].record.stamp().id;
-        assert_eq!(plan.rows.len(), 1);
-        let outcomes: Vec<_> = plan.outcomes.into_iter().map(Result::unwrap).collect();
-        let first = vec![
-            Appended::Stored(id),
-            Appended::Repeated(id),
-            Appended::Conflicting(id),
-        ];
-        assert_eq!(outcomes, [first, vec![Appended::Repeated(id)]]);
-    }
-
-    #[test]
-    fn a_request_past_the_daily_limit_leaves_no_trace() {
-        let mut before = before();
-        before.usage.insert(destination(None).project_id, 7);
-        let plan = plan(
-            vec![
-                request(
-                    Some(9),
-                    vec![event(1, Some("k"), "a"), event(1, None, "b"), event(1, None, "c")],
-                ),
-                request(Some(9), vec![event(1, Some("k"), "other"), event(1, None, "b")]),
-                request(Some(9), vec![event(1, Some("k"), "other")]),
-                request(Some(9), vec![event(1, None, "d")]),
-            ],
-            before,
-        );
-        assert!(matches!(
-            plan.outcomes[0],
-            Err(StoreError::DailyLimit { limit: 9 })
-        ));
-        assert!(matches!(
-            plan.outcomes[1].as_deref(),
-            Ok([Appended::Stored(_), Appended::Stored(_)])
-        ));
-        assert!(
-            matches!(plan.outcomes[2].as_deref(), Ok([Appended::Repeated(_)])),
-            "a repeat uses nothing up"
-        );
-        assert!(matches!(plan.outcomes[3], Err(StoreError::DailyLimit { .. })));
-        assert_eq!(plan.rows.iter().map(|row| row.seq).collect::<Vec<_>>(), [10, 11]);
-    }
-
-    #[test]
-    fn what_was_prepared_with_an_old_configuration_is_refused() {
-        let before = Before {
-            configuration_version: 6,
-            ..before()
-        };
-        let plan = plan(vec![request(None, vec![event(1, None, "a")])], before);
-        assert!(matches!(plan.outcomes[0], Err(StoreError::Stale)));
-        assert!(plan.rows.is_empty());
-    }
-}
+mod tests;

@@ -66,6 +66,7 @@ pub(crate) fn destination(store: &Store, project_id: ProjectId) -> Destination {
             environment: Environment::Live,
             configuration_version,
             daily_events_max: None,
+            webhook_ids: std::sync::Arc::new([]),
         })
     });
     found.expect("the project is there")

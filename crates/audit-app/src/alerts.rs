@@ -1,0 +1,128 @@
+//! Alerts: finding them, and their life.
+
+use crate::error::{AppError, Result};
+use crate::service::{AuditLog, Selection};
+use crate::watch::alert_row;
+use audit_alerts::{Alert, AlertAction, AlertId, AlertState, AlertStatus};
+use audit_auth::Principal;
+use audit_domain::Violations;
+use audit_store::{AlertFilter, AlertRow, StoreError};
+
+/// What a reader of alerts asks for.
+#[derive(Clone, Debug)]
+pub struct AlertsRequest {
+    /// Which alerts.
+    pub filter: AlertFilter,
+    /// From an earlier answer.
+    pub cursor: Option<String>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// A page of alerts.
+#[derive(Clone, Debug)]
+pub struct AlertsAnswer {
+    /// The alerts, newest first.
+    pub alerts: Vec<Alert>,
+    /// Where the next page begins; `None` on the last.
+    pub cursor: Option<String>,
+}
+
+/// The alert that the store kept.
+pub(crate) fn alert_from_row(row: AlertRow) -> Result<Alert> {
+    let damaged = || AppError::from(StoreError::Damaged { what: "alert" });
+    let status: AlertStatus = row.status.parse().map_err(|_| damaged())?;
+    let state = match (status, row.acknowledged_at, row.resolved_at) {
+        (AlertStatus::Open, None, None) => AlertState::Open,
+        (AlertStatus::Acknowledged, Some(at), None) => AlertState::Acknowledged { at },
+        (AlertStatus::Resolved, acknowledged_at, Some(at)) => AlertState::Resolved { acknowledged_at, at },
+        _ => return Err(damaged()),
+    };
+    Ok(Alert {
+        id: AlertId::from_bytes(row.id),
+        rule_id: row.rule_id.parse().map_err(|_| damaged())?,
+        rule_name: row.rule_name.parse().map_err(|_| damaged())?,
+        severity: row.severity.parse().map_err(|_| damaged())?,
+        state,
+        group_key: row.group_key,
+        event_count: row.event_count,
+        sample_event_ids: row.sample_event_ids,
+        fired_at: row.fired_at,
+    })
+}
+
+impl AuditLog {
+    /// One page of a project's alerts, of the environment that the principal reads.
+    ///
+    /// # Errors
+    /// When the cursor is not one of this query, or the principal does not reach the project.
+    pub fn alerts(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        request: &AlertsRequest,
+    ) -> Result<AlertsAnswer> {
+        self.store.read(|rows| {
+            let scope = self.scope(rows, principal, selection)?;
+            let cursor_scope = format!(
+                "alerts {} {} {:?}",
+                scope.project.project.id, scope.environment, request.filter
+            );
+            let after = self.open_id_cursor(request.cursor.as_deref(), &cursor_scope)?;
+            let mut found = rows.alerts(scope.ledger_id, &request.filter, after, request.limit + 1)?;
+            let cursor = self.seal_id_cursor(&mut found, request.limit, &cursor_scope, |alert| &alert.id);
+            let alerts = found.into_iter().map(alert_from_row).collect::<Result<_>>()?;
+            Ok(AlertsAnswer { alerts, cursor })
+        })
+    }
+
+    /// Moves an alert on in its life.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`], or [`AppError::Transition`] when there is no way there.
+    pub fn change_alert(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        id: AlertId,
+        action: AlertAction,
+    ) -> Result<Alert> {
+        let ledger_id = self
+            .store
+            .read(|rows| Ok::<_, AppError>(self.scope(rows, principal, selection)?.ledger_id))?;
+        let now = self.clock.now();
+        self.store.write(move |rows| {
+            let row = rows.lock_alert(ledger_id, id.to_bytes())?;
+            let alert = alert_from_row(row.ok_or(AppError::NotFound("alert"))?)?;
+            let before = alert.state;
+            let alert = alert.apply(action, now)?;
+            if alert.state != before {
+                rows.update_alert_status(ledger_id, &alert_row(&alert))?;
+            }
+            Ok(alert)
+        })
+    }
+
+    /// The id that a cursor over ids stands for.
+    pub(crate) fn open_id_cursor(&self, cursor: Option<&str>, scope: &str) -> Result<Option<[u8; 16]>> {
+        let Some(text) = cursor else { return Ok(None) };
+        let invalid = || AppError::from(Violations::one("cursor", audit_domain::CursorError));
+        let place = self.cursor_key.open(text, scope).map_err(|_| invalid())?;
+        place.try_into().map(Some).map_err(|_| invalid())
+    }
+
+    /// Cuts `found`, one more than `limit` if there is a next page, to the page; the cursor of the next one.
+    pub(crate) fn seal_id_cursor<T>(
+        &self,
+        found: &mut Vec<T>,
+        limit: usize,
+        scope: &str,
+        id: impl FnOnce(&T) -> &[u8],
+    ) -> Option<String> {
+        if found.len() <= limit {
+            return None;
+        }
+        found.truncate(limit);
+        found.last().map(|last| self.cursor_key.seal(id(last), scope))
+    }
+}

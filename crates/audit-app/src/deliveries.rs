@@ -1,0 +1,253 @@
+//! The log of deliveries, and deliveries that people ask for.
+
+use crate::error::{AppError, Result};
+use crate::service::{AuditLog, Selection};
+use crate::webhooks::{require_paid_plan, webhook_of};
+use audit_alerts::AlertId;
+use audit_auth::Principal;
+use audit_domain::Timestamp;
+use audit_store::{AttemptRow, DELIVERY_PENDING, DeliveryRow, Rows, StoreError};
+use audit_webhooks::{DeliveryId, DeliveryStatus, FailureKind, MessageId, WebhookId};
+
+audit_domain::words! {
+    /// What a delivery tells of.
+    pub enum DeliveryKind {
+        /// An alert.
+        AlertFired = "alert.fired",
+        /// Nothing: somebody tries whether deliveries arrive.
+        WebhookTest = "webhook.test",
+    }
+}
+
+/// A message to one webhook.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// Where it goes.
+    pub webhook_id: WebhookId,
+    /// The header `webhook-id` of every attempt.
+    pub message_id: MessageId,
+    /// What it tells of.
+    pub kind: DeliveryKind,
+    /// The alert.
+    pub alert_id: Option<AlertId>,
+    /// Where it is in its life.
+    pub status: DeliveryStatus,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When the next attempt may begin; during an attempt, when another node would begin one.
+    pub next_attempt_at: Option<Timestamp>,
+    /// When it was delivered or given up.
+    pub finished_at: Option<Timestamp>,
+    /// What was attempted, oldest first.
+    pub attempts: Vec<DeliveryAttempt>,
+}
+
+/// One attempt at a delivery.
+#[derive(Clone, Debug)]
+pub struct DeliveryAttempt {
+    /// Counts from 1.
+    pub number: i64,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How long it took, in milliseconds.
+    pub duration_ms: i64,
+    /// The HTTP status of the answer.
+    pub status_code: Option<i64>,
+    /// Why there was no answer.
+    pub failure: Option<FailureKind>,
+}
+
+/// What a reader of deliveries asks for.
+#[derive(Clone, Debug)]
+pub struct DeliveriesRequest {
+    /// Only those.
+    pub status: Option<DeliveryStatus>,
+    /// From an earlier answer.
+    pub cursor: Option<String>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// A page of deliveries.
+#[derive(Clone, Debug)]
+pub struct DeliveriesAnswer {
+    /// The deliveries, newest first.
+    pub deliveries: Vec<Delivery>,
+    /// Where the next page begins; `None` on the last.
+    pub cursor: Option<String>,
+}
+
+fn damaged() -> AppError {
+    StoreError::Damaged { what: "delivery" }.into()
+}
+
+/// The message of a delivery: that of its alert, the same for every webhook, or one of its own.
+pub(crate) fn message_id(row: &DeliveryRow) -> Result<MessageId> {
+    let bytes = row.alert_id.as_ref().unwrap_or(&row.id);
+    Ok(MessageId::from_bytes(
+        bytes.as_slice().try_into().map_err(|_| damaged())?,
+    ))
+}
+
+impl DeliveryAttempt {
+    fn from_row(row: AttemptRow) -> Result<Self> {
+        let failure = row.failure.map(|word| word.parse().map_err(|_| damaged()));
+        Ok(Self {
+            number: row.number,
+            started_at: Timestamp::from_micros(row.started_at),
+            duration_ms: row.duration_ms,
+            status_code: row.status_code,
+            failure: failure.transpose()?,
+        })
+    }
+}
+
+impl Delivery {
+    fn from_row(row: DeliveryRow, attempts: Vec<AttemptRow>) -> Result<Self> {
+        let attempts = attempts.into_iter().map(DeliveryAttempt::from_row);
+        let alert_id = row.alert_id.as_deref().map(<[u8; 16]>::try_from);
+        Ok(Self {
+            message_id: message_id(&row)?,
+            id: DeliveryId::from_bytes(row.id.as_slice().try_into().map_err(|_| damaged())?),
+            webhook_id: row.webhook_id.parse().map_err(|_| damaged())?,
+            kind: row.kind.parse().map_err(|_| damaged())?,
+            alert_id: alert_id
+                .transpose()
+                .map_err(|_| damaged())?
+                .map(AlertId::from_bytes),
+            status: row.status.parse().map_err(|_| damaged())?,
+            created_at: Timestamp::from_micros(row.created_at),
+            next_attempt_at: row.due_at.map(Timestamp::from_micros),
+            finished_at: row.finished_at.map(Timestamp::from_micros),
+            attempts: attempts.collect::<Result<_>>()?,
+        })
+    }
+
+    fn with_attempts(rows: &mut Rows<'_>, row: DeliveryRow) -> Result<Self> {
+        let attempts = rows.attempts(&[&row.id])?.remove(&row.id).unwrap_or_default();
+        Self::from_row(row, attempts)
+    }
+}
+
+impl AuditLog {
+    /// One page of the deliveries to a webhook.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`], and when the cursor is not one of this query.
+    pub fn deliveries(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        webhook_id: WebhookId,
+        request: &DeliveriesRequest,
+    ) -> Result<DeliveriesAnswer> {
+        self.store.read(|rows| {
+            let scope = self.scope(rows, principal, selection)?;
+            let webhook = webhook_of(rows, scope.project.project.id, webhook_id)?;
+            let status = request.status.map(DeliveryStatus::as_str);
+            let cursor_scope = format!("deliveries {webhook_id} {status:?}");
+            let after = self.open_id_cursor(request.cursor.as_deref(), &cursor_scope)?;
+            let after = after.as_ref().map(<[u8; 16]>::as_slice);
+            let mut found = rows.deliveries(&webhook.id, status, after, request.limit + 1)?;
+            let cursor = self.seal_id_cursor(&mut found, request.limit, &cursor_scope, |row| &row.id);
+            let ids: Vec<&[u8]> = found.iter().map(|row| row.id.as_slice()).collect();
+            let mut attempts = rows.attempts(&ids)?;
+            let with_attempts = |row: DeliveryRow| {
+                let attempts = attempts.remove(&row.id).unwrap_or_default();
+                Delivery::from_row(row, attempts)
+            };
+            let deliveries = found.into_iter().map(with_attempts).collect::<Result<_>>()?;
+            Ok(DeliveriesAnswer { deliveries, cursor })
+        })
+    }
+
+    /// Sends a test message to a webhook: one attempt, at once.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`], [`AppError::Conflict`] when the webhook is disabled, [`AppError::WebhooksNotAvailable`].
+    pub fn test_webhook(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        webhook_id: WebhookId,
+    ) -> Result<Delivery> {
+        let project_id = self.project_id(principal, selection)?;
+        let now = self.clock.now();
+        let delivery = DeliveryRow {
+            id: DeliveryId::new(now, self.entropy.bytes()).to_bytes().to_vec(),
+            webhook_id: webhook_id.to_string(),
+            kind: DeliveryKind::WebhookTest.as_str().to_owned(),
+            ledger_id: None,
+            alert_id: None,
+            status: DELIVERY_PENDING.to_owned(),
+            attempts: 0,
+            is_retried: false,
+            due_at: Some(now.as_micros()),
+            lease: None,
+            created_at: now.as_micros(),
+            finished_at: None,
+        };
+        let made = self.store.write(move |rows| {
+            let webhook = webhook_of(rows, project_id, webhook_id)?;
+            require_paid_plan(rows, project_id)?;
+            require_enabled(webhook.enabled)?;
+            rows.insert_delivery(&delivery)?;
+            Delivery::from_row(delivery, Vec::new())
+        });
+        self.wake_deliveries();
+        made
+    }
+
+    /// Makes one more attempt at a delivery, at once. One that is not finished is made due, and its schedule goes on.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`], [`AppError::Conflict`] when the webhook is disabled, [`AppError::WebhooksNotAvailable`].
+    pub fn retry_delivery(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        id: DeliveryId,
+    ) -> Result<Delivery> {
+        let project_id = self.project_id(principal, selection)?;
+        let now = self.clock.now();
+        let retried = self.store.write(move |rows| {
+            let found = rows.lock_delivery(project_id, &id.to_bytes())?;
+            let (mut delivery, webhook) = found.ok_or(AppError::NotFound("delivery"))?;
+            require_paid_plan(rows, project_id)?;
+            require_enabled(webhook.enabled)?;
+            if delivery.finished_at.take().is_some() {
+                delivery.status = DELIVERY_PENDING.to_owned();
+                delivery.is_retried = false;
+            }
+            // One that is being attempted at this moment stays with whoever is at it.
+            if delivery.lease.is_none() {
+                delivery.due_at = Some(now.as_micros());
+            }
+            rows.reschedule_delivery(&delivery)?;
+            Delivery::with_attempts(rows, delivery)
+        });
+        self.wake_deliveries();
+        retried
+    }
+}
+
+fn require_enabled(enabled: bool) -> Result<()> {
+    match enabled {
+        true => Ok(()),
+        false => Err(AppError::Conflict("the webhook is disabled".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use audit_store::DELIVERY_OF_ALERT;
+
+    #[test]
+    fn the_words_of_the_store_are_those_of_the_interface() {
+        assert_eq!(DELIVERY_OF_ALERT.parse(), Ok(DeliveryKind::AlertFired));
+        assert_eq!(DELIVERY_PENDING.parse(), Ok(DeliveryStatus::Pending));
+    }
+}

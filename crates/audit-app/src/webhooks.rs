@@ -1,0 +1,219 @@
+//! Webhooks of a project.
+
+use crate::error::{AppError, Result};
+use crate::service::{AuditLog, Selection};
+use audit_auth::Principal;
+use audit_domain::{Plan, ProjectId, Timestamp, Violations};
+use audit_store::{Rows, StoreError, WebhookRow};
+use audit_webhooks::{EncryptionKey, WebhookId, WebhookSecret, WebhookUrl, sealing};
+
+/// Webhooks of a project, at most.
+pub const WEBHOOKS_MAX: usize = 20;
+/// How long a replaced secret goes on signing beside the new one, in seconds.
+pub const REPLACED_SECRET_SECONDS: i64 = 24 * 3_600;
+/// Replaced secrets that sign at once, at most: each lengthens a header.
+const REPLACED_SECRETS_MAX: usize = 4;
+
+/// A webhook of a project.
+#[derive(Clone, Debug)]
+pub struct Webhook {
+    /// Its id.
+    pub id: WebhookId,
+    /// Where alerts are sent.
+    pub url: String,
+    /// Whether they are.
+    pub enabled: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// What signs deliveries; only when it has just been made.
+    pub secret: Option<WebhookSecret>,
+}
+
+/// What to change of a webhook.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "as in Webhook")]
+pub struct WebhookChange {
+    pub url: Option<String>,
+    pub enabled: Option<bool>,
+}
+
+impl Webhook {
+    fn from_row(row: &WebhookRow, secret: Option<WebhookSecret>) -> Result<Self> {
+        let damaged = |_| AppError::from(StoreError::Damaged { what: "webhook id" });
+        Ok(Self {
+            id: row.id.parse().map_err(damaged)?,
+            url: row.url.clone(),
+            enabled: row.enabled,
+            created_at: Timestamp::from_micros(row.created_at),
+            secret,
+        })
+    }
+}
+
+/// Opens a secret that was sealed for a webhook.
+pub(crate) fn open_secret(
+    stored: &[u8],
+    key: Option<&EncryptionKey>,
+    webhook_id: &str,
+) -> Result<WebhookSecret> {
+    Ok(sealing::open(stored, key, webhook_id.as_bytes())?)
+}
+
+pub(crate) fn require_paid_plan(rows: &mut Rows<'_>, project_id: ProjectId) -> Result<()> {
+    match rows.plan_of(project_id)? {
+        Plan::Free => Err(AppError::WebhooksNotAvailable),
+        Plan::Pro | Plan::Enterprise => Ok(()),
+    }
+}
+
+pub(crate) fn webhook_of(rows: &mut Rows<'_>, project_id: ProjectId, id: WebhookId) -> Result<WebhookRow> {
+    rows.webhook(project_id, &id.to_string())?
+        .ok_or(AppError::NotFound("webhook"))
+}
+
+impl AuditLog {
+    fn check_url(&self, url: &str) -> Result<()> {
+        let parsed = WebhookUrl::parse(url, self.settings.webhook_addresses);
+        parsed
+            .map(|_| ())
+            .map_err(|error| Violations::one("url", error).into())
+    }
+
+    /// The webhooks of a project, oldest first.
+    ///
+    /// # Errors
+    /// When the principal does not reach the project.
+    pub fn webhooks(&self, principal: &Principal, selection: Selection) -> Result<Vec<Webhook>> {
+        self.store.read(|rows| {
+            let scope = self.scope(rows, principal, selection)?;
+            let webhooks = rows.webhooks(scope.project.project.id)?;
+            webhooks.iter().map(|row| Webhook::from_row(row, None)).collect()
+        })
+    }
+
+    /// Makes a webhook, and the secret that signs its deliveries.
+    ///
+    /// # Errors
+    /// [`AppError::WebhooksNotAvailable`] on the free plan; when the URL is none that may be called, or the project has
+    /// [`WEBHOOKS_MAX`] already.
+    pub fn create_webhook(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        url: String,
+        enabled: bool,
+    ) -> Result<Webhook> {
+        let project_id = self.project_id(principal, selection)?;
+        self.store.read(|rows| require_paid_plan(rows, project_id))?;
+        self.check_url(&url)?;
+        let now = self.clock.now();
+        let row = WebhookRow {
+            id: WebhookId::new(now, self.entropy.bytes()).to_string(),
+            project_id: project_id.to_string(),
+            url,
+            enabled,
+            created_at: now.as_micros(),
+        };
+        let (secret, sealed) = self.new_secret(&row.id);
+        self.store.configure(move |rows| {
+            require_paid_plan(rows, project_id)?;
+            if rows.webhooks(project_id)?.len() >= WEBHOOKS_MAX {
+                let message = format!("a project has at most {WEBHOOKS_MAX} webhooks");
+                return Err(AppError::Forbidden(message));
+            }
+            rows.insert_webhook(&row, &sealed)?;
+            Webhook::from_row(&row, Some(secret))
+        })
+    }
+
+    /// Changes a webhook.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`], and when the URL is none that may be called.
+    pub fn change_webhook(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        id: WebhookId,
+        change: WebhookChange,
+    ) -> Result<Webhook> {
+        let project_id = self.project_id(principal, selection)?;
+        self.store
+            .read(|rows| webhook_of(rows, project_id, id).map(|_| ()))?;
+        if let Some(url) = &change.url {
+            self.check_url(url)?;
+        }
+        let changed = self.store.configure(move |rows| {
+            let before = webhook_of(rows, project_id, id)?;
+            let after = WebhookRow {
+                url: change.url.unwrap_or_else(|| before.url.clone()),
+                enabled: change.enabled.unwrap_or(before.enabled),
+                ..before.clone()
+            };
+            if after != before {
+                rows.update_webhook(&after)?;
+            }
+            Webhook::from_row(&after, None)
+        });
+        // What waited while it was disabled goes out now.
+        self.wake_deliveries();
+        changed
+    }
+
+    /// Deletes a webhook with everything that was to be delivered to it.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn delete_webhook(&self, principal: &Principal, selection: Selection, id: WebhookId) -> Result<()> {
+        let project_id = self.project_id(principal, selection)?;
+        self.store.configure(
+            move |rows| match rows.delete_webhook(project_id, &id.to_string())? {
+                true => Ok(()),
+                false => Err(AppError::NotFound("webhook")),
+            },
+        )
+    }
+
+    /// Gives a webhook a new secret. The old one also signs for [`REPLACED_SECRET_SECONDS`], so that receivers can be
+    /// changed one by one.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn rotate_webhook_secret(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        id: WebhookId,
+    ) -> Result<Webhook> {
+        let project_id = self.project_id(principal, selection)?;
+        let now = self.clock.now();
+        let expires_at = Timestamp::from_seconds(now.as_seconds() + REPLACED_SECRET_SECONDS);
+        let (secret, sealed) = self.new_secret(&id.to_string());
+        // Rotations take turns.
+        self.store.configure(move |rows| {
+            let webhook = webhook_of(rows, project_id, id)?;
+            rows.rotate_webhook_secret(&webhook.id, &sealed, now, expires_at, REPLACED_SECRETS_MAX)?;
+            Webhook::from_row(&webhook, Some(secret))
+        })
+    }
+
+    /// Whether every webhook's secret can be read with the encryption key that is configured.
+    ///
+    /// # Errors
+    /// [`AppError::SealedSecret`] when one cannot.
+    pub fn check_webhook_secrets(&self) -> Result<()> {
+        self.store.read(|rows| {
+            let key = self.settings.encryption_key.as_ref();
+            let open = |(id, stored): (String, Vec<u8>)| open_secret(&stored, key, &id).map(|_| ());
+            rows.all_webhook_secrets()?.into_iter().try_for_each(open)
+        })
+    }
+
+    /// A secret, and how it is stored for a webhook.
+    fn new_secret(&self, webhook_id: &str) -> (WebhookSecret, Vec<u8>) {
+        let secret = WebhookSecret::generate(self.entropy.bytes());
+        let key = self.settings.encryption_key.as_ref();
+        let sealed = sealing::seal(&secret, key, webhook_id.as_bytes(), self.entropy.bytes());
+        (secret, sealed)
+    }
+}

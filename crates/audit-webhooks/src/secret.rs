@@ -1,0 +1,114 @@
+//! The secret that signs a webhook's messages.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::fmt;
+
+/// The secret of a webhook: 32 random bytes, known to its receiver and to nobody else.
+///
+/// Its text is `whsec_` and standard base64 with padding, as the section "Signature scheme" of the Standard Webhooks
+/// specification asks. `Debug` hides it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebhookSecret([u8; Self::BYTES]);
+
+/// The text is not a webhook's secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be whsec_ and {} bytes in base64", WebhookSecret::BYTES)]
+pub struct SecretError;
+
+impl WebhookSecret {
+    /// Length in bytes. The specification allows 24 to 64; this is as long as the output of SHA-256.
+    pub const BYTES: usize = 32;
+    /// Before the base64.
+    pub const PREFIX: &'static str = "whsec_";
+
+    /// A new secret from unpredictable bytes.
+    pub const fn generate(random: [u8; Self::BYTES]) -> Self {
+        Self(random)
+    }
+
+    /// The secret of which these are the bytes.
+    pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes that sign: to be sealed and stored, never to be shown or logged.
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+
+    /// The text to be shown once, when the secret is made.
+    pub fn to_text(&self) -> String {
+        format!("{}{}", Self::PREFIX, STANDARD.encode(self.0))
+    }
+
+    /// Reads what [`Self::to_text`] wrote.
+    ///
+    /// # Errors
+    /// [`SecretError`] for any other text.
+    pub fn parse(text: &str) -> Result<Self, SecretError> {
+        let encoded = text.strip_prefix(Self::PREFIX).ok_or(SecretError)?;
+        let bytes = STANDARD.decode(encoded).map_err(|_| SecretError)?;
+        bytes.try_into().map(Self).map_err(|_| SecretError)
+    }
+
+    /// What is shown instead of a secret. The same for all of them: it tells nothing, not even that two are equal.
+    pub const fn redacted() -> &'static str {
+        "whsec_****************[REDACTED]"
+    }
+}
+
+impl fmt::Debug for WebhookSecret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("WebhookSecret(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_secret_reads_like_the_interface_says() {
+        let secret = WebhookSecret::generate([0xab; 32]);
+        assert_eq!(
+            secret.to_text(),
+            "whsec_q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
+        );
+    }
+
+    #[test]
+    fn other_texts_are_no_secrets() {
+        let text = WebhookSecret::generate([0xab; 32]).to_text();
+        for other in [
+            String::new(),
+            "whsec_".into(),
+            text.replace("whsec_", ""),
+            text.trim_end_matches('=').into(),
+            format!("{text} "),
+            // The same bytes, spelled with bits that padding leaves unused.
+            text.replace("6s=", "6t="),
+            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".into(),
+            WebhookSecret::redacted().into(),
+        ] {
+            assert_eq!(WebhookSecret::parse(&other), Err(SecretError), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_tells_nothing() {
+        let secret = WebhookSecret::generate([0xab; 32]);
+        assert_eq!(format!("{secret:?}"), "WebhookSecret(…)");
+        assert_eq!(WebhookSecret::redacted(), "whsec_****************[REDACTED]");
+    }
+
+    proptest! {
+        #[test]
+        fn a_secret_is_read_back(bytes in any::<[u8; 32]>()) {
+            let secret = WebhookSecret::from_bytes(bytes);
+            prop_assert_eq!(secret.as_bytes(), &bytes);
+            prop_assert_eq!(WebhookSecret::parse(&secret.to_text()), Ok(secret));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Making an attempt.
+
+use crate::resolver::{Lookup, VettingResolver, system_lookup};
+use crate::{
+    AddressPolicy, CertificatesError, FailureKind, Outcome, RetryAfter, SignatureHeaders, WebhookUrl, roots,
+};
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::time::Duration;
+use ureq::config::Config;
+use ureq::http::{HeaderValue, Response, header};
+use ureq::tls::TlsConfig;
+use ureq::unversioned::transport::DefaultConnector;
+use ureq::{Agent, Body};
+
+/// The most that is read of a response's body, in bytes. It is read for the receiver's sake, whose writing would fail
+/// otherwise, and thrown away.
+pub const RESPONSE_BYTES_MAX: u64 = 20 * 1024;
+
+/// The most that a response's status line and headers may take, in bytes.
+const RESPONSE_HEAD_BYTES_MAX: usize = 16 * 1024;
+/// Length of the buffers of a connection, in bytes. Longer than [`RESPONSE_HEAD_BYTES_MAX`], or a head that is too long
+/// would fill the buffer before it is found to be.
+const BUFFER_BYTES: usize = 2 * RESPONSE_HEAD_BYTES_MAX;
+
+/// What all attempts have in common.
+#[derive(Clone, Debug)]
+pub struct SenderOptions {
+    /// Which addresses may be reached.
+    pub policy: AddressPolicy,
+    /// Certificates in PEM that are trusted in addition to the public web's roots.
+    pub extra_ca: Option<Vec<u8>>,
+    /// How long an attempt may take in all: resolving, connecting, sending and receiving.
+    pub timeout: Duration,
+    /// Value of the header `user-agent`, such as `audit-server/1.2.3`.
+    pub user_agent: String,
+}
+
+impl SenderOptions {
+    /// How long an attempt may take unless said otherwise, in milliseconds.
+    pub const TIMEOUT_MS: u64 = 15_000;
+
+    /// Public addresses and roots only, and the usual timeout.
+    pub fn new(user_agent: impl Into<String>) -> Self {
+        Self {
+            policy: AddressPolicy::Public,
+            extra_ca: None,
+            timeout: Duration::from_millis(Self::TIMEOUT_MS),
+            user_agent: user_agent.into(),
+        }
+    }
+}
+
+/// The options are not usable.
+#[derive(Debug, thiserror::Error)]
+pub enum SenderError {
+    /// The extra certificates.
+    #[error("cannot use the extra certificates")]
+    Certificates(#[from] CertificatesError),
+    /// The user agent.
+    #[error("the user agent must be visible ASCII characters and blanks")]
+    UserAgent,
+}
+
+/// What is sent in one attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct OutgoingRequest<'a> {
+    /// To whom.
+    pub url: &'a WebhookUrl,
+    /// The signature over `body`.
+    pub signature: &'a SignatureHeaders,
+    /// JSON, byte for byte as it was signed.
+    pub body: &'a [u8],
+}
+
+/// Makes attempts. It blocks, so it is called from a thread that may; clones share one configuration.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    agent: Agent,
+}
+
+impl Sender {
+    /// A sender that resolves names as the operating system does.
+    ///
+    /// # Errors
+    /// [`SenderError`] when the options are not usable.
+    pub fn new(options: &SenderOptions) -> Result<Self, SenderError> {
+        Self::with_lookup(options, Arc::new(system_lookup))
+    }
+
+    /// A sender that resolves names with `lookup`. The policy holds for what it finds too.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_lookup(options: &SenderOptions, lookup: Arc<Lookup>) -> Result<Self, SenderError> {
+        let resolver = VettingResolver::new(options.policy, lookup);
+        let agent = Agent::with_parts(configuration(options)?, DefaultConnector::default(), resolver);
+        Ok(Self { agent })
+    }
+
+    /// Makes one attempt: a `POST`, over a connection of its own. Returns after [`SenderOptions::timeout`] at the
+    /// latest, give or take the scheduling of threads.
+    ///
+    /// What [`RetryAfter`] says is as of the return, so it is to be judged with the time read after it.
+    pub fn send(&self, request: &OutgoingRequest<'_>) -> Outcome {
+        let mut builder = self
+            .agent
+            .post(request.url.uri().clone())
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::CONNECTION, "close");
+        for (name, value) in request.signature.pairs() {
+            builder = builder.header(name, value);
+        }
+        match builder.send(request.body) {
+            Ok(response) => answered(response),
+            Err(error) => Outcome::Failed(FailureKind::of(&error)),
+        }
+    }
+}
+
+fn configuration(options: &SenderOptions) -> Result<Config, SenderError> {
+    let is_header_value =
+        HeaderValue::from_str(&options.user_agent).is_ok_and(|value| value.to_str().is_ok());
+    if !is_header_value || options.user_agent.is_empty() {
+        return Err(SenderError::UserAgent);
+    }
+    let tls = TlsConfig::builder()
+        .root_certs(roots::trusted(options.extra_ca.as_deref())?)
+        // Otherwise whatever other code made the default of the process would be taken.
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build();
+    Ok(Agent::config_builder()
+        .tls_config(tls)
+        .https_only(true)
+        // The client takes one from the environment unless told otherwise. A proxy would resolve names itself, and
+        // what it connects to could not be checked.
+        .proxy(None)
+        // A redirect is an answer like any other: where it leads was not checked when the webhook was written.
+        .max_redirects(0)
+        .http_status_as_error(false)
+        .timeout_global(Some(options.timeout))
+        // No connection outlives its attempt, so that every attempt resolves and checks anew.
+        .max_idle_connections(0)
+        .max_idle_connections_per_host(0)
+        .max_response_header_size(RESPONSE_HEAD_BYTES_MAX)
+        .input_buffer_size(BUFFER_BYTES)
+        .output_buffer_size(BUFFER_BYTES)
+        .user_agent(&options.user_agent)
+        .build())
+}
+
+fn answered(response: Response<Body>) -> Outcome {
+    let status = response.status().as_u16();
+    let retry_after = response
+        .headers()
+        .get(header::RETRY_AFTER)
+        .and_then(|value| value.to_str().ok())
+        .and_then(RetryAfter::parse);
+    let mut body = response.into_body().into_reader().take(RESPONSE_BYTES_MAX);
+    if let Err(error) = io::copy(&mut body, &mut io::sink()) {
+        // The receiver has said what it had to say: a body that ends early or late is no reason to send again.
+        log::debug!("the body of a webhook's response was not read to its end: {error}");
+    }
+    Outcome::Answered { status, retry_after }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_agent_must_be_a_header_value() {
+        for user_agent in ["", "audit\r\nx: y", "audit\u{7f}", "ümlaut"] {
+            let made = Sender::new(&SenderOptions::new(user_agent));
+            assert!(matches!(made, Err(SenderError::UserAgent)), "{user_agent:?}");
+        }
+        assert!(Sender::new(&SenderOptions::new("audit-server/1.2.3 (test)")).is_ok());
+    }
+
+    #[test]
+    fn unusable_certificates_are_told() {
+        let options = SenderOptions {
+            extra_ca: Some(b"not PEM".to_vec()),
+            ..SenderOptions::new("audit-server/1.2.3")
+        };
+        let error = Sender::new(&options).map(|_| ()).unwrap_err();
+        assert_eq!(error.to_string(), "cannot use the extra certificates");
+        let source = std::error::Error::source(&error).unwrap();
+        assert_eq!(source.to_string(), "there is no certificate in the PEM");
+    }
+
+    #[test]
+    fn nothing_leads_around_the_checks() {
+        let config = configuration(&SenderOptions::new("audit-server/1.2.3")).unwrap();
+        assert!(config.proxy().is_none());
+        assert!(config.https_only());
+        assert_eq!(config.max_redirects(), 0);
+        assert_eq!(config.max_idle_connections(), 0);
+        assert_eq!(config.timeouts().global, Some(Duration::from_secs(15)));
+    }
+}

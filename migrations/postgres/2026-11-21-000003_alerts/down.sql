@@ -1,0 +1,3 @@
+DROP TABLE alerts;
+DROP TABLE alert_groups;
+DROP TABLE alert_rules;

@@ -1,0 +1,4 @@
+DROP TABLE delivery_attempts;
+DROP TABLE webhook_deliveries;
+DROP TABLE webhook_secrets;
+DROP TABLE webhooks;
