@@ -66,6 +66,18 @@ pub(crate) struct ServiceOptions {
     /// The same on the enterprise plan.
     #[arg(long, env = "AUDIT_DAILY_LIMIT_ENTERPRISE", default_value_t = 0)]
     pub(crate) daily_limit_enterprise: u64,
+    /// Requests to anonymous streams that one address may make in any minute; 0 for no limit.
+    #[arg(long, env = "AUDIT_STREAM_REQUESTS_PER_MINUTE", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub(crate) stream_requests_per_minute: u32,
+    /// Anonymous streams that one address may begin on a UTC day; 0 for no limit.
+    #[arg(long, env = "AUDIT_STREAM_NEW_PER_DAY", default_value_t = 10)]
+    pub(crate) stream_new_per_day: u64,
+    /// Events that an anonymous stream takes on a UTC day; 0 for no limit.
+    #[arg(long, env = "AUDIT_STREAM_EVENTS_PER_DAY", default_value_t = 100)]
+    pub(crate) stream_events_per_day: u64,
+    /// Events that an anonymous stream takes in all; 0 for no limit.
+    #[arg(long, env = "AUDIT_STREAM_EVENTS_TOTAL", default_value_t = 500)]
+    pub(crate) stream_events_total: u64,
     /// Requests that may wait to be written; beyond that the answer is 503.
     #[arg(long, env = "AUDIT_WRITE_QUEUE_JOBS_MAX", default_value_t = 8_192, value_parser = positive)]
     pub(crate) write_queue_jobs_max: usize,
@@ -101,6 +113,15 @@ pub(crate) struct HttpOptions {
     /// Origins whose pages may read events with a viewer token, such as `https://app.example.com`; all when not given.
     #[arg(long, env = "AUDIT_CORS_ORIGINS", value_delimiter = ',')]
     pub(crate) cors_origins: Vec<String>,
+    /// Networks of proxies whose X-Forwarded-For is believed, such as `10.0.0.0/8`; none when not given.
+    #[arg(long, env = "AUDIT_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
+    pub(crate) trusted_proxies: Vec<ipnet::IpNet>,
+    /// Requests a second that one credential may make in the long run, on each node; 0 for no limit.
+    #[arg(long, env = "AUDIT_RATE_LIMIT_PER_SECOND", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub(crate) rate_limit_per_second: u32,
+    /// Requests that one credential may make at once after a pause; as many as in a second when not given.
+    #[arg(long, env = "AUDIT_RATE_LIMIT_BURST", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) rate_limit_burst: Option<u32>,
     /// Threads that serve requests; one for each processor when not given.
     #[arg(long, env = "AUDIT_HTTP_WORKERS", value_parser = positive)]
     pub(crate) http_workers: Option<usize>,
@@ -240,6 +261,14 @@ pub(crate) enum ViewerSecretCommand {
         #[command(flatten)]
         database: DatabaseOptions,
     },
+}
+
+/// A network, or a single address.
+fn network(text: &str) -> Result<ipnet::IpNet, String> {
+    let single = || text.parse::<std::net::IpAddr>().map(ipnet::IpNet::from);
+    text.parse()
+        .or_else(|_| single())
+        .map_err(|_| "must be a network such as 10.0.0.0/8, or an address".to_owned())
 }
 
 fn positive(text: &str) -> Result<usize, String> {

@@ -6,13 +6,13 @@ use crate::surroundings::{SystemEntropy, open};
 use actix_web::rt::signal::unix::{SignalKind, signal};
 use actix_web::{App, HttpServer, web};
 use anyhow::Context;
-use audit_app::{AuditLog, NewOrganization, Sender};
-use audit_http::{CorsOrigins, HttpState};
+use audit_app::{AuditLog, NewOrganization, Purged, Sender};
+use audit_http::{CorsOrigins, HttpState, RateLimit, TrustedProxies};
 use std::io::Write;
 use std::net::TcpListener;
 use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long requests that were accepted may take once the service is told to stop.
 const SHUTDOWN_SECONDS_MAX: u64 = 6;
@@ -20,6 +20,8 @@ const SHUTDOWN_SECONDS_MAX: u64 = 6;
 const END_SECONDS_MAX: u64 = 9;
 /// How often the last uses of keys are written.
 const KEY_USES_INTERVAL_SECONDS: u64 = 5;
+/// How often what is over is removed: events of expired streams, old deliveries.
+const PURGE_INTERVAL_SECONDS: u64 = 300;
 /// How long an idle connection is kept. Longer than the minute after which proxies and clients let go of theirs: who
 /// closes first must not be the one who is about to be asked.
 const KEEP_ALIVE_SECONDS: u64 = 75;
@@ -96,20 +98,11 @@ pub(crate) fn run(
     options: &HttpOptions,
     sender: Sender,
 ) -> anyhow::Result<ExitCode> {
-    let cors_origins = match options.cors_origins.as_slice() {
-        [] => CorsOrigins::Any,
-        origins => CorsOrigins::Only(
-            origins
-                .iter()
-                .map(|origin| origin.trim_end_matches('/').to_owned())
-                .collect(),
-        ),
-    };
     let address = listener.local_addr()?;
     let state = web::Data::new(HttpState::new(
         Arc::clone(&service),
         Arc::new(SystemEntropy),
-        cors_origins,
+        http_options(options),
     )?);
     let (stop, stopped) = mpsc::channel::<()>();
     let background = {
@@ -161,6 +154,23 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the command line says about requests.
+fn http_options(options: &HttpOptions) -> audit_http::HttpOptions {
+    let origin = |origin: &String| origin.trim_end_matches('/').to_owned();
+    let per_second = options.rate_limit_per_second;
+    audit_http::HttpOptions {
+        cors_origins: match options.cors_origins.as_slice() {
+            [] => CorsOrigins::Any,
+            origins => CorsOrigins::Only(origins.iter().map(origin).collect()),
+        },
+        trusted_proxies: TrustedProxies::new(options.trusted_proxies.clone()),
+        rate_limit: (per_second > 0).then(|| RateLimit {
+            per_second,
+            burst: options.rate_limit_burst.unwrap_or(per_second),
+        }),
+    }
+}
+
 /// Ends the process when a database that hangs keeps it from ending by itself. Nothing that was acknowledged is lost by
 /// that; it is committed. What still waits was not acknowledged, and its senders are hung up on.
 fn end_in_time(service: Arc<AuditLog>) {
@@ -181,9 +191,19 @@ fn end_in_time(service: Arc<AuditLog>) {
 /// What is to be done from time to time, until `stopped` closes.
 fn keep_house(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
     let interval = Duration::from_secs(KEY_USES_INTERVAL_SECONDS);
+    let mut purged_at = None::<Instant>;
     while stopped.recv_timeout(interval) == Err(mpsc::RecvTimeoutError::Timeout) {
         if let Err(error) = service.write_key_uses() {
             log::warn!("the last uses of keys were not written: {error}");
+        }
+        let is_due = |at: Instant| at.elapsed() >= Duration::from_secs(PURGE_INTERVAL_SECONDS);
+        if purged_at.is_none_or(is_due) {
+            purged_at = Some(Instant::now());
+            match service.purge() {
+                Ok(purged) if purged == Purged::default() => {}
+                Ok(purged) => log::info!("removed what is over: {purged:?}"),
+                Err(error) => log::warn!("what is over was not removed: {error}"),
+            }
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::arguments::{DatabaseOptions, ServiceOptions, WebhookOptions};
 use anyhow::Context;
-use audit_app::{AddressPolicy, AuditLog, EncryptionKey, HashKey, Sender, SenderOptions, Settings};
+use audit_app::{
+    AddressPolicy, AuditLog, EncryptionKey, HashKey, Sender, SenderOptions, Settings, StreamLimits,
+};
 use audit_domain::{Clock, DigestKey, Entropy, Timestamp};
 use audit_store::{DatabaseUrl, QueueLimits, Store, StoreOptions};
 use std::sync::Arc;
@@ -48,6 +50,12 @@ impl ServiceOptions {
             daily_events_max_free: limit(self.daily_limit_free),
             daily_events_max_pro: limit(self.daily_limit_pro),
             daily_events_max_enterprise: limit(self.daily_limit_enterprise),
+            stream_limits: StreamLimits {
+                requests_per_minute: Some(self.stream_requests_per_minute as usize).filter(|max| *max > 0),
+                new_per_day: limit(self.stream_new_per_day),
+                events_per_day: limit(self.stream_events_per_day),
+                events_total: limit(self.stream_events_total),
+            },
             ..Settings::default()
         }
     }

@@ -56,6 +56,37 @@ pub enum AppError {
         /// Seconds until the next day begins.
         retry_after_seconds: u64,
     },
+    /// There is no stream of this token.
+    #[error("stream not found")]
+    StreamNotFound,
+    /// The stream's time is over.
+    #[error("the stream has expired")]
+    StreamExpired,
+    /// The stream belongs to a project.
+    #[error("the stream was claimed")]
+    StreamClaimed,
+    /// The sender asks more often than it may.
+    #[error("{message}")]
+    RateLimited {
+        /// What the limit is.
+        message: String,
+        /// Seconds until it may ask again.
+        retry_after_seconds: u64,
+    },
+    /// The stream has taken as many events as it may on one day.
+    #[error("the stream has reached its limit of {limit} events a day")]
+    StreamDailyLimit {
+        /// Events a UTC day.
+        limit: u64,
+        /// Seconds until the next day begins.
+        retry_after_seconds: u64,
+    },
+    /// The stream has taken as many events as it ever may.
+    #[error("the stream has reached its limit of {limit} events")]
+    StreamEventLimit {
+        /// Events in all.
+        limit: u64,
+    },
     /// Nothing was done, and the same request may succeed soon.
     #[error("the service is busy or its database cannot be reached")]
     Unavailable(#[source] StoreError),

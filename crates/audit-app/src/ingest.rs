@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Events of one request, at most.
 pub const BATCH_EVENTS_MAX: usize = 100;
 /// How often a request is prepared anew because the configuration changed while it was on its way.
-const STALE_RETRIES_MAX: usize = 5;
+pub(crate) const STALE_RETRIES_MAX: usize = 5;
 
 /// What became of a request with events.
 #[derive(Debug)]
@@ -47,8 +47,8 @@ struct Sender {
 }
 
 /// Events on their way: what can be stored, and what cannot.
-struct Prepared {
-    events: Vec<NewEvent>,
+pub(crate) struct Prepared<E> {
+    events: Vec<E>,
     /// Index in the request and redacted fields of each of `events`.
     places: Vec<(usize, usize)>,
     refused: Vec<RefusedEvent>,
@@ -130,15 +130,10 @@ impl AuditLog {
 
     fn append_error(&self, error: StoreError) -> AppError {
         match error {
-            StoreError::DailyLimit { limit } => {
-                let now = self.clock.now();
-                let midnight = (now.utc_day() + 1) * 86_400;
-                let retry_after_seconds = (midnight - now.as_seconds()).max(1).unsigned_abs();
-                AppError::DailyLimit {
-                    limit,
-                    retry_after_seconds,
-                }
-            }
+            StoreError::DailyLimit { limit } => AppError::DailyLimit {
+                limit,
+                retry_after_seconds: self.clock.now().seconds_to_midnight(),
+            },
             other => other.into(),
         }
     }
@@ -203,60 +198,22 @@ impl AuditLog {
     }
 
     /// Everything that can be done before it is the events' turn to be written.
-    fn prepare(&self, sender: &Sender, body: &[u8]) -> Result<Prepared> {
-        let value = json::parse(body).map_err(|error| Violations::one("body", error))?;
+    fn prepare(&self, sender: &Sender, body: &[u8]) -> Result<Prepared<NewEvent>> {
         let now = self.clock.now();
-        let (items, is_batch) = match value {
-            Value::Array(items) => (items, true),
-            object @ Value::Object(_) => (vec![object], false),
-            _ => return Err(Violations::one("body", "must be an event or an array of events").into()),
-        };
-        if items.is_empty() || items.len() > BATCH_EVENTS_MAX {
-            let message = format!("must hold 1 to {BATCH_EVENTS_MAX} events, holds {}", items.len());
-            return Err(Violations::one("body", message).into());
-        }
-        let mut prepared = Prepared {
-            events: Vec::with_capacity(items.len()),
-            places: Vec::new(),
-            refused: Vec::new(),
-            is_batch,
-        };
-        let mut id = EventId::new(now, self.entropy.bytes());
-        for (index, item) in items.into_iter().enumerate() {
-            match Event::from_json(item, now) {
-                Ok(event) => {
-                    let (event, redacted_fields) = self.prepare_event(sender, event, id, now);
-                    prepared.events.push(event);
-                    prepared.places.push((index, redacted_fields));
-                    id = id.successor();
-                }
-                Err(violations) => prepared.refused.push(RefusedEvent {
-                    index,
-                    error: violations.into(),
-                }),
-            }
-        }
-        if prepared.events.is_empty() {
-            return Err(prepared.refusal());
-        }
-        Ok(prepared)
+        read_events(body, now, self.entropy.bytes(), |event, stamp| {
+            self.prepare_event(sender, event, stamp)
+        })
     }
 
-    fn prepare_event(
-        &self,
-        sender: &Sender,
-        mut event: Event,
-        id: EventId,
-        now: Timestamp,
-    ) -> (NewEvent, usize) {
+    fn prepare_event(&self, sender: &Sender, mut event: Event, stamp: Stamp) -> (NewEvent, usize) {
         let key = event.idempotency_key.clone();
         let digest = key
             .as_ref()
             .map(|_| event.sent_digest(self.settings.digest_key.as_ref()));
         let report = redact_event(&sender.project.engine, &mut event);
-        let record = Record::new(&event, report.was_redacted(), Stamp { id, received_at: now });
+        let record = Record::new(&event, report.was_redacted(), stamp);
         let idempotency = key.as_deref().zip(digest);
-        let watches = watches(&sender.project.alert_rules, &event, now);
+        let watches = watches(&sender.project.alert_rules, &event, stamp.received_at);
         let new = NewEvent::new(&sender.destination, record, &event.facets(), idempotency).watched(watches);
         (new, report.fields().len())
     }
@@ -271,7 +228,7 @@ fn is_final(error: &AppError) -> bool {
     }
 }
 
-fn destination(
+pub(crate) fn destination(
     configuration_version: i64,
     project: &ProjectConfiguration,
     environment: Environment,
@@ -289,13 +246,60 @@ fn destination(
     })
 }
 
-impl Prepared {
-    fn split(mut self) -> (Vec<NewEvent>, Self) {
+/// Reads the events of a request body, one or an array, and prepares each that is valid.
+pub(crate) fn read_events<E>(
+    body: &[u8],
+    now: Timestamp,
+    random: [u8; 10],
+    mut prepare: impl FnMut(Event, Stamp) -> (E, usize),
+) -> Result<Prepared<E>> {
+    let value = json::parse(body).map_err(|error| Violations::one("body", error))?;
+    let (items, is_batch) = match value {
+        Value::Array(items) => (items, true),
+        object @ Value::Object(_) => (vec![object], false),
+        _ => return Err(Violations::one("body", "must be an event or an array of events").into()),
+    };
+    if items.is_empty() || items.len() > BATCH_EVENTS_MAX {
+        let message = format!("must hold 1 to {BATCH_EVENTS_MAX} events, holds {}", items.len());
+        return Err(Violations::one("body", message).into());
+    }
+    let mut prepared = Prepared {
+        events: Vec::with_capacity(items.len()),
+        places: Vec::new(),
+        refused: Vec::new(),
+        is_batch,
+    };
+    let mut stamp = Stamp {
+        id: EventId::new(now, random),
+        received_at: now,
+    };
+    for (index, item) in items.into_iter().enumerate() {
+        match Event::from_json(item, now) {
+            Ok(event) => {
+                let (event, redacted_fields) = prepare(event, stamp);
+                prepared.events.push(event);
+                prepared.places.push((index, redacted_fields));
+                stamp.id = stamp.id.successor();
+            }
+            Err(violations) => prepared.refused.push(RefusedEvent {
+                index,
+                error: violations.into(),
+            }),
+        }
+    }
+    if prepared.events.is_empty() {
+        return Err(prepared.refusal());
+    }
+    Ok(prepared)
+}
+
+impl<E> Prepared<E> {
+    pub(crate) fn split(mut self) -> (Vec<E>, Self) {
         (std::mem::take(&mut self.events), self)
     }
 
     /// What to answer, given what the store says of each event.
-    fn conclude(mut self, appended: Vec<Appended>) -> Result<Ingested> {
+    pub(crate) fn conclude(mut self, appended: Vec<Appended>) -> Result<Ingested> {
         let mut ingested = Ingested {
             ids: Vec::new(),
             redacted_count: 0,

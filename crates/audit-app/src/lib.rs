@@ -44,10 +44,12 @@ mod dispatcher;
 mod error;
 mod events;
 mod ingest;
+mod purge;
 mod redact_event;
 mod redaction;
 mod service;
 mod settings;
+mod streams;
 mod viewers;
 mod watch;
 mod webhooks;
@@ -59,11 +61,13 @@ pub use dispatcher::{Deliveries, DeliveryStatistics};
 pub use error::{AppError, Result};
 pub use events::{EventsAnswer, EventsRequest};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
+pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, RedactionRule, RedactionRuleChange, RedactionTrial, RuleSubject,
 };
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
+pub use streams::{StreamInfo, StreamLimits, StreamStatus};
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
 

@@ -4,8 +4,10 @@ use crate::directory::{Directory, ProjectConfiguration, Snapshot};
 use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
 use crate::settings::Settings;
+use crate::streams::stream_engine;
 use audit_auth::{Credential, MasterKey, Principal, ProjectKey, Viewer, ViewerSecret, viewer_token};
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
+use audit_redact::Engine;
 use audit_store::{Key, LedgerId, Rows, Store, StoreError, StoreStatistics};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +20,7 @@ pub struct AuditLog {
     pub(crate) settings: Settings,
     pub(crate) directory: Directory,
     pub(crate) cursor_key: CursorKey,
+    pub(crate) stream_engine: Engine,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
     keys_used: Mutex<HashMap<KeyId, Timestamp>>,
@@ -86,6 +89,7 @@ impl AuditLog {
             store,
             clock,
             entropy,
+            stream_engine: stream_engine(settings.hash_key.as_ref()),
             settings,
             directory: Directory::default(),
             cursor_key: CursorKey::new(key),

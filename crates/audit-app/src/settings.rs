@@ -1,5 +1,6 @@
 //! What the operator has decided.
 
+use crate::streams::StreamLimits;
 use audit_domain::{DigestKey, Plan};
 use audit_redact::HashKey;
 use audit_webhooks::{AddressPolicy, EncryptionKey};
@@ -15,6 +16,8 @@ pub struct Settings {
     pub webhook_addresses: AddressPolicy,
     /// Seals the secrets of webhooks in the database.
     pub encryption_key: Option<EncryptionKey>,
+    /// What anonymous streams may take up.
+    pub stream_limits: StreamLimits,
     /// Events a day on the free plan; `None` for no limit.
     pub daily_events_max_free: Option<u64>,
     /// Events a day on the pro plan; `None` for no limit.
@@ -30,6 +33,7 @@ impl Default for Settings {
             digest_key: None,
             webhook_addresses: AddressPolicy::Public,
             encryption_key: None,
+            stream_limits: StreamLimits::default(),
             daily_events_max_free: Some(1_000),
             daily_events_max_pro: Some(1_000_000),
             daily_events_max_enterprise: None,

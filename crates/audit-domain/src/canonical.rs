@@ -36,6 +36,15 @@ pub fn write_value(out: &mut String, value: &Value) {
 
 /// Appends the canonical form of `object`.
 pub fn write_object(out: &mut String, object: &Map<String, Value>) {
+    write_object_noting(out, object, |_, _| ());
+}
+
+/// Appends the canonical form of `object`, and tells `note` of each key where its value begins.
+pub(crate) fn write_object_noting(
+    out: &mut String,
+    object: &Map<String, Value>,
+    mut note: impl FnMut(&str, usize),
+) {
     out.push('{');
     let mut first = true;
     let mut write_entry = |(key, value): (&String, &Value)| {
@@ -45,6 +54,7 @@ pub fn write_object(out: &mut String, object: &Map<String, Value>) {
         first = false;
         write_string(out, key);
         out.push(':');
+        note(key, out.len());
         write_value(out, value);
     };
     if is_in_utf16_order(object) {

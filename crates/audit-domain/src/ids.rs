@@ -2,6 +2,7 @@
 
 use crate::ulid_id;
 use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
@@ -82,6 +83,51 @@ uuid_id!(
     RuleId
 );
 
+/// The token of an anonymous stream: a UUID of version 4, in its hyphenated form, which its sender made. Whoever has it
+/// may send to the stream, so it is stored only as a hash.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClaimToken(Uuid);
+
+impl ClaimToken {
+    /// The SHA-256 of the lower-case text.
+    pub fn sha256(&self) -> [u8; 32] {
+        Sha256::digest(self.to_string().as_bytes()).into()
+    }
+}
+
+impl FromStr for ClaimToken {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let error = IdError::new("a UUID of version 4");
+        if text.len() != 36 {
+            return Err(error);
+        }
+        let uuid = Uuid::try_parse(text).map_err(|_| error.clone())?;
+        let is_random = uuid.get_version_num() == 4 && uuid.get_variant() == uuid::Variant::RFC4122;
+        is_random.then_some(Self(uuid)).ok_or(error)
+    }
+}
+
+impl fmt::Display for ClaimToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_hyphenated().fmt(formatter)
+    }
+}
+
+/// Without the token.
+impl fmt::Debug for ClaimToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ClaimToken(…)")
+    }
+}
+
+impl Serialize for ClaimToken {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 ulid_id!(
     /// An event. The upper 48 bits are the milliseconds at which it was received, so ids sort as received.
     EventId, "evt_", "an event id"
@@ -113,6 +159,22 @@ mod tests {
             "evt_8ZZZZZZZZZZZZZZZZZZZZZZZZZ".parse::<EventId>().is_err(),
             "more than 128 bits"
         );
+    }
+
+    #[test]
+    fn a_claim_token_is_a_random_uuid() {
+        let token: ClaimToken = "67E55044-10b1-426f-9247-bb680e5fe0c8".parse().unwrap();
+        assert_eq!(token.to_string(), "67e55044-10b1-426f-9247-bb680e5fe0c8");
+        assert_eq!(format!("{token:?}"), "ClaimToken(…)");
+        for text in [
+            "",
+            "67e5504410b1426f9247bb680e5fe0c8",
+            "00000000-0000-0000-0000-000000000000",
+            "67e55044-10b1-126f-9247-bb680e5fe0c8",
+            "67e55044-10b1-426f-c247-bb680e5fe0c8",
+        ] {
+            assert!(text.parse::<ClaimToken>().is_err(), "{text}");
+        }
     }
 
     #[test]

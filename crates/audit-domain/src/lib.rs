@@ -51,7 +51,7 @@ pub use facets::Facets;
 pub use fields::{Fields, type_name};
 pub use filter::{ActionFilter, EventFilter, PageLimit};
 pub use glob::{ActionGlob, ActionGlobError};
-pub use ids::{EventId, IdError, KeyId, OrganizationId, ProjectId, RuleId};
+pub use ids::{ClaimToken, EventId, IdError, KeyId, OrganizationId, ProjectId, RuleId};
 pub use record::{DamagedEvent, Record, Stamp, StoredEvent};
 pub use search::{Search, SearchWord};
 pub use tier::{DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerTier};

@@ -1,7 +1,7 @@
 //! An event as it is stored: its canonical text with the envelope the service added, and the hash over it.
 
 use crate::event::{EnvelopeOffsets, EnvelopeText};
-use crate::{ContentHash, Event, EventId, Timestamp};
+use crate::{ContentHash, Event, EventId, Timestamp, canonical};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -26,6 +26,17 @@ impl Stamp {
             },
             _ => self,
         }
+    }
+}
+
+impl Stamp {
+    /// The later of both ids and of both times.
+    #[must_use]
+    pub fn latest(self, other: Option<Stamp>) -> Self {
+        other.map_or(self, |other| Self {
+            id: self.id.max(other.id),
+            received_at: self.received_at.max(other.received_at),
+        })
     }
 }
 
@@ -59,6 +70,36 @@ impl Record {
             stamp: Stamp { received_at, ..stamp },
             occurred_at,
             occurred_when_received: event.occurred_at.is_none(),
+            redacted,
+            canonical,
+            offsets,
+            content_hash,
+        }
+    }
+
+    /// The record of an event that was stored before, after more was redacted of it. Its stamp and times stay.
+    pub fn rewritten(
+        object: &Map<String, Value>,
+        redacted: bool,
+        stamp: Stamp,
+        occurred_at: Timestamp,
+    ) -> Self {
+        let mut canonical = String::with_capacity(768);
+        let mut offsets = EnvelopeOffsets::default();
+        canonical::write_object_noting(&mut canonical, object, |key, start| {
+            // Behind the quotation mark.
+            match key {
+                "id" => offsets.id = start + 1,
+                "occurred_at" => offsets.occurred_at = start + 1,
+                "received_at" => offsets.received_at = start + 1,
+                _ => {}
+            }
+        });
+        let content_hash = ContentHash::of(&canonical);
+        Self {
+            stamp,
+            occurred_at,
+            occurred_when_received: false,
             redacted,
             canonical,
             offsets,
@@ -149,13 +190,20 @@ impl StoredEvent {
         RawValue::from_string(text).map_err(|source| DamagedEvent { id: self.id, source })
     }
 
-    /// The stored fields as a JSON object.
+    /// The stored text as a JSON object.
+    ///
+    /// # Errors
+    /// [`DamagedEvent`] when the stored text is not a JSON object.
+    pub fn to_stored_object(&self) -> Result<Map<String, Value>, DamagedEvent> {
+        serde_json::from_str(&self.canonical).map_err(|source| self.damaged(source))
+    }
+
+    /// The event as a read returns it, as a JSON object.
     ///
     /// # Errors
     /// [`DamagedEvent`] when the stored text is not a JSON object.
     pub fn to_object(&self) -> Result<Map<String, Value>, DamagedEvent> {
-        let mut object: Map<String, Value> =
-            serde_json::from_str(&self.canonical).map_err(|source| DamagedEvent { id: self.id, source })?;
+        let mut object = self.to_stored_object()?;
         object.insert("content_hash".to_owned(), self.content_hash.to_string().into());
         object.insert("redacted".to_owned(), self.redacted.into());
         Ok(object)

@@ -67,6 +67,12 @@ impl Timestamp {
         Self::from_millis(self.as_millis())
     }
 
+    /// Seconds until the next UTC day begins, rounded up.
+    pub const fn seconds_to_midnight(self) -> u64 {
+        let midnight = (self.utc_day() + 1) * 86_400;
+        (midnight - self.as_seconds()).unsigned_abs()
+    }
+
     /// This time `seconds` later (earlier when negative).
     pub const fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0 + seconds * Self::MICROS_PER_SECOND)

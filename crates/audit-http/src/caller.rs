@@ -118,13 +118,14 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
+/// The text of a request's credential, whatever it is.
+pub(crate) fn credential_text(request: &HttpRequest) -> Option<&str> {
+    request.headers().get(AUTHORIZATION)?.to_str().ok()
+}
+
 /// The credential of a request, not looked up yet.
 pub(crate) fn credential_of(request: &HttpRequest) -> Result<Credential, ApiError> {
-    let header = request
-        .headers()
-        .get(AUTHORIZATION)
-        .ok_or(AppError::Unauthorized)?;
-    let text = header.to_str().map_err(|_| AppError::Unauthorized)?;
+    let text = credential_text(request).ok_or(AppError::Unauthorized)?;
     Credential::from_authorization_header(text).map_err(|error| AppError::from(error).into())
 }
 

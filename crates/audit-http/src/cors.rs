@@ -38,7 +38,9 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(VARY, HeaderValue::from_static("Origin"));
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("x-request-id, retry-after"),
+        HeaderValue::from_static(
+            "x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset",
+        ),
     );
 }
 

@@ -88,6 +88,12 @@ fn app_answer(error: &AppError) -> (StatusCode, &'static str, String) {
         AppError::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
         AppError::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
         AppError::DailyLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, "daily_event_limit_reached"),
+        AppError::StreamNotFound => (StatusCode::NOT_FOUND, "stream_not_found"),
+        AppError::StreamExpired => (StatusCode::GONE, "stream_expired"),
+        AppError::StreamClaimed => (StatusCode::GONE, "stream_already_claimed"),
+        AppError::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
+        AppError::StreamDailyLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, "stream_daily_limit_reached"),
+        AppError::StreamEventLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, "stream_event_limit_reached"),
         AppError::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
         AppError::SealedSecret(_) | AppError::Internal(_) => {
             let message = "internal error".to_owned();
@@ -135,9 +141,17 @@ impl ApiError {
         let mut response = HttpResponseBuilder::new(status);
         match self {
             Self::MethodNotAllowed { allow } => response.insert_header((header::ALLOW, allow.as_str())),
-            Self::App(AppError::DailyLimit {
-                retry_after_seconds, ..
-            }) => response.insert_header((header::RETRY_AFTER, retry_after_seconds.to_string())),
+            Self::App(
+                AppError::DailyLimit {
+                    retry_after_seconds, ..
+                }
+                | AppError::StreamDailyLimit {
+                    retry_after_seconds, ..
+                }
+                | AppError::RateLimited {
+                    retry_after_seconds, ..
+                },
+            ) => response.insert_header((header::RETRY_AFTER, retry_after_seconds.to_string())),
             Self::App(AppError::Unavailable(_)) => {
                 response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECONDS.to_string()))
             }

@@ -20,19 +20,23 @@
 //! - Bodies and parameters are looked at after the credential.
 
 mod caller;
+mod client_address;
 mod cors;
 mod error;
 mod input;
 mod metrics;
 mod parameters;
+mod rate_limit;
 mod reply;
 mod request_id;
 mod routes;
 mod state;
 
+pub use client_address::TrustedProxies;
 pub use error::ApiError;
+pub use rate_limit::RateLimit;
 pub use routes::{ENDPOINTS, Endpoint};
-pub use state::{CorsOrigins, HttpState};
+pub use state::{CorsOrigins, HttpOptions, HttpState};
 
 use actix_web::{middleware, web};
 
@@ -47,6 +51,7 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<HttpState>) {
         .service(
             web::scope("")
                 // The last one is the outermost: a page may read errors too.
+                .wrap(middleware::from_fn(rate_limit::with_rate_limit))
                 .wrap(middleware::from_fn(request_id::with_request_id))
                 .wrap(middleware::from_fn(cors::with_cors))
                 .configure(routes::register),

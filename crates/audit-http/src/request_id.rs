@@ -1,6 +1,7 @@
 //! The middleware around every route: gives the request its id, renders errors, counts, and writes the log's line.
 
 use crate::error::ApiError;
+use crate::rate_limit::Allowance;
 use crate::state::HttpState;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -75,6 +76,10 @@ pub(crate) async fn with_request_id(
     };
     if let Ok(value) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert(HEADER, value);
+    }
+    let allowance = response.request().extensions().get::<Allowance>().copied();
+    if let Some(allowance) = allowance {
+        allowance.write(response.headers_mut());
     }
     observe(&state, &response, &id, started);
     Ok(response)

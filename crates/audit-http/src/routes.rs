@@ -8,6 +8,7 @@ mod keys;
 mod operations;
 mod projects;
 mod redaction;
+mod streams;
 mod viewer_tiers;
 mod viewer_tokens;
 mod webhooks;
@@ -75,6 +76,9 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST "/api/v1/alerts/deliveries/{id}/retry" => deliveries::retry),
     endpoint!(GET "/api/v1/alerts" => alerts::list),
     endpoint!(PATCH "/api/v1/alerts/{id}" => alerts::change),
+    endpoint!(POST "/api/v1/streams/claim" => streams::claim),
+    endpoint!(POST "/api/v1/streams/{token}/events" => streams::ingest),
+    endpoint!(GET "/api/v1/streams/{token}/info" => streams::info),
     endpoint!(GET "/healthz" => operations::healthz),
     endpoint!(GET "/readyz" => operations::readyz),
     endpoint!(GET "/metrics" => operations::metrics),

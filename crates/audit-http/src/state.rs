@@ -1,6 +1,8 @@
 //! What every handler has at hand.
 
+use crate::client_address::TrustedProxies;
 use crate::metrics::Metrics;
+use crate::rate_limit::{Buckets, RateLimit};
 use audit_app::AuditLog;
 use audit_domain::Entropy;
 use std::sync::Arc;
@@ -11,6 +13,19 @@ pub struct HttpState {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Metrics,
     pub(crate) cors_origins: CorsOrigins,
+    pub(crate) trusted_proxies: TrustedProxies,
+    pub(crate) buckets: Option<Buckets>,
+}
+
+/// What the operator has decided about requests.
+#[derive(Clone, Debug, Default)]
+pub struct HttpOptions {
+    /// Which web pages may read events with a viewer token.
+    pub cors_origins: CorsOrigins,
+    /// Whose word is taken for the address of a client.
+    pub trusted_proxies: TrustedProxies,
+    /// How often one credential may ask; `None` for as often as it likes.
+    pub rate_limit: Option<RateLimit>,
 }
 
 /// Which web pages may read events with a viewer token.
@@ -31,13 +46,15 @@ impl HttpState {
     pub fn new(
         service: Arc<AuditLog>,
         entropy: Arc<dyn Entropy>,
-        cors_origins: CorsOrigins,
+        options: HttpOptions,
     ) -> Result<Self, prometheus::Error> {
         Ok(Self {
             service,
             entropy,
             metrics: Metrics::new()?,
-            cors_origins,
+            cors_origins: options.cors_origins,
+            trusted_proxies: options.trusted_proxies,
+            buckets: options.rate_limit.map(Buckets::new),
         })
     }
 }

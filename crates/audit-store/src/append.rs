@@ -1,13 +1,19 @@
 //! Appending events to ledgers: what one commit of many requests does, worked out before anything is written.
 
+mod claim;
 pub(crate) mod plan;
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
 pub(crate) mod watch;
 
+use crate::alerts::insert_alerts;
+use crate::connection::AnyConnection;
+use crate::deliveries::insert_deliveries;
 use crate::error::Result;
+use crate::ledgers::{self, KnownActions};
 use crate::tokens::{facet_tokens, identity_tokens};
 use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
+use plan::Plan;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -74,7 +80,7 @@ impl NewEvent {
         idempotency: Option<(&str, SentDigest)>,
     ) -> Self {
         let idempotency = idempotency.map(|(key, digest)| Idempotency {
-            hash: key_hash(key),
+            hash: idempotency_hash(key),
             digest,
         });
         let hash = idempotency
@@ -104,7 +110,8 @@ impl NewEvent {
     }
 }
 
-fn key_hash(key: &str) -> KeyHash {
+/// The identity of an idempotency key.
+pub(crate) fn idempotency_hash(key: &str) -> KeyHash {
     let digest: [u8; 32] = Sha256::digest(key.as_bytes()).into();
     let mut hash = KeyHash::default();
     hash.copy_from_slice(&digest[..16]);
@@ -122,11 +129,54 @@ pub enum Appended {
     Conflicting(EventId),
 }
 
+/// How events come to a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// They were sent: they use up the daily limit, and their stamps follow those before them.
+    Sent,
+    /// They were claimed: they keep the stamps that their senders know, and were counted where they come from.
+    Claimed,
+}
+
 /// The events of one request.
 #[derive(Clone, Debug)]
 pub(crate) struct AppendRequest {
     pub(crate) destination: Destination,
     pub(crate) events: Vec<NewEvent>,
+    pub(crate) origin: Origin,
+}
+
+/// Decides what becomes of requests and writes it, within a transaction. `memory` is what SQLite's writer has of its own
+/// to find idempotency keys quickly.
+pub(crate) fn append(
+    connection: &mut AnyConnection,
+    requests: Vec<AppendRequest>,
+    memory: Option<&mut sqlite::SqliteMemory>,
+    actions: &mut KnownActions,
+    day: i64,
+) -> Result<Plan> {
+    let mut before = ledgers::read_before(connection, &requests, day)?;
+    before.keys = match (&mut *connection, memory) {
+        (AnyConnection::Sqlite(sqlite), Some(memory)) => {
+            memory.find_keys(sqlite, &requests, &before.heads)?
+        }
+        (AnyConnection::Sqlite(sqlite), None) => sqlite::find_keys(sqlite, &requests)?,
+        (AnyConnection::Postgres(postgres), _) => postgres::find_keys(postgres, &requests)?,
+    };
+    before.remembered = watch::read_remembered(connection, &requests)?;
+    let plan = plan::plan(requests, before);
+    if plan.rows.is_empty() {
+        return Ok(plan);
+    }
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite::write(sqlite, &plan, actions)?,
+        AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, actions)?,
+    }
+    ledgers::write_after(connection, &plan, day)?;
+    watch::write_remembered(connection, &plan)?;
+    insert_alerts(connection, &plan.alerts)?;
+    insert_deliveries(connection, &plan.deliveries)?;
+    Ok(plan)
 }
 
 /// What became of the events of one request, in their order.

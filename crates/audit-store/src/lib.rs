@@ -45,12 +45,14 @@ mod error;
 mod key_filter;
 mod ledgers;
 mod migrate;
+mod purge;
 mod query;
 mod queue;
 mod redaction_rules;
 mod rows;
 mod schema;
 mod store;
+mod streams;
 mod tokens;
 mod viewers;
 mod webhooks;
@@ -69,10 +71,12 @@ pub use deliveries::{
     PendingDeliveries,
 };
 pub use error::StoreError;
+pub use purge::GroupPlace;
 pub use query::{EventPage, EventQuery};
 pub use queue::QueueLimits;
 pub use redaction_rules::RedactionRuleRow;
 pub use rows::Rows;
 pub use store::{Store, StoreOptions, StoreStatistics};
+pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};
 pub use viewers::{StoredTier, StoredViewerSecret};
 pub use webhooks::{WebhookRow, WebhookSecretRow};

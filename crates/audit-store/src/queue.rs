@@ -184,7 +184,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::{Destination, LedgerId};
+    use crate::append::{Destination, LedgerId, Origin};
     use audit_domain::{Environment, ProjectId};
 
     fn append() -> WaitingAppend {
@@ -199,6 +199,7 @@ mod tests {
         WaitingAppend::new(AppendRequest {
             destination,
             events: Vec::new(),
+            origin: Origin::Sent,
         })
         .0
     }

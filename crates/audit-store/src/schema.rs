@@ -163,6 +163,43 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    streams (token_hash) {
+        token_hash -> Binary,
+        created_at -> BigInt,
+        expires_at -> BigInt,
+        claimed_at -> Nullable<BigInt>,
+        event_count -> BigInt,
+        day -> BigInt,
+        day_events -> BigInt,
+        is_empty -> Bool,
+    }
+}
+
+diesel::table! {
+    stream_events (token_hash, number) {
+        token_hash -> Binary,
+        number -> BigInt,
+        id -> Binary,
+        occurred_at -> BigInt,
+        received_at -> BigInt,
+        idempotency_hash -> Nullable<Binary>,
+        sent_digest -> Nullable<Binary>,
+        redacted -> Bool,
+        body -> Text,
+    }
+}
+
+diesel::table! {
+    stream_clients (client) {
+        client -> Text,
+        requests -> Binary,
+        day -> BigInt,
+        new_streams -> BigInt,
+        last_seen_at -> BigInt,
+    }
+}
+
 /// The tables of events on SQLite.
 pub(crate) mod sqlite {
     diesel::table! {

@@ -1,6 +1,6 @@
 //! The store: where reading and writing happen.
 
-use crate::append::{AppendOutcome, AppendRequest, Destination, NewEvent};
+use crate::append::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin};
 use crate::configuration::{increase_configuration_version, lock_configuration};
 use crate::connection::{DatabaseUrl, ReaderManager};
 use crate::error::{Result, StoreError};
@@ -105,7 +105,11 @@ impl Store {
     /// # Errors
     /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], or the database's own.
     pub async fn append(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let (waiting, receiver) = WaitingAppend::new(AppendRequest { destination, events });
+        let (waiting, receiver) = WaitingAppend::new(AppendRequest {
+            destination,
+            events,
+            origin: Origin::Sent,
+        });
         self.queue.push_append(waiting)?;
         receiver.await.unwrap_or(Err(StoreError::Stopped))
     }
@@ -115,7 +119,11 @@ impl Store {
     /// # Errors
     /// As [`Self::append`].
     pub fn append_blocking(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let (waiting, receiver) = WaitingAppend::new(AppendRequest { destination, events });
+        let (waiting, receiver) = WaitingAppend::new(AppendRequest {
+            destination,
+            events,
+            origin: Origin::Sent,
+        });
         self.queue.push_append(waiting)?;
         receiver.blocking_recv().unwrap_or(Err(StoreError::Stopped))
     }

@@ -3,13 +3,11 @@
 //! A writer takes everything that waits, writes it in one transaction, and answers after the commit: however many
 //! requests come at once, they share one synchronisation of the disk.
 
-use crate::alerts::insert_alerts;
-use crate::append::plan::{Plan, plan};
-use crate::append::{AppendOutcome, AppendRequest, postgres, sqlite, watch};
+use crate::append::plan::Plan;
+use crate::append::{self, AppendOutcome, AppendRequest, sqlite};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
-use crate::deliveries::insert_deliveries;
 use crate::error::{Result, StoreError};
-use crate::ledgers::{self, KnownActions};
+use crate::ledgers::KnownActions;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use audit_domain::Clock;
 use diesel::connection::SimpleConnection;
@@ -189,26 +187,10 @@ impl Writer {
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
         actions.rolled_back();
         let plan: Plan = connection.write_transaction(|connection| {
-            let mut before = ledgers::read_before(connection, &requests, day)?;
-            before.keys = match connection {
-                AnyConnection::Sqlite(connection) => {
-                    memory.find_keys(connection, &requests, &before.heads)?
-                }
-                AnyConnection::Postgres(connection) => postgres::find_keys(connection, &requests)?,
-            };
-            before.remembered = watch::read_remembered(connection, &requests)?;
-            let plan = plan(requests, before);
+            let plan = append::append(connection, requests, Some(&mut *memory), actions, day)?;
             if plan.rows.is_empty() {
                 return Ok(plan);
             }
-            match connection {
-                AnyConnection::Sqlite(connection) => sqlite::write(connection, &plan, actions)?,
-                AnyConnection::Postgres(connection) => postgres::write(connection, &plan, actions)?,
-            }
-            ledgers::write_after(connection, &plan, day)?;
-            watch::write_remembered(connection, &plan)?;
-            insert_alerts(connection, &plan.alerts)?;
-            insert_deliveries(connection, &plan.deliveries)?;
             *is_undone = false;
             Ok::<_, StoreError>(plan)
         })?;

@@ -294,7 +294,12 @@ mod tests {
         /// Checked and connected to are the same host, and no text makes parsing panic.
         #[test]
         fn both_parses_agree_on_the_host(
-            authority in "[a-zA-Z0-9.:@%_~!$&'()*+,;=\\[\\]-]{0,24}", rest in "[/?][ -~é]{0,40}",
+            authority in prop_oneof![
+                "[a-zA-Z0-9.:@%_~!$&'()*+,;=\\[\\]-]{0,24}",
+                "[a-zA-Z0-9é。-]{1,8}([.][a-zA-Z0-9é-]{1,8}){0,3}(:[0-9]{1,5})?",
+                "\\[[0-9a-f:]{2,12}\\](:[0-9]{1,5})?",
+            ],
+            rest in "[/?][!-~é]{0,20}",
         ) {
             let text = format!("https://{authority}{rest}");
             if let Ok(url) = WebhookUrl::parse(&text, AddressPolicy::AllowPrivate) {

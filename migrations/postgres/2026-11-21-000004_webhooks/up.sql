@@ -38,6 +38,7 @@ CREATE TABLE webhook_deliveries (
 );
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, id);
+CREATE INDEX webhook_deliveries_by_finish ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
 CREATE TABLE delivery_attempts (
     delivery_id BYTEA NOT NULL REFERENCES webhook_deliveries (id) ON DELETE CASCADE,

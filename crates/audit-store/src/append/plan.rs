@@ -1,7 +1,9 @@
 //! What one commit writes. Pure: the databases supply what is there, and write what comes out.
 
 use super::watch::{Counts, Remembered, SeenEvent, Watch};
-use super::{AppendOutcome, AppendRequest, Appended, Destination, Idempotency, KeyHash, LedgerId, Tokens};
+use super::{
+    AppendOutcome, AppendRequest, Appended, Destination, Idempotency, KeyHash, LedgerId, Origin, Tokens,
+};
 use crate::alerts::AlertRow;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
@@ -86,7 +88,11 @@ pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
 impl Plan {
     /// Adds all of a request or, when it is refused, nothing of it.
     fn add(&mut self, request: AppendRequest) -> AppendOutcome {
-        let AppendRequest { destination, events } = request;
+        let AppendRequest {
+            destination,
+            events,
+            origin,
+        } = request;
         let ledger_id = destination.ledger_id;
         if destination.configuration_version != self.after.configuration_version {
             return Err(StoreError::Stale);
@@ -109,10 +115,13 @@ impl Plan {
                 continue;
             }
             let mut record = event.record;
-            let stamp = record.stamp().following(next.last);
-            if stamp != record.stamp() {
-                record.restamp(stamp);
+            if origin == Origin::Sent {
+                let stamp = record.stamp().following(next.last);
+                if stamp != record.stamp() {
+                    record.restamp(stamp);
+                }
             }
+            let stamp = record.stamp();
             if let Some(idempotency) = event.idempotency {
                 let key = (ledger_id, idempotency.hash);
                 self.after.keys.insert(
@@ -136,10 +145,13 @@ impl Plan {
             });
             next = Head {
                 size: next.size + 1,
-                last: Some(stamp),
+                last: Some(stamp.latest(next.last)),
             };
         }
-        if let Err(error) = self.use_up(&destination, (self.rows.len() - first_row) as u64) {
+        let stored = (self.rows.len() - first_row) as u64;
+        if origin == Origin::Sent
+            && let Err(error) = self.use_up(&destination, stored)
+        {
             self.rows.truncate(first_row);
             for key in keys_added {
                 self.after.keys.remove(&key);

@@ -120,6 +120,28 @@ impl LedgerKeys {
     }
 }
 
+/// [`SqliteMemory::find_keys`] for who has no such memory.
+pub(crate) fn find_keys(
+    connection: &mut SqliteConnection,
+    requests: &[AppendRequest],
+) -> Result<HashMap<(LedgerId, KeyHash), KnownKey>> {
+    let mut found = HashMap::new();
+    for request in requests {
+        let ledger_id = request.destination.ledger_id;
+        for hash in request
+            .events
+            .iter()
+            .filter_map(|event| event.idempotency)
+            .map(|key| key.hash)
+        {
+            if let Some(known) = look_up_key(connection, ledger_id, &hash)? {
+                found.insert((ledger_id, hash), known);
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// The event with this key, by way of the index.
 fn look_up_key(
     connection: &mut SqliteConnection,

@@ -1,8 +1,10 @@
 //! Where connections go, and where they do not.
 
-use crate::receiver::{LONG, Receiver, SHORT, TRUSTED, allowing_private, answer, options, send};
+use crate::receiver::{
+    LONG, Receiver, SHORT, Stream, TRUSTED, allowing_private, answer, options, send, wait_for_end,
+};
 use audit_webhooks::{AddressPolicy, FailureKind, Outcome, Sender, SenderOptions};
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -42,7 +44,12 @@ fn a_special_address_is_refused_before_a_connection() {
 
 #[test]
 fn every_attempt_resolves_once_and_connects_anew_to_what_it_found() {
-    let receiver = Receiver::with_tls(TRUSTED.server("receiver.example"), answer(NO_CONTENT));
+    // It leaves connections open, so that ending them is the sender's choice.
+    let keep_open = |stream: &mut Stream| {
+        stream.write_all(NO_CONTENT.as_bytes())?;
+        wait_for_end(stream)
+    };
+    let receiver = Receiver::with_tls(TRUSTED.server("receiver.example"), keep_open);
     let (lookups, at) = (Arc::new(AtomicUsize::new(0)), receiver.address);
     let counting = Arc::clone(&lookups);
     let lookup = move |host: &str, port: u16| {

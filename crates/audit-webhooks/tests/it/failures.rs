@@ -2,7 +2,7 @@
 
 use crate::receiver::{
     Authority, LONG, Receiver, SHORT, TRUSTED, allowing_private, answer, deliver, deliver_within, options,
-    send, send_body,
+    send, send_body, wait_for_end,
 };
 use audit_webhooks::{FailureKind, Outcome, Sender, SenderOptions};
 use rcgen::{CertificateParams, date_time_ymd};
@@ -13,11 +13,6 @@ const NO_CONTENT: &str = "HTTP/1.1 204 No Content\r\n\r\n";
 
 fn failed(kind: FailureKind) -> Outcome {
     Outcome::Failed(kind)
-}
-
-/// Waits until the sender hangs up.
-fn wait_for_end(mut stream: impl Read) -> io::Result<()> {
-    io::copy(&mut stream, &mut io::sink()).map(|_| ())
 }
 
 #[test]

@@ -161,6 +161,11 @@ pub(crate) fn answer(text: impl Into<Vec<u8>>) -> impl Fn(&mut Stream) -> io::Re
     }
 }
 
+/// Waits until the sender hangs up.
+pub(crate) fn wait_for_end(mut stream: impl Read) -> io::Result<()> {
+    io::copy(&mut stream, &mut io::sink()).map(|_| ())
+}
+
 pub(crate) fn allowing_private(url: &str) -> WebhookUrl {
     WebhookUrl::parse(url, AddressPolicy::AllowPrivate).expect("a URL")
 }

@@ -42,6 +42,7 @@ fn request(daily_events_max: Option<u64>, events: Vec<NewEvent>) -> AppendReques
     AppendRequest {
         destination: destination(daily_events_max),
         events,
+        origin: Origin::Sent,
     }
 }
 

@@ -1,0 +1,84 @@
+//! Removing what says nothing any more.
+
+use crate::error::Result;
+use crate::service::AuditLog;
+use audit_domain::Timestamp;
+use audit_store::{Rows, StoreError};
+
+/// Rows that one transaction removes, at most: others wait for the writer meanwhile.
+const STEP_ROWS_MAX: i64 = 500;
+/// Groups of alert rules that are looked at together.
+const STEP_GROUPS_MAX: i64 = 5_000;
+/// How long the log keeps finished deliveries, in seconds.
+pub const DELIVERIES_KEPT_SECONDS: i64 = 30 * 86_400;
+/// How long a client of streams is remembered at least, in seconds: as long as its requests count.
+const CLIENT_SECONDS_MIN: i64 = 60;
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Streams that expired, with their events.
+    pub streams: usize,
+    /// Clients of streams that were not seen today.
+    pub clients: usize,
+    /// Deliveries finished [`DELIVERIES_KEPT_SECONDS`] ago.
+    pub deliveries: usize,
+    /// Groups of alert rules that remember nothing that matters.
+    pub groups: usize,
+}
+
+impl AuditLog {
+    /// Removes what says nothing any more. To be called every few minutes, by any number of nodes.
+    ///
+    /// # Errors
+    /// When the database cannot be asked; what is left is removed the next time.
+    pub fn purge(&self) -> Result<Purged> {
+        let now = self.clock.now();
+        let today = Timestamp::from_seconds(now.utc_day() * 86_400);
+        let clients_before = today.min(now.plus_seconds(-CLIENT_SECONDS_MIN));
+        let deliveries_before = now.plus_seconds(-DELIVERIES_KEPT_SECONDS);
+        Ok(Purged {
+            streams: self.step_by_step(move |rows| rows.purge_expired_streams(now, STEP_ROWS_MAX))?,
+            clients: self
+                .step_by_step(move |rows| rows.purge_stream_clients(clients_before, STEP_ROWS_MAX))?,
+            deliveries: self
+                .step_by_step(move |rows| rows.purge_deliveries(deliveries_before, STEP_ROWS_MAX))?,
+            groups: self.purge_groups(now)?,
+        })
+    }
+
+    /// Repeats `step` until it finds fewer rows than it may remove; how many it removed.
+    fn step_by_step(
+        &self,
+        step: impl Fn(&mut Rows<'_>) -> Result<usize, StoreError> + Copy + Send + 'static,
+    ) -> Result<usize> {
+        let mut removed = 0;
+        loop {
+            let found = self.store.write(move |rows| step(rows))?;
+            removed += found;
+            if (found as i64) < STEP_ROWS_MAX {
+                return Ok(removed);
+            }
+        }
+    }
+
+    /// Walks over all groups. They have no index by time, which would cost every event that counts.
+    fn purge_groups(&self, now: Timestamp) -> Result<usize> {
+        let (mut after, mut removed) = (None, 0);
+        loop {
+            let place = after.take();
+            let (expired, last) = self
+                .store
+                .read(|rows| rows.expired_groups(place.as_ref(), now, STEP_GROUPS_MAX))?;
+            removed += expired.len();
+            for step in expired.chunks(STEP_ROWS_MAX as usize) {
+                let step = step.to_vec();
+                self.store.write(move |rows| rows.purge_groups(&step, now))?;
+            }
+            if last.is_none() {
+                return Ok(removed);
+            }
+            after = last;
+        }
+    }
+}

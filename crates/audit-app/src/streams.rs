@@ -1,0 +1,349 @@
+//! Anonymous streams: events sent with no account, which somebody may claim.
+
+use crate::error::{AppError, Result};
+use crate::ingest::{Ingested, Prepared, STALE_RETRIES_MAX, destination, read_events};
+use crate::redact_event::redact_event;
+use crate::service::{AuditLog, Scope, Selection};
+use audit_auth::{MasterKey, Principal};
+use audit_domain::{ClaimToken, Comparison, Event, Record, Timestamp};
+use audit_redact::{Engine, Shape};
+use audit_store::{
+    Appended, Destination, NewEvent, NewStreamEvent, Rows, StoreError, StreamEvent, StreamRow,
+};
+use serde_json::{Map, Value};
+
+/// How long a stream lives unless it is claimed, in seconds.
+const STREAM_LIFETIME_SECONDS: i64 = 7 * 86_400;
+/// The window of the limit of requests, in seconds.
+const REQUESTS_WINDOW_SECONDS: i64 = 60;
+
+/// What streams may take up. `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamLimits {
+    /// Requests of one client in any minute.
+    pub requests_per_minute: Option<usize>,
+    /// Streams that one client may begin on a UTC day.
+    pub new_per_day: Option<u64>,
+    /// Events of one stream on a UTC day.
+    pub events_per_day: Option<u64>,
+    /// Events of one stream in all.
+    pub events_total: Option<u64>,
+}
+
+impl Default for StreamLimits {
+    fn default() -> Self {
+        Self {
+            requests_per_minute: Some(30),
+            new_per_day: Some(10),
+            events_per_day: Some(100),
+            events_total: Some(500),
+        }
+    }
+}
+
+audit_domain::words! {
+    /// Where a stream is in its life.
+    pub enum StreamStatus {
+        /// It takes events.
+        Active = "active",
+        /// Its events belong to a project.
+        Claimed = "claimed",
+        /// Nobody claimed it in time; its events are gone.
+        Expired = "expired",
+    }
+}
+
+/// What may be known of a stream by whoever has its token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamInfo {
+    /// The token.
+    pub claim_token: ClaimToken,
+    /// How many events it accepted.
+    pub event_count: u64,
+    /// Where it is in its life.
+    pub status: StreamStatus,
+    /// When its first event came.
+    pub created_at: Timestamp,
+    /// Until when it can be claimed.
+    pub expires_at: Timestamp,
+}
+
+fn status_of(stream: &StreamRow, now: Timestamp) -> StreamStatus {
+    match stream.claimed_at {
+        Some(_) => StreamStatus::Claimed,
+        None if stream.is_empty || stream.expires_at <= now.as_micros() => StreamStatus::Expired,
+        None => StreamStatus::Active,
+    }
+}
+
+/// A refusal that must not undo what was counted before it.
+type Counted<T> = Result<Result<T>>;
+
+impl AuditLog {
+    /// Stores events in a stream, which the first of them begins. `client` is who sends them, for the limits.
+    ///
+    /// # Errors
+    /// The answer of the interface that applies; nothing of the request is stored then.
+    pub fn ingest_stream(&self, token: ClaimToken, client: String, body: &[u8]) -> Result<Ingested> {
+        let prepared = self.prepare_stream(body)?;
+        let (events, rest) = prepared.split();
+        let limits = self.settings.stream_limits;
+        let now = self.clock.now();
+        let appended = self.store.write(move |rows| -> Counted<Vec<Appended>> {
+            if let Err(error) = count_request(rows, &client, limits, now)? {
+                return Ok(Err(error));
+            }
+            let stream = match open_stream(rows, token, &client, limits, now)? {
+                Ok(stream) => stream,
+                Err(error) => return Ok(Err(error)),
+            };
+            append_to_stream(rows, stream, events, limits, now)
+        })??;
+        rest.conclude(appended)
+    }
+
+    /// What may be known of a stream.
+    ///
+    /// # Errors
+    /// [`AppError::StreamNotFound`], [`AppError::RateLimited`].
+    pub fn stream_info(&self, token: ClaimToken, client: String) -> Result<StreamInfo> {
+        let limits = self.settings.stream_limits;
+        let now = self.clock.now();
+        let stream = self.store.write(move |rows| -> Counted<StreamRow> {
+            if let Err(error) = count_request(rows, &client, limits, now)? {
+                return Ok(Err(error));
+            }
+            Ok(rows.stream(&token.sha256())?.ok_or(AppError::StreamNotFound))
+        })??;
+        Ok(StreamInfo {
+            claim_token: token,
+            event_count: stream.event_count.unsigned_abs(),
+            status: status_of(&stream, now),
+            created_at: Timestamp::from_micros(stream.created_at),
+            expires_at: Timestamp::from_micros(stream.expires_at),
+        })
+    }
+
+    /// Moves the events of a stream into a project; how many.
+    ///
+    /// # Errors
+    /// [`AppError::StreamNotFound`], [`AppError::StreamExpired`], [`AppError::StreamClaimed`].
+    pub fn claim_stream(&self, master: &MasterKey, selection: Selection, token: ClaimToken) -> Result<u64> {
+        let principal = Principal::Master(*master);
+        for _ in 0..STALE_RETRIES_MAX {
+            let scope = self.store.read(|rows| self.scope(rows, &principal, selection))?;
+            let destination = destination(scope.snapshot.version, &scope.project, scope.environment)?;
+            let now = self.clock.now();
+            let claimed = self
+                .store
+                .write(move |rows| claim(rows, &scope, destination, token, now));
+            match claimed {
+                Err(AppError::Unavailable(StoreError::Stale)) => {}
+                outcome => return outcome,
+            }
+        }
+        Err(AppError::Unavailable(StoreError::Stale))
+    }
+
+    fn prepare_stream(&self, body: &[u8]) -> Result<Prepared<NewStreamEvent>> {
+        let now = self.clock.now();
+        let engine = &self.stream_engine;
+        let digest_key = self.settings.digest_key.as_ref();
+        read_events(body, now, self.entropy.bytes(), |mut event: Event, stamp| {
+            let key = event.idempotency_key.clone();
+            let digest = key.as_ref().map(|_| event.sent_digest(digest_key));
+            let report = redact_event(engine, &mut event);
+            let record = Record::new(&event, report.was_redacted(), stamp);
+            let new = NewStreamEvent::new(record, key.as_deref().zip(digest));
+            (new, report.fields().len())
+        })
+    }
+}
+
+/// The rules that every stream is redacted with.
+pub(crate) fn stream_engine(hash_key: Option<&audit_redact::HashKey>) -> Engine {
+    let forced = audit_redact::Builtin::ALL
+        .iter()
+        .filter(|builtin| builtin.enabled_by_default());
+    forced
+        .fold(
+            Engine::builder().hash_key(hash_key.cloned()),
+            |builder, builtin| builder.builtin(*builtin, audit_redact::Behavior::Replace),
+        )
+        .build()
+}
+
+/// Counts a request of a client, unless that would pass the limit.
+fn count_request(rows: &mut Rows<'_>, client: &str, limits: StreamLimits, now: Timestamp) -> Counted<()> {
+    let Some(max) = limits.requests_per_minute else {
+        return Ok(Ok(()));
+    };
+    let mut known = rows.lock_stream_client(client)?;
+    let window_start = now.as_millis() - REQUESTS_WINDOW_SECONDS * 1_000;
+    known.requests.retain(|time| time.as_millis() > window_start);
+    if known.requests.len() >= max {
+        let first_to_leave = known.requests[known.requests.len() - max];
+        let wait_millis = first_to_leave.as_millis() - window_start;
+        let retry_after_seconds = wait_millis.max(1).unsigned_abs().div_ceil(1_000);
+        return Ok(Err(AppError::RateLimited {
+            message: format!("at most {max} requests a minute may be made to streams"),
+            retry_after_seconds,
+        }));
+    }
+    known.requests.push(now);
+    rows.update_stream_client(client, &known, now)?;
+    Ok(Ok(()))
+}
+
+/// The stream of a token, locked, and begun if there is none.
+fn open_stream(
+    rows: &mut Rows<'_>,
+    token: ClaimToken,
+    client: &str,
+    limits: StreamLimits,
+    now: Timestamp,
+) -> Counted<StreamRow> {
+    let hash = token.sha256();
+    if let Some(stream) = rows.lock_stream(&hash)? {
+        return Ok(active(stream, now));
+    }
+    let mut known = rows.lock_stream_client(client)?;
+    if known.day != now.utc_day() {
+        (known.day, known.new_streams) = (now.utc_day(), 0);
+    }
+    if let Some(max) = limits
+        .new_per_day
+        .filter(|max| known.new_streams.unsigned_abs() >= *max)
+    {
+        return Ok(Err(AppError::RateLimited {
+            message: format!("at most {max} streams may be begun on one day"),
+            retry_after_seconds: now.seconds_to_midnight(),
+        }));
+    }
+    let created_at = now.truncated_to_millis();
+    let stream = StreamRow {
+        token_hash: hash.to_vec(),
+        created_at: created_at.as_micros(),
+        expires_at: created_at.plus_seconds(STREAM_LIFETIME_SECONDS).as_micros(),
+        claimed_at: None,
+        event_count: 0,
+        day: now.utc_day(),
+        day_events: 0,
+        is_empty: false,
+    };
+    if !rows.insert_stream(&stream)? {
+        // Another node began it at this moment.
+        let begun = rows.lock_stream(&hash)?.ok_or(AppError::StreamNotFound)?;
+        return Ok(active(begun, now));
+    }
+    known.new_streams += 1;
+    rows.update_stream_client(client, &known, now)?;
+    Ok(Ok(stream))
+}
+
+fn active(stream: StreamRow, now: Timestamp) -> Result<StreamRow> {
+    match status_of(&stream, now) {
+        StreamStatus::Active => Ok(stream),
+        StreamStatus::Claimed => Err(AppError::StreamClaimed),
+        StreamStatus::Expired => Err(AppError::StreamExpired),
+    }
+}
+
+/// Stores the events that are no repeats, all of them or, past a limit, none.
+fn append_to_stream(
+    rows: &mut Rows<'_>,
+    mut stream: StreamRow,
+    events: Vec<NewStreamEvent>,
+    limits: StreamLimits,
+    now: Timestamp,
+) -> Counted<Vec<Appended>> {
+    if stream.day != now.utc_day() {
+        (stream.day, stream.day_events) = (now.utc_day(), 0);
+    }
+    let mut appended = Vec::with_capacity(events.len());
+    let first = stream.event_count;
+    for event in events {
+        if let Some((id, digest)) = rows.stream_event_by_key(&stream, &event)? {
+            appended.push(match event.compare(&digest) {
+                Comparison::Same | Comparison::Unknown => Appended::Repeated(id),
+                Comparison::Different => Appended::Conflicting(id),
+            });
+            continue;
+        }
+        let id = rows.insert_stream_event(&stream, stream.event_count, event)?;
+        stream.event_count += 1;
+        stream.day_events += 1;
+        appended.push(Appended::Stored(id));
+    }
+    if stream.event_count > first
+        && let Some(error) = past_limit(&stream, limits, now)
+    {
+        // Not by undoing the transaction, in which the client's request is counted.
+        rows.delete_stream_events_from(&stream, first)?;
+        return Ok(Err(error));
+    }
+    rows.update_stream(&stream)?;
+    Ok(Ok(appended))
+}
+
+fn past_limit(stream: &StreamRow, limits: StreamLimits, now: Timestamp) -> Option<AppError> {
+    let is_past = |count: i64, limit: Option<u64>| limit.filter(|limit| count.unsigned_abs() > *limit);
+    if let Some(limit) = is_past(stream.event_count, limits.events_total) {
+        return Some(AppError::StreamEventLimit { limit });
+    }
+    is_past(stream.day_events, limits.events_per_day).map(|limit| AppError::StreamDailyLimit {
+        limit,
+        retry_after_seconds: now.seconds_to_midnight(),
+    })
+}
+
+fn claim(
+    rows: &mut Rows<'_>,
+    scope: &Scope,
+    destination: Destination,
+    token: ClaimToken,
+    now: Timestamp,
+) -> Result<u64> {
+    let stream = rows
+        .lock_stream(&token.sha256())?
+        .ok_or(AppError::StreamNotFound)?;
+    let mut stream = active(stream, now)?;
+    let events = rows.stream_events(&stream)?;
+    let engine = &scope.project.engine;
+    let events = events
+        .into_iter()
+        .map(|event| claimed_event(event, engine, &destination))
+        .collect::<Result<Vec<_>>>()?;
+    let appended = rows.append_claimed(destination, events, now)?;
+    rows.delete_stream_events(&stream)?;
+    stream.claimed_at = Some(now.as_micros());
+    stream.is_empty = true;
+    rows.update_stream(&stream)?;
+    let is_stored = |appended: &&Appended| matches!(appended, Appended::Stored(_));
+    Ok(appended.iter().filter(is_stored).count() as u64)
+}
+
+/// An event of a stream as a project takes it: redacted by the project's rules too, otherwise as it was.
+fn claimed_event(event: StreamEvent, engine: &Engine, destination: &Destination) -> Result<NewEvent> {
+    let StreamEvent {
+        stamp,
+        mut event,
+        sent_digest,
+    } = event;
+    let mut object = event.to_stored_object()?;
+    // What the service itself wrote is not the sender's to hide.
+    let envelope = ["id", "received_at"].map(|name| object.remove_entry(name));
+    let mut value = Value::Object(object);
+    let report = engine.redact(&mut value, &Shape::audit_event());
+    let redacted = event.redacted || report.was_redacted();
+    let mut object = match value {
+        Value::Object(object) => object,
+        other => Map::from_iter([("event".to_owned(), other)]),
+    };
+    object.extend(envelope.into_iter().flatten());
+    let record = Record::rewritten(&object, redacted, stamp, event.occurred_at);
+    event.canonical = record.canonical().to_owned();
+    let facets = event.facets()?;
+    let key = object.get("idempotency_key").and_then(Value::as_str);
+    Ok(NewEvent::new(destination, record, &facets, key.zip(sent_digest)))
+}

@@ -1,0 +1,111 @@
+//! Who sends a request that carries no credential: an address, for the limits of anonymous streams.
+
+use actix_web::HttpRequest;
+use ipnet::IpNet;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// The proxies whose `X-Forwarded-For` is believed.
+#[derive(Clone, Debug, Default)]
+pub struct TrustedProxies(Vec<IpNet>);
+
+impl TrustedProxies {
+    /// The proxies in these networks.
+    pub const fn new(networks: Vec<IpNet>) -> Self {
+        Self(networks)
+    }
+
+    fn contain(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// The client's address: the peer's, or, if that is a trusted proxy, the last address in `X-Forwarded-For` that is
+    /// not one. Everything before that the client may have made up.
+    fn client(&self, peer: IpAddr, forwarded_for: &[&str]) -> IpAddr {
+        let mut client = peer.to_canonical();
+        let hops = forwarded_for
+            .iter()
+            .rev()
+            .flat_map(|line| line.rsplit(','))
+            .map(read_address);
+        for hop in hops {
+            if !self.contain(client) {
+                break;
+            }
+            // What is no address was written by nobody who is trusted.
+            let Some(address) = hop else { break };
+            client = address;
+        }
+        client
+    }
+}
+
+/// An address as proxies write it: perhaps with a port, IPv6 then in brackets.
+fn read_address(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    let parsed = bare.parse::<IpAddr>();
+    let with_port = || text.parse::<std::net::SocketAddr>().map(|address| address.ip());
+    parsed
+        .or_else(|_| with_port())
+        .ok()
+        .map(|address| address.to_canonical())
+}
+
+/// Names the client of a request: an IPv4 address, or the first 64 bits of an IPv6 address, which is what one
+/// subscriber is given.
+pub(crate) fn client_of(request: &HttpRequest, proxies: &TrustedProxies) -> String {
+    let unknown = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+    let peer = request.peer_addr().map_or(unknown, |address| address.ip());
+    let forwarded_for: Vec<&str> = request
+        .headers()
+        .get_all("x-forwarded-for")
+        .filter_map(|value| value.to_str().ok())
+        .collect();
+    name(proxies.client(peer, &forwarded_for))
+}
+
+fn name(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => {
+            let network = u128::from(address) >> 64 << 64;
+            format!("{}/64", Ipv6Addr::from(network))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(peer: &str, forwarded_for: &[&str]) -> String {
+        let networks = ["10.0.0.0/8", "fd00::/8"].map(|network| network.parse().unwrap());
+        let proxies = TrustedProxies::new(networks.to_vec());
+        name(proxies.client(peer.parse().unwrap(), forwarded_for))
+    }
+
+    #[test]
+    fn only_trusted_proxies_are_believed() {
+        assert_eq!(client("203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
+        assert_eq!(client("10.0.0.1", &["198.51.100.1"]), "198.51.100.1");
+        assert_eq!(client("::ffff:10.0.0.1", &["198.51.100.1"]), "198.51.100.1");
+        assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn what_the_client_wrote_itself_is_not_believed() {
+        assert_eq!(
+            client("10.0.0.1", &["1.1.1.1, 198.51.100.1, 10.0.0.2"]),
+            "198.51.100.1"
+        );
+        assert_eq!(client("10.0.0.1", &["1.1.1.1", "198.51.100.1"]), "198.51.100.1");
+        assert_eq!(client("10.0.0.1", &["1.1.1.1, nonsense"]), "10.0.0.1");
+    }
+
+    #[test]
+    fn addresses_are_read_as_proxies_write_them() {
+        assert_eq!(client("10.0.0.1", &["198.51.100.1:4711"]), "198.51.100.1");
+        assert_eq!(client("10.0.0.1", &["[2001:db8::1]:4711"]), "2001:db8::/64");
+        assert_eq!(client("fd00::1", &["2001:db8:1:2:3:4:5:6"]), "2001:db8:1:2::/64");
+    }
+}

@@ -1,0 +1,136 @@
+//! The hashes of the tree: RFC 6962 §2.1, unchanged in RFC 9162 §2.1.1.
+
+use audit_domain::ContentHash;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::str::FromStr;
+
+/// A hash in the tree: of a leaf, of an inner node, or of a whole tree. Written in base64 (RFC 4648 §4), as checkpoints
+/// and proofs are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Hash([u8; Self::BYTES]);
+
+/// The text is not 32 bytes in base64.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be {} bytes in base64, with padding and nothing around it", Hash::BYTES)]
+pub struct HashTextError;
+
+impl Hash {
+    /// Bytes of a hash.
+    pub const BYTES: usize = 32;
+
+    /// Leaves and nodes are hashed with different first bytes, so that nobody can pass a node off as a leaf.
+    const LEAF_PREFIX: u8 = 0;
+    const NODE_PREFIX: u8 = 1;
+
+    /// From the bytes of [`Self::as_bytes`].
+    pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes of the hash.
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+
+    /// The root of the tree without leaves: the hash of no bytes.
+    pub fn of_empty_tree() -> Self {
+        Self(Sha256::digest([]).into())
+    }
+
+    /// The hash of a leaf with the given data.
+    pub fn of_leaf(data: &[u8]) -> Self {
+        let hasher = Sha256::new().chain_update([Self::LEAF_PREFIX]);
+        Self(hasher.chain_update(data).finalize().into())
+    }
+
+    /// The hash of an event's leaf, whose data are the 32 bytes of the event's content hash.
+    pub fn of_event(content_hash: &ContentHash) -> Self {
+        Self::of_leaf(content_hash.as_bytes())
+    }
+
+    /// The hash of the node over `left` and `right`.
+    pub fn of_node(left: &Self, right: &Self) -> Self {
+        let hasher = Sha256::new().chain_update([Self::NODE_PREFIX]);
+        Self(hasher.chain_update(left.0).chain_update(right.0).finalize().into())
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&STANDARD.encode(self.0))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Hash({self})")
+    }
+}
+
+impl FromStr for Hash {
+    type Err = HashTextError;
+
+    fn from_str(text: &str) -> Result<Self, HashTextError> {
+        // Looking at the length first bounds what is decoded.
+        const TEXT_BYTES: usize = Hash::BYTES.div_ceil(3) * 4;
+        if text.len() != TEXT_BYTES {
+            return Err(HashTextError);
+        }
+        let bytes = STANDARD.decode(text).map_err(|_| HashTextError)?;
+        bytes.try_into().map(Self).map_err(|_| HashTextError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_empty_tree_and_the_empty_leaf_hash_as_the_rfc_says() {
+        let hex = |hash: Hash| {
+            let digits: String = hash
+                .as_bytes()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            digits
+        };
+        assert_eq!(
+            hex(Hash::of_empty_tree()),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+        assert_eq!(
+            hex(Hash::of_leaf(b"")),
+            "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"
+        );
+    }
+
+    #[test]
+    fn an_event_is_a_leaf_with_its_content_hash_as_data() {
+        let content_hash = ContentHash::from_bytes([7; 32]);
+        assert_eq!(Hash::of_event(&content_hash), Hash::of_leaf(&[7; 32]));
+    }
+
+    #[test]
+    fn a_hash_has_one_spelling() {
+        let hash = Hash::from_bytes([0xFF; 32]);
+        let text = hash.to_string();
+        assert_eq!(text.parse(), Ok(hash));
+        let url_safe = text.replace('/', "_");
+        let other_padding_bits = text.replace("8=", "9=");
+        assert_ne!(other_padding_bits, text);
+        for other in [
+            url_safe.as_str(),
+            &other_padding_bits,
+            text.trim_end_matches('='),
+            &format!("{text}\n"),
+            &format!("{}\n", &text[..43]),
+            "",
+        ] {
+            assert_eq!(other.parse::<Hash>(), Err(HashTextError), "{other:?}");
+        }
+    }
+}

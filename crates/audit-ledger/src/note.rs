@@ -1,0 +1,132 @@
+//! Signed notes: C2SP `signed-note`.
+
+use crate::key::{KeyId, KeyName, VerifierKey};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// The most bytes of a note. The specification asks for room for sixteen signatures of nearly 5 kB, which base64 makes
+/// 7 kB each.
+pub const NOTE_BYTES_MAX: usize = 128 * 1024;
+/// The most signatures of a note; a log's own and those of witnesses.
+pub const NOTE_SIGNATURES_MAX: usize = 100;
+
+/// What a line with a signature begins with: an em dash and a space.
+pub(crate) const SIGNATURE_START: &str = "— ";
+
+/// The text is not a note, or not signed by whom it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoteError {
+    /// It is longer than notes may be.
+    #[error("a note has at most {NOTE_BYTES_MAX} bytes, not {bytes}")]
+    TooLong {
+        /// Bytes of the text.
+        bytes: usize,
+    },
+    /// It has a control character other than newlines.
+    #[error("a note has no control characters but newlines")]
+    ControlCharacter,
+    /// There is no empty line with signatures after it.
+    #[error("a note ends with an empty line and the lines of its signatures")]
+    NoSignatures,
+    /// It has more signatures than notes may have.
+    #[error("a note has at most {NOTE_SIGNATURES_MAX} signatures")]
+    TooManySignatures,
+    /// A line after the empty one is not a signature.
+    #[error("line {line} after the note's text is not a signature")]
+    SignatureLine {
+        /// Which one, from 1 on.
+        line: usize,
+    },
+    /// None of the signatures is by a key that is trusted. Whoever made the note, it was not the log.
+    #[error("the note is not signed by a known key")]
+    UnknownSigner,
+    /// A signature in the name of a trusted key was not made with it: the text was changed after it was signed.
+    #[error("the note's signature by {name}+{id} is wrong")]
+    WrongSignature {
+        /// The key's name.
+        name: String,
+        /// Its id.
+        id: KeyId,
+    },
+}
+
+/// A note taken apart. Its text means nothing before [`Self::verify`].
+#[derive(Debug)]
+pub(crate) struct SignedNote<'a> {
+    text: &'a str,
+    signatures: Vec<Signature<'a>>,
+}
+
+#[derive(Debug)]
+struct Signature<'a> {
+    name: &'a str,
+    id: KeyId,
+    bytes: Vec<u8>,
+}
+
+impl<'a> SignedNote<'a> {
+    /// Splits a note at its last empty line.
+    pub(crate) fn parse(note: &'a str) -> Result<Self, NoteError> {
+        if note.len() > NOTE_BYTES_MAX {
+            return Err(NoteError::TooLong { bytes: note.len() });
+        }
+        if note.bytes().any(|byte| byte < b' ' && byte != b'\n') {
+            return Err(NoteError::ControlCharacter);
+        }
+        let blank = note.rfind("\n\n").ok_or(NoteError::NoSignatures)?;
+        let (text, rest) = note.split_at(blank + 1);
+        let lines = rest[1..].strip_suffix('\n').ok_or(NoteError::NoSignatures)?;
+        let mut signatures = Vec::new();
+        for (position, line) in lines.split('\n').enumerate() {
+            if position == NOTE_SIGNATURES_MAX {
+                return Err(NoteError::TooManySignatures);
+            }
+            let signature = Signature::parse(line);
+            signatures.push(signature.ok_or(NoteError::SignatureLine { line: position + 1 })?);
+        }
+        Ok(Self { text, signatures })
+    }
+
+    /// The text, if at least one of the keys signed it. Signatures by other keys are ignored, so that a log can change its
+    /// key and witnesses can add theirs; one in the name of a known key that is wrong spoils the note, as the
+    /// specification advises, even beside a right one.
+    pub(crate) fn verify(&self, keys: &[VerifierKey]) -> Result<&'a str, NoteError> {
+        let mut is_signed = false;
+        for signature in &self.signatures {
+            let is_named = |key: &&VerifierKey| {
+                key.name().as_str() == signature.name && key.id() == signature.id
+            };
+            let Some(key) = keys.iter().find(is_named) else {
+                continue;
+            };
+            if !key.is_signature(self.text, &signature.bytes) {
+                return Err(NoteError::WrongSignature {
+                    name: signature.name.to_owned(),
+                    id: signature.id,
+                });
+            }
+            is_signed = true;
+        }
+        is_signed.then_some(self.text).ok_or(NoteError::UnknownSigner)
+    }
+}
+
+impl<'a> Signature<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let (name, base64) = line.strip_prefix(SIGNATURE_START)?.split_once(' ')?;
+        if !KeyName::is_well_formed(name) {
+            return None;
+        }
+        let decoded = STANDARD.decode(base64).ok()?;
+        let (id, bytes) = decoded.split_first_chunk()?;
+        let bytes = (!bytes.is_empty()).then(|| bytes.to_vec())?;
+        Some(Self {
+            name,
+            id: KeyId::from_bytes(*id),
+            bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

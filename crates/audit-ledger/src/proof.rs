@@ -1,0 +1,77 @@
+//! What the proofs of RFC 9162 §2.1.3 and §2.1.4 have in common: lists of hashes, read off the tree.
+
+mod consistency;
+mod inclusion;
+
+pub use consistency::ConsistencyProof;
+pub use inclusion::InclusionProof;
+
+use crate::range::RangeError;
+use crate::subtree::TREE_LEAVES_MAX;
+use crate::{Hash, HashTextError, Subtree};
+use std::ops::Range;
+
+/// The most hashes of a proof: one for each level of the largest tree, and one more where consistency begins inside it.
+pub const PROOF_HASHES_MAX: usize = TREE_LEAVES_MAX.ilog2() as usize + 1;
+
+/// A proof does not prove what it should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ProofError {
+    /// Nothing could prove it.
+    #[error(transparent)]
+    Range(#[from] RangeError),
+    /// It has more or fewer hashes than every proof between these places.
+    #[error("the proof has the wrong number of hashes")]
+    Length,
+    /// Its hashes do not lead from the leaf to the root. The leaf is not in the tree at this index, or the proof is
+    /// damaged.
+    #[error("the proof does not lead to the root of the tree")]
+    Root,
+    /// Its hashes do not lead to the root of the earlier tree.
+    #[error("the proof does not lead to the root of the earlier tree")]
+    EarlierRoot,
+}
+
+/// A list of texts is not a proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ProofTextError {
+    /// It is longer than every proof.
+    #[error("a proof has at most {PROOF_HASHES_MAX} hashes")]
+    TooLong,
+    /// One of them is not a hash.
+    #[error("cannot read hash {position} of the proof")]
+    Hash {
+        /// Which one, from 0 on.
+        position: usize,
+        #[source]
+        #[allow(missing_docs, reason = "the source of an error needs no words")]
+        source: HashTextError,
+    },
+}
+
+fn to_texts(hashes: &[Hash]) -> Vec<String> {
+    hashes.iter().map(Hash::to_string).collect()
+}
+
+fn from_texts(texts: impl IntoIterator<Item: AsRef<str>>) -> Result<Vec<Hash>, ProofTextError> {
+    let mut hashes = Vec::new();
+    for (position, text) in texts.into_iter().enumerate() {
+        if position == PROOF_HASHES_MAX {
+            return Err(ProofTextError::TooLong);
+        }
+        let hash = text.as_ref().parse();
+        hashes.push(hash.map_err(|source| ProofTextError::Hash { position, source })?);
+    }
+    Ok(hashes)
+}
+
+/// The leaves over whose hashes a path leads from `start` to the root of a tree of `size` leaves, bottom up: at each
+/// level the other half of the node above. Where the tree ends before the other half begins there is none.
+fn siblings(start: Subtree, size: u64) -> impl Iterator<Item = Range<u64>> {
+    let levels = start.level()..size.next_power_of_two().ilog2() as u8;
+    levels.filter_map(move |level| {
+        let other = (start.index() >> (level - start.level())) ^ 1;
+        let leaves = other << level..((other + 1) << level).min(size);
+        (leaves.start < size).then_some(leaves)
+    })
+}

@@ -1,0 +1,169 @@
+//! The hashes of a tile.
+
+use super::{TileError, TileId, places_of};
+use crate::{Frontier, Hash, Subtree};
+
+/// A tile with its hashes. They are claims until something made of them leads to a signed root: a proof, or the frontier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    id: TileId,
+    hashes: Vec<Hash>,
+}
+
+impl Tile {
+    /// A tile with its hashes from left to right.
+    ///
+    /// # Errors
+    /// [`TileError::Length`] when they are more or fewer than its width.
+    pub fn new(id: TileId, hashes: Vec<Hash>) -> Result<Self, TileError> {
+        let bytes = hashes.len() * Hash::BYTES;
+        if bytes != id.bytes() {
+            return Err(TileError::Length { id, bytes });
+        }
+        Ok(Self { id, hashes })
+    }
+
+    /// Reads a tile as it is served: its hashes, one after the other.
+    ///
+    /// # Errors
+    /// [`TileError::Length`] when the bytes are more or fewer than it has.
+    pub fn decode(id: TileId, bytes: &[u8]) -> Result<Self, TileError> {
+        if bytes.len() != id.bytes() {
+            return Err(TileError::Length {
+                id,
+                bytes: bytes.len(),
+            });
+        }
+        let (hashes, _) = bytes.as_chunks::<{ Hash::BYTES }>();
+        let hashes = hashes.iter().map(|bytes| Hash::from_bytes(*bytes)).collect();
+        Ok(Self { id, hashes })
+    }
+
+    /// The bytes that are served and kept.
+    pub fn encode(&self) -> Vec<u8> {
+        self.hashes
+            .iter()
+            .flat_map(|hash| *hash.as_bytes())
+            .collect()
+    }
+
+    /// Which tile it is.
+    pub const fn id(&self) -> TileId {
+        self.id
+    }
+
+    /// Its hashes from left to right.
+    pub fn hashes(&self) -> &[Hash] {
+        &self.hashes
+    }
+
+    /// The hashes, if they are those of this tile.
+    pub(crate) fn into_hashes_of(self, id: TileId) -> Result<Vec<Hash>, TileError> {
+        if self.id != id {
+            return Err(TileError::Other { id, other: self.id });
+        }
+        Ok(self.hashes)
+    }
+
+    /// The hash of a subtree between this tile and the one above, or `None` when the tile does not have all of it.
+    pub fn hash(&self, subtree: Subtree) -> Option<Hash> {
+        let (level, places) = places_of(subtree);
+        let first = self.id.places().start;
+        let start = usize::try_from(places.start.checked_sub(first)?).ok()?;
+        let end = usize::try_from(places.end - first).ok()?;
+        let below = self.hashes.get(start..end).filter(|_| level == self.id.level);
+        below.map(hash_over)
+    }
+
+    /// The hash that a full tile has in the tile above; `None` for a partial one, which must have none.
+    pub fn root(&self) -> Option<Hash> {
+        self.id.is_full().then(|| hash_over(&self.hashes))
+    }
+
+    /// The first place at which `hashes` differ from the tile's, or end before them. Where a recomputed tree has another
+    /// root than the signed one, this finds the event: compare the tiles of level 0 with the hashes of the events'
+    /// leaves, and the index of the subtree returned is the event's `seq`.
+    pub fn first_difference(&self, hashes: &[Hash]) -> Option<Subtree> {
+        let pairs = self.id.subtrees().zip(&self.hashes);
+        let mut others = hashes.iter();
+        pairs
+            .into_iter()
+            .find(|(_, held)| others.next() != Some(held))
+            .map(|(subtree, _)| subtree)
+    }
+}
+
+/// The hash over `2^n` neighbours: that of a tree whose leaves they are.
+fn hash_over(hashes: &[Hash]) -> Hash {
+    let mut frontier = Frontier::new();
+    for hash in hashes {
+        frontier.append(*hash);
+    }
+    frontier.root()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashes(count: u16) -> Vec<Hash> {
+        (0..count)
+            .map(|n| Hash::of_leaf(&n.to_be_bytes()))
+            .collect()
+    }
+
+    #[test]
+    fn a_tile_has_exactly_its_width_of_hashes() {
+        let id = TileId::new(0, 3, 7).unwrap();
+        let tile = Tile::new(id, hashes(7)).unwrap();
+        assert_eq!(Tile::decode(id, &tile.encode()), Ok(tile.clone()));
+        for count in [0, 6, 8] {
+            let error = TileError::Length {
+                id,
+                bytes: usize::from(count) * 32,
+            };
+            assert_eq!(Tile::new(id, hashes(count)), Err(error));
+        }
+        let bytes = tile.encode();
+        assert!(Tile::decode(id, &bytes[1..]).is_err());
+        assert!(Tile::decode(id, &[bytes.as_slice(), &[0]].concat()).is_err());
+    }
+
+    #[test]
+    fn the_first_difference_names_the_leaf() {
+        let id = TileId::new(0, 3, 7).unwrap();
+        let tile = Tile::new(id, hashes(7)).unwrap();
+        assert_eq!(tile.first_difference(&hashes(7)), None);
+        assert_eq!(
+            tile.first_difference(&hashes(9)),
+            None,
+            "what follows is no part of the tile"
+        );
+        let mut changed = hashes(7);
+        changed[4] = changed[5];
+        let seq = |hashes: &[Hash]| {
+            tile.first_difference(hashes)
+                .map(|place| (place.level(), place.index()))
+        };
+        assert_eq!(seq(&changed), Some((0, 3 * 256 + 4)));
+        assert_eq!(seq(&hashes(6)), Some((0, 3 * 256 + 6)));
+    }
+
+    #[test]
+    fn only_a_full_tile_has_a_hash_in_the_tile_above() {
+        let full = Tile::new(TileId::new(1, 2, 256).unwrap(), hashes(256)).unwrap();
+        let over = Subtree::new(15, 5).unwrap();
+        let half = full.hash(over).unwrap();
+        assert_eq!(
+            full.root(),
+            full.hash(Subtree::new(15, 4).unwrap())
+                .map(|left| Hash::of_node(&left, &half))
+        );
+        assert_eq!(full.hash(Subtree::new(16, 2).unwrap()), None, "a tile further up");
+        assert_eq!(full.hash(Subtree::new(15, 6).unwrap()), None, "a tile to the right");
+        assert_eq!(full.hash(Subtree::new(15, 3).unwrap()), None, "a tile to the left");
+        let partial = Tile::new(TileId::new(1, 2, 255).unwrap(), hashes(255)).unwrap();
+        assert_eq!(partial.root(), None);
+        assert_eq!(partial.hash(over), None);
+    }
+}

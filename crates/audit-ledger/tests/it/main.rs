@@ -1,0 +1,13 @@
+//! Tests of the crate as its users see it.
+
+// The exemption of tests does not reach the functions that tests share.
+#![allow(clippy::unwrap_used)]
+
+mod frontier;
+mod growth;
+mod keys;
+mod log;
+mod oracles;
+mod proofs;
+mod reference;
+mod tiles;

@@ -1,0 +1,32 @@
+//! Appending what was claimed, within the transaction that claims it.
+
+use super::{AppendRequest, Appended, Destination, NewEvent, Origin, append};
+use crate::error::{Result, StoreError};
+use crate::ledgers::KnownActions;
+use crate::rows::Rows;
+use audit_domain::Timestamp;
+
+impl Rows<'_> {
+    /// Appends events that keep their stamps, count against no daily limit and raise no alerts. One whose idempotency key
+    /// the ledger has is not stored.
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`], and when the database cannot be written.
+    pub fn append_claimed(
+        &mut self,
+        destination: Destination,
+        events: Vec<NewEvent>,
+        now: Timestamp,
+    ) -> Result<Vec<Appended>> {
+        let request = AppendRequest {
+            destination,
+            events,
+            origin: Origin::Claimed,
+        };
+        // What a writer remembers it reads again when it finds the ledger longer than it left it.
+        let mut actions = KnownActions::default();
+        let plan = append(self.connection, vec![request], None, &mut actions, now.utc_day())?;
+        let mut outcomes = plan.outcomes;
+        outcomes.pop().unwrap_or(Err(StoreError::Stopped))
+    }
+}

@@ -1,0 +1,316 @@
+//! Anonymous streams as rows: who may send, what was sent, what became of it.
+
+use crate::append::sqlite::{read_digest, read_id};
+use crate::append::{Idempotency, idempotency_hash};
+use crate::connection::AnyConnection;
+use crate::error::{Result, StoreError};
+use crate::rows::Rows;
+use crate::schema::{stream_clients, stream_events, streams};
+use audit_domain::{Comparison, ContentHash, EventId, Record, SentDigest, Stamp, StoredEvent, Timestamp};
+use diesel::prelude::*;
+
+/// The SHA-256 of a stream's token.
+pub type StreamTokenHash = [u8; 32];
+
+/// A stream as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = streams, treat_none_as_null = true, treat_none_as_default_value = false)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct StreamRow {
+    pub token_hash: Vec<u8>,
+    pub created_at: i64,
+    pub expires_at: i64,
+    pub claimed_at: Option<i64>,
+    /// Accepted in all.
+    pub event_count: i64,
+    /// The UTC day of `day_events`.
+    pub day: i64,
+    pub day_events: i64,
+    /// Whether its events are gone.
+    pub is_empty: bool,
+}
+
+/// Who sends to streams, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamClientRow {
+    /// Times of the last requests, oldest first.
+    pub requests: Vec<Timestamp>,
+    /// The UTC day of `new_streams`.
+    pub day: i64,
+    /// Streams begun on that day.
+    pub new_streams: i64,
+}
+
+/// An event of a stream that is to be stored.
+#[derive(Clone, Debug)]
+pub struct NewStreamEvent {
+    pub(crate) record: Record,
+    pub(crate) idempotency: Option<Idempotency>,
+}
+
+impl NewStreamEvent {
+    /// A redacted event, and its idempotency key with the digest of the event as it was sent.
+    pub fn new(record: Record, idempotency: Option<(&str, SentDigest)>) -> Self {
+        let idempotency = idempotency.map(|(key, digest)| Idempotency {
+            hash: idempotency_hash(key),
+            digest,
+        });
+        Self { record, idempotency }
+    }
+
+    /// How what was sent compares with what was sent before under the same key.
+    pub fn compare(&self, before: &SentDigest) -> Comparison {
+        match &self.idempotency {
+            Some(idempotency) => idempotency.digest.compare(before),
+            None => Comparison::Different,
+        }
+    }
+}
+
+/// An event of a stream as it is stored.
+#[derive(Clone, Debug)]
+pub struct StreamEvent {
+    /// Its id and the time of its receipt.
+    pub stamp: Stamp,
+    /// The event.
+    pub event: StoredEvent,
+    /// Digest of the event as it was sent; only with an idempotency key.
+    pub sent_digest: Option<SentDigest>,
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = stream_events, treat_none_as_default_value = false)]
+struct EventColumns {
+    token_hash: Vec<u8>,
+    number: i64,
+    id: Vec<u8>,
+    occurred_at: i64,
+    received_at: i64,
+    idempotency_hash: Option<Vec<u8>>,
+    sent_digest: Option<Vec<u8>>,
+    redacted: bool,
+    body: String,
+}
+
+const TIME_BYTES: usize = 8;
+
+/// Streams and who sends to them.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be asked"
+)]
+impl Rows<'_> {
+    /// What is known of a client, which nobody else changes until the end of the transaction. The first request makes a
+    /// row of nothing.
+    pub fn lock_stream_client(&mut self, client: &str) -> Result<StreamClientRow> {
+        let empty = (
+            stream_clients::client.eq(client),
+            stream_clients::requests.eq(Vec::new()),
+            stream_clients::day.eq(0),
+            stream_clients::new_streams.eq(0),
+            stream_clients::last_seen_at.eq(0),
+        );
+        let columns = (
+            stream_clients::requests,
+            stream_clients::day,
+            stream_clients::new_streams,
+        );
+        let row = stream_clients::table.find(client).select(columns);
+        let (requests, day, new_streams): (Vec<u8>, i64, i64) = match self.connection {
+            AnyConnection::Sqlite(sqlite) => {
+                diesel::insert_or_ignore_into(stream_clients::table)
+                    .values(empty)
+                    .execute(sqlite)?;
+                row.first(sqlite)?
+            }
+            AnyConnection::Postgres(postgres) => {
+                diesel::insert_into(stream_clients::table)
+                    .values(empty)
+                    .on_conflict_do_nothing()
+                    .execute(postgres)?;
+                row.for_update().first(postgres)?
+            }
+        };
+        let (times, _) = requests.as_chunks::<TIME_BYTES>();
+        let requests = times
+            .iter()
+            .map(|bytes| Timestamp::from_millis(i64::from_be_bytes(*bytes)))
+            .collect();
+        Ok(StreamClientRow {
+            requests,
+            day,
+            new_streams,
+        })
+    }
+
+    /// Writes what is known of a client.
+    pub fn update_stream_client(
+        &mut self,
+        client: &str,
+        row: &StreamClientRow,
+        now: Timestamp,
+    ) -> Result<()> {
+        let requests: Vec<u8> = row
+            .requests
+            .iter()
+            .flat_map(|time| time.as_millis().to_be_bytes())
+            .collect();
+        diesel::update(stream_clients::table.find(client))
+            .set((
+                stream_clients::requests.eq(requests),
+                stream_clients::day.eq(row.day),
+                stream_clients::new_streams.eq(row.new_streams),
+                stream_clients::last_seen_at.eq(now.as_micros()),
+            ))
+            .execute(self.connection)?;
+        Ok(())
+    }
+
+    /// A stream.
+    pub fn stream(&mut self, token_hash: &StreamTokenHash) -> Result<Option<StreamRow>> {
+        Ok(streams::table
+            .find(token_hash.as_slice())
+            .select(StreamRow::as_select())
+            .first(self.connection)
+            .optional()?)
+    }
+
+    /// A stream, which nobody else changes until the end of the transaction.
+    pub fn lock_stream(&mut self, token_hash: &StreamTokenHash) -> Result<Option<StreamRow>> {
+        // SQLite's writer holds the whole database; PostgreSQL's must take the row.
+        if let AnyConnection::Postgres(postgres) = self.connection {
+            let row = streams::table.find(token_hash.as_slice());
+            row.select(streams::created_at)
+                .for_update()
+                .first::<i64>(postgres)
+                .optional()?;
+        }
+        self.stream(token_hash)
+    }
+
+    /// Begins a stream; `false` when there is one of this token.
+    pub fn insert_stream(&mut self, stream: &StreamRow) -> Result<bool> {
+        let inserted = match self.connection {
+            AnyConnection::Sqlite(sqlite) => diesel::insert_or_ignore_into(streams::table)
+                .values(stream.clone())
+                .execute(sqlite)?,
+            AnyConnection::Postgres(postgres) => diesel::insert_into(streams::table)
+                .values(stream.clone())
+                .on_conflict_do_nothing()
+                .execute(postgres)?,
+        };
+        Ok(inserted > 0)
+    }
+
+    /// Writes what became of a stream.
+    pub fn update_stream(&mut self, stream: &StreamRow) -> Result<()> {
+        diesel::update(streams::table.find(&stream.token_hash))
+            .set(stream)
+            .execute(self.connection)?;
+        Ok(())
+    }
+
+    /// The event of a stream that was sent with the same idempotency key, and the digest of what was sent.
+    pub fn stream_event_by_key(
+        &mut self,
+        stream: &StreamRow,
+        event: &NewStreamEvent,
+    ) -> Result<Option<(EventId, SentDigest)>> {
+        let Some(idempotency) = &event.idempotency else {
+            return Ok(None);
+        };
+        let found = stream_events::table
+            .filter(stream_events::token_hash.eq(&stream.token_hash))
+            .filter(stream_events::idempotency_hash.eq(idempotency.hash.as_slice()))
+            .select((stream_events::id, stream_events::sent_digest))
+            .first::<(Vec<u8>, Option<Vec<u8>>)>(self.connection)
+            .optional()?;
+        match found {
+            Some((id, Some(digest))) => Ok(Some((read_id(id)?, read_digest(digest)?))),
+            _ => Ok(None),
+        }
+    }
+
+    /// Stores an event as the `number`th of a stream, with a stamp that follows those before it; its id.
+    pub fn insert_stream_event(
+        &mut self,
+        stream: &StreamRow,
+        number: i64,
+        event: NewStreamEvent,
+    ) -> Result<EventId> {
+        let last = stream_events::table
+            .filter(stream_events::token_hash.eq(&stream.token_hash))
+            .order(stream_events::number.desc())
+            .select((stream_events::id, stream_events::received_at))
+            .first::<(Vec<u8>, i64)>(self.connection)
+            .optional()?;
+        let last = match last {
+            Some((id, micros)) => Some(Stamp {
+                id: read_id(id)?,
+                received_at: Timestamp::from_micros(micros),
+            }),
+            None => None,
+        };
+        let mut record = event.record;
+        let stamp = record.stamp().following(last);
+        if stamp != record.stamp() {
+            record.restamp(stamp);
+        }
+        let idempotency = event.idempotency.as_ref();
+        diesel::insert_into(stream_events::table)
+            .values(EventColumns {
+                token_hash: stream.token_hash.clone(),
+                number,
+                id: stamp.id.to_bytes().to_vec(),
+                occurred_at: record.occurred_at().as_micros(),
+                received_at: stamp.received_at.as_micros(),
+                idempotency_hash: idempotency.map(|key| key.hash.to_vec()),
+                sent_digest: idempotency.map(|key| key.digest.as_bytes().to_vec()),
+                redacted: record.redacted(),
+                body: record.canonical().to_owned(),
+            })
+            .execute(self.connection)?;
+        Ok(stamp.id)
+    }
+
+    /// The events of a stream, in the order they were sent.
+    pub fn stream_events(&mut self, stream: &StreamRow) -> Result<Vec<StreamEvent>> {
+        let rows = stream_events::table
+            .filter(stream_events::token_hash.eq(&stream.token_hash))
+            .order(stream_events::number)
+            .select(EventColumns::as_select())
+            .load(self.connection)?;
+        let read = |row: EventColumns| {
+            let id = read_id(row.id)?;
+            Ok(StreamEvent {
+                stamp: Stamp {
+                    id,
+                    received_at: Timestamp::from_micros(row.received_at),
+                },
+                event: StoredEvent {
+                    id,
+                    occurred_at: Timestamp::from_micros(row.occurred_at),
+                    content_hash: ContentHash::of(&row.body),
+                    canonical: row.body,
+                    redacted: row.redacted,
+                },
+                sent_digest: row.sent_digest.map(read_digest).transpose()?,
+            })
+        };
+        rows.into_iter().map(read).collect::<Result<_, StoreError>>()
+    }
+
+    /// Removes the events of a stream.
+    pub fn delete_stream_events(&mut self, stream: &StreamRow) -> Result<()> {
+        self.delete_stream_events_from(stream, 0)
+    }
+
+    /// Removes the events of a stream from the `number`th on.
+    pub fn delete_stream_events_from(&mut self, stream: &StreamRow, number: i64) -> Result<()> {
+        let of_stream = stream_events::table
+            .filter(stream_events::token_hash.eq(&stream.token_hash))
+            .filter(stream_events::number.ge(number));
+        diesel::delete(of_stream).execute(self.connection)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,3 @@
+DROP TABLE stream_clients;
+DROP TABLE stream_events;
+DROP TABLE streams;
