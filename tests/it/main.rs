@@ -2,6 +2,7 @@
 //! true of all routes, and of the program as a whole.
 
 mod access;
+mod alerts;
 mod command_line;
 mod content_hash;
 mod cors;
@@ -15,5 +16,8 @@ mod logs;
 mod migrations;
 mod operations;
 mod overload;
+mod rate_limit;
 mod routes;
 mod start;
+mod streams;
+mod webhooks;

@@ -135,15 +135,20 @@ impl Client {
 
     /// Every page of the events that match, in order.
     pub fn pages(&self, parameters: &[(&str, &str)]) -> Vec<Vec<Value>> {
+        self.pages_of("/events", "events", parameters)
+    }
+
+    /// Every page of a list with a cursor; `member` holds it in each answer.
+    pub fn pages_of(&self, path: &str, member: &str, parameters: &[(&str, &str)]) -> Vec<Vec<Value>> {
         let mut pages = Vec::new();
         let mut cursor = None::<String>;
         loop {
-            let mut request = self.get("/events").queries(parameters);
+            let mut request = self.get(path).queries(parameters);
             if let Some(cursor) = &cursor {
                 request = request.query("cursor", cursor);
             }
             let answer = request.send().expect_status(200);
-            pages.push(answer.list("events"));
+            pages.push(answer.list(member));
             cursor = answer["cursor"].as_str().map(str::to_owned);
             assert_eq!(
                 answer["has_more"],

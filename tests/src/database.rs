@@ -52,6 +52,12 @@ struct Column {
     column_name: String,
 }
 
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = sql_types::BigInt)]
+    count: i64,
+}
+
 impl Database {
     /// A new, empty one.
     pub fn create(kind: DatabaseKind) -> Self {
@@ -98,6 +104,24 @@ impl Database {
             DatabaseKind::Postgres => self.postgres().batch_execute(sql),
         }
         .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    /// How many rows there are: what stands behind `SELECT count(*) FROM`.
+    pub fn count(&self, rows: &str) -> i64 {
+        let query = sql_query(format!("SELECT count(*) AS count FROM {rows}"));
+        let counted: Count = match self.kind {
+            DatabaseKind::Sqlite => query.get_result(&mut self.sqlite()),
+            DatabaseKind::Postgres => query.get_result(&mut self.postgres()),
+        }
+        .unwrap_or_else(|error| panic!("{rows}: {error}"));
+        counted.count
+    }
+
+    /// Whether somebody is writing right now. Only for SQLite, where there is one writer.
+    pub fn is_being_written(&self) -> bool {
+        let mut connection = self.sqlite();
+        let attempt = connection.batch_execute("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK");
+        attempt.is_err()
     }
 
     /// Keeps everybody else from writing for as long as the returned guard lives.

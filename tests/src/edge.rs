@@ -1,6 +1,7 @@
 //! Where the harness meets the machine: environment, clock, open files, temporary directory.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::Value;
 use std::fmt::Debug;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,12 @@ pub fn now_plus(seconds: i64) -> String {
         .expect("a date of this century has a text form")
 }
 
+/// A time of an answer.
+pub fn moment(value: &Value) -> OffsetDateTime {
+    let text = value.as_str().unwrap_or_else(|| panic!("{value} is no time"));
+    OffsetDateTime::parse(text, &Rfc3339).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
 /// How long a test waits for something that is allowed to take a while.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(Instant);
@@ -49,6 +56,14 @@ impl Deadline {
         self.0
             .checked_duration_since(Instant::now())
             .filter(|left| !left.is_zero())
+    }
+
+    /// Waits until it has passed. For what is measured in seconds of the clock, such as a cooldown, and nothing else: the
+    /// server gives no sign of it.
+    pub fn pass(self) {
+        while let Some(left) = self.left() {
+            std::thread::sleep(left);
+        }
     }
 
     /// Asks again and again until there is an answer. For what the interface allows to lag, and nothing else.

@@ -15,23 +15,38 @@
 //! - Every JSON answer is checked for its `request_id`, whatever the test is about (see [`Client`]).
 //! - Every test has an organization of its own; only tests that stop or configure a server start their own.
 
+mod alerts;
 mod answer;
+mod authority;
 mod client;
+mod clock;
 mod database;
 mod edge;
 mod events;
 mod organization;
 mod postgres;
 pub mod process;
+mod python;
+mod receiver;
 mod server;
+mod signature;
+mod streams;
+mod webhooks;
 
+pub use alerts::{alert_rule, door_opened};
 pub use answer::{Answer, RawAnswer};
 pub use client::{Client, Request};
+pub use clock::Clock;
 pub use database::{Database, DatabaseKind};
-pub use edge::{Deadline, allow_many_open_files, now_plus, temporary_directory};
+pub use edge::{Deadline, allow_many_open_files, moment, now_plus, temporary_directory};
 pub use events::{content_hash, event, event_with, merge};
 pub use organization::Organization;
-pub use server::{Finished, Server, command_line, command_line_on, command_line_with};
+pub use python::{python, verify_with_library};
+pub use receiver::{Received, Receiver, Reply};
+pub use server::{Finished, Server, command_line, command_line_on, command_line_with, webhook_environment};
+pub use signature::{assert_signed, signature, signatures};
+pub use streams::{Stream, address, claim_token};
+pub use webhooks::Subscription;
 
 /// Makes two tests of each function, `name::sqlite` and `name::postgres`. The functions take a [`DatabaseKind`]; one that
 /// is not in the list is dead code, which the compiler reports.

@@ -1,6 +1,8 @@
 //! The binary under test: as a running server, and as a command line.
 
+use crate::authority::authority;
 use crate::client::Client;
+use crate::clock::Clock;
 use crate::database::{Database, DatabaseKind};
 use crate::edge::{Deadline, environment};
 use crate::process::{Exit, Process};
@@ -12,12 +14,23 @@ use std::sync::OnceLock;
 /// Long enough for a debug build on a busy machine; a server that needs more has a fault.
 const START_SECONDS_MAX: u64 = 60;
 
-/// The daily limits of the shared servers. Only tests about limits create organizations on these plans.
+/// The daily limits of the shared servers. Only tests about limits and plans create organizations on these plans.
 const SHARED_ENVIRONMENT: &[(&str, &str)] = &[
     ("AUDIT_DAILY_LIMIT_FREE", "10"),
     ("AUDIT_DAILY_LIMIT_PRO", "20"),
+    // So that each test can send to streams from an address of its own.
+    ("AUDIT_TRUSTED_PROXIES", "127.0.0.1"),
     ("RUST_LOG", "warn"),
 ];
+
+/// What lets a server deliver to the receivers of these tests.
+pub fn webhook_environment() -> [(&'static str, &'static str); 2] {
+    let authority = authority().file.to_str().expect("a path in UTF-8");
+    [
+        ("AUDIT_WEBHOOK_ALLOW_PRIVATE", "true"),
+        ("AUDIT_WEBHOOK_CA_FILE", authority),
+    ]
+}
 
 /// The binary: what `AUDIT_SERVER_BIN` names, or else what cargo builds, once per test process.
 fn binary() -> &'static str {
@@ -105,7 +118,7 @@ pub(crate) fn on_url(database_url: &str, arguments: &[&str]) -> Finished {
 
 /// Runs `audit-server` with these arguments and environment variables to its end.
 pub fn command_line_with(arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
-    let mut process = start_process(arguments, environment);
+    let mut process = start_process(arguments, environment, None);
     let exit = process.wait(Deadline::seconds(START_SECONDS_MAX));
     let stdout = process.stdout.text();
     // The first line is the harness's own.
@@ -117,14 +130,27 @@ pub fn command_line_with(arguments: &[&str], environment: &[(&str, &str)]) -> Fi
     }
 }
 
-fn start_process(arguments: &[&str], environment: &[(&str, &str)]) -> Process {
-    let mut all = vec![binary().to_owned()];
+fn start_process(arguments: &[&str], environment: &[(&str, &str)], clock: Option<&Clock>) -> Process {
+    let mut all = clock.map(Clock::prefix).unwrap_or_default();
+    all.push(binary().to_owned());
     all.extend(arguments.iter().map(|&argument| argument.to_owned()));
     let environment: Vec<_> = environment
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
-    Process::start(&all, &environment, "KILL")
+    // The library behind a clock cleans up after itself when the process ends in peace.
+    let end_signal = if clock.is_some() { "TERM" } else { "KILL" };
+    Process::start(&all, &environment, end_signal)
+}
+
+fn serve_on(database: &Database) -> [&str; 5] {
+    [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--database-url",
+        database.url(),
+    ]
 }
 
 /// A running server. It is killed when dropped, and when the test process ends.
@@ -138,19 +164,21 @@ pub struct Server {
 impl Server {
     /// Starts one on `database` with these environment variables, and waits until it listens.
     pub fn start(database: &Database, environment: &[(&str, &str)]) -> Self {
-        let arguments = [
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--database-url",
-            database.url(),
-        ];
-        Self::start_with(database, &arguments, environment)
+        Self::start_with(database, &serve_on(database), environment)
+    }
+
+    /// The same on this clock instead of the machine's.
+    pub fn start_at(database: &Database, environment: &[(&str, &str)], clock: &Clock) -> Self {
+        let process = start_process(&serve_on(database), environment, Some(clock));
+        Self::listening(database, process)
     }
 
     /// The same with a command line of one's own.
     pub fn start_with(database: &Database, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let process = start_process(arguments, environment);
+        Self::listening(database, start_process(arguments, environment, None))
+    }
+
+    fn listening(database: &Database, process: Process) -> Self {
         let listening = |line: &str| {
             line.strip_prefix("listening on ")
                 .map(|url| url.trim().to_owned())
@@ -180,7 +208,10 @@ impl Server {
             DatabaseKind::Sqlite => 0,
             DatabaseKind::Postgres => 1,
         };
-        SERVERS[index].get_or_init(|| Self::start(&Database::create(kind), SHARED_ENVIRONMENT))
+        SERVERS[index].get_or_init(|| {
+            let environment = [SHARED_ENVIRONMENT, &webhook_environment()].concat();
+            Self::start(&Database::create(kind), &environment)
+        })
     }
 
     /// Where it listens: `http://127.0.0.1:PORT`.

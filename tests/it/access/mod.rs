@@ -2,10 +2,15 @@
 
 mod table;
 
-use audit_tests::{Answer, Client, DatabaseKind, Organization, Server, event, on_both_databases};
-use serde_json::json;
+use audit_tests::{
+    Answer, Client, DatabaseKind, Organization, Server, Stream, alert_rule, event, on_both_databases,
+};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use table::{Outcome, ROUTES, Route, Scope, Target};
+
+/// An address where nobody listens.
+const NOBODY: &str = "https://127.0.0.1:1/hook";
 
 /// The organization under test, a stranger, and a credential of each kind.
 struct Fixture {
@@ -14,6 +19,10 @@ struct Fixture {
     test_key: String,
     viewer_token: String,
     revoked_key: String,
+    /// One that nobody listens to, and a delivery to it.
+    webhook: Value,
+    delivery: Value,
+    database: DatabaseKind,
 }
 
 impl Fixture {
@@ -25,12 +34,18 @@ impl Fixture {
             .delete(&format!("/keys/{id}"))
             .send()
             .expect_status(200);
+        own.create_alert_rule(alert_rule(json!({})));
+        let webhook = own.create_webhook(NOBODY);
+        own.raise_alert();
         Self {
+            delivery: own.master().only_delivery(&webhook),
+            webhook,
             stranger: Organization::fresh(database),
             test_key: own.create_key("test"),
             viewer_token: own.viewer_token("tenant-1", "full"),
             revoked_key,
             own,
+            database,
         }
     }
 
@@ -44,7 +59,20 @@ impl Fixture {
                 let rule = self
                     .own
                     .create_rule(json!({"type": "pattern", "name": "x", "pattern": "x"}));
-                rule["id"].as_str().expect("an id").to_owned()
+                text_of(&rule, "id")
+            }
+            Target::AlertRule => {
+                let rule = alert_rule(json!({"action_pattern": "never.used"}));
+                text_of(&self.own.create_alert_rule(rule), "id")
+            }
+            Target::Alert => text_of(&self.own.raise_alert(), "id"),
+            Target::Webhook => text_of(&self.webhook, "id"),
+            Target::NewWebhook => text_of(&self.own.create_webhook(NOBODY), "id"),
+            Target::Delivery => text_of(&self.delivery, "id"),
+            Target::Stream | Target::ClaimToken => {
+                let stream = Stream::fresh(self.database);
+                stream.store(event());
+                stream.token
             }
             Target::Tier => {
                 let name = unique_name();
@@ -60,13 +88,17 @@ impl Fixture {
     }
 
     fn send(&self, route: &Route, client: &Client) -> Answer {
-        let mut path = route.path.to_owned();
-        if let Some((before, _)) = route.path.split_once("/:") {
-            path = format!("{before}/{}", self.target(route.target));
-        }
+        let segment = |segment: &str| match segment.strip_prefix(':') {
+            Some(_) => self.target(route.target),
+            None => segment.to_owned(),
+        };
+        let path = route.path.split('/').map(segment).collect::<Vec<_>>().join("/");
         let mut request = client.request(route.method, &path);
         if let Some(body) = route.body {
             request = request.json(body(&self.own.project_id));
+        }
+        if let Target::ClaimToken = route.target {
+            request = request.json(json!({"claim_token": self.target(route.target)}));
         }
         request.send()
     }
@@ -85,6 +117,10 @@ pub(crate) fn unique_name() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("name-{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn text_of(object: &Value, member: &str) -> String {
+    object[member].as_str().expect("a string").to_owned()
 }
 
 fn key_id(organization: &Organization, key: &str) -> String {

@@ -1,7 +1,7 @@
 //! The table itself.
 
 use super::unique_name;
-use audit_tests::event;
+use audit_tests::{alert_rule, event};
 use serde_json::{Value, json};
 
 /// What a request with a credential comes to.
@@ -27,6 +27,17 @@ pub(crate) enum Target {
     Key,
     Rule,
     Tier,
+    AlertRule,
+    Alert,
+    /// The same for every request.
+    Webhook,
+    /// For a request that deletes it.
+    NewWebhook,
+    Delivery,
+    /// A stream that somebody has begun.
+    Stream,
+    /// The same, named by the body.
+    ClaimToken,
 }
 
 /// What a master key acts on.
@@ -109,12 +120,33 @@ const fn open(path: &'static str) -> Route {
     }
 }
 
+/// A route that needs no credential and minds none, and takes something.
+const fn anyone(path: &'static str) -> Route {
+    let success = Success(201);
+    Route {
+        method: "POST",
+        master: success,
+        project: success,
+        test: success,
+        viewer: success,
+        revoked: success,
+        none: success,
+        strangers_master: success,
+        strangers_project: success,
+        ..open(path)
+    }
+}
+
 fn new_key(project_id: &str) -> Value {
     json!({"project_id": project_id, "type": "project", "name": "a key"})
 }
 
 fn new_rule(_: &str) -> Value {
     json!({"type": "pattern", "name": "a rule", "pattern": "zebra"})
+}
+
+fn new_webhook(_: &str) -> Value {
+    json!({"url": "https://example.com/hook"})
 }
 
 fn new_tier(_: &str) -> Value {
@@ -192,6 +224,72 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         target: Target::Tier,
         ..master("DELETE", "/api/v1/viewer-tiers/:name", 200)
+    },
+    both("GET", "/api/v1/alerts/rules", 200),
+    Route {
+        body: Some(|_| alert_rule(json!({"action_pattern": "never.used"}))),
+        ..master("POST", "/api/v1/alerts/rules", 201)
+    },
+    Route {
+        target: Target::AlertRule,
+        body: Some(|_| json!({"enabled": false})),
+        ..master("PATCH", "/api/v1/alerts/rules/:id", 200)
+    },
+    Route {
+        target: Target::AlertRule,
+        ..master("DELETE", "/api/v1/alerts/rules/:id", 200)
+    },
+    both("GET", "/api/v1/alerts", 200),
+    // The alert is of a live event, so a test key of the same project does not find it.
+    Route {
+        target: Target::Alert,
+        body: Some(|_| json!({"status": "acknowledged"})),
+        test: NotFound,
+        strangers_project: NotFound,
+        ..both("PATCH", "/api/v1/alerts/:id", 200)
+    },
+    master("GET", "/api/v1/alerts/webhooks", 200),
+    Route {
+        body: Some(new_webhook),
+        ..master("POST", "/api/v1/alerts/webhooks", 201)
+    },
+    Route {
+        target: Target::Webhook,
+        body: Some(|_| json!({"enabled": true})),
+        ..master("PATCH", "/api/v1/alerts/webhooks/:id", 200)
+    },
+    Route {
+        target: Target::NewWebhook,
+        ..master("DELETE", "/api/v1/alerts/webhooks/:id", 200)
+    },
+    Route {
+        target: Target::Webhook,
+        ..master("GET", "/api/v1/alerts/webhooks/:id/deliveries", 200)
+    },
+    Route {
+        target: Target::Webhook,
+        ..master("POST", "/api/v1/alerts/webhooks/:id/test", 202)
+    },
+    Route {
+        target: Target::Webhook,
+        ..master("POST", "/api/v1/alerts/webhooks/:id/rotate-secret", 200)
+    },
+    Route {
+        target: Target::Delivery,
+        ..master("POST", "/api/v1/alerts/deliveries/:id/retry", 202)
+    },
+    Route {
+        target: Target::Stream,
+        body: Some(|_| event()),
+        ..anyone("/api/v1/streams/:token/events")
+    },
+    Route {
+        target: Target::Stream,
+        ..open("/api/v1/streams/:token/info")
+    },
+    Route {
+        target: Target::ClaimToken,
+        ..master("POST", "/api/v1/streams/claim", 200)
     },
     // After all rows in which a master key names no project: from here on the organization has several.
     Route {

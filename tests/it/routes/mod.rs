@@ -1,3 +1,4 @@
+mod alerts;
 mod events;
 mod keys;
 mod projects;

@@ -1,0 +1,224 @@
+//! How often one credential may ask. Off unless configured.
+
+use audit_tests::{
+    Answer, Client, Database, DatabaseKind, Organization, Server, Stream, command_line_with, event,
+    on_both_databases,
+};
+use std::time::Instant;
+
+const BURST: u64 = 4;
+/// More requests than fit between two tokens however fast the machine is. The slowest rate is one a second.
+const REQUESTS_MAX: usize = 2_000;
+const NAMES: [&str; 3] = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
+
+/// Limit, remaining and reset of an answer, if it has them.
+fn allowance(answer: &Answer) -> Option<[u64; 3]> {
+    let values = NAMES.map(|name| {
+        answer
+            .header(name)
+            .map(|text| text.parse::<u64>().expect("a number"))
+    });
+    match values {
+        [Some(limit), Some(remaining), Some(reset)] => Some([limit, remaining, reset]),
+        [None, None, None] => None,
+        _ => panic!("some headers are missing: {answer:?}"),
+    }
+}
+
+fn allowed(answer: &Answer) -> [u64; 3] {
+    allowance(answer).unwrap_or_else(|| panic!("no headers: {answer:?}"))
+}
+
+fn start(database: DatabaseKind, per_second: &str, burst: Option<&str>) -> Server {
+    let mut environment = vec![("AUDIT_RATE_LIMIT_PER_SECOND", per_second)];
+    environment.extend(burst.map(|burst| ("AUDIT_RATE_LIMIT_BURST", burst)));
+    Server::start(&Database::create(database), &environment)
+}
+
+/// Asks until it is refused, and gives the refusal and how many requests were let through.
+fn exhaust(client: &Client) -> (Answer, u64) {
+    for number in 0..REQUESTS_MAX {
+        let answer = client.get("/events").send();
+        if answer.status() == 429 {
+            return (answer, number as u64);
+        }
+        answer.expect_status(200);
+    }
+    panic!("no request is refused");
+}
+
+on_both_databases! {
+    nothing_is_limited_unless_configured,
+    a_burst_is_let_through_and_then_what_comes_back,
+    a_token_comes_back_in_time,
+    each_credential_has_its_own_bucket,
+    a_key_has_one_bucket_however_it_is_written,
+    every_answer_to_a_credential_says_what_is_left,
+    who_has_no_credential_is_not_limited,
+    the_burst_is_a_second_s_worth_unless_configured,
+}
+
+fn nothing_is_limited_unless_configured(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    for _ in 0..5 {
+        assert_eq!(allowance(&project.get("/events").send().expect_status(200)), None);
+    }
+    let server = start(database, "0", Some("1"));
+    let project = Organization::create(&server, "enterprise").project();
+    for _ in 0..5 {
+        assert_eq!(allowance(&project.get("/events").send().expect_status(200)), None);
+    }
+}
+
+fn a_burst_is_let_through_and_then_what_comes_back(database: DatabaseKind) {
+    let server = start(database, "1", Some("4"));
+    let project = Organization::create(&server, "enterprise").project();
+    let started = Instant::now();
+    for number in 1..=BURST {
+        let [limit, remaining, reset] = allowed(&project.get("/events").send().expect_status(200));
+        assert_eq!(limit, BURST);
+        let come_back = started.elapsed().as_secs();
+        assert!(
+            (BURST - number..=BURST - number + come_back).contains(&remaining),
+            "{remaining} after {number}"
+        );
+        assert!((1..=number).contains(&reset), "{reset} s after {number}");
+    }
+    let (refusal, more) = exhaust(&project);
+    let elapsed = started.elapsed().as_secs_f64();
+    assert!((more as f64) <= elapsed, "{more} requests more after {elapsed} s");
+    let refusal = refusal.expect_error(429, "rate_limited");
+    assert_eq!(refusal.header("retry-after"), Some("1"));
+    let [limit, remaining, reset] = allowed(&refusal);
+    assert_eq!((limit, remaining), (BURST, 0));
+    assert!((BURST - 1..=BURST).contains(&reset), "{reset}");
+    // What is refused is not done, and does not count.
+    for _ in 0..5 {
+        let answer = project.post("/events").json(event()).send();
+        if answer.status() == 429 {
+            assert_eq!(answer.header("retry-after"), Some("1"));
+            assert!(allowed(&answer)[2] <= BURST);
+        }
+    }
+}
+
+fn a_token_comes_back_in_time(database: DatabaseKind) {
+    let server = start(database, "1", Some("2"));
+    let project = Organization::create(&server, "enterprise").project();
+    let (refusal, _) = exhaust(&project);
+    let seconds = refusal
+        .header("retry-after")
+        .and_then(|text| text.parse().ok())
+        .expect("Retry-After");
+    audit_tests::Deadline::seconds(seconds).pass();
+    project.get("/events").send().expect_status(200);
+}
+
+fn each_credential_has_its_own_bucket(database: DatabaseKind) {
+    let server = start(database, "1", Some("30"));
+    let organization = Organization::create(&server, "enterprise");
+    let clients = [
+        organization.test(),
+        organization.viewer("tenant-1", "full"),
+        organization.viewer("tenant-1", "full"),
+        organization.project(),
+    ];
+    for client in &clients {
+        assert!(allowed(&client.get("/events").send().expect_status(200))[1] > 20);
+        exhaust(client);
+    }
+    assert!(allowed(&organization.master().get("/events").send().expect_status(200))[1] > 20);
+}
+
+fn a_key_has_one_bucket_however_it_is_written(database: DatabaseKind) {
+    let server = start(database, "1", Some("50"));
+    let organization = Organization::create(&server, "enterprise");
+    exhaust(&organization.project());
+    for scheme in ["bearer", "BEARER", "bEaReR"] {
+        let header = format!("{scheme} {}", organization.project_key);
+        let client = server.client().with_header("authorization", &header);
+        // Were it another bucket, it would be full.
+        assert!(allowed(&client.get("/events").send())[1] < 25, "{scheme}");
+    }
+}
+
+fn every_answer_to_a_credential_says_what_is_left(database: DatabaseKind) {
+    let server = start(database, "50", Some("1000"));
+    let organization = Organization::create(&server, "enterprise");
+    let project = organization.project();
+    let answers = [
+        (201, project.post("/events").json(event()).send()),
+        (400, project.post("/events").raw_json("{").send()),
+        (403, project.post("/redaction/rules").raw_json("{}").send()),
+        (404, project.get("/nothing").send()),
+        (405, project.put("/events").raw_json("{}").send()),
+        (415, project.post("/events").raw("x").send()),
+        (
+            401,
+            organization
+                .with_credential("pk_live_mistyped")
+                .get("/events")
+                .send(),
+        ),
+        (
+            401,
+            organization.with_credential("nonsense").get("/events").send(),
+        ),
+    ];
+    for (status, answer) in answers {
+        let answer = answer.expect_status(status);
+        let [limit, remaining, reset] = allowed(&answer);
+        assert_eq!(limit, 1_000);
+        assert!((900..1_000).contains(&remaining), "{remaining}: {answer:?}");
+        assert_eq!(
+            reset, 1,
+            "at fifty a second the few that are missing are back at once"
+        );
+    }
+}
+
+fn who_has_no_credential_is_not_limited(database: DatabaseKind) {
+    let server = start(database, "1", Some("1"));
+    let client = server.client();
+    let stream = Stream::of(&client);
+    for _ in 0..5 {
+        for path in ["/healthz", "/readyz"] {
+            assert_eq!(
+                allowance(&client.request("GET", path).send().expect_status(200)),
+                None
+            );
+        }
+        let refused = client.get("/events").send().expect_error(401, "unauthorized");
+        assert_eq!(allowance(&refused), None);
+        assert_eq!(allowance(&stream.send(event()).expect_status(201)), None);
+        assert_eq!(allowance(&stream.info().expect_status(200)), None);
+    }
+}
+
+fn the_burst_is_a_second_s_worth_unless_configured(database: DatabaseKind) {
+    let server = start(database, "7", None);
+    let project = Organization::create(&server, "enterprise").project();
+    let [limit, remaining, reset] = allowed(&project.get("/events").send().expect_status(200));
+    assert_eq!([limit, remaining, reset], [7, 6, 1]);
+}
+
+#[test]
+fn a_wrong_rate_is_refused() {
+    let database = Database::create(DatabaseKind::Sqlite);
+    let serve = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--database-url",
+        database.url(),
+    ];
+    for (name, value) in [
+        ("AUDIT_RATE_LIMIT_PER_SECOND", "-1"),
+        ("AUDIT_RATE_LIMIT_PER_SECOND", "fast"),
+        ("AUDIT_RATE_LIMIT_BURST", "0"),
+        ("AUDIT_RATE_LIMIT_BURST", "-5"),
+    ] {
+        let refusal = command_line_with(&serve, &[(name, value)]).refusal();
+        assert!(refusal.contains(value), "{name}: {refusal}");
+    }
+}

@@ -1,0 +1,380 @@
+//! Reading alerts: `GET /alerts`.
+
+use audit_tests::{Client, DatabaseKind, Organization, alert_rule, door_opened, on_both_databases};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const ALERTS: usize = 23;
+
+/// A project with [`ALERTS`] alerts of two rules, some of them at the same moment.
+fn organization_with_alerts(database: DatabaseKind) -> Organization {
+    let organization = Organization::fresh(database);
+    organization.create_alert_rule(alert_rule(json!({"name": "doors", "severity": "low"})));
+    organization.create_alert_rule(alert_rule(
+        json!({"name": "windows", "severity": "high", "action_pattern": "window.*"}),
+    ));
+    let window = |n: usize| audit_tests::merge(door_opened(&actor(n)), json!({"action": "window.opened"}));
+    let project = organization.project();
+    for batch in 0..4 {
+        project.store_all((0..4).map(|n| door_opened(&actor(batch * 4 + n))).collect());
+    }
+    project.store_all((0..3).map(window).collect());
+    for n in 3..7 {
+        project.store(window(n));
+    }
+    organization
+}
+
+fn actor(n: usize) -> String {
+    format!("actor-{n}")
+}
+
+fn ids(alerts: &[Value]) -> Vec<String> {
+    alerts
+        .iter()
+        .map(|alert| alert["id"].as_str().expect("an id").to_owned())
+        .collect()
+}
+
+fn text<'a>(alert: &'a Value, member: &str) -> &'a str {
+    alert[member].as_str().expect("a string")
+}
+
+/// The first page of three alerts, and its cursor.
+fn first_page(client: &Client, parameters: &[(&str, &str)]) -> (Vec<Value>, String) {
+    let answer = client
+        .get("/alerts")
+        .queries(parameters)
+        .query("limit", "3")
+        .send()
+        .expect_status(200);
+    (answer.list("alerts"), answer.text("cursor"))
+}
+
+on_both_databases! {
+    an_alert_has_the_documented_members,
+    alerts_come_newest_first,
+    the_pages_together_are_everything_exactly_once_in_order,
+    fifty_alerts_are_a_page_unless_more_are_asked_for,
+    alerts_that_fire_meanwhile_move_nothing,
+    filters_find_what_they_say_and_combine,
+    both_ends_of_a_period_belong_to_it,
+    a_cursor_is_bound_to_its_filters,
+    a_changed_cursor_is_refused,
+    every_wrong_parameter_is_named,
+    alerts_of_another_project_are_not_seen,
+    each_environment_sees_its_own_alerts,
+    one_alert_cannot_be_read_alone,
+}
+
+fn an_alert_has_the_documented_members(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let rule = organization.create_alert_rule(alert_rule(json!({"name": "doors", "severity": "medium"})));
+    let id = organization.project().store(door_opened("actor-7"));
+    let answer = organization.project().get("/alerts").send().expect_status(200);
+    assert_eq!(
+        (&answer["cursor"], &answer["has_more"]),
+        (&json!(null), &json!(false))
+    );
+    let alert = organization.project().only_alert();
+    let alert_id = text(&alert, "id");
+    assert!(
+        alert_id.starts_with("alt_") && alert_id.len() == "alt_".len() + 26,
+        "{alert_id}"
+    );
+    let fired_at = text(&alert, "fired_at");
+    assert!(
+        fired_at.len() == "2026-01-15T10:30:00.000Z".len() && fired_at.ends_with('Z'),
+        "{fired_at}"
+    );
+    let expected = json!({
+        "id": alert_id, "rule_id": rule["id"], "rule_name": "doors", "severity": "medium", "status": "open",
+        "group_key": "actor-7", "event_count": 1, "sample_event_ids": [id], "fired_at": fired_at,
+        "acknowledged_at": null, "resolved_at": null,
+    });
+    assert_eq!(alert, expected);
+    assert_eq!(organization.master().alerts(&[]), [expected]);
+}
+
+fn alerts_come_newest_first(database: DatabaseKind) {
+    let organization = organization_with_alerts(database);
+    let alerts = organization.project().all_alerts();
+    assert_eq!(alerts.len(), ALERTS);
+    let order: Vec<(&str, &str)> = alerts
+        .iter()
+        .map(|alert| (text(alert, "fired_at"), text(alert, "id")))
+        .collect();
+    assert!(order.is_sorted_by(|newer, older| newer > older), "{order:?}");
+}
+
+fn the_pages_together_are_everything_exactly_once_in_order(database: DatabaseKind) {
+    let project = organization_with_alerts(database).project();
+    let all = ids(&project.all_alerts());
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), ALERTS);
+    for limit in ["1", "2", "7", "22", "23", "24", "100"] {
+        let pages = project.pages_of("/alerts", "alerts", &[("limit", limit)]);
+        assert_eq!(ids(&pages.concat()), all, "limit {limit}");
+        let size: usize = limit.parse().expect("a number");
+        assert_eq!(
+            pages.len(),
+            ALERTS.div_ceil(size),
+            "no empty page at the end, limit {limit}"
+        );
+    }
+    let (_, cursor) = first_page(&project, &[]);
+    let larger = project.alerts(&[("limit", "10"), ("cursor", &cursor)]);
+    assert_eq!(ids(&larger), all[3..13], "the page size may change on the way");
+}
+
+fn fifty_alerts_are_a_page_unless_more_are_asked_for(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    organization.create_alert_rule(alert_rule(json!({})));
+    let project = organization.project();
+    project.store_all((0..100).map(|n| door_opened(&actor(n))).collect());
+    project.store(door_opened("actor-1"));
+    assert_eq!(project.alerts(&[]).len(), 50);
+    let answer = project.get("/alerts").query("limit", "100").send();
+    let answer = answer.expect_status(200);
+    assert_eq!(
+        (answer.list("alerts").len(), &answer["has_more"]),
+        (100, &json!(true))
+    );
+}
+
+fn alerts_that_fire_meanwhile_move_nothing(database: DatabaseKind) {
+    let organization = organization_with_alerts(database);
+    let project = organization.project();
+    let existing = ids(&project.all_alerts());
+    let (mut alerts, mut cursor) = first_page(&project, &[]);
+    let mut seen = Vec::new();
+    loop {
+        seen.append(&mut alerts);
+        project.store(door_opened("somebody"));
+        let answer = project
+            .get("/alerts")
+            .queries(&[("limit", "3"), ("cursor", &cursor)])
+            .send()
+            .expect_status(200);
+        alerts = answer.list("alerts");
+        match answer["cursor"].as_str() {
+            Some(next) => next.clone_into(&mut cursor),
+            None => break,
+        }
+    }
+    seen.append(&mut alerts);
+    assert_eq!(ids(&seen), existing);
+}
+
+fn filters_find_what_they_say_and_combine(database: DatabaseKind) {
+    let organization = organization_with_alerts(database);
+    let project = organization.project();
+    let rules = organization.project().alert_rules();
+    let (doors, windows) = (text(&rules[5], "id"), text(&rules[6], "id"));
+    let all = project.all_alerts();
+    project.move_alert(&all[0], "acknowledged");
+    project.move_alert(&all[1], "resolved");
+    project.move_alert(&all[22], "resolved");
+    let all = project.all_alerts();
+    let cases: [(&[(&str, &str)], usize); 13] = [
+        (&[("rule_id", doors)], 16),
+        (&[("rule_id", windows)], 7),
+        (&[("rule_id", "auth_brute_force")], 0),
+        (&[("rule_id", "67e55044-10b1-426f-9247-bb680e5fe0c8")], 0),
+        (&[("rule_id", "nonsense")], 0),
+        (&[("severity", "high")], 7),
+        (&[("severity", "critical")], 0),
+        (&[("status", "open")], 20),
+        (&[("status", "acknowledged")], 1),
+        (&[("status", "resolved")], 2),
+        (&[("status", "resolved"), ("severity", "low")], 1),
+        (&[("status", "resolved"), ("rule_id", windows)], 1),
+        (&[("status", "acknowledged"), ("rule_id", doors)], 0),
+    ];
+    for (parameters, count) in cases {
+        let matches = |alert: &&Value| {
+            let mut parameters = parameters.iter();
+            parameters.all(|(name, value)| alert[*name] == *value)
+        };
+        let expected: Vec<Value> = all.iter().filter(matches).cloned().collect();
+        assert_eq!(expected.len(), count, "{parameters:?}");
+        assert_eq!(project.alerts(parameters), expected, "{parameters:?}");
+        let small_pages = [parameters, &[("limit", "2")]].concat();
+        let pages = project.pages_of("/alerts", "alerts", &small_pages);
+        assert_eq!(pages.concat(), expected, "{parameters:?}");
+    }
+}
+
+fn both_ends_of_a_period_belong_to_it(database: DatabaseKind) {
+    let project = organization_with_alerts(database).project();
+    let all = project.all_alerts();
+    let (newer, older) = (text(&all[5], "fired_at"), text(&all[15], "fired_at"));
+    let periods: [&[(&str, &str)]; 5] = [
+        &[("start_date", older)],
+        &[("end_date", older)],
+        &[("start_date", older), ("end_date", newer)],
+        &[("start_date", older), ("end_date", older)],
+        &[("start_date", newer), ("end_date", older), ("severity", "low")],
+    ];
+    for period in periods {
+        let within = |alert: &&Value| {
+            let fired_at = text(alert, "fired_at");
+            let mut parameters = period.iter();
+            parameters.all(|&(name, value)| match name {
+                "start_date" => fired_at >= value,
+                "end_date" => fired_at <= value,
+                _ => alert[name] == *value,
+            })
+        };
+        let expected: Vec<Value> = all.iter().filter(within).cloned().collect();
+        assert_eq!(project.alerts(period), expected, "{period:?}");
+    }
+    let with_offset = format!("{}+00:00", older.trim_end_matches('Z'));
+    let alerts = project.alerts(&[("start_date", &with_offset)]);
+    assert!(alerts.len() > 15, "{}", alerts.len());
+    assert_eq!(project.alerts(&[("end_date", "2020-01-01T00:00:00Z")]).len(), 0);
+}
+
+fn a_cursor_is_bound_to_its_filters(database: DatabaseKind) {
+    let project = organization_with_alerts(database).project();
+    let (_, cursor) = first_page(&project, &[("severity", "low")]);
+    let others: [&[(&str, &str)]; 5] = [
+        &[],
+        &[("severity", "high")],
+        &[("status", "open")],
+        &[("severity", "low"), ("status", "open")],
+        &[("severity", "low"), ("end_date", "2099-01-01T00:00:00Z")],
+    ];
+    for other in others {
+        let request = project.get("/alerts").queries(other).query("cursor", &cursor);
+        request.send().expect_invalid(&["cursor"]);
+    }
+    let same = project.alerts(&[("severity", "low"), ("cursor", &cursor)]);
+    assert_eq!(same.len(), 13);
+}
+
+fn a_changed_cursor_is_refused(database: DatabaseKind) {
+    let organization = organization_with_alerts(database);
+    let project = organization.project();
+    let (_, cursor) = first_page(&project, &[]);
+    let other = |character| if character == 'A' { 'B' } else { 'A' };
+    let mut changed: Vec<String> = (0..cursor.chars().count())
+        .map(|position| {
+            let characters = cursor.chars().enumerate();
+            let changed = characters.map(|(at, old)| if at == position { other(old) } else { old });
+            changed.collect()
+        })
+        .collect();
+    changed.extend([
+        format!("{cursor}A"),
+        cursor[1..].to_owned(),
+        "x".to_owned(),
+        "é".to_owned(),
+    ]);
+    let events = project.get("/events").query("limit", "1").send().text("cursor");
+    changed.push(events);
+    for cursor in changed {
+        project
+            .get("/alerts")
+            .query("cursor", &cursor)
+            .send()
+            .expect_invalid(&["cursor"]);
+    }
+    let stranger = Organization::fresh(database).project();
+    let answer = stranger.get("/alerts").query("cursor", &cursor).send();
+    assert!(
+        answer.status() == 400 || answer["alerts"] == json!([]),
+        "{answer:?}"
+    );
+}
+
+fn every_wrong_parameter_is_named(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let get = |name: &str, value: &str| organization.project().get("/alerts").query(name, value).send();
+    for (name, value) in [
+        ("limit", "0"),
+        ("limit", "101"),
+        ("limit", "-1"),
+        ("limit", "ten"),
+        ("limit", ""),
+        ("severity", "urgent"),
+        ("status", "closed"),
+        ("status", "Open"),
+        ("start_date", "yesterday"),
+        ("end_date", "2026-01-15"),
+        ("group_key", "actor-1"),
+        ("offset", "5"),
+    ] {
+        get(name, value).expect_invalid(&[name]);
+    }
+    get("limit", "1").expect_status(200);
+    let both = [("limit", "0"), ("severity", "x"), ("colour", "red")];
+    let answer = organization.project().get("/alerts").queries(&both).send();
+    answer.expect_invalid(&["limit", "severity", "colour"]);
+}
+
+fn alerts_of_another_project_are_not_seen(database: DatabaseKind) {
+    let organization = organization_with_alerts(database);
+    let default = organization.project_id.clone();
+    let other = organization.create_project("other");
+    let other_key = organization.with_credential(&organization.create_key_of(&other, "live"));
+    assert_eq!(other_key.alerts(&[]).len(), 0);
+    assert_eq!(Organization::fresh(database).project().alerts(&[]).len(), 0);
+    let master = organization.master();
+    assert_eq!(master.alerts(&[("project_id", &other)]).len(), 0);
+    assert_eq!(master.alerts(&[("project_id", &default)]).len(), ALERTS);
+    master.get("/alerts").send().expect_invalid(&["project_id"]);
+    let rule = alert_rule(json!({}));
+    let in_other = master.with_header("x-project-id", &other);
+    in_other
+        .post("/alerts/rules")
+        .json(rule)
+        .send()
+        .expect_status(201);
+    other_key.store(door_opened("actor-1"));
+    assert_eq!(other_key.alerts(&[]).len(), 1);
+    assert_eq!(organization.project().all_alerts().len(), ALERTS);
+}
+
+fn each_environment_sees_its_own_alerts(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    organization.create_alert_rule(alert_rule(json!({})));
+    let test = organization.test();
+    organization.project().store(door_opened("live-actor"));
+    test.store(door_opened("test-actor"));
+    let group_key = |alert: Value| alert["group_key"].clone();
+    assert_eq!(group_key(organization.project().only_alert()), "live-actor");
+    assert_eq!(group_key(test.only_alert()), "test-actor");
+    let master = organization.master();
+    assert_eq!(group_key(master.only_alert()), "live-actor");
+    let asked = |environment: &str| master.alerts(&[("environment", environment)]);
+    assert_eq!(asked("live"), organization.project().alerts(&[]));
+    assert_eq!(asked("test"), test.alerts(&[]));
+    master
+        .get("/alerts")
+        .query("environment", "staging")
+        .send()
+        .expect_invalid(&["environment"]);
+    let answer = organization
+        .project()
+        .get("/alerts")
+        .query("environment", "test")
+        .send();
+    assert!(!answer.body().to_string().contains("test-actor"), "{answer:?}");
+}
+
+fn one_alert_cannot_be_read_alone(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    organization.create_alert_rule(alert_rule(json!({})));
+    let alert = organization.raise_alert();
+    let path = format!("/alerts/{}", text(&alert, "id"));
+    let answer = organization.project().get(&path).send();
+    let answer = answer.expect_error(405, "method_not_allowed");
+    assert!(
+        answer
+            .header("allow")
+            .is_some_and(|allow| allow.contains("PATCH")),
+        "{answer:?}"
+    );
+    let answer = organization.project().delete("/alerts").send();
+    answer.expect_error(405, "method_not_allowed");
+}

@@ -1,0 +1,197 @@
+//! `kill -9`: a stream is claimed wholly or not at all, and loses nothing that was acknowledged.
+
+use super::{UNLIMITED, ids_of};
+use audit_tests::{
+    Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, event, event_with,
+    on_both_databases,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+const WRITERS: usize = 4;
+const EVENTS: usize = 300;
+/// How many requests of others are answered between the claim and the kill, round by round.
+const ANSWERS_BEFORE_KILL: [usize; 5] = [0, 1, 3, 7, 15];
+
+/// On SQLite the claim is held up by counting, on PostgreSQL by sleeping, after it has moved the first event.
+const SLOW_SQLITE: &str = "CREATE TRIGGER slow BEFORE DELETE ON stream_events WHEN OLD.number = 0 BEGIN
+    SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000000) SELECT i FROM n);
+    END";
+const SLOW_POSTGRES: &str = "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_sleep(3); RETURN NULL; END $$;
+    CREATE TRIGGER slow BEFORE DELETE ON stream_events FOR EACH STATEMENT EXECUTE FUNCTION slow()";
+const SLEEPING: &str = "pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+
+fn of_tenant(tenant: &str, count: usize) -> Vec<Value> {
+    vec![event_with(json!({"tenant_id": tenant})); count]
+}
+
+fn stored_ids(client: &Client, tenant: &str) -> BTreeSet<String> {
+    let pages = client.pages(&[("tenant_id", tenant), ("limit", "200")]);
+    pages.iter().flat_map(|page| ids_of(page)).collect()
+}
+
+fn wait_for_answers(answered: &Receiver<()>, count: usize) {
+    let deadline = Deadline::seconds(60);
+    for _ in 0..count {
+        let left = deadline.left().expect("the writers are answered in time");
+        answered
+            .recv_timeout(left)
+            .expect("the writers are answered in time");
+    }
+}
+
+/// Posts events of nobody's concern until the server is gone.
+fn write_until_gone(project: &Client, answered: &Sender<()>) {
+    while let Ok(answer) = project.post("/events").json(event()).try_send() {
+        answer.expect_status(201);
+        answered.send(()).expect("the receiver outlives the writer");
+    }
+}
+
+/// Sends to a stream until the server is gone: what was answered, and how many events were sent without an answer.
+fn send_until_gone(stream: &Stream, answered: &Sender<()>) -> (Vec<String>, usize) {
+    let mut acknowledged = Vec::new();
+    for number in 0.. {
+        let count = if number % 2 == 0 { 5 } else { 1 };
+        let Ok(answer) = stream.post().json(Value::Array(vec![event(); count])).try_send() else {
+            return (acknowledged, count);
+        };
+        acknowledged.extend(answer.expect_status(201).ids());
+        answered.send(()).expect("the receiver outlives the writers");
+    }
+    (acknowledged, 0)
+}
+
+/// Claims, kills the server meanwhile, and gives what the claim was answered, if it was.
+fn kill_during_claim(
+    server: Server,
+    stream: &Stream,
+    organization: &Organization,
+    answers: usize,
+) -> Option<u64> {
+    let (sender, answered) = mpsc::channel();
+    thread::scope(|scope| {
+        let project = organization.project().with_own_connections();
+        scope.spawn(move || write_until_gone(&project, &sender));
+        wait_for_answers(&answered, 1);
+        let request = stream.claim(&organization.master().with_own_connections());
+        let claim = scope.spawn(move || request.try_send().ok());
+        wait_for_answers(&answered, answers);
+        server.kill();
+        let answer = claim.join().expect("the claimant ends")?;
+        answer.expect_status(200)["event_count"].as_u64()
+    })
+}
+
+on_both_databases! {
+    kill_9_leaves_a_stream_claimed_wholly_or_not_at_all,
+    kill_9_in_the_middle_of_a_claim_leaves_the_stream_as_it_was,
+    kill_9_loses_nothing_that_a_stream_has_acknowledged,
+}
+
+fn kill_9_leaves_a_stream_claimed_wholly_or_not_at_all(database: DatabaseKind) {
+    let database = Database::create(database);
+    let mut server = Server::start(&database, UNLIMITED);
+    let created = Organization::create(&server, "enterprise");
+    for (round, answers) in ANSWERS_BEFORE_KILL.into_iter().enumerate() {
+        let (tenant, organization) = (format!("claimed-{round}"), created.on(&server));
+        let stream = Stream::of(&server.client());
+        let batches = (0..EVENTS / 100).flat_map(|_| stream.store_all(of_tenant(&tenant, 100)));
+        let sent: BTreeSet<String> = batches.collect();
+        let answer = kill_during_claim(server, &stream, &organization, answers);
+        server = Server::start(&database, UNLIMITED);
+        let (stream, organization) = (stream.held_by(&server.client()), created.on(&server));
+        let project = organization.project();
+        let (status, count) = stream.state();
+        assert_eq!(count, EVENTS as u64);
+        if status == "active" {
+            assert_eq!(answer, None, "what was answered stays");
+            assert_eq!(stored_ids(&project, &tenant).len(), 0, "nothing is moved");
+            assert_eq!(stream.move_to(&organization.master()), EVENTS as u64);
+        } else {
+            assert_eq!(status, "claimed");
+            assert!(answer.is_none_or(|count| count == EVENTS as u64), "{answer:?}");
+        }
+        assert_eq!(stored_ids(&project, &tenant), sent);
+        stream
+            .claim(&organization.master())
+            .send()
+            .expect_error(410, "stream_already_claimed");
+    }
+}
+
+fn kill_9_in_the_middle_of_a_claim_leaves_the_stream_as_it_was(kind: DatabaseKind) {
+    let database = Database::create(kind);
+    let server = Server::start(&database, UNLIMITED);
+    let created = Organization::create(&server, "enterprise");
+    let stream = Stream::of(&server.client());
+    let sent: BTreeSet<String> = stream.store_all(of_tenant("claimed", 50)).into_iter().collect();
+    let slow = match kind {
+        DatabaseKind::Sqlite => SLOW_SQLITE,
+        DatabaseKind::Postgres => SLOW_POSTGRES,
+    };
+    database.execute(slow);
+    thread::scope(|scope| {
+        let request = stream.claim(&created.master());
+        let claim = scope.spawn(move || request.try_send().is_ok());
+        Deadline::seconds(60).poll("the claim to be at work", || match kind {
+            DatabaseKind::Sqlite => database.is_being_written().then_some(()),
+            DatabaseKind::Postgres => (database.count(SLEEPING) > 0).then_some(()),
+        });
+        server.kill();
+        assert!(!claim.join().expect("the claimant ends"), "it was not answered");
+    });
+    database.execute(match kind {
+        DatabaseKind::Sqlite => "DROP TRIGGER slow",
+        DatabaseKind::Postgres => "DROP TRIGGER slow ON stream_events",
+    });
+    let server = Server::start(&database, UNLIMITED);
+    let (stream, organization) = (stream.held_by(&server.client()), created.on(&server));
+    assert_eq!(stream.state(), ("active".to_owned(), sent.len() as u64));
+    assert_eq!(organization.project().count(), 0);
+    stream.store(event());
+    assert_eq!(stream.move_to(&organization.master()), sent.len() as u64 + 1);
+    assert_eq!(
+        stored_ids(&organization.project(), "claimed")
+            .intersection(&sent)
+            .count(),
+        sent.len()
+    );
+}
+
+fn kill_9_loses_nothing_that_a_stream_has_acknowledged(database: DatabaseKind) {
+    let database = Database::create(database);
+    let server = Server::start(&database, UNLIMITED);
+    let created = Organization::create(&server, "enterprise");
+    let stream = Stream::of(&server.client());
+    stream.store(event_with(json!({"tenant_id": "other"})));
+    let (sender, answered) = mpsc::channel();
+    let outcomes = thread::scope(|scope| {
+        let start = |_| {
+            let (stream, sender) = (stream.held_by(&server.client()), sender.clone());
+            scope.spawn(move || send_until_gone(&stream, &sender))
+        };
+        let writers: Vec<_> = (0..WRITERS).map(start).collect();
+        wait_for_answers(&answered, 30);
+        server.kill();
+        writers
+            .into_iter()
+            .map(|writer| writer.join().expect("a writer ends"))
+            .collect::<Vec<_>>()
+    });
+    let server = Server::start(&database, UNLIMITED);
+    let (stream, organization) = (stream.held_by(&server.client()), created.on(&server));
+    let count = stream.state().1;
+    assert_eq!(stream.move_to(&organization.master()), count);
+    let unanswered: usize = outcomes.iter().map(|(_, count)| count).sum();
+    let acknowledged: BTreeSet<String> = outcomes.into_iter().flat_map(|(ids, _)| ids).collect();
+    let stored = stored_ids(&organization.project(), "tenant-1");
+    assert!(acknowledged.is_subset(&stored), "an acknowledged event is lost");
+    assert!(
+        stored.len() - acknowledged.len() <= unanswered,
+        "more is stored than was sent"
+    );
+}

@@ -1,0 +1,117 @@
+//! Seven days, on the test's clock.
+
+use super::UNLIMITED;
+use audit_tests::{
+    Clock, Database, DatabaseKind, Deadline, Organization, Server, Stream, event, on_both_databases,
+};
+use serde_json::json;
+
+const CREATED: &str = "2026-03-10T10:20:30.456Z";
+const LAST_MILLISECOND: &str = "2026-03-17T10:20:30.455Z";
+const EXPIRES: &str = "2026-03-17T10:20:30.456Z";
+
+/// How long the first purge after a start may take: five seconds, and a busy machine.
+const PURGE_SECONDS_MAX: u64 = 60;
+
+fn assert_expired(stream: &Stream, organization: &Organization) {
+    assert_eq!(stream.state().0, "expired");
+    stream.send(event()).expect_error(410, "stream_expired");
+    stream
+        .send(json!([event(), event()]))
+        .expect_error(410, "stream_expired");
+    stream
+        .claim(&organization.master())
+        .send()
+        .expect_error(410, "stream_expired");
+}
+
+on_both_databases! {
+    a_stream_lives_for_seven_days,
+    a_claimed_stream_stays_claimed,
+    what_expired_is_removed_and_never_comes_back,
+}
+
+fn a_stream_lives_for_seven_days(database: DatabaseKind) {
+    let Some(mut clock) = Clock::at(CREATED) else {
+        return;
+    };
+    let server = Server::start_at(&Database::create(database), UNLIMITED, &clock);
+    let organization = Organization::create(&server, "enterprise");
+    let streams = [(); 2].map(|()| Stream::of(&server.client()));
+    streams[0].store(event());
+    streams[1].store(event());
+    clock.set("2026-03-15T00:00:00Z");
+    streams[0].store(event());
+    let info = streams[0].info().expect_status(200);
+    assert_eq!(info["created_at"], CREATED);
+    assert_eq!(info["expires_at"], EXPIRES, "no later event prolongs it");
+    clock.set(LAST_MILLISECOND);
+    streams.iter().for_each(|stream| drop(stream.store(event())));
+    assert_eq!(streams[0].state(), ("active".to_owned(), 3));
+    assert_eq!(streams[1].move_to(&organization.master()), 2);
+    clock.set(EXPIRES);
+    assert_expired(&streams[0], &organization);
+    assert_eq!(streams[0].state().1, 3);
+    assert_eq!(organization.project().count(), 2);
+}
+
+fn a_claimed_stream_stays_claimed(database: DatabaseKind) {
+    let Some(mut clock) = Clock::at(CREATED) else {
+        return;
+    };
+    let database = Database::create(database);
+    let server = Server::start_at(&database, UNLIMITED, &clock);
+    let organization = Organization::create(&server, "enterprise");
+    let [claimed, abandoned] = [(); 2].map(|()| Stream::of(&server.client()));
+    claimed.store_all(vec![event(); 3]);
+    abandoned.store(event());
+    claimed.move_to(&organization.master());
+    clock.set("2026-03-18T00:00:00Z");
+    drop(server);
+    let server = Server::start_at(&database, UNLIMITED, &clock);
+    // The other one shows that the purge has been.
+    Deadline::seconds(PURGE_SECONDS_MAX).poll("the purge", || {
+        (database.count("stream_events") == 0).then_some(())
+    });
+    let (claimed, organization) = (claimed.held_by(&server.client()), organization.on(&server));
+    assert_eq!(claimed.state(), ("claimed".to_owned(), 3));
+    claimed.send(event()).expect_error(410, "stream_already_claimed");
+    claimed
+        .claim(&organization.master())
+        .send()
+        .expect_error(410, "stream_already_claimed");
+    assert_eq!(organization.project().count(), 3);
+}
+
+fn what_expired_is_removed_and_never_comes_back(database: DatabaseKind) {
+    let Some(mut clock) = Clock::at(CREATED) else {
+        return;
+    };
+    let database = Database::create(database);
+    let server = Server::start_at(&database, UNLIMITED, &clock);
+    let organization = Organization::create(&server, "enterprise");
+    let expired = [(); 3].map(|()| Stream::of(&server.client()));
+    expired
+        .iter()
+        .for_each(|stream| drop(stream.store_all(vec![event(); 5])));
+    clock.set(LAST_MILLISECOND);
+    let alive = Stream::of(&server.client());
+    alive.store_all(vec![event(); 2]);
+    clock.set(EXPIRES);
+    drop(server);
+    let server = Server::start_at(&database, UNLIMITED, &clock);
+    let organization = organization.on(&server);
+    Deadline::seconds(PURGE_SECONDS_MAX).poll("the purge", || {
+        (database.count("stream_events") == 2).then_some(())
+    });
+    assert_eq!(database.count("streams"), 4, "the tombstones stay");
+    let expired = expired.map(|stream| stream.held_by(&server.client()));
+    for moment in [EXPIRES, "2027-05-01T00:00:00Z", CREATED, EXPIRES] {
+        clock.set(moment);
+        expired
+            .iter()
+            .for_each(|stream| assert_expired(stream, &organization));
+    }
+    assert_eq!(expired[0].state().1, 5);
+    assert_eq!(alive.held_by(&server.client()).move_to(&organization.master()), 2);
+}

@@ -1,0 +1,285 @@
+//! Each limit of streams, at it and one past it.
+
+use super::{TRUSTING, UNLIMITED, UNTIL_MIDNIGHT, assert_limited};
+use audit_tests::{
+    Client, Database, DatabaseKind, Organization, Server, Stream, address, claim_token, command_line_with,
+    event, event_with, on_both_databases,
+};
+use serde_json::{Value, json};
+
+/// The interface's limits, which the shared servers have.
+const REQUESTS_PER_MINUTE: usize = 30;
+const NEW_PER_DAY: usize = 10;
+const EVENTS_PER_DAY: usize = 100;
+const EVENTS_TOTAL: usize = 500;
+const MINUTE: std::ops::RangeInclusive<u64> = 1..=60;
+
+fn somebody(database: DatabaseKind) -> Client {
+    Server::shared(database).client().with_address(&address())
+}
+
+fn batch(count: usize) -> Value {
+    Value::Array(vec![event(); count])
+}
+
+fn keyed(key: usize) -> Value {
+    event_with(json!({"idempotency_key": format!("key-{key}")}))
+}
+
+on_both_databases! {
+    thirty_requests_a_minute,
+    what_is_refused_for_another_reason_is_a_request_too,
+    each_address_has_its_own_requests,
+    ten_new_streams_a_day,
+    a_hundred_events_a_day,
+    five_hundred_events_in_all,
+    repeats_are_answered_at_the_limits_and_use_nothing,
+    each_limit_can_be_configured,
+    zero_means_no_limit,
+    a_first_batch_that_is_refused_begins_no_stream,
+    limits_hold_across_kill_9,
+}
+
+fn thirty_requests_a_minute(database: DatabaseKind) {
+    let client = somebody(database);
+    let stream = Stream::of(&client);
+    stream.info().expect_error(404, "stream_not_found");
+    for number in 1..REQUESTS_PER_MINUTE {
+        match number % 3 {
+            0 => stream.send(batch(2)).expect_status(201),
+            1 => stream.send(event()).expect_status(201),
+            _ => stream.info().expect_status(200),
+        };
+    }
+    let count = stream.held_by(&somebody(database)).state().1;
+    for _ in 0..3 {
+        assert_limited(stream.info(), "rate_limited", MINUTE);
+        assert_limited(stream.send(event()), "rate_limited", MINUTE);
+        assert_limited(Stream::of(&client).send(event()), "rate_limited", MINUTE);
+    }
+    assert_eq!(
+        stream.held_by(&somebody(database)).state().1,
+        count,
+        "nothing is stored"
+    );
+    // Who has a master key is no stranger.
+    let master = Organization::fresh(database).master();
+    assert_eq!(stream.move_to(&master), count);
+}
+
+fn what_is_refused_for_another_reason_is_a_request_too(database: DatabaseKind) {
+    let stream = Stream::of(&somebody(database));
+    stream.store_all(vec![event(); 100]);
+    for _ in 1..REQUESTS_PER_MINUTE {
+        assert_limited(stream.send(event()), "stream_daily_limit_reached", UNTIL_MIDNIGHT);
+    }
+    assert_limited(stream.send(event()), "rate_limited", MINUTE);
+}
+
+fn each_address_has_its_own_requests(database: DatabaseKind) {
+    let (one, other) = (somebody(database), somebody(database));
+    let stream = Stream::of(&one);
+    for _ in 0..REQUESTS_PER_MINUTE {
+        stream.info().expect_error(404, "stream_not_found");
+    }
+    assert_limited(stream.send(event()), "rate_limited", MINUTE);
+    stream.held_by(&other).store(event());
+    assert_limited(stream.info(), "rate_limited", MINUTE);
+    stream.held_by(&other).info().expect_status(200);
+}
+
+fn ten_new_streams_a_day(database: DatabaseKind) {
+    let client = somebody(database);
+    let streams = [(); NEW_PER_DAY].map(|()| Stream::of(&client));
+    for stream in &streams {
+        stream.store(event());
+    }
+    let one_more = Stream::of(&client);
+    assert_limited(one_more.send(event()), "rate_limited", UNTIL_MIDNIGHT);
+    one_more.info().expect_error(404, "stream_not_found");
+    streams[0].store(event());
+    assert_limited(one_more.send(event()), "rate_limited", UNTIL_MIDNIGHT);
+    one_more.held_by(&somebody(database)).store(event());
+    one_more.store(event());
+}
+
+fn a_hundred_events_a_day(database: DatabaseKind) {
+    let stream = Stream::fresh(database);
+    stream.store_all(vec![event(); EVENTS_PER_DAY - 1]);
+    assert_limited(
+        stream.send(batch(2)),
+        "stream_daily_limit_reached",
+        UNTIL_MIDNIGHT,
+    );
+    assert_eq!(stream.state().1, EVENTS_PER_DAY as u64 - 1, "refused whole");
+    stream.store(event());
+    assert_limited(stream.send(event()), "stream_daily_limit_reached", UNTIL_MIDNIGHT);
+    let elsewhere = stream.held_by(&somebody(database));
+    assert_limited(
+        elsewhere.send(event()),
+        "stream_daily_limit_reached",
+        UNTIL_MIDNIGHT,
+    );
+    assert_eq!(
+        stream.move_to(&Organization::fresh(database).master()),
+        EVENTS_PER_DAY as u64
+    );
+}
+
+fn five_hundred_events_in_all(database: DatabaseKind) {
+    let environment = [("AUDIT_STREAM_EVENTS_PER_DAY", "0")];
+    let server = Server::start(&Database::create(database), &environment);
+    let organization = Organization::create(&server, "enterprise");
+    let stream = Stream::of(&server.client());
+    for _ in 0..EVENTS_TOTAL / 100 - 1 {
+        stream.send(batch(100)).expect_status(201);
+    }
+    stream.send(batch(99)).expect_status(201);
+    let refuse = |body: Value| {
+        let answer = stream.send(body).expect_error(429, "stream_event_limit_reached");
+        assert_eq!(answer.header("retry-after"), None, "waiting does not help");
+    };
+    refuse(batch(2));
+    assert_eq!(stream.state().1, EVENTS_TOTAL as u64 - 1, "refused whole");
+    stream.store(event());
+    refuse(event());
+    assert_eq!(stream.move_to(&organization.master()), EVENTS_TOTAL as u64);
+    assert_eq!(organization.project().count(), EVENTS_TOTAL);
+}
+
+fn repeats_are_answered_at_the_limits_and_use_nothing(database: DatabaseKind) {
+    let stream = Stream::fresh(database);
+    let ids = stream.store_all((0..EVENTS_PER_DAY - 1).map(keyed).collect());
+    assert_eq!(stream.store_all((0..50).map(keyed).collect()), ids[..50]);
+    // Twelve repeats, a fault, a conflict and one more event.
+    let mut events: Vec<Value> = (0..12).map(keyed).collect();
+    events.extend([
+        json!({}),
+        event_with(json!({"idempotency_key": "key-0", "tenant_id": "x"})),
+        event(),
+    ]);
+    assert_eq!(
+        stream.send(Value::Array(events)).expect_status(201).ids().len(),
+        13
+    );
+    assert_eq!(stream.state().1, EVENTS_PER_DAY as u64);
+    assert_eq!(stream.store(keyed(7)), ids[7]);
+    assert_limited(
+        stream.send(json!([keyed(7), event()])),
+        "stream_daily_limit_reached",
+        UNTIL_MIDNIGHT,
+    );
+    let conflict = event_with(json!({"idempotency_key": "key-0", "tenant_id": "x"}));
+    stream.send(conflict).expect_error(409, "conflict");
+    assert_eq!(stream.state().1, EVENTS_PER_DAY as u64);
+}
+
+fn each_limit_can_be_configured(database: DatabaseKind) {
+    let environment = [
+        TRUSTING,
+        ("AUDIT_STREAM_REQUESTS_PER_MINUTE", "12"),
+        ("AUDIT_STREAM_NEW_PER_DAY", "2"),
+        ("AUDIT_STREAM_EVENTS_PER_DAY", "3"),
+        ("AUDIT_STREAM_EVENTS_TOTAL", "5"),
+    ];
+    let server = Server::start(&Database::create(database), &environment);
+    let client = server.client().with_address(&address());
+    let [one, two, three] = [(); 3].map(|()| Stream::of(&client));
+    one.store_all(vec![event(); 3]);
+    assert_limited(one.send(event()), "stream_daily_limit_reached", UNTIL_MIDNIGHT);
+    two.store(event());
+    assert_limited(three.send(event()), "rate_limited", UNTIL_MIDNIGHT);
+    // Past both limits of events: no waiting until tomorrow helps.
+    let answer = two.send(batch(5)).expect_error(429, "stream_event_limit_reached");
+    assert_eq!(answer.header("retry-after"), None);
+    for _ in 5..12 {
+        one.info().expect_status(200);
+    }
+    assert_limited(one.info(), "rate_limited", MINUTE);
+}
+
+fn zero_means_no_limit(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), UNLIMITED);
+    let stream = Stream::of(&server.client());
+    for _ in 0..EVENTS_TOTAL / 100 + 1 {
+        stream.store_all(vec![event(); 100]);
+    }
+    for _ in 0..NEW_PER_DAY {
+        Stream::of(&server.client()).store(event());
+    }
+    for _ in 0..REQUESTS_PER_MINUTE {
+        stream.info().expect_status(200);
+    }
+}
+
+fn a_first_batch_that_is_refused_begins_no_stream(database: DatabaseKind) {
+    let environment = [
+        ("AUDIT_STREAM_NEW_PER_DAY", "1"),
+        ("AUDIT_STREAM_EVENTS_PER_DAY", "3"),
+    ];
+    let server = Server::start(&Database::create(database), &environment);
+    let stream = Stream::of(&server.client());
+    assert_limited(
+        stream.send(batch(4)),
+        "stream_daily_limit_reached",
+        UNTIL_MIDNIGHT,
+    );
+    stream.info().expect_error(404, "stream_not_found");
+    Stream::of(&server.client()).store_all(vec![event(); 3]);
+}
+
+fn limits_hold_across_kill_9(database: DatabaseKind) {
+    let environment = [
+        ("AUDIT_STREAM_REQUESTS_PER_MINUTE", "12"),
+        ("AUDIT_STREAM_NEW_PER_DAY", "3"),
+        ("AUDIT_STREAM_EVENTS_PER_DAY", "7"),
+        ("AUDIT_STREAM_EVENTS_TOTAL", "7"),
+    ];
+    let database = Database::create(database);
+    let mut server = Server::start(&database, &environment);
+    let tokens = [(); 4].map(|()| claim_token());
+    let stream = |server: &Server, number: usize| Stream::of(&server.client()).with_token(&tokens[number]);
+    let restart = |server: Server| {
+        server.kill();
+        Server::start(&database, &environment)
+    };
+    stream(&server, 0).store_all(vec![event(); 6]);
+    stream(&server, 1).store(event());
+    server = restart(server);
+    stream(&server, 0).store(event());
+    stream(&server, 2).store(event());
+    server = restart(server);
+    let full = stream(&server, 0);
+    full.send(event()).expect_error(429, "stream_event_limit_reached");
+    assert_limited(stream(&server, 3).send(event()), "rate_limited", UNTIL_MIDNIGHT);
+    while full.info().status() == 200 {}
+    assert_limited(full.info(), "rate_limited", MINUTE);
+    server = restart(server);
+    assert_limited(stream(&server, 0).info(), "rate_limited", MINUTE);
+}
+
+#[test]
+fn a_wrong_limit_is_refused() {
+    let database = Database::create(DatabaseKind::Sqlite);
+    let serve = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--database-url",
+        database.url(),
+    ];
+    let cases = [
+        ("AUDIT_STREAM_REQUESTS_PER_MINUTE", "-1"),
+        ("AUDIT_STREAM_REQUESTS_PER_MINUTE", "many"),
+        ("AUDIT_STREAM_NEW_PER_DAY", "-1"),
+        ("AUDIT_STREAM_EVENTS_PER_DAY", "1.5"),
+        ("AUDIT_STREAM_EVENTS_TOTAL", "lots"),
+        ("AUDIT_TRUSTED_PROXIES", "proxy.example.com"),
+        ("AUDIT_TRUSTED_PROXIES", "10.0.0.0/33"),
+        ("AUDIT_TRUSTED_PROXIES", "10.0.0.0/8;127.0.0.1"),
+    ];
+    for (name, value) in cases {
+        let refusal = command_line_with(&serve, &[(name, value)]).refusal();
+        assert!(refusal.contains(value), "{name}: {refusal}");
+    }
+}

@@ -1,0 +1,59 @@
+//! Anonymous streams. On the shared servers each test sends from addresses of its own, because limits go by address.
+
+mod claim;
+mod claim_projects;
+mod claim_redaction;
+mod client_address;
+mod crash;
+mod expiry;
+mod info;
+mod ingest;
+mod limits;
+mod model;
+mod nodes;
+mod privacy;
+mod purge;
+mod races;
+mod resets;
+
+use audit_tests::{Answer, Database, DatabaseKind, Server};
+use serde_json::Value;
+use std::ops::RangeInclusive;
+
+/// A server with this in its environment takes the word of the tests for where they send from.
+const TRUSTING: (&str, &str) = ("AUDIT_TRUSTED_PROXIES", "127.0.0.1");
+/// Streams without limits.
+const UNLIMITED: &[(&str, &str)] = &[
+    ("AUDIT_STREAM_REQUESTS_PER_MINUTE", "0"),
+    ("AUDIT_STREAM_NEW_PER_DAY", "0"),
+    ("AUDIT_STREAM_EVENTS_PER_DAY", "0"),
+    ("AUDIT_STREAM_EVENTS_TOTAL", "0"),
+];
+/// Until the next UTC day begins.
+const UNTIL_MIDNIGHT: RangeInclusive<u64> = 1..=24 * 60 * 60;
+
+/// As many servers as the database is for: two on PostgreSQL, one on SQLite.
+fn nodes(database: &Database, kind: DatabaseKind, environment: &[(&str, &str)]) -> Vec<Server> {
+    let count = match kind {
+        DatabaseKind::Sqlite => 1,
+        DatabaseKind::Postgres => 2,
+    };
+    (0..count).map(|_| Server::start(database, environment)).collect()
+}
+
+/// Asserts the refusal of a limit, and that `Retry-After` is within these seconds.
+fn assert_limited(answer: Answer, code: &str, seconds: RangeInclusive<u64>) {
+    let answer = answer.expect_error(429, code);
+    let retry_after = answer.header("retry-after").and_then(|text| text.parse().ok());
+    let retry_after: u64 = retry_after.unwrap_or_else(|| panic!("no Retry-After: {answer:?}"));
+    assert!(
+        seconds.contains(&retry_after),
+        "{retry_after} s is not in {seconds:?}"
+    );
+}
+
+/// The ids of these events.
+fn ids_of(events: &[Value]) -> Vec<String> {
+    let id = |event: &Value| event["id"].as_str().expect("an event has an id").to_owned();
+    events.iter().map(id).collect()
+}

@@ -1,0 +1,142 @@
+//! Neither what streams redact nor their tokens may be found where they do not belong.
+
+use super::UNLIMITED;
+use audit_tests::{
+    Database, DatabaseKind, Deadline, Organization, Server, Stream, event_with, on_both_databases,
+};
+use serde_json::{Value, json};
+
+const SENSITIVE: [&str; 5] = [
+    "jane@example.com",
+    "4111 1111 1111 1111",
+    "123-45-6789",
+    "AKIAIOSFODNN7EXAMPLE",
+    "Keyword@example.com",
+];
+
+fn sensitive() -> Value {
+    event_with(json!({
+        "actor": {"email": SENSITIVE[0], "id": SENSITIVE[0]},
+        "target": {"id": "t", "type": "card", "name": SENSITIVE[1]},
+        "context": {"user_agent": SENSITIVE[2]},
+        "metadata": {"note": SENSITIVE[3], SENSITIVE[4]: true},
+        "changes": [{"field": "email", "before": null, "after": SENSITIVE[0]}],
+        "idempotency_key": "k",
+    }))
+}
+
+/// A token as text, in upper case, without hyphens and as bytes.
+fn shapes(token: &str) -> [Vec<u8>; 4] {
+    let bare = token.replace('-', "");
+    let number = u128::from_str_radix(&bare, 16).expect("a token is hexadecimal");
+    [
+        token.as_bytes().to_vec(),
+        token.to_uppercase().into_bytes(),
+        bare.into_bytes(),
+        number.to_be_bytes().to_vec(),
+    ]
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack.windows(needle.len()).any(|window| window == needle)
+}
+
+on_both_databases! {
+    a_token_is_neither_logged_nor_measured,
+    nothing_that_is_redacted_is_stored,
+}
+
+#[test]
+fn neither_what_is_redacted_nor_the_token_reaches_the_files() {
+    let database = Database::create(DatabaseKind::Sqlite);
+    let server = Server::start(&database, UNLIMITED);
+    let organization = Organization::create(&server, "enterprise");
+    let [kept, claimed] = [(); 2].map(|()| Stream::of(&server.client()));
+    let assert_clean = |when: &str| {
+        let files = database.files();
+        assert!(
+            files.iter().any(|(_, bytes)| contains(bytes, b"tenant-1")),
+            "the events are there"
+        );
+        for (path, bytes) in files {
+            for text in SENSITIVE {
+                assert!(
+                    !contains(&bytes, text.as_bytes()),
+                    "{when}: {text} in {}",
+                    path.display()
+                );
+            }
+            for shape in [&kept, &claimed].iter().flat_map(|stream| shapes(&stream.token)) {
+                assert!(!contains(&bytes, &shape), "{when}: a token in {}", path.display());
+            }
+        }
+    };
+    kept.store(sensitive());
+    claimed.store_all(vec![
+        sensitive(),
+        event_with(json!({"metadata": {"note": SENSITIVE[0]}})),
+    ]);
+    kept.info().expect_status(200);
+    assert_clean("before the claim");
+    assert_eq!(claimed.move_to(&organization.master()), 2);
+    assert_clean("after the claim");
+    server.terminate();
+    server.wait(Deadline::seconds(15)).success();
+    assert_clean("after the end");
+}
+
+fn nothing_that_is_redacted_is_stored(database: DatabaseKind) {
+    let own = Database::create(database);
+    let server = Server::start(&own, UNLIMITED);
+    let organization = Organization::create(&server, "enterprise");
+    let stream = Stream::of(&server.client());
+    stream.store(sensitive());
+    let matching = |what: &str| own.count(&format!("stream_events WHERE body LIKE '%{what}%'"));
+    assert_eq!(matching("tenant-1"), 1);
+    for text in SENSITIVE {
+        assert_eq!(matching(text), 0, "{text}");
+    }
+    stream.move_to(&organization.master());
+    assert_eq!(own.count("stream_events"), 0, "moved, not copied");
+}
+
+fn a_token_is_neither_logged_nor_measured(database: DatabaseKind) {
+    let environment = [UNLIMITED, &[("RUST_LOG", "debug")]].concat();
+    let server = Server::start(&Database::create(database), &environment);
+    let organization = Organization::create(&server, "enterprise");
+    let stream = Stream::of(&server.client());
+    stream.info().expect_error(404, "stream_not_found");
+    stream.store(sensitive());
+    stream
+        .send(json!({"claim_token": stream.token}))
+        .expect_error(400, "validation_error");
+    stream.info().expect_status(200);
+    stream
+        .claim(&organization.project())
+        .send()
+        .expect_error(403, "forbidden");
+    stream.move_to(&organization.master());
+    stream
+        .claim(&organization.master())
+        .send()
+        .expect_error(410, "stream_already_claimed");
+    stream
+        .send(sensitive())
+        .expect_error(410, "stream_already_claimed");
+    let mistyped = &stream.token[..35];
+    let path = format!("/streams/{mistyped}/info");
+    let answer = server.client().get(&path).send().expect_invalid(&["token"]);
+    assert!(!answer.body().to_string().contains(mistyped), "{answer:?}");
+    let metrics = server.client().request("GET", "/metrics").send_raw();
+    let metrics = String::from_utf8(metrics.bytes).expect("metrics are text");
+    server.terminate();
+    let log = server.wait(Deadline::seconds(15)).stderr;
+    assert!(log.contains("/streams/"), "requests are logged: {log}");
+    assert!(metrics.contains("/streams/"), "requests are measured: {metrics}");
+    for text in [log.to_lowercase(), metrics.to_lowercase()] {
+        assert!(!text.contains(mistyped), "the token in {text}");
+        for word in SENSITIVE {
+            assert!(!text.contains(&word.to_lowercase()), "{word} in {text}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A server that ends between an alert and its delivery, in whatever way: the delivery arrives after the next start.
+
+use super::attempts;
+use audit_tests::process::Exit;
+use audit_tests::{
+    Database, DatabaseKind, Deadline, Received, Receiver, Reply, Server, Subscription, door_opened,
+    on_both_databases, webhook_environment,
+};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const MANY: usize = 60;
+
+fn start(database: &Database) -> Server {
+    Server::start(database, &webhook_environment())
+}
+
+fn message_ids(requests: &[Received]) -> BTreeSet<&str> {
+    requests.iter().map(Received::message_id).collect()
+}
+
+/// What `kill -9` finds, each in an organization of its own: a lease is waited for once, not once for each.
+struct CutOff {
+    /// An alert that nobody was told of, because its receiver does not listen yet.
+    unmade: Subscription,
+    /// An attempt whose receiver has the request and does not answer.
+    under_way: Subscription,
+    /// A failed attempt, with a retry to come.
+    failed: Subscription,
+    /// Many alerts, some of them delivered.
+    many: Subscription,
+}
+
+impl CutOff {
+    fn begin(server: &Server) -> Self {
+        let begun = Self {
+            unmade: Subscription::to(server, Receiver::deaf()),
+            under_way: Subscription::on(server),
+            failed: Subscription::on(server),
+            many: Subscription::on(server),
+        };
+        begun.under_way.reply([Reply::Stall, Reply::Status(200)]);
+        begun.under_way.organization.raise_alert();
+        begun.under_way.wait_for(1);
+        begun.failed.reply([Reply::Status(500), Reply::Status(200)]);
+        begun.failed.organization.raise_alert();
+        begun.failed.wait_for_attempts(1);
+        let doors = (0..MANY).map(|n| door_opened(&format!("actor-{n}")));
+        begun.many.organization.project().store_all(doors.collect());
+        begun.many.wait_for(MANY / 4);
+        begun.unmade.organization.raise_alert();
+        begun
+    }
+
+    fn moved_to(self, server: &Server) -> Self {
+        Self {
+            unmade: self.unmade.moved_to(server),
+            under_way: self.under_way.moved_to(server),
+            failed: self.failed.moved_to(server),
+            many: self.many.moved_to(server),
+        }
+    }
+}
+
+on_both_databases! {
+    whatever_kill_9_cuts_off_is_delivered_after_it,
+    sigterm_does_not_wait_for_a_receiver_that_hangs,
+}
+
+fn whatever_kill_9_cuts_off_is_delivered_after_it(database: DatabaseKind) {
+    let database = Database::create(database);
+    let server = start(&database);
+    let mut begun = CutOff::begin(&server);
+    server.kill();
+    let server = start(&database);
+    begun.unmade.receiver.listen();
+    let begun = begun.moved_to(&server);
+    assert_failed_is_retried(&begun.failed);
+    assert_unmade_is_made(&begun.unmade);
+    assert_cut_off_attempt_is_made_again(&begun.under_way);
+    assert_all_are_told(&begun.many);
+}
+
+fn assert_unmade_is_made(unmade: &Subscription) {
+    let request = unmade.wait_for(1).remove(0);
+    let alert = unmade.organization.project().only_alert();
+    assert_eq!(request.json()["data"], alert);
+    unmade.wait_for_status("delivered");
+}
+
+fn assert_cut_off_attempt_is_made_again(under_way: &Subscription) {
+    let requests = under_way.wait_for(2);
+    assert_eq!(message_ids(&requests).len(), 1);
+    assert_eq!(requests[0].body, requests[1].body);
+    under_way.wait_for_status("delivered");
+    assert_eq!(under_way.wait_for(2).len(), 2);
+}
+
+fn assert_failed_is_retried(failed: &Subscription) {
+    let delivered = failed.wait_for_status("delivered");
+    let codes: Vec<&Value> = attempts(&delivered)
+        .iter()
+        .map(|attempt| &attempt["status_code"])
+        .collect();
+    assert_eq!(codes, [500, 200], "the log has come through, too");
+}
+
+fn assert_all_are_told(many: &Subscription) {
+    let deliveries = Deadline::seconds(90).poll("the log of deliveries", || {
+        let deliveries = many.master.deliveries(&many.webhook);
+        let is_delivered = |delivery: &Value| delivery["status"] == "delivered";
+        deliveries.iter().all(is_delivered).then_some(deliveries)
+    });
+    assert_eq!(deliveries.len(), MANY, "one for each alert");
+    let requests = many.wait_for(MANY);
+    let arrived = message_ids(&requests);
+    for delivery in &deliveries {
+        let id = delivery["message_id"].as_str().expect("an id");
+        assert!(arrived.contains(id), "{delivery}");
+    }
+    let alerts = many.organization.project().all_alerts();
+    let texts = |objects: &[Value], member: &str| -> BTreeSet<String> {
+        objects.iter().map(|object| object[member].to_string()).collect()
+    };
+    assert_eq!(texts(&deliveries, "alert_id"), texts(&alerts, "id"));
+}
+
+fn sigterm_does_not_wait_for_a_receiver_that_hangs(database: DatabaseKind) {
+    let database = Database::create(database);
+    let server = start(&database);
+    let subscription = Subscription::on(&server);
+    subscription.reply([Reply::Stall, Reply::Status(200)]);
+    subscription.organization.raise_alert();
+    subscription.wait_for(1);
+    server.terminate();
+    // Ten seconds are promised; the rest is for a busy machine. The attempt alone would take fifteen.
+    let finished = server.wait(Deadline::seconds(14));
+    assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+    let server = start(&database);
+    let subscription = subscription.moved_to(&server);
+    let requests = subscription.wait_for(2);
+    assert_eq!(message_ids(&requests).len(), 1);
+    subscription.wait_for_status("delivered");
+}

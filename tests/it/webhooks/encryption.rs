@@ -1,0 +1,172 @@
+//! Secrets: sealed in the database when there is a key, and never in a log.
+
+use audit_tests::{
+    Database, DatabaseKind, Deadline, Reply, Server, Subscription, assert_signed, command_line_with,
+    on_both_databases, webhook_environment,
+};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+/// Thirty-two bytes, spelled in two ways, and another thirty-two.
+const KEY_HEX: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const KEY_BASE64: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const OTHER_KEY: &str = "ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+fn start(database: &Database, key: Option<&str>) -> Server {
+    let mut environment = webhook_environment().to_vec();
+    environment.extend(key.map(|key| ("AUDIT_ENCRYPTION_KEY", key)));
+    Server::start(database, &environment)
+}
+
+fn stop(server: Server) {
+    server.terminate();
+    server.wait(Deadline::seconds(15)).success();
+}
+
+/// Asserts that a server with this key does not start, and says why in one line that does not tell the key.
+fn assert_refused(database: &Database, key: Option<&str>) {
+    let serve = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--database-url",
+        database.url(),
+    ];
+    let environment: Vec<(&str, &str)> = key.map(|key| ("AUDIT_ENCRYPTION_KEY", key)).into_iter().collect();
+    let refusal = command_line_with(&serve, &environment).refusal();
+    assert_eq!(refusal.lines().count(), 1, "one clear line: {refusal}");
+    if let Some(key) = key.filter(|key| !key.is_empty()) {
+        assert!(!refusal.contains(key), "{refusal}");
+    }
+}
+
+/// Whether a file of the database has the secret in it, as text or as the bytes that it stands for.
+fn holds(database: &Database, secret: &str) -> bool {
+    let text = secret.strip_prefix("whsec_").expect("a secret");
+    let bytes = STANDARD.decode(text).expect("a secret is base64");
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let needles = [text.as_bytes(), &bytes, hex.as_bytes()];
+    let holds = |file: &[u8]| {
+        needles.iter().any(|needle| {
+            let mut windows = file.windows(needle.len());
+            windows.any(|window| window == *needle)
+        })
+    };
+    database.files().iter().any(|(_, file)| holds(file))
+}
+
+fn secret_of(webhook: &Value) -> &str {
+    webhook["secret"].as_str().expect("a secret")
+}
+
+#[test]
+fn with_a_key_no_file_of_the_database_has_a_secret_in_it() {
+    let database = Database::create(DatabaseKind::Sqlite);
+    let server = start(&database, Some(KEY_HEX));
+    let subscription = Subscription::on(&server);
+    let rotated = subscription.master.rotate_secret(&subscription.webhook);
+    subscription.organization.raise_alert();
+    subscription.wait_for_status("delivered");
+    let secrets = [subscription.secret(), secret_of(&rotated)];
+    for secret in secrets {
+        assert!(!holds(&database, secret));
+    }
+    stop(server);
+    for secret in secrets {
+        assert!(!holds(&database, secret));
+    }
+    // Without a key it would be found.
+    let open = Database::create(DatabaseKind::Sqlite);
+    let server = start(&open, None);
+    let subscription = Subscription::on(&server);
+    stop(server);
+    assert!(holds(&open, subscription.secret()));
+}
+
+on_both_databases! {
+    what_is_sealed_is_opened_by_the_same_key_alone,
+    what_was_written_without_a_key_stays_readable_with_one,
+    a_key_of_another_form_is_refused,
+    no_secret_is_ever_logged,
+}
+
+fn what_is_sealed_is_opened_by_the_same_key_alone(database: DatabaseKind) {
+    let database = Database::create(database);
+    let server = start(&database, Some(KEY_HEX));
+    let subscription = Subscription::on(&server);
+    stop(server);
+    assert_refused(&database, Some(OTHER_KEY));
+    assert_refused(&database, None);
+    let server = start(&database, Some(KEY_BASE64));
+    let subscription = subscription.moved_to(&server);
+    subscription.organization.raise_alert();
+    let request = subscription.wait_for(1).remove(0);
+    assert_signed(&request, &[subscription.secret()]);
+}
+
+fn what_was_written_without_a_key_stays_readable_with_one(database: DatabaseKind) {
+    let database = Database::create(database);
+    let server = start(&database, None);
+    let subscription = Subscription::on(&server);
+    stop(server);
+    let server = start(&database, Some(KEY_HEX));
+    let subscription = subscription.moved_to(&server);
+    subscription.master.test_webhook(&subscription.webhook);
+    let request = subscription.wait_for(1).remove(0);
+    assert_signed(&request, &[subscription.secret()]);
+    let rotated = subscription.master.rotate_secret(&subscription.webhook);
+    subscription.master.test_webhook(&subscription.webhook);
+    let request = subscription.wait_for(2).remove(1);
+    assert_signed(&request, &[secret_of(&rotated), subscription.secret()]);
+    stop(server);
+    assert_refused(&database, None);
+}
+
+fn a_key_of_another_form_is_refused(database: DatabaseKind) {
+    let database = Database::create(database);
+    for key in [
+        "short",
+        &KEY_HEX[1..],
+        &KEY_HEX[2..],
+        &format!("{KEY_HEX}00"),
+        &"g".repeat(64),
+        &STANDARD.encode([7; 31]),
+        &STANDARD.encode([7; 33]),
+    ] {
+        assert_refused(&database, Some(key));
+    }
+}
+
+fn no_secret_is_ever_logged(database: DatabaseKind) {
+    let database = Database::create(database);
+    let mut environment = webhook_environment().to_vec();
+    environment.extend([("RUST_LOG", "debug"), ("AUDIT_ENCRYPTION_KEY", KEY_HEX)]);
+    let server = Server::start(&database, &environment);
+    let subscription = Subscription::on(&server);
+    subscription.reply([Reply::Status(500), Reply::Drop, Reply::Status(410)]);
+    let door = audit_tests::door_opened("Bodyword");
+    subscription.organization.project().store(door);
+    let pending = subscription.wait_for_attempts(1);
+    let rotated = subscription.master.rotate_secret(&subscription.webhook);
+    subscription.master.retry_delivery(&pending);
+    let pending = subscription.wait_for_attempts(2);
+    subscription.master.retry_delivery(&pending);
+    subscription.wait_for_status("failed");
+    subscription
+        .master
+        .delete(&subscription.path())
+        .send()
+        .expect_status(200);
+    server.terminate();
+    let finished = server.wait(Deadline::seconds(15));
+    let log = format!("{}\n{}", finished.stdout, finished.stderr);
+    assert!(log.contains("/api/v1/alerts"), "requests are logged: {log}");
+    for secret in [subscription.secret(), secret_of(&rotated)] {
+        let key = secret.strip_prefix("whsec_").expect("a secret");
+        assert!(!log.contains(key), "{key} in {log}");
+    }
+    for private in [KEY_HEX, "Bodyword"] {
+        assert!(!log.contains(private), "{private} in {log}");
+    }
+}

@@ -1,0 +1,104 @@
+//! A clock for a server that stands still until a test moves it, made with libfaketime (the Debian package
+//! `libfaketime`). With `AUDIT_TEST_REQUIRE_FAKETIME` set, not having the library is a failure.
+
+use crate::edge::{environment, temporary_directory};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
+
+/// The variant for programs with threads.
+const LIBRARY: &str = "libfaketimeMT.so.1";
+
+/// A clock that stands still until it is moved. Any number of servers may run on it; their timers, which measure how
+/// long something took, go on as ever.
+#[derive(Debug)]
+pub struct Clock {
+    library: PathBuf,
+    file: PathBuf,
+    now: OffsetDateTime,
+}
+
+impl Clock {
+    /// A clock that shows this RFC 3339 time. `None` where the library is missing; that is said on standard error, past
+    /// the capture of the test runner.
+    pub fn at(moment: &str) -> Option<Self> {
+        let clock = Self {
+            library: library()?,
+            file: temporary_directory("clock-").join("now"),
+            now: parse(moment),
+        };
+        clock.write();
+        Some(clock)
+    }
+
+    /// Moves it to this RFC 3339 time.
+    pub fn set(&mut self, moment: &str) {
+        self.now = parse(moment);
+        self.write();
+    }
+
+    /// Moves it on by so many milliseconds.
+    pub fn advance_millis(&mut self, milliseconds: i64) {
+        self.now += Duration::milliseconds(milliseconds);
+        self.write();
+    }
+
+    /// What it shows, in milliseconds since the Unix epoch.
+    pub fn millis(&self) -> i64 {
+        i64::try_from(self.now.unix_timestamp_nanos() / 1_000_000).expect("a time of this century")
+    }
+
+    /// What goes before the command line of a program so that it runs on this clock. `env` becomes the program, so
+    /// that the library is in no other process.
+    pub(crate) fn prefix(&self) -> Vec<String> {
+        let assignment = |name: &str, path: &Path| format!("{name}={}", path.display());
+        vec![
+            "env".to_owned(),
+            "TZ=UTC".to_owned(),
+            assignment("LD_PRELOAD", &self.library),
+            assignment("FAKETIME_TIMESTAMP_FILE", &self.file),
+            "FAKETIME_NO_CACHE=1".to_owned(),
+            "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
+            "NO_FAKE_STAT=1".to_owned(),
+        ]
+    }
+
+    /// The library reads the file whenever the program asks for the time, so it is exchanged in one step. It reads the
+    /// fraction as a binary number, which may fall short of the millisecond; hence a tenth of one more.
+    fn write(&self) {
+        let shown = self.now + Duration::microseconds(100);
+        let text = shown
+            .format(&Rfc3339)
+            .expect("a date of this century has a text form");
+        let text = text.trim_end_matches('Z').replace('T', " ");
+        let next = self.file.with_extension("next");
+        std::fs::write(&next, text).expect("write the time");
+        std::fs::rename(&next, &self.file).expect("exchange the time");
+    }
+}
+
+fn parse(moment: &str) -> OffsetDateTime {
+    OffsetDateTime::parse(moment, &Rfc3339).unwrap_or_else(|error| panic!("{error}: {moment}"))
+}
+
+/// Where Debian and those who build it themselves put the library.
+fn library() -> Option<PathBuf> {
+    let multiarch = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    let directories = multiarch
+        .map(|entry| entry.path())
+        .chain(["/usr/lib".into(), "/usr/local/lib".into()]);
+    let found = directories
+        .map(|directory| directory.join("faketime").join(LIBRARY))
+        .find(|path| path.is_file());
+    if found.is_none() {
+        let required = environment("AUDIT_TEST_REQUIRE_FAKETIME").is_some();
+        assert!(!required, "libfaketime is required but not installed");
+        let test = std::thread::current().name().unwrap_or("a test").to_owned();
+        let line = format!("SKIPPED: libfaketime: {test}: it is not installed\n");
+        std::io::stderr()
+            .write_all(line.as_bytes())
+            .expect("write to standard error");
+    }
+    found
+}

@@ -1,0 +1,134 @@
+//! Anonymous streams, and who sends to them.
+
+use crate::answer::Answer;
+use crate::client::{Client, Request};
+use crate::database::DatabaseKind;
+use crate::server::Server;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A number that no other test of this process has.
+fn number() -> u32 {
+    static COUNT: AtomicU32 = AtomicU32::new(1);
+    COUNT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A claim token (a UUIDv4) that nobody has used.
+pub fn claim_token() -> String {
+    let digest = Sha256::digest(format!("{} {}", std::process::id(), number()));
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "{}-{}-4{}-8{}-{}",
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..15],
+        &hex[15..18],
+        &hex[18..30]
+    )
+}
+
+/// An address that nobody has sent from.
+pub fn address() -> String {
+    Ipv4Addr::from_bits(Ipv4Addr::new(20, 0, 0, 0).to_bits() + number()).to_string()
+}
+
+impl Client {
+    /// The same client as a proxy shows it that forwards for `address`. For servers that trust proxies on 127.0.0.1, as
+    /// the shared ones do.
+    pub fn with_address(&self, address: &str) -> Self {
+        self.with_header("x-forwarded-for", address)
+    }
+}
+
+/// A token, and somebody who knows it.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    client: Client,
+    /// The claim token.
+    pub token: String,
+}
+
+impl Stream {
+    /// A new token on the shared server, with an address of its own to send from.
+    pub fn fresh(kind: DatabaseKind) -> Self {
+        Self::of(&Server::shared(kind).client().with_address(&address()))
+    }
+
+    /// A new token for this client.
+    pub fn of(client: &Client) -> Self {
+        Self {
+            client: client.clone(),
+            token: claim_token(),
+        }
+    }
+
+    /// Another token in the same hands.
+    #[must_use]
+    pub fn with_token(&self, token: &str) -> Self {
+        Self {
+            client: self.client.clone(),
+            token: token.to_owned(),
+        }
+    }
+
+    /// The same token in somebody else's hands.
+    #[must_use]
+    pub fn held_by(&self, client: &Client) -> Self {
+        Self {
+            client: client.clone(),
+            token: self.token.clone(),
+        }
+    }
+
+    /// The request that sends to it, without a body.
+    pub fn post(&self) -> Request {
+        self.client.post(&format!("/streams/{}/events", self.token))
+    }
+
+    /// Sends one event or an array.
+    pub fn send(&self, body: Value) -> Answer {
+        self.post().json(body).send()
+    }
+
+    /// Sends one event, which must be stored, and gives its id.
+    pub fn store(&self, event: Value) -> String {
+        let ids = self.send(event).expect_status(201).ids();
+        assert_eq!(ids.len(), 1, "{ids:?}");
+        ids[0].clone()
+    }
+
+    /// Sends a batch, all of which must be stored, and gives the ids.
+    pub fn store_all(&self, events: Vec<Value>) -> Vec<String> {
+        let count = events.len();
+        let ids = self.send(Value::Array(events)).expect_status(201).ids();
+        assert_eq!(ids.len(), count, "{ids:?}");
+        ids
+    }
+
+    /// Asks for what may be known of it.
+    pub fn info(&self) -> Answer {
+        self.client.get(&format!("/streams/{}/info", self.token)).send()
+    }
+
+    /// Its status and how many events it took.
+    pub fn state(&self) -> (String, u64) {
+        let info = self.info().expect_status(200);
+        let count = info["event_count"].as_u64();
+        (info.text("status"), count.expect("a number of events"))
+    }
+
+    /// The request that claims it.
+    pub fn claim(&self, claimant: &Client) -> Request {
+        claimant
+            .post("/streams/claim")
+            .json(json!({"claim_token": self.token}))
+    }
+
+    /// Claims it and gives how many events were moved.
+    pub fn move_to(&self, claimant: &Client) -> u64 {
+        let answer = self.claim(claimant).send().expect_status(200);
+        answer["event_count"].as_u64().expect("a number of events")
+    }
+}
