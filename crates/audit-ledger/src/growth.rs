@@ -1,20 +1,21 @@
 //! What an append adds to the tiles.
 
-use crate::tile::{Tile, TileError, TileId};
+use crate::tile::{TILE_HEIGHT, Tile, TileError, TileId};
 use crate::{Frontier, Hash, TreeHead};
 
 /// A tree growing by some leaves, and the tiles that they fill. One for each transaction that appends: it computes every
 /// hash once and holds 33 bytes or so for each new leaf.
 ///
 /// ```
-/// use audit_ledger::{Frontier, Growth, Hash, Tile, TileId};
+/// use audit_ledger::{Frontier, Growth, Hash};
+/// use std::io::{Error, ErrorKind};
 ///
 /// let mut growth = Growth::new(Frontier::new());
 /// for n in 0..300_u16 {
 ///     growth.append(Hash::of_leaf(&n.to_be_bytes()));
 /// }
 /// // The tree was empty, so no tile was begun before.
-/// let (frontier, full) = growth.finish(|id: TileId| Err(format!("{id} is not there")))?;
+/// let (frontier, full) = growth.finish(|_| Err(Error::from(ErrorKind::NotFound)))?;
 /// assert_eq!(full.iter().map(|tile| tile.id().to_string()).collect::<Vec<_>>(), ["tile/0/000"]);
 /// assert_eq!(frontier.size(), 300);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -35,8 +36,8 @@ pub enum GrowthError<E> {
     Read {
         /// The tile as it was before the append.
         id: TileId,
+        /// Why not.
         #[source]
-        #[allow(missing_docs, reason = "the source of an error needs no words")]
         source: E,
     },
     /// Another tile was read than was asked for.
@@ -65,8 +66,8 @@ impl Growth {
     pub fn append(&mut self, leaf: Hash) -> u64 {
         let added = &mut self.added;
         self.frontier.append_each(leaf, |level, hash| {
-            if level % 8 == 0
-                && let Some(hashes) = added.get_mut(usize::from(level / 8))
+            if level % TILE_HEIGHT == 0
+                && let Some(hashes) = added.get_mut(usize::from(level / TILE_HEIGHT))
             {
                 hashes.push(hash);
             }
@@ -85,8 +86,8 @@ impl Growth {
 
     /// The grown tree, and the tiles that have become full: those [`TileId::completed`] names.
     ///
-    /// `begun` reads a tile as it was before the append, partial therefore; it is asked for one at each level where a
-    /// tile becomes full that was not begun now: once in 256 leaves at level 0, once in 65,536 at level 1. The hashes of
+    /// `begun` reads a tile as it was before the append, partial therefore. It is asked for one at each level where a tile
+    /// becomes full that was begun earlier: about once in 256 leaves at level 0, once in 65,536 at level 1. The hashes of
     /// level 0 are those of the leaves, the others the roots of full tiles, so nothing but full tiles need be kept. What
     /// is read is held against the tree's own hashes, at the cost of one more hash for each leaf.
     ///

@@ -43,8 +43,8 @@ pub enum ProofTextError {
     Hash {
         /// Which one, from 0 on.
         position: usize,
+        /// Why not.
         #[source]
-        #[allow(missing_docs, reason = "the source of an error needs no words")]
         source: HashTextError,
     },
 }

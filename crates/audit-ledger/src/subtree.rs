@@ -40,9 +40,10 @@ impl Subtree {
         self.index << self.level..(self.index + 1) << self.level
     }
 
-    /// The complete subtrees that make up a tree of `size` leaves, largest first.
+    /// The complete subtrees that make up a tree of `size` leaves, largest first. More than [`TREE_LEAVES_MAX`] count as
+    /// that many.
     pub fn of_tree(size: u64) -> impl Iterator<Item = Self> {
-        Self::covering(0..size)
+        Self::covering(0..size.min(TREE_LEAVES_MAX))
     }
 
     /// The complete subtrees that make up some leaves, largest first. `leaves.start` is 0 or a multiple of the least
@@ -89,10 +90,14 @@ mod tests {
         let places = |size| Subtree::of_tree(size).map(|s| s.leaves()).collect::<Vec<_>>();
         assert_eq!(places(0), []);
         assert_eq!(places(7), [0..4, 4..6, 6..7]);
-        assert_eq!(places(TREE_LEAVES_MAX), [0..TREE_LEAVES_MAX]);
+        assert!(Subtree::of_tree(TREE_LEAVES_MAX).eq(Subtree::new(62, 0)));
+        assert!(Subtree::of_tree(u64::MAX).eq(Subtree::new(62, 0)));
         let all = Subtree::of_tree(TREE_LEAVES_MAX - 1).collect::<Vec<_>>();
         assert_eq!(all.len(), 62);
-        assert!(all.windows(2).all(|pair| pair[0].leaves().end == pair[1].leaves().start));
+        assert!(
+            all.windows(2)
+                .all(|pair| pair[0].leaves().end == pair[1].leaves().start)
+        );
     }
 
     #[test]

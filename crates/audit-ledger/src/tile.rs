@@ -16,7 +16,7 @@ use crate::subtree::TREE_LEAVES_MAX;
 use std::ops::Range;
 
 /// Levels of the tree from one level of tiles to the next.
-const TILE_HEIGHT: u8 = 8;
+pub(crate) const TILE_HEIGHT: u8 = 8;
 
 /// Which tile: its level, how many full tiles are to its left, and how many hashes it has. A tile with fewer than 256 is
 /// partial, the last one of its level in a tree of some size; it never changes either, wider ones come to be beside it.
@@ -77,7 +77,9 @@ impl TileId {
             && (1..=Self::WIDTH_MAX).contains(&width)
             && index <= TREE_LEAVES_MAX >> TILE_HEIGHT
             && id.places().end <= hashes_at(level, TREE_LEAVES_MAX);
-        in_range.then_some(id).ok_or(TileError::Range { level, index, width })
+        in_range
+            .then_some(id)
+            .ok_or(TileError::Range { level, index, width })
     }
 
     /// The tile's level: 0 for the hashes of leaves.
@@ -128,15 +130,12 @@ impl TileId {
         Self::at(level, places.start / u64::from(Self::WIDTH_MAX), size)
     }
 
-    /// The partial tiles of a tree of `size` leaves: at most one at each level, and none where the last one is full.
+    /// The partial tiles of a tree of `size` leaves: at most one at each level, and none where the last one is full. More
+    /// leaves than [`TREE_LEAVES_MAX`] count as that many, here and in [`Self::completed`].
     pub fn partial_of(size: u64) -> impl Iterator<Item = Self> {
         let size = size.min(TREE_LEAVES_MAX);
         (0..=Self::LEVEL_MAX).filter_map(move |level| {
-            Self::at(
-                level,
-                hashes_at(level, size) / u64::from(Self::WIDTH_MAX),
-                size,
-            )
+            Self::at(level, hashes_at(level, size) / u64::from(Self::WIDTH_MAX), size)
         })
     }
 
@@ -177,8 +176,5 @@ const fn hashes_at(level: u8, size: u64) -> u64 {
 fn places_of(subtree: Subtree) -> (u8, Range<u64>) {
     let within = subtree.level() % TILE_HEIGHT;
     let level = subtree.level() / TILE_HEIGHT;
-    (
-        level,
-        subtree.index() << within..(subtree.index() + 1) << within,
-    )
+    (level, subtree.index() << within..(subtree.index() + 1) << within)
 }

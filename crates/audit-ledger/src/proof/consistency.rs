@@ -74,9 +74,10 @@ impl ConsistencyProof {
         }
         // A complete earlier tree is a node of the later one, which the verifier has, so the proof leaves it out.
         let (mut hashes, mut node, mut last) = (self.hashes.iter(), from.size - 1, to.size - 1);
-        let start = match from.size.is_power_of_two() {
-            true => &from.root,
-            false => hashes.next().ok_or(ProofError::Length)?,
+        let start = if from.size.is_power_of_two() {
+            &from.root
+        } else {
+            hashes.next().ok_or(ProofError::Length)?
         };
         let complete_levels = node.trailing_ones();
         node >>= complete_levels;

@@ -20,8 +20,8 @@ pub struct MissingTile {
 }
 
 impl TileSet {
-    /// The tiles of a tree of `size` leaves that have the hashes of some subtrees. At a million leaves a proof needs at
-    /// most six, three of them partial.
+    /// The tiles of a tree of `size` leaves that have the hashes of some subtrees. At a million leaves an
+    /// inclusion proof needs at most six, three of them partial.
     ///
     /// # Errors
     /// [`MissingTile`] when the tree does not have one of the subtrees.

@@ -1,8 +1,8 @@
-//! A log as a service keeps one: the hashes of its leaves, its full tiles and its frontier, nothing else.
+//! A log as a service keeps one: the hashes of its leaves, its full tiles with their roots, and its frontier.
 
 use audit_ledger::{
-    ConsistencyProof, Frontier, Growth, GrowthError, Hash, InclusionProof, MissingTile, ReadError, Subtree, Tile,
-    TileId, TileSet, TreeHead,
+    ConsistencyProof, Frontier, Growth, GrowthError, Hash, InclusionProof, MissingTile, ReadError, Subtree,
+    Tile, TileId, TileSet, TreeHead,
 };
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Log {
     pub(crate) leaves: Vec<Hash>,
     pub(crate) full: BTreeMap<TileId, Tile>,
+    pub(crate) roots: BTreeMap<TileId, Hash>,
     pub(crate) frontier: Frontier,
 }
 
@@ -22,7 +23,10 @@ impl Log {
     }
 
     /// One transaction.
-    pub(crate) fn append(&mut self, leaves: impl IntoIterator<Item = Hash>) -> Result<(), GrowthError<String>> {
+    pub(crate) fn append(
+        &mut self,
+        leaves: impl IntoIterator<Item = Hash>,
+    ) -> Result<(), GrowthError<String>> {
         let mut growth = Growth::new(self.frontier.clone());
         let mut new = Vec::new();
         for leaf in leaves {
@@ -31,6 +35,8 @@ impl Log {
         }
         let (frontier, tiles) = growth.finish(|id| self.tile(id))?;
         self.leaves.extend(new);
+        self.roots
+            .extend(tiles.iter().filter_map(|tile| Some((tile.id(), tile.root()?))));
         self.full.extend(tiles.into_iter().map(|tile| (tile.id(), tile)));
         self.frontier = frontier;
         Ok(())
@@ -49,7 +55,7 @@ impl Log {
             0 => self.leaves.get(subtree.index() as usize).copied(),
             level => {
                 let below = TileId::new(level - 1, subtree.index(), TileId::WIDTH_MAX).ok()?;
-                self.full.get(&below)?.root()
+                self.roots.get(&below).copied()
             }
         };
         let hashes: Option<Vec<Hash>> = id.subtrees().map(hash).collect();
@@ -62,12 +68,20 @@ impl Log {
         ids.into_iter().map(|id| self.tile(id).unwrap()).collect()
     }
 
-    pub(crate) fn prove_inclusion(&self, index: u64, size: u64) -> Result<InclusionProof, ReadError<MissingTile>> {
+    pub(crate) fn prove_inclusion(
+        &self,
+        index: u64,
+        size: u64,
+    ) -> Result<InclusionProof, ReadError<MissingTile>> {
         let tiles = self.tiles(InclusionProof::subtrees(index, size)?, size);
         InclusionProof::prove(index, size, |subtree| tiles.hash(subtree))
     }
 
-    pub(crate) fn prove_consistency(&self, from: u64, to: u64) -> Result<ConsistencyProof, ReadError<MissingTile>> {
+    pub(crate) fn prove_consistency(
+        &self,
+        from: u64,
+        to: u64,
+    ) -> Result<ConsistencyProof, ReadError<MissingTile>> {
         let tiles = self.tiles(ConsistencyProof::subtrees(from, to)?, to);
         ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree))
     }

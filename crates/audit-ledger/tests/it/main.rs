@@ -3,6 +3,7 @@
 // The exemption of tests does not reach the functions that tests share.
 #![allow(clippy::unwrap_used)]
 
+mod following;
 mod frontier;
 mod growth;
 mod keys;
@@ -11,3 +12,4 @@ mod oracles;
 mod proofs;
 mod reference;
 mod tiles;
+mod vectors;

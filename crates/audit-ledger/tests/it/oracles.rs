@@ -3,8 +3,8 @@
 use crate::log::{Log, leaf};
 use crate::reference::Reference;
 use audit_ledger::{
-    Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
-    TileId, TreeHead, VerifierKey,
+    Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey,
+    Subtree, TileError, TileId, TreeHead, VerifierKey,
 };
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use proptest::prelude::*;
@@ -33,10 +33,16 @@ fn ct_merkle_makes_the_same_roots_and_proofs() {
     let mut theirs = MemoryBackedTree::<Sha256, [u8; 4]>::new();
     for size in 1..=SIZE_MAX {
         theirs.push((size as u32 - 1).to_be_bytes());
-        assert_eq!(theirs.root().as_bytes().as_slice(), tree.head(size).root.as_bytes());
+        assert_eq!(
+            theirs.root().as_bytes().as_slice(),
+            tree.head(size).root.as_bytes()
+        );
         for index in 0..size {
             let ours = InclusionProof::prove(index, size, |s| tree.hash(s)).unwrap();
-            assert_eq!(theirs.prove_inclusion(index as usize).as_bytes(), flat(ours.hashes()));
+            assert_eq!(
+                theirs.prove_inclusion(index as usize).as_bytes(),
+                flat(ours.hashes())
+            );
         }
         for from in 1..size {
             let ours = ConsistencyProof::prove(from, size, |s| tree.hash(s)).unwrap();
@@ -160,12 +166,12 @@ proptest! {
     #[test]
     fn tlog_tiles_reads_the_same_paths(path in "[0-9]{1,2}/(x[0-9]{3}/){0,3}[0-9]{2,3}(\\.p/[1-9][0-9]{0,2})?") {
         // Widths of 0 make theirs panic, so there are none here.
-        let ours = format!("tile/{path}").parse::<TileId>().ok();
-        let theirs = tlog_tiles::Tile::from_path(&format!("tile/8/{path}")).ok();
-        // Levels beyond those of the largest tree are read by theirs only.
-        let theirs = theirs.filter(|tile| tile.level() < 7);
-        let ours = ours.filter(|id| id.level() < 7);
-        prop_assert_eq!(ours, theirs.as_ref().map(our_id));
+        let ours = format!("tile/{path}").parse::<TileId>();
+        // Tiles beyond the largest tree are read by theirs only.
+        if !matches!(ours, Err(TileError::Range { .. })) {
+            let theirs = tlog_tiles::Tile::from_path(&format!("tile/8/{path}")).ok();
+            prop_assert_eq!(ours.ok(), theirs.as_ref().map(our_id));
+        }
     }
 
     #[test]
@@ -178,6 +184,12 @@ proptest! {
             (ours, theirs) => prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{:?}", text),
         }
     }
+
+}
+
+proptest! {
+    // Their signatures take milliseconds each without optimisation.
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn signed_note_makes_the_same_keys_and_signatures(seed: [u8; 32], name in "[a-z./]{1,20}", size: u32) {

@@ -2,8 +2,8 @@
 
 use crate::reference::Reference;
 use audit_ledger::{
-    ConsistencyProof, Hash, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError, RangeError, ReadError,
-    Subtree, TREE_LEAVES_MAX, TreeHead,
+    ConsistencyProof, Hash, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError, RangeError,
+    ReadError, Subtree, TREE_LEAVES_MAX, TreeHead,
 };
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use std::cell::RefCell;
 /// Large enough for every shape of proof at nine levels, and small enough to try all pairs.
 const SIZE_MAX: u64 = 300;
 /// Up to here every byte of every proof is changed; beyond, one byte of each hash.
-const EVERY_BYTE_SIZE_MAX: u64 = 50;
+const THOROUGH_SIZE_MAX: u64 = 35;
 
 fn tree() -> Reference {
     Reference::of_size(SIZE_MAX as u32)
@@ -37,11 +37,18 @@ fn prove_consistency(tree: &Reference, from: u64, to: u64) -> ConsistencyProof {
     proof.unwrap()
 }
 
-/// Every list of hashes that differs from these by a changed byte, a hash removed, added or exchanged.
-fn tampered(hashes: &[Hash], every_byte: bool) -> Vec<Vec<Hash>> {
+/// Sizes at which proofs are tampered with: all at first, then every seventh and those around powers of two.
+fn sizes_to_tamper_with() -> impl Iterator<Item = u64> {
+    let is_near_power = |size: u64| (size - 1..=size + 1).any(u64::is_power_of_two);
+    (1..=SIZE_MAX).filter(move |size| *size <= 3 * THOROUGH_SIZE_MAX || size % 7 == 0 || is_near_power(*size))
+}
+
+/// Lists of hashes that differ from these by a changed byte, a hash removed, added or exchanged. Thorough: every byte, and
+/// every place to add or remove one; otherwise a byte of each hash, and the ends.
+fn tampered(hashes: &[Hash], is_thorough: bool) -> Vec<Vec<Hash>> {
     let mut lists = Vec::new();
     for position in 0..hashes.len() {
-        let bytes = match every_byte {
+        let bytes = match is_thorough {
             true => 0..Hash::BYTES,
             false => position * 7 % Hash::BYTES..position * 7 % Hash::BYTES + 1,
         };
@@ -52,21 +59,21 @@ fn tampered(hashes: &[Hash], every_byte: bool) -> Vec<Vec<Hash>> {
             list[position] = Hash::from_bytes(changed);
             lists.push(list);
         }
-        let mut shorter = hashes.to_vec();
-        shorter.remove(position);
-        lists.push(shorter);
-        let mut longer = hashes.to_vec();
-        longer.insert(position, hashes[position]);
-        lists.push(longer);
-        if position > 0 {
+        if is_thorough {
+            let mut shorter = hashes.to_vec();
+            shorter.remove(position);
+            lists.push(shorter);
+            let mut longer = hashes.to_vec();
+            longer.insert(position, hashes[position]);
+            lists.push(longer);
             let mut exchanged = hashes.to_vec();
-            exchanged.swap(position - 1, position);
-            lists.push(exchanged);
+            exchanged.swap(position.saturating_sub(1), position);
+            lists.extend((position > 0).then_some(exchanged));
         }
     }
-    let mut longer = hashes.to_vec();
-    longer.push(Hash::of_empty_tree());
-    lists.push(longer);
+    lists.extend(hashes.split_last().map(|(_, shorter)| shorter.to_vec()));
+    lists.extend(hashes.split_first().map(|(_, shorter)| shorter.to_vec()));
+    lists.push([hashes, &[Hash::of_empty_tree()]].concat());
     lists
 }
 
@@ -90,12 +97,12 @@ fn every_leaf_of_every_tree_is_proved_as_the_rfc_says() {
 #[test]
 fn no_inclusion_proof_survives_tampering() {
     let tree = tree();
-    for size in 1..=SIZE_MAX {
+    for size in sizes_to_tamper_with() {
         let head = tree.head(size);
         for index in 0..size {
             let leaf = tree.leaf(index);
             let proof = prove_inclusion(&tree, index, size);
-            for hashes in tampered(proof.hashes(), size <= EVERY_BYTE_SIZE_MAX) {
+            for hashes in tampered(proof.hashes(), size <= THOROUGH_SIZE_MAX) {
                 let tampered = InclusionProof::from_hashes(hashes);
                 assert!(tampered.verify(index, &leaf, &head).is_err(), "{index} in {size}");
             }
@@ -135,7 +142,10 @@ fn a_node_cannot_pass_for_a_leaf() {
     let head = tree.head(4);
     let empty = InclusionProof::from_hashes(Vec::new());
     let small = TreeHead { size: 1, ..head };
-    assert_eq!(empty.verify(0, &Hash::of_leaf(&data), &small), Err(ProofError::Root));
+    assert_eq!(
+        empty.verify(0, &Hash::of_leaf(&data), &small),
+        Err(ProofError::Root)
+    );
 }
 
 #[test]
@@ -157,11 +167,11 @@ fn every_tree_continues_every_smaller_one_as_the_rfc_says() {
 #[test]
 fn no_consistency_proof_survives_tampering() {
     let tree = tree();
-    for to in 0..=SIZE_MAX {
+    for to in sizes_to_tamper_with() {
         for from in 0..=to {
             let (earlier, later) = (tree.head(from), tree.head(to));
             let proof = prove_consistency(&tree, from, to);
-            for hashes in tampered(proof.hashes(), to <= EVERY_BYTE_SIZE_MAX) {
+            for hashes in tampered(proof.hashes(), to <= THOROUGH_SIZE_MAX) {
                 let tampered = ConsistencyProof::from_hashes(hashes);
                 assert!(tampered.verify(&earlier, &later).is_err(), "{from} to {to}");
             }
@@ -191,12 +201,40 @@ fn a_changed_leaf_leaves_no_consistent_past() {
     }
 }
 
+/// Roots that do not belong to their sizes: only a log that signs nonsense has them, and its proofs must not pass either.
+#[test]
+fn a_proof_has_the_length_of_its_sizes_even_where_it_leads_to_the_root() {
+    let tree = tree();
+    let head = |size, root| TreeHead { size, root };
+    let (first, second) = (tree.leaf(0), tree.leaf(1));
+    let root_of_two = tree.head(2).root;
+
+    let too_long = InclusionProof::from_hashes(vec![first]);
+    let verdict = too_long.verify(0, &second, &head(1, root_of_two));
+    assert_eq!(verdict, Err(ProofError::Length));
+    let too_short = InclusionProof::from_hashes(vec![second]);
+    let verdict = too_short.verify(0, &first, &head(3, root_of_two));
+    assert_eq!(verdict, Err(ProofError::Length));
+
+    let too_short = ConsistencyProof::from_hashes(Vec::new());
+    let verdict = too_short.verify(&tree.head(2), &head(4, root_of_two));
+    assert_eq!(verdict, Err(ProofError::Length));
+    let above = |size| head(size, Hash::of_node(&first, &tree.head(size).root));
+    let mut hashes = prove_consistency(&tree, 3, 4).hashes().to_vec();
+    hashes.push(first);
+    let too_long = ConsistencyProof::from_hashes(hashes);
+    assert_eq!(too_long.verify(&above(3), &above(4)), Err(ProofError::Length));
+}
+
 #[test]
 fn there_is_no_proof_of_what_a_tree_does_not_have() {
     let tree = tree();
     let none = || InclusionProof::from_hashes(Vec::new());
     let no_leaf = RangeError::NoSuchLeaf { index: 5, size: 5 };
-    assert_eq!(InclusionProof::prove(5, 5, |s| tree.hash(s)), Err(ReadError::Range(no_leaf)));
+    assert_eq!(
+        InclusionProof::prove(5, 5, |s| tree.hash(s)),
+        Err(ReadError::Range(no_leaf))
+    );
     assert_eq!(
         none().verify(5, &tree.leaf(0), &tree.head(5)),
         Err(ProofError::Range(no_leaf))
@@ -222,8 +260,14 @@ fn there_is_no_proof_of_what_a_tree_does_not_have() {
 #[test]
 fn what_the_source_fails_with_comes_through() {
     let failing = |_: Subtree| Err::<Hash, _>("no disk");
-    assert_eq!(InclusionProof::prove(0, 2, failing), Err(ReadError::Source("no disk")));
-    assert_eq!(ConsistencyProof::prove(1, 2, failing), Err(ReadError::Source("no disk")));
+    assert_eq!(
+        InclusionProof::prove(0, 2, failing),
+        Err(ReadError::Source("no disk"))
+    );
+    assert_eq!(
+        ConsistencyProof::prove(1, 2, failing),
+        Err(ReadError::Source("no disk"))
+    );
 }
 
 #[test]
@@ -234,7 +278,10 @@ fn proofs_go_through_texts_and_have_a_limit() {
     assert!(texts.iter().all(|text| text.len() == 44));
     assert_eq!(InclusionProof::from_base64(&texts), Ok(proof));
     let proof = prove_consistency(&tree, 17, 300);
-    assert_eq!(ConsistencyProof::from_base64(proof.to_base64()), Ok(proof.clone()));
+    assert_eq!(
+        ConsistencyProof::from_base64(proof.to_base64()),
+        Ok(proof.clone())
+    );
 
     let mut damaged = texts.clone();
     damaged[3].pop();
@@ -245,7 +292,10 @@ fn proofs_go_through_texts_and_have_a_limit() {
     let longest = vec![texts[0].clone(); PROOF_HASHES_MAX];
     assert!(InclusionProof::from_base64(&longest).is_ok());
     let too_long = vec![texts[0].clone(); PROOF_HASHES_MAX + 1];
-    assert_eq!(InclusionProof::from_base64(&too_long), Err(ProofTextError::TooLong));
+    assert_eq!(
+        InclusionProof::from_base64(&too_long),
+        Err(ProofTextError::TooLong)
+    );
 }
 
 proptest! {

@@ -1,0 +1,205 @@
+//! Recomputes every vector in `docs/vectors`.
+
+use crate::log::Log;
+use crate::reference::Reference;
+use audit_domain::{ContentHash, Event, EventId, Record, Stamp, StoredEvent, Timestamp, canonical, json};
+use audit_ledger::{
+    Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey,
+    TileId, TreeHead, VerifierKey,
+};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+const MERKLE: &str = include_str!("../../../../docs/vectors/merkle.json");
+const TILES: &str = include_str!("../../../../docs/vectors/tiles.json");
+const CHECKPOINT: &str = include_str!("../../../../docs/vectors/checkpoint.json");
+const EVENTS: &str = include_str!("../../../../docs/vectors/events.json");
+const EXAMPLES: &str = include_str!("../../../../docs/examples/cloudtrail-events.jsonl");
+
+/// The root of the eight leaves in the tests of Certificate Transparency's reference implementation.
+const CT_ROOT: &str = "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328";
+
+fn read(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().unwrap()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(value: &Value) -> Vec<u8> {
+    let pairs = text(value).as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    pairs.map(byte).collect()
+}
+
+fn hexes(hashes: &[Hash]) -> Vec<String> {
+    hashes.iter().map(|hash| hex(hash.as_bytes())).collect()
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    items(value).iter().map(text).collect()
+}
+
+#[test]
+fn the_tree_of_certificate_transparency_s_tests() {
+    let vectors = read(MERKLE);
+    let tree = Reference::new(items(&vectors["leaves"]).iter().map(from_hex).collect());
+    let leaves: Vec<Hash> = (0..8).map(|index| tree.leaf(index)).collect();
+    assert_eq!(texts(&vectors["leaf_hashes"]), hexes(&leaves));
+    let mut log = Log::default();
+    for (size, root) in texts(&vectors["roots"]).into_iter().enumerate() {
+        assert_eq!(hex(log.head().root.as_bytes()), root);
+        log.append(leaves.get(size).copied()).unwrap();
+    }
+    assert_eq!(hex(log.head().root.as_bytes()), CT_ROOT);
+    for proof in items(&vectors["inclusion"]) {
+        let (index, size) = (number(&proof["index"]), number(&proof["size"]));
+        let ours = log.prove_inclusion(index, size).unwrap();
+        assert_eq!(hexes(ours.hashes()), texts(&proof["hashes"]));
+        assert_eq!(
+            ours.verify(index, &leaves[index as usize], &tree.head(size)),
+            Ok(())
+        );
+    }
+    assert_eq!(items(&vectors["inclusion"]).len(), 36);
+    for proof in items(&vectors["consistency"]) {
+        let (from, to) = (number(&proof["from"]), number(&proof["to"]));
+        let ours = log.prove_consistency(from, to).unwrap();
+        assert_eq!(hexes(ours.hashes()), texts(&proof["hashes"]));
+        assert_eq!(ours.verify(&tree.head(from), &tree.head(to)), Ok(()));
+    }
+    assert_eq!(items(&vectors["consistency"]).len(), 45);
+}
+
+#[test]
+fn tiles_and_their_paths() {
+    let vectors = read(TILES);
+    let id = |place: &Value| {
+        let (level, width) = (number(&place["level"]) as u8, number(&place["width"]) as u16);
+        let id = TileId::new(level, number(&place["index"]), width).unwrap();
+        assert_eq!(id.to_string(), text(&place["path"]));
+        assert_eq!(text(&place["path"]).parse(), Ok(id));
+        id
+    };
+    assert_eq!(items(&vectors["paths"]).iter().map(id).count(), 9);
+    for path in texts(&vectors["refused"]) {
+        assert!(path.parse::<TileId>().is_err(), "{path}");
+    }
+    for tree in items(&vectors["trees"]) {
+        let size = number(&tree["size"]);
+        let partial: Vec<String> = TileId::partial_of(size).map(|id| id.to_string()).collect();
+        assert_eq!(texts(&tree["partial"]), partial);
+        for (level, count) in items(&tree["full"]).iter().enumerate() {
+            let full = TileId::completed(0, size).filter(|id| usize::from(id.level()) == level);
+            assert_eq!(full.count() as u64, number(count), "level {level} of {size}");
+        }
+    }
+    let log = Log::of_size(number(&vectors["content"]["size"]) as u32);
+    for tile in items(&vectors["content"]["tiles"]) {
+        let bytes = log.tile(id(tile)).unwrap().encode();
+        assert_eq!(bytes.len() as u64, number(&tile["bytes"]));
+        assert_eq!(hex(&Sha256::digest(bytes)), text(&tile["sha256"]));
+    }
+}
+
+#[test]
+fn signed_checkpoints() {
+    let vectors = read(CHECKPOINT);
+    let key: VerifierKey = text(&vectors["key"]).parse().unwrap();
+    assert_eq!(hex(key.public_key()), text(&vectors["public_key"]));
+    let seed = from_hex(&vectors["seed"]).try_into().unwrap();
+    let signing_key = SigningKey::from_seed(key.name().clone(), &seed).unwrap();
+    assert_eq!(signing_key.verifier(), &key);
+    let (origin, keys) = (Origin::parse(text(&vectors["origin"])).unwrap(), [key]);
+    let mut heads = Vec::new();
+    for vector in items(&vectors["checkpoints"]) {
+        let head = Log::of_size(number(&vector["size"]) as u32).head();
+        let checkpoint = Checkpoint::new(origin.clone(), head);
+        assert_eq!(checkpoint.to_string(), text(&vector["text"]));
+        let signed = signing_key.sign(checkpoint);
+        assert_eq!(signed.note(), text(&vector["note"]));
+        let opened = SignedCheckpoint::open(text(&vector["note"]), &origin, &keys);
+        assert_eq!(opened, Ok(signed));
+        heads.push(head);
+    }
+    let proof = ConsistencyProof::from_base64(texts(&vectors["consistency"])).unwrap();
+    assert_eq!(proof.verify(&heads[0], &heads[1]), Ok(()));
+    assert_eq!(Log::of_size(300).prove_consistency(100, 300), Ok(proof));
+    for refused in items(&vectors["refused"]) {
+        let opened = SignedCheckpoint::open(text(&refused["note"]), &origin, &keys);
+        assert!(opened.is_err(), "{}", refused["why"]);
+    }
+    assert_eq!(items(&vectors["refused"]).len(), 12);
+}
+
+#[test]
+fn events_their_canonical_form_and_their_proofs() {
+    let vectors = read(EVENTS);
+    let keys = [text(&vectors["key"]).parse().unwrap()];
+    let origin = Origin::parse(text(&vectors["origin"])).unwrap();
+    let signed = SignedCheckpoint::open(text(&vectors["checkpoint"]), &origin, &keys).unwrap();
+    let mut hashes = Vec::new();
+    for (seq, vector) in items(&vectors["events"]).iter().enumerate() {
+        let sent = EXAMPLES
+            .lines()
+            .nth(number(&vector["line"]) as usize - 1)
+            .unwrap();
+        let received_at = Timestamp::parse_rfc3339(text(&vector["received_at"])).unwrap();
+        let id: EventId = text(&vector["id"]).parse().unwrap();
+        let event = Event::from_json(json::parse(sent.as_bytes()).unwrap(), received_at).unwrap();
+        let record = Record::new(&event, false, Stamp { id, received_at });
+        assert_eq!(record.canonical(), text(&vector["canonical"]));
+        assert_eq!(record.content_hash(), hash_of_read(text(&vector["read"])));
+        let stored = StoredEvent {
+            id,
+            occurred_at: record.occurred_at(),
+            canonical: record.canonical().to_owned(),
+            content_hash: record.content_hash(),
+            redacted: false,
+        };
+        assert_eq!(stored.to_json().unwrap().get(), text(&vector["read"]));
+
+        let leaf = Hash::of_event(&record.content_hash());
+        assert_eq!(leaf.to_string(), text(&vector["leaf_hash"]));
+        let proof = &vector["proof"];
+        assert_eq!(number(&proof["seq"]), seq as u64);
+        assert_eq!(record.content_hash().to_string(), text(&proof["content_hash"]));
+        assert_eq!(proof["checkpoint"], vectors["checkpoint"]);
+        let inclusion = InclusionProof::from_base64(texts(&proof["inclusion"])).unwrap();
+        assert_eq!(inclusion.verify(seq as u64, &leaf, signed.head()), Ok(()));
+        hashes.push(record.content_hash());
+    }
+    assert_eq!(TreeHead::of_events(&hashes), *signed.head());
+    assert_eq!(hashes.len(), 5);
+}
+
+/// What whoever reads an event computes.
+fn hash_of_read(read: &str) -> ContentHash {
+    let mut event: serde_json::Map<String, Value> = serde_json::from_str(read).unwrap();
+    event.remove("content_hash").unwrap();
+    event.remove("redacted").unwrap();
+    ContentHash::of(&canonical::to_string(&Value::Object(event)))
+}
+
+#[test]
+fn the_key_of_the_vectors_is_nobody_s() {
+    // A seed of counted bytes; should somebody sign with it, it shows.
+    let seed: [u8; 32] = std::array::from_fn(|n| n as u8);
+    let name = KeyName::parse("audit.example.com").unwrap();
+    let key = SigningKey::from_seed(name, &seed).unwrap();
+    assert_eq!(key.verifier().to_string(), text(&read(CHECKPOINT)["key"]));
+    assert_eq!(key.verifier().to_string(), text(&read(EVENTS)["key"]));
+}

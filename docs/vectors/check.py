@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Recomputes the test vectors beside it from the definitions in the RFCs, with Python's standard library alone.
+
+A second implementation, made to be read: slow, recursive, and without a line in common with the service.
+"""
+import base64
+import hashlib
+import json
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).parent
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+# RFC 9162, 2.1.1 to 2.1.4.
+
+
+def split(n):
+    """The largest power of two smaller than n."""
+    return 1 << ((n - 1).bit_length() - 1)
+
+
+def mth(data):
+    if not data:
+        return sha256(b"")
+    if len(data) == 1:
+        return sha256(b"\x00" + data[0])
+    k = split(len(data))
+    return sha256(b"\x01" + mth(data[:k]) + mth(data[k:]))
+
+
+def path(m, data):
+    if len(data) == 1:
+        return []
+    k = split(len(data))
+    if m < k:
+        return path(m, data[:k]) + [mth(data[k:])]
+    return path(m - k, data[k:]) + [mth(data[:k])]
+
+
+def proof(m, data):
+    return subproof(m, data, True) if m else []
+
+
+def subproof(m, data, whole):
+    if m == len(data):
+        return [] if whole else [mth(data)]
+    k = split(len(data))
+    if m <= k:
+        return subproof(m, data[:k], whole) + [mth(data[k:])]
+    return subproof(m - k, data[k:], False) + [mth(data[:k])]
+
+
+# C2SP tlog-tiles.
+
+
+def tile_path(level, index, width):
+    groups = ["%03d" % (index % 1000)]
+    while index >= 1000:
+        index //= 1000
+        groups.insert(0, "x%03d" % (index % 1000))
+    return "tile/%d/%s%s" % (level, "/".join(groups), "" if width == 256 else ".p/%d" % width)
+
+
+def tiles(size):
+    """The number of full tiles at each level, and the paths of the partial ones."""
+    full, partial, level = [], [], 0
+    while size >> (8 * level):
+        count = size >> (8 * level)
+        full.append(count // 256)
+        if count % 256:
+            partial.append(tile_path(level, count // 256, count % 256))
+        level += 1
+    return {"size": size, "full": full, "partial": partial}
+
+
+def tile(level, index, width, data):
+    span = 256**level
+    first = index * 256
+    return b"".join(mth(data[i * span : (i + 1) * span]) for i in range(first, first + width))
+
+
+# C2SP signed-note and tlog-checkpoint; Ed25519 as in RFC 8032, 5.1.7.
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+
+
+def decompress(text):
+    y = int.from_bytes(text, "little")
+    sign, y = y >> 255, y & (2**255 - 1)
+    x2 = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(x2, (P + 3) // 8, P)
+    if x * x % P != x2:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    assert y < P and x * x % P == x2 and not (x == 0 and sign)
+    if x & 1 != sign:
+        x = P - x
+    return x, y
+
+
+def add(a, b):
+    (x1, y1), (x2, y2) = a, b
+    t = D * x1 * x2 * y1 * y2
+    x = (x1 * y2 + x2 * y1) * pow(1 + t, P - 2, P) % P
+    y = (y1 * y2 + x1 * x2) * pow(1 - t, P - 2, P) % P
+    return x, y
+
+
+def times(scalar, point):
+    result = (0, 1)
+    while scalar:
+        if scalar & 1:
+            result = add(result, point)
+        point = add(point, point)
+        scalar >>= 1
+    return result
+
+
+BASE = decompress((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+
+
+def is_signature(public_key, message, signature):
+    r, s = signature[:32], int.from_bytes(signature[32:], "little")
+    k = int.from_bytes(hashlib.sha512(r + public_key + message).digest(), "little") % ORDER
+    return s < ORDER and times(s, BASE) == add(decompress(r), times(k, decompress(public_key)))
+
+
+def vkey(name, public_key):
+    typed = b"\x01" + public_key
+    key_id = sha256(name.encode() + b"\n" + typed)[:4]
+    return "%s+%s+%s" % (name, key_id.hex(), base64.b64encode(typed).decode())
+
+
+def open_checkpoint(note, key):
+    """Origin, size and root of a note signed with the key alone."""
+    name, key_id, typed = key.split("+", 2)
+    public_key = base64.b64decode(typed)[1:]
+    assert vkey(name, public_key) == key
+    text, line = note.rsplit("\n\n", 1)
+    text += "\n"
+    signature = base64.b64decode(line.removeprefix("\u2014 " + name + " ").removesuffix("\n"))
+    assert signature[:4].hex() == key_id and len(signature) == 4 + 64
+    assert is_signature(public_key, text.encode(), signature[4:])
+    origin, size, root = text.split("\n")[:3]
+    return origin, int(size), base64.b64decode(root)
+
+
+# RFC 8785, as far as these events go: Python writes their numbers as ECMAScript does, and their keys are ASCII.
+
+
+def canonical(value):
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def load(name):
+    return json.loads((HERE / name).read_text("utf-8"))
+
+
+def b64(hashes):
+    return [base64.b64encode(h).decode() for h in hashes]
+
+
+def check_merkle():
+    v = load("merkle.json")
+    data = [bytes.fromhex(leaf) for leaf in v["leaves"]]
+    assert v["leaf_hashes"] == [mth([leaf]).hex() for leaf in data]
+    assert v["roots"] == [mth(data[:n]).hex() for n in range(len(data) + 1)]
+    pairs = [(i, n) for n in range(1, 9) for i in range(n)]
+    assert pairs == [(p["index"], p["size"]) for p in v["inclusion"]]
+    for p in v["inclusion"]:
+        assert p["hashes"] == [h.hex() for h in path(p["index"], data[: p["size"]])]
+    pairs = [(m, n) for n in range(9) for m in range(n + 1)]
+    assert pairs == [(p["from"], p["to"]) for p in v["consistency"]]
+    for p in v["consistency"]:
+        assert p["hashes"] == [h.hex() for h in proof(p["from"], data[: p["to"]])]
+
+
+def check_tiles():
+    v = load("tiles.json")
+    for p in v["paths"]:
+        assert p["path"] == tile_path(p["level"], p["index"], p["width"])
+    for t in v["trees"]:
+        assert t == tiles(t["size"])
+    data = [n.to_bytes(4, "big") for n in range(v["content"]["size"])]
+    for t in v["content"]["tiles"]:
+        assert t["path"] == tile_path(t["level"], t["index"], t["width"])
+        content = tile(t["level"], t["index"], t["width"], data)
+        assert (len(content), sha256(content).hex()) == (t["bytes"], t["sha256"])
+
+
+def check_checkpoint():
+    v = load("checkpoint.json")
+    data = [n.to_bytes(4, "big") for n in range(300)]
+    for c in v["checkpoints"]:
+        origin, size, root = open_checkpoint(c["note"], v["key"])
+        assert (origin, size) == (v["origin"], c["size"]) and root == mth(data[:size])
+        assert c["note"].startswith(c["text"] + "\n\u2014 ")
+    first, second = v["checkpoints"]
+    assert v["consistency"] == b64(proof(first["size"], data[: second["size"]]))
+
+
+def check_events():
+    v = load("events.json")
+    origin, size, root = open_checkpoint(v["checkpoint"], v["key"])
+    digests = []
+    for e in v["events"]:
+        read = json.loads(e["read"])
+        content_hash, _ = read.pop("content_hash"), read.pop("redacted")
+        assert e["canonical"] == canonical(read)
+        digests.append(sha256(e["canonical"].encode()))
+        assert content_hash == e["proof"]["content_hash"] == "sha256:" + digests[-1].hex()
+    assert (origin, size, root) == (v["origin"], len(digests), mth(digests))
+    for seq, e in enumerate(v["events"]):
+        assert e["leaf_hash"] == b64([mth([digests[seq]])])[0]
+        assert e["proof"]["seq"] == seq and e["proof"]["checkpoint"] == v["checkpoint"]
+        assert e["proof"]["inclusion"] == b64(path(seq, digests))
+
+
+if __name__ == "__main__":
+    for check in (check_merkle, check_tiles, check_checkpoint, check_events):
+        check()
+        print("ok", check.__name__.removeprefix("check_"))
+    sys.exit(0)
