@@ -4,6 +4,7 @@
 mod access;
 mod alerts;
 mod command_line;
+mod conformance;
 mod content_hash;
 mod cors;
 mod daily_limits;

@@ -176,7 +176,7 @@ fn ids_of(events: &[Value]) -> Vec<String> {
 
 /// A request that is being put together.
 #[must_use]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Request {
     agent: Agent,
     method: Method,

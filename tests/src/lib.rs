@@ -45,7 +45,7 @@ pub use python::{python, verify_with_library};
 pub use receiver::{Received, Receiver, Reply};
 pub use server::{Finished, Server, command_line, command_line_on, command_line_with, webhook_environment};
 pub use signature::{assert_signed, signature, signatures};
-pub use streams::{Stream, address, claim_token};
+pub use streams::{Stream, address, claim_token, move_by};
 pub use webhooks::Subscription;
 
 /// Makes two tests of each function, `name::sqlite` and `name::postgres`. The functions take a [`DatabaseKind`]; one that

@@ -9,6 +9,9 @@ use sha2::{Digest, Sha256};
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// More than enough for a server that is not out of order.
+const CLAIM_ATTEMPTS_MAX: usize = 20;
+
 /// A number that no other test of this process has.
 fn number() -> u32 {
     static COUNT: AtomicU32 = AtomicU32::new(1);
@@ -128,7 +131,20 @@ impl Stream {
 
     /// Claims it and gives how many events were moved.
     pub fn move_to(&self, claimant: &Client) -> u64 {
-        let answer = self.claim(claimant).send().expect_status(200);
-        answer["event_count"].as_u64().expect("a number of events")
+        move_by(self.claim(claimant))
     }
+}
+
+/// Sends a claim and gives how many events were moved. It is sent again when the server is busy, as clients do: on a
+/// server that tests share the configuration changes all the time.
+pub fn move_by(claim: Request) -> u64 {
+    let mut answer = claim.clone().send();
+    for _ in 1..CLAIM_ATTEMPTS_MAX {
+        if answer.status() != 503 {
+            break;
+        }
+        answer = claim.clone().send();
+    }
+    let answer = answer.expect_status(200);
+    answer["event_count"].as_u64().expect("a number of events")
 }

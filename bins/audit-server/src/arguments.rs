@@ -265,6 +265,7 @@ pub(crate) enum ViewerSecretCommand {
 
 /// A network, or a single address.
 fn network(text: &str) -> Result<ipnet::IpNet, String> {
+    let text = text.trim();
     let single = || text.parse::<std::net::IpAddr>().map(ipnet::IpNet::from);
     text.parse()
         .or_else(|_| single())

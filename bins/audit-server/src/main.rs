@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).init();
+    log_to_standard_error();
     let outcome = match arguments.command {
         Command::Serve(options) => serve::serve(&options),
         Command::Demo(options) => demo::demo(&options),
@@ -39,6 +39,45 @@ fn main() -> ExitCode {
     }
 }
 
+/// Targets that are never logged, whatever `RUST_LOG` says: of what goes to webhooks they would show addresses with the
+/// tokens in them, and whole requests.
+const SILENT_TARGETS: [&str; 3] = ["ureq", "ureq_proto", "rustls"];
+
+/// Everything but [`SILENT_TARGETS`].
+struct DiscreetLogger(env_logger::Logger);
+
+impl log::Log for DiscreetLogger {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        !is_silent(metadata.target()) && self.0.enabled(metadata)
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if !is_silent(record.target()) {
+            self.0.log(record);
+        }
+    }
+
+    fn flush(&self) {
+        self.0.flush();
+    }
+}
+
+fn is_silent(target: &str) -> bool {
+    let krate = target.split("::").next().unwrap_or_default();
+    SILENT_TARGETS.contains(&krate)
+}
+
+/// What is logged goes there, as `RUST_LOG` says.
+fn log_to_standard_error() {
+    let environment = env_logger::Env::default().default_filter_or("info");
+    let logger = env_logger::Builder::from_env(environment).build();
+    let level_max = logger.filter();
+    // There is none yet: this is the first thing that the process does.
+    if log::set_boxed_logger(Box::new(DiscreetLogger(logger))).is_ok() {
+        log::set_max_level(level_max);
+    }
+}
+
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<std::io::Error>()
@@ -50,4 +89,24 @@ fn say_error(error: &anyhow::Error) {
     let line = format!("{error:#}").replace('\n', " ");
     // Nowhere is left to say that standard error is closed.
     writeln!(std::io::stderr(), "audit-server: {line}").ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_shows_requests_to_webhooks_is_silent() {
+        for target in [
+            "ureq",
+            "ureq::unversioned::transport",
+            "ureq_proto::client",
+            "rustls::client::hs",
+        ] {
+            assert!(is_silent(target), "{target}");
+        }
+        for target in ["", "audit_app::dispatcher", "ureqs", "audit_webhooks::ureq"] {
+            assert!(!is_silent(target), "{target}");
+        }
+    }
 }

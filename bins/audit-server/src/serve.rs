@@ -20,6 +20,8 @@ const SHUTDOWN_SECONDS_MAX: u64 = 6;
 const END_SECONDS_MAX: u64 = 9;
 /// How often the last uses of keys are written.
 const KEY_USES_INTERVAL_SECONDS: u64 = 5;
+/// What waits to be delivered is counted as often; when that takes long, it rests for this many times as long.
+const COUNT_REST_FACTOR: u32 = 20;
 /// How often what is over is removed: events of expired streams, old deliveries.
 const PURGE_INTERVAL_SECONDS: u64 = 300;
 /// How long an idle connection is kept. Longer than the minute after which proxies and clients let go of theirs: who
@@ -192,9 +194,17 @@ fn end_in_time(service: Arc<AuditLog>) {
 fn keep_house(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
     let interval = Duration::from_secs(KEY_USES_INTERVAL_SECONDS);
     let mut purged_at = None::<Instant>;
+    let mut count_at = Instant::now();
     while stopped.recv_timeout(interval) == Err(mpsc::RecvTimeoutError::Timeout) {
         if let Err(error) = service.write_key_uses() {
             log::warn!("the last uses of keys were not written: {error}");
+        }
+        if Instant::now() >= count_at {
+            let begun_at = Instant::now();
+            if let Err(error) = service.count_pending_deliveries() {
+                log::warn!("what waits to be delivered could not be counted: {error}");
+            }
+            count_at = Instant::now() + COUNT_REST_FACTOR * begun_at.elapsed();
         }
         let is_due = |at: Instant| at.elapsed() >= Duration::from_secs(PURGE_INTERVAL_SECONDS);
         if purged_at.is_none_or(is_due) {

@@ -62,7 +62,7 @@ impl AuditLog {
         selection: Selection,
         request: &AlertsRequest,
     ) -> Result<AlertsAnswer> {
-        self.store.read(|rows| {
+        self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             let cursor_scope = format!(
                 "alerts {} {} {:?}",

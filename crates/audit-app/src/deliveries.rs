@@ -6,8 +6,9 @@ use crate::webhooks::{require_paid_plan, webhook_of};
 use audit_alerts::AlertId;
 use audit_auth::Principal;
 use audit_domain::Timestamp;
-use audit_store::{AttemptRow, DELIVERY_PENDING, DeliveryRow, Rows, StoreError};
+use audit_store::{AttemptRow, DeliveryRow, Rows, StoreError};
 use audit_webhooks::{DeliveryId, DeliveryStatus, FailureKind, MessageId, WebhookId};
+use std::sync::Arc;
 
 audit_domain::words! {
     /// What a delivery tells of.
@@ -143,7 +144,7 @@ impl AuditLog {
         webhook_id: WebhookId,
         request: &DeliveriesRequest,
     ) -> Result<DeliveriesAnswer> {
-        self.store.read(|rows| {
+        self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             let webhook = webhook_of(rows, scope.project.project.id, webhook_id)?;
             let status = request.status.map(DeliveryStatus::as_str);
@@ -175,20 +176,9 @@ impl AuditLog {
     ) -> Result<Delivery> {
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
-        let delivery = DeliveryRow {
-            id: DeliveryId::new(now, self.entropy.bytes()).to_bytes().to_vec(),
-            webhook_id: webhook_id.to_string(),
-            kind: DeliveryKind::WebhookTest.as_str().to_owned(),
-            ledger_id: None,
-            alert_id: None,
-            status: DELIVERY_PENDING.to_owned(),
-            attempts: 0,
-            is_retried: false,
-            due_at: Some(now.as_micros()),
-            lease: None,
-            created_at: now.as_micros(),
-            finished_at: None,
-        };
+        let id = DeliveryId::new(now, self.entropy.bytes()).to_bytes().to_vec();
+        let kind = DeliveryKind::WebhookTest.as_str();
+        let delivery = DeliveryRow::single(id, webhook_id.to_string(), kind, now);
         let made = self.store.write(move |rows| {
             let webhook = webhook_of(rows, project_id, webhook_id)?;
             require_paid_plan(rows, project_id)?;
@@ -200,7 +190,8 @@ impl AuditLog {
         made
     }
 
-    /// Makes one more attempt at a delivery, at once. One that is not finished is made due, and its schedule goes on.
+    /// Makes one more attempt at a delivery, at once. It is none of its schedule, which stays as it is: should the attempt
+    /// fail, the next one is when it would have been. During an attempt, it is made once that has failed.
     ///
     /// # Errors
     /// [`AppError::NotFound`], [`AppError::Conflict`] when the webhook is disabled, [`AppError::WebhooksNotAvailable`].
@@ -211,20 +202,13 @@ impl AuditLog {
         id: DeliveryId,
     ) -> Result<Delivery> {
         let project_id = self.project_id(principal, selection)?;
-        let now = self.clock.now();
+        let clock = Arc::clone(&self.clock);
         let retried = self.store.write(move |rows| {
             let found = rows.lock_delivery(project_id, &id.to_bytes())?;
             let (mut delivery, webhook) = found.ok_or(AppError::NotFound("delivery"))?;
             require_paid_plan(rows, project_id)?;
             require_enabled(webhook.enabled)?;
-            if delivery.finished_at.take().is_some() {
-                delivery.status = DELIVERY_PENDING.to_owned();
-                delivery.is_retried = false;
-            }
-            // One that is being attempted at this moment stays with whoever is at it.
-            if delivery.lease.is_none() {
-                delivery.due_at = Some(now.as_micros());
-            }
+            delivery.ask_for_attempt(clock.now());
             rows.reschedule_delivery(&delivery)?;
             Delivery::with_attempts(rows, delivery)
         });
@@ -243,7 +227,7 @@ fn require_enabled(enabled: bool) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use audit_store::DELIVERY_OF_ALERT;
+    use audit_store::{DELIVERY_OF_ALERT, DELIVERY_PENDING};
 
     #[test]
     fn the_words_of_the_store_are_those_of_the_interface() {

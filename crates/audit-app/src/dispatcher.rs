@@ -1,116 +1,45 @@
-//! Delivering: taking what is due, attempting it, and writing what came of it.
+//! Delivering: taking what is ready, attempting it, and writing what came of it.
 //!
-//! One thread decides, and each attempt has a thread of its own, because it may hang for its whole timeout. How many run
-//! at once, in all and for one webhook, is what [`Lanes`] say, so that no webhook keeps another's deliveries waiting.
-//! Everything is in the database: a process that dies in the middle of an attempt loses its lease, and the delivery is
-//! due again, here or on another node.
+//! One thread decides and writes, and each attempt has a thread of its own, because it may hang for its whole timeout. How
+//! many run at once, and whose come first, is what [`Lanes`] say, so that no webhook keeps another's deliveries waiting.
+//! What attempts led to is written together with what is taken next, so that a backlog needs few transactions. Everything
+//! is in the database: a process that dies in the middle of an attempt loses its lease, and the delivery is ready again,
+//! here or on another node.
 
-use crate::alerts::alert_from_row;
-use crate::deliveries::{DeliveryKind, message_id};
-use crate::error::{AppError, Result};
+mod attempt;
+mod results;
+mod step;
+mod wake;
+
+pub(crate) use results::DeliveryCounters;
+pub use results::DeliveryStatistics;
+pub(crate) use wake::Wake;
+
+use crate::error::Result;
 use crate::service::AuditLog;
-use crate::webhooks::open_secret;
 use audit_domain::Timestamp;
-use audit_store::{AfterAttempt, AttemptRow, LeasedDelivery, StoreError};
-use audit_webhooks::{
-    DeliveryStatus, FailureKind, Lanes, NextStep, Outcome, OutgoingRequest, Persistence, Sender,
-    SignatureHeaders, WebhookUrl, next_step,
-};
-use serde_json::json;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use audit_store::{LeasedDelivery, ReadyWebhook, StoreError};
+use audit_webhooks::{AddressPolicy, Endpoint, Lanes, NextStep, Sender, Waiting, WebhookUrl};
+use results::{Finished, Lease};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use step::{Done, Step};
+use wake::{Ended, Running};
 
-/// How long a delivery that was taken is left to whoever took it. Longer than an attempt can last.
-const LEASE_MS: i64 = 30_000;
+/// What is to be left of a lease beyond the time that an attempt may take: for writing what came of it.
+const LEASE_MARGIN_MS: i64 = 5_000;
 /// How often the queue is looked at when nobody says that there is something in it: what other nodes left.
 const POLL_MS: u64 = 1_000;
+/// How soon it is looked at again for what another node is about to take.
+const POLL_MS_MIN: u64 = 20;
 /// How long attempts that have begun may take once the service stops.
 const STOP_WAIT_MS: u64 = 2_000;
-
-/// What attempts have led to, in this process.
-#[derive(Debug, Default)]
-pub(crate) struct DeliveryCounters {
-    delivered: AtomicU64,
-    retried: AtomicU64,
-    failed: AtomicU64,
-}
-
-/// What attempts have led to, in this process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DeliveryStatistics {
-    /// Answered with 2xx.
-    pub delivered: u64,
-    /// Not, and there will be another attempt.
-    pub retried: u64,
-    /// Not, and there will be none.
-    pub failed: u64,
-}
-
-impl DeliveryCounters {
-    fn count(&self, step: NextStep) {
-        let counter = match step {
-            NextStep::Delivered => &self.delivered,
-            NextStep::RetryAt(_) => &self.retried,
-            NextStep::Failed | NextStep::Gone => &self.failed,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn read(&self) -> DeliveryStatistics {
-        DeliveryStatistics {
-            delivered: self.delivered.load(Ordering::Relaxed),
-            retried: self.retried.load(Ordering::Relaxed),
-            failed: self.failed.load(Ordering::Relaxed),
-        }
-    }
-}
-
-/// What the deciding thread waits for.
-#[derive(Debug, Default)]
-pub(crate) struct Wake {
-    news: Mutex<News>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct News {
-    /// Something may be due.
-    is_due: bool,
-    is_stopping: bool,
-    /// The webhooks of attempts that have ended, and whether they were answered with 2xx.
-    ended: Vec<(String, bool)>,
-}
-
-impl Wake {
-    /// Says that something may be due.
-    pub(crate) fn due(&self) {
-        self.tell(|news| news.is_due = true);
-    }
-
-    fn tell(&self, change: impl FnOnce(&mut News)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-    }
-
-    /// News are changed by single assignments, which leave them whole even in a panic.
-    fn lock(&self) -> MutexGuard<'_, News> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for news, at most for `time`.
-    fn wait(&self, time: Duration) -> News {
-        let is_quiet = |news: &mut News| !news.is_due && !news.is_stopping && news.ended.is_empty();
-        let waited = self.changed.wait_timeout_while(self.lock(), time, is_quiet);
-        let (mut news, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        News {
-            is_due: std::mem::take(&mut news.is_due),
-            is_stopping: news.is_stopping,
-            ended: std::mem::take(&mut news.ended),
-        }
-    }
-}
+/// How often held deliveries are looked for at the latest. They are whenever the configuration has changed; this is for
+/// what a node put aside that was about to see the change when it died.
+const RELEASE_SECONDS_MAX: u64 = 60;
 
 /// The delivering threads of this process. Ends with [`Deliveries::stop`].
 #[derive(Debug)]
@@ -123,7 +52,7 @@ impl Deliveries {
     /// Takes no more deliveries, and waits a moment for attempts that have begun. What is not finished then is due again
     /// when its lease ends.
     pub fn stop(self) {
-        self.wake.tell(|news| news.is_stopping = true);
+        self.wake.stop();
         if self.thread.join().is_err() {
             log::error!("the thread that delivers ended in a panic");
         }
@@ -141,6 +70,8 @@ impl AuditLog {
             service: Arc::clone(self),
             sender,
             lanes: Lanes::default(),
+            unwritten: Vec::new(),
+            released: None,
         };
         let thread = std::thread::Builder::new().name("deliveries".to_owned());
         let thread = thread.spawn(move || dispatcher.run())?;
@@ -156,7 +87,18 @@ impl AuditLog {
 struct Dispatcher {
     service: Arc<AuditLog>,
     sender: Sender,
-    lanes: Lanes<String>,
+    lanes: Lanes,
+    /// What attempts that have ended led to.
+    unwritten: Vec<Finished>,
+    /// At which version of the configuration nothing held could be released, and when that was.
+    released: Option<(i64, Instant)>,
+}
+
+/// What the queue is like.
+struct Queue {
+    configuration_version: i64,
+    next_due_at: Option<Timestamp>,
+    ready: Vec<ReadyWebhook>,
 }
 
 impl Dispatcher {
@@ -165,250 +107,259 @@ impl Dispatcher {
         let mut wait = Duration::ZERO;
         loop {
             let news = wake.wait(wait);
-            self.note_ended(news.ended);
-            if news.is_stopping {
+            let is_stopping = news.is_stopping;
+            wait = guarded(|| {
+                self.note_ended(news.ended);
+                if is_stopping {
+                    return Ok(Duration::ZERO);
+                }
+                self.round()
+            });
+            if is_stopping {
                 return self.finish(&wake);
             }
-            wait = match self.take_due() {
-                // There may be more.
-                Ok(Round { taken: 1.., .. }) => Duration::ZERO,
-                Ok(Round { next_due_at, .. }) => self.time_until(next_due_at),
-                Err(error) => {
-                    log::warn!("what is to be delivered could not be read: {error}");
-                    Duration::from_millis(POLL_MS)
-                }
-            };
         }
     }
 
-    fn note_ended(&mut self, ended: Vec<(String, bool)>) {
-        for (webhook_id, succeeded) in ended {
-            self.lanes.finish(&webhook_id, succeeded);
+    fn note_ended(&mut self, ended: Vec<Ended>) {
+        for Ended {
+            lane,
+            course,
+            finished,
+        } in ended
+        {
+            match course {
+                Some(course) => self.lanes.finish(lane, course),
+                None => self.lanes.cancel(&lane),
+            }
+            self.unwritten.extend(finished);
         }
     }
 
-    /// Waits for attempts that have begun.
+    /// Waits for attempts that have begun, and writes what came of them.
     fn finish(&mut self, wake: &Wake) {
         let end = Instant::now() + Duration::from_millis(STOP_WAIT_MS);
-        let is_running = |dispatcher: &Self| dispatcher.lanes.free() < Lanes::<String>::IN_FLIGHT_MAX;
-        let mut ended = wake.lock();
-        loop {
-            self.note_ended(std::mem::take(&mut ended.ended));
-            let left = end.saturating_duration_since(Instant::now());
-            if !is_running(self) || left.is_zero() {
-                return;
+        while self.lanes.free() < Lanes::IN_FLIGHT_MAX {
+            let ended = wake.wait_for_ends(end);
+            if ended.is_empty() {
+                break;
             }
-            let waited = wake.changed.wait_timeout(ended, left);
-            ended = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.note_ended(ended);
         }
+        let results = std::mem::take(&mut self.unwritten);
+        let (gone, others): (Vec<_>, Vec<_>) = results.into_iter().partition(Finished::is_gone);
+        self.write_gone(gone);
+        self.write_one_by_one(others);
     }
 
-    fn time_until(&self, due_at: Option<Timestamp>) -> Duration {
-        let poll = Duration::from_millis(POLL_MS);
-        let now = self.service.clock.now().as_micros();
-        let until = due_at.map(|due_at| (due_at.as_micros() - now).max(0).unsigned_abs());
-        until.map_or(poll, |micros| Duration::from_micros(micros).min(poll))
-    }
-
-    /// Takes one delivery to each webhook to which one is due and may be attempted now, and begins the attempts.
-    fn take_due(&mut self) -> Result<Round> {
-        let now = self.service.clock.now();
-        let due = self.service.store.read(|rows| rows.due_webhooks())?;
-        let at_limit = self.lanes.at_limit();
-        let (ready, later): (Vec<_>, Vec<_>) = due
+    /// One look at the queue: writes what has ended, takes what may be attempted, and begins the attempts. How long to
+    /// wait for the next one, unless there are news.
+    fn round(&mut self) -> Result<Duration> {
+        let (gone, results): (Vec<_>, Vec<_>) = std::mem::take(&mut self.unwritten)
             .into_iter()
-            .filter(|due| !at_limit.contains(&due.webhook_id))
-            .partition(|due| due.due_at <= now.as_micros());
-        let mut round = Round {
-            taken: 0,
-            next_due_at: later.first().map(|due| Timestamp::from_micros(due.due_at)),
+            .partition(Finished::is_gone);
+        self.unwritten = results;
+        self.write_gone(gone);
+        let queue = self.read_queue()?;
+        let now = self.service.clock.now();
+        let (in_use, unused): (Vec<_>, Vec<_>) = queue.ready.into_iter().partition(|ready| ready.is_in_use);
+        let mut running = self.choose(in_use);
+        let is_known = |(version, at): (i64, Instant)| {
+            version == queue.configuration_version && at.elapsed() < Duration::from_secs(RELEASE_SECONDS_MAX)
         };
-        let webhook_ids: Vec<String> = ready.into_iter().map(|due| due.webhook_id).collect();
-        let webhook_ids: Vec<String> = webhook_ids.into_iter().take(self.lanes.free()).collect();
-        if webhook_ids.is_empty() {
-            return Ok(round);
+        let step = Step {
+            results: self.unwritten.clone(),
+            is_due: queue.next_due_at.is_some_and(|due_at| due_at <= now),
+            unused: unused.into_iter().map(|ready| ready.webhook_id).collect(),
+            is_releasing: !self.released.is_some_and(is_known),
+            wanted: running
+                .iter()
+                .map(|(webhook_id, lanes)| (webhook_id.clone(), lanes.len()))
+                .collect(),
+            lease: self.service.entropy.bytes(),
+        };
+        if step.is_nothing() {
+            return Ok(self.time_until(queue.next_due_at));
         }
-        let lease: [u8; 16] = self.service.entropy.bytes();
-        let leased_until = Timestamp::from_millis(now.as_millis() + LEASE_MS);
-        let taken = self.service.store.write(move |rows| {
-            let mut taken = Vec::with_capacity(webhook_ids.len());
-            for webhook_id in webhook_ids {
-                taken.extend(rows.lease_deliveries(&webhook_id, now, leased_until, &lease, 1)?);
+        let lease = step.lease;
+        let is_releasing = step.is_releasing;
+        let done = self.write(step)?;
+        if is_releasing && done.released == 0 {
+            self.released = Some((queue.configuration_version, Instant::now()));
+        }
+        let mut begun = 0;
+        for leased in done.leased {
+            let lanes = running.get_mut(&leased.webhook.id);
+            if let Some(lane) = lanes.and_then(Vec::pop) {
+                begun += usize::from(self.begin(lane, leased, lease, done.leased_until));
             }
-            Ok::<_, StoreError>(taken)
-        })?;
-        for leased in taken {
-            round.taken += usize::from(self.begin(leased, lease));
         }
-        Ok(round)
+        if begun + done.moved > 0 {
+            // There may be more.
+            return Ok(Duration::ZERO);
+        }
+        Ok(self.time_until(queue.next_due_at))
     }
 
-    /// Begins an attempt; whether there was a thread for it.
-    fn begin(&mut self, leased: LeasedDelivery, lease: [u8; 16]) -> bool {
-        let webhook_id = leased.webhook.id.clone();
-        if !self.lanes.start(webhook_id.clone()) {
-            log::error!("more deliveries were taken than may run; one waits for its lease to end");
+    fn read_queue(&self) -> Result<Queue> {
+        let is_free = self.lanes.free() > 0;
+        self.service.store.read(|rows| {
+            Ok(Queue {
+                configuration_version: rows.configuration_version()?,
+                next_due_at: rows.next_due_at()?,
+                ready: match is_free {
+                    true => rows.ready_webhooks()?,
+                    false => Vec::new(),
+                },
+            })
+        })
+    }
+
+    /// Lanes for what may be attempted now, by webhook.
+    fn choose(&mut self, ready: Vec<ReadyWebhook>) -> BTreeMap<String, Vec<Running>> {
+        let waiting = ready.into_iter().map(waiting).collect();
+        let mut chosen: BTreeMap<String, Vec<Running>> = BTreeMap::new();
+        for lane in self.lanes.choose(waiting) {
+            let webhook_id = lane.endpoint().webhook_id.clone();
+            let running = Running::new(&self.service.wake, lane);
+            chosen.entry(webhook_id).or_default().push(running);
+        }
+        chosen
+    }
+
+    /// Runs `step` in one transaction. Its results are written afterwards, or will be the next time.
+    fn write(&mut self, step: Step) -> Result<Done> {
+        let clock = Arc::clone(&self.service.clock);
+        let written = self
+            .service
+            .store
+            .write(move |rows| step.run(rows, clock.as_ref()));
+        match written {
+            Ok(done) => {
+                self.unwritten.clear();
+                done.outcomes
+                    .iter()
+                    .for_each(|step| self.service.deliveries.count(*step));
+                Ok(done)
+            }
+            Err(error) => {
+                // Should one of them be the reason, the others must not wait for it.
+                if !is_passing(&error) {
+                    let results = std::mem::take(&mut self.unwritten);
+                    self.write_one_by_one(results);
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// What cannot be written will be attempted again when its lease ends.
+    fn write_one_by_one(&self, results: Vec<Finished>) {
+        for finished in results {
+            let webhook_id = finished.webhook_id.clone();
+            let written = self.service.store.write(move |rows| finished.write(rows));
+            self.note_written(&webhook_id, written);
+        }
+    }
+
+    /// Those change what is configured.
+    fn write_gone(&self, gone: Vec<Finished>) {
+        for finished in gone {
+            let webhook_id = finished.webhook_id.clone();
+            let written = self.service.store.configure(move |rows| finished.write(rows));
+            self.note_written(&webhook_id, written);
+        }
+    }
+
+    fn note_written(&self, webhook_id: &str, written: Result<Option<NextStep>, StoreError>) {
+        match written {
+            Ok(step) => step
+                .into_iter()
+                .for_each(|step| self.service.deliveries.count(step)),
+            Err(error) => log::error!(
+                "a delivery to webhook {webhook_id} was attempted and will be again, since that could not be written: {error}"
+            ),
+        }
+    }
+
+    /// Begins an attempt; whether it did.
+    fn begin(&self, running: Running, leased: LeasedDelivery, lease: Lease, leased_until: Timestamp) -> bool {
+        let left_ms = leased_until.as_millis() - self.service.clock.now().as_millis();
+        let timeout_ms = i64::try_from(self.sender.timeout().as_millis()).unwrap_or(i64::MAX);
+        if left_ms < timeout_ms.saturating_add(LEASE_MARGIN_MS) {
+            log::warn!(
+                "a delivery was taken too long ago to be attempted; it is due again when its lease ends"
+            );
             return false;
         }
-        let ended = Ended {
-            wake: Arc::clone(&self.service.wake),
-            webhook_id,
-            succeeded: false,
-        };
         let (service, sender) = (Arc::clone(&self.service), self.sender.clone());
         let thread = std::thread::Builder::new().name("delivery".to_owned());
         let spawned = thread.spawn(move || {
-            // All of it, so that it is dropped at the end of this thread.
-            let mut ended: Ended = ended;
-            match attempt(&service, &sender, &leased, &lease) {
-                Ok(succeeded) => ended.succeeded = succeeded,
-                Err(error) => log::error!(
-                    "a delivery to webhook {} could not be attempted or noted, and will be again: {error}",
-                    leased.webhook.id
-                ),
-            }
+            let mut running = running;
+            running.begin();
+            let (course, finished) = attempt::attempt(&service, &sender, &leased, lease);
+            running.end(course, finished);
         });
-        match spawned {
-            Ok(_) => true,
-            // The lane is free again: what tells of the end was dropped with the closure.
-            Err(error) => {
-                log::error!("no thread to deliver: {error}");
-                false
-            }
-        }
+        // The lane is free again: what tells of the end was dropped with the closure.
+        spawned
+            .inspect_err(|error| log::error!("no thread to deliver: {error}"))
+            .is_ok()
+    }
+
+    fn time_until(&self, due_at: Option<Timestamp>) -> Duration {
+        let (soonest, poll) = (Duration::from_millis(POLL_MS_MIN), Duration::from_millis(POLL_MS));
+        let now = self.service.clock.now().as_micros();
+        let until = due_at.map(|due_at| (due_at.as_micros() - now).max(0).unsigned_abs());
+        until.map_or(poll, |micros| Duration::from_micros(micros).clamp(soonest, poll))
     }
 }
 
-/// What came of looking at what is due.
-struct Round {
-    /// Attempts that were begun.
-    taken: usize,
-    /// When the first of the others is due.
-    next_due_at: Option<Timestamp>,
+/// How long to wait after a round. One that fails, or panics, is followed by others.
+fn guarded(round: impl FnOnce() -> Result<Duration>) -> Duration {
+    match catch_unwind(AssertUnwindSafe(round)) {
+        Ok(Ok(wait)) => return wait,
+        Ok(Err(error)) => log::warn!("what is to be delivered could not be read or taken: {error}"),
+        Err(_) => log::error!("the thread that delivers panicked; it goes on"),
+    }
+    Duration::from_millis(POLL_MS)
 }
 
-/// Tells of the end of an attempt, however it ends.
-struct Ended {
-    wake: Arc<Wake>,
-    webhook_id: String,
-    succeeded: bool,
+/// Whether what failed may succeed the next time, as it is.
+const fn is_passing(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Unreachable(_) | StoreError::Overloaded | StoreError::Stopped
+    )
 }
 
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let webhook_id = std::mem::take(&mut self.webhook_id);
-        self.wake
-            .tell(|news| news.ended.push((webhook_id, self.succeeded)));
+fn waiting(ready: ReadyWebhook) -> Waiting {
+    // Whether it may be called is decided in the attempt; here it is only to be told from others.
+    let url = WebhookUrl::parse(&ready.url, AddressPolicy::AllowPrivate);
+    let host = url.map_or_else(|_| ready.url.clone(), |url| url.host().to_owned());
+    Waiting {
+        endpoint: Endpoint {
+            webhook_id: ready.webhook_id,
+            project_id: ready.project_id,
+            host,
+        },
+        due_at: ready.due_at,
     }
 }
 
-/// Attempts a delivery and writes what came of it; whether it was answered with 2xx.
-fn attempt(service: &AuditLog, sender: &Sender, leased: &LeasedDelivery, lease: &[u8; 16]) -> Result<bool> {
-    let started_at = service.clock.now();
-    let outcome = send(service, sender, leased, started_at)?;
-    let now = service.clock.now();
-    let number = leased.delivery.attempts + 1;
-    let persistence = match leased.delivery.is_retried {
-        true => Persistence::Schedule,
-        false => Persistence::Once,
-    };
-    let jitter = u32::from_be_bytes(service.entropy.bytes());
-    let attempts_made = u32::try_from(number).unwrap_or(u32::MAX);
-    let step = next_step(&outcome, attempts_made, persistence, now, jitter);
-    let (status_code, failure) = match outcome {
-        Outcome::Answered { status, .. } => (Some(i64::from(status)), None),
-        Outcome::Failed(kind) => (None, Some(kind.as_str().to_owned())),
-    };
-    let row = AttemptRow {
-        delivery_id: leased.delivery.id.clone(),
-        number,
-        started_at: started_at.as_micros(),
-        duration_ms: now.as_millis() - started_at.as_millis(),
-        status_code,
-        failure,
-    };
-    note(service, leased, row, step, now, *lease)?;
-    service.deliveries.count(step);
-    Ok(step == NextStep::Delivered)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::AppError;
 
-/// Writes what came of an attempt.
-fn note(
-    service: &AuditLog,
-    leased: &LeasedDelivery,
-    row: AttemptRow,
-    step: NextStep,
-    now: Timestamp,
-    lease: [u8; 16],
-) -> Result<()> {
-    let (status, due_at) = match step {
-        NextStep::Delivered => (DeliveryStatus::Delivered, None),
-        NextStep::RetryAt(at) => (DeliveryStatus::Pending, Some(at)),
-        NextStep::Failed | NextStep::Gone => (DeliveryStatus::Failed, None),
-    };
-    let after = AfterAttempt {
-        status: status.as_str().to_owned(),
-        due_at,
-        finished_at: due_at.is_none().then_some(now),
-    };
-    let webhook_id = leased.webhook.id.clone();
-    let held = if step == NextStep::Gone {
-        log::warn!("webhook {webhook_id} answered 410 and is disabled");
-        service.store.configure(move |rows| {
-            let held = rows.finish_attempt(&row, &lease, &after)?;
-            rows.disable_webhook(&webhook_id)?;
-            Ok::<_, StoreError>(held)
-        })?
-    } else {
-        service
-            .store
-            .write(move |rows| rows.finish_attempt(&row, &lease, &after))?
-    };
-    if !held {
-        log::info!(
-            "a delivery to webhook {} was deleted or taken over meanwhile",
-            leased.webhook.id
+    #[test]
+    fn a_round_that_fails_or_panics_is_followed_by_others() {
+        let soon = Duration::from_millis(7);
+        assert_eq!(guarded(|| Ok(soon)), soon);
+        assert_eq!(
+            guarded(|| Err(AppError::Unauthorized)),
+            Duration::from_millis(POLL_MS)
         );
+        let panicking = guarded(|| panic!("as the test wants"));
+        assert_eq!(panicking, Duration::from_millis(POLL_MS));
     }
-    Ok(())
-}
-
-fn send(service: &AuditLog, sender: &Sender, leased: &LeasedDelivery, now: Timestamp) -> Result<Outcome> {
-    let Ok(url) = WebhookUrl::parse(&leased.webhook.url, service.settings.webhook_addresses) else {
-        // It could be called when it was written; the operator has decided otherwise since.
-        return Ok(Outcome::Failed(FailureKind::AddressNotAllowed));
-    };
-    let key = service.settings.encryption_key.as_ref();
-    let open = |row: &audit_store::WebhookSecretRow| open_secret(&row.secret, key, &leased.webhook.id);
-    let secrets = leased.secrets.iter().map(open).collect::<Result<Vec<_>>>()?;
-    let damaged = || AppError::from(StoreError::Damaged { what: "webhook" });
-    let (newest, older) = secrets.split_first().ok_or_else(damaged)?;
-    let body = body(leased)?;
-    let message_id = message_id(&leased.delivery)?;
-    let signature = SignatureHeaders::sign(message_id, now, body.as_bytes(), newest, older);
-    Ok(sender.send(&OutgoingRequest {
-        url: &url,
-        signature: &signature,
-        body: body.as_bytes(),
-    }))
-}
-
-/// What is sent: the same at every attempt, however the alert has fared since.
-fn body(leased: &LeasedDelivery) -> Result<String> {
-    let damaged = || AppError::from(StoreError::Damaged { what: "delivery" });
-    let kind: DeliveryKind = leased.delivery.kind.parse().map_err(|_| damaged())?;
-    let (timestamp, data) = match kind {
-        DeliveryKind::AlertFired => {
-            let alert = alert_from_row(leased.alert.clone().ok_or_else(damaged)?)?.as_fired();
-            (
-                alert.fired_at,
-                serde_json::to_value(alert).map_err(AppError::internal)?,
-            )
-        }
-        DeliveryKind::WebhookTest => {
-            let created_at = Timestamp::from_micros(leased.delivery.created_at);
-            (created_at, json!({"webhook_id": leased.webhook.id}))
-        }
-    };
-    Ok(json!({"type": kind.as_str(), "timestamp": timestamp.to_string(), "data": data}).to_string())
 }

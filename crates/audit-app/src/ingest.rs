@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Events of one request, at most.
 pub const BATCH_EVENTS_MAX: usize = 100;
 /// How often a request is prepared anew because the configuration changed while it was on its way.
-pub(crate) const STALE_RETRIES_MAX: usize = 5;
+const STALE_RETRIES_MAX: usize = 5;
 
 /// What became of a request with events.
 #[derive(Debug)]

@@ -11,6 +11,11 @@ const STEP_ROWS_MAX: i64 = 500;
 const STEP_GROUPS_MAX: i64 = 5_000;
 /// How long the log keeps finished deliveries, in seconds.
 pub const DELIVERIES_KEPT_SECONDS: i64 = 30 * 86_400;
+/// How long a deleted webhook is kept at least, in seconds: longer than a transaction lasts that has still seen it.
+const DELETED_WEBHOOK_SECONDS_MIN: i64 = 60;
+/// How long a group is kept after it has expired, in seconds. An event may be stored that was stamped before, having waited
+/// since, and by a clock that is behind.
+const EXPIRED_GROUP_SECONDS: i64 = 3_600;
 /// How long a client of streams is remembered at least, in seconds: as long as its requests count.
 const CLIENT_SECONDS_MIN: i64 = 60;
 
@@ -23,6 +28,10 @@ pub struct Purged {
     pub clients: usize,
     /// Deliveries finished [`DELIVERIES_KEPT_SECONDS`] ago.
     pub deliveries: usize,
+    /// Deliveries of webhooks that were deleted, and those webhooks.
+    pub webhooks: usize,
+    /// Secrets of webhooks that sign no longer.
+    pub secrets: usize,
     /// Groups of alert rules that remember nothing that matters.
     pub groups: usize,
 }
@@ -37,13 +46,17 @@ impl AuditLog {
         let today = Timestamp::from_seconds(now.utc_day() * 86_400);
         let clients_before = today.min(now.plus_seconds(-CLIENT_SECONDS_MIN));
         let deliveries_before = now.plus_seconds(-DELIVERIES_KEPT_SECONDS);
+        let webhooks_before = now.plus_seconds(-DELETED_WEBHOOK_SECONDS_MIN);
         Ok(Purged {
             streams: self.step_by_step(move |rows| rows.purge_expired_streams(now, STEP_ROWS_MAX))?,
             clients: self
                 .step_by_step(move |rows| rows.purge_stream_clients(clients_before, STEP_ROWS_MAX))?,
             deliveries: self
                 .step_by_step(move |rows| rows.purge_deliveries(deliveries_before, STEP_ROWS_MAX))?,
-            groups: self.purge_groups(now)?,
+            webhooks: self
+                .step_by_step(move |rows| rows.purge_deleted_webhooks(webhooks_before, STEP_ROWS_MAX))?,
+            secrets: self.step_by_step(move |rows| rows.purge_webhook_secrets(now, STEP_ROWS_MAX))?,
+            groups: self.purge_groups(now.plus_seconds(-EXPIRED_GROUP_SECONDS))?,
         })
     }
 

@@ -23,6 +23,7 @@ pub struct AuditLog {
     pub(crate) stream_engine: Engine,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
+    pending: Mutex<PendingDeliveries>,
     keys_used: Mutex<HashMap<KeyId, Timestamp>>,
 }
 
@@ -35,8 +36,8 @@ pub struct Selection {
     pub environment: Option<Environment>,
 }
 
-/// What waits to be delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What waits to be delivered, on all nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PendingDeliveries {
     /// How many deliveries.
     pub count: i64,
@@ -95,6 +96,7 @@ impl AuditLog {
             cursor_key: CursorKey::new(key),
             wake,
             deliveries: DeliveryCounters::default(),
+            pending: Mutex::default(),
             keys_used: Mutex::default(),
         }))
     }
@@ -257,18 +259,24 @@ impl AuditLog {
         self.deliveries.read()
     }
 
-    /// What waits to be delivered, on all nodes.
+    /// What waited to be delivered when it was last counted.
+    pub fn pending_deliveries(&self) -> PendingDeliveries {
+        *self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts what waits to be delivered, which takes the longer the more it is. To be called every few seconds.
     ///
     /// # Errors
-    /// When the database cannot be asked.
-    pub fn pending_deliveries(&self) -> Result<PendingDeliveries> {
-        let pending = self.store.read(|rows| rows.pending_deliveries())?;
+    /// When the database cannot be asked; what was counted before stays.
+    pub fn count_pending_deliveries(&self) -> Result<()> {
+        let counted = self.store.query(|rows| rows.pending_deliveries())?;
         let now = self.clock.now().as_seconds();
         let age = |oldest: Timestamp| (now - oldest.as_seconds()).max(0);
-        Ok(PendingDeliveries {
-            count: pending.count,
-            oldest_seconds: pending.oldest_created_at.map_or(0, age),
-        })
+        *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = PendingDeliveries {
+            count: counted.count,
+            oldest_seconds: counted.oldest_created_at.map_or(0, age),
+        };
+        Ok(())
     }
 
     /// Finishes what waits to be written, and takes no more.

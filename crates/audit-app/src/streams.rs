@@ -1,16 +1,17 @@
 //! Anonymous streams: events sent with no account, which somebody may claim.
 
 use crate::error::{AppError, Result};
-use crate::ingest::{Ingested, Prepared, STALE_RETRIES_MAX, destination, read_events};
+use crate::ingest::{Ingested, Prepared, destination, read_events};
 use crate::redact_event::redact_event;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, Event, Record, Timestamp};
 use audit_redact::{Engine, Shape};
 use audit_store::{
-    Appended, Destination, NewEvent, NewStreamEvent, Rows, StoreError, StreamEvent, StreamRow,
+    Appended, Destination, NewEvent, NewStreamEvent, Rows, StreamClientRow, StreamEvent, StreamRow,
 };
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// How long a stream lives unless it is claimed, in seconds.
 const STREAM_LIFETIME_SECONDS: i64 = 7 * 86_400;
@@ -93,11 +94,18 @@ impl AuditLog {
             if let Err(error) = count_request(rows, &client, limits, now)? {
                 return Ok(Err(error));
             }
-            let stream = match open_stream(rows, token, &client, limits, now)? {
-                Ok(stream) => stream,
+            let opened = match open_stream(rows, token, &client, limits, now)? {
+                Ok(opened) => opened,
                 Err(error) => return Ok(Err(error)),
             };
-            append_to_stream(rows, stream, events, limits, now)
+            let appended = append_to_stream(rows, opened.stream.clone(), events, limits, now)?;
+            match (opened.begun_by, &appended) {
+                (Some(known), Ok(_)) => rows.update_stream_client(&client, &known, now)?,
+                // What begins a stream is an event that is stored.
+                (Some(_), Err(_)) => rows.delete_stream(&opened.stream)?,
+                (None, _) => {}
+            }
+            Ok(appended)
         })??;
         rest.conclude(appended)
     }
@@ -128,21 +136,19 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::StreamNotFound`], [`AppError::StreamExpired`], [`AppError::StreamClaimed`].
-    pub fn claim_stream(&self, master: &MasterKey, selection: Selection, token: ClaimToken) -> Result<u64> {
-        let principal = Principal::Master(*master);
-        for _ in 0..STALE_RETRIES_MAX {
-            let scope = self.store.read(|rows| self.scope(rows, &principal, selection))?;
+    pub fn claim_stream(
+        self: &Arc<Self>,
+        master: &MasterKey,
+        selection: Selection,
+        token: ClaimToken,
+    ) -> Result<u64> {
+        let (this, principal) = (Arc::clone(self), Principal::Master(*master));
+        // In its turn among the changes, so that the project's rules hold until it is done.
+        self.store.configure(move |rows| {
+            let scope = this.scope(rows, &principal, selection)?;
             let destination = destination(scope.snapshot.version, &scope.project, scope.environment)?;
-            let now = self.clock.now();
-            let claimed = self
-                .store
-                .write(move |rows| claim(rows, &scope, destination, token, now));
-            match claimed {
-                Err(AppError::Unavailable(StoreError::Stale)) => {}
-                outcome => return outcome,
-            }
-        }
-        Err(AppError::Unavailable(StoreError::Stale))
+            claim(rows, &scope, destination, token, this.clock.now())
+        })
     }
 
     fn prepare_stream(&self, body: &[u8]) -> Result<Prepared<NewStreamEvent>> {
@@ -184,7 +190,9 @@ fn count_request(rows: &mut Rows<'_>, client: &str, limits: StreamLimits, now: T
     if known.requests.len() >= max {
         let first_to_leave = known.requests[known.requests.len() - max];
         let wait_millis = first_to_leave.as_millis() - window_start;
-        let retry_after_seconds = wait_millis.max(1).unsigned_abs().div_ceil(1_000);
+        // A clock that was set back must not keep anybody waiting for longer.
+        let wait_millis = wait_millis.clamp(1, REQUESTS_WINDOW_SECONDS * 1_000);
+        let retry_after_seconds = wait_millis.unsigned_abs().div_ceil(1_000);
         return Ok(Err(AppError::RateLimited {
             message: format!("at most {max} requests a minute may be made to streams"),
             retry_after_seconds,
@@ -195,6 +203,13 @@ fn count_request(rows: &mut Rows<'_>, client: &str, limits: StreamLimits, now: T
     Ok(Ok(()))
 }
 
+/// A stream that takes events, locked.
+struct OpenStream {
+    stream: StreamRow,
+    /// Set when it has just been begun: what is known of the client then.
+    begun_by: Option<StreamClientRow>,
+}
+
 /// The stream of a token, locked, and begun if there is none.
 fn open_stream(
     rows: &mut Rows<'_>,
@@ -202,10 +217,14 @@ fn open_stream(
     client: &str,
     limits: StreamLimits,
     now: Timestamp,
-) -> Counted<StreamRow> {
+) -> Counted<OpenStream> {
     let hash = token.sha256();
+    let existing = |stream| OpenStream {
+        stream,
+        begun_by: None,
+    };
     if let Some(stream) = rows.lock_stream(&hash)? {
-        return Ok(active(stream, now));
+        return Ok(active(stream, now).map(existing));
     }
     let mut known = rows.lock_stream_client(client)?;
     if known.day != now.utc_day() {
@@ -234,11 +253,13 @@ fn open_stream(
     if !rows.insert_stream(&stream)? {
         // Another node began it at this moment.
         let begun = rows.lock_stream(&hash)?.ok_or(AppError::StreamNotFound)?;
-        return Ok(active(begun, now));
+        return Ok(active(begun, now).map(existing));
     }
     known.new_streams += 1;
-    rows.update_stream_client(client, &known, now)?;
-    Ok(Ok(stream))
+    Ok(Ok(OpenStream {
+        stream,
+        begun_by: Some(known),
+    }))
 }
 
 fn active(stream: StreamRow, now: Timestamp) -> Result<StreamRow> {

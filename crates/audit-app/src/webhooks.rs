@@ -4,15 +4,17 @@ use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::Principal;
 use audit_domain::{Plan, ProjectId, Timestamp, Violations};
-use audit_store::{Rows, StoreError, WebhookRow};
+use audit_store::{Rows, StoreError, WebhookRow, WebhookSecretRow};
 use audit_webhooks::{EncryptionKey, WebhookId, WebhookSecret, WebhookUrl, sealing};
 
 /// Webhooks of a project, at most.
 pub const WEBHOOKS_MAX: usize = 20;
 /// How long a replaced secret goes on signing beside the new one, in seconds.
 pub const REPLACED_SECRET_SECONDS: i64 = 24 * 3_600;
-/// Replaced secrets that sign at once, at most: each lengthens a header.
-const REPLACED_SECRETS_MAX: usize = 4;
+/// Secrets of a webhook that sign at once, at most: each lengthens a header.
+const WEBHOOK_SECRETS_MAX: usize = 10;
+/// Under which name the database keeps what tells whether an encryption key is its own.
+const ENCRYPTION_CHECK: &str = "encryption_check";
 
 /// A webhook of a project.
 #[derive(Clone, Debug)]
@@ -69,6 +71,16 @@ pub(crate) fn require_paid_plan(rows: &mut Rows<'_>, project_id: ProjectId) -> R
 pub(crate) fn webhook_of(rows: &mut Rows<'_>, project_id: ProjectId, id: WebhookId) -> Result<WebhookRow> {
     rows.webhook(project_id, &id.to_string())?
         .ok_or(AppError::NotFound("webhook"))
+}
+
+fn too_many_secrets(in_force: &[WebhookSecretRow]) -> AppError {
+    let next = in_force.iter().filter_map(|secret| secret.expires_at).min();
+    let until = next
+        .map(|at| format!("; the next one expires at {at}"))
+        .unwrap_or_default();
+    AppError::Conflict(format!(
+        "{WEBHOOK_SECRETS_MAX} secrets of this webhook sign already{until}"
+    ))
 }
 
 impl AuditLog {
@@ -151,7 +163,7 @@ impl AuditLog {
                 ..before.clone()
             };
             if after != before {
-                rows.update_webhook(&after)?;
+                rows.update_webhook(&before, &after)?;
             }
             Webhook::from_row(&after, None)
         });
@@ -160,14 +172,16 @@ impl AuditLog {
         changed
     }
 
-    /// Deletes a webhook with everything that was to be delivered to it.
+    /// Deletes a webhook with everything that was to be delivered to it. Its rows, which can be many, are removed by
+    /// [`Self::purge`].
     ///
     /// # Errors
     /// [`AppError::NotFound`].
     pub fn delete_webhook(&self, principal: &Principal, selection: Selection, id: WebhookId) -> Result<()> {
         let project_id = self.project_id(principal, selection)?;
+        let now = self.clock.now();
         self.store.configure(
-            move |rows| match rows.delete_webhook(project_id, &id.to_string())? {
+            move |rows| match rows.delete_webhook(project_id, &id.to_string(), now)? {
                 true => Ok(()),
                 false => Err(AppError::NotFound("webhook")),
             },
@@ -175,10 +189,11 @@ impl AuditLog {
     }
 
     /// Gives a webhook a new secret. The old one also signs for [`REPLACED_SECRET_SECONDS`], so that receivers can be
-    /// changed one by one.
+    /// changed one by one. No rotation ends that earlier: so that the header stays short, there are no more than
+    /// ten secrets at a time.
     ///
     /// # Errors
-    /// [`AppError::NotFound`].
+    /// [`AppError::NotFound`]; [`AppError::Conflict`] when so many secrets sign already.
     pub fn rotate_webhook_secret(
         &self,
         principal: &Principal,
@@ -192,26 +207,41 @@ impl AuditLog {
         // Rotations take turns.
         self.store.configure(move |rows| {
             let webhook = webhook_of(rows, project_id, id)?;
-            rows.rotate_webhook_secret(&webhook.id, &sealed, now, expires_at, REPLACED_SECRETS_MAX)?;
+            let in_force = rows.webhook_secrets(&webhook.id, now)?;
+            if in_force.len() >= WEBHOOK_SECRETS_MAX {
+                return Err(too_many_secrets(&in_force));
+            }
+            rows.rotate_webhook_secret(&webhook.id, &sealed, now, expires_at)?;
             Webhook::from_row(&webhook, Some(secret))
         })
     }
 
-    /// Whether every webhook's secret can be read with the encryption key that is configured.
+    /// Whether the encryption key that is configured is the one of this database. The first key that it sees is, from then
+    /// on; secrets that were stored before stay readable. Whether there is a key or another one, nothing is to be done
+    /// without it: secrets would be stored that other nodes cannot read.
     ///
     /// # Errors
-    /// [`AppError::SealedSecret`] when one cannot.
+    /// [`AppError::SealedSecret`] when it is not.
     pub fn check_webhook_secrets(&self) -> Result<()> {
-        self.store.read(|rows| {
-            let key = self.settings.encryption_key.as_ref();
-            let open = |(id, stored): (String, Vec<u8>)| open_secret(&stored, key, &id).map(|_| ());
-            rows.all_webhook_secrets()?.into_iter().try_for_each(open)
-        })
+        let key = self.settings.encryption_key.clone();
+        let now = self.clock.now();
+        let secrets = self.store.query(|rows| rows.all_webhook_secrets(now))?;
+        secrets
+            .into_iter()
+            .try_for_each(|(id, stored)| open_secret(&stored, key.as_ref(), &id).map(|_| ()))?;
+        let (_, new_check) = self.new_secret(ENCRYPTION_CHECK);
+        // Nodes that start at once take turns.
+        self.store
+            .configure(move |rows| match (rows.secret(ENCRYPTION_CHECK)?, &key) {
+                (Some(check), key) => open_secret(&check, key.as_ref(), ENCRYPTION_CHECK).map(|_| ()),
+                (None, Some(_)) => Ok(rows.insert_secret(ENCRYPTION_CHECK, &new_check, now)?),
+                (None, None) => Ok(()),
+            })
     }
 
     /// A secret, and how it is stored for a webhook.
     fn new_secret(&self, webhook_id: &str) -> (WebhookSecret, Vec<u8>) {
-        let secret = WebhookSecret::generate(self.entropy.bytes());
+        let secret = WebhookSecret::from_bytes(self.entropy.bytes());
         let key = self.settings.encryption_key.as_ref();
         let sealed = sealing::seal(&secret, key, webhook_id.as_bytes(), self.entropy.bytes());
         (secret, sealed)

@@ -1,13 +1,16 @@
 //! Who calls. The policy of an endpoint is in the type of its first argument.
 
 use crate::error::ApiError;
+use crate::error_code::ErrorCode;
+use crate::openapi::{CredentialKind, Describe, Facts};
 use crate::state::HttpState;
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpRequest, web};
 use audit_app::{AppError, AuditLog};
 use audit_auth::{Credential, MasterKey, Principal, ProjectKey};
-use std::future::Future;
+use std::convert::Infallible;
+use std::future::{Future, Ready, ready};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -87,7 +90,7 @@ impl<P: Policy> Caller<P> {
     /// Runs `work`, which may block, on behalf of the caller.
     pub(crate) async fn run<T: Send + 'static>(
         self,
-        work: impl FnOnce(&AuditLog, P::Proof) -> Result<T, AppError> + Send + 'static,
+        work: impl FnOnce(&Arc<AuditLog>, P::Proof) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let Self { service, proof, .. } = self;
         blocking(move || work(&service, proof)).await
@@ -96,7 +99,7 @@ impl<P: Policy> Caller<P> {
 
 impl<P: Policy> Caller<P> {
     /// Whether the policy takes the credential.
-    pub(crate) async fn check(state: &HttpState, credential: Credential) -> Result<Self, ApiError> {
+    async fn check(state: &HttpState, credential: Credential) -> Result<Self, ApiError> {
         let service = Arc::clone(&state.service);
         let principal = blocking(move || service.authenticate(&credential)).await?;
         let proof = P::admit(principal).ok_or_else(|| AppError::Forbidden(P::REFUSAL.to_owned()))?;
@@ -124,9 +127,71 @@ pub(crate) fn credential_text(request: &HttpRequest) -> Option<&str> {
 }
 
 /// The credential of a request, not looked up yet.
-pub(crate) fn credential_of(request: &HttpRequest) -> Result<Credential, ApiError> {
+fn credential_of(request: &HttpRequest) -> Result<Credential, ApiError> {
     let text = credential_text(request).ok_or(AppError::Unauthorized)?;
     Credential::from_authorization_header(text).map_err(|error| AppError::from(error).into())
+}
+
+impl<P: Policy> Describe for Caller<P> {
+    fn describe(facts: &mut Facts) {
+        let kinds = CredentialKind::admitted_by::<P>();
+        facts.codes.extend(ErrorCode::OF_CREDENTIALS);
+        facts.codes.extend(ErrorCode::OF_THE_SERVICE);
+        if kinds.len() < CredentialKind::ALL.len() {
+            facts.codes.insert(ErrorCode::Forbidden);
+        }
+        facts.credentials = Some(kinds);
+    }
+}
+
+/// A caller of an endpoint whose credential is looked up by the service itself, together with what else it does.
+pub(crate) struct Bearer<P: Policy> {
+    credential: Result<Credential, ApiError>,
+    policy: PhantomData<P>,
+}
+
+/// A credential of a known form that has not been looked up.
+pub(crate) struct Presented<P: Policy> {
+    pub(crate) credential: Credential,
+    policy: PhantomData<P>,
+}
+
+impl<P: Policy> Bearer<P> {
+    /// The credential, if there is one of a known form.
+    pub(crate) fn present(self) -> Result<Presented<P>, ApiError> {
+        Ok(Presented {
+            credential: self.credential?,
+            policy: self.policy,
+        })
+    }
+}
+
+impl<P: Policy> Presented<P> {
+    /// `error`, if the policy takes the credential: whoever may not call learns that, and nothing else.
+    pub(crate) async fn refuse(self, state: &HttpState, error: ApiError) -> ApiError {
+        match Caller::<P>::check(state, self.credential).await {
+            Ok(_) => error,
+            Err(refusal) => refusal,
+        }
+    }
+}
+
+impl<P: Policy> FromRequest for Bearer<P> {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self {
+            credential: credential_of(request),
+            policy: PhantomData,
+        }))
+    }
+}
+
+impl<P: Policy> Describe for Bearer<P> {
+    fn describe(facts: &mut Facts) {
+        Caller::<P>::describe(facts);
+    }
 }
 
 impl<P: Policy> FromRequest for Caller<P> {

@@ -1,9 +1,13 @@
-//! Which answer each error becomes. Clients see a code, a fixed message and the request's id; causes go to the log.
+//! Which code each error has; its status follows from that. Clients see a code, a fixed message and the request's id;
+//! causes go to the log.
 
+use crate::error_code::ErrorCode;
+use crate::schema::Word;
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use audit_app::AppError;
 use audit_domain::{Violation, Violations};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Seconds after which a client should try again when the service is busy.
@@ -41,26 +45,38 @@ impl From<Violations> for ApiError {
     }
 }
 
-/// `error.details[]`.
-#[derive(Debug, Serialize)]
+/// One field that is not as it must be.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorDetail")]
 pub(crate) struct DetailBody {
+    /// The dot path of the field (`actor.type`, `changes[2].field`; `[3].actor.type` in an array of events), the name of
+    /// a parameter, `body` for the body as a whole, or empty for the event as a whole.
     field: String,
+    /// For people; may change.
     message: String,
 }
 
-/// `error`.
-#[derive(Debug, Serialize)]
+/// Why the request was not answered as asked.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorBody")]
 pub(crate) struct ErrorBody {
+    /// For programs.
+    #[schemars(with = "Word<ErrorCode>")]
     pub(crate) code: &'static str,
+    /// For people; may change.
     pub(crate) message: String,
+    /// With `validation_error`: everything that is wrong with the request, field by field.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<DetailBody>")]
     pub(crate) details: Option<Vec<DetailBody>>,
 }
 
-/// The whole answer.
-#[derive(Debug, Serialize)]
-struct ErrorAnswer<'a> {
+/// The answer to a request that failed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
+pub(crate) struct ErrorAnswer<'a> {
     error: ErrorBody,
+    /// Names the request, here, in the header `x-request-id` and in the service's log.
     request_id: &'a str,
 }
 
@@ -72,67 +88,67 @@ fn details(violations: &Violations) -> Vec<DetailBody> {
     violations.as_slice().iter().map(detail).collect()
 }
 
-/// Status, code and message of an application error; the one place where they are decided.
-fn app_answer(error: &AppError) -> (StatusCode, &'static str, String) {
-    let (status, code) = match error {
-        AppError::Invalid(_) => (StatusCode::BAD_REQUEST, "validation_error"),
-        AppError::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
-        AppError::InvalidKey => (StatusCode::UNAUTHORIZED, "invalid_api_key"),
-        AppError::KeyRevoked => (StatusCode::UNAUTHORIZED, "key_revoked"),
-        AppError::InvalidToken => (StatusCode::UNAUTHORIZED, "invalid_token"),
-        AppError::TokenExpired => (StatusCode::UNAUTHORIZED, "token_expired"),
-        AppError::Forbidden(_) => (StatusCode::FORBIDDEN, "forbidden"),
-        AppError::AlertRuleLimit(_) => (StatusCode::FORBIDDEN, "alert_rule_limit_reached"),
-        AppError::WebhooksNotAvailable => (StatusCode::FORBIDDEN, "webhooks_not_available"),
-        AppError::Transition(_) => (StatusCode::CONFLICT, "invalid_transition"),
-        AppError::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
-        AppError::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
-        AppError::DailyLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, "daily_event_limit_reached"),
-        AppError::StreamNotFound => (StatusCode::NOT_FOUND, "stream_not_found"),
-        AppError::StreamExpired => (StatusCode::GONE, "stream_expired"),
-        AppError::StreamClaimed => (StatusCode::GONE, "stream_already_claimed"),
-        AppError::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
-        AppError::StreamDailyLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, "stream_daily_limit_reached"),
-        AppError::StreamEventLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, "stream_event_limit_reached"),
-        AppError::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+/// Code and message of an application error; the one place where they are decided.
+fn app_answer(error: &AppError) -> (ErrorCode, String) {
+    let code = match error {
+        AppError::Invalid(_) => ErrorCode::ValidationError,
+        AppError::Unauthorized => ErrorCode::Unauthorized,
+        AppError::InvalidKey => ErrorCode::InvalidApiKey,
+        AppError::KeyRevoked => ErrorCode::KeyRevoked,
+        AppError::InvalidToken => ErrorCode::InvalidToken,
+        AppError::TokenExpired => ErrorCode::TokenExpired,
+        AppError::Forbidden(_) => ErrorCode::Forbidden,
+        AppError::AlertRuleLimit(_) => ErrorCode::AlertRuleLimitReached,
+        AppError::WebhooksNotAvailable => ErrorCode::WebhooksNotAvailable,
+        AppError::Transition(_) => ErrorCode::InvalidTransition,
+        AppError::NotFound(_) => ErrorCode::NotFound,
+        AppError::Conflict(_) => ErrorCode::Conflict,
+        AppError::DailyLimit { .. } => ErrorCode::DailyEventLimitReached,
+        AppError::StreamNotFound => ErrorCode::StreamNotFound,
+        AppError::StreamExpired => ErrorCode::StreamExpired,
+        AppError::StreamClaimed => ErrorCode::StreamAlreadyClaimed,
+        AppError::RateLimited { .. } => ErrorCode::RateLimited,
+        AppError::StreamDailyLimit { .. } => ErrorCode::StreamDailyLimitReached,
+        AppError::StreamEventLimit { .. } => ErrorCode::StreamEventLimitReached,
+        AppError::Unavailable(_) => ErrorCode::Unavailable,
         AppError::SealedSecret(_) | AppError::Internal(_) => {
-            let message = "internal error".to_owned();
-            return (StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message);
+            return (ErrorCode::InternalError, "internal error".to_owned());
         }
     };
-    (status, code, error.to_string())
+    (code, error.to_string())
 }
 
 /// An application error as it stands in the list of a batch's refused events.
 pub(crate) fn item_error(error: &AppError) -> ErrorBody {
-    let (_, code, message) = app_answer(error);
+    let (code, message) = app_answer(error);
     let details = match error {
         AppError::Invalid(violations) => Some(details(violations)),
         _ => None,
     };
     ErrorBody {
-        code,
+        code: code.as_str(),
         message,
         details,
     }
 }
 
 impl ApiError {
-    fn answer(&self) -> (StatusCode, &'static str, String) {
-        let (status, code) = match self {
+    fn answer(&self) -> (ErrorCode, String) {
+        let code = match self {
             Self::App(error) => return app_answer(error),
-            Self::NoRoute => (StatusCode::NOT_FOUND, "not_found"),
-            Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
-            Self::PayloadTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large"),
-            Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
-            Self::IncompleteBody => (StatusCode::BAD_REQUEST, "validation_error"),
+            Self::NoRoute => ErrorCode::NotFound,
+            Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
+            Self::PayloadTooLarge => ErrorCode::PayloadTooLarge,
+            Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
+            Self::IncompleteBody => ErrorCode::ValidationError,
         };
-        (status, code, self.to_string())
+        (code, self.to_string())
     }
 
     /// The answer, with the request's id in it.
     pub(crate) fn render(&self, request_id: &str) -> HttpResponse {
-        let (status, code, message) = self.answer();
+        let (code, message) = self.answer();
+        let status = code.status();
         let details = match self {
             Self::App(AppError::Invalid(violations)) => Some(details(violations)),
             _ => None,
@@ -162,7 +178,7 @@ impl ApiError {
         };
         response.json(ErrorAnswer {
             error: ErrorBody {
-                code,
+                code: code.as_str(),
                 message,
                 details,
             },
@@ -189,7 +205,7 @@ impl ApiError {
 /// Only the status: the body is written by the middleware, which knows the request's id.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
-        self.answer().0
+        self.answer().0.status()
     }
 
     fn error_response(&self) -> HttpResponse {

@@ -1,8 +1,10 @@
 //! Bodies and query strings. Both are only collected while the caller is being authenticated, and read afterwards, so
-//! that somebody without a credential learns nothing but that.
+//! that somebody without a credential learns nothing but that. What they may hold stands in their types.
 
 use crate::BODY_BYTES_MAX;
 use crate::error::ApiError;
+use crate::error_code::ErrorCode;
+use crate::openapi::{Describe, Facts, Input, SchemaOf};
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::http::header::CONTENT_ENCODING;
@@ -10,15 +12,30 @@ use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use audit_app::Selection;
 use audit_domain::{Environment, Fields, ProjectId, Violation, Violations, json};
+use schemars::JsonSchema;
 use serde_json::{Map, Value};
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, Ready, ready};
+use std::marker::PhantomData;
 use std::pin::Pin;
 
-/// The body of a request that must be JSON.
-pub(crate) struct JsonBody(Result<Bytes, ApiError>);
+/// A JSON object or a query string: its fields describe what a request may bring, and `read` reads it. Both are in one
+/// place so that neither is changed without the other; tests hold them against each other.
+pub(crate) trait Fielded: JsonSchema {
+    /// What is made of it.
+    type Read;
 
-impl FromRequest for JsonBody {
+    /// Takes the fields it knows; all others are refused.
+    fn read(fields: &mut Fields<'_>) -> Option<Self::Read>;
+}
+
+/// The body of a request that must be JSON as `T` describes it.
+pub(crate) struct JsonBody<T> {
+    bytes: Result<Bytes, ApiError>,
+    content: PhantomData<T>,
+}
+
+impl<T: 'static> FromRequest for JsonBody<T> {
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self, Infallible>>>>;
 
@@ -30,12 +47,15 @@ impl FromRequest for JsonBody {
         let is_json = request.content_type().eq_ignore_ascii_case("application/json") && !is_compressed;
         let bytes = Bytes::from_request(request, payload);
         Box::pin(async move {
-            let body = match bytes.await {
+            let bytes = match bytes.await {
                 _ if !is_json => Err(ApiError::UnsupportedMediaType),
                 Ok(bytes) => Ok(bytes),
                 Err(error) => Err(body_error(&error)),
             };
-            Ok(Self(body))
+            Ok(Self {
+                bytes,
+                content: PhantomData,
+            })
         })
     }
 }
@@ -47,10 +67,10 @@ fn body_error(error: &actix_web::Error) -> ApiError {
     }
 }
 
-impl JsonBody {
+impl<T> JsonBody<T> {
     /// The text of the body.
     pub(crate) fn bytes(self) -> Result<Bytes, ApiError> {
-        let bytes = self.0?;
+        let bytes = self.bytes?;
         if bytes.len() > BODY_BYTES_MAX {
             Err(ApiError::PayloadTooLarge)
         } else {
@@ -58,47 +78,171 @@ impl JsonBody {
         }
     }
 
-    /// Reads the body's object with `read`; fields that it does not take are refused.
-    pub(crate) fn read<T>(self, read: impl FnOnce(&mut Fields<'_>) -> Option<T>) -> Result<T, ApiError> {
+    /// Says what a body of this content can be refused with, and what it is.
+    pub(crate) fn describe_as(facts: &mut Facts, content: Input) {
+        facts.codes.extend([
+            ErrorCode::ValidationError,
+            ErrorCode::PayloadTooLarge,
+            ErrorCode::UnsupportedMediaType,
+        ]);
+        facts.body = Some(content);
+    }
+}
+
+impl<T: Fielded> JsonBody<T> {
+    /// What the body's object holds.
+    pub(crate) fn read(self) -> Result<T::Read, ApiError> {
         let bytes = self.bytes()?;
         let value = json::parse(&bytes).map_err(|error| Violations::one("body", error))?;
         if !value.is_object() {
             return Err(Violations::one("body", "must be a JSON object").into());
         }
-        Ok(Fields::read(value, read)?)
+        Ok(Fields::read(value, T::read)?)
     }
 }
 
-/// Reads the parameters of the query string with `read`; parameters that it does not take are refused, and so is one
-/// that stands twice.
-pub(crate) fn read_query<T>(
-    request: &HttpRequest,
-    read: impl FnOnce(&mut Fields<'_>) -> Option<T>,
-) -> Result<T, ApiError> {
-    let pairs = web::Query::<Vec<(String, String)>>::from_query(request.query_string())
-        .map_err(|error| Violations::one("query", error))?;
-    let mut parameters = Map::new();
-    let mut twice = Vec::new();
-    for (name, value) in pairs.into_inner() {
-        if parameters.insert(name.clone(), Value::String(value)).is_some() {
-            twice.push(Violation::new(name, "must be given once"));
+impl<T: Fielded> Describe for JsonBody<T> {
+    fn describe(facts: &mut Facts) {
+        let schema: SchemaOf = |generator| generator.subschema_for::<T>();
+        Self::describe_as(facts, input::<T>(schema));
+    }
+}
+
+fn input<T: Fielded>(schema: SchemaOf) -> Input {
+    Input {
+        schema,
+        #[cfg(test)]
+        check: |value| Fields::read(value, T::read).map(|_| ()),
+    }
+}
+
+/// The query string, and the header that chooses a project.
+struct Asked {
+    query: String,
+    /// The header `X-Project-Id`, empty when it is no text.
+    project: Option<String>,
+}
+
+impl Asked {
+    fn of(request: &HttpRequest) -> Self {
+        let header = request.headers().get("x-project-id");
+        Self {
+            query: request.query_string().to_owned(),
+            project: header.map(|value| value.to_str().unwrap_or_default().to_owned()),
         }
     }
-    Violations::check(twice)?;
-    Ok(Fields::read(Value::Object(parameters), read)?)
+
+    /// Reads the parameters of the query string with `read`; parameters that it does not take are refused, and so is
+    /// one that stands twice.
+    fn read<T>(&self, read: impl FnOnce(Option<&str>, &mut Fields<'_>) -> Option<T>) -> Result<T, ApiError> {
+        let pairs = web::Query::<Vec<(String, String)>>::from_query(&self.query)
+            .map_err(|error| Violations::one("query", error))?;
+        let mut parameters = Map::new();
+        let mut twice = Vec::new();
+        for (name, value) in pairs.into_inner() {
+            if parameters.insert(name.clone(), Value::String(value)).is_some() {
+                twice.push(Violation::new(name, "must be given once"));
+            }
+        }
+        Violations::check(twice)?;
+        let project = self.project.as_deref();
+        Ok(Fields::read(Value::Object(parameters), |fields| {
+            read(project, fields)
+        })?)
+    }
 }
 
-/// Reads the parameters of an endpoint that takes only those by which every request chooses its project.
-pub(crate) fn read_selection(request: &HttpRequest) -> Result<Selection, ApiError> {
-    read_query(request, |fields| Some(selection(request, fields)))
+/// The query string of an endpoint that takes no parameters.
+pub(crate) struct NoParameters(Asked);
+
+/// The query string of an endpoint that takes only those parameters by which every request chooses its project.
+pub(crate) struct ProjectParameters(Asked);
+
+/// The query string of an endpoint that takes those and what `T` describes.
+pub(crate) struct Parameters<T> {
+    asked: Asked,
+    content: PhantomData<T>,
+}
+
+impl NoParameters {
+    /// Refuses every parameter.
+    pub(crate) fn refuse(&self) -> Result<(), ApiError> {
+        self.0.read(|_, _| Some(()))
+    }
+}
+
+impl ProjectParameters {
+    /// The project and environment.
+    pub(crate) fn read(&self) -> Result<Selection, ApiError> {
+        self.0.read(|project, fields| Some(selection(project, fields)))
+    }
+}
+
+impl<T: Fielded> Parameters<T> {
+    /// The project and environment, and what else is asked.
+    pub(crate) fn read(&self) -> Result<(Selection, T::Read), ApiError> {
+        self.asked.read(|project, fields| {
+            let selection = selection(project, fields);
+            Some((selection, T::read(fields)?))
+        })
+    }
+}
+
+impl FromRequest for NoParameters {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self(Asked::of(request))))
+    }
+}
+
+impl FromRequest for ProjectParameters {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self(Asked::of(request))))
+    }
+}
+
+impl<T: 'static> FromRequest for Parameters<T> {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self {
+            asked: Asked::of(request),
+            content: PhantomData,
+        }))
+    }
+}
+
+impl Describe for NoParameters {
+    fn describe(facts: &mut Facts) {
+        facts.codes.insert(ErrorCode::ValidationError);
+    }
+}
+
+impl Describe for ProjectParameters {
+    fn describe(facts: &mut Facts) {
+        facts.takes_project = true;
+        facts
+            .codes
+            .extend([ErrorCode::ValidationError, ErrorCode::NotFound]);
+    }
+}
+
+impl<T: Fielded> Describe for Parameters<T> {
+    fn describe(facts: &mut Facts) {
+        ProjectParameters::describe(facts);
+        facts.query = Some(input::<T>(T::json_schema));
+    }
 }
 
 /// The project by header or parameter, and the environment by parameter.
-pub(crate) fn selection(request: &HttpRequest, fields: &mut Fields<'_>) -> Selection {
-    let header = request
-        .headers()
-        .get("x-project-id")
-        .map(|value| value.to_str().unwrap_or_default().parse());
+fn selection(header: Option<&str>, fields: &mut Fields<'_>) -> Selection {
+    let header = header.map(str::parse::<ProjectId>);
     let parameter = fields.optional_parsed::<ProjectId>("project_id");
     let environment = fields.optional_parsed::<Environment>("environment");
     let project_id = match (header, parameter) {

@@ -14,26 +14,34 @@
 //! ```
 //!
 //! Invariants:
-//! - Every answer but `/metrics` and the preflight is JSON with `request_id`, errors of the framework included; one
-//!   middleware renders all errors.
-//! - [`ENDPOINTS`] is the one list of routes. The credentials that an endpoint takes stand in its first argument's type.
+//! - Every answer but `/metrics`, the preflight, the OpenAPI document and its page is JSON with `request_id`, errors of
+//!   the framework included; one middleware renders all errors.
+//! - [`ENDPOINTS`] is the one list of routes. Credentials, parameters and bodies that an endpoint takes stand in the
+//!   types of its arguments, status and body of its answer in that of its result; the OpenAPI document says what these
+//!   types say.
 //! - Bodies and parameters are looked at after the credential.
 
+mod about;
 mod caller;
 mod client_address;
 mod cors;
 mod error;
+mod error_code;
+mod event_schema;
 mod input;
 mod metrics;
+mod openapi;
 mod parameters;
 mod rate_limit;
 mod reply;
 mod request_id;
 mod routes;
+mod schema;
 mod state;
 
 pub use client_address::TrustedProxies;
 pub use error::ApiError;
+pub use error_code::ErrorCode;
 pub use rate_limit::RateLimit;
 pub use routes::{ENDPOINTS, Endpoint};
 pub use state::{CorsOrigins, HttpOptions, HttpState};

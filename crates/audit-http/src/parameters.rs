@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 /// Items of a page when nobody says.
-const LIMIT_DEFAULT: usize = 50;
+pub(crate) const LIMIT_DEFAULT: usize = 50;
 
 /// The number of items of a page, 1 to `max`.
 pub(crate) fn read_limit(fields: &mut Fields<'_>, max: usize) -> Option<usize> {

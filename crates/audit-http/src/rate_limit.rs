@@ -109,6 +109,11 @@ impl Allowance {
     }
 }
 
+/// The credential itself: `Bearer` may be written in several ways.
+fn without_scheme(text: &str) -> &str {
+    text.trim_end().rsplit(' ').next().unwrap_or(text)
+}
+
 fn ceil_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
@@ -122,7 +127,7 @@ pub(crate) async fn with_rate_limit(
     let buckets = state.and_then(|state| state.buckets.as_ref());
     let allowance = buckets
         .zip(credential_text(request.request()))
-        .map(|(buckets, text)| buckets.take(text, Instant::now()));
+        .map(|(buckets, text)| buckets.take(without_scheme(text), Instant::now()));
     if let Some(allowance) = allowance {
         request.extensions_mut().insert(allowance);
         if let Some(wait) = allowance.wait {

@@ -1,53 +1,96 @@
 //! Answers that carry the request's id.
 
+use crate::openapi::{Answer, Describe, Facts};
 use crate::request_id::RequestId;
+use crate::schema::True;
 use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, Responder};
+use schemars::JsonSchema;
 use serde::Serialize;
+use std::marker::PhantomData;
 
-/// A JSON answer. `request_id` is added to the body's fields.
-pub(crate) struct Reply<T> {
-    status: StatusCode,
-    body: T,
+/// With which status a request succeeds.
+pub(crate) trait Success: 'static {
+    const STATUS: StatusCode;
 }
 
-#[derive(Serialize)]
+/// 200.
+pub(crate) struct Done;
+/// 201.
+pub(crate) struct Created;
+/// 202.
+pub(crate) struct Accepted;
+
+impl Success for Done {
+    const STATUS: StatusCode = StatusCode::OK;
+}
+
+impl Success for Created {
+    const STATUS: StatusCode = StatusCode::CREATED;
+}
+
+impl Success for Accepted {
+    const STATUS: StatusCode = StatusCode::ACCEPTED;
+}
+
+/// A JSON answer. `request_id` is added to the body's fields.
+pub(crate) struct Reply<T, S = Done> {
+    body: T,
+    success: PhantomData<S>,
+}
+
+#[derive(Serialize, JsonSchema)]
 struct WithRequestId<'a, T> {
     #[serde(flatten)]
     body: T,
+    /// Names the request, here, in the header `x-request-id` and in the service's log.
     request_id: &'a str,
 }
 
-impl<T: Serialize> Reply<T> {
+impl<T, S> Reply<T, S> {
+    fn new(body: T) -> Self {
+        Self {
+            body,
+            success: PhantomData,
+        }
+    }
+}
+
+impl<T> Reply<T> {
     /// 200.
     pub(crate) fn ok(body: T) -> Self {
-        Self {
-            status: StatusCode::OK,
-            body,
-        }
+        Self::new(body)
     }
+}
 
-    /// 202.
-    pub(crate) fn accepted(body: T) -> Self {
-        Self {
-            status: StatusCode::ACCEPTED,
-            body,
-        }
-    }
-
+impl<T> Reply<T, Created> {
     /// 201.
     pub(crate) fn created(body: T) -> Self {
-        Self {
-            status: StatusCode::CREATED,
-            body,
-        }
+        Self::new(body)
+    }
+}
+
+impl<T> Reply<T, Accepted> {
+    /// 202.
+    pub(crate) fn accepted(body: T) -> Self {
+        Self::new(body)
+    }
+}
+
+impl<T: JsonSchema, S: Success> Describe for Reply<T, S> {
+    fn describe(facts: &mut Facts) {
+        facts.answer = Some(Answer {
+            status: S::STATUS.as_u16(),
+            schema: <WithRequestId<'_, T>>::json_schema,
+        });
     }
 }
 
 /// The answer to a deletion.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Deleted {
+    #[schemars(with = "True")]
     deleted: bool,
 }
 
@@ -58,12 +101,12 @@ impl Reply<Deleted> {
     }
 }
 
-impl<T: Serialize> Responder for Reply<T> {
+impl<T: Serialize, S: Success> Responder for Reply<T, S> {
     type Body = BoxBody;
 
     fn respond_to(self, request: &HttpRequest) -> HttpResponse {
         let id = RequestId::of(request);
-        HttpResponseBuilder::new(self.status).json(WithRequestId {
+        HttpResponseBuilder::new(S::STATUS).json(WithRequestId {
             body: self.body,
             request_id: id.as_str(),
         })

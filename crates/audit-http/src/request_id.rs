@@ -13,8 +13,8 @@ use std::time::Instant;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 const PREFIX: &str = "req_";
-const INCOMING_CHARS_MIN: usize = 8;
-const INCOMING_CHARS_MAX: usize = 128;
+pub(crate) const INCOMING_CHARS_MIN: usize = 8;
+pub(crate) const INCOMING_CHARS_MAX: usize = 128;
 
 /// The id of a request: `req_…`, or what the client sent in `x-request-id` if it is well formed.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 mod alert_rules;
 mod alerts;
 mod deliveries;
+mod documentation;
 mod events;
 mod keys;
 mod operations;
@@ -13,10 +14,14 @@ mod viewer_tiers;
 mod viewer_tokens;
 mod webhooks;
 
-use crate::cors::preflight;
+use crate::about::{self, About};
+use crate::cors;
 use crate::error::ApiError;
+use crate::openapi::{Facts, facts_of};
 use actix_web::http::Method;
 use actix_web::{Route, web};
+
+pub(crate) use alerts::AlertBody;
 
 /// Where events are sent and read.
 pub(crate) const EVENTS_PATH: &str = "/api/v1/events";
@@ -28,15 +33,19 @@ pub struct Endpoint {
     /// The path; parts in braces are parameters.
     pub path: &'static str,
     route: fn() -> Route,
+    pub(crate) facts: fn() -> Facts,
+    pub(crate) about: fn() -> About,
 }
 
-/// Makes an [`Endpoint`] of a method, a path and a handler.
+/// Makes an [`Endpoint`] of a method, a path and a handler. What people are told of it has the handler's name.
 macro_rules! endpoint {
-    ($method:ident $path:expr => $handler:path) => {
+    ($method:ident $path:expr => $module:ident :: $handler:ident) => {
         Endpoint {
             method: stringify!($method),
             path: $path,
-            route: || web::method(Method::$method).to($handler),
+            route: || web::method(Method::$method).to($module::$handler),
+            facts: || facts_of($module::$handler),
+            about: about::$module::$handler,
         }
     };
 }
@@ -45,7 +54,7 @@ macro_rules! endpoint {
 pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST EVENTS_PATH => events::ingest),
     endpoint!(GET EVENTS_PATH => events::list),
-    endpoint!(OPTIONS EVENTS_PATH => preflight),
+    endpoint!(OPTIONS EVENTS_PATH => cors::preflight),
     endpoint!(GET "/api/v1/events/{id}" => events::get),
     endpoint!(POST "/api/v1/keys" => keys::create),
     endpoint!(GET "/api/v1/keys" => keys::list),
@@ -79,6 +88,8 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST "/api/v1/streams/claim" => streams::claim),
     endpoint!(POST "/api/v1/streams/{token}/events" => streams::ingest),
     endpoint!(GET "/api/v1/streams/{token}/info" => streams::info),
+    endpoint!(GET "/api/v1/openapi.json" => documentation::openapi),
+    endpoint!(GET "/docs" => documentation::page),
     endpoint!(GET "/healthz" => operations::healthz),
     endpoint!(GET "/readyz" => operations::readyz),
     endpoint!(GET "/metrics" => operations::metrics),

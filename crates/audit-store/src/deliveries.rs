@@ -1,19 +1,18 @@
-//! The queue of deliveries and the log of their attempts.
-//!
-//! A delivery that is not finished has a time at which its next attempt is due. Taking it moves that time to the end of
-//! a lease, under a token: whoever dies in the middle gives it back by doing nothing, and whoever comes back after the
-//! lease finds another token and changes nothing.
+//! Deliveries and the log of their attempts.
+
+mod queue;
+
+pub use queue::{AfterAttempt, LeasedDelivery, PendingCount, ReadyWebhook};
 
 use crate::alerts::AlertRow;
 use crate::append::LedgerId;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::rows::Rows;
-use crate::schema::{delivery_attempts, webhook_deliveries as deliveries, webhooks};
-use crate::webhooks::{WebhookRow, WebhookSecretRow};
+use crate::schema::{delivery_attempts, webhook_deliveries as deliveries};
+use crate::webhooks::WebhookRow;
 use audit_domain::{ProjectId, Timestamp};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
@@ -31,10 +30,18 @@ pub struct DeliveryRow {
     pub status: String,
     /// How many were made.
     pub attempts: i64,
+    /// Those of the schedule among them.
+    pub scheduled_attempts: i64,
     /// Whether another attempt follows a failed one, as the schedule has it.
     pub is_retried: bool,
+    /// Where it is on its way to the next attempt; `None` once it is finished.
+    pub stage: Option<String>,
     /// When the next attempt may begin, in microseconds since the Unix epoch; `None` once it is finished.
     pub due_at: Option<i64>,
+    /// When the schedule has the next attempt, while one that was asked for comes before it.
+    pub scheduled_at: Option<i64>,
+    /// Whether another attempt was asked for during the one under way.
+    pub retry_asked: bool,
     /// Who is at it.
     pub lease: Option<Vec<u8>>,
     pub created_at: i64,
@@ -45,6 +52,13 @@ pub struct DeliveryRow {
 pub const DELIVERY_OF_ALERT: &str = "alert.fired";
 /// The status of a delivery that is not finished.
 pub const DELIVERY_PENDING: &str = "pending";
+
+/// It may be attempted now.
+const READY: &str = "ready";
+/// It may be attempted when it is due; it is not before it was attempted at least once.
+const WAITING: &str = "waiting";
+/// It was ready, and its webhook was not in use.
+const HELD: &str = "held";
 
 impl DeliveryRow {
     /// The delivery that tells a webhook of an alert, due at once. Its id is made of both, so that it needs no randomness
@@ -59,18 +73,59 @@ impl DeliveryRow {
         let mut id = alert.id;
         id[6..].copy_from_slice(&digest[..10]);
         Self {
-            id: id.to_vec(),
-            webhook_id: webhook_id.clone(),
-            kind: DELIVERY_OF_ALERT.to_owned(),
             ledger_id: Some(ledger_id.0),
             alert_id: Some(alert.id.to_vec()),
+            is_retried: true,
+            ..Self::single(id.to_vec(), webhook_id.clone(), DELIVERY_OF_ALERT, alert.fired_at)
+        }
+    }
+
+    /// A delivery that tells of no alert, due at once: one attempt.
+    pub fn single(id: Vec<u8>, webhook_id: String, kind: &str, now: Timestamp) -> Self {
+        Self {
+            id,
+            webhook_id,
+            kind: kind.to_owned(),
+            ledger_id: None,
+            alert_id: None,
             status: DELIVERY_PENDING.to_owned(),
             attempts: 0,
-            is_retried: true,
-            due_at: Some(alert.fired_at.as_micros()),
+            scheduled_attempts: 0,
+            is_retried: false,
+            stage: Some(READY.to_owned()),
+            due_at: Some(now.as_micros()),
+            scheduled_at: None,
+            retry_asked: false,
             lease: None,
-            created_at: alert.fired_at.as_micros(),
+            created_at: now.as_micros(),
             finished_at: None,
+        }
+    }
+
+    /// Has one more attempt made at once. Its schedule, if it is not finished, stays as it is; during an attempt, this is
+    /// for when that fails.
+    pub fn ask_for_attempt(&mut self, now: Timestamp) {
+        let now = now.as_micros();
+        let Some(due_at) = self.due_at else {
+            DELIVERY_PENDING.clone_into(&mut self.status);
+            self.finished_at = None;
+            self.is_retried = false;
+            self.stage = Some(READY.to_owned());
+            self.due_at = Some(now);
+            return;
+        };
+        if due_at <= now {
+            // The next attempt is about to begin.
+            self.stage = Some(READY.to_owned());
+        } else if self.lease.is_some() {
+            self.retry_asked = true;
+        } else {
+            // What was asked for before has not begun either, and is this one.
+            self.scheduled_at = self
+                .scheduled_at
+                .or_else(|| Some(due_at).filter(|_| self.is_retried));
+            self.stage = Some(READY.to_owned());
+            self.due_at = Some(now);
         }
     }
 }
@@ -89,80 +144,6 @@ pub struct AttemptRow {
     pub failure: Option<String>,
 }
 
-/// A webhook to which something is due.
-#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
-pub struct DueWebhook {
-    /// The webhook.
-    #[diesel(sql_type = Text)]
-    pub webhook_id: String,
-    /// Since when, or from when on, in microseconds since the Unix epoch.
-    #[diesel(sql_type = BigInt)]
-    pub due_at: i64,
-}
-
-/// A delivery that was taken, with everything an attempt needs.
-#[derive(Clone, Debug)]
-pub struct LeasedDelivery {
-    /// The delivery.
-    pub delivery: DeliveryRow,
-    /// Where it goes.
-    pub webhook: WebhookRow,
-    /// What signs it, newest first.
-    pub secrets: Vec<WebhookSecretRow>,
-    /// The alert it tells of.
-    pub alert: Option<AlertRow>,
-}
-
-/// What becomes of a delivery after an attempt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "as in DeliveryRow")]
-pub struct AfterAttempt {
-    pub status: String,
-    pub due_at: Option<Timestamp>,
-    pub finished_at: Option<Timestamp>,
-}
-
-/// What waits to be delivered, to all webhooks that are in use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PendingDeliveries {
-    /// How many.
-    pub count: i64,
-    /// When the oldest was made.
-    pub oldest_created_at: Option<Timestamp>,
-}
-
-/// The webhooks that have unfinished deliveries, without reading those: one step through the index for each webhook.
-/// Only those that are in use: enabled, and of an organization that has paid.
-const DUE_WEBHOOKS: &str = "\
-    WITH RECURSIVE waiting(webhook_id) AS ( \
-        SELECT (SELECT webhook_id FROM webhook_deliveries WHERE due_at IS NOT NULL ORDER BY webhook_id LIMIT 1) \
-        UNION ALL \
-        SELECT (SELECT next.webhook_id FROM webhook_deliveries AS next \
-                WHERE next.due_at IS NOT NULL AND next.webhook_id > waiting.webhook_id ORDER BY next.webhook_id LIMIT 1) \
-        FROM waiting WHERE waiting.webhook_id IS NOT NULL) \
-    SELECT waiting.webhook_id AS webhook_id, \
-           (SELECT first.due_at FROM webhook_deliveries AS first \
-            WHERE first.webhook_id = waiting.webhook_id AND first.due_at IS NOT NULL \
-            ORDER BY first.due_at LIMIT 1) AS due_at \
-    FROM waiting \
-    JOIN webhooks ON webhooks.id = waiting.webhook_id AND webhooks.enabled \
-    JOIN projects ON projects.id = webhooks.project_id \
-    JOIN organizations ON organizations.id = projects.organization_id AND organizations.plan <> 'free' \
-    ORDER BY due_at";
-
-const PENDING: &str = "\
-    SELECT count(*) AS count, min(webhook_deliveries.created_at) AS oldest \
-    FROM webhook_deliveries JOIN webhooks ON webhooks.id = webhook_deliveries.webhook_id AND webhooks.enabled \
-    WHERE webhook_deliveries.due_at IS NOT NULL";
-
-#[derive(QueryableByName)]
-struct PendingColumns {
-    #[diesel(sql_type = BigInt)]
-    count: i64,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    oldest: Option<i64>,
-}
-
 /// Adds deliveries, in the transaction of what they tell of.
 pub(crate) fn insert_deliveries(connection: &mut AnyConnection, rows: &[DeliveryRow]) -> Result<()> {
     for row in rows {
@@ -178,94 +159,6 @@ pub(crate) fn insert_deliveries(connection: &mut AnyConnection, rows: &[Delivery
     reason = "all fail only when the database cannot be asked"
 )]
 impl Rows<'_> {
-    /// The webhooks in use to which something is or will be due, the most urgent first.
-    pub fn due_webhooks(&mut self) -> Result<Vec<DueWebhook>> {
-        Ok(diesel::sql_query(DUE_WEBHOOKS).load(self.connection)?)
-    }
-
-    /// Takes up to `limit` deliveries to a webhook that are due at `now`, under `lease`, until `leased_until`.
-    pub fn lease_deliveries(
-        &mut self,
-        webhook_id: &str,
-        now: Timestamp,
-        leased_until: Timestamp,
-        lease: &[u8],
-        limit: usize,
-    ) -> Result<Vec<LeasedDelivery>> {
-        let due = deliveries::table
-            .filter(deliveries::webhook_id.eq(webhook_id))
-            .filter(deliveries::due_at.le(now.as_micros()))
-            .order(deliveries::due_at)
-            .limit(i64::try_from(limit).unwrap_or(i64::MAX));
-        let due: Vec<DeliveryRow> = match self.connection {
-            AnyConnection::Sqlite(sqlite) => due.select(DeliveryRow::as_select()).load(sqlite)?,
-            // What another node is about to take, this one leaves to it.
-            AnyConnection::Postgres(postgres) => due
-                .select(DeliveryRow::as_select())
-                .for_update()
-                .skip_locked()
-                .load(postgres)?,
-        };
-        let webhook = webhooks::table
-            .find(webhook_id)
-            .filter(webhooks::enabled.eq(true))
-            .select(WebhookRow::as_select())
-            .first(self.connection)
-            .optional()?;
-        let Some(webhook) = webhook.filter(|_| !due.is_empty()) else {
-            return Ok(Vec::new());
-        };
-        let secrets = self.webhook_secrets(webhook_id, now)?;
-        let mut leased = Vec::with_capacity(due.len());
-        for delivery in due {
-            diesel::update(deliveries::table.find(&delivery.id))
-                .set((
-                    deliveries::due_at.eq(Some(leased_until.as_micros())),
-                    deliveries::lease.eq(Some(lease)),
-                ))
-                .execute(self.connection)?;
-            let alert = match (delivery.ledger_id, &delivery.alert_id) {
-                (Some(ledger_id), Some(alert_id)) => self.alert(LedgerId(ledger_id), alert_id)?,
-                _ => None,
-            };
-            leased.push(LeasedDelivery {
-                delivery,
-                webhook: webhook.clone(),
-                secrets: secrets.clone(),
-                alert,
-            });
-        }
-        Ok(leased)
-    }
-
-    /// Writes what an attempt led to, if the delivery is still held under `lease`; whether it was.
-    pub fn finish_attempt(
-        &mut self,
-        attempt: &AttemptRow,
-        lease: &[u8],
-        after: &AfterAttempt,
-    ) -> Result<bool> {
-        let held = deliveries::table
-            .find(&attempt.delivery_id)
-            .filter(deliveries::lease.eq(lease));
-        let updated = diesel::update(held)
-            .set((
-                deliveries::status.eq(&after.status),
-                deliveries::attempts.eq(attempt.number),
-                deliveries::due_at.eq(after.due_at.map(Timestamp::as_micros)),
-                deliveries::finished_at.eq(after.finished_at.map(Timestamp::as_micros)),
-                deliveries::lease.eq(None::<Vec<u8>>),
-            ))
-            .execute(self.connection)?;
-        if updated == 0 {
-            return Ok(false);
-        }
-        diesel::insert_into(delivery_attempts::table)
-            .values(attempt.clone())
-            .execute(self.connection)?;
-        Ok(true)
-    }
-
     /// Adds a delivery.
     pub fn insert_delivery(&mut self, delivery: &DeliveryRow) -> Result<()> {
         insert_deliveries(self.connection, std::slice::from_ref(delivery))
@@ -331,13 +224,16 @@ impl Rows<'_> {
         Ok(webhook.map(|webhook| (delivery, webhook)))
     }
 
-    /// Makes a delivery due.
+    /// Writes what [`DeliveryRow::ask_for_attempt`] has changed.
     pub fn reschedule_delivery(&mut self, delivery: &DeliveryRow) -> Result<()> {
         let updated = diesel::update(deliveries::table.find(&delivery.id))
             .set((
                 deliveries::status.eq(&delivery.status),
                 deliveries::is_retried.eq(delivery.is_retried),
+                deliveries::stage.eq(&delivery.stage),
                 deliveries::due_at.eq(delivery.due_at),
+                deliveries::scheduled_at.eq(delivery.scheduled_at),
+                deliveries::retry_asked.eq(delivery.retry_asked),
                 deliveries::finished_at.eq(delivery.finished_at),
             ))
             .execute(self.connection)?;
@@ -346,13 +242,85 @@ impl Rows<'_> {
             _ => Err(StoreError::Damaged { what: "delivery" }),
         }
     }
+}
 
-    /// What waits to be delivered.
-    pub fn pending_deliveries(&mut self) -> Result<PendingDeliveries> {
-        let found: PendingColumns = diesel::sql_query(PENDING).get_result(self.connection)?;
-        Ok(PendingDeliveries {
-            count: found.count,
-            oldest_created_at: found.oldest.map(Timestamp::from_micros),
-        })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+
+    fn row(is_retried: bool, due_at: Timestamp) -> DeliveryRow {
+        DeliveryRow {
+            is_retried,
+            stage: Some(WAITING.to_owned()),
+            due_at: Some(due_at.as_micros()),
+            ..DeliveryRow::single(vec![1], "wh".to_owned(), DELIVERY_OF_ALERT, NOW)
+        }
+    }
+
+    fn asked(before: &DeliveryRow) -> DeliveryRow {
+        let mut row = before.clone();
+        row.ask_for_attempt(NOW);
+        row
+    }
+
+    #[test]
+    fn an_attempt_that_is_asked_for_leaves_the_schedule_as_it_is() {
+        let later = NOW.plus_seconds(300);
+        let row = row(true, later);
+        let once = asked(&row);
+        assert_eq!(
+            (once.due_at, once.scheduled_at),
+            (Some(NOW.as_micros()), row.due_at)
+        );
+        assert_eq!((once.stage.as_deref(), once.is_retried), (Some(READY), true));
+        assert_eq!(asked(&once), once, "asking twice is asking once");
+    }
+
+    #[test]
+    fn what_is_due_anyway_is_not_hastened() {
+        for stage in [READY, HELD, WAITING] {
+            let row = DeliveryRow {
+                stage: Some(stage.to_owned()),
+                ..row(true, NOW)
+            };
+            let expected = DeliveryRow {
+                stage: Some(READY.to_owned()),
+                ..row.clone()
+            };
+            assert_eq!(asked(&row), expected);
+        }
+    }
+
+    #[test]
+    fn an_attempt_under_way_is_left_to_whoever_is_at_it() {
+        let row = DeliveryRow {
+            lease: Some(vec![1]),
+            ..row(true, NOW.plus_seconds(20))
+        };
+        let expected = DeliveryRow {
+            retry_asked: true,
+            ..row.clone()
+        };
+        assert_eq!(asked(&row), expected);
+    }
+
+    #[test]
+    fn what_is_finished_gets_a_single_attempt() {
+        let row = DeliveryRow {
+            status: "failed".to_owned(),
+            stage: None,
+            due_at: None,
+            finished_at: Some(1),
+            ..row(true, NOW)
+        };
+        let again = asked(&row);
+        assert_eq!(
+            (again.status.as_str(), again.is_retried),
+            (DELIVERY_PENDING, false)
+        );
+        assert_eq!((again.due_at, again.finished_at), (Some(NOW.as_micros()), None));
+        assert_eq!(again.stage.as_deref(), Some(READY));
     }
 }

@@ -67,8 +67,8 @@ pub use append::{
 };
 pub use connection::{AnyConnection, DatabaseUrl, DatabaseUrlError};
 pub use deliveries::{
-    AfterAttempt, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, DueWebhook, LeasedDelivery,
-    PendingDeliveries,
+    AfterAttempt, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, LeasedDelivery, PendingCount,
+    ReadyWebhook,
 };
 pub use error::StoreError;
 pub use purge::GroupPlace;

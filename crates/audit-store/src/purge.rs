@@ -4,7 +4,9 @@
 use crate::connection::AnyConnection;
 use crate::error::Result;
 use crate::rows::Rows;
-use crate::schema::{alert_groups, stream_clients, stream_events, streams, webhook_deliveries};
+use crate::schema::{
+    alert_groups, stream_clients, stream_events, streams, webhook_deliveries, webhook_secrets, webhooks,
+};
 use audit_domain::Timestamp;
 use diesel::prelude::*;
 
@@ -76,6 +78,54 @@ impl Rows<'_> {
             diesel::delete(webhook_deliveries::table.find(id)).execute(self.connection)?;
         }
         Ok(old.len())
+    }
+
+    /// Removes up to `limit` rows of webhooks that were deleted before `before`: their deliveries with the attempts, and
+    /// then themselves; how many rows.
+    pub fn purge_deleted_webhooks(&mut self, before: Timestamp, limit: i64) -> Result<usize> {
+        let deleted = webhooks::table
+            .filter(webhooks::deleted_at.lt(before.as_micros()))
+            .order(webhooks::deleted_at)
+            .limit(limit)
+            .select(webhooks::id);
+        let deleted: Vec<String> = match self.connection {
+            AnyConnection::Sqlite(sqlite) => deleted.load(sqlite)?,
+            AnyConnection::Postgres(postgres) => deleted.for_update().skip_locked().load(postgres)?,
+        };
+        let mut removed = 0;
+        for webhook_id in deleted {
+            let left = limit - removed;
+            let ids: Vec<Vec<u8>> = webhook_deliveries::table
+                .filter(webhook_deliveries::webhook_id.eq(&webhook_id))
+                .order(webhook_deliveries::id)
+                .limit(left)
+                .select(webhook_deliveries::id)
+                .load(self.connection)?;
+            for id in &ids {
+                diesel::delete(webhook_deliveries::table.find(id)).execute(self.connection)?;
+            }
+            removed += ids.len() as i64;
+            if removed == limit {
+                break;
+            }
+            diesel::delete(webhooks::table.find(&webhook_id)).execute(self.connection)?;
+            removed += 1;
+        }
+        Ok(usize::try_from(removed).unwrap_or_default())
+    }
+
+    /// Removes up to `limit` secrets of webhooks that sign no longer; how many.
+    pub fn purge_webhook_secrets(&mut self, now: Timestamp, limit: i64) -> Result<usize> {
+        let expired: Vec<(String, i64)> = webhook_secrets::table
+            .filter(webhook_secrets::expires_at.le(now.as_micros()))
+            .order(webhook_secrets::expires_at)
+            .limit(limit)
+            .select((webhook_secrets::webhook_id, webhook_secrets::number))
+            .load(self.connection)?;
+        for (webhook_id, number) in &expired {
+            diesel::delete(webhook_secrets::table.find((webhook_id, number))).execute(self.connection)?;
+        }
+        Ok(expired.len())
     }
 
     /// Looks at up to `limit` groups of alert rules behind `after`: those that have expired, and the last one looked at,

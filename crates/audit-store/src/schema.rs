@@ -123,7 +123,14 @@ diesel::table! {
 }
 
 diesel::table! {
-    webhooks (id) { id -> Text, project_id -> Text, url -> Text, enabled -> Bool, created_at -> BigInt, }
+    webhooks (id) {
+        id -> Text,
+        project_id -> Text,
+        url -> Text,
+        enabled -> Bool,
+        created_at -> BigInt,
+        deleted_at -> Nullable<BigInt>,
+    }
 }
 
 diesel::table! {
@@ -144,8 +151,12 @@ diesel::table! {
         alert_id -> Nullable<Binary>,
         status -> Text,
         attempts -> BigInt,
+        scheduled_attempts -> BigInt,
         is_retried -> Bool,
+        stage -> Nullable<Text>,
         due_at -> Nullable<BigInt>,
+        scheduled_at -> Nullable<BigInt>,
+        retry_asked -> Bool,
         lease -> Nullable<Binary>,
         created_at -> BigInt,
         finished_at -> Nullable<BigInt>,
@@ -199,6 +210,8 @@ diesel::table! {
         last_seen_at -> BigInt,
     }
 }
+
+diesel::allow_tables_to_appear_in_same_query!(organizations, projects, webhooks);
 
 /// The tables of events on SQLite.
 pub(crate) mod sqlite {

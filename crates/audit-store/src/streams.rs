@@ -115,20 +115,22 @@ impl Rows<'_> {
             stream_clients::day,
             stream_clients::new_streams,
         );
-        let row = stream_clients::table.find(client).select(columns);
         let (requests, day, new_streams): (Vec<u8>, i64, i64) = match self.connection {
             AnyConnection::Sqlite(sqlite) => {
                 diesel::insert_or_ignore_into(stream_clients::table)
                     .values(empty)
                     .execute(sqlite)?;
-                row.first(sqlite)?
+                stream_clients::table.find(client).select(columns).first(sqlite)?
             }
             AnyConnection::Postgres(postgres) => {
+                // In one statement, so that nobody removes the row before it is locked.
                 diesel::insert_into(stream_clients::table)
                     .values(empty)
-                    .on_conflict_do_nothing()
-                    .execute(postgres)?;
-                row.for_update().first(postgres)?
+                    .on_conflict(stream_clients::client)
+                    .do_update()
+                    .set(stream_clients::client.eq(client))
+                    .returning(columns)
+                    .get_result(postgres)?
             }
         };
         let (times, _) = requests.as_chunks::<TIME_BYTES>();
@@ -177,15 +179,17 @@ impl Rows<'_> {
 
     /// A stream, which nobody else changes until the end of the transaction.
     pub fn lock_stream(&mut self, token_hash: &StreamTokenHash) -> Result<Option<StreamRow>> {
-        // SQLite's writer holds the whole database; PostgreSQL's must take the row.
-        if let AnyConnection::Postgres(postgres) = self.connection {
-            let row = streams::table.find(token_hash.as_slice());
-            row.select(streams::created_at)
+        let row = streams::table.find(token_hash.as_slice());
+        Ok(match self.connection {
+            // SQLite's writer holds the whole database.
+            AnyConnection::Sqlite(sqlite) => row.select(StreamRow::as_select()).first(sqlite).optional()?,
+            // The very row that was locked: one that is committed after this looked would not be.
+            AnyConnection::Postgres(postgres) => row
+                .select(StreamRow::as_select())
                 .for_update()
-                .first::<i64>(postgres)
-                .optional()?;
-        }
-        self.stream(token_hash)
+                .first(postgres)
+                .optional()?,
+        })
     }
 
     /// Begins a stream; `false` when there is one of this token.
@@ -200,6 +204,12 @@ impl Rows<'_> {
                 .execute(postgres)?,
         };
         Ok(inserted > 0)
+    }
+
+    /// Removes a stream that has no events.
+    pub fn delete_stream(&mut self, stream: &StreamRow) -> Result<()> {
+        diesel::delete(streams::table.find(&stream.token_hash)).execute(self.connection)?;
+        Ok(())
     }
 
     /// Writes what became of a stream.

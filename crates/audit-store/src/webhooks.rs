@@ -1,6 +1,6 @@
-//! Webhooks and the secrets that sign their deliveries.
+//! Webhooks and the secrets that sign their deliveries. One that was deleted is there until its deliveries are removed,
+//! which can be many; nothing here finds it any more.
 
-use crate::connection::AnyConnection;
 use crate::error::Result;
 use crate::rows::Rows;
 use crate::schema::{webhook_secrets, webhooks};
@@ -51,6 +51,7 @@ impl Rows<'_> {
     pub fn webhooks(&mut self, project_id: ProjectId) -> Result<Vec<WebhookRow>> {
         Ok(webhooks::table
             .filter(webhooks::project_id.eq(project_id.to_string()))
+            .filter(webhooks::deleted_at.is_null())
             .order((webhooks::created_at, webhooks::id))
             .select(WebhookRow::as_select())
             .load(self.connection)?)
@@ -61,6 +62,7 @@ impl Rows<'_> {
         Ok(webhooks::table
             .find(id)
             .filter(webhooks::project_id.eq(project_id.to_string()))
+            .filter(webhooks::deleted_at.is_null())
             .select(WebhookRow::as_select())
             .first(self.connection)
             .optional()?)
@@ -76,39 +78,42 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Changes where a webhook leads and whether it is used.
-    pub fn update_webhook(&mut self, webhook: &WebhookRow) -> Result<()> {
-        diesel::update(webhooks::table.find(&webhook.id))
-            .set((
-                webhooks::url.eq(&webhook.url),
-                webhooks::enabled.eq(webhook.enabled),
-            ))
+    /// Changes a webhook from `before` to `after`.
+    pub fn update_webhook(&mut self, before: &WebhookRow, after: &WebhookRow) -> Result<()> {
+        diesel::update(webhooks::table.find(&before.id))
+            .set((webhooks::url.eq(&after.url), webhooks::enabled.eq(after.enabled)))
+            .execute(self.connection)?;
+        // Where it leads is looked up for every attempt; whether alerts are told to it is remembered.
+        self.is_configuration_changed |= before.enabled != after.enabled;
+        Ok(())
+    }
+
+    /// Switches a webhook off if it still leads to `url`; whether it does.
+    pub fn disable_webhook(&mut self, id: &str, url: &str) -> Result<bool> {
+        let row = webhooks::table.find(id).filter(webhooks::url.eq(url));
+        let enabled: Option<bool> = row.select(webhooks::enabled).first(self.connection).optional()?;
+        if enabled == Some(true) {
+            diesel::update(webhooks::table.find(id))
+                .set(webhooks::enabled.eq(false))
+                .execute(self.connection)?;
+            self.is_configuration_changed = true;
+        }
+        Ok(enabled.is_some())
+    }
+
+    /// Takes a webhook out of sight and removes its secrets; `false` when the project has none of this id. Its deliveries
+    /// are left to [`Self::purge_deleted_webhooks`].
+    pub fn delete_webhook(&mut self, project_id: ProjectId, id: &str, now: Timestamp) -> Result<bool> {
+        if self.webhook(project_id, id)?.is_none() {
+            return Ok(false);
+        }
+        diesel::update(webhooks::table.find(id))
+            .set(webhooks::deleted_at.eq(Some(now.as_micros())))
+            .execute(self.connection)?;
+        diesel::delete(webhook_secrets::table.filter(webhook_secrets::webhook_id.eq(id)))
             .execute(self.connection)?;
         self.is_configuration_changed = true;
-        Ok(())
-    }
-
-    /// Switches a webhook off.
-    pub fn disable_webhook(&mut self, id: &str) -> Result<()> {
-        let row = webhooks::table.find(id).filter(webhooks::enabled.eq(true));
-        let changed = diesel::update(row)
-            .set(webhooks::enabled.eq(false))
-            .execute(self.connection)?;
-        self.is_configuration_changed |= changed > 0;
-        Ok(())
-    }
-
-    /// Removes a webhook with its secrets and deliveries; `false` when the project has none of this id.
-    pub fn delete_webhook(&mut self, project_id: ProjectId, id: &str) -> Result<bool> {
-        let row = webhooks::table
-            .find(id)
-            .filter(webhooks::project_id.eq(project_id.to_string()));
-        let deleted = match self.connection {
-            AnyConnection::Sqlite(sqlite) => diesel::delete(row).execute(sqlite)?,
-            AnyConnection::Postgres(postgres) => diesel::delete(row).execute(postgres)?,
-        } > 0;
-        self.is_configuration_changed |= deleted;
-        Ok(deleted)
+        Ok(true)
     }
 
     /// The secrets of a webhook that have not expired at `now`, newest first.
@@ -135,40 +140,25 @@ impl Rows<'_> {
         Ok(rows.into_iter().map(read).collect())
     }
 
-    /// Every secret of every webhook, with the webhook's id.
-    pub fn all_webhook_secrets(&mut self) -> Result<Vec<(String, Vec<u8>)>> {
+    /// Every secret that has not expired at `now`, with its webhook's id.
+    pub fn all_webhook_secrets(&mut self, now: Timestamp) -> Result<Vec<(String, Vec<u8>)>> {
+        let is_in_force = webhook_secrets::expires_at.gt(now.as_micros());
         Ok(webhook_secrets::table
+            .filter(webhook_secrets::expires_at.is_null().or(is_in_force))
             .select((webhook_secrets::webhook_id, webhook_secrets::secret))
             .load(self.connection)?)
     }
 
-    /// Makes `secret` the newest. The one before it signs until `expires_at`, beside it; of those that signed beside
-    /// that one, the `kept_max - 1` newest go on until they expire.
+    /// Makes `secret` the newest. The one before it signs until `expires_at`, beside it.
     pub fn rotate_webhook_secret(
         &mut self,
         webhook_id: &str,
         secret: &[u8],
         now: Timestamp,
         expires_at: Timestamp,
-        kept_max: usize,
     ) -> Result<()> {
-        let signing = self.webhook_secrets(webhook_id, now)?;
-        let newest = signing.first().map_or(0, |newest| newest.number);
-        let oldest_kept = signing
-            .iter()
-            .take(kept_max)
-            .next_back()
-            .map_or(0, |kept| kept.number);
-        diesel::delete(
-            webhook_secrets::table
-                .filter(webhook_secrets::webhook_id.eq(webhook_id))
-                .filter(
-                    webhook_secrets::expires_at
-                        .le(now.as_micros())
-                        .or(webhook_secrets::number.nullable().lt(oldest_kept)),
-                ),
-        )
-        .execute(self.connection)?;
+        let newest = self.webhook_secrets(webhook_id, now)?;
+        let newest = newest.first().map_or(0, |newest| newest.number);
         diesel::update(webhook_secrets::table.find((webhook_id, newest)))
             .set(webhook_secrets::expires_at.eq(Some(expires_at.as_micros())))
             .execute(self.connection)?;

@@ -44,11 +44,12 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 15] = [
 
 /// The same for the IANA IPv6 Special-Purpose Address Registry. Ranges that lead into IPv4 are refused whole: what the
 /// embedded address means is for a translator on the way to decide.
-const SPECIAL_V6: [(Ipv6Addr, u32); 13] = [
+const SPECIAL_V6: [(Ipv6Addr, u32); 14] = [
     (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 8), // unspecified, loopback, IPv4 mapped and compatible
     (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96), // translation to IPv4
     (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48), // translation to IPv4, local
     (Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0), 64), // discard
+    (Ipv6Addr::new(0x100, 0, 0, 1, 0, 0, 0, 0), 64), // dummy addresses of RFC 9780
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments, Teredo among them
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4
@@ -80,7 +81,7 @@ mod tests {
 
     /// First and last address of a range, and whether what lies just before and just after it is public. Written out,
     /// so that a slip in a prefix's length cannot agree with itself.
-    const RANGES: [(&str, &str, bool, bool); 28] = [
+    const RANGES: [(&str, &str, bool, bool); 29] = [
         ("0.0.0.0", "0.255.255.255", false, true),
         ("10.0.0.0", "10.255.255.255", true, true),
         ("100.64.0.0", "100.127.255.255", true, true),
@@ -101,7 +102,8 @@ mod tests {
         ("::", "ff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", false, false),
         ("64:ff9b::", "64:ff9b::ffff:ffff", false, false),
         ("64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", false, false),
-        ("100::", "100::ffff:ffff:ffff:ffff", false, true),
+        ("100::", "100::ffff:ffff:ffff:ffff", false, false),
+        ("100:0:0:1::", "100::1:ffff:ffff:ffff:ffff", false, true),
         ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", true, true),
         ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", true, true),
         ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", true, true),

@@ -22,6 +22,9 @@ audit_domain::words! {
         ConnectionDropped = "connection_dropped",
         /// The answer is not HTTP/1, or its headers are too many or too long.
         ProtocolError = "protocol_error",
+        /// The message could not be made: the webhook's secret cannot be opened, or what is stored is damaged. Nothing was
+        /// sent.
+        NotSendable = "not_sendable",
     }
 }
 

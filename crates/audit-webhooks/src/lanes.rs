@@ -1,211 +1,313 @@
-//! How many attempts run at once, so that no endpoint takes the place of the others.
+//! How many attempts run at once, and whose come first, so that no endpoint takes the place of the others.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 
-/// The attempts in flight in this process, by endpoint.
-///
-/// An endpoint whose last attempt was answered with 2xx has [`Self::PROVEN_MAX`] lanes. One that failed, or was not
-/// tried yet since the process started, has [`Self::UNPROVEN_MAX`]: an endpoint that lets every attempt run into the
-/// timeout holds up one lane, not all of them.
-///
-/// ```
-/// use audit_webhooks::Lanes;
-///
-/// let mut lanes = Lanes::default();
-/// assert!(lanes.start("a") && !lanes.start("a"));
-/// assert_eq!(lanes.at_limit(), ["a"]);
-/// lanes.finish(&"a", true);
-/// assert!(lanes.start("a") && lanes.start("a"));
-/// ```
-#[derive(Clone, Debug)]
-pub struct Lanes<K> {
-    endpoints: HashMap<K, Endpoint>,
-    in_flight: usize,
+/// Where attempts go. A webhook that leads elsewhere is another endpoint, of which nothing is known yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Endpoint {
+    /// The webhook.
+    pub webhook_id: String,
+    /// Whose it is.
+    pub project_id: String,
+    /// The host of its URL.
+    pub host: String,
 }
 
-/// An endpoint is kept while it differs from one that was never seen.
-#[derive(Clone, Copy, Debug, Default)]
-struct Endpoint {
-    in_flight: usize,
-    is_proven: bool,
+/// An endpoint to which something is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Where it goes.
+    pub endpoint: Endpoint,
+    /// Since when, in any unit.
+    pub due_at: i64,
 }
 
-impl Endpoint {
-    const fn is_at_limit(self) -> bool {
-        let max = if self.is_proven {
-            Lanes::<()>::PROVEN_MAX
-        } else {
-            Lanes::<()>::UNPROVEN_MAX
-        };
-        self.in_flight >= max
-    }
+/// How an attempt went, as far as others who wait are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Course {
+    /// It was answered with 2xx, and soon.
+    Well,
+    /// It ended soon, in whatever other way.
+    Failed,
+    /// It took [`Course::SLOW_MS`] or longer, whatever came of it.
+    Slow,
 }
 
-impl<K> Default for Lanes<K> {
-    fn default() -> Self {
-        Self {
-            endpoints: HashMap::new(),
-            in_flight: 0,
+impl Course {
+    /// From how many milliseconds on an attempt holds its lane up.
+    pub const SLOW_MS: i64 = 5_000;
+
+    /// How an attempt of this duration went.
+    pub const fn of(is_delivered: bool, duration_ms: i64) -> Self {
+        match (duration_ms >= Self::SLOW_MS, is_delivered) {
+            (true, _) => Self::Slow,
+            (false, true) => Self::Well,
+            (false, false) => Self::Failed,
         }
     }
 }
 
-impl<K> Lanes<K> {
-    /// The most attempts in flight.
-    pub const IN_FLIGHT_MAX: usize = 64;
-    /// The most attempts in flight to an endpoint whose last attempt succeeded.
-    pub const PROVEN_MAX: usize = 4;
-    /// The most attempts in flight to any other endpoint.
-    pub const UNPROVEN_MAX: usize = 1;
-    /// The most endpoints that are remembered. Past it, those without an attempt in flight are forgotten, and each has
-    /// to prove itself again with one attempt.
-    pub const ENDPOINTS_MAX: usize = 4_096;
+/// What the last attempt says of an endpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Standing {
+    /// There was none since the process started.
+    #[default]
+    Untried,
+    /// It went well.
+    Proven,
+    /// It did not.
+    Failing,
 }
 
-impl<K: Clone + Eq + Hash> Lanes<K> {
-    /// How many more attempts may be started now, whomever to.
-    pub fn free(&self) -> usize {
+/// A place for one attempt, from [`Lanes::choose`]. It is to be given back.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Lane {
+    endpoint: Endpoint,
+    standing: Standing,
+}
+
+impl Lane {
+    /// Where the attempt goes.
+    pub const fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct EndpointState {
+    in_flight: usize,
+    standing: Standing,
+    /// Grows from attempt to attempt; 0 before the first.
+    started: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct ProjectState {
+    in_flight: usize,
+    failing: usize,
+}
+
+/// The attempts in flight in this process.
+///
+/// An endpoint whose last attempt went well has [`Self::PROVEN_MAX`] lanes, any other has one. Endpoints whose last attempt
+/// did not go well come after all others, take turns among themselves, and together have half of the lanes, of which one
+/// host and one project have a few. Of those that are alike, the projects with the fewest attempts in flight come first.
+/// So endpoints that let every attempt run into the timeout delay others, however much waits for them, until each of them
+/// was tried once, and no longer.
+///
+/// ```
+/// use audit_webhooks::{Course, Endpoint, Lanes, Waiting};
+///
+/// let endpoint = Endpoint { webhook_id: "wh".into(), project_id: "p".into(), host: "a.example".into() };
+/// let waiting = || vec![Waiting { endpoint: endpoint.clone(), due_at: 0 }];
+/// let mut lanes = Lanes::default();
+/// let mut chosen = lanes.choose(waiting());
+/// assert!(chosen.len() == 1 && lanes.choose(waiting()).is_empty());
+/// lanes.finish(chosen.remove(0), Course::Well);
+/// assert_eq!(lanes.choose(waiting()).len(), 4);
+/// ```
+#[derive(Debug, Default)]
+pub struct Lanes {
+    endpoints: HashMap<Endpoint, EndpointState>,
+    projects: HashMap<String, ProjectState>,
+    /// Attempts at endpoints that fail, by host.
+    failing_of_host: HashMap<String, usize>,
+    in_flight: usize,
+    unproven: usize,
+    failing: usize,
+    started: u64,
+}
+
+impl Lanes {
+    /// The most attempts in flight.
+    pub const IN_FLIGHT_MAX: usize = 64;
+    /// The most to endpoints whose last attempt did not go well, or that were not tried yet.
+    pub const UNPROVEN_MAX: usize = 48;
+    /// The most to endpoints whose last attempt did not go well.
+    pub const FAILING_MAX: usize = 32;
+    /// The most of those at one host.
+    pub const FAILING_OF_HOST_MAX: usize = 8;
+    /// The most of those of one project.
+    pub const FAILING_OF_PROJECT_MAX: usize = 8;
+    /// The most attempts in flight of one project.
+    pub const OF_PROJECT_MAX: usize = 16;
+    /// The most attempts in flight to one endpoint, once its last attempt went well; before, it is one.
+    pub const PROVEN_MAX: usize = 4;
+    /// The most endpoints that are remembered. Past it, those without an attempt in flight are forgotten.
+    pub const ENDPOINTS_MAX: usize = 16_384;
+
+    /// How many more attempts may begin now, whomever to.
+    pub const fn free(&self) -> usize {
         Self::IN_FLIGHT_MAX - self.in_flight
     }
 
-    /// The endpoints that may take no further attempt now, in no order; at most [`Self::IN_FLIGHT_MAX`].
-    pub fn at_limit(&self) -> Vec<K> {
-        let at_limit = |(key, endpoint): (&K, &Endpoint)| endpoint.is_at_limit().then(|| key.clone());
-        self.endpoints.iter().filter_map(at_limit).collect()
+    /// Takes lanes for those that may be attempted now, the most deserving first: first one for each endpoint, then further
+    /// ones for endpoints that may have several.
+    pub fn choose(&mut self, waiting: Vec<Waiting>) -> Vec<Lane> {
+        let waiting = self.in_order(waiting);
+        let mut chosen = Vec::new();
+        for _ in 0..Self::PROVEN_MAX {
+            let before = chosen.len();
+            for Waiting { endpoint, .. } in &waiting {
+                if self.free() == 0 {
+                    return chosen;
+                }
+                chosen.extend(self.start(endpoint));
+            }
+            if chosen.len() == before {
+                break;
+            }
+        }
+        chosen
     }
 
-    /// Takes a lane for an attempt to `key`; `false` when it may take none now.
-    #[must_use]
-    pub fn start(&mut self, key: K) -> bool {
-        let is_at_limit = self
-            .endpoints
-            .get(&key)
-            .is_some_and(|endpoint| endpoint.is_at_limit());
-        if self.free() == 0 || is_at_limit {
+    fn in_order(&self, mut waiting: Vec<Waiting>) -> Vec<Waiting> {
+        let is_failing = |endpoint: &Endpoint| self.standing(endpoint) == Standing::Failing;
+        waiting.sort_by_cached_key(|waiting| {
+            let failing = is_failing(&waiting.endpoint);
+            // Those take turns: by what is due, the one with most to send would always be first.
+            let started = if failing {
+                self.started_of(&waiting.endpoint)
+            } else {
+                0
+            };
+            (failing, started, waiting.due_at)
+        });
+        // How many of the same project come before each, those in flight included.
+        let mut before: HashMap<(bool, String), usize> = HashMap::new();
+        let mut ranked: Vec<(bool, usize, Waiting)> = Vec::with_capacity(waiting.len());
+        for waiting in waiting {
+            let failing = is_failing(&waiting.endpoint);
+            let project = self
+                .projects
+                .get(&waiting.endpoint.project_id)
+                .copied()
+                .unwrap_or_default();
+            let in_flight = if failing {
+                project.failing
+            } else {
+                project.in_flight
+            };
+            let key = (failing, waiting.endpoint.project_id.clone());
+            let rank = before.entry(key).or_insert(in_flight);
+            ranked.push((failing, *rank, waiting));
+            *rank += 1;
+        }
+        ranked.sort_by_key(|(failing, rank, _)| (*failing, *rank));
+        ranked.into_iter().map(|(_, _, waiting)| waiting).collect()
+    }
+
+    /// Gives a lane back after an attempt.
+    pub fn finish(&mut self, lane: Lane, course: Course) {
+        self.give_back(&lane);
+        if let Some(state) = self.endpoints.get_mut(&lane.endpoint) {
+            state.standing = match course {
+                Course::Well => Standing::Proven,
+                Course::Failed | Course::Slow => Standing::Failing,
+            };
+        }
+        self.forget();
+    }
+
+    /// Gives a lane back that no attempt was made in.
+    pub fn cancel(&mut self, lane: &Lane) {
+        self.give_back(lane);
+    }
+
+    fn standing(&self, endpoint: &Endpoint) -> Standing {
+        let known = self.endpoints.get(endpoint);
+        known.map_or_else(Standing::default, |state| state.standing)
+    }
+
+    fn started_of(&self, endpoint: &Endpoint) -> u64 {
+        self.endpoints.get(endpoint).map_or(0, |state| state.started)
+    }
+
+    fn may_start(&self, endpoint: &Endpoint, standing: Standing) -> bool {
+        let in_flight = self.endpoints.get(endpoint).map_or(0, |state| state.in_flight);
+        let project = self
+            .projects
+            .get(&endpoint.project_id)
+            .copied()
+            .unwrap_or_default();
+        if self.free() == 0 || project.in_flight >= Self::OF_PROJECT_MAX {
             return false;
         }
-        self.endpoints.entry(key).or_default().in_flight += 1;
-        self.in_flight += 1;
-        self.forget_when_too_many();
-        true
-    }
-
-    /// Gives back the lane of an attempt to `key`. `succeeded` says whether it was answered with 2xx. An attempt that
-    /// was not started is ignored.
-    pub fn finish(&mut self, key: &K, succeeded: bool) {
-        let Some(endpoint) = self
-            .endpoints
-            .get_mut(key)
-            .filter(|endpoint| endpoint.in_flight > 0)
-        else {
-            return;
-        };
-        endpoint.in_flight -= 1;
-        endpoint.is_proven = succeeded;
-        if endpoint.in_flight == 0 && !succeeded {
-            self.endpoints.remove(key);
+        let is_unproven_free = in_flight == 0 && self.unproven < Self::UNPROVEN_MAX;
+        match standing {
+            Standing::Proven => in_flight < Self::PROVEN_MAX,
+            Standing::Untried => is_unproven_free,
+            Standing::Failing => {
+                let at_host = self.failing_of_host.get(&endpoint.host).copied();
+                is_unproven_free
+                    && self.failing < Self::FAILING_MAX
+                    && at_host.unwrap_or_default() < Self::FAILING_OF_HOST_MAX
+                    && project.failing < Self::FAILING_OF_PROJECT_MAX
+            }
         }
-        self.in_flight -= 1;
     }
 
-    fn forget_when_too_many(&mut self) {
+    fn start(&mut self, endpoint: &Endpoint) -> Option<Lane> {
+        let standing = self.standing(endpoint);
+        if !self.may_start(endpoint, standing) {
+            return None;
+        }
+        let is_failing = standing == Standing::Failing;
+        self.started += 1;
+        self.in_flight += 1;
+        self.unproven += usize::from(standing != Standing::Proven);
+        self.failing += usize::from(is_failing);
+        let state = self.endpoints.entry(endpoint.clone()).or_default();
+        state.in_flight += 1;
+        state.started = self.started;
+        let project = self.projects.entry(endpoint.project_id.clone()).or_default();
+        project.in_flight += 1;
+        project.failing += usize::from(is_failing);
+        if is_failing {
+            *self.failing_of_host.entry(endpoint.host.clone()).or_default() += 1;
+        }
+        Some(Lane {
+            endpoint: endpoint.clone(),
+            standing,
+        })
+    }
+
+    fn give_back(&mut self, lane: &Lane) {
+        let is_failing = lane.standing == Standing::Failing;
+        self.in_flight -= 1;
+        self.unproven -= usize::from(lane.standing != Standing::Proven);
+        self.failing -= usize::from(is_failing);
+        if let Some(state) = self.endpoints.get_mut(&lane.endpoint) {
+            state.in_flight -= 1;
+        }
+        if let Some(project) = self.projects.get_mut(&lane.endpoint.project_id) {
+            project.in_flight -= 1;
+            project.failing -= usize::from(is_failing);
+            if project.in_flight == 0 {
+                self.projects.remove(&lane.endpoint.project_id);
+            }
+        }
+        if is_failing && let Some(of_host) = self.failing_of_host.get_mut(&lane.endpoint.host) {
+            *of_host -= 1;
+            if *of_host == 0 {
+                self.failing_of_host.remove(&lane.endpoint.host);
+            }
+        }
+    }
+
+    /// Keeps memory bounded. Of those without an attempt in flight, the proven go first, who lose nothing but three lanes
+    /// for one attempt.
+    fn forget(&mut self) {
         if self.endpoints.len() > Self::ENDPOINTS_MAX {
-            self.endpoints.retain(|_, endpoint| endpoint.in_flight > 0);
+            self.endpoints
+                .retain(|_, state| state.in_flight > 0 || state.standing == Standing::Failing);
+            if self.endpoints.len() > Self::ENDPOINTS_MAX / 2 {
+                self.endpoints.retain(|_, state| state.in_flight > 0);
+            }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn an_endpoint_has_one_lane_until_it_succeeds_and_again_when_it_fails() {
-        let mut lanes = Lanes::default();
-        assert!(lanes.start(1));
-        assert!(!lanes.start(1), "not tried yet");
-        lanes.finish(&1, true);
-        for _ in 0..4 {
-            assert!(lanes.start(1));
-        }
-        assert!(!lanes.start(1), "four at most");
-        assert_eq!((lanes.at_limit(), lanes.free()), (vec![1], 60));
-
-        lanes.finish(&1, false);
-        assert!(!lanes.start(1), "three are still in flight");
-        lanes.finish(&1, false);
-        lanes.finish(&1, false);
-        assert!(!lanes.start(1), "one is still in flight");
-        lanes.finish(&1, false);
-        assert!(lanes.start(1) && !lanes.start(1));
-    }
-
-    #[test]
-    fn dead_endpoints_leave_lanes_to_the_others() {
-        let mut lanes = Lanes::default();
-        for dead in 0..63 {
-            assert!(lanes.start(dead) && !lanes.start(dead));
-        }
-        assert!(lanes.start(100));
-        assert_eq!(lanes.free(), 0);
-        assert!(!lanes.start(101), "64 at most");
-        lanes.finish(&100, true);
-        assert!(lanes.start(101));
-    }
-
-    #[test]
-    fn memory_is_bounded() {
-        let mut lanes = Lanes::default();
-        let in_flight = 1_000_000;
-        assert!(lanes.start(in_flight));
-        for key in 0..10_000 {
-            assert!(lanes.start(key));
-            lanes.finish(&key, true);
-            assert!(lanes.endpoints.len() <= Lanes::<i32>::ENDPOINTS_MAX);
-        }
-        assert_eq!((lanes.at_limit(), lanes.free()), (vec![in_flight], 63));
-        for key in 0..10_000 {
-            assert!(lanes.start(key));
-            lanes.finish(&key, false);
-        }
-        assert_eq!(lanes.endpoints.len(), 1, "what failed needs no memory");
-    }
-
-    #[test]
-    fn finishing_what_was_not_started_changes_nothing() {
-        let mut lanes = Lanes::default();
-        lanes.finish(&1, true);
-        assert!(lanes.start(1) && !lanes.start(1));
-        lanes.finish(&1, true);
-        lanes.finish(&1, false);
-        assert!(
-            lanes.start(1) && lanes.start(1),
-            "the second finish was of no attempt"
-        );
-        assert_eq!(lanes.free(), 62);
-    }
-
-    proptest! {
-        #[test]
-        fn a_lane_is_refused_exactly_at_a_limit(steps in prop::collection::vec((0u8..20, 0u8..4), 0..400)) {
-            let (mut lanes, mut running, mut proven) = (Lanes::default(), Vec::new(), [false; 20]);
-            for (key, step) in steps {
-                let in_flight = running.iter().filter(|other| **other == key).count();
-                let max = if proven[usize::from(key)] { 4 } else { 1 };
-                if step > 1 {
-                    let may_start = running.len() < 64 && in_flight < max;
-                    prop_assert_eq!(lanes.at_limit().contains(&key), in_flight >= max);
-                    prop_assert_eq!(lanes.start(key), may_start);
-                    running.extend(may_start.then_some(key));
-                } else if let Some(index) = running.iter().position(|other| *other == key) {
-                    running.swap_remove(index);
-                    proven[usize::from(key)] = step == 1;
-                    lanes.finish(&key, step == 1);
-                }
-                prop_assert_eq!(lanes.free(), 64 - running.len());
-            }
-        }
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@
 //! let now = Timestamp::from_seconds(1_768_473_000);
 //! assert_eq!(WebhookUrl::parse("https://2130706433/", AddressPolicy::Public), Err(UrlError::AddressNotAllowed));
 //!
-//! let secret = WebhookSecret::generate([7; WebhookSecret::BYTES]); // In earnest, from the operating system.
+//! let secret = WebhookSecret::from_bytes([7; WebhookSecret::BYTES]); // In earnest, from the operating system.
 //! let headers = SignatureHeaders::sign(MessageId::new(now, [8; 10]), now, br#"{"type":"test"}"#, &secret, &[]);
 //! assert_eq!(headers.pairs()[1], ("webhook-timestamp", "1768473000"));
 //!
@@ -52,10 +52,10 @@ mod url;
 pub use address::{AddressPolicy, is_public};
 pub use failure::FailureKind;
 pub use ids::{DeliveryId, MessageId, WebhookId};
-pub use lanes::Lanes;
+pub use lanes::{Course, Endpoint, Lane, Lanes, Waiting};
 pub use outcome::Outcome;
-pub use resolver::Lookup;
-pub use retry::{ATTEMPTS_MAX, NextStep, Persistence, RETRY_DELAYS_SECONDS, next_step};
+pub use resolver::{Lookup, TooManyLookups};
+pub use retry::{ATTEMPTS_MAX, NextStep, Persistence, RETRY_DELAYS_SECONDS, next_step, step_after_failure};
 pub use retry_after::RetryAfter;
 pub use roots::CertificatesError;
 pub use sealing::{EncryptionKey, EncryptionKeyError, OpenError};

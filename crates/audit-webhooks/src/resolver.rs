@@ -1,12 +1,12 @@
 //! Resolving names, at every attempt, to addresses that the policy allows.
 
 use crate::AddressPolicy;
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use ureq::Error;
 use ureq::config::Config;
@@ -18,8 +18,10 @@ use ureq::unversioned::transport::NextTimeout;
 pub type Lookup = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
 /// The most lookups at once. The operating system's cannot be interrupted, so one that hangs lives on in its thread
-/// after its attempt timed out. When so many hang, names count as not resolved, instead of threads without end.
+/// after its attempt timed out. When so many hang, no more are begun, instead of threads without end.
 const LOOKUPS_MAX: usize = 256;
+/// The most lookups of one name at once, so that a name whose servers hang leaves lookups to the others.
+const LOOKUPS_OF_NAME_MAX: usize = 4;
 /// The most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 16;
 /// The port of a URL that names none.
@@ -29,6 +31,11 @@ const HTTPS_PORT: u16 = 443;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("address not allowed")]
 pub(crate) struct AddressNotAllowed;
+
+/// No attempt was made, since too many names, or too often this one, are being looked up already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("too many lookups of names are under way")]
+pub struct TooManyLookups;
 
 /// The lookup of the operating system.
 pub(crate) fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -43,7 +50,7 @@ pub(crate) fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>
 pub(crate) struct VettingResolver {
     policy: AddressPolicy,
     lookup: Arc<Lookup>,
-    running: Arc<AtomicUsize>,
+    running: Arc<Running>,
 }
 
 impl VettingResolver {
@@ -57,7 +64,7 @@ impl VettingResolver {
 
     /// Looks `host` up in a thread of its own, since the operating system's lookup knows no timeout.
     fn look_up(&self, host: &str, port: u16, timeout: NextTimeout) -> Result<Vec<SocketAddr>, Error> {
-        let slot = Slot::take(&self.running).ok_or(Error::HostNotFound)?;
+        let slot = Slot::take(&self.running, host).ok_or_else(|| Error::Other(Box::new(TooManyLookups)))?;
         let (lookup, host) = (Arc::clone(&self.lookup), host.to_owned());
         let (sender, receiver) = mpsc::sync_channel(1);
         let look_up = move || {
@@ -110,20 +117,47 @@ fn literal(host: &str) -> Option<IpAddr> {
     }
 }
 
+/// The lookups under way, by name.
+#[derive(Default)]
+struct Running(Mutex<HashMap<String, usize>>);
+
+impl Running {
+    /// The map is changed by single steps, which leave it whole even in a panic.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One of [`LOOKUPS_MAX`] places, given back when dropped.
-struct Slot(Arc<AtomicUsize>);
+struct Slot {
+    running: Arc<Running>,
+    name: String,
+}
 
 impl Slot {
-    fn take(running: &Arc<AtomicUsize>) -> Option<Self> {
-        let slot = Self(Arc::clone(running));
-        let before = running.fetch_add(1, Ordering::Relaxed);
-        (before < LOOKUPS_MAX).then_some(slot)
+    fn take(running: &Arc<Running>, name: &str) -> Option<Self> {
+        let mut by_name = running.lock();
+        let of_name = by_name.get(name).copied().unwrap_or_default();
+        if of_name >= LOOKUPS_OF_NAME_MAX || by_name.values().sum::<usize>() >= LOOKUPS_MAX {
+            return None;
+        }
+        by_name.insert(name.to_owned(), of_name + 1);
+        Some(Self {
+            running: Arc::clone(running),
+            name: name.to_owned(),
+        })
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let mut by_name = self.running.lock();
+        if let Some(of_name) = by_name.get_mut(&self.name) {
+            *of_name -= 1;
+            if *of_name == 0 {
+                by_name.remove(&self.name);
+            }
+        }
     }
 }
 
@@ -156,7 +190,22 @@ mod tests {
         resolver
             .resolve(&url.parse().unwrap(), &Config::default(), timeout)
             .map(|addresses| addresses.iter().copied().collect())
-            .map_err(|error| FailureKind::of(&error))
+            .map_err(|error| {
+                let is_refused = matches!(&error, Error::Other(cause) if cause.is::<TooManyLookups>());
+                assert!(!is_refused, "a place for the lookup");
+                FailureKind::of(&error)
+            })
+    }
+
+    /// Whether a lookup is refused because of those under way.
+    fn is_refused(resolver: &VettingResolver, url: &str) -> bool {
+        let timeout = NextTimeout {
+            after: Duration::ZERO.into(),
+            reason: Timeout::Global,
+            ..NextTimeout::default()
+        };
+        let found = resolver.resolve(&url.parse().unwrap(), &Config::default(), timeout);
+        matches!(found, Err(Error::Other(cause)) if cause.is::<TooManyLookups>())
     }
 
     fn finding(policy: AddressPolicy, addresses: &[&str]) -> VettingResolver {
@@ -250,16 +299,23 @@ mod tests {
             Ok(vec![SocketAddr::new(Ipv4Addr::new(1, 1, 1, 1).into(), port)])
         };
         let resolver = VettingResolver::new(AddressPolicy::Public, Arc::new(hanging));
-        let hang = |timeout| resolve(&resolver, "https://name.example/", timeout);
-        for _ in 0..LOOKUPS_MAX {
-            assert_eq!(hang(Duration::ZERO), Err(FailureKind::TimedOut));
+        let url = |name: usize| format!("https://{name}.example/");
+        let hang = |name: usize, timeout| resolve(&resolver, &url(name), timeout);
+        for name in 0..LOOKUPS_MAX / LOOKUPS_OF_NAME_MAX {
+            for _ in 0..LOOKUPS_OF_NAME_MAX {
+                assert_eq!(hang(name, Duration::ZERO), Err(FailureKind::TimedOut));
+            }
+            assert!(
+                is_refused(&resolver, &url(name)),
+                "one name hangs, not the others"
+            );
         }
-        assert_eq!(hang(Duration::from_secs(60)), Err(FailureKind::NameNotResolved));
+        assert!(is_refused(&resolver, &url(1_000)), "no more in all");
         drop(hold);
         // All come to an end now, and give their places back.
-        while resolver.running.load(Ordering::Relaxed) > 0 {
+        while !resolver.running.lock().is_empty() {
             thread::yield_now();
         }
-        assert_eq!(hang(Duration::from_secs(60)).map(|found| found.len()), Ok(1));
+        assert_eq!(hang(0, Duration::from_secs(60)).map(|found| found.len()), Ok(1));
     }
 }

@@ -1,6 +1,6 @@
 //! When a delivery is tried again, and when it is given up.
 
-use crate::Outcome;
+use crate::{Outcome, RetryAfter};
 use audit_domain::Timestamp;
 
 /// Waits before the second and every further attempt, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
@@ -20,8 +20,8 @@ pub const RETRY_DELAYS_SECONDS: [i64; 9] = [
 /// The most attempts for one delivery.
 pub const ATTEMPTS_MAX: u32 = RETRY_DELAYS_SECONDS.len() as u32 + 1;
 
-/// The longest wait a receiver can ask for with `Retry-After`, in seconds.
-const RETRY_AFTER_SECONDS_MAX: i64 = 24 * 3_600;
+/// The longest wait a receiver can ask for with `Retry-After`, in microseconds.
+const RETRY_AFTER_MICROS_MAX: i64 = 24 * 3_600 * Timestamp::MICROS_PER_SECOND;
 /// Jitter is at most one part in this many of the wait.
 const JITTER_DIVISOR: i128 = 10;
 
@@ -30,8 +30,11 @@ const JITTER_DIVISOR: i128 = 10;
 pub enum Persistence {
     /// A message of an alert: up to [`ATTEMPTS_MAX`] attempts.
     Schedule,
-    /// A test, or a retry that somebody asked for: one attempt, whose outcome they are waiting for.
+    /// A test, or a retry of what was finished: one attempt, whose outcome somebody is waiting for.
     Once,
+    /// An attempt that somebody asked for between two of the schedule. Should it fail, the next is when the schedule has
+    /// it, this time, or later if the receiver asks for that.
+    Extra(Timestamp),
 }
 
 /// What becomes of a delivery after an attempt.
@@ -47,13 +50,15 @@ pub enum NextStep {
     Gone,
 }
 
-/// What becomes of a delivery after an attempt that ended at `now` with `outcome`, the `attempts_made`-th (from 1).
+/// What becomes of a delivery after an attempt that ended at `now` with `outcome`, the `attempts_made`-th of the schedule
+/// (from 1).
 ///
 /// - Any 2xx is success. 410 means gone, as the Standard Webhooks specification says, after a single attempt too. Every
 ///   other answer, redirects included, and every failure is tried again.
-/// - The wait is the longer of the schedule's and the receiver's `Retry-After`, which counts for at most 24 hours.
+/// - The wait is the longer of the schedule's and the receiver's `Retry-After`.
 /// - `jitter`, unpredictable bits, adds up to a tenth of the wait, so that what failed together does not come back
-///   together. Nothing is ever tried earlier than the schedule and the receiver say.
+///   together. Nothing is ever tried earlier than the schedule and the receiver say, unless the receiver asks for more
+///   than 24 hours: no receiver makes a wait longer than that.
 pub fn next_step(
     outcome: &Outcome,
     attempts_made: u32,
@@ -69,21 +74,35 @@ pub fn next_step(
         Outcome::Answered { retry_after, .. } => retry_after,
         Outcome::Failed(_) => None,
     };
-    let Some(scheduled) = delay_micros(attempts_made, persistence) else {
+    step_after_failure(retry_after, attempts_made, persistence, now, jitter)
+}
+
+/// [`next_step`] after an attempt that was neither answered with 2xx nor with a 410 that counts.
+pub fn step_after_failure(
+    retry_after: Option<RetryAfter>,
+    attempts_made: u32,
+    persistence: Persistence,
+    now: Timestamp,
+    jitter: u32,
+) -> NextStep {
+    let scheduled = match persistence {
+        Persistence::Once => None,
+        Persistence::Schedule => delay_micros(attempts_made).map(|wait| with_jitter(wait, jitter)),
+        // That has its jitter already.
+        Persistence::Extra(then) => Some(then.as_micros().saturating_sub(now.as_micros()).max(0)),
+    };
+    let Some(scheduled) = scheduled else {
         return NextStep::Failed;
     };
     let asked_for = retry_after.map_or(0, |after| {
-        after.wait_micros(now, RETRY_AFTER_SECONDS_MAX * Timestamp::MICROS_PER_SECOND)
+        let wait = with_jitter(after.wait_micros(now, RETRY_AFTER_MICROS_MAX), jitter);
+        wait.min(RETRY_AFTER_MICROS_MAX)
     });
-    let wait = with_jitter(scheduled.max(asked_for), jitter);
-    NextStep::RetryAt(Timestamp::from_micros(now.as_micros() + wait))
+    NextStep::RetryAt(Timestamp::from_micros(now.as_micros() + scheduled.max(asked_for)))
 }
 
 /// The wait that the schedule has after this many attempts; `None` after the last.
-fn delay_micros(attempts_made: u32, persistence: Persistence) -> Option<i64> {
-    if persistence == Persistence::Once {
-        return None;
-    }
+fn delay_micros(attempts_made: u32) -> Option<i64> {
     let index = usize::try_from(attempts_made.saturating_sub(1)).ok()?;
     let seconds = RETRY_DELAYS_SECONDS.get(index)?;
     Some(seconds * Timestamp::MICROS_PER_SECOND)
@@ -194,6 +213,48 @@ mod tests {
         assert_eq!(after(asking(429, date), 10, 0), NextStep::Failed);
     }
 
+    #[test]
+    fn nothing_that_a_receiver_asks_for_is_longer_than_a_day() {
+        for seconds in [80_000, 86_400, u64::MAX] {
+            let asking = Outcome::Answered {
+                status: 429,
+                retry_after: Some(RetryAfter::Seconds(seconds)),
+            };
+            assert_eq!(after(asking, 1, u32::MAX), in_seconds(86_400));
+        }
+        // The schedule's own day is not the receiver's.
+        let latest = NOW.as_micros() + 86_400 * 1_100_000;
+        let expected = NextStep::RetryAt(Timestamp::from_micros(latest));
+        assert_eq!(after(answered(500), 9, u32::MAX), expected);
+    }
+
+    #[test]
+    fn an_extra_attempt_leaves_the_schedule_as_it_is() {
+        let extra = |outcome: Outcome, then: i64| {
+            next_step(
+                &outcome,
+                1,
+                Persistence::Extra(NOW.plus_seconds(then)),
+                NOW,
+                u32::MAX,
+            )
+        };
+        assert_eq!(extra(answered(204), 300), NextStep::Delivered);
+        assert_eq!(extra(answered(410), 300), NextStep::Gone);
+        assert_eq!(extra(answered(500), 300), in_seconds(300));
+        assert_eq!(
+            extra(answered(500), -300),
+            in_seconds(0),
+            "its time has come meanwhile"
+        );
+        let asking = Outcome::Answered {
+            status: 503,
+            retry_after: Some(RetryAfter::Seconds(1_000)),
+        };
+        assert_eq!(extra(asking, 300), in_seconds(1_100));
+        assert_eq!(extra(asking, 2_000), in_seconds(2_000));
+    }
+
     proptest! {
         #[test]
         fn jitter_adds_up_to_a_tenth(attempts_made in 1u32..10, asked_for in 0u64..200_000, jitter in any::<u32>()) {
@@ -205,6 +266,7 @@ mod tests {
             };
             let waited = at.as_micros() - NOW.as_micros();
             prop_assert!(wait_micros <= waited && waited <= wait_micros + wait_micros / 10, "{waited}");
+            prop_assert!(schedule == 86_400 || waited <= 86_400_000_000, "{waited}");
         }
     }
 }

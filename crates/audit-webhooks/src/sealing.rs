@@ -15,7 +15,7 @@
 //! use audit_webhooks::{EncryptionKey, OpenError, WebhookSecret, sealing};
 //!
 //! let key: EncryptionKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f".parse()?;
-//! let secret = WebhookSecret::generate([7; 32]);
+//! let secret = WebhookSecret::from_bytes([7; 32]);
 //! let stored = sealing::seal(&secret, Some(&key), b"wh_1", [9; 12]);
 //! assert_eq!(sealing::open(&stored, Some(&key), b"wh_1"), Ok(secret));
 //! assert_eq!(sealing::open(&stored, Some(&key), b"wh_2"), Err(OpenError::NotThisKey));
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_key_is_read_in_every_usual_spelling() {
-        let secret = WebhookSecret::generate([5; 32]);
+        let secret = WebhookSecret::from_bytes([5; 32]);
         let stored = seal(&secret, Some(&key(HEX)), b"row", [1; 12]);
         for same in [
             HEX.to_uppercase().as_str(),
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_plain_secret_opens_with_a_key_and_without() {
-        let secret = WebhookSecret::generate([5; 32]);
+        let secret = WebhookSecret::from_bytes([5; 32]);
         let stored = seal(&secret, None, b"row", [0; 12]);
         assert_eq!(stored, [&[0][..], &[5; 32]].concat());
         assert_eq!(open(&stored, None, b"row"), Ok(secret.clone()));
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_sealed_secret_needs_its_key_and_its_row() {
-        let secret = WebhookSecret::generate([5; 32]);
+        let secret = WebhookSecret::from_bytes([5; 32]);
         let stored = seal(&secret, Some(&key(HEX)), b"row", [1; 12]);
         assert_eq!(stored.len(), 61);
         assert!(!stored.windows(4).any(|window| window == [5; 4]));

@@ -22,12 +22,7 @@ impl WebhookSecret {
     /// Before the base64.
     pub const PREFIX: &'static str = "whsec_";
 
-    /// A new secret from unpredictable bytes.
-    pub const fn generate(random: [u8; Self::BYTES]) -> Self {
-        Self(random)
-    }
-
-    /// The secret of which these are the bytes.
+    /// The secret of which these are the bytes; for a new one, unpredictable ones.
     pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
@@ -71,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_secret_reads_like_the_interface_says() {
-        let secret = WebhookSecret::generate([0xab; 32]);
+        let secret = WebhookSecret::from_bytes([0xab; 32]);
         assert_eq!(
             secret.to_text(),
             "whsec_q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
@@ -80,7 +75,7 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_secrets() {
-        let text = WebhookSecret::generate([0xab; 32]).to_text();
+        let text = WebhookSecret::from_bytes([0xab; 32]).to_text();
         for other in [
             String::new(),
             "whsec_".into(),
@@ -98,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_tells_nothing() {
-        let secret = WebhookSecret::generate([0xab; 32]);
+        let secret = WebhookSecret::from_bytes([0xab; 32]);
         assert_eq!(format!("{secret:?}"), "WebhookSecret(…)");
         assert_eq!(WebhookSecret::redacted(), "whsec_****************[REDACTED]");
     }

@@ -1,9 +1,10 @@
 //! Making an attempt.
 
-use crate::resolver::{Lookup, VettingResolver, system_lookup};
+use crate::resolver::{Lookup, TooManyLookups, VettingResolver, system_lookup};
 use crate::{
     AddressPolicy, CertificatesError, FailureKind, Outcome, RetryAfter, SignatureHeaders, WebhookUrl, roots,
 };
+use audit_domain::Timestamp;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use ureq::config::Config;
 use ureq::http::{HeaderValue, Response, header};
 use ureq::tls::TlsConfig;
 use ureq::unversioned::transport::DefaultConnector;
-use ureq::{Agent, Body};
+use ureq::{Agent, Body, Error};
 
 /// The most that is read of a response's body, in bytes. It is read for the receiver's sake, whose writing would fail
 /// otherwise, and thrown away.
@@ -71,12 +72,15 @@ pub struct OutgoingRequest<'a> {
     pub signature: &'a SignatureHeaders,
     /// JSON, byte for byte as it was signed.
     pub body: &'a [u8],
+    /// The time, about: it tells the century of an answer's date that has two digits for the year.
+    pub now: Timestamp,
 }
 
 /// Makes attempts. It blocks, so it is called from a thread that may; clones share one configuration.
 #[derive(Clone, Debug)]
 pub struct Sender {
     agent: Agent,
+    timeout: Duration,
 }
 
 impl Sender {
@@ -95,14 +99,20 @@ impl Sender {
     pub fn with_lookup(options: &SenderOptions, lookup: Arc<Lookup>) -> Result<Self, SenderError> {
         let resolver = VettingResolver::new(options.policy, lookup);
         let agent = Agent::with_parts(configuration(options)?, DefaultConnector::default(), resolver);
-        Ok(Self { agent })
+        Ok(Self {
+            agent,
+            timeout: options.timeout,
+        })
     }
 
     /// Makes one attempt: a `POST`, over a connection of its own. Returns after [`SenderOptions::timeout`] at the
     /// latest, give or take the scheduling of threads.
     ///
     /// What [`RetryAfter`] says is as of the return, so it is to be judged with the time read after it.
-    pub fn send(&self, request: &OutgoingRequest<'_>) -> Outcome {
+    ///
+    /// # Errors
+    /// [`TooManyLookups`]: no attempt was made, for a reason that says nothing of this receiver.
+    pub fn send(&self, request: &OutgoingRequest<'_>) -> Result<Outcome, TooManyLookups> {
         let mut builder = self
             .agent
             .post(request.url.uri().clone())
@@ -112,9 +122,15 @@ impl Sender {
             builder = builder.header(name, value);
         }
         match builder.send(request.body) {
-            Ok(response) => answered(response),
-            Err(error) => Outcome::Failed(FailureKind::of(&error)),
+            Ok(response) => Ok(answered(response, request.now)),
+            Err(Error::Other(cause)) if cause.is::<TooManyLookups>() => Err(TooManyLookups),
+            Err(error) => Ok(Outcome::Failed(FailureKind::of(&error))),
         }
+    }
+
+    /// How long an attempt takes at most.
+    pub const fn timeout(&self) -> Duration {
+        self.timeout
     }
 }
 
@@ -149,13 +165,13 @@ fn configuration(options: &SenderOptions) -> Result<Config, SenderError> {
         .build())
 }
 
-fn answered(response: Response<Body>) -> Outcome {
+fn answered(response: Response<Body>, now: Timestamp) -> Outcome {
     let status = response.status().as_u16();
     let retry_after = response
         .headers()
         .get(header::RETRY_AFTER)
         .and_then(|value| value.to_str().ok())
-        .and_then(RetryAfter::parse);
+        .and_then(|value| RetryAfter::parse(value, now));
     let mut body = response.into_body().into_reader().take(RESPONSE_BYTES_MAX);
     if let Err(error) = io::copy(&mut body, &mut io::sink()) {
         // The receiver has said what it had to say: a body that ends early or late is no reason to send again.

@@ -115,7 +115,7 @@ mod tests {
             Timestamp::from_micros(1_768_473_000_999_999),
             MessageId::from_bytes([9; 16]),
         );
-        let [newest, older, oldest] = [1, 2, 3].map(|byte| WebhookSecret::generate([byte; 32]));
+        let [newest, older, oldest] = [1, 2, 3].map(|byte| WebhookSecret::from_bytes([byte; 32]));
         let headers = SignatureHeaders::sign(message, now, b"{}", &newest, &[older.clone(), oldest.clone()]);
         let expected = [newest, older, oldest]
             .map(|secret| signature(secret.as_bytes(), &message.to_string(), 1_768_473_000, b"{}"))
@@ -136,7 +136,7 @@ mod tests {
             id in any::<[u8; 16]>(), seconds in 0i64..4_000_000_000, body in prop::collection::vec(any::<u8>(), 0..200),
         ) {
             let (message, now) = (MessageId::from_bytes(id), Timestamp::from_seconds(seconds));
-            let secret = WebhookSecret::generate([7; 32]);
+            let secret = WebhookSecret::from_bytes([7; 32]);
             let headers = SignatureHeaders::sign(message, now, &body, &secret, &[]);
             for (_, value) in headers.pairs() {
                 prop_assert!(value.bytes().all(|byte| byte.is_ascii_graphic()));
@@ -145,7 +145,7 @@ mod tests {
             for other in [
                 SignatureHeaders::sign(message, now, &longer, &secret, &[]),
                 SignatureHeaders::sign(message, now.plus_seconds(1), &body, &secret, &[]),
-                SignatureHeaders::sign(message, now, &body, &WebhookSecret::generate([8; 32]), &[]),
+                SignatureHeaders::sign(message, now, &body, &WebhookSecret::from_bytes([8; 32]), &[]),
             ] {
                 prop_assert_ne!(&other.signature, &headers.signature);
             }

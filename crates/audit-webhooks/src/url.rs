@@ -96,6 +96,11 @@ impl WebhookUrl {
         &self.text
     }
 
+    /// The host: a name, or an address.
+    pub fn host(&self) -> &str {
+        self.uri.host().unwrap_or_default()
+    }
+
     /// What is connected to.
     pub(crate) fn uri(&self) -> &Uri {
         &self.uri

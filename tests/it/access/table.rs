@@ -299,4 +299,6 @@ pub(crate) const ROUTES: &[Route] = &[
     open("/healthz"),
     open("/readyz"),
     open("/metrics"),
+    open("/api/v1/openapi.json"),
+    open("/docs"),
 ];

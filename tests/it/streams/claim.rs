@@ -1,6 +1,6 @@
 //! `POST /streams/claim`: what is moved, and how it is read afterwards.
 
-use super::ids_of;
+use super::{ids_of, moment};
 use audit_tests::{
     DatabaseKind, Organization, Stream, claim_token, content_hash, door_opened, event, event_with, merge,
     now_plus, on_both_databases,
@@ -89,7 +89,7 @@ fn ids_times_and_order_are_kept(database: DatabaseKind) {
     for event in &found {
         let received = event["received_at"].as_str().expect("a time");
         assert!(
-            (before.as_str()..=after.as_str()).contains(&received),
+            (moment(&before)..=moment(&after)).contains(&moment(received)),
             "{before} {received} {after}"
         );
         let occurred = if event["id"] == json!(past) {

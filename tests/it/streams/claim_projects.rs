@@ -1,7 +1,7 @@
 //! Who may claim, and into which project.
 
 use audit_tests::{
-    Database, DatabaseKind, Organization, Server, Stream, address, event, event_with, merge,
+    Database, DatabaseKind, Organization, Server, Stream, address, event, event_with, merge, move_by,
     on_both_databases,
 };
 use serde_json::{Value, json};
@@ -82,11 +82,7 @@ fn the_claim_goes_to_the_named_project(database: DatabaseKind) {
         .send()
         .expect_invalid(&["project_id"]);
     assert_eq!(stream.state(), ("active".to_owned(), 2));
-    stream
-        .claim(&master)
-        .query("project_id", &second)
-        .send()
-        .expect_status(200);
+    assert_eq!(move_by(stream.claim(&master).query("project_id", &second)), 2);
     assert_eq!(keys.each_ref().map(count), [0, 2]);
     let named = master.with_header("x-project-id", &organization.project_id);
     assert_eq!(begun(database, 3).move_to(&named), 3);
@@ -98,17 +94,11 @@ fn a_claim_into_the_test_environment(database: DatabaseKind) {
     let test = organization.test();
     let stream = begun(database, 2);
     let request = stream.claim(&organization.master());
-    assert_eq!(
-        request.query("environment", "test").send().expect_status(200)["event_count"],
-        2
-    );
+    assert_eq!(move_by(request.query("environment", "test")), 2);
     assert_eq!((test.count(), organization.project().count()), (2, 0));
     let stream = begun(database, 1);
     let request = stream.claim(&organization.master());
-    assert_eq!(
-        request.query("environment", "live").send().expect_status(200)["event_count"],
-        1
-    );
+    assert_eq!(move_by(request.query("environment", "live")), 1);
     assert_eq!((test.count(), organization.project().count()), (2, 1));
     let stream = begun(database, 1);
     let request = stream.claim(&organization.master());
@@ -179,10 +169,7 @@ fn keys_of_other_projects_and_environments_are_others(database: DatabaseKind) {
         stream
     };
     let request = claim().claim(&organization.master());
-    assert_eq!(
-        request.query("environment", "test").send().expect_status(200)["event_count"],
-        1
-    );
+    assert_eq!(move_by(request.query("environment", "test")), 1);
     assert_eq!(test.count(), 1);
     assert_eq!(claim().move_to(&Organization::fresh(database).master()), 1);
     assert_eq!(claim().move_to(&organization.master()), 0, "here it is known");

@@ -27,7 +27,6 @@ fn assert_expired(stream: &Stream, organization: &Organization) {
 
 on_both_databases! {
     a_stream_lives_for_seven_days,
-    a_claimed_stream_stays_claimed,
     what_expired_is_removed_and_never_comes_back,
 }
 
@@ -55,34 +54,6 @@ fn a_stream_lives_for_seven_days(database: DatabaseKind) {
     assert_eq!(organization.project().count(), 2);
 }
 
-fn a_claimed_stream_stays_claimed(database: DatabaseKind) {
-    let Some(mut clock) = Clock::at(CREATED) else {
-        return;
-    };
-    let database = Database::create(database);
-    let server = Server::start_at(&database, UNLIMITED, &clock);
-    let organization = Organization::create(&server, "enterprise");
-    let [claimed, abandoned] = [(); 2].map(|()| Stream::of(&server.client()));
-    claimed.store_all(vec![event(); 3]);
-    abandoned.store(event());
-    claimed.move_to(&organization.master());
-    clock.set("2026-03-18T00:00:00Z");
-    drop(server);
-    let server = Server::start_at(&database, UNLIMITED, &clock);
-    // The other one shows that the purge has been.
-    Deadline::seconds(PURGE_SECONDS_MAX).poll("the purge", || {
-        (database.count("stream_events") == 0).then_some(())
-    });
-    let (claimed, organization) = (claimed.held_by(&server.client()), organization.on(&server));
-    assert_eq!(claimed.state(), ("claimed".to_owned(), 3));
-    claimed.send(event()).expect_error(410, "stream_already_claimed");
-    claimed
-        .claim(&organization.master())
-        .send()
-        .expect_error(410, "stream_already_claimed");
-    assert_eq!(organization.project().count(), 3);
-}
-
 fn what_expired_is_removed_and_never_comes_back(database: DatabaseKind) {
     let Some(mut clock) = Clock::at(CREATED) else {
         return;
@@ -90,28 +61,39 @@ fn what_expired_is_removed_and_never_comes_back(database: DatabaseKind) {
     let database = Database::create(database);
     let server = Server::start_at(&database, UNLIMITED, &clock);
     let organization = Organization::create(&server, "enterprise");
-    let expired = [(); 3].map(|()| Stream::of(&server.client()));
-    expired
-        .iter()
-        .for_each(|stream| drop(stream.store_all(vec![event(); 5])));
+    let begin = |count: usize| {
+        let stream = Stream::of(&server.client());
+        stream.store_all(vec![event(); count]);
+        stream
+    };
+    let expired = [(); 3].map(|()| begin(5));
+    let claimed = begin(3);
+    claimed.move_to(&organization.master());
     clock.set(LAST_MILLISECOND);
-    let alive = Stream::of(&server.client());
-    alive.store_all(vec![event(); 2]);
+    let alive = begin(2);
     clock.set(EXPIRES);
     drop(server);
+
     let server = Server::start_at(&database, UNLIMITED, &clock);
     let organization = organization.on(&server);
     Deadline::seconds(PURGE_SECONDS_MAX).poll("the purge", || {
         (database.count("stream_events") == 2).then_some(())
     });
-    assert_eq!(database.count("streams"), 4, "the tombstones stay");
+    assert_eq!(database.count("streams"), 5, "the tombstones stay");
     let expired = expired.map(|stream| stream.held_by(&server.client()));
+    let claimed = claimed.held_by(&server.client());
     for moment in [EXPIRES, "2027-05-01T00:00:00Z", CREATED, EXPIRES] {
         clock.set(moment);
         expired
             .iter()
             .for_each(|stream| assert_expired(stream, &organization));
+        assert_eq!(claimed.state(), ("claimed".to_owned(), 3));
+        let again = claimed.claim(&organization.master()).send();
+        again.expect_error(410, "stream_already_claimed");
+        claimed.send(event()).expect_error(410, "stream_already_claimed");
     }
     assert_eq!(expired[0].state().1, 5);
-    assert_eq!(alive.held_by(&server.client()).move_to(&organization.master()), 2);
+    let alive = alive.held_by(&server.client());
+    assert_eq!(alive.move_to(&organization.master()), 2);
+    assert_eq!(organization.project().count(), 5);
 }

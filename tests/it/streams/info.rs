@@ -1,10 +1,10 @@
 //! `GET /streams/:token/info`.
 
+use super::moment;
 use audit_tests::{DatabaseKind, Organization, Stream, event_with, now_plus, on_both_databases};
 use serde_json::json;
 use std::collections::BTreeSet;
-use time::format_description::well_known::Rfc3339;
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 on_both_databases! {
     a_stream_shows_what_the_interface_lists_and_nothing_else,
@@ -44,14 +44,16 @@ fn a_stream_shows_what_the_interface_lists_and_nothing_else(database: DatabaseKi
     for word in ["Nameword", "Noteword", "user.created", "tenant-1", id.as_str()] {
         assert!(!text.contains(word), "{word} in {text}");
     }
-    let time = |text: &str| OffsetDateTime::parse(text, &Rfc3339).expect("a time");
     let created = info.text("created_at");
     assert_eq!(created.len(), "2026-01-15T10:30:00.000Z".len());
     assert!(
-        (time(&before)..=time(&after)).contains(&time(&created)),
+        (moment(&before)..=moment(&after)).contains(&moment(&created)),
         "{before} {created} {after}"
     );
-    assert_eq!(time(&info.text("expires_at")) - time(&created), Duration::days(7));
+    assert_eq!(
+        moment(&info.text("expires_at")) - moment(&created),
+        Duration::days(7)
+    );
 }
 
 fn asking_begins_no_stream(database: DatabaseKind) {

@@ -19,6 +19,8 @@ mod resets;
 use audit_tests::{Answer, Database, DatabaseKind, Server};
 use serde_json::Value;
 use std::ops::RangeInclusive;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 /// A server with this in its environment takes the word of the tests for where they send from.
 const TRUSTING: (&str, &str) = ("AUDIT_TRUSTED_PROXIES", "127.0.0.1");
@@ -56,4 +58,9 @@ fn assert_limited(answer: Answer, code: &str, seconds: RangeInclusive<u64>) {
 fn ids_of(events: &[Value]) -> Vec<String> {
     let id = |event: &Value| event["id"].as_str().expect("an event has an id").to_owned();
     events.iter().map(id).collect()
+}
+
+/// A time of an answer.
+fn moment(text: &str) -> OffsetDateTime {
+    OffsetDateTime::parse(text, &Rfc3339).unwrap_or_else(|error| panic!("{error}: {text}"))
 }

@@ -1,16 +1,17 @@
 //! What the servers remove by themselves, within five seconds after a start and every few minutes then.
 
-use super::{TRUSTING, UNLIMITED, assert_limited, nodes};
+use super::{TRUSTING, UNLIMITED, UNTIL_MIDNIGHT, assert_limited, nodes};
 use audit_tests::{
     Database, DatabaseKind, Deadline, Organization, Server, Stream, address, event, event_with,
     on_both_databases, webhook_environment,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Five seconds after the start, and a busy machine.
 const PURGE_SECONDS_MAX: u64 = 60;
 /// An address where nobody listens.
 const NOBODY: &str = "https://127.0.0.1:1/hook";
+const ACTORS: [&str; 3] = ["a", "b", "c"];
 const DAY_MICROS: u64 = 24 * 60 * 60 * 1_000_000;
 
 /// Waits until so many rows are left.
@@ -43,11 +44,31 @@ fn insert_expired_streams(database: &Database, kind: DatabaseKind, count: usize)
     ));
 }
 
+/// Three groups of an alert rule with four events each, one short of an alert.
+fn count_failures(organization: &Organization) -> impl Fn(&str) -> Value {
+    let failed = |actor: &str| event_with(json!({"action": "auth.failed", "actor": {"id": actor}}));
+    for actor in ACTORS {
+        organization.project().store_all(vec![failed(actor); 4]);
+    }
+    failed
+}
+
+/// Four deliveries that failed; their ids, the oldest first.
+fn fail_deliveries(database: &Database, organization: &Organization, webhook: &Value) -> Vec<Value> {
+    let deliver = |number: i64| {
+        let delivery = organization.master().test_webhook(webhook);
+        Deadline::seconds(60).poll("the delivery to fail", || {
+            let finished = database.count("webhook_deliveries WHERE finished_at IS NOT NULL");
+            (finished == number).then_some(())
+        });
+        delivery["id"].clone()
+    };
+    (1..=4).map(deliver).collect()
+}
+
 on_both_databases! {
     many_expired_streams_are_removed_by_several_nodes_at_once,
-    a_limit_that_counts_is_not_forgotten,
-    deliveries_are_kept_for_thirty_days,
-    groups_of_alert_rules_are_kept_as_long_as_they_matter,
+    what_is_over_is_removed_and_what_matters_is_kept,
 }
 
 fn many_expired_streams_are_removed_by_several_nodes_at_once(kind: DatabaseKind) {
@@ -78,96 +99,69 @@ fn many_expired_streams_are_removed_by_several_nodes_at_once(kind: DatabaseKind)
     }
 }
 
-fn a_limit_that_counts_is_not_forgotten(kind: DatabaseKind) {
+/// One test for all of it, because each would wait for the first purge.
+fn what_is_over_is_removed_and_what_matters_is_kept(kind: DatabaseKind) {
     let limits = [
         TRUSTING,
         ("AUDIT_STREAM_REQUESTS_PER_MINUTE", "0"),
         ("AUDIT_STREAM_NEW_PER_DAY", "2"),
     ];
+    let environment = [limits.as_slice(), &webhook_environment()].concat();
     let database = Database::create(kind);
-    let server = Server::start(&database, &limits);
-    let [today, yesterday] = [(); 2].map(|()| address());
-    for address in [&today, &yesterday] {
+    let server = Server::start(&database, &environment);
+    let organization = Organization::create(&server, "enterprise");
+    let webhook = organization.create_webhook(NOBODY);
+    let deliveries = fail_deliveries(&database, &organization, &webhook);
+    let failed = count_failures(&organization);
+    let begin = |server: &Server, address: &str| {
         let client = server.client().with_address(address);
-        Stream::of(&client).store(event());
-        Stream::of(&client).store(event());
+        Stream::of(&client).send(event())
+    };
+    let [today, yesterday] = [(); 2].map(|()| address());
+    for address in [&today, &today, &yesterday, &yesterday] {
+        begin(&server, address).expect_status(201);
     }
     drop(server);
-    database.execute(&format!(
-        "UPDATE stream_clients SET day = day - 2, last_seen_at = last_seen_at - {} WHERE client = '{yesterday}'",
-        2 * DAY_MICROS
-    ));
-    let server = Server::start(&database, &limits);
-    wait_for_rows(&database, "stream_clients", 1);
-    let begin = |address: &str| Stream::of(&server.client().with_address(address)).send(event());
-    assert_limited(begin(&today), "rate_limited", super::UNTIL_MIDNIGHT);
-    begin(&yesterday).expect_status(201);
-    begin(&yesterday).expect_status(201);
-    assert_limited(begin(&yesterday), "rate_limited", super::UNTIL_MIDNIGHT);
-}
 
-fn deliveries_are_kept_for_thirty_days(kind: DatabaseKind) {
-    const ATTEMPTS_OF_NONE: &str =
-        "delivery_attempts WHERE delivery_id NOT IN (SELECT id FROM webhook_deliveries)";
-    let database = Database::create(kind);
-    let server = Server::start(&database, &webhook_environment());
-    let created = Organization::create(&server, "enterprise");
-    let webhook = created.create_webhook(NOBODY);
-    let master = created.master();
-    let mut ids = Vec::new();
-    for number in 1..=4 {
-        ids.push(master.test_webhook(&webhook)["id"].clone());
-        Deadline::seconds(60).poll("the delivery to fail", || {
-            (database.count("webhook_deliveries WHERE finished_at IS NOT NULL") == number).then_some(())
-        });
-    }
-    drop(server);
-    // Finished 31, 30, and 29 days ago, the last one just now. The ids are in the order of time.
-    for (older_than, days) in [(3, 31), (2, 30), (1, 29)] {
+    // Finished 31, 30 and 29 days ago, the last one just now. The ids are in the order of time.
+    for (newer, days) in [(3, 31), (2, 30), (1, 29)] {
         database.execute(&format!(
             "UPDATE webhook_deliveries SET finished_at = created_at - {} WHERE
-            (SELECT count(*) FROM webhook_deliveries other WHERE other.id > webhook_deliveries.id) = {older_than}",
+            (SELECT count(*) FROM webhook_deliveries other WHERE other.id > webhook_deliveries.id) = {newer}",
             days * DAY_MICROS
         ));
     }
-    let attempts = database.count("delivery_attempts");
-    assert_eq!(attempts, 4);
-    let server = Server::start(&database, &webhook_environment());
-    wait_for_rows(&database, "webhook_deliveries", 2);
-    assert_eq!(database.count(ATTEMPTS_OF_NONE), 0);
-    assert_eq!(database.count("delivery_attempts"), 2);
-    let left: Vec<_> = created
-        .on(&server)
-        .master()
-        .deliveries(&webhook)
-        .iter()
-        .map(|delivery| delivery["id"].clone())
-        .collect();
-    assert_eq!(left, [ids[3].clone(), ids[2].clone()]);
-}
-
-fn groups_of_alert_rules_are_kept_as_long_as_they_matter(kind: DatabaseKind) {
-    let database = Database::create(kind);
-    let server = Server::start(&database, &[]);
-    let created = Organization::create(&server, "enterprise");
-    let failed = |actor: &str| event_with(json!({"action": "auth.failed", "actor": {"id": actor}}));
-    for actor in ["a", "b", "c"] {
-        created.project().store_all(vec![failed(actor); 4]);
-    }
-    drop(server);
-    assert_eq!(database.count("alert_groups"), 3);
     let first = "SELECT group_hash FROM alert_groups ORDER BY group_hash LIMIT 1";
     database.execute(&format!(
-        "UPDATE alert_groups SET expires_at = 1 WHERE group_hash = ({first})"
+        "UPDATE alert_groups SET expires_at = 1 WHERE group_hash = ({first});
+        UPDATE stream_clients SET day = day - 2, last_seen_at = last_seen_at - {} WHERE client = '{yesterday}'",
+        2 * DAY_MICROS
     ));
-    let server = Server::start(&database, &[]);
+    assert_eq!(database.count("alert_groups"), 3);
+    assert_eq!(database.count("delivery_attempts"), 4);
+
+    let server = Server::start(&database, &environment);
+    let organization = organization.on(&server);
+    wait_for_rows(&database, "stream_clients", 1);
+    wait_for_rows(&database, "webhook_deliveries", 2);
     wait_for_rows(&database, "alert_groups", 2);
-    let project = created.on(&server).project();
-    for actor in ["a", "b", "c"] {
-        project.store(failed(actor));
+    assert_eq!(
+        database.count("delivery_attempts"),
+        2,
+        "attempts go with their deliveries"
+    );
+    let left = organization.master().deliveries(&webhook);
+    let left: Vec<&Value> = left.iter().map(|delivery| &delivery["id"]).collect();
+    assert_eq!(left, [&deliveries[3], &deliveries[2]]);
+    assert_limited(begin(&server, &today), "rate_limited", UNTIL_MIDNIGHT);
+    for status in [201, 201, 429] {
+        begin(&server, &yesterday).expect_status(status);
+    }
+    for actor in ACTORS {
+        organization.project().store(failed(actor));
     }
     // The group that was removed had forgotten its four events; the others had not.
-    assert_eq!(project.all_alerts().len(), 2);
+    assert_eq!(organization.project().all_alerts().len(), 2);
 }
 
 /// Between the moment at which a server finds that it knows a client and the moment at which it reads what it knows,

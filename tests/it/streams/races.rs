@@ -74,7 +74,7 @@ fn stored_ids(client: &Client) -> BTreeSet<String> {
 fn send_until_claimed(stream: &Stream, writer: usize, answered: &Sender<()>) -> Vec<String> {
     let mut acknowledged = Vec::new();
     for number in 0.. {
-        let count = if (writer + number) % 2 == 0 { 3 } else { 1 };
+        let count = if (writer + number).is_multiple_of(2) { 3 } else { 1 };
         let answer = stream.send(Value::Array(vec![event(); count]));
         if answer.status() != 201 {
             answer.expect_error(410, "stream_already_claimed");

@@ -2,37 +2,108 @@
 
 use crate::caller::{Caller, Keys, Master};
 use crate::error::ApiError;
-use crate::input::{JsonBody, read_selection};
-use crate::reply::{Deleted, Reply};
-use actix_web::{HttpRequest, web};
-use audit_app::{AlertRule, AlertRuleId, AppError, RuleChange, RuleDefinition, RuleOrigin};
+use crate::input::{Fielded, JsonBody, ProjectParameters};
+use crate::reply::{Created, Deleted, Reply};
+use crate::schema::{GlobText, NameText, Time, Word, absent_not_null};
+use actix_web::web;
+use audit_app::{
+    AlertRule, AlertRuleId, AppError, CooldownSeconds, GroupBy, RuleChange, RuleDefinition, RuleOrigin,
+    Severity, Threshold, WindowSeconds,
+};
 use audit_auth::Principal;
 use audit_domain::Fields;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
+/// The types of rules.
+const BUILTIN: &str = "builtin";
+const CUSTOM: &str = "custom";
+
+/// A custom rule to be made. Numbers are written as whole ones: `5`, not `5.0`.
+#[derive(JsonSchema)]
+#[schemars(rename = "NewAlertRule", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct NewRuleInput {
+    name: NameText,
+    /// Which actions count; `*` stands for any characters, dots included. An action must match as a whole.
+    action_pattern: GlobText,
+    /// So many matching events of a group raise an alert.
+    #[schemars(range(min = Threshold::MIN.get(), max = Threshold::MAX.get()))]
+    threshold: u32,
+    /// Within so many seconds.
+    #[schemars(range(min = WindowSeconds::MIN.get(), max = WindowSeconds::MAX.get()))]
+    window_seconds: u32,
+    group_by: Word<GroupBy>,
+    severity: Word<Severity>,
+    #[schemars(extend("default" = true))]
+    enabled: Option<bool>,
+    /// Silence of a group after an alert.
+    #[schemars(
+        range(min = CooldownSeconds::MIN.get(), max = CooldownSeconds::MAX.get()),
+        extend("default" = CooldownSeconds::default().get())
+    )]
+    cooldown_seconds: Option<u32>,
+}
+
+/// What to change of a rule. What is absent stays as it is. Of a built-in rule only `enabled` and `cooldown_seconds` can
+/// change.
+#[derive(JsonSchema)]
+#[schemars(rename = "AlertRuleChange", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct RuleChangeInput {
+    name: Option<NameText>,
+    action_pattern: Option<GlobText>,
+    #[schemars(range(min = Threshold::MIN.get(), max = Threshold::MAX.get()))]
+    threshold: Option<u32>,
+    #[schemars(range(min = WindowSeconds::MIN.get(), max = WindowSeconds::MAX.get()))]
+    window_seconds: Option<u32>,
+    group_by: Option<Word<GroupBy>>,
+    severity: Option<Word<Severity>>,
+    enabled: Option<bool>,
+    #[schemars(range(min = CooldownSeconds::MIN.get(), max = CooldownSeconds::MAX.get()))]
+    cooldown_seconds: Option<u32>,
+}
+
+/// A rule by which events raise alerts.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AlertRule")]
 struct RuleBody {
+    /// A word for a built-in rule, a UUID for a custom one.
     id: String,
     #[serde(rename = "type")]
+    #[schemars(extend("enum" = [BUILTIN, CUSTOM]))]
     kind: &'static str,
+    #[schemars(with = "NameText")]
     name: String,
+    /// Which actions count; `*` stands for any characters, dots included.
+    #[schemars(with = "GlobText")]
     action_pattern: String,
+    /// So many matching events of a group raise an alert.
+    #[schemars(range(min = Threshold::MIN.get(), max = Threshold::MAX.get()))]
     threshold: u32,
+    /// Within so many seconds.
+    #[schemars(range(min = WindowSeconds::MIN.get(), max = WindowSeconds::MAX.get()))]
     window_seconds: u32,
+    #[schemars(with = "Word<GroupBy>")]
     group_by: &'static str,
+    #[schemars(with = "Word<Severity>")]
     severity: &'static str,
     enabled: bool,
+    /// Silence of a group after an alert.
+    #[schemars(range(min = CooldownSeconds::MIN.get(), max = CooldownSeconds::MAX.get()))]
     cooldown_seconds: u32,
+    /// Of custom rules.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Time")]
     created_at: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct OneRuleBody {
     rule: RuleBody,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct RulesBody {
     rules: Vec<RuleBody>,
 }
@@ -40,8 +111,8 @@ pub(super) struct RulesBody {
 impl From<AlertRule> for RuleBody {
     fn from(rule: AlertRule) -> Self {
         let (kind, created_at) = match rule.origin() {
-            RuleOrigin::Builtin(_) => ("builtin", None),
-            RuleOrigin::Custom { created_at, .. } => ("custom", Some(created_at.to_string())),
+            RuleOrigin::Builtin(_) => (BUILTIN, None),
+            RuleOrigin::Custom { created_at, .. } => (CUSTOM, Some(created_at.to_string())),
         };
         let definition = rule.definition();
         Self {
@@ -60,39 +131,47 @@ impl From<AlertRule> for RuleBody {
     }
 }
 
-fn read_definition(fields: &mut Fields<'_>) -> Option<RuleDefinition> {
-    // All of them first, so that every one that is not as it must be is told.
-    let name = fields.required_parsed("name");
-    let action_pattern = fields.required_parsed("action_pattern");
-    let threshold = fields.required_number("threshold");
-    let window_seconds = fields.required_number("window_seconds");
-    let group_by = fields.required_parsed("group_by");
-    let severity = fields.required_parsed("severity");
-    let enabled = fields.optional_bool("enabled").unwrap_or(true);
-    let cooldown_seconds = fields.optional_number("cooldown_seconds").unwrap_or_default();
-    Some(RuleDefinition {
-        name: name?,
-        action_pattern: action_pattern?,
-        threshold: threshold?,
-        window_seconds: window_seconds?,
-        group_by: group_by?,
-        severity: severity?,
-        enabled,
-        cooldown_seconds,
-    })
+impl Fielded for NewRuleInput {
+    type Read = RuleDefinition;
+
+    fn read(fields: &mut Fields<'_>) -> Option<RuleDefinition> {
+        // All of them first, so that every one that is not as it must be is told.
+        let name = fields.required_parsed("name");
+        let action_pattern = fields.required_parsed("action_pattern");
+        let threshold = fields.required_number("threshold");
+        let window_seconds = fields.required_number("window_seconds");
+        let group_by = fields.required_parsed("group_by");
+        let severity = fields.required_parsed("severity");
+        let enabled = fields.optional_bool("enabled").unwrap_or(true);
+        let cooldown_seconds = fields.optional_number("cooldown_seconds").unwrap_or_default();
+        Some(RuleDefinition {
+            name: name?,
+            action_pattern: action_pattern?,
+            threshold: threshold?,
+            window_seconds: window_seconds?,
+            group_by: group_by?,
+            severity: severity?,
+            enabled,
+            cooldown_seconds,
+        })
+    }
 }
 
-fn read_change(fields: &mut Fields<'_>) -> Option<RuleChange> {
-    Some(RuleChange {
-        name: fields.optional_parsed("name"),
-        action_pattern: fields.optional_parsed("action_pattern"),
-        threshold: fields.optional_number("threshold"),
-        window_seconds: fields.optional_number("window_seconds"),
-        group_by: fields.optional_parsed("group_by"),
-        severity: fields.optional_parsed("severity"),
-        enabled: fields.optional_bool("enabled"),
-        cooldown_seconds: fields.optional_number("cooldown_seconds"),
-    })
+impl Fielded for RuleChangeInput {
+    type Read = RuleChange;
+
+    fn read(fields: &mut Fields<'_>) -> Option<RuleChange> {
+        Some(RuleChange {
+            name: fields.optional_parsed("name"),
+            action_pattern: fields.optional_parsed("action_pattern"),
+            threshold: fields.optional_number("threshold"),
+            window_seconds: fields.optional_number("window_seconds"),
+            group_by: fields.optional_parsed("group_by"),
+            severity: fields.optional_parsed("severity"),
+            enabled: fields.optional_bool("enabled"),
+            cooldown_seconds: fields.optional_number("cooldown_seconds"),
+        })
+    }
 }
 
 fn id_in(path: &str) -> Result<AlertRuleId, AppError> {
@@ -100,8 +179,11 @@ fn id_in(path: &str) -> Result<AlertRuleId, AppError> {
 }
 
 /// Lists the project's rules.
-pub(super) async fn list(caller: Caller<Keys>, request: HttpRequest) -> Result<Reply<RulesBody>, ApiError> {
-    let selection = read_selection(&request)?;
+pub(super) async fn list(
+    caller: Caller<Keys>,
+    parameters: ProjectParameters,
+) -> Result<Reply<RulesBody>, ApiError> {
+    let selection = parameters.read()?;
     let rules = caller
         .run(move |service, principal| service.alert_rules(&principal, selection))
         .await?;
@@ -113,11 +195,11 @@ pub(super) async fn list(caller: Caller<Keys>, request: HttpRequest) -> Result<R
 /// Makes a custom rule.
 pub(super) async fn create(
     caller: Caller<Master>,
-    request: HttpRequest,
-    body: JsonBody,
-) -> Result<Reply<OneRuleBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let definition = body.read(read_definition)?;
+    parameters: ProjectParameters,
+    body: JsonBody<NewRuleInput>,
+) -> Result<Reply<OneRuleBody, Created>, ApiError> {
+    let selection = parameters.read()?;
+    let definition = body.read()?;
     let made = caller.run(move |service, master| {
         service.create_alert_rule(&Principal::Master(master), selection, definition)
     });
@@ -129,12 +211,12 @@ pub(super) async fn create(
 /// Changes a rule.
 pub(super) async fn change(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
-    body: JsonBody,
+    body: JsonBody<RuleChangeInput>,
 ) -> Result<Reply<OneRuleBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let change = body.read(read_change)?;
+    let selection = parameters.read()?;
+    let change = body.read()?;
     let id = id_in(&id)?;
     let changed = caller.run(move |service, master| {
         service.change_alert_rule(&Principal::Master(master), selection, id, change)
@@ -147,10 +229,10 @@ pub(super) async fn change(
 /// Deletes a custom rule.
 pub(super) async fn delete(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<Deleted>, ApiError> {
-    let selection = read_selection(&request)?;
+    let selection = parameters.read()?;
     let id = id_in(&id)?;
     let deleted = caller
         .run(move |service, master| service.delete_alert_rule(&Principal::Master(master), selection, id));

@@ -2,65 +2,163 @@
 
 use crate::caller::{Caller, Keys};
 use crate::error::ApiError;
-use crate::input::{JsonBody, read_query, read_selection, selection};
-use crate::parameters::{read_limit, read_time};
+use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
+use crate::parameters::{LIMIT_DEFAULT, read_limit, read_time};
 use crate::reply::Reply;
-use actix_web::{HttpRequest, web};
-use audit_app::{
-    Alert, AlertAction, AlertFilter, AlertId, AlertStatus, AlertsRequest, AppError, Selection, Severity,
-};
-use audit_domain::{Fields, limits};
+use crate::schema::{AnyTime, Id, NameText, Text, Time, Word, absent_not_null};
+use actix_web::web;
+use audit_app::{Alert, AlertAction, AlertFilter, AlertId, AlertStatus, AlertsRequest, AppError, Severity};
+use audit_domain::{EventId, Fields, limits};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Alerts of a page, at most.
 const ALERTS_MAX: usize = 100;
 
-#[derive(Serialize)]
+/// An alert: a rule fired for a group of events.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Alert")]
+pub(crate) struct AlertBody {
+    #[schemars(with = "Id<AlertId>")]
+    id: AlertId,
+    /// The rule that fired.
+    rule_id: String,
+    /// The name that the rule had then.
+    #[schemars(with = "NameText")]
+    rule_name: String,
+    /// The severity that the rule had then.
+    #[schemars(with = "Word<Severity>")]
+    severity: &'static str,
+    #[schemars(with = "Word<AlertStatus>")]
+    status: &'static str,
+    /// The id of the actor or tenant whose events reached the threshold, as stored.
+    group_key: String,
+    /// How many matching events were in the window when the rule fired.
+    event_count: u64,
+    /// The newest of them, newest first.
+    #[schemars(with = "Vec<Id<EventId>>", length(max = 10))]
+    sample_event_ids: Vec<EventId>,
+    #[schemars(with = "Time")]
+    fired_at: String,
+    /// `null` until it is acknowledged.
+    #[schemars(with = "Option<Time>")]
+    acknowledged_at: Option<String>,
+    /// `null` until it is resolved.
+    #[schemars(with = "Option<Time>")]
+    resolved_at: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
 pub(super) struct AlertsBody {
-    alerts: Vec<Alert>,
+    alerts: Vec<AlertBody>,
+    /// Asks for the next page; `null` on the last.
     cursor: Option<String>,
+    /// Whether there is a next page.
     has_more: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct OneAlertBody {
-    alert: Alert,
+    alert: AlertBody,
 }
 
-fn read_alerts_query(request: &HttpRequest, fields: &mut Fields<'_>) -> Option<(Selection, AlertsRequest)> {
-    let selection = selection(request, fields);
-    let filter = AlertFilter {
-        rule_id: fields.optional_text("rule_id", 1, limits::ID_CHARS_MAX),
-        severity: fields
-            .optional_parsed::<Severity>("severity")
-            .map(|severity| severity.to_string()),
-        status: fields
-            .optional_parsed::<AlertStatus>("status")
-            .map(|status| status.to_string()),
-        start: read_time(fields, "start_date"),
-        end: read_time(fields, "end_date"),
-    };
-    let cursor = fields.optional_text("cursor", 0, usize::MAX);
-    let limit = read_limit(fields, ALERTS_MAX)?;
-    Some((
-        selection,
-        AlertsRequest {
+/// Which alerts, and how many of them.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct AlertsQuery {
+    /// Exactly this rule.
+    #[schemars(example = &"auth_brute_force")]
+    rule_id: Option<Text<1, { limits::ID_CHARS_MAX }>>,
+    #[schemars(example = &"high")]
+    severity: Option<Word<Severity>>,
+    #[schemars(example = &"open")]
+    status: Option<Word<AlertStatus>>,
+    /// Alerts that fired at this time or later: RFC 3339 with any offset.
+    #[schemars(example = &"2026-01-15T00:00:00Z")]
+    start_date: Option<AnyTime>,
+    /// Alerts that fired at this time or earlier: RFC 3339 with any offset.
+    #[schemars(example = &"2026-01-15T23:59:59.999Z")]
+    end_date: Option<AnyTime>,
+    /// From an earlier answer to the same query.
+    cursor: Option<String>,
+    /// Alerts of a page.
+    #[schemars(range(min = 1, max = ALERTS_MAX), extend("default" = LIMIT_DEFAULT), example = 50)]
+    limit: Option<u32>,
+}
+
+/// Where an alert is to be moved.
+#[derive(JsonSchema)]
+#[schemars(rename = "AlertChange")]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct ChangeInput {
+    /// No alert opens again.
+    status: Word<AlertAction>,
+}
+
+impl From<Alert> for AlertBody {
+    fn from(alert: Alert) -> Self {
+        Self {
+            id: alert.id,
+            rule_id: alert.rule_id.to_string(),
+            rule_name: alert.rule_name.to_string(),
+            severity: alert.severity.as_str(),
+            status: alert.state.status().as_str(),
+            group_key: alert.group_key,
+            event_count: alert.event_count,
+            sample_event_ids: alert.sample_event_ids,
+            fired_at: alert.fired_at.to_string(),
+            acknowledged_at: alert.state.acknowledged_at().map(|at| at.to_string()),
+            resolved_at: alert.state.resolved_at().map(|at| at.to_string()),
+        }
+    }
+}
+
+impl Fielded for AlertsQuery {
+    type Read = AlertsRequest;
+
+    fn read(fields: &mut Fields<'_>) -> Option<AlertsRequest> {
+        let filter = AlertFilter {
+            rule_id: fields.optional_text("rule_id", 1, limits::ID_CHARS_MAX),
+            severity: fields
+                .optional_parsed::<Severity>("severity")
+                .map(|severity| severity.to_string()),
+            status: fields
+                .optional_parsed::<AlertStatus>("status")
+                .map(|status| status.to_string()),
+            start: read_time(fields, "start_date"),
+            end: read_time(fields, "end_date"),
+        };
+        let cursor = fields.optional_text("cursor", 0, usize::MAX);
+        let limit = read_limit(fields, ALERTS_MAX)?;
+        Some(AlertsRequest {
             filter,
             cursor,
             limit,
-        },
-    ))
+        })
+    }
+}
+
+impl Fielded for ChangeInput {
+    type Read = AlertAction;
+
+    fn read(fields: &mut Fields<'_>) -> Option<AlertAction> {
+        fields.required_parsed("status")
+    }
 }
 
 /// One page of alerts.
-pub(super) async fn list(caller: Caller<Keys>, request: HttpRequest) -> Result<Reply<AlertsBody>, ApiError> {
-    let (selection, query) = read_query(&request, |fields| read_alerts_query(&request, fields))?;
+pub(super) async fn list(
+    caller: Caller<Keys>,
+    parameters: Parameters<AlertsQuery>,
+) -> Result<Reply<AlertsBody>, ApiError> {
+    let (selection, query) = parameters.read()?;
     let answer = caller
         .run(move |service, principal| service.alerts(&principal, selection, &query))
         .await?;
     Ok(Reply::ok(AlertsBody {
         has_more: answer.cursor.is_some(),
-        alerts: answer.alerts,
+        alerts: answer.alerts.into_iter().map(AlertBody::from).collect(),
         cursor: answer.cursor,
     }))
 }
@@ -68,15 +166,15 @@ pub(super) async fn list(caller: Caller<Keys>, request: HttpRequest) -> Result<R
 /// Acknowledges or resolves an alert.
 pub(super) async fn change(
     caller: Caller<Keys>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
-    body: JsonBody,
+    body: JsonBody<ChangeInput>,
 ) -> Result<Reply<OneAlertBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let action = body.read(|fields| fields.required_parsed::<AlertAction>("status"))?;
+    let selection = parameters.read()?;
+    let action = body.read()?;
     let id: AlertId = id.parse().map_err(|_| AppError::NotFound("alert"))?;
     let alert = caller
         .run(move |service, principal| service.change_alert(&principal, selection, id, action))
         .await?;
-    Ok(Reply::ok(OneAlertBody { alert }))
+    Ok(Reply::ok(OneAlertBody { alert: alert.into() }))
 }

@@ -3,55 +3,98 @@
 use super::webhooks::id_in;
 use crate::caller::{Caller, Master};
 use crate::error::ApiError;
-use crate::input::{read_query, read_selection, selection};
-use crate::parameters::read_limit;
-use crate::reply::Reply;
-use actix_web::{HttpRequest, web};
+use crate::input::{Fielded, Parameters, ProjectParameters};
+use crate::parameters::{LIMIT_DEFAULT, read_limit};
+use crate::reply::{Accepted, Reply};
+use crate::schema::{Id, MessageIdText, Time, Word, absent_not_null};
+use actix_web::web;
 use audit_app::{
-    AlertId, AppError, DeliveriesRequest, Delivery, DeliveryAttempt, DeliveryId, DeliveryStatus, Selection,
-    WebhookId,
+    AlertId, AppError, DeliveriesRequest, Delivery, DeliveryAttempt, DeliveryId, DeliveryKind,
+    DeliveryStatus, FailureKind, WebhookId,
 };
 use audit_auth::Principal;
 use audit_domain::Fields;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Deliveries of a page, at most.
 const DELIVERIES_MAX: usize = 100;
 
-#[derive(Serialize)]
+/// One attempt at a delivery.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DeliveryAttempt")]
 struct AttemptBody {
+    /// Counts from 1.
+    #[schemars(range(min = 1))]
     number: i64,
+    #[schemars(with = "Time")]
     started_at: String,
+    #[schemars(range(min = 0))]
     duration_ms: i64,
+    /// The HTTP status of the answer; `null` without an answer.
     status_code: Option<i64>,
+    /// Why there was no answer; `null` with one.
+    #[schemars(with = "Option<Word<FailureKind>>")]
     error: Option<&'static str>,
 }
 
-#[derive(Serialize)]
+/// A message on its way to a webhook, with all its attempts.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Delivery")]
 struct DeliveryBody {
+    #[schemars(with = "Id<DeliveryId>")]
     id: DeliveryId,
+    #[schemars(with = "Id<WebhookId>")]
     webhook_id: WebhookId,
+    /// The header `webhook-id` of every attempt. For an alert it has the characters of the alert's id.
+    #[schemars(with = "MessageIdText")]
     message_id: String,
     #[serde(rename = "type")]
+    #[schemars(with = "Word<DeliveryKind>")]
     kind: &'static str,
+    /// The alert it tells of, if any.
+    #[schemars(with = "Option<Id<AlertId>>")]
     alert_id: Option<AlertId>,
+    #[schemars(with = "Word<DeliveryStatus>")]
     status: &'static str,
+    #[schemars(with = "Time")]
     created_at: String,
+    /// When the next attempt may begin; during an attempt, when another node would take over; `null` when finished.
+    #[schemars(with = "Option<Time>")]
     next_attempt_at: Option<String>,
+    /// When it was delivered or given up.
+    #[schemars(with = "Option<Time>")]
     finished_at: Option<String>,
+    /// Oldest first.
     attempts: Vec<AttemptBody>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct OneDeliveryBody {
     delivery: DeliveryBody,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct DeliveriesBody {
     deliveries: Vec<DeliveryBody>,
+    /// Asks for the next page; `null` on the last.
     cursor: Option<String>,
+    /// Whether there is a next page.
     has_more: bool,
+}
+
+/// Which deliveries, and how many of them.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct DeliveriesQuery {
+    #[schemars(example = &"failed")]
+    status: Option<Word<DeliveryStatus>>,
+    /// From an earlier answer to the same query.
+    cursor: Option<String>,
+    /// Deliveries of a page.
+    #[schemars(range(min = 1, max = DELIVERIES_MAX), extend("default" = LIMIT_DEFAULT), example = 50)]
+    limit: Option<u32>,
 }
 
 impl From<DeliveryAttempt> for AttemptBody {
@@ -83,31 +126,28 @@ impl From<Delivery> for DeliveryBody {
     }
 }
 
-fn read_deliveries_query(
-    request: &HttpRequest,
-    fields: &mut Fields<'_>,
-) -> Option<(Selection, DeliveriesRequest)> {
-    let selection = selection(request, fields);
-    let status = fields.optional_parsed::<DeliveryStatus>("status");
-    let cursor = fields.optional_text("cursor", 0, usize::MAX);
-    let limit = read_limit(fields, DELIVERIES_MAX)?;
-    Some((
-        selection,
-        DeliveriesRequest {
+impl Fielded for DeliveriesQuery {
+    type Read = DeliveriesRequest;
+
+    fn read(fields: &mut Fields<'_>) -> Option<DeliveriesRequest> {
+        let status = fields.optional_parsed::<DeliveryStatus>("status");
+        let cursor = fields.optional_text("cursor", 0, usize::MAX);
+        let limit = read_limit(fields, DELIVERIES_MAX)?;
+        Some(DeliveriesRequest {
             status,
             cursor,
             limit,
-        },
-    ))
+        })
+    }
 }
 
 /// One page of the deliveries to a webhook.
 pub(super) async fn list(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: Parameters<DeliveriesQuery>,
     id: web::Path<String>,
 ) -> Result<Reply<DeliveriesBody>, ApiError> {
-    let (selection, query) = read_query(&request, |fields| read_deliveries_query(&request, fields))?;
+    let (selection, query) = parameters.read()?;
     let id = id_in(&id)?;
     let answer = caller
         .run(move |service, master| service.deliveries(&Principal::Master(master), selection, id, &query))
@@ -122,10 +162,10 @@ pub(super) async fn list(
 /// Sends a test message to a webhook.
 pub(super) async fn test(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
-) -> Result<Reply<OneDeliveryBody>, ApiError> {
-    let selection = read_selection(&request)?;
+) -> Result<Reply<OneDeliveryBody, Accepted>, ApiError> {
+    let selection = parameters.read()?;
     let id = id_in(&id)?;
     let made =
         caller.run(move |service, master| service.test_webhook(&Principal::Master(master), selection, id));
@@ -137,10 +177,10 @@ pub(super) async fn test(
 /// Makes one more attempt at a delivery.
 pub(super) async fn retry(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
-) -> Result<Reply<OneDeliveryBody>, ApiError> {
-    let selection = read_selection(&request)?;
+) -> Result<Reply<OneDeliveryBody, Accepted>, ApiError> {
+    let selection = parameters.read()?;
     let id: DeliveryId = id.parse().map_err(|_| AppError::NotFound("delivery"))?;
     let retried =
         caller.run(move |service, master| service.retry_delivery(&Principal::Master(master), selection, id));

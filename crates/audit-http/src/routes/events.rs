@@ -1,30 +1,44 @@
 //! `/api/v1/events`.
 
-use crate::caller::{Caller, Keys, Readers, credential_of};
+use crate::caller::{Bearer, Caller, Keys, Readers};
 use crate::error::{ApiError, ErrorBody, item_error};
-use crate::input::{JsonBody, read_query, read_selection, selection};
+use crate::event_schema::{Event, EventsInput, VisibleEvent};
+use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
 use crate::parameters::{WholeNumber, read_time, take};
-use crate::reply::Reply;
+use crate::reply::{Created, Reply};
+use crate::schema::{ActionFilterText, AnyTime, Id, SearchText, Text, Word, absent_not_null};
 use crate::state::HttpState;
-use actix_web::{HttpRequest, web};
-use audit_app::{AppError, EventsRequest, Ingested, Selection};
-use audit_domain::{ActionFilter, EventFilter, EventId, Fields, PageLimit, Search, Violations, limits};
+use actix_web::web;
+use audit_app::{AppError, EventsRequest, Ingested};
+use audit_domain::{
+    ActionFilter, ActorType, Category, EventFilter, EventId, Fields, PageLimit, Search, Violations, limits,
+};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct IngestedBody {
+    /// Ids of the stored events in the order they were sent; for a repeat, the id of the first.
+    #[schemars(with = "Vec<Id<EventId>>")]
     ids: Vec<EventId>,
+    /// How many fields redaction changed (fields, not matches; repeats are counted as well).
     redacted_count: usize,
     /// How many of `ids` were stored before; absent when none was.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "usize", range(min = 1), extend("x-additive" = true))]
     repeated_count: Option<usize>,
+    /// The refused events of an array; absent when none was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1), extend("x-additive" = true))]
     errors: Vec<RefusedBody>,
 }
 
-#[derive(Serialize)]
+/// An event of an array that was refused.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RefusedEvent")]
 struct RefusedBody {
+    /// Its place in the array, from 0.
     index: usize,
     #[serde(flatten)]
     error: ErrorBody,
@@ -46,35 +60,130 @@ impl From<Ingested> for IngestedBody {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct EventsBody {
+    #[schemars(with = "Vec<VisibleEvent>")]
     events: Vec<Box<RawValue>>,
+    /// Asks for the next page; `null` on the last.
     cursor: Option<String>,
+    /// Whether there is a next page.
     has_more: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct EventBody {
+    #[schemars(with = "Event")]
     event: Box<RawValue>,
+}
+
+/// Which events, and how many of them.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct EventsQuery {
+    /// Exactly this tenant. With a viewer token it is always the token's, whatever is asked.
+    #[schemars(example = &"acme")]
+    tenant_id: Option<IdText>,
+    /// Exactly this actor. The original id also finds events in which redaction replaced it by its hash.
+    #[schemars(example = &"user_1")]
+    actor_id: Option<IdText>,
+    #[schemars(example = &"user")]
+    actor_type: Option<Word<ActorType>>,
+    /// Exactly this action, or a beginning and a `*`: `user.*` finds `user.created` and `user.role.updated`, not `user`.
+    #[schemars(example = &"user.*")]
+    action: Option<ActionFilterText>,
+    #[schemars(example = &"admin")]
+    category: Option<Word<Category>>,
+    /// Exactly this target; as `actor_id`.
+    #[schemars(example = &"user_2")]
+    target_id: Option<IdText>,
+    /// Exactly this type of target.
+    #[schemars(example = &"user")]
+    target_type: Option<IdText>,
+    /// Events that occurred at this time or later: RFC 3339 with any offset.
+    #[schemars(example = &"2026-01-15T00:00:00Z")]
+    start_date: Option<AnyTime>,
+    /// Events that occurred at this time or earlier: RFC 3339 with any offset.
+    #[schemars(example = &"2026-01-15T23:59:59.999Z")]
+    end_date: Option<AnyTime>,
+    /// Words, all of which must be words of the action, the actor's name or the target's name; a word with a `*` behind
+    /// it must begin one. At least one letter or digit, at most 16 different words, 2 of them with a `*`.
+    #[schemars(example = &"jane upd*")]
+    search: Option<SearchText>,
+    /// From an earlier answer to the same query.
+    cursor: Option<String>,
+    /// Events of a page.
+    #[schemars(
+        range(min = 1, max = PageLimit::EVENTS_MAX),
+        extend("default" = PageLimit::DEFAULT.get()),
+        example = 50
+    )]
+    limit: Option<u32>,
+}
+
+type IdText = Text<1, { limits::ID_CHARS_MAX }>;
+
+impl Fielded for EventsQuery {
+    type Read = EventsRequest;
+
+    fn read(fields: &mut Fields<'_>) -> Option<EventsRequest> {
+        let filter = EventFilter {
+            tenant_id: fields.optional_text("tenant_id", 1, limits::ID_CHARS_MAX),
+            actor_ids: fields
+                .optional_text("actor_id", 1, limits::ID_CHARS_MAX)
+                .map(|id| vec![id]),
+            actor_type: fields.optional_parsed("actor_type"),
+            action: read_with(fields, "action", ActionFilter::parse),
+            category: fields.optional_parsed("category"),
+            target_ids: fields
+                .optional_text("target_id", 1, limits::ID_CHARS_MAX)
+                .map(|id| vec![id]),
+            target_type: fields.optional_text("target_type", 1, limits::ID_CHARS_MAX),
+            start: read_time(fields, "start_date"),
+            end: read_time(fields, "end_date"),
+            search: read_with(fields, "search", Search::parse),
+        };
+        let limit = fields
+            .optional_parsed::<WholeNumber>("limit")
+            .and_then(|number| take(fields, PageLimit::new(number.0)));
+        let cursor = fields.optional_text("cursor", 0, usize::MAX);
+        Some(EventsRequest {
+            filter,
+            cursor,
+            limit: limit.unwrap_or(PageLimit::DEFAULT),
+        })
+    }
+}
+
+fn read_with<T>(
+    fields: &mut Fields<'_>,
+    name: &str,
+    parse: impl FnOnce(&str) -> Result<T, Violations>,
+) -> Option<T> {
+    let text = fields.optional_text(name, 0, usize::MAX)?;
+    take(fields, parse(&text))
 }
 
 /// Stores one event or an array of them. Master and project keys; the service looks at the credential itself.
 pub(super) async fn ingest(
-    request: HttpRequest,
+    bearer: Bearer<Keys>,
     state: web::Data<HttpState>,
-    body: JsonBody,
-) -> Result<Reply<IngestedBody>, ApiError> {
-    let credential = credential_of(&request)?;
-    let input = read_selection(&request).and_then(|selection| Ok((selection, body.bytes()?)));
+    parameters: ProjectParameters,
+    body: JsonBody<EventsInput>,
+) -> Result<Reply<IngestedBody, Created>, ApiError> {
+    let presented = bearer.present()?;
+    let input = parameters
+        .read()
+        .and_then(|selection| Ok((selection, body.bytes()?)));
     let (selection, bytes) = match input {
         Ok(input) => input,
-        Err(error) => {
-            // Whoever may not send events learns that, and not what is wrong with them.
-            Caller::<Keys>::check(&state, credential).await?;
-            return Err(error);
-        }
+        // Whoever may not send events learns that, and not what is wrong with them.
+        Err(error) => return Err(presented.refuse(&state, error).await),
     };
-    let ingested = state.service.ingest(&credential, selection, &bytes).await?;
+    let ingested = state
+        .service
+        .ingest(&presented.credential, selection, &bytes)
+        .await?;
     state.metrics.ingested(&ingested);
     Ok(Reply::created(ingested.into()))
 }
@@ -82,9 +191,9 @@ pub(super) async fn ingest(
 /// One page of events.
 pub(super) async fn list(
     caller: Caller<Readers>,
-    request: HttpRequest,
+    parameters: Parameters<EventsQuery>,
 ) -> Result<Reply<EventsBody>, ApiError> {
-    let (selection, query) = read_query(&request, |fields| read_events_query(&request, fields))?;
+    let (selection, query) = parameters.read()?;
     let answer = caller
         .run(move |service, principal| service.events(&principal, selection, query))
         .await?;
@@ -98,54 +207,13 @@ pub(super) async fn list(
 /// One event.
 pub(super) async fn get(
     caller: Caller<Keys>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<EventBody>, ApiError> {
-    let selection = read_selection(&request)?;
+    let selection = parameters.read()?;
     let id: EventId = id.parse().map_err(|_| AppError::NotFound("event"))?;
     let event = caller
         .run(move |service, principal| service.event(&principal, selection, id))
         .await?;
     Ok(Reply::ok(EventBody { event }))
-}
-
-fn read_events_query(request: &HttpRequest, fields: &mut Fields<'_>) -> Option<(Selection, EventsRequest)> {
-    let selection = selection(request, fields);
-    let filter = EventFilter {
-        tenant_id: fields.optional_text("tenant_id", 1, limits::ID_CHARS_MAX),
-        actor_ids: fields
-            .optional_text("actor_id", 1, limits::ID_CHARS_MAX)
-            .map(|id| vec![id]),
-        actor_type: fields.optional_parsed("actor_type"),
-        action: read_with(fields, "action", ActionFilter::parse),
-        category: fields.optional_parsed("category"),
-        target_ids: fields
-            .optional_text("target_id", 1, limits::ID_CHARS_MAX)
-            .map(|id| vec![id]),
-        target_type: fields.optional_text("target_type", 1, limits::ID_CHARS_MAX),
-        start: read_time(fields, "start_date"),
-        end: read_time(fields, "end_date"),
-        search: read_with(fields, "search", Search::parse),
-    };
-    let limit = fields
-        .optional_parsed::<WholeNumber>("limit")
-        .and_then(|number| take(fields, PageLimit::new(number.0)));
-    let cursor = fields.optional_text("cursor", 0, usize::MAX);
-    Some((
-        selection,
-        EventsRequest {
-            filter,
-            cursor,
-            limit: limit.unwrap_or(PageLimit::DEFAULT),
-        },
-    ))
-}
-
-fn read_with<T>(
-    fields: &mut Fields<'_>,
-    name: &str,
-    parse: impl FnOnce(&str) -> Result<T, Violations>,
-) -> Option<T> {
-    let text = fields.optional_text(name, 0, usize::MAX)?;
-    take(fields, parse(&text))
 }

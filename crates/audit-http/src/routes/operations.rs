@@ -7,11 +7,13 @@ use crate::state::HttpState;
 use actix_web::http::header::ContentType;
 use actix_web::{HttpResponse, web};
 use audit_app::AppError;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct StatusBody {
+    /// A word for people; what counts is the status of the answer.
     status: &'static str,
 }
 

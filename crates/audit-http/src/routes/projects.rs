@@ -2,26 +2,49 @@
 
 use crate::caller::{Caller, Master};
 use crate::error::ApiError;
-use crate::input::{JsonBody, read_query};
-use crate::reply::Reply;
-use actix_web::HttpRequest;
+use crate::input::{Fielded, JsonBody, NoParameters};
+use crate::reply::{Created, Reply};
+use crate::schema::{NameText, Time, Uuid};
 use audit_app::Project;
-use audit_domain::{Name, ProjectId};
+use audit_domain::{Fields, Name, ProjectId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
+/// A project to be made.
+#[derive(JsonSchema)]
+#[schemars(rename = "NewProject")]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct NewProjectInput {
+    /// For people; need not be unique.
+    name: NameText,
+}
+
+impl Fielded for NewProjectInput {
+    type Read = Name;
+
+    fn read(fields: &mut Fields<'_>) -> Option<Name> {
+        fields.required_parsed("name")
+    }
+}
+
+/// A project of an organization.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Project")]
 struct ProjectBody {
+    #[schemars(with = "Uuid")]
     id: ProjectId,
+    #[schemars(with = "NameText")]
     name: String,
+    #[schemars(with = "Time")]
     created_at: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct OneProjectBody {
     project: ProjectBody,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ProjectsBody {
     projects: Vec<ProjectBody>,
 }
@@ -39,11 +62,11 @@ impl From<Project> for ProjectBody {
 /// Makes a project.
 pub(super) async fn create(
     caller: Caller<Master>,
-    request: HttpRequest,
-    body: JsonBody,
-) -> Result<Reply<OneProjectBody>, ApiError> {
-    read_query(&request, |_| Some(()))?;
-    let name = body.read(|fields| fields.required_parsed::<Name>("name"))?;
+    parameters: NoParameters,
+    body: JsonBody<NewProjectInput>,
+) -> Result<Reply<OneProjectBody, Created>, ApiError> {
+    parameters.refuse()?;
+    let name = body.read()?;
     let project = caller
         .run(move |service, master| service.create_project(master.organization_id, &name))
         .await?;
@@ -55,9 +78,9 @@ pub(super) async fn create(
 /// Lists the organization's projects.
 pub(super) async fn list(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: NoParameters,
 ) -> Result<Reply<ProjectsBody>, ApiError> {
-    read_query(&request, |_| Some(()))?;
+    parameters.refuse()?;
     let projects = caller.run(|service, master| service.projects(&master)).await?;
     Ok(Reply::ok(ProjectsBody {
         projects: projects.into_iter().map(ProjectBody::from).collect(),

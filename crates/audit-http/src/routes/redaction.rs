@@ -2,71 +2,158 @@
 
 use crate::caller::{Caller, Keys, Master};
 use crate::error::ApiError;
-use crate::input::{JsonBody, read_selection};
-use crate::reply::{Deleted, Reply};
-use actix_web::{HttpRequest, web};
+use crate::input::{Fielded, JsonBody, ProjectParameters};
+use crate::reply::{Created, Deleted, Reply};
+use crate::schema::{FieldPathText, FreeFormObject, NameText, PatternText, Time, Word, absent_not_null};
+use actix_web::web;
 use audit_app::{
-    Behavior, FieldPath, NewRedactionRule, Pattern, RedactionRule, RedactionRuleChange, RedactionTrial,
-    RuleSubject,
+    Behavior, Builtin, FieldPath, NewRedactionRule, Pattern, RedactionRule, RedactionRuleChange,
+    RedactionTrial, RuleSubject,
 };
 use audit_auth::Principal;
 use audit_domain::{Fields, Name};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Paths of one rule, at most.
 const RULE_FIELDS_MAX: usize = 100;
 
-#[derive(Serialize)]
+/// The types of rules.
+const BUILTIN: &str = "builtin";
+const PATTERN: &str = "pattern";
+const FIELD_REDACT: &str = "field_redact";
+
+/// A custom rule to be made.
+#[derive(JsonSchema)]
+#[schemars(rename = "NewRedactionRule", tag = "type", rename_all = "snake_case")]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) enum NewRuleInput {
+    /// Finds what a regular expression matches, in every string.
+    #[schemars(transform = absent_not_null)]
+    Pattern {
+        /// Reported as `custom:<name>`.
+        name: NameText,
+        /// The syntax is that of the Rust crate `regex`: no look-around, no back-references. Must not match the empty
+        /// string.
+        pattern: PatternText,
+        #[schemars(extend("default" = Behavior::default().as_str()))]
+        behavior: Option<Word<Behavior>>,
+        #[schemars(extend("default" = true))]
+        enabled: Option<bool>,
+    },
+    /// Finds the whole value at dot paths.
+    #[schemars(transform = absent_not_null)]
+    FieldRedact {
+        /// Reported as `custom:<name>`.
+        name: NameText,
+        /// Such as `metadata.user.ssn` or `changes.*.before`; `*` stands for any one step.
+        #[schemars(length(min = 1, max = RULE_FIELDS_MAX))]
+        fields: Vec<FieldPathText>,
+        #[schemars(extend("default" = Behavior::default().as_str()))]
+        behavior: Option<Word<Behavior>>,
+        #[schemars(extend("default" = true))]
+        enabled: Option<bool>,
+    },
+}
+
+/// What to change of a rule. What is absent stays as it is. Of a built-in rule only `behavior` and `enabled` can change.
+#[derive(JsonSchema)]
+#[schemars(rename = "RedactionRuleChange", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct RuleChangeInput {
+    name: Option<NameText>,
+    /// Of a rule of the type `pattern` only.
+    pattern: Option<PatternText>,
+    /// Of a rule of the type `field_redact` only.
+    #[schemars(length(min = 1, max = RULE_FIELDS_MAX))]
+    fields: Option<Vec<FieldPathText>>,
+    behavior: Option<Word<Behavior>>,
+    enabled: Option<bool>,
+}
+
+/// An event to try the rules on.
+#[derive(JsonSchema)]
+#[schemars(rename = "RedactionTrial")]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct TrialInput {
+    /// Any JSON object; it need not be a valid event.
+    event: FreeFormObject,
+}
+
+/// A rule by which texts are redacted before an event is stored.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RedactionRule")]
 struct RuleBody {
+    /// `builtin_` and a word for a built-in rule, a UUID for a custom one.
     id: String,
     #[serde(rename = "type")]
+    #[schemars(extend("enum" = [BUILTIN, PATTERN, FIELD_REDACT]))]
     kind: &'static str,
+    #[schemars(with = "NameText")]
     name: String,
+    /// With the type `pattern`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "PatternText")]
     pattern: Option<String>,
+    /// With the type `field_redact`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<FieldPathText>")]
     fields: Option<Vec<String>>,
+    #[schemars(with = "Word<Behavior>")]
     behavior: &'static str,
     enabled: bool,
+    /// With the type `builtin`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Word<Builtin>")]
     builtin_id: Option<&'static str>,
+    /// Of custom rules.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Time")]
     created_at: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct OneRuleBody {
     rule: RuleBody,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct RulesBody {
     rules: Vec<RuleBody>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct TrialBody {
+    /// The parts of the event that change, before redaction.
+    #[schemars(with = "FreeFormObject")]
     original: Value,
+    /// The same parts after redaction.
+    #[schemars(with = "FreeFormObject")]
     redacted: Value,
     metadata: TrialMetadataBody,
 }
 
-#[derive(Serialize)]
+/// What the rules did.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RedactionReport")]
 struct TrialMetadataBody {
     was_redacted: bool,
+    /// Dot paths, with the indexes of arrays as steps.
     redacted_fields: Vec<String>,
+    /// `builtin:<name>` or `custom:<name>`.
     redacted_rules: Vec<String>,
+    /// How many rules are enabled.
     rules_evaluated: usize,
 }
 
 impl From<RedactionRule> for RuleBody {
     fn from(rule: RedactionRule) -> Self {
         let (kind, pattern, fields, builtin_id) = match rule.subject {
-            RuleSubject::Builtin(builtin) => ("builtin", None, None, Some(builtin.name())),
-            RuleSubject::Pattern(pattern) => ("pattern", Some(pattern.as_str().to_owned()), None, None),
+            RuleSubject::Builtin(builtin) => (BUILTIN, None, None, Some(builtin.name())),
+            RuleSubject::Pattern(pattern) => (PATTERN, Some(pattern.as_str().to_owned()), None, None),
             RuleSubject::Fields(paths) => (
-                "field_redact",
+                FIELD_REDACT,
                 None,
                 Some(paths.iter().map(|path| path.as_str().to_owned()).collect()),
                 None,
@@ -135,7 +222,7 @@ fn read_new_rule(fields: &mut Fields<'_>) -> Option<NewRedactionRule> {
         .unwrap_or(Behavior::Replace);
     let enabled = fields.optional_bool("enabled").unwrap_or(true);
     let subject = match kind.as_deref() {
-        Some("pattern") => {
+        Some(PATTERN) => {
             let is_missing = !fields.has("pattern");
             if is_missing {
                 fields.violate("pattern", "Required")
@@ -144,7 +231,7 @@ fn read_new_rule(fields: &mut Fields<'_>) -> Option<NewRedactionRule> {
             }
             .map(RuleSubject::Pattern)
         }
-        Some("field_redact") => {
+        Some(FIELD_REDACT) => {
             let is_missing = !fields.has("fields");
             if is_missing {
                 fields.violate("fields", "Required")
@@ -164,19 +251,42 @@ fn read_new_rule(fields: &mut Fields<'_>) -> Option<NewRedactionRule> {
     })
 }
 
-fn read_change(fields: &mut Fields<'_>) -> Option<RedactionRuleChange> {
-    Some(RedactionRuleChange {
-        name: fields.optional_parsed("name"),
-        pattern: read_pattern(fields),
-        fields: read_paths(fields),
-        behavior: fields.optional_parsed("behavior"),
-        enabled: fields.optional_bool("enabled"),
-    })
+impl Fielded for NewRuleInput {
+    type Read = NewRedactionRule;
+
+    fn read(fields: &mut Fields<'_>) -> Option<NewRedactionRule> {
+        read_new_rule(fields)
+    }
+}
+
+impl Fielded for RuleChangeInput {
+    type Read = RedactionRuleChange;
+
+    fn read(fields: &mut Fields<'_>) -> Option<RedactionRuleChange> {
+        Some(RedactionRuleChange {
+            name: fields.optional_parsed("name"),
+            pattern: read_pattern(fields),
+            fields: read_paths(fields),
+            behavior: fields.optional_parsed("behavior"),
+            enabled: fields.optional_bool("enabled"),
+        })
+    }
+}
+
+impl Fielded for TrialInput {
+    type Read = Map<String, Value>;
+
+    fn read(fields: &mut Fields<'_>) -> Option<Map<String, Value>> {
+        fields.required_object("event")
+    }
 }
 
 /// Lists the project's rules.
-pub(super) async fn list(caller: Caller<Keys>, request: HttpRequest) -> Result<Reply<RulesBody>, ApiError> {
-    let selection = read_selection(&request)?;
+pub(super) async fn list(
+    caller: Caller<Keys>,
+    parameters: ProjectParameters,
+) -> Result<Reply<RulesBody>, ApiError> {
+    let selection = parameters.read()?;
     let rules = caller
         .run(move |service, principal| service.redaction_rules(&principal, selection))
         .await?;
@@ -188,11 +298,11 @@ pub(super) async fn list(caller: Caller<Keys>, request: HttpRequest) -> Result<R
 /// Makes a custom rule.
 pub(super) async fn create(
     caller: Caller<Master>,
-    request: HttpRequest,
-    body: JsonBody,
-) -> Result<Reply<OneRuleBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let new = body.read(read_new_rule)?;
+    parameters: ProjectParameters,
+    body: JsonBody<NewRuleInput>,
+) -> Result<Reply<OneRuleBody, Created>, ApiError> {
+    let selection = parameters.read()?;
+    let new = body.read()?;
     let made = caller.run(move |service, master| {
         service.create_redaction_rule(&Principal::Master(master), selection, new)
     });
@@ -204,12 +314,12 @@ pub(super) async fn create(
 /// Changes a rule.
 pub(super) async fn change(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
-    body: JsonBody,
+    body: JsonBody<RuleChangeInput>,
 ) -> Result<Reply<OneRuleBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let change = body.read(read_change)?;
+    let selection = parameters.read()?;
+    let change = body.read()?;
     let id = id.into_inner();
     let changed = caller.run(move |service, master| {
         service.change_redaction_rule(&Principal::Master(master), selection, id, change)
@@ -222,10 +332,10 @@ pub(super) async fn change(
 /// Deletes a custom rule.
 pub(super) async fn delete(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<Deleted>, ApiError> {
-    let selection = read_selection(&request)?;
+    let selection = parameters.read()?;
     let id = id.into_inner();
     let deleted = caller
         .run(move |service, master| service.delete_redaction_rule(&Principal::Master(master), selection, id));
@@ -236,11 +346,11 @@ pub(super) async fn delete(
 /// Shows what the project's rules would do to an event; keeps nothing.
 pub(super) async fn test(
     caller: Caller<Keys>,
-    request: HttpRequest,
-    body: JsonBody,
+    parameters: ProjectParameters,
+    body: JsonBody<TrialInput>,
 ) -> Result<Reply<TrialBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let event = body.read(|fields| fields.required_object("event"))?;
+    let selection = parameters.read()?;
+    let event = body.read()?;
     let trial = caller
         .run(move |service, principal| service.try_redaction(&principal, selection, event))
         .await?;

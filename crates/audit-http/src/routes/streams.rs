@@ -4,26 +4,53 @@ use super::events::IngestedBody;
 use crate::caller::{Caller, Master, blocking};
 use crate::client_address::client_of;
 use crate::error::ApiError;
-use crate::input::{JsonBody, read_query, read_selection};
-use crate::reply::Reply;
+use crate::event_schema::EventsInput;
+use crate::input::{Fielded, JsonBody, NoParameters, ProjectParameters};
+use crate::reply::{Created, Reply};
+use crate::schema::{RandomUuid, Time, Word};
 use crate::state::HttpState;
 use actix_web::{HttpRequest, web};
-use audit_app::StreamInfo;
-use audit_domain::{ClaimToken, Violations};
+use audit_app::{StreamInfo, StreamStatus};
+use audit_domain::{ClaimToken, Fields, Violations};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct StreamBody {
+    #[schemars(with = "RandomUuid")]
     claim_token: ClaimToken,
+    /// How many events it accepted.
     event_count: u64,
+    #[schemars(with = "Word<StreamStatus>")]
     status: &'static str,
+    #[schemars(with = "Time")]
     created_at: String,
+    /// Until when it can be claimed.
+    #[schemars(with = "Time")]
     expires_at: String,
 }
 
-#[derive(Serialize)]
+/// A stream to be claimed.
+#[derive(JsonSchema)]
+#[schemars(rename = "Claim")]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct ClaimInput {
+    /// The token under which events were sent.
+    claim_token: RandomUuid,
+}
+
+impl Fielded for ClaimInput {
+    type Read = ClaimToken;
+
+    fn read(fields: &mut Fields<'_>) -> Option<ClaimToken> {
+        fields.required_parsed("claim_token")
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ClaimedBody {
+    /// How many events were moved into the project.
     event_count: u64,
 }
 
@@ -48,9 +75,10 @@ pub(super) async fn ingest(
     request: HttpRequest,
     state: web::Data<HttpState>,
     token: web::Path<String>,
-    body: JsonBody,
-) -> Result<Reply<IngestedBody>, ApiError> {
-    read_query(&request, |_| Some(()))?;
+    parameters: NoParameters,
+    body: JsonBody<EventsInput>,
+) -> Result<Reply<IngestedBody, Created>, ApiError> {
+    parameters.refuse()?;
     let token = token_in(&token)?;
     let bytes = body.bytes()?;
     let client = client_of(&request, &state.trusted_proxies);
@@ -65,8 +93,9 @@ pub(super) async fn info(
     request: HttpRequest,
     state: web::Data<HttpState>,
     token: web::Path<String>,
+    parameters: NoParameters,
 ) -> Result<Reply<StreamBody>, ApiError> {
-    read_query(&request, |_| Some(()))?;
+    parameters.refuse()?;
     let token = token_in(&token)?;
     let client = client_of(&request, &state.trusted_proxies);
     let service = Arc::clone(&state.service);
@@ -77,11 +106,11 @@ pub(super) async fn info(
 /// Moves the events of a stream into a project.
 pub(super) async fn claim(
     caller: Caller<Master>,
-    request: HttpRequest,
-    body: JsonBody,
+    parameters: ProjectParameters,
+    body: JsonBody<ClaimInput>,
 ) -> Result<Reply<ClaimedBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let token = body.read(|fields| fields.required_parsed::<ClaimToken>("claim_token"))?;
+    let selection = parameters.read()?;
+    let token = body.read()?;
     let event_count = caller
         .run(move |service, master| service.claim_stream(&master, selection, token))
         .await?;

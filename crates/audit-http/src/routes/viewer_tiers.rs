@@ -2,32 +2,81 @@
 
 use crate::caller::{Caller, Master};
 use crate::error::ApiError;
-use crate::input::{JsonBody, read_selection};
-use crate::reply::{Deleted, Reply};
-use actix_web::{HttpRequest, web};
+use crate::input::{Fielded, JsonBody, ProjectParameters};
+use crate::reply::{Created, Deleted, Reply};
+use crate::schema::{GlobText, HiddenFieldText, Nullable, TierNameText, Time, Word, absent_not_null};
+use actix_web::web;
 use audit_app::{AppError, StoredTier, TierChange};
 use audit_auth::Principal;
 use audit_domain::{ActionGlob, Category, Fields, HiddenField, TierName, ViewerTier};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Action patterns and hidden fields of a tier, at most each.
 const LIST_ITEMS_MAX: usize = 100;
 
-#[derive(Serialize)]
+/// A viewer tier to be made.
+#[derive(JsonSchema)]
+#[schemars(rename = "NewViewerTier", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct NewTierInput {
+    /// Unique in the project. Cannot be changed.
+    name: TierNameText,
+    #[schemars(flatten)]
+    shows: TierChangeInput,
+}
+
+/// What a viewer tier is to show. What is absent stays as it is.
+#[derive(JsonSchema)]
+#[schemars(rename = "ViewerTierChange", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct TierChangeInput {
+    /// Only events of these categories; `null` for all. A tier that is made without it shows all.
+    categories: Option<Nullable<CategoryList>>,
+    /// Only events whose whole action matches one of these, in which `*` stands for any characters, dots included;
+    /// `null` for all. A tier that is made without it shows all.
+    actions: Option<Nullable<ActionList>>,
+    /// Dot paths of fields that are left out with everything below them; `*` stands for any one step. A tier that is
+    /// made without it hides nothing.
+    #[schemars(length(max = LIST_ITEMS_MAX))]
+    hidden_fields: Option<Vec<HiddenFieldText>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "describes what is read")]
+struct CategoryList(#[schemars(length(max = Category::ALL.len()))] Vec<Word<Category>>);
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "describes what is read")]
+struct ActionList(#[schemars(length(max = LIST_ITEMS_MAX))] Vec<GlobText>);
+
+/// Which events, and which of their fields, viewer tokens of this tier show.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ViewerTier")]
 struct TierBody {
+    #[schemars(with = "TierNameText")]
     name: String,
+    /// Only events of these categories; all when `null`.
+    #[schemars(with = "Option<Vec<Word<Category>>>")]
     categories: Option<Vec<&'static str>>,
+    /// Only events whose action matches one of these; all when `null`.
+    #[schemars(with = "Option<Vec<GlobText>>")]
     actions: Option<Vec<String>>,
+    /// Paths of fields that are left out.
+    #[schemars(with = "Vec<HiddenFieldText>")]
     hidden_fields: Vec<String>,
+    #[schemars(with = "Time")]
     created_at: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct OneTierBody {
     viewer_tier: TierBody,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct TiersBody {
     viewer_tiers: Vec<TierBody>,
 }
@@ -68,18 +117,10 @@ fn read_change(fields: &mut Fields<'_>) -> TierChange {
     }
 }
 
-fn name_in(path: &str) -> Result<TierName, AppError> {
-    path.parse().map_err(|_| AppError::NotFound("viewer tier"))
-}
+impl Fielded for NewTierInput {
+    type Read = ViewerTier;
 
-/// Makes a tier.
-pub(super) async fn create(
-    caller: Caller<Master>,
-    request: HttpRequest,
-    body: JsonBody,
-) -> Result<Reply<OneTierBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let tier = body.read(|fields| {
+    fn read(fields: &mut Fields<'_>) -> Option<ViewerTier> {
         let name = fields.required_parsed::<TierName>("name");
         let TierChange {
             categories,
@@ -92,7 +133,29 @@ pub(super) async fn create(
             actions: actions.flatten(),
             hidden_fields: hidden_fields.unwrap_or_default(),
         })
-    })?;
+    }
+}
+
+impl Fielded for TierChangeInput {
+    type Read = TierChange;
+
+    fn read(fields: &mut Fields<'_>) -> Option<TierChange> {
+        Some(read_change(fields))
+    }
+}
+
+fn name_in(path: &str) -> Result<TierName, AppError> {
+    path.parse().map_err(|_| AppError::NotFound("viewer tier"))
+}
+
+/// Makes a tier.
+pub(super) async fn create(
+    caller: Caller<Master>,
+    parameters: ProjectParameters,
+    body: JsonBody<NewTierInput>,
+) -> Result<Reply<OneTierBody, Created>, ApiError> {
+    let selection = parameters.read()?;
+    let tier = body.read()?;
     let made = caller
         .run(move |service, master| service.create_viewer_tier(&Principal::Master(master), selection, tier));
     Ok(Reply::created(OneTierBody {
@@ -101,8 +164,11 @@ pub(super) async fn create(
 }
 
 /// Lists the project's tiers.
-pub(super) async fn list(caller: Caller<Master>, request: HttpRequest) -> Result<Reply<TiersBody>, ApiError> {
-    let selection = read_selection(&request)?;
+pub(super) async fn list(
+    caller: Caller<Master>,
+    parameters: ProjectParameters,
+) -> Result<Reply<TiersBody>, ApiError> {
+    let selection = parameters.read()?;
     let tiers = caller
         .run(move |service, master| service.viewer_tiers(&Principal::Master(master), selection))
         .await?;
@@ -114,13 +180,13 @@ pub(super) async fn list(caller: Caller<Master>, request: HttpRequest) -> Result
 /// Changes what a tier shows.
 pub(super) async fn change(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     name: web::Path<String>,
-    body: JsonBody,
+    body: JsonBody<TierChangeInput>,
 ) -> Result<Reply<OneTierBody>, ApiError> {
-    let selection = read_selection(&request)?;
+    let selection = parameters.read()?;
     let name = name_in(&name)?;
-    let change = body.read(|fields| Some(read_change(fields)))?;
+    let change = body.read()?;
     let changed = caller.run(move |service, master| {
         service.change_viewer_tier(&Principal::Master(master), selection, name, change)
     });
@@ -132,10 +198,10 @@ pub(super) async fn change(
 /// Deletes a tier.
 pub(super) async fn delete(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     name: web::Path<String>,
 ) -> Result<Reply<Deleted>, ApiError> {
-    let selection = read_selection(&request)?;
+    let selection = parameters.read()?;
     let name = name_in(&name)?;
     let deleted = caller
         .run(move |service, master| service.delete_viewer_tier(&Principal::Master(master), selection, name));

@@ -2,29 +2,68 @@
 
 use crate::caller::{Caller, Master};
 use crate::error::ApiError;
-use crate::input::{JsonBody, read_selection};
-use crate::reply::{Deleted, Reply};
-use actix_web::{HttpRequest, web};
+use crate::input::{Fielded, JsonBody, ProjectParameters};
+use crate::reply::{Created, Deleted, Reply};
+use crate::schema::{Id, Text, Time, absent_not_null};
+use actix_web::web;
 use audit_app::{AppError, Webhook, WebhookChange, WebhookId, WebhookSecret};
 use audit_auth::Principal;
+use audit_domain::Fields;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
+/// Characters of a URL, at most.
+const URL_CHARS_MAX: usize = 2_048;
+
+/// A webhook to be made.
+#[derive(JsonSchema)]
+#[schemars(rename = "NewWebhook", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct NewWebhookInput {
+    /// Begins with `https://`, without user name, password and fragment. Must not lead to a loopback, private or
+    /// otherwise special address, unless the operator allows it.
+    #[schemars(extend("format" = "uri"), regex(pattern = URL_PATTERN))]
+    url: UrlText,
+    #[schemars(extend("default" = true))]
+    enabled: Option<bool>,
+}
+
+/// What to change of a webhook. What is absent stays as it is.
+#[derive(JsonSchema)]
+#[schemars(rename = "WebhookChange", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct WebhookChangeInput {
+    /// As when it is made.
+    #[schemars(extend("format" = "uri"), regex(pattern = URL_PATTERN))]
+    url: Option<UrlText>,
+    enabled: Option<bool>,
+}
+
+type UrlText = Text<1, URL_CHARS_MAX>;
+const URL_PATTERN: &str = r"^[Hh][Tt][Tt][Pp][Ss]://[^\s\\#]+$";
+
+/// An address to which alerts are sent.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Webhook")]
 struct WebhookBody {
+    #[schemars(with = "Id<WebhookId>")]
     id: WebhookId,
+    #[schemars(extend("format" = "uri"))]
     url: String,
     enabled: bool,
-    /// In full only when it has just been made.
+    /// In full only when it has just been made; otherwise redacted.
+    #[schemars(regex(pattern = r"^whsec_([0-9A-Za-z+/]{43}=|\*+\[REDACTED\])$"))]
     secret: String,
+    #[schemars(with = "Time")]
     created_at: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct OneWebhookBody {
     webhook: WebhookBody,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct WebhooksBody {
     webhooks: Vec<WebhookBody>,
 }
@@ -53,6 +92,27 @@ impl From<Webhook> for OneWebhookBody {
     }
 }
 
+impl Fielded for NewWebhookInput {
+    type Read = (String, bool);
+
+    fn read(fields: &mut Fields<'_>) -> Option<(String, bool)> {
+        let url = fields.required_text("url", 1, usize::MAX);
+        let enabled = fields.optional_bool("enabled").unwrap_or(true);
+        Some((url?, enabled))
+    }
+}
+
+impl Fielded for WebhookChangeInput {
+    type Read = WebhookChange;
+
+    fn read(fields: &mut Fields<'_>) -> Option<WebhookChange> {
+        Some(WebhookChange {
+            url: fields.optional_text("url", 1, usize::MAX),
+            enabled: fields.optional_bool("enabled"),
+        })
+    }
+}
+
 pub(super) fn id_in(path: &str) -> Result<WebhookId, AppError> {
     path.parse().map_err(|_| AppError::NotFound("webhook"))
 }
@@ -60,9 +120,9 @@ pub(super) fn id_in(path: &str) -> Result<WebhookId, AppError> {
 /// Lists the project's webhooks.
 pub(super) async fn list(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
 ) -> Result<Reply<WebhooksBody>, ApiError> {
-    let selection = read_selection(&request)?;
+    let selection = parameters.read()?;
     let webhooks = caller
         .run(move |service, master| service.webhooks(&Principal::Master(master), selection))
         .await?;
@@ -74,15 +134,11 @@ pub(super) async fn list(
 /// Makes a webhook; the one answer, beside a rotation's, that shows its secret.
 pub(super) async fn create(
     caller: Caller<Master>,
-    request: HttpRequest,
-    body: JsonBody,
-) -> Result<Reply<OneWebhookBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let (url, enabled) = body.read(|fields| {
-        let url = fields.required_text("url", 1, usize::MAX);
-        let enabled = fields.optional_bool("enabled").unwrap_or(true);
-        Some((url?, enabled))
-    })?;
+    parameters: ProjectParameters,
+    body: JsonBody<NewWebhookInput>,
+) -> Result<Reply<OneWebhookBody, Created>, ApiError> {
+    let selection = parameters.read()?;
+    let (url, enabled) = body.read()?;
     let made = caller.run(move |service, master| {
         service.create_webhook(&Principal::Master(master), selection, url, enabled)
     });
@@ -92,17 +148,12 @@ pub(super) async fn create(
 /// Changes a webhook.
 pub(super) async fn change(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
-    body: JsonBody,
+    body: JsonBody<WebhookChangeInput>,
 ) -> Result<Reply<OneWebhookBody>, ApiError> {
-    let selection = read_selection(&request)?;
-    let change = body.read(|fields| {
-        Some(WebhookChange {
-            url: fields.optional_text("url", 1, usize::MAX),
-            enabled: fields.optional_bool("enabled"),
-        })
-    })?;
+    let selection = parameters.read()?;
+    let change = body.read()?;
     let id = id_in(&id)?;
     let changed = caller.run(move |service, master| {
         service.change_webhook(&Principal::Master(master), selection, id, change)
@@ -113,10 +164,10 @@ pub(super) async fn change(
 /// Deletes a webhook, and with it what was to be delivered.
 pub(super) async fn delete(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<Deleted>, ApiError> {
-    let selection = read_selection(&request)?;
+    let selection = parameters.read()?;
     let id = id_in(&id)?;
     let deleted =
         caller.run(move |service, master| service.delete_webhook(&Principal::Master(master), selection, id));
@@ -127,10 +178,10 @@ pub(super) async fn delete(
 /// Gives a webhook a new secret.
 pub(super) async fn rotate_secret(
     caller: Caller<Master>,
-    request: HttpRequest,
+    parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<OneWebhookBody>, ApiError> {
-    let selection = read_selection(&request)?;
+    let selection = parameters.read()?;
     let id = id_in(&id)?;
     let rotated = caller
         .run(move |service, master| service.rotate_webhook_secret(&Principal::Master(master), selection, id));

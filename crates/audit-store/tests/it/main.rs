@@ -1,6 +1,7 @@
 //! The store on embedded SQLite, from outside. What holds on both databases is tested through HTTP in `audit-tests`.
 
 mod appending;
+mod deliveries;
 mod finding;
 
 use audit_domain::{

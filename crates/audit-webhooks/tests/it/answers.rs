@@ -85,7 +85,13 @@ fn a_receiver_can_ask_to_wait() {
     };
     assert_eq!(asking("120"), told(Some(RetryAfter::Seconds(120))));
     let date = RetryAfter::At(Timestamp::from_seconds(784_111_777));
-    assert_eq!(asking("Sun, 06 Nov 1994 08:49:37 GMT"), told(Some(date)));
+    for form in [
+        "Sun, 06 Nov 1994 08:49:37 GMT",
+        "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Sun Nov  6 08:49:37 1994",
+    ] {
+        assert_eq!(asking(form), told(Some(date)));
+    }
     assert_eq!(asking("tomorrow"), told(None));
     assert_eq!(asking("\u{fc}"), told(None));
 }

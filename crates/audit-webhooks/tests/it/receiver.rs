@@ -186,11 +186,13 @@ pub(crate) fn send(sender: &Sender, url: &WebhookUrl) -> Outcome {
 
 pub(crate) fn send_body(sender: &Sender, url: &WebhookUrl, body: &[u8]) -> Outcome {
     let signature = SignatureHeaders::sign(*MESSAGE, NOW, body, &SECRET, &[]);
-    sender.send(&OutgoingRequest {
+    let outcome = sender.send(&OutgoingRequest {
         url,
         signature: &signature,
         body,
-    })
+        now: NOW,
+    });
+    outcome.expect("places for lookups")
 }
 
 /// Sends once to `receiver`, with a timeout that does not matter.

@@ -1,0 +1,297 @@
+//! Making an attempt, and what is to be written of it.
+
+use super::results::{Attempted, Finished, Lease, Report};
+use crate::alerts::alert_from_row;
+use crate::deliveries::{DeliveryKind, message_id};
+use crate::error::{AppError, Result};
+use crate::service::AuditLog;
+use crate::webhooks::open_secret;
+use audit_domain::Timestamp;
+use audit_store::{AfterAttempt, AttemptRow, LeasedDelivery, StoreError};
+use audit_webhooks::{
+    Course, DeliveryStatus, FailureKind, NextStep, Outcome, OutgoingRequest, Persistence, Sender,
+    SignatureHeaders, TooManyLookups, WebhookUrl, next_step, step_after_failure,
+};
+use serde_json::json;
+
+/// How long a delivery rests that could not be attempted for want of a place, in seconds.
+const POSTPONED_SECONDS: i64 = 5;
+
+/// Attempts a delivery: how it went, `None` if no attempt was made, and what is to be written.
+pub(super) fn attempt(
+    service: &AuditLog,
+    sender: &Sender,
+    leased: &LeasedDelivery,
+    lease: Lease,
+) -> (Option<Course>, Finished) {
+    let started_at = service.clock.now();
+    let sent = send(service, sender, leased, started_at);
+    let now = service.clock.now();
+    let finished = |report| Finished {
+        delivery_id: leased.delivery.id.clone(),
+        webhook_id: leased.webhook.id.clone(),
+        url: leased.webhook.url.clone(),
+        lease,
+        report,
+    };
+    let Ok(outcome) = sent else {
+        log::warn!("a delivery waits, since too many lookups of names are under way");
+        let until = now.plus_seconds(POSTPONED_SECONDS);
+        return (None, finished(Report::NotAttempted { until }));
+    };
+    let duration_ms = now.as_millis() - started_at.as_millis();
+    let (status_code, failure) = match outcome {
+        Outcome::Answered { status, .. } => (Some(i64::from(status)), None),
+        Outcome::Failed(kind) => (None, Some(kind.as_str().to_owned())),
+    };
+    let row = AttemptRow {
+        delivery_id: leased.delivery.id.clone(),
+        number: leased.delivery.attempts + 1,
+        started_at: started_at.as_micros(),
+        duration_ms,
+        status_code,
+        failure,
+    };
+    let jitter = u32::from_be_bytes(service.entropy.bytes());
+    let report = Plan::of(leased, started_at).report(row, outcome, now, jitter);
+    let course = Course::of(outcome.is_delivered(), duration_ms);
+    (Some(course), finished(report))
+}
+
+/// What the schedule has for a delivery that is being attempted.
+struct Plan {
+    persistence: Persistence,
+    /// Attempts of the schedule, with this one if it is one of them.
+    scheduled_attempts: i64,
+}
+
+impl Plan {
+    fn of(leased: &LeasedDelivery, started_at: Timestamp) -> Self {
+        let delivery = &leased.delivery;
+        // One that was asked for, and began only when the schedule's own had come, is that one.
+        let scheduled_at = delivery.scheduled_at.map(Timestamp::from_micros);
+        let extra = scheduled_at.filter(|at| delivery.is_retried && *at > started_at);
+        let persistence = match (extra, delivery.is_retried) {
+            (Some(at), _) => Persistence::Extra(at),
+            (None, true) => Persistence::Schedule,
+            (None, false) => Persistence::Once,
+        };
+        Self {
+            persistence,
+            scheduled_attempts: delivery.scheduled_attempts + i64::from(extra.is_none()),
+        }
+    }
+
+    fn report(&self, row: AttemptRow, outcome: Outcome, now: Timestamp, jitter: u32) -> Report {
+        let attempts_made = u32::try_from(self.scheduled_attempts).unwrap_or(u32::MAX);
+        let step = next_step(&outcome, attempts_made, self.persistence, now, jitter);
+        let after = self.after(step, now);
+        let if_asked = match step {
+            NextStep::RetryAt(_) | NextStep::Failed => Some(self.asked(step, now)),
+            NextStep::Delivered | NextStep::Gone => None,
+        };
+        let if_moved = (step == NextStep::Gone).then(|| {
+            let step = step_after_failure(None, attempts_made, self.persistence, now, jitter);
+            (step, self.after(step, now))
+        });
+        Report::Attempted(Box::new(Attempted {
+            row,
+            step,
+            after,
+            if_asked,
+            if_moved,
+        }))
+    }
+
+    fn after(&self, step: NextStep, now: Timestamp) -> AfterAttempt {
+        let (status, due_at) = match step {
+            NextStep::Delivered => (DeliveryStatus::Delivered, None),
+            NextStep::RetryAt(at) => (DeliveryStatus::Pending, Some(at)),
+            NextStep::Failed | NextStep::Gone => (DeliveryStatus::Failed, None),
+        };
+        AfterAttempt {
+            status: status.as_str().to_owned(),
+            scheduled_attempts: self.scheduled_attempts,
+            is_retried: self.persistence != Persistence::Once,
+            due_at,
+            scheduled_at: None,
+            finished_at: due_at.is_none().then_some(now),
+        }
+    }
+
+    /// What becomes of it when somebody asked for another attempt during this one, which failed.
+    fn asked(&self, step: NextStep, now: Timestamp) -> AfterAttempt {
+        let scheduled_at = match step {
+            NextStep::RetryAt(at) => Some(at),
+            NextStep::Delivered | NextStep::Failed | NextStep::Gone => None,
+        };
+        AfterAttempt {
+            status: DeliveryStatus::Pending.as_str().to_owned(),
+            is_retried: scheduled_at.is_some(),
+            due_at: Some(now),
+            scheduled_at,
+            finished_at: None,
+            ..self.after(step, now)
+        }
+    }
+}
+
+fn send(
+    service: &AuditLog,
+    sender: &Sender,
+    leased: &LeasedDelivery,
+    now: Timestamp,
+) -> Result<Outcome, TooManyLookups> {
+    let Ok(url) = WebhookUrl::parse(&leased.webhook.url, service.settings.webhook_addresses) else {
+        // It could be called when it was written; the operator has decided otherwise since.
+        return Ok(Outcome::Failed(FailureKind::AddressNotAllowed));
+    };
+    let (body, signature) = match message(service, leased, now) {
+        Ok(message) => message,
+        Err(error) => {
+            let webhook_id = &leased.webhook.id;
+            log::error!("a delivery to webhook {webhook_id} cannot be sent: {error}");
+            return Ok(Outcome::Failed(FailureKind::NotSendable));
+        }
+    };
+    sender.send(&OutgoingRequest {
+        url: &url,
+        signature: &signature,
+        body: body.as_bytes(),
+        now,
+    })
+}
+
+/// The body and its signature.
+fn message(
+    service: &AuditLog,
+    leased: &LeasedDelivery,
+    now: Timestamp,
+) -> Result<(String, SignatureHeaders)> {
+    let key = service.settings.encryption_key.as_ref();
+    let open = |row: &audit_store::WebhookSecretRow| open_secret(&row.secret, key, &leased.webhook.id);
+    let secrets = leased.secrets.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let damaged = || AppError::from(StoreError::Damaged { what: "webhook" });
+    let (newest, older) = secrets.split_first().ok_or_else(damaged)?;
+    let body = body(leased)?;
+    let message_id = message_id(&leased.delivery)?;
+    let signature = SignatureHeaders::sign(message_id, now, body.as_bytes(), newest, older);
+    Ok((body, signature))
+}
+
+/// What is sent: the same at every attempt, however the alert has fared since.
+fn body(leased: &LeasedDelivery) -> Result<String> {
+    let damaged = || AppError::from(StoreError::Damaged { what: "delivery" });
+    let kind: DeliveryKind = leased.delivery.kind.parse().map_err(|_| damaged())?;
+    let (timestamp, data) = match kind {
+        DeliveryKind::AlertFired => {
+            let alert = alert_from_row(leased.alert.clone().ok_or_else(damaged)?)?.as_fired();
+            (
+                alert.fired_at,
+                serde_json::to_value(alert).map_err(AppError::internal)?,
+            )
+        }
+        DeliveryKind::WebhookTest => {
+            let created_at = Timestamp::from_micros(leased.delivery.created_at);
+            (created_at, json!({"webhook_id": leased.webhook.id}))
+        }
+    };
+    Ok(json!({"type": kind.as_str(), "timestamp": timestamp.to_string(), "data": data}).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use audit_store::{DeliveryRow, WebhookRow};
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+    const LATER: Timestamp = Timestamp::from_seconds(1_768_476_600);
+
+    /// What becomes of a delivery of the schedule with one attempt behind it, and `scheduled_at` in the row, after an attempt
+    /// with this status.
+    fn attempted(is_retried: bool, scheduled_at: Option<Timestamp>, status: u16) -> Attempted {
+        let delivery = DeliveryRow {
+            attempts: 1,
+            scheduled_attempts: 1,
+            is_retried,
+            scheduled_at: scheduled_at.map(Timestamp::as_micros),
+            ..DeliveryRow::single(vec![1; 16], "wh".to_owned(), "webhook.test", NOW)
+        };
+        let leased = LeasedDelivery {
+            delivery,
+            webhook: WebhookRow {
+                id: "wh".to_owned(),
+                project_id: String::new(),
+                url: String::new(),
+                enabled: true,
+                created_at: 0,
+            },
+            secrets: Vec::new(),
+            alert: None,
+        };
+        let row = AttemptRow {
+            delivery_id: vec![1; 16],
+            number: 2,
+            started_at: 0,
+            duration_ms: 0,
+            status_code: None,
+            failure: None,
+        };
+        let outcome = Outcome::Answered {
+            status,
+            retry_after: None,
+        };
+        match Plan::of(&leased, NOW).report(row, outcome, NOW, 0) {
+            Report::Attempted(attempted) => *attempted,
+            Report::NotAttempted { .. } => panic!("an attempt"),
+        }
+    }
+
+    #[test]
+    fn an_attempt_that_was_asked_for_is_none_of_the_schedule() {
+        let extra = attempted(true, Some(LATER), 500).after;
+        assert_eq!((extra.due_at, extra.scheduled_attempts), (Some(LATER), 1));
+        let scheduled = attempted(true, None, 500).after;
+        assert_eq!(
+            (scheduled.due_at, scheduled.scheduled_attempts),
+            (Some(NOW.plus_seconds(300)), 2)
+        );
+        let overtaken = attempted(true, Some(NOW), 500).after;
+        assert_eq!(overtaken, scheduled, "the schedule's own time had come");
+    }
+
+    #[test]
+    fn what_is_asked_for_during_an_attempt_follows_when_that_fails() {
+        let asked = attempted(true, None, 500).if_asked.unwrap();
+        assert_eq!(
+            (asked.due_at, asked.scheduled_at),
+            (Some(NOW), Some(NOW.plus_seconds(300)))
+        );
+        assert_eq!((asked.scheduled_attempts, asked.is_retried), (2, true));
+        let single = attempted(false, None, 500);
+        assert_eq!(single.after.status, "failed");
+        let asked = single.if_asked.unwrap();
+        assert_eq!(
+            (asked.status.as_str(), asked.due_at, asked.is_retried),
+            ("pending", Some(NOW), false)
+        );
+        assert_eq!(asked.finished_at, None);
+        assert_eq!(attempted(true, None, 204).if_asked, None);
+        assert_eq!(attempted(true, None, 410).if_asked, None);
+    }
+
+    #[test]
+    fn a_receiver_that_is_gone_is_one_more_failure_where_the_webhook_leads_elsewhere() {
+        let gone = attempted(true, None, 410);
+        assert_eq!(
+            (gone.step, gone.after.status.as_str()),
+            (NextStep::Gone, "failed")
+        );
+        let (step, after) = gone.if_moved.unwrap();
+        assert_eq!(step, NextStep::RetryAt(NOW.plus_seconds(300)));
+        assert_eq!(
+            (after.status.as_str(), after.due_at),
+            ("pending", Some(NOW.plus_seconds(300)))
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! What people are told of each endpoint, beyond what types say: one module for each module of handlers, and in it one
+//! function for each handler, of the same name. [`crate::ENDPOINTS`] pairs them, so none can be missing.
+
+pub(crate) mod alert_rules;
+pub(crate) mod alerts;
+pub(crate) mod cors;
+pub(crate) mod deliveries;
+pub(crate) mod documentation;
+pub(crate) mod events;
+pub(crate) mod keys;
+pub(crate) mod operations;
+pub(crate) mod projects;
+pub(crate) mod redaction;
+pub(crate) mod streams;
+pub(crate) mod viewer_tiers;
+pub(crate) mod viewer_tokens;
+pub(crate) mod webhooks;
+
+use crate::error_code::ErrorCode;
+use crate::openapi::SchemaOf;
+
+audit_domain::words! {
+    /// What an endpoint is about.
+    pub enum Tag {
+        /// Writing and reading events.
+        Events = "events",
+        /// Keys of projects.
+        Keys = "keys",
+        /// Projects of an organization.
+        Projects = "projects",
+        /// Viewer tokens and viewer tiers.
+        Viewers = "viewers",
+        /// Rules that take personal data and secrets out of events before they are stored.
+        Redaction = "redaction",
+        /// Alert rules, and the alerts that they raised.
+        Alerts = "alerts",
+        /// Where alerts are sent, and what became of it.
+        Webhooks = "webhooks",
+        /// Anonymous streams.
+        Streams = "streams",
+        /// For whoever runs the service.
+        Operations = "operations",
+    }
+}
+
+impl Tag {
+    pub(crate) const fn about(self) -> &'static str {
+        match self {
+            Self::Events => {
+                "Writing and reading events. Events are never changed and never deleted. 201 means that they are \
+                 committed and synced."
+            }
+            Self::Keys => "Project keys. Master keys are made on the command line.",
+            Self::Projects => "The projects of the organization to which a master key belongs.",
+            Self::Viewers => {
+                "Viewer tokens can be handed to a browser: each reads one tenant's events, as far as its viewer tier \
+                 shows them."
+            }
+            Self::Redaction => {
+                "Rules that take personal data and secrets out of events before anything is stored. A change holds \
+                 from the next request on; stored events stay as they are."
+            }
+            Self::Alerts => {
+                "Alert rules count events as they arrive. One that finds as many matching events of a group in its \
+                 window as its threshold says raises an alert, in the transaction that stores the event."
+            }
+            Self::Webhooks => {
+                "Live alerts are sent to webhooks as the Standard Webhooks specification says, signed, at least once."
+            }
+            Self::Streams => {
+                "Anyone may send events to a stream, which a token of the sender's own making names: there is no \
+                 account and no key. A stream lives seven days unless it is claimed into a project."
+            }
+            Self::Operations => "For whoever runs the service. Keep these paths away from the public.",
+        }
+    }
+}
+
+/// What people are told of an endpoint.
+pub(crate) struct About {
+    /// Its name in generated clients.
+    pub(crate) id: &'static str,
+    pub(crate) tag: Tag,
+    pub(crate) summary: &'static str,
+    /// Paragraphs between blank lines, with `code`.
+    pub(crate) description: &'static str,
+    /// What stands in braces in the path.
+    pub(crate) path: Option<PathParameter>,
+    /// Headers that only this endpoint looks at.
+    pub(crate) headers: &'static [HeaderParameter],
+    /// Bodies that are accepted.
+    pub(crate) requests: &'static [Sample],
+    /// What the answer is.
+    pub(crate) outcome: &'static str,
+    /// Answers, without their `request_id`.
+    pub(crate) answers: &'static [Sample],
+    /// The answer, where its type does not say it.
+    pub(crate) plain: Option<Plain>,
+    /// Codes of errors that do not follow from the types.
+    pub(crate) errors: &'static [ErrorCode],
+    /// Whether it goes beyond the interface that clients may know from elsewhere.
+    pub(crate) is_additive: bool,
+}
+
+impl About {
+    pub(crate) const fn new(id: &'static str, tag: Tag, summary: &'static str) -> Self {
+        Self {
+            id,
+            tag,
+            summary,
+            description: "",
+            path: None,
+            headers: &[],
+            requests: &[],
+            outcome: "",
+            answers: &[],
+            plain: None,
+            errors: &[],
+            is_additive: false,
+        }
+    }
+}
+
+/// What stands in a path.
+pub(crate) struct PathParameter {
+    pub(crate) description: &'static str,
+    pub(crate) schema: SchemaOf,
+    pub(crate) example: &'static str,
+    /// The code for something that is not there or cannot be.
+    pub(crate) refusal: ErrorCode,
+}
+
+/// A header that a request must have.
+pub(crate) struct HeaderParameter {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) schema: SchemaOf,
+    pub(crate) example: &'static str,
+}
+
+/// An example: its name, and its JSON.
+pub(crate) struct Sample(pub(crate) &'static str, pub(crate) &'static str);
+
+/// An answer that is no JSON of this interface.
+pub(crate) struct Plain {
+    pub(crate) status: u16,
+    /// Absent when the answer is empty.
+    pub(crate) content_type: Option<&'static str>,
+    /// `object` or `string`.
+    pub(crate) json_type: &'static str,
+}

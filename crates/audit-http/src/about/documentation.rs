@@ -1,0 +1,32 @@
+//! `/api/v1/openapi.json` and `/docs`.
+
+use super::{About, Plain, Tag};
+
+pub(crate) fn openapi() -> About {
+    About {
+        description: "Made from the code that serves. The one JSON answer without a `request_id` in it, because its \
+                      form is not this interface's; the header `x-request-id` is there.",
+        outcome: "This document.",
+        plain: Some(Plain {
+            status: 200,
+            content_type: Some("application/json"),
+            json_type: "object",
+        }),
+        is_additive: true,
+        ..About::new("get_openapi", Tag::Operations, "Read this document")
+    }
+}
+
+pub(crate) fn page() -> About {
+    About {
+        description: "Needs no network and no script.",
+        outcome: "This document as a page to read.",
+        plain: Some(Plain {
+            status: 200,
+            content_type: Some("text/html"),
+            json_type: "string",
+        }),
+        is_additive: true,
+        ..About::new("get_documentation", Tag::Operations, "Read the documentation")
+    }
+}

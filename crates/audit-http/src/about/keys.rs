@@ -1,0 +1,58 @@
+//! `/api/v1/keys`.
+
+use super::{About, PathParameter, Sample, Tag};
+use crate::error_code::ErrorCode;
+use crate::schema::Uuid;
+
+pub(crate) fn create() -> About {
+    About {
+        description: "At most 1,000 keys of a project that are not revoked (403).",
+        requests: &[Sample(
+            "example",
+            r#"{"project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "type": "project", "name": "ci", "environment": "test"}"#,
+        )],
+        outcome: "The key, shown here only.",
+        answers: &[Sample(
+            "example",
+            r#"{
+                "key": "pk_test_10EBnotarealkey0123456789ABCDEFGHIJKLMN", "id": "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
+                "prefix": "pk_test_10EB", "type": "project", "name": "ci", "environment": "test"
+            }"#,
+        )],
+        errors: &[ErrorCode::NotFound],
+        ..About::new("create_key", Tag::Keys, "Make a project key")
+    }
+}
+
+pub(crate) fn list() -> About {
+    About {
+        description: "With a project key the keys of its project, of both environments; with a master key those of the \
+                      whole organization, which `project_id` narrows. Oldest first, revoked keys included.",
+        outcome: "The keys.",
+        answers: &[Sample(
+            "example",
+            r#"{"keys": [{
+                "id": "39e98361-ba60-4053-9d17-7c53faef3c23", "prefix": "pk_live_1lNh", "type": "project",
+                "name": "default", "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "environment": "live",
+                "lastUsedAt": "2026-01-15T10:30:00.873Z", "createdAt": "2026-01-14T09:00:00.731Z", "revokedAt": null
+            }]}"#,
+        )],
+        ..About::new("list_keys", Tag::Keys, "List project keys")
+    }
+}
+
+pub(crate) fn revoke() -> About {
+    About {
+        description: "At once and for good, on every node. A project key revokes keys of its project, itself included; \
+                      a master key any of the organization. A revoked key again: 200, and `revokedAt` stays as it was.",
+        path: Some(PathParameter {
+            description: "The id of the key.",
+            schema: |generator| generator.subschema_for::<Uuid>(),
+            example: "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
+            refusal: ErrorCode::NotFound,
+        }),
+        outcome: "The key is revoked.",
+        answers: &[Sample("example", r#"{"revoked": true}"#)],
+        ..About::new("revoke_key", Tag::Keys, "Revoke a project key")
+    }
+}

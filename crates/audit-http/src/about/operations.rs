@@ -1,0 +1,42 @@
+//! `/healthz`, `/readyz`, `/metrics`.
+
+use super::{About, Plain, Sample, Tag};
+use crate::error_code::ErrorCode;
+
+pub(crate) fn healthz() -> About {
+    About {
+        outcome: "The process is up.",
+        answers: &[Sample("example", r#"{"status": "ok"}"#)],
+        is_additive: true,
+        ..About::new("get_health", Tag::Operations, "Ask whether the process is up")
+    }
+}
+
+pub(crate) fn readyz() -> About {
+    About {
+        outcome: "The database answers.",
+        answers: &[Sample("example", r#"{"status": "ready"}"#)],
+        errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+        is_additive: true,
+        ..About::new(
+            "get_readiness",
+            Tag::Operations,
+            "Ask whether the database answers",
+        )
+    }
+}
+
+pub(crate) fn metrics() -> About {
+    About {
+        description: "Counted since the process started, for this process.",
+        outcome: "Counters and histograms in Prometheus' text format.",
+        plain: Some(Plain {
+            status: 200,
+            content_type: Some("text/plain"),
+            json_type: "string",
+        }),
+        errors: &[ErrorCode::InternalError],
+        is_additive: true,
+        ..About::new("get_metrics", Tag::Operations, "Read metrics")
+    }
+}

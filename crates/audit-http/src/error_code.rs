@@ -1,0 +1,183 @@
+//! The codes of errors: their statuses, when they come, and what they say.
+
+use actix_web::http::StatusCode;
+
+audit_domain::words! {
+    /// What `error.code` says. Programs look at it and at the status; the message is for people.
+    pub enum ErrorCode {
+        /// The request is not as it must be.
+        ValidationError = "validation_error",
+        /// No credential, or none of a known form.
+        Unauthorized = "unauthorized",
+        /// The key is mistyped or was never given out.
+        InvalidApiKey = "invalid_api_key",
+        /// The key was revoked.
+        KeyRevoked = "key_revoked",
+        /// The viewer token is altered, or its tier or secret is gone.
+        InvalidToken = "invalid_token",
+        /// The viewer token's time is over.
+        TokenExpired = "token_expired",
+        /// The credential does not allow this, or the interface does not.
+        Forbidden = "forbidden",
+        /// No more custom alert rules.
+        AlertRuleLimitReached = "alert_rule_limit_reached",
+        /// The plan includes no webhooks.
+        WebhooksNotAvailable = "webhooks_not_available",
+        /// There is no such thing within reach.
+        NotFound = "not_found",
+        /// There is no stream of this token.
+        StreamNotFound = "stream_not_found",
+        /// The path is not for this method.
+        MethodNotAllowed = "method_not_allowed",
+        /// It contradicts what is there.
+        Conflict = "conflict",
+        /// The alert is where no way leads to what was asked.
+        InvalidTransition = "invalid_transition",
+        /// The stream's time is over.
+        StreamExpired = "stream_expired",
+        /// The stream belongs to a project.
+        StreamAlreadyClaimed = "stream_already_claimed",
+        /// The body is too large.
+        PayloadTooLarge = "payload_too_large",
+        /// The body is not declared to be JSON, or is compressed.
+        UnsupportedMediaType = "unsupported_media_type",
+        /// The sender asks more often than it may.
+        RateLimited = "rate_limited",
+        /// The project has stored as many events as its plan allows on a day.
+        DailyEventLimitReached = "daily_event_limit_reached",
+        /// The stream has taken as many events as it may on one day.
+        StreamDailyLimitReached = "stream_daily_limit_reached",
+        /// The stream has taken as many events as it ever may.
+        StreamEventLimitReached = "stream_event_limit_reached",
+        /// A fault of the service.
+        InternalError = "internal_error",
+        /// Nothing was done, and the same request may succeed soon.
+        Unavailable = "unavailable",
+    }
+}
+
+impl ErrorCode {
+    /// What a credential can be refused with, before anything else is looked at.
+    pub(crate) const OF_CREDENTIALS: [Self; 6] = [
+        Self::Unauthorized,
+        Self::InvalidApiKey,
+        Self::KeyRevoked,
+        Self::InvalidToken,
+        Self::TokenExpired,
+        Self::RateLimited,
+    ];
+
+    /// What becomes of any request for which the database is asked.
+    pub(crate) const OF_THE_SERVICE: [Self; 2] = [Self::InternalError, Self::Unavailable];
+
+    /// The status of an answer with this code.
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::ValidationError => StatusCode::BAD_REQUEST,
+            Self::Unauthorized
+            | Self::InvalidApiKey
+            | Self::KeyRevoked
+            | Self::InvalidToken
+            | Self::TokenExpired => StatusCode::UNAUTHORIZED,
+            Self::Forbidden | Self::AlertRuleLimitReached | Self::WebhooksNotAvailable => {
+                StatusCode::FORBIDDEN
+            }
+            Self::NotFound | Self::StreamNotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Conflict | Self::InvalidTransition => StatusCode::CONFLICT,
+            Self::StreamExpired | Self::StreamAlreadyClaimed => StatusCode::GONE,
+            Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::RateLimited
+            | Self::DailyEventLimitReached
+            | Self::StreamDailyLimitReached
+            | Self::StreamEventLimitReached => StatusCode::TOO_MANY_REQUESTS,
+            Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// A message that comes with it.
+    pub(crate) const fn example_message(self) -> &'static str {
+        match self {
+            Self::ValidationError => "the request is not valid",
+            Self::Unauthorized => "no credential of a known form was sent",
+            Self::InvalidApiKey => "the API key is not valid",
+            Self::KeyRevoked => "the API key was revoked",
+            Self::InvalidToken => "the viewer token is not valid",
+            Self::TokenExpired => "the viewer token has expired",
+            Self::Forbidden => "this needs a master key",
+            Self::AlertRuleLimitReached => "custom alert rules need a paid plan",
+            Self::WebhooksNotAvailable => "webhooks need a paid plan",
+            Self::NotFound => "event not found",
+            Self::StreamNotFound => "stream not found",
+            Self::MethodNotAllowed => "this path takes GET, POST only",
+            Self::Conflict => {
+                "the idempotency key was used for event evt_01M7Y455KA2AA367HSAWZTY9SY with other content"
+            }
+            Self::InvalidTransition => "an alert cannot go from resolved to acknowledged",
+            Self::StreamExpired => "the stream has expired",
+            Self::StreamAlreadyClaimed => "the stream was claimed",
+            Self::PayloadTooLarge => "the request body must have at most 1048576 bytes",
+            Self::UnsupportedMediaType => {
+                "the header Content-Type must be application/json, and the body not compressed"
+            }
+            Self::RateLimited => "this credential asks too often",
+            Self::DailyEventLimitReached => "the project has reached its limit of 1000 events a day",
+            Self::StreamDailyLimitReached => "the stream has reached its limit of 100 events a day",
+            Self::StreamEventLimitReached => "the stream has reached its limit of 500 events",
+            Self::InternalError => "internal error",
+            Self::Unavailable => "the service is busy or its database cannot be reached",
+        }
+    }
+
+    /// When it comes, for the documentation.
+    pub(crate) const fn when(self) -> &'static str {
+        match self {
+            Self::ValidationError => {
+                "body or parameters are not as they must be: broken JSON, unknown fields, wrong types, limits"
+            }
+            Self::Unauthorized => "no credential, or none that begins with `mk_`, `pk_` or `vt_`",
+            Self::InvalidApiKey => "the key is mistyped (its checksum is wrong) or was never given out",
+            Self::KeyRevoked => "the key was revoked",
+            Self::InvalidToken => {
+                "the viewer token was altered, its tier was deleted, or its signing secret is gone"
+            }
+            Self::TokenExpired => "the viewer token's time is over",
+            Self::Forbidden => {
+                "wrong kind of credential, a change that a built-in rule does not allow, or a limit on the number of things"
+            }
+            Self::AlertRuleLimitReached => {
+                "a custom alert rule more than the plan allows (none on free) or than a project may have"
+            }
+            Self::WebhooksNotAvailable => "the plan has no webhooks",
+            Self::NotFound => "no such path, or no such thing within reach of the credential",
+            Self::StreamNotFound => "no event was ever sent to a stream of this token",
+            Self::MethodNotAllowed => "the path takes other methods; the header `Allow` lists them",
+            Self::Conflict => {
+                "the idempotency key was used with other content, the viewer tier exists already, or the webhook is disabled"
+            }
+            Self::InvalidTransition => "the alert is resolved and cannot be acknowledged",
+            Self::StreamExpired => "the stream was not claimed in time; its events are gone",
+            Self::StreamAlreadyClaimed => "the stream's events belong to a project",
+            Self::PayloadTooLarge => "the body has more than 1 MiB",
+            Self::UnsupportedMediaType => {
+                "the body came without `Content-Type: application/json`, or compressed"
+            }
+            Self::RateLimited => {
+                "the credential asks too often, where the operator limits that, or the address does with streams; `Retry-After` says how long to wait"
+            }
+            Self::DailyEventLimitReached => {
+                "the project has stored as many live events as its plan allows on a UTC day; `Retry-After` says when the next begins"
+            }
+            Self::StreamDailyLimitReached => {
+                "the stream has taken as many events as it may on a UTC day; `Retry-After` says when the next begins"
+            }
+            Self::StreamEventLimitReached => "the stream has taken as many events as it ever may",
+            Self::InternalError => "a fault of the service; the cause is in its log under the `request_id`",
+            Self::Unavailable => {
+                "overloaded, stopping, or the database does not answer; `Retry-After` says when to try again"
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Events as requests and answers hold them. The domain reads them and writes them, byte for byte; what stands here only
+//! describes, and tests hold it against the domain.
+
+use crate::input::JsonBody;
+use crate::openapi::{Describe, Facts, Input};
+use crate::schema::{
+    ActionText, AnyTime, ContentHashText, FreeForm, FreeFormObject, Id, Text, Time, Word, absent_not_null,
+};
+use audit_app::BATCH_EVENTS_MAX;
+use audit_domain::limits::{CHANGES_ITEMS_MAX, EVENT_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX};
+use audit_domain::{ActorType, Category, EventId, HiddenField};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+type IdText = Text<1, ID_CHARS_MAX>;
+type DisplayText = Text<0, NAME_CHARS_MAX>;
+type ContextText = Text<0, EVENT_CHARS_MAX>;
+
+/// One event, or an array of them.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "describes a body")]
+pub(crate) enum EventsInput {
+    One(NewEvent),
+    Many(#[schemars(length(min = 1, max = BATCH_EVENTS_MAX))] Vec<NewEvent>),
+}
+
+impl Describe for JsonBody<EventsInput> {
+    fn describe(facts: &mut Facts) {
+        let content = Input {
+            schema: |generator| generator.subschema_for::<EventsInput>(),
+            #[cfg(test)]
+            check: tests::check_events,
+        };
+        Self::describe_as(facts, content);
+    }
+}
+
+/// An event to be stored. At most 65,536 characters as compact JSON, and 16 levels deep.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain reads")]
+pub(crate) struct NewEvent {
+    /// What was done: a dot-namespaced name such as `user.role.updated`.
+    action: ActionText,
+    category: Word<Category>,
+    /// Your customer's id. Redaction never touches it.
+    tenant_id: IdText,
+    actor: NewActor,
+    target: Option<NewTarget>,
+    context: Option<NewContext>,
+    /// Any fields. Integers keep all their digits, up to 308; other numbers become the nearest double.
+    metadata: Option<FreeFormObject>,
+    /// What changed.
+    #[schemars(length(max = CHANGES_ITEMS_MAX))]
+    changes: Option<Vec<NewChange>>,
+    /// Unique per project and environment for as long as the event is kept. The same event again is stored once and
+    /// answered with the id of the first; another event with the same key is a `conflict`.
+    idempotency_key: Option<IdText>,
+    /// When it happened: RFC 3339 with any offset, between the years 1700 and 2240, at most 24 hours in the future.
+    /// Kept to the millisecond. When absent, the time at which it is received.
+    occurred_at: Option<AnyTime>,
+}
+
+/// Who did it.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain reads")]
+struct NewActor {
+    /// Identifies the actor within the tenant.
+    id: IdText,
+    #[schemars(rename = "type")]
+    kind: Word<ActorType>,
+    /// For display, and for `search`.
+    name: Option<DisplayText>,
+    email: Option<DisplayText>,
+}
+
+/// What it was done to.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain reads")]
+struct NewTarget {
+    id: IdText,
+    /// In your own words.
+    #[schemars(rename = "type")]
+    kind: IdText,
+    /// For display, and for `search`.
+    name: Option<DisplayText>,
+}
+
+/// From where it was done. The form of these texts is not checked.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain reads")]
+struct NewContext {
+    ip_address: Option<ContextText>,
+    user_agent: Option<ContextText>,
+    location: Option<ContextText>,
+    session_id: Option<Text<0, ID_CHARS_MAX>>,
+}
+
+/// One changed field.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what the domain reads")]
+struct NewChange {
+    field: Text<1, NAME_CHARS_MAX>,
+    /// Its value before; absent when there was none.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    before: Option<FreeForm>,
+    /// Its value after; absent when there is none.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    after: Option<FreeForm>,
+}
+
+/// A stored event, as keys read it: everything that was sent, redacted, and what the service added.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+pub(crate) struct Event {
+    id: Id<EventId>,
+    action: String,
+    category: Word<Category>,
+    tenant_id: String,
+    actor: Actor,
+    target: Option<Target>,
+    context: Option<Context>,
+    metadata: Option<FreeFormObject>,
+    changes: Option<Vec<Change>>,
+    idempotency_key: Option<String>,
+    /// As sent, in UTC, or the time at which it was received.
+    occurred_at: Time,
+    /// When the service got it.
+    received_at: Time,
+    /// SHA-256 of the canonical JSON (RFC 8785) of the event as a key reads it, without `content_hash` and `redacted`.
+    content_hash: ContentHashText,
+    /// Whether redaction changed the event.
+    redacted: bool,
+}
+
+/// Who did it.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct Actor {
+    /// As sent, or its hash where redaction hit it.
+    id: String,
+    #[schemars(rename = "type")]
+    kind: Word<ActorType>,
+    name: Option<String>,
+    email: Option<String>,
+}
+
+/// What it was done to.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct Target {
+    /// As sent, or its hash where redaction hit it.
+    id: String,
+    #[schemars(rename = "type")]
+    kind: String,
+    name: Option<String>,
+}
+
+/// From where it was done.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct Context {
+    ip_address: Option<String>,
+    user_agent: Option<String>,
+    location: Option<String>,
+    session_id: Option<String>,
+}
+
+/// One changed field.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct Change {
+    field: String,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    before: Option<FreeForm>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    after: Option<FreeForm>,
+}
+
+/// An event as far as the reader may see it: an [`Event`] without what a viewer tier can hide.
+pub(crate) struct VisibleEvent;
+
+impl JsonSchema for VisibleEvent {
+    fn schema_name() -> Cow<'static, str> {
+        "VisibleEvent".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Event::json_schema(generator).to_value();
+        relax(&mut schema, "", generator.definitions());
+        let about = "An event as far as the reader may see it. With a key it is an `Event`; with a viewer token its \
+                     tier may have left out every field that is not required here.";
+        schema["description"] = json!(about);
+        schema.try_into().unwrap_or_default()
+    }
+}
+
+/// Makes optional what a tier can hide below `path`.
+fn relax(schema: &mut Value, path: &str, definitions: &Map<String, Value>) {
+    if let Some(object) = referred_object(schema, definitions) {
+        *schema = object;
+    }
+    let is_shown = |path: &str| path.parse::<HiddenField>().is_err();
+    let below = |name: &str| {
+        if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}.{name}")
+        }
+    };
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|name| is_shown(&below(name.as_str().unwrap_or_default())));
+        if required.is_empty() {
+            schema.as_object_mut().map(|schema| schema.remove("required"));
+        }
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for (name, property) in properties {
+            relax(property, &below(name), definitions);
+        }
+    }
+    if let Some(items) = schema.get_mut("items") {
+        // Of an item that is hidden its place stays.
+        relax(items, &below("0"), definitions);
+        items["type"] = json!([items["type"], "null"]);
+    }
+}
+
+/// The object that the schema refers to, if it does.
+fn referred_object(schema: &Value, definitions: &Map<String, Value>) -> Option<Value> {
+    let name = schema.get("$ref")?.as_str()?.rsplit('/').next()?;
+    definitions
+        .get(name)
+        .filter(|definition| definition.get("properties").is_some())
+        .cloned()
+}
+
+#[cfg(test)]
+mod tests;

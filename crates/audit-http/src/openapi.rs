@@ -1,0 +1,43 @@
+//! The OpenAPI document: what is served, out of the table of routes and the types of its handlers, and a page of it.
+//!
+//! - [`crate::ENDPOINTS`] says which endpoints there are, [`facts`] what their types say, [`crate::about`] what people
+//!   are told beyond that.
+//! - [`document`] is made once, when it is first asked for. It depends on nothing but the code.
+
+mod components;
+mod credential_kind;
+mod document;
+mod facts;
+mod model;
+mod outbound;
+mod page;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use credential_kind::CredentialKind;
+pub(crate) use facts::{Answer, Describe, Facts, Input, SchemaOf, facts_of};
+pub(crate) use page::Page;
+
+use model::Document;
+use std::sync::LazyLock;
+
+/// The document.
+fn document() -> &'static Document {
+    static DOCUMENT: LazyLock<Document> = LazyLock::new(document::build);
+    &DOCUMENT
+}
+
+/// The document as it is served.
+pub(crate) fn json() -> &'static str {
+    static JSON: LazyLock<String> = LazyLock::new(|| {
+        let text = serde_json::to_string_pretty(document()).expect("texts, numbers and lists become JSON");
+        text + "\n"
+    });
+    &JSON
+}
+
+/// The document as a page to read.
+pub(crate) fn page() -> &'static Page {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| page::render(document()));
+    &PAGE
+}

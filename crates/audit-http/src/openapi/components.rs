@@ -1,0 +1,241 @@
+//! What several parts of the document refer to.
+
+use super::credential_kind::CredentialKind;
+use super::document::{REQUEST_ID as REQUEST_ID_EXAMPLE, Refusal, refusal};
+use super::model::{Components, Example, Header, Named, Or, Parameter};
+use crate::error::ErrorAnswer;
+use crate::error_code::ErrorCode;
+use crate::request_id::{INCOMING_CHARS_MAX, INCOMING_CHARS_MIN};
+use crate::schema::{Uuid, Word};
+use audit_domain::Environment;
+use schemars::generate::SchemaGenerator;
+use schemars::json_schema;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+pub(super) const REQUEST_ID: &str = "RequestId";
+pub(super) const PROJECT_ID: &str = "ProjectId";
+pub(super) const PROJECT_ID_HEADER: &str = "ProjectIdHeader";
+pub(super) const ENVIRONMENT: &str = "Environment";
+
+const PROJECT_ID_EXAMPLE: &str = "8aefe29f-cd1a-4802-85e0-718cd30d0f63";
+
+/// Everything that is referred to.
+pub(super) fn components(generator: &mut SchemaGenerator, refusals: &BTreeSet<Refusal>) -> Components {
+    generator.subschema_for::<ErrorAnswer<'_>>();
+    let parameters = parameters(generator);
+    let responses = refusals
+        .iter()
+        .map(|refused| (refusal_name(refused), refusal(refused)));
+    let codes = ErrorCode::ALL
+        .iter()
+        .map(|code| (code.as_str().to_owned(), error_example(*code)));
+    let schemes = CredentialKind::ALL.iter();
+    let mut schemas: Vec<(String, Value)> = generator.take_definitions(true).into_iter().collect();
+    schemas.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Components {
+        schemas: Named(schemas),
+        responses: Named(responses.collect()),
+        parameters,
+        examples: Named(codes.collect()),
+        headers: headers(),
+        security_schemes: Named(
+            schemes
+                .map(|kind| (kind.scheme_name().to_owned(), kind.security_scheme()))
+                .collect(),
+        ),
+    }
+}
+
+fn parameters(generator: &mut SchemaGenerator) -> Named<Parameter> {
+    let parameter = |name: &str, place, description: &str, is_additive, schema, example| Parameter {
+        name: name.to_owned(),
+        place,
+        required: false,
+        description: description.to_owned(),
+        is_additive,
+        schema,
+        example: json!(example),
+    };
+    let request_id = format!(
+        "The id that the request is to have: {INCOMING_CHARS_MIN} to {INCOMING_CHARS_MAX} characters out of \
+         `A-Z a-z 0-9 _ -`. Anything else is ignored, and an id is made."
+    );
+    let project = "The project on which a master key acts; not needed when the organization has only one. A project key \
+                   may name its own.";
+    let project_id = generator.subschema_for::<Uuid>();
+    let environment = generator.subschema_for::<Word<Environment>>();
+    Named(vec![
+        (
+            PROJECT_ID.to_owned(),
+            parameter(
+                "project_id",
+                "query",
+                project,
+                true,
+                project_id.clone(),
+                PROJECT_ID_EXAMPLE,
+            ),
+        ),
+        (
+            ENVIRONMENT.to_owned(),
+            parameter(
+                "environment",
+                "query",
+                "Whose events a master key reads and writes: `live` when absent. For master keys only; other \
+                 credentials have one environment.",
+                true,
+                environment,
+                "live",
+            ),
+        ),
+        (
+            PROJECT_ID_HEADER.to_owned(),
+            parameter(
+                "X-Project-Id",
+                "header",
+                "As the parameter `project_id`. When both are there they must be the same.",
+                true,
+                project_id,
+                PROJECT_ID_EXAMPLE,
+            ),
+        ),
+        (
+            REQUEST_ID.to_owned(),
+            parameter(
+                "x-request-id",
+                "header",
+                &request_id,
+                true,
+                // Whatever else stands there is ignored, so no text is wrong.
+                json_schema!({"type": "string"}),
+                REQUEST_ID_EXAMPLE,
+            ),
+        ),
+    ])
+}
+
+fn headers() -> Named<Header> {
+    let header = |name: &str, required, description, schema, example: Value| {
+        let header = Header {
+            description,
+            required,
+            schema,
+            example,
+        };
+        (name.to_owned(), header)
+    };
+    let seconds = || json_schema!({"type": "integer", "minimum": 0});
+    let text = || json_schema!({"type": "string"});
+    Named(vec![
+        header(
+            "x-request-id",
+            true,
+            "Names the request; the same as `request_id` in the body.",
+            text(),
+            json!(REQUEST_ID_EXAMPLE),
+        ),
+        header(
+            "ratelimit-limit",
+            false,
+            "Where the operator limits how often a credential may ask: how many requests it may make at once after a \
+             pause.",
+            seconds(),
+            json!(100),
+        ),
+        header(
+            "ratelimit-remaining",
+            false,
+            "How many of them are left.",
+            seconds(),
+            json!(99),
+        ),
+        header(
+            "ratelimit-reset",
+            false,
+            "Seconds until none is missing.",
+            seconds(),
+            json!(1),
+        ),
+        header(
+            "retry-after",
+            false,
+            "Seconds after which the request may be sent again. Absent where waiting does not help.",
+            seconds(),
+            json!(1),
+        ),
+        header(
+            "www-authenticate",
+            true,
+            "Always `Bearer`.",
+            text(),
+            json!("Bearer"),
+        ),
+        header(
+            "allow",
+            true,
+            "The methods that the path takes.",
+            text(),
+            json!("GET, POST"),
+        ),
+    ])
+}
+
+fn references(names: &[&str]) -> Named<Or<Header>> {
+    let reference = |name: &&str| ((*name).to_owned(), Or::component("headers", name));
+    Named(names.iter().map(reference).collect())
+}
+
+const OF_CREDENTIALS: [&str; 4] = [
+    "x-request-id",
+    "ratelimit-limit",
+    "ratelimit-remaining",
+    "ratelimit-reset",
+];
+
+/// The headers of an answer that is no error.
+pub(super) fn success_headers(with_credential: bool) -> Named<Or<Header>> {
+    references(if with_credential {
+        &OF_CREDENTIALS
+    } else {
+        &OF_CREDENTIALS[..1]
+    })
+}
+
+/// The headers of an error.
+pub(super) fn headers_of_errors(codes: &[ErrorCode]) -> Named<Or<Header>> {
+    let mut names = OF_CREDENTIALS.to_vec();
+    match codes.first().map(|code| code.status().as_u16()) {
+        Some(401) => names.push("www-authenticate"),
+        Some(405) => names.push("allow"),
+        Some(429 | 503) => names.push("retry-after"),
+        _ => {}
+    }
+    references(&names)
+}
+
+/// The name of a refusal: the status, and the codes when there are others of that status.
+pub(super) fn refusal_name((status, codes): &Refusal) -> String {
+    let of_status = ErrorCode::ALL
+        .iter()
+        .filter(|code| code.status().as_u16() == *status);
+    if of_status.count() == codes.len() {
+        return status.to_string();
+    }
+    let words: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+    format!("{status}-{}", words.join("-"))
+}
+
+fn error_example(code: ErrorCode) -> Example {
+    let mut error = json!({"code": code.as_str(), "message": code.example_message()});
+    if code == ErrorCode::ValidationError {
+        error["details"] = json!([
+            {"field": "tenant_id", "message": "Required"},
+            {"field": "actor.type", "message": "must be one of user, api_key, service, system"},
+        ]);
+    }
+    Example {
+        summary: code.when().to_owned(),
+        value: json!({"error": error, "request_id": REQUEST_ID_EXAMPLE}),
+    }
+}

@@ -1,0 +1,405 @@
+//! What the document says requests may bring, against what reads them.
+
+use super::super::facts::{Check, Input};
+use super::{Checker, parsed};
+use crate::routes::ENDPOINTS;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// A request body or a query string of an endpoint.
+struct Case {
+    name: String,
+    schema: Value,
+    examples: Vec<Value>,
+    check: Check,
+    is_query: bool,
+}
+
+fn cases(document: &Value) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for endpoint in ENDPOINTS {
+        let facts = (endpoint.facts)();
+        let operation = &document["paths"][endpoint.path][endpoint.method.to_lowercase()];
+        let name = operation["operationId"].as_str().unwrap();
+        if let Some(Input { check, .. }) = facts.body {
+            let media = &operation["requestBody"]["content"]["application/json"];
+            let examples = media["examples"].as_object().unwrap().values();
+            cases.push(Case {
+                name: name.to_owned(),
+                schema: media["schema"].clone(),
+                examples: examples.map(|example| example["value"].clone()).collect(),
+                check,
+                is_query: false,
+            });
+        }
+        if let Some(Input { check, .. }) = facts.query {
+            cases.push(query_case(name, operation, check));
+        }
+    }
+    assert!(cases.len() > 15, "{} cases", cases.len());
+    cases
+}
+
+/// The parameters of a query string as the fields of an object, and one example with all of them.
+fn query_case(name: &str, operation: &Value, check: Check) -> Case {
+    let (mut properties, mut example) = (Map::new(), Map::new());
+    for parameter in operation["parameters"].as_array().unwrap() {
+        if parameter["in"] == "query" {
+            let name = parameter["name"].as_str().unwrap();
+            properties.insert(name.to_owned(), parameter["schema"].clone());
+            let value = parameter.get("example").cloned();
+            example.insert(name.to_owned(), value.unwrap_or_else(|| json!("a cursor")));
+        }
+    }
+    Case {
+        name: format!("the query of {name}"),
+        schema: json!({"type": "object", "properties": properties, "additionalProperties": false}),
+        examples: vec![example.into()],
+        check,
+        is_query: true,
+    }
+}
+
+impl Case {
+    /// The fields that the reader finds fault with. Query strings bring nothing but texts.
+    fn faults(&self, value: &Value) -> Vec<(String, String)> {
+        let value = match value {
+            Value::Object(object) if self.is_query => {
+                let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                object
+                    .iter()
+                    .map(|(name, value)| (name.clone(), json!(text(value))))
+                    .collect()
+            }
+            other => other.clone(),
+        };
+        match (self.check)(value) {
+            Ok(()) => Vec::new(),
+            Err(found) => {
+                let found = found.into_vec().into_iter();
+                found
+                    .map(|violation| (violation.field, violation.message))
+                    .collect()
+            }
+        }
+    }
+
+    fn accepts(&self, value: &Value) -> bool {
+        self.faults(value).is_empty()
+    }
+}
+
+/// A place in an example: the way there, and the schema of what is there.
+struct Place<'a> {
+    pointer: String,
+    schema: &'a Value,
+}
+
+/// Every place in the example, with each of the schemas that speak of it.
+fn places<'a>(
+    checker: &Checker<'a>,
+    schema: &'a Value,
+    value: &Value,
+    pointer: &str,
+    found: &mut Vec<Place<'a>>,
+) {
+    let schema = checker.resolve(schema);
+    for choice in ["oneOf", "anyOf"] {
+        for schema in schema[choice].as_array().into_iter().flatten() {
+            if checker.check(schema, value).is_ok() {
+                places(checker, schema, value, pointer, found);
+            }
+        }
+    }
+    for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+        if let Some(value) = value.get(name) {
+            places(checker, schema, value, &format!("{pointer}/{name}"), found);
+        }
+    }
+    if let Some(item) = value.get(0) {
+        places(checker, &schema["items"], item, &format!("{pointer}/0"), found);
+    }
+    found.push(Place {
+        pointer: pointer.to_owned(),
+        schema,
+    });
+}
+
+/// The example with another value at one place.
+fn with(example: &Value, pointer: &str, value: Value) -> Value {
+    let mut example = example.clone();
+    *example.pointer_mut(pointer).unwrap() = value;
+    example
+}
+
+/// Calls `test` with every place of every example.
+fn each_place(mut test: impl FnMut(&Case, &Value, &Place<'_>)) {
+    let document = parsed();
+    let checker = Checker::new(&document);
+    for case in cases(&document) {
+        for example in &case.examples {
+            let mut found = Vec::new();
+            places(&checker, &case.schema, example, "", &mut found);
+            found.iter().for_each(|place| test(&case, example, place));
+        }
+    }
+}
+
+#[test]
+fn every_example_is_accepted() {
+    for case in cases(&parsed()) {
+        assert!(!case.examples.is_empty(), "{} has no example", case.name);
+        for example in &case.examples {
+            assert_eq!(case.faults(example), [], "{}: {example}", case.name);
+        }
+    }
+}
+
+/// Together with the test above: every field that is declared is one that the reader takes.
+#[test]
+fn the_examples_have_every_field_that_is_declared() {
+    let (mut declared, mut shown) = (BTreeSet::new(), BTreeSet::new());
+    each_place(|case, example, place| {
+        for name in place.schema["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name)
+        {
+            let field = (
+                case.name.clone(),
+                format!("{}/{name}", place.pointer.replace("/0", "")),
+            );
+            if example.pointer(&format!("{}/{name}", place.pointer)).is_some() {
+                shown.insert(field.clone());
+            }
+            declared.insert(field);
+        }
+    });
+    let missing: Vec<_> = declared.difference(&shown).collect();
+    assert!(missing.is_empty(), "declared, and in no example: {missing:?}");
+}
+
+#[test]
+fn fields_that_are_not_declared_are_refused() {
+    each_place(|case, example, place| {
+        let Some(Value::Object(object)) = example.pointer(&place.pointer) else {
+            return;
+        };
+        let is_open = place.schema["additionalProperties"] == true;
+        let mut object = object.clone();
+        object.insert("surplus".to_owned(), json!("text"));
+        let changed = with(example, &place.pointer, object.into());
+        assert_eq!(case.accepts(&changed), is_open, "{}: {changed}", case.name);
+    });
+}
+
+#[test]
+fn fields_can_be_left_out_unless_they_are_required() {
+    each_place(|case, example, place| {
+        let required = place.schema["required"].as_array();
+        for name in place.schema["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name)
+        {
+            let is_required = required.is_some_and(|required| required.contains(&json!(name)));
+            let mut object = example.pointer(&place.pointer).unwrap().clone();
+            object.as_object_mut().unwrap().remove(name);
+            let changed = with(example, &place.pointer, object);
+            assert_eq!(
+                case.accepts(&changed),
+                !is_required,
+                "{} without {name}: {changed}",
+                case.name
+            );
+        }
+    });
+}
+
+#[test]
+fn null_is_refused_where_it_is_not_listed() {
+    let document = parsed();
+    each_place(|case, example, place| {
+        if case.is_query || place.pointer.is_empty() {
+            return;
+        }
+        let is_listed = Checker::new(&document).check(place.schema, &Value::Null).is_ok();
+        // A list that may be null is described twice: as itself, and as one of the choices.
+        let changed = with(example, &place.pointer, Value::Null);
+        if is_listed || !is_nullable(place) {
+            assert_eq!(case.accepts(&changed), is_listed, "{}: {changed}", case.name);
+        }
+    });
+}
+
+/// Whether the place is one of the lists of a viewer tier for which `null` means all.
+fn is_nullable(place: &Place<'_>) -> bool {
+    ["/categories", "/actions"].contains(&place.pointer.as_str())
+}
+
+#[test]
+fn limits_of_texts_are_those_of_the_reader() {
+    each_place(|case, example, place| {
+        let Some(chars_max) = place.schema["maxLength"]
+            .as_u64()
+            .filter(|_| place.schema.get("pattern").is_none())
+        else {
+            return;
+        };
+        let text = |chars: u64| with(example, &place.pointer, json!("é".repeat(chars as usize)));
+        // An event is limited as a whole, too, and a text in it can be no longer.
+        let is_limited_as_a_whole = chars_max > 10_000;
+        if !is_limited_as_a_whole {
+            assert!(
+                case.accepts(&text(chars_max)),
+                "{} {}: {chars_max}",
+                case.name,
+                place.pointer
+            );
+        }
+        assert!(
+            !case.accepts(&text(chars_max + 1)),
+            "{} {}: {chars_max} + 1",
+            case.name,
+            place.pointer
+        );
+        let is_empty_allowed = place.schema.get("minLength").is_none();
+        assert_eq!(
+            case.accepts(&text(0)),
+            is_empty_allowed,
+            "{} {}: empty",
+            case.name,
+            place.pointer
+        );
+    });
+}
+
+#[test]
+fn limits_of_texts_with_a_pattern_are_those_of_the_reader() {
+    each_place(|case, example, place| {
+        let (Some(chars_max), Some(pattern)) = (
+            place.schema["maxLength"].as_u64(),
+            place.schema["pattern"].as_str(),
+        ) else {
+            return;
+        };
+        // Where a webhook leads is looked at later, with the operator's policy.
+        if place.pointer == "/url" {
+            return;
+        }
+        let old = example.pointer(&place.pointer).unwrap().as_str().unwrap();
+        let tail = "x".repeat(chars_max as usize - old.chars().count());
+        let head = old.trim_end_matches('*');
+        let star = &old[head.len()..];
+        let text = |tail: &str| with(example, &place.pointer, json!(format!("{head}{tail}{star}")));
+        assert!(
+            case.accepts(&text(&tail)),
+            "{} {}: {chars_max}",
+            case.name,
+            place.pointer
+        );
+        assert!(
+            !case.accepts(&text(&(tail.clone() + "x"))),
+            "{} {}: {chars_max} + 1",
+            case.name,
+            place.pointer
+        );
+        let pattern = regex::Regex::new(pattern).unwrap();
+        for odd in [
+            "", ".", "a..b", "A.b", "a b", "a.b.", "*", "a*", "*a", "é", "a-b", "metadata", "a.b", "_", "0.a",
+        ] {
+            let changed = with(example, &place.pointer, json!(odd));
+            let fits = pattern.is_match(odd) && !(odd.is_empty() && place.schema.get("minLength").is_some());
+            assert_eq!(
+                case.accepts(&changed),
+                fits,
+                "{} {}: {odd:?}",
+                case.name,
+                place.pointer
+            );
+        }
+    });
+}
+
+#[test]
+fn limits_of_numbers_are_those_of_the_reader() {
+    each_place(|case, example, place| {
+        for (limit, step) in [("minimum", -1), ("maximum", 1)] {
+            let Some(limit) = place.schema[limit].as_i64() else {
+                continue;
+            };
+            let number = |number: i64| with(example, &place.pointer, json!(number));
+            assert!(
+                case.accepts(&number(limit)),
+                "{} {}: {limit}",
+                case.name,
+                place.pointer
+            );
+            let past = limit + step;
+            assert!(
+                !case.accepts(&number(past)),
+                "{} {}: {past}",
+                case.name,
+                place.pointer
+            );
+        }
+    });
+}
+
+#[test]
+fn limits_of_lists_are_those_of_the_reader() {
+    each_place(|case, example, place| {
+        let Some(Value::Array(items)) = example.pointer(&place.pointer) else {
+            return;
+        };
+        let list = |length: u64| {
+            let items = items.iter().cycle().take(length as usize).cloned().collect();
+            with(example, &place.pointer, Value::Array(items))
+        };
+        if let Some(items_max) = place.schema["maxItems"].as_u64() {
+            assert!(
+                case.accepts(&list(items_max)),
+                "{} {}: {items_max}",
+                case.name,
+                place.pointer
+            );
+            assert!(
+                !case.accepts(&list(items_max + 1)),
+                "{} {}: {items_max} + 1",
+                case.name,
+                place.pointer
+            );
+            let is_empty_allowed = place.schema.get("minItems").is_none();
+            assert_eq!(
+                case.accepts(&list(0)),
+                is_empty_allowed,
+                "{} {}: none",
+                case.name,
+                place.pointer
+            );
+        }
+    });
+}
+
+#[test]
+fn words_are_those_of_the_reader() {
+    each_place(|case, example, place| {
+        let Some(words) = place.schema["enum"].as_array() else {
+            return;
+        };
+        for word in words {
+            assert!(
+                case.accepts(&with(example, &place.pointer, word.clone())),
+                "{}: {word}",
+                case.name
+            );
+        }
+        assert!(
+            !case.accepts(&with(example, &place.pointer, json!("another"))),
+            "{}",
+            case.name
+        );
+    });
+}

@@ -1,0 +1,291 @@
+//! Schemas of what bodies and parameters are made of. The types here are never made: they stand in the fields of structs
+//! that only describe, and in `#[schemars(with = "…")]` where a field's own type has no schema.
+
+use crate::error_code::ErrorCode;
+use audit_app::{
+    AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
+    FailureKind, FieldPath, GroupBy, Pattern, Severity, StreamStatus, WebhookId,
+};
+use audit_domain::{
+    Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Name, Search, TierName,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+/// Marks what goes beyond the interface that clients may know from elsewhere.
+pub(crate) const ADDITIVE: &str = "x-additive";
+
+/// A closed list of words.
+pub(crate) trait Words {
+    const NAME: &'static str;
+    const ABOUT: &'static str;
+
+    fn words() -> Vec<&'static str>;
+}
+
+macro_rules! words_of {
+    ($($type:ty: $name:literal, $word:ident, $about:literal;)+) => {
+        $(impl Words for $type {
+            const NAME: &'static str = $name;
+            const ABOUT: &'static str = $about;
+
+            fn words() -> Vec<&'static str> {
+                <$type>::ALL.iter().map(|value| value.$word()).collect()
+            }
+        })+
+    };
+}
+
+words_of! {
+    ActorType: "ActorType", as_str, "What kind of actor did it.";
+    AlertAction: "AlertAction", as_str, "The status to which an alert is moved.";
+    AlertStatus: "AlertStatus", as_str, "Where an alert is in its life.";
+    Behavior: "RedactionBehavior", as_str, "What a redaction rule does with what it finds.";
+    Builtin: "BuiltinRedaction", name, "A kind of sensitive text that is known without any configuration.";
+    Category: "Category", as_str, "The kind of an event.";
+    DeliveryKind: "DeliveryType", as_str, "What a message tells of.";
+    DeliveryStatus: "DeliveryStatus", as_str, "Where a delivery stands: `pending` while attempts follow.";
+    Environment: "Environment", as_str, "Live and test data of a project never mix.";
+    ErrorCode: "ErrorCode", as_str, "Every code of an error. Each has one status.";
+    FailureKind: "FailureKind", as_str, "Why an attempt got no answer.";
+    GroupBy: "GroupBy", as_str, "Whose events an alert rule counts together.";
+    Severity: "Severity", as_str, "How much an alert matters, from least to most.";
+    StreamStatus: "StreamStatus", as_str, "Where a stream is in its life.";
+}
+
+/// One of the words of `T`.
+pub(crate) struct Word<T>(PhantomData<T>);
+
+impl<T: Words> JsonSchema for Word<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "description": T::ABOUT, "enum": T::words()})
+    }
+}
+
+/// An id with a prefix and a ULID.
+pub(crate) trait Prefixed {
+    const NAME: &'static str;
+    const PREFIX: &'static str;
+}
+
+macro_rules! prefixed {
+    ($($type:ty: $name:literal;)+) => {
+        $(impl Prefixed for $type {
+            const NAME: &'static str = $name;
+            const PREFIX: &'static str = <$type>::PREFIX;
+        })+
+    };
+}
+
+prefixed! {
+    AlertId: "AlertId";
+    DeliveryId: "DeliveryId";
+    EventId: "EventId";
+    WebhookId: "WebhookId";
+}
+
+/// The text of an id `T`.
+pub(crate) struct Id<T>(PhantomData<T>);
+
+impl<T: Prefixed> JsonSchema for Id<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        prefixed_ulid(T::PREFIX)
+    }
+}
+
+/// A prefix and 26 characters of Crockford base32, which hold 128 bits.
+fn prefixed_ulid(prefix: &str) -> Schema {
+    json_schema!({
+        "type": "string",
+        "description": format!("`{prefix}` and a ULID."),
+        "pattern": format!("^{prefix}[0-7][0-9A-HJKMNP-TV-Z]{{25}}$"),
+    })
+}
+
+/// A text of so many characters.
+pub(crate) struct Text<const CHARS_MIN: usize, const CHARS_MAX: usize>;
+
+impl<const CHARS_MIN: usize, const CHARS_MAX: usize> JsonSchema for Text<CHARS_MIN, CHARS_MAX> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Text_{CHARS_MIN}_{CHARS_MAX}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        text(CHARS_MIN, CHARS_MAX, None)
+    }
+}
+
+/// The name of a key, rule or project.
+pub(crate) type NameText = Text<1, { Name::CHARS_MAX }>;
+
+fn text(chars_min: usize, chars_max: usize, pattern: Option<&str>) -> Schema {
+    let mut schema = json_schema!({"type": "string", "maxLength": chars_max});
+    if chars_min > 0 {
+        schema.insert("minLength".to_owned(), chars_min.into());
+    }
+    if let Some(pattern) = pattern {
+        schema.insert("pattern".to_owned(), pattern.into());
+    }
+    schema
+}
+
+macro_rules! described {
+    ($($(#[$doc:meta])* $name:ident = $schema:expr;)+) => {
+        $(
+            $(#[$doc])*
+            pub(crate) struct $name;
+
+            impl JsonSchema for $name {
+                fn inline_schema() -> bool {
+                    true
+                }
+
+                fn schema_name() -> Cow<'static, str> {
+                    stringify!($name).into()
+                }
+
+                fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                    $schema
+                }
+            }
+        )+
+    };
+}
+
+described! {
+    /// A time as answers have it.
+    Time = json_schema!({
+        "type": "string",
+        "format": "date-time",
+        "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$",
+    });
+    /// A time as requests may have it.
+    AnyTime = json_schema!({"type": "string", "format": "date-time"});
+    /// A UUID with hyphens.
+    Uuid = json_schema!({"type": "string", "format": "uuid"});
+    /// A UUID of version 4 with hyphens.
+    RandomUuid = json_schema!({
+        "type": "string",
+        "format": "uuid",
+        "pattern": "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-4[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$",
+    });
+    /// An event's action.
+    ActionText = text(0, Action::CHARS_MAX, Some(r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$"));
+    /// An action, or its beginning and a star.
+    ActionFilterText = text(1, Action::CHARS_MAX, Some(r"^[a-z0-9_.]*\*?$"));
+    /// A pattern over whole actions.
+    GlobText = text(1, ActionGlob::CHARS_MAX, Some("^[a-z0-9_.*]+$"));
+    /// The name of a viewer tier.
+    TierNameText = text(1, TierName::CHARS_MAX, Some("^[a-z0-9_-]+$"));
+    /// The path of a field that a viewer tier hides.
+    HiddenFieldText = text(0, HiddenField::CHARS_MAX, Some(
+        r"^(action|category|actor|target|context|metadata|changes|idempotency_key)(\.[^.]+)*$",
+    ));
+    /// The path of a field that a redaction rule names.
+    FieldPathText = text(0, FieldPath::CHARS_MAX, Some(&format!(
+        r"^[^.]+(\.[^.]+){{0,{}}}$",
+        FieldPath::STEPS_MAX - 1
+    )));
+    /// A regular expression of a redaction rule.
+    PatternText = text(1, Pattern::CHARS_MAX, None);
+    /// Words to search for.
+    SearchText = text(1, Search::CHARS_MAX, None);
+    /// The hash of an event.
+    ContentHashText = json_schema!({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"});
+    /// The id of a message to a webhook.
+    MessageIdText = prefixed_ulid("msg_");
+    /// Any JSON.
+    FreeForm = json_schema!(true);
+    /// A JSON object with any fields.
+    FreeFormObject = json_schema!({"type": "object", "additionalProperties": true});
+    /// `true`, whenever there is an answer.
+    True = json_schema!({"type": "boolean", "const": true});
+}
+
+/// `T` or `null`, where `null` means something.
+pub(crate) struct Nullable<T>(PhantomData<T>);
+
+impl<T: JsonSchema> JsonSchema for Nullable<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Nullable_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({"oneOf": [generator.subschema_for::<T>(), {"type": "null"}]})
+    }
+}
+
+/// Makes `Option` stand for a field that may be absent and is never `null`. For structs that only describe; in those
+/// that are serialized `skip_serializing_if` says the same.
+pub(crate) fn absent_not_null(schema: &mut Schema) {
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
+        return;
+    };
+    let optional: Vec<String> = properties
+        .iter_mut()
+        .filter_map(|(name, property)| forbid_null(property).then(|| name.clone()))
+        .collect();
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|name| !optional.iter().any(|optional| *name == json!(optional)));
+        if required.is_empty() {
+            schema.remove("required");
+        }
+    }
+}
+
+/// Takes `null` out of a schema that `Option` made; whether it was one.
+fn forbid_null(property: &mut Value) -> bool {
+    let Some(property) = property.as_object_mut() else {
+        return false;
+    };
+    let null = json!("null");
+    if let Some(Value::Array(types)) = property.get_mut("type") {
+        types.retain(|name| *name != null);
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            property.insert("type".to_owned(), only);
+        }
+        return true;
+    }
+    let Some(Value::Array(mut choices)) = property.remove("anyOf") else {
+        return false;
+    };
+    choices.retain(|choice| choice.get("type") != Some(&null));
+    if let Some(Value::Object(only)) = choices.pop() {
+        property.extend(only);
+    }
+    true
+}
+
+/// Closes every object whose fields are listed: the document says exactly what this version takes and answers. And two
+/// matters of form: a paragraph is one line, whichever way its comment was wrapped, and `uint` is no registered format.
+pub(crate) fn finish(schema: &mut Schema) {
+    schemars::transform::transform_subschemas(&mut finish, schema);
+    if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
+        schema.insert("additionalProperties".to_owned(), false.into());
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace('\n', " ").replace("  ", "\n\n");
+    }
+    if schema.get("format") == Some(&json!("uint")) {
+        schema.insert("format".to_owned(), "uint64".into());
+    }
+}
