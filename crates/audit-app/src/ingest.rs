@@ -29,6 +29,8 @@ pub struct Ingested {
     pub refused: Vec<RefusedEvent>,
     /// How many of `ids` were stored before, under the same idempotency key.
     pub repeated_count: usize,
+    /// The size of a log that has all of them; a stream has no log.
+    pub log_size: Option<u64>,
 }
 
 /// An event of a batch that was refused.
@@ -111,7 +113,7 @@ impl AuditLog {
             let sender = self.sender_for_project(project_id, environment)?;
             let (events, rest) = self.prepare(&sender, body)?.split();
             match self.store.append_blocking(sender.destination, events) {
-                Ok(appended) => return rest.conclude(appended),
+                Ok(appended) => return rest.conclude(appended.events, Some(appended.log_size)),
                 Err(StoreError::Stale) => {}
                 Err(error) => return Err(self.append_error(error)),
             }
@@ -123,7 +125,7 @@ impl AuditLog {
         let prepared = self.prepare(sender, body)?;
         let (events, rest) = prepared.split();
         match self.store.append(sender.destination.clone(), events).await {
-            Ok(appended) => rest.conclude(appended),
+            Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
             Err(error) => Err(self.append_error(error)),
         }
     }
@@ -299,12 +301,13 @@ impl<E> Prepared<E> {
     }
 
     /// What to answer, given what the store says of each event.
-    pub(crate) fn conclude(mut self, appended: Vec<Appended>) -> Result<Ingested> {
+    pub(crate) fn conclude(mut self, appended: Vec<Appended>, log_size: Option<u64>) -> Result<Ingested> {
         let mut ingested = Ingested {
             ids: Vec::new(),
             redacted_count: 0,
             refused: Vec::new(),
             repeated_count: 0,
+            log_size,
         };
         for ((index, redacted_fields), appended) in std::mem::take(&mut self.places).into_iter().zip(appended)
         {

@@ -2,8 +2,9 @@
 
 use crate::append::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin};
 use crate::configuration::{increase_configuration_version, lock_configuration};
-use crate::connection::{DatabaseUrl, ReaderManager};
+use crate::connection::{DatabaseUrl, Purpose, ReaderManager};
 use crate::error::{Result, StoreError};
+use crate::log;
 use crate::migrate::migrate;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::rows::Rows;
@@ -73,6 +74,10 @@ impl Store {
     /// newer version of the program.
     pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
         migrate(url)?;
+        let placed = log::build_missing(&mut url.connect(Purpose::Write)?)?;
+        if placed > 0 {
+            ::log::info!("{placed} events from before the verifiable log have their place in it now");
+        }
         let queue = Arc::new(Queue::new(options.queue));
         let counters = Arc::new(WriterCounters::default());
         let listener = DeliveryListener::default();
@@ -193,7 +198,7 @@ impl Store {
                 Err(error) => Err(error.into()),
             };
             if reply.send(outcome).is_err() {
-                log::debug!("nobody waits for the change any more");
+                ::log::debug!("nobody waits for the change any more");
             }
         }))?;
         receiver
@@ -225,7 +230,7 @@ impl Store {
         let writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
         for writer in writers {
             if writer.join().is_err() {
-                log::error!("a writer ended in a panic");
+                ::log::error!("a writer ended in a panic");
             }
         }
     }

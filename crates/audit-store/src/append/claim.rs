@@ -1,7 +1,7 @@
 //! Appending what was claimed, within the transaction that claims it.
 
-use super::{AppendRequest, Appended, Destination, NewEvent, Origin, append};
-use crate::error::{Result, StoreError};
+use super::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin, append};
+use crate::error::StoreError;
 use crate::ledgers::KnownActions;
 use crate::rows::Rows;
 use audit_domain::Timestamp;
@@ -17,7 +17,7 @@ impl Rows<'_> {
         destination: Destination,
         events: Vec<NewEvent>,
         now: Timestamp,
-    ) -> Result<Vec<Appended>> {
+    ) -> AppendOutcome {
         let request = AppendRequest {
             destination,
             events,
