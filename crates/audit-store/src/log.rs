@@ -297,6 +297,15 @@ impl Rows<'_> {
         Ok(())
     }
 
+    /// What tells a ledger from the others: its project and environment.
+    pub fn ledger_name(&mut self, ledger_id: LedgerId) -> Result<String> {
+        let (project_id, environment): (String, String) = ledgers::table
+            .find(ledger_id.0)
+            .select((ledgers::project_id, ledgers::environment))
+            .first(self.connection)?;
+        Ok(format!("{project_id}/{environment}"))
+    }
+
     /// The ledgers whose trees have grown since their last checkpoint.
     pub fn ledgers_to_sign(&mut self) -> Result<Vec<LedgerId>> {
         let ids: Vec<i64> = ledgers::table

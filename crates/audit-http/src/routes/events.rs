@@ -21,6 +21,15 @@ pub(super) struct IngestedBody {
     repeated_count: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<RefusedBody>,
+    /// Where the events are in the verifiable log; a stream has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<LogBody>,
+}
+
+#[derive(Serialize)]
+struct LogBody {
+    /// The size of a log that has all of them.
+    size: u64,
 }
 
 #[derive(Serialize)]
@@ -42,6 +51,7 @@ impl From<Ingested> for IngestedBody {
             ids: ingested.ids,
             redacted_count: ingested.redacted_count,
             repeated_count: Some(ingested.repeated_count).filter(|count| *count > 0),
+            log: ingested.log_size.map(|size| LogBody { size }),
         }
     }
 }
