@@ -155,6 +155,18 @@ impl Store {
         read_from(&self.readers, work)
     }
 
+    /// [`Self::query`], of which all reads see the same state of the database.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn query_at_once<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = connection_of(&self.readers)?;
+        connection.read_transaction(|connection| work(&mut Rows::new(connection)))
+    }
+
     /// Changes keys, plans, rules or tiers in one transaction, so that from its commit on nothing that relied on them
     /// is used any more. Blocks.
     ///
@@ -256,8 +268,11 @@ fn read_from<T, E: From<StoreError>>(
     pool: &r2d2::Pool<ReaderManager>,
     work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let mut connection = pool
-        .get()
-        .map_err(|error| StoreError::Unreachable(error.to_string()))?;
+    let mut connection = connection_of(pool)?;
     work(&mut Rows::new(&mut connection))
+}
+
+fn connection_of(pool: &r2d2::Pool<ReaderManager>) -> Result<r2d2::PooledConnection<ReaderManager>> {
+    pool.get()
+        .map_err(|error| StoreError::Unreachable(error.to_string()))
 }
