@@ -24,6 +24,8 @@ const KEY_USES_INTERVAL_SECONDS: u64 = 5;
 const COUNT_REST_FACTOR: u32 = 20;
 /// How often what is over is removed: events of expired streams, old deliveries.
 const PURGE_INTERVAL_SECONDS: u64 = 300;
+/// How often checkpoints are signed. They must be at most a second behind.
+const CHECKPOINT_INTERVAL_MS: u64 = 800;
 /// How long an idle connection is kept. Longer than the minute after which proxies and clients let go of theirs: who
 /// closes first must not be the one who is about to be asked.
 const KEEP_ALIVE_SECONDS: u64 = 75;
@@ -113,6 +115,13 @@ pub(crate) fn run(
             .name("background".to_owned())
             .spawn(move || keep_house(&service, &stopped))?
     };
+    let (stop_signing, signing_stopped) = mpsc::channel::<()>();
+    let signing = {
+        let service = Arc::clone(&service);
+        std::thread::Builder::new()
+            .name("checkpoints".to_owned())
+            .spawn(move || sign_checkpoints(&service, &signing_stopped))?
+    };
     let deliveries = service.start_deliveries(sender)?;
     let workers = options.http_workers;
     let watched = Arc::clone(&service);
@@ -145,10 +154,12 @@ pub(crate) fn run(
         drop(stdout);
         server.await
     });
-    drop(stop);
+    drop((stop, stop_signing));
     deliveries.stop();
-    if background.join().is_err() {
-        log::error!("the background work ended in a panic");
+    for thread in [background, signing] {
+        if thread.join().is_err() {
+            log::error!("background work ended in a panic");
+        }
     }
     service.close();
     outcome.context("the server stopped")?;
@@ -187,6 +198,16 @@ fn end_in_time(service: Arc<AuditLog>) {
         .spawn(watch)
     {
         log::warn!("nobody watches over the end of the process: {error}");
+    }
+}
+
+/// Signs checkpoints of what was stored, until `stopped` closes.
+fn sign_checkpoints(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
+    let interval = Duration::from_millis(CHECKPOINT_INTERVAL_MS);
+    while stopped.recv_timeout(interval) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if let Err(error) = service.sign_checkpoints() {
+            log::warn!("no checkpoint was signed: {error}");
+        }
     }
 }
 

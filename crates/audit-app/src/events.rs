@@ -3,8 +3,8 @@
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::Principal;
-use audit_domain::{EventFilter, EventId, PageLimit, Position, ViewerTier, Violations};
-use audit_store::{EventPage, EventQuery};
+use audit_domain::{EventFilter, EventId, PageLimit, Position, StoredEvent, ViewerTier, Violations};
+use audit_store::{EventPage, EventQuery, Rows};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// What a reader asks for. Ids in the filter are as the reader knows them; redaction may have stored other forms.
@@ -79,6 +79,27 @@ impl AuditLog {
                 .ok_or(AppError::NotFound("event"))?;
             Ok(event.to_json()?)
         })
+    }
+
+    /// An event that the principal may see.
+    pub(crate) fn visible_event(
+        &self,
+        rows: &mut Rows<'_>,
+        scope: &Scope,
+        principal: &Principal,
+        id: EventId,
+    ) -> Result<StoredEvent> {
+        let event = rows
+            .event(scope.ledger_id, id)?
+            .ok_or(AppError::NotFound("event"))?;
+        let tier = visible_tier(scope, principal)?;
+        if let (Principal::Viewer(viewer), Some(tier)) = (principal, tier) {
+            let facets = event.facets()?;
+            if facets.tenant_id != viewer.tenant_id || !tier.shows(&facets) {
+                return Err(AppError::NotFound("event"));
+            }
+        }
+        Ok(event)
     }
 
     fn open_cursor(&self, text: &str, scope: &str) -> Result<Position> {

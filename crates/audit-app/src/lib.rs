@@ -44,6 +44,7 @@ mod dispatcher;
 mod error;
 mod events;
 mod ingest;
+mod log;
 mod purge;
 mod redact_event;
 mod redaction;
@@ -61,6 +62,7 @@ pub use dispatcher::{Deliveries, DeliveryStatistics};
 pub use error::{AppError, Result};
 pub use events::{EventsAnswer, EventsRequest};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
+pub use log::EventProof;
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, RedactionRule, RedactionRuleChange, RedactionTrial, RuleSubject,
@@ -76,6 +78,7 @@ pub use audit_alerts::{
     Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, CooldownSeconds, GroupBy, RuleChange,
     RuleDefinition, RuleOrigin, Severity, Threshold, WindowSeconds,
 };
+pub use audit_ledger::{ConsistencyProof, InclusionProof, TileId, VerifierKey};
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
 pub use audit_store::{AlertFilter, Key, Organization, Project, StoreStatistics, StoredTier};
 pub use audit_webhooks::{

@@ -3,6 +3,7 @@
 use crate::directory::{Directory, ProjectConfiguration, Snapshot};
 use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
+use crate::log::LogSigner;
 use crate::settings::Settings;
 use crate::streams::stream_engine;
 use audit_auth::{Credential, MasterKey, Principal, ProjectKey, Viewer, ViewerSecret, viewer_token};
@@ -10,7 +11,7 @@ use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Tim
 use audit_redact::Engine;
 use audit_store::{Key, LedgerId, Rows, Store, StoreError, StoreStatistics};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The audit log service. Everything but [`AuditLog::ingest`] blocks.
 pub struct AuditLog {
@@ -21,6 +22,7 @@ pub struct AuditLog {
     pub(crate) directory: Directory,
     pub(crate) cursor_key: CursorKey,
     pub(crate) stream_engine: Engine,
+    pub(crate) log_signer: OnceLock<LogSigner>,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
     pending: Mutex<PendingDeliveries>,
@@ -94,6 +96,7 @@ impl AuditLog {
             settings,
             directory: Directory::default(),
             cursor_key: CursorKey::new(key),
+            log_signer: OnceLock::new(),
             wake,
             deliveries: DeliveryCounters::default(),
             pending: Mutex::default(),

@@ -107,7 +107,7 @@ impl AuditLog {
             }
             Ok(appended)
         })??;
-        rest.conclude(appended)
+        rest.conclude(appended, None)
     }
 
     /// What may be known of a stream.
@@ -341,7 +341,7 @@ fn claim(
     stream.is_empty = true;
     rows.update_stream(&stream)?;
     let is_stored = |appended: &&Appended| matches!(appended, Appended::Stored(_));
-    Ok(appended.iter().filter(is_stored).count() as u64)
+    Ok(appended.events.iter().filter(is_stored).count() as u64)
 }
 
 /// An event of a stream as a project takes it: redacted by the project's rules too, otherwise as it was.

@@ -8,6 +8,7 @@ pub(crate) mod deliveries;
 pub(crate) mod documentation;
 pub(crate) mod events;
 pub(crate) mod keys;
+pub(crate) mod log;
 pub(crate) mod operations;
 pub(crate) mod projects;
 pub(crate) mod redaction;
@@ -38,6 +39,8 @@ audit_domain::words! {
         Webhooks = "webhooks",
         /// Anonymous streams.
         Streams = "streams",
+        /// Proofs for whoever doubts.
+        Log = "log",
         /// For whoever runs the service.
         Operations = "operations",
     }
@@ -70,6 +73,10 @@ impl Tag {
             Self::Streams => {
                 "Anyone may send events to a stream, which a token of the sender's own making names: there is no \
                  account and no key. A stream lives seven days unless it is claimed into a project."
+            }
+            Self::Log => {
+                "The verifiable log: a Merkle tree over the content hashes of a project's events, with signed \
+                 checkpoints, so that every alteration, deletion and reordering can be seen with published tools."
             }
             Self::Operations => "For whoever runs the service. Keep these paths away from the public.",
         }

@@ -6,6 +6,7 @@ mod deliveries;
 mod documentation;
 mod events;
 mod keys;
+mod log;
 mod operations;
 mod projects;
 mod redaction;
@@ -56,6 +57,11 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET EVENTS_PATH => events::list),
     endpoint!(OPTIONS EVENTS_PATH => cors::preflight),
     endpoint!(GET "/api/v1/events/{id}" => events::get),
+    endpoint!(GET "/api/v1/events/{id}/proof" => log::proof),
+    endpoint!(GET "/api/v1/log/checkpoint" => log::checkpoint),
+    endpoint!(GET "/api/v1/log/tile/{path:.*}" => log::tile),
+    endpoint!(GET "/api/v1/log/consistency" => log::consistency),
+    endpoint!(GET "/api/v1/log/key" => log::key),
     endpoint!(POST "/api/v1/keys" => keys::create),
     endpoint!(GET "/api/v1/keys" => keys::list),
     endpoint!(DELETE "/api/v1/keys/{id}" => keys::revoke),

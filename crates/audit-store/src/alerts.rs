@@ -56,6 +56,8 @@ struct Columns {
 }
 
 const EVENT_ID_BYTES: usize = 16;
+/// Rows of one statement on PostgreSQL, which takes 65,535 values.
+const INSERTED_ROWS_MAX: usize = 2_000;
 
 impl From<&AlertRow> for Columns {
     fn from(row: &AlertRow) -> Self {
@@ -106,10 +108,25 @@ impl TryFrom<Columns> for AlertRow {
 
 /// Stores alerts, in the transaction that stores their events.
 pub(crate) fn insert_alerts(connection: &mut AnyConnection, raised: &[(LedgerId, AlertRow)]) -> Result<()> {
-    for (ledger_id, alert) in raised {
-        diesel::insert_into(alerts::table)
-            .values((alerts::ledger_id.eq(ledger_id.0), Columns::from(alert)))
-            .execute(connection)?;
+    let row =
+        |(ledger_id, alert): &(LedgerId, AlertRow)| (alerts::ledger_id.eq(ledger_id.0), Columns::from(alert));
+    match connection {
+        AnyConnection::Sqlite(sqlite) => {
+            for alert in raised {
+                diesel::insert_into(alerts::table)
+                    .values(row(alert))
+                    .execute(sqlite)?;
+            }
+        }
+        // One round trip for many.
+        AnyConnection::Postgres(postgres) => {
+            for some in raised.chunks(INSERTED_ROWS_MAX) {
+                let rows: Vec<_> = some.iter().map(row).collect();
+                diesel::insert_into(alerts::table)
+                    .values(rows)
+                    .execute(postgres)?;
+            }
+        }
     }
     Ok(())
 }

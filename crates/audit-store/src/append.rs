@@ -1,6 +1,6 @@
 //! Appending events to ledgers: what one commit of many requests does, worked out before anything is written.
 
-mod claim;
+mod inline;
 pub(crate) mod plan;
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
@@ -164,7 +164,7 @@ pub(crate) fn append(
         (AnyConnection::Postgres(postgres), _) => postgres::find_keys(postgres, &requests)?,
     };
     before.remembered = watch::read_remembered(connection, &requests)?;
-    let plan = plan::plan(requests, before);
+    let mut plan = plan::plan(requests, before);
     if plan.rows.is_empty() {
         return Ok(plan);
     }
@@ -172,12 +172,21 @@ pub(crate) fn append(
         AnyConnection::Sqlite(sqlite) => sqlite::write(sqlite, &plan, actions)?,
         AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, actions)?,
     }
-    ledgers::write_after(connection, &plan, day)?;
+    ledgers::write_after(connection, &mut plan, day)?;
     watch::write_remembered(connection, &plan)?;
     insert_alerts(connection, &plan.alerts)?;
     insert_deliveries(connection, &plan.deliveries)?;
     Ok(plan)
 }
 
-/// What became of the events of one request, in their order.
-pub type AppendOutcome = Result<Vec<Appended>>;
+/// What became of the events of one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppendedEvents {
+    /// In their order.
+    pub events: Vec<Appended>,
+    /// The size of a tree that has all of them.
+    pub log_size: u64,
+}
+
+/// What became of the events of one request.
+pub type AppendOutcome = Result<AppendedEvents>;

@@ -69,6 +69,15 @@ impl Rows<'_> {
             .optional()?)
     }
 
+    /// Forgets a secret.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn delete_secret(&mut self, name: &str) -> Result<()> {
+        diesel::delete(secrets::table.find(name)).execute(self.connection)?;
+        Ok(())
+    }
+
     /// Keeps a secret.
     ///
     /// # Errors

@@ -5,12 +5,13 @@ use crate::append::{AppendRequest, LedgerId};
 use crate::configuration::hold_configuration_version;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
+use crate::log;
 use crate::schema::{daily_usage, ledger_actions, ledgers};
 use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
 use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-type HeadRow = (i64, Option<Vec<u8>>, Option<i64>);
+type HeadRow = (i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>);
 
 /// Makes the ledgers of a new project.
 pub(crate) fn create_ledgers(connection: &mut AnyConnection, project_id: ProjectId) -> Result<()> {
@@ -91,8 +92,10 @@ pub(crate) fn read_before(
         .map(|request| request.destination.ledger_id)
         .collect();
     for ledger_id in ledger_ids {
-        if let Some(row) = lock_head(connection, ledger_id)? {
-            before.heads.insert(ledger_id, read_head(row)?);
+        if let Some(mut head) = lock_ledger(connection, ledger_id)? {
+            // What was stored without the log, by a version before it, is taken into the tree first.
+            head.frontier = log::catch_up(connection, ledger_id, head.frontier, head.size.unsigned_abs())?;
+            before.heads.insert(ledger_id, head);
         }
     }
     let limited: HashSet<ProjectId> = requests
@@ -111,17 +114,24 @@ pub(crate) fn read_before(
     Ok(before)
 }
 
-fn lock_head(connection: &mut AnyConnection, ledger_id: LedgerId) -> Result<Option<HeadRow>> {
-    let columns = (ledgers::size, ledgers::last_event_id, ledgers::last_received_at);
+/// The head of a ledger, locked until the end of the transaction.
+pub(crate) fn lock_ledger(connection: &mut AnyConnection, ledger_id: LedgerId) -> Result<Option<Head>> {
+    let columns = (
+        ledgers::size,
+        ledgers::last_event_id,
+        ledgers::last_received_at,
+        ledgers::frontier,
+    );
     let query = ledgers::table.find(ledger_id.0).select(columns);
-    Ok(match connection {
+    let row: Option<HeadRow> = match connection {
         AnyConnection::Sqlite(sqlite) => query.first(sqlite).optional()?,
         // SQLite's writer holds the whole database; PostgreSQL's must take the row.
         AnyConnection::Postgres(postgres) => query.for_update().first(postgres).optional()?,
-    })
+    };
+    row.map(read_head).transpose()
 }
 
-fn read_head((size, last_event_id, last_received_at): HeadRow) -> Result<Head> {
+fn read_head((size, last_event_id, last_received_at, frontier): HeadRow) -> Result<Head> {
     let last = match (last_event_id, last_received_at) {
         (Some(id), Some(micros)) => {
             let id = id
@@ -134,18 +144,24 @@ fn read_head((size, last_event_id, last_received_at): HeadRow) -> Result<Head> {
         }
         _ => None,
     };
-    Ok(Head { size, last })
+    let frontier = log::read_frontier(frontier.as_deref())?;
+    Ok(Head { size, last, frontier })
 }
 
 /// Writes the heads and the usage as the plan leaves them.
-pub(crate) fn write_after(connection: &mut AnyConnection, plan: &Plan, day: i64) -> Result<()> {
-    for (ledger_id, head) in &plan.after.heads {
+pub(crate) fn write_after(connection: &mut AnyConnection, plan: &mut Plan, day: i64) -> Result<()> {
+    for (ledger_id, growth) in std::mem::take(&mut plan.growths) {
+        let Some(head) = plan.after.heads.get_mut(&ledger_id) else {
+            continue;
+        };
         let Some(last) = head.last else { continue };
+        head.frontier = log::finish(connection, ledger_id, growth)?;
         diesel::update(ledgers::table.find(ledger_id.0))
             .set((
                 ledgers::size.eq(head.size),
                 ledgers::last_event_id.eq(Some(last.id.to_bytes().to_vec())),
                 ledgers::last_received_at.eq(Some(last.received_at.as_micros())),
+                ledgers::frontier.eq(Some(head.frontier.encode())),
             ))
             .execute(connection)?;
     }

@@ -44,6 +44,7 @@ mod deliveries;
 mod error;
 mod key_filter;
 mod ledgers;
+mod log;
 mod migrate;
 mod purge;
 mod query;
@@ -62,8 +63,8 @@ pub use accounts::{Key, KeyTextHash, Organization, Project};
 pub use alert_rules::AlertRuleRow;
 pub use alerts::{AlertFilter, AlertRow};
 pub use append::{
-    AppendOutcome, Appended, Counted, Destination, GroupCount, GroupHash, LedgerId, NewEvent, SeenEvent,
-    Watch, Watcher,
+    AppendOutcome, Appended, AppendedEvents, Counted, Destination, GroupCount, GroupHash, LedgerId, NewEvent,
+    SeenEvent, Watch, Watcher,
 };
 pub use connection::{AnyConnection, DatabaseUrl, DatabaseUrlError};
 pub use deliveries::{
@@ -71,8 +72,9 @@ pub use deliveries::{
     ReadyWebhook,
 };
 pub use error::StoreError;
+pub use log::CheckpointRow;
 pub use purge::GroupPlace;
-pub use query::{EventPage, EventQuery};
+pub use query::{EventPage, EventQuery, LoggedEvent};
 pub use queue::QueueLimits;
 pub use redaction_rules::RedactionRuleRow;
 pub use rows::Rows;

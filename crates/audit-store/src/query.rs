@@ -52,7 +52,54 @@ const FETCHED_ROWS_MAX: usize = 1_000;
 /// When a beginning or a tier stands for more actions than these, the index is not asked for each of them.
 const ACTION_TERMS_MAX: usize = 64;
 
+/// An event with its place in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedEvent {
+    /// Counts from 0, without a gap, in the order of commits.
+    pub seq: u64,
+    /// The event.
+    pub event: StoredEvent,
+}
+
 impl Rows<'_> {
+    /// The events of a ledger from the `start`th on, in the order of the log, `limit` at most. What commits later than
+    /// this is read comes behind what is read.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn logged_events(
+        &mut self,
+        ledger_id: LedgerId,
+        start: u64,
+        limit: usize,
+    ) -> Result<Vec<LoggedEvent>> {
+        let (start, limit) = (start.cast_signed(), i64::try_from(limit).unwrap_or(i64::MAX));
+        match self.connection {
+            AnyConnection::Sqlite(sqlite) => sqlite::logged(sqlite, ledger_id, start, limit),
+            AnyConnection::Postgres(postgres) => postgres::logged(postgres, ledger_id, start, limit),
+        }
+    }
+
+    /// The place of an event in its ledger.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn event_seq(&mut self, ledger_id: LedgerId, id: EventId) -> Result<Option<u64>> {
+        let seq = match self.connection {
+            AnyConnection::Sqlite(sqlite) => sqlite::seq(sqlite, ledger_id, id)?,
+            AnyConnection::Postgres(postgres) => postgres::seq(postgres, ledger_id, id)?,
+        };
+        Ok(seq.map(i64::cast_unsigned))
+    }
+
+    /// How many events a ledger holds.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn ledger_size(&mut self, ledger_id: LedgerId) -> Result<u64> {
+        Ok(crate::ledgers::ledger_size(self.connection, ledger_id)?.cast_unsigned())
+    }
+
     /// One page of events.
     ///
     /// # Errors

@@ -7,26 +7,35 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// Events of one commit, at most. More make a commit longer without making it cheaper.
-const COMMIT_EVENTS_MAX: usize = 2_000;
+/// Rows of one commit, at most: events, and what they may raise. More make a commit longer without making it cheaper.
+const COMMIT_ROWS_MAX: usize = 4_000;
+/// About what an alert, and a delivery of one, hold in memory.
+const RAISED_ROW_BYTES: usize = 512;
 /// Bytes of one commit, at most.
 const COMMIT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A request that waits to be appended, and who waits for it.
 pub(crate) struct WaitingAppend {
     pub(crate) request: AppendRequest,
+    /// What it may hold in memory until it is committed.
     pub(crate) bytes: usize,
+    /// How many rows it may write: each group that an event is counted for can raise an alert, and each alert goes to
+    /// every webhook.
+    pub(crate) rows: usize,
     pub(crate) reply: oneshot::Sender<AppendOutcome>,
 }
 
 impl WaitingAppend {
     pub(crate) fn new(request: AppendRequest) -> (Self, oneshot::Receiver<AppendOutcome>) {
         let (reply, receiver) = oneshot::channel();
-        let bytes = request.events.iter().map(NewEvent::bytes).sum();
+        let watches: usize = request.events.iter().map(|event| event.watches.len()).sum();
+        let raised = watches * (1 + request.destination.webhook_ids.len());
+        let events: usize = request.events.iter().map(NewEvent::bytes).sum();
         (
             Self {
+                bytes: events + raised * RAISED_ROW_BYTES,
+                rows: request.events.len() + raised,
                 request,
-                bytes,
                 reply,
             },
             receiver,
@@ -166,12 +175,12 @@ impl Queue {
 
 impl Waiting {
     fn take_commit(&mut self) -> Vec<WaitingAppend> {
-        let (mut events, mut bytes) = (0, 0);
+        let (mut rows, mut bytes) = (0, 0);
         let mut commit = Vec::new();
         while let Some(next) = self.appends.front() {
-            events += next.request.events.len();
+            rows += next.rows;
             bytes += next.bytes;
-            if !commit.is_empty() && (events > COMMIT_EVENTS_MAX || bytes > COMMIT_BYTES_MAX) {
+            if !commit.is_empty() && (rows > COMMIT_ROWS_MAX || bytes > COMMIT_BYTES_MAX) {
                 break;
             }
             self.bytes -= next.bytes;

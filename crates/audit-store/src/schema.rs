@@ -72,8 +72,24 @@ diesel::table! {
         size -> BigInt,
         last_event_id -> Nullable<Binary>,
         last_received_at -> Nullable<BigInt>,
+        frontier -> Nullable<Binary>,
     }
 }
+
+diesel::table! {
+    log_tiles (ledger_id, level, tile_index) {
+        ledger_id -> BigInt,
+        level -> BigInt,
+        tile_index -> BigInt,
+        hashes -> Binary,
+    }
+}
+
+diesel::table! {
+    log_checkpoints (ledger_id) { ledger_id -> BigInt, size -> BigInt, note -> Text, signed_at -> BigInt, }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(ledgers, log_checkpoints);
 
 diesel::table! {
     ledger_actions (ledger_id, action) { ledger_id -> BigInt, action -> Text, }
@@ -236,6 +252,9 @@ pub(crate) mod sqlite {
             idempotency_hash -> Nullable<Binary>,
         }
     }
+
+    diesel::allow_tables_to_appear_in_same_query!(events, event_order);
+    diesel::allow_tables_to_appear_in_same_query!(events, event_ids);
 
     diesel::table! {
         event_ids (ledger_id, id) { ledger_id -> BigInt, id -> Binary, position -> BigInt, }

@@ -2,8 +2,9 @@
 
 use crate::append::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin};
 use crate::configuration::{increase_configuration_version, lock_configuration};
-use crate::connection::{DatabaseUrl, ReaderManager};
+use crate::connection::{DatabaseUrl, Purpose, ReaderManager};
 use crate::error::{Result, StoreError};
+use crate::log;
 use crate::migrate::migrate;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::rows::Rows;
@@ -73,6 +74,10 @@ impl Store {
     /// newer version of the program.
     pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
         migrate(url)?;
+        let placed = log::build_missing(&mut url.connect(Purpose::Write)?)?;
+        if placed > 0 {
+            ::log::info!("{placed} events from before the verifiable log have their place in it now");
+        }
         let queue = Arc::new(Queue::new(options.queue));
         let counters = Arc::new(WriterCounters::default());
         let listener = DeliveryListener::default();
@@ -150,6 +155,18 @@ impl Store {
         read_from(&self.readers, work)
     }
 
+    /// [`Self::query`], of which all reads see the same state of the database.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn query_at_once<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = connection_of(&self.readers)?;
+        connection.read_transaction(|connection| work(&mut Rows::new(connection)))
+    }
+
     /// Changes keys, plans, rules or tiers in one transaction, so that from its commit on nothing that relied on them
     /// is used any more. Blocks.
     ///
@@ -193,7 +210,7 @@ impl Store {
                 Err(error) => Err(error.into()),
             };
             if reply.send(outcome).is_err() {
-                log::debug!("nobody waits for the change any more");
+                ::log::debug!("nobody waits for the change any more");
             }
         }))?;
         receiver
@@ -225,7 +242,7 @@ impl Store {
         let writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
         for writer in writers {
             if writer.join().is_err() {
-                log::error!("a writer ended in a panic");
+                ::log::error!("a writer ended in a panic");
             }
         }
     }
@@ -251,8 +268,11 @@ fn read_from<T, E: From<StoreError>>(
     pool: &r2d2::Pool<ReaderManager>,
     work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let mut connection = pool
-        .get()
-        .map_err(|error| StoreError::Unreachable(error.to_string()))?;
+    let mut connection = connection_of(pool)?;
     work(&mut Rows::new(&mut connection))
+}
+
+fn connection_of(pool: &r2d2::Pool<ReaderManager>) -> Result<r2d2::PooledConnection<ReaderManager>> {
+    pool.get()
+        .map_err(|error| StoreError::Unreachable(error.to_string()))
 }

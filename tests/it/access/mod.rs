@@ -54,6 +54,7 @@ impl Fixture {
         match target {
             Target::None => String::new(),
             Target::Event => self.own.project().store(event()),
+            Target::Tile => "0/000.p/1".to_owned(),
             Target::Key => key_id(&self.own, &self.own.create_key("live")),
             Target::Rule => {
                 let rule = self
@@ -92,7 +93,7 @@ impl Fixture {
             Some(_) => self.target(route.target),
             None => segment.to_owned(),
         };
-        let path = route.path.split('/').map(segment).collect::<Vec<_>>().join("/");
+        let path = route.path.split('/').map(segment).collect::<Vec<_>>().join("/") + route.query;
         let mut request = client.request(route.method, &path);
         if let Some(body) = route.body {
             request = request.json(body(&self.own.project_id));

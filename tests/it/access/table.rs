@@ -24,6 +24,8 @@ pub(crate) enum Outcome {
 pub(crate) enum Target {
     None,
     Event,
+    /// The first tile of the log.
+    Tile,
     Key,
     Rule,
     Tier,
@@ -55,6 +57,8 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     pub(crate) target: Target,
     pub(crate) scope: Scope,
+    /// Parameters that the route needs.
+    pub(crate) query: &'static str,
     pub(crate) body: Option<fn(project_id: &str) -> Value>,
     pub(crate) master: Outcome,
     pub(crate) project: Outcome,
@@ -76,6 +80,7 @@ const fn both(method: &'static str, path: &'static str, status: u16) -> Route {
         path,
         target: Target::None,
         scope: Scope::Project,
+        query: "",
         body: None,
         master: Success(status),
         project: Success(status),
@@ -168,6 +173,26 @@ pub(crate) const ROUTES: &[Route] = &[
         test: NotFound,
         strangers_project: NotFound,
         ..both("GET", "/api/v1/events/:id", 200)
+    },
+    Route {
+        target: Target::Event,
+        test: NotFound,
+        viewer: Success(200),
+        strangers_project: NotFound,
+        ..both("GET", "/api/v1/events/:id/proof", 200)
+    },
+    both("GET", "/api/v1/log/checkpoint", 200),
+    both("GET", "/api/v1/log/key", 200),
+    Route {
+        query: "?from=0&to=0",
+        ..both("GET", "/api/v1/log/consistency", 200)
+    },
+    // Only the live log of the project has events.
+    Route {
+        target: Target::Tile,
+        test: NotFound,
+        strangers_project: NotFound,
+        ..both("GET", "/api/v1/log/tile/:path", 200)
     },
     Route {
         body: Some(new_key),

@@ -32,6 +32,18 @@ pub(super) struct IngestedBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1), extend("x-additive" = true))]
     errors: Vec<RefusedBody>,
+    /// Where the events are in the verifiable log; a stream has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "LogBody", extend("x-additive" = true))]
+    log: Option<LogBody>,
+}
+
+/// Where events are in the verifiable log.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LogPlace")]
+struct LogBody {
+    /// The size of a log that has all of them.
+    size: u64,
 }
 
 /// An event of an array that was refused.
@@ -56,6 +68,7 @@ impl From<Ingested> for IngestedBody {
             ids: ingested.ids,
             redacted_count: ingested.redacted_count,
             repeated_count: Some(ingested.repeated_count).filter(|count| *count > 0),
+            log: ingested.log_size.map(|size| LogBody { size }),
         }
     }
 }

@@ -2,21 +2,25 @@
 
 use super::watch::{Counts, Remembered, SeenEvent, Watch};
 use super::{
-    AppendOutcome, AppendRequest, Appended, Destination, Idempotency, KeyHash, LedgerId, Origin, Tokens,
+    AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, Idempotency, KeyHash, LedgerId,
+    Origin, Tokens,
 };
 use crate::alerts::AlertRow;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
-use audit_domain::{Comparison, Environment, EventId, ProjectId, Record, SentDigest, Stamp};
-use std::collections::HashMap;
+use audit_domain::{Comparison, Environment, EventId, ProjectId, Record, SentDigest, Stamp, Timestamp};
+use audit_ledger::{Frontier, Growth, Hash};
+use std::collections::{BTreeMap, HashMap};
 
 /// The end of a ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// How many events it holds.
     pub(crate) size: i64,
-    /// The stamp of the newest.
+    /// The latest id and time of receipt.
     pub(crate) last: Option<Stamp>,
+    /// The right edge of the tree over them.
+    pub(crate) frontier: Frontier,
 }
 
 /// An event with a key that is stored already.
@@ -51,6 +55,8 @@ pub(crate) struct NewRow {
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
     pub(crate) watches: Vec<Watch>,
+    /// By the clock of the node that it was sent to.
+    pub(crate) arrived_at: Timestamp,
 }
 
 /// Everything to write, and the answers to give once it is committed.
@@ -60,6 +66,8 @@ pub(crate) struct Plan {
     pub(crate) outcomes: Vec<AppendOutcome>,
     /// The state after the commit.
     pub(crate) after: Before,
+    /// The trees that grow.
+    pub(crate) growths: BTreeMap<LedgerId, Growth>,
     /// What groups counted.
     pub(crate) counts: Counts,
     /// The alerts that were raised.
@@ -75,6 +83,7 @@ pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
         outcomes: Vec::with_capacity(requests.len()),
         counts: Counts::new(std::mem::take(&mut before.remembered)),
         after: before,
+        growths: BTreeMap::new(),
         alerts: Vec::new(),
         deliveries: Vec::new(),
     };
@@ -97,14 +106,14 @@ impl Plan {
         if destination.configuration_version != self.after.configuration_version {
             return Err(StoreError::Stale);
         }
-        let Some(&head) = self.after.heads.get(&ledger_id) else {
+        let Some(head) = self.after.heads.get(&ledger_id) else {
             return Err(StoreError::Damaged {
                 what: "reference to a ledger",
             });
         };
         let first_row = self.rows.len();
         let mut keys_added = Vec::new();
-        let mut next = head;
+        let (mut next_seq, mut last) = (head.size, head.last);
         let mut appended = Vec::with_capacity(events.len());
         for event in events {
             if let Some(repeat) = event
@@ -115,8 +124,9 @@ impl Plan {
                 continue;
             }
             let mut record = event.record;
+            let arrived_at = record.stamp().received_at;
             if origin == Origin::Sent {
-                let stamp = record.stamp().following(next.last);
+                let stamp = record.stamp().following(last);
                 if stamp != record.stamp() {
                     record.restamp(stamp);
                 }
@@ -136,17 +146,16 @@ impl Plan {
             appended.push(Appended::Stored(stamp.id));
             self.rows.push(NewRow {
                 ledger_id,
-                seq: next.size,
+                seq: next_seq,
                 record,
                 action: event.action,
                 tokens: event.tokens,
                 idempotency: event.idempotency,
                 watches: event.watches,
+                arrived_at,
             });
-            next = Head {
-                size: next.size + 1,
-                last: Some(stamp.latest(next.last)),
-            };
+            next_seq += 1;
+            last = Some(stamp.latest(last));
         }
         let stored = (self.rows.len() - first_row) as u64;
         if origin == Origin::Sent
@@ -158,18 +167,35 @@ impl Plan {
             }
             return Err(error);
         }
-        self.after.heads.insert(ledger_id, next);
+        self.grow(ledger_id, first_row, last);
         self.count(&destination, first_row);
-        Ok(appended)
+        Ok(AppendedEvents {
+            events: appended,
+            log_size: next_seq.unsigned_abs(),
+        })
+    }
+
+    /// Takes the rows from `first_row` on into the ledger and its tree.
+    fn grow(&mut self, ledger_id: LedgerId, first_row: usize, last: Option<Stamp>) {
+        let rows = &self.rows[first_row..];
+        let Some(head) = self.after.heads.get_mut(&ledger_id).filter(|_| !rows.is_empty()) else {
+            return;
+        };
+        let tree = || Growth::new(head.frontier.clone());
+        let growth = self.growths.entry(ledger_id).or_insert_with(tree);
+        for row in rows {
+            growth.append(Hash::of_event(&row.record.content_hash()));
+        }
+        head.size += rows.len() as i64;
+        head.last = last;
     }
 
     /// Shows the rows from `first_row` on to the groups that they are counted for.
     fn count(&mut self, destination: &Destination, first_row: usize) {
         for row in &self.rows[first_row..] {
-            let Stamp { id, received_at } = row.record.stamp();
             let event = SeenEvent {
-                id,
-                received_at,
+                id: row.record.stamp().id,
+                arrived_at: row.arrived_at,
                 occurred_at: row.record.occurred_at(),
             };
             for alert in self.counts.observe(row.ledger_id, &row.watches, event) {

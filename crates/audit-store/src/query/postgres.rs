@@ -5,7 +5,7 @@
 //! two million rows. So it does not choose: the walk is tried over a bounded number of rows, and what that does not
 //! answer is asked of the inverted index.
 
-use super::Candidates;
+use super::{Candidates, LoggedEvent};
 use crate::append::LedgerId;
 use crate::append::sqlite::read_id;
 use crate::error::{Result, StoreError};
@@ -150,6 +150,66 @@ fn read_row(row: Row) -> Result<StoredEvent> {
 }
 
 /// One event by its id.
+/// The events of a ledger from `start` on, in the order of the log.
+pub(crate) fn logged(
+    connection: &mut PgConnection,
+    ledger_id: LedgerId,
+    start: i64,
+    limit: i64,
+) -> Result<Vec<LoggedEvent>> {
+    let rows = events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::seq.ge(start))
+        .order(events::seq)
+        .limit(limit)
+        .select((events::seq, COLUMNS))
+        .load::<(i64, Columns)>(connection)?;
+    let read = |(seq, columns): (i64, Columns)| {
+        let event = read_columns(columns)?;
+        Ok(LoggedEvent {
+            seq: seq.cast_unsigned(),
+            event,
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// The place of an event in its ledger.
+pub(crate) fn seq(connection: &mut PgConnection, ledger_id: LedgerId, id: EventId) -> Result<Option<i64>> {
+    Ok(events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::id.eq(id.to_bytes().as_slice()))
+        .select(events::seq)
+        .first(connection)
+        .optional()?)
+}
+
+type Columns = (Vec<u8>, i64, Vec<u8>, bool, String);
+
+const COLUMNS: (
+    events::id,
+    events::occurred_at,
+    events::content_hash,
+    events::redacted,
+    events::body,
+) = (
+    events::id,
+    events::occurred_at,
+    events::content_hash,
+    events::redacted,
+    events::body,
+);
+
+fn read_columns((id, occurred_at, content_hash, redacted, body): Columns) -> Result<StoredEvent> {
+    read_row(Row {
+        id,
+        occurred_at,
+        content_hash,
+        redacted,
+        body,
+    })
+}
+
 pub(crate) fn event(
     connection: &mut PgConnection,
     ledger_id: LedgerId,
@@ -158,23 +218,8 @@ pub(crate) fn event(
     let row = events::table
         .filter(events::ledger_id.eq(ledger_id.0))
         .filter(events::id.eq(id.to_bytes().as_slice()))
-        .select((
-            events::id,
-            events::occurred_at,
-            events::content_hash,
-            events::redacted,
-            events::body,
-        ))
-        .first::<(Vec<u8>, i64, Vec<u8>, bool, String)>(connection)
+        .select(COLUMNS)
+        .first::<Columns>(connection)
         .optional()?;
-    row.map(|(id, occurred_at, content_hash, redacted, body)| {
-        read_row(Row {
-            id,
-            occurred_at,
-            content_hash,
-            redacted,
-            body,
-        })
-    })
-    .transpose()
+    row.map(read_columns).transpose()
 }

@@ -1,12 +1,12 @@
 //! Candidates on SQLite: posting lists of the inverted index, which come in row-id order, and so in the answer's.
 
-use super::Candidates;
+use super::{Candidates, LoggedEvent};
 use crate::append::LedgerId;
 use crate::append::sqlite::{Matches, read_id};
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::ledgers::{ledger_size, total_size};
-use crate::schema::sqlite::{event_ids, event_index, events};
+use crate::schema::sqlite::{event_ids, event_index, event_order, events};
 use crate::tokens::{Term, fts5_expression, ledger_token};
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
 use diesel::prelude::*;
@@ -200,6 +200,46 @@ fn read_row((position, id, content_hash, redacted, canonical): Row) -> Result<St
 }
 
 /// One event by its id.
+/// The events of a ledger from `start` on, in the order of the log.
+pub(crate) fn logged(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    start: i64,
+    limit: i64,
+) -> Result<Vec<LoggedEvent>> {
+    let rows = event_order::table
+        .inner_join(events::table.on(events::position.eq(event_order::position)))
+        .filter(event_order::ledger_id.eq(ledger_id.0))
+        .filter(event_order::seq.ge(start))
+        .order(event_order::seq)
+        .limit(limit)
+        .select((event_order::seq, COLUMNS))
+        .load::<(i64, Row)>(connection)?;
+    let read = |(seq, row): (i64, Row)| {
+        let event = read_row(row)?;
+        Ok(LoggedEvent {
+            seq: seq.cast_unsigned(),
+            event,
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// The place of an event in its ledger.
+pub(crate) fn seq(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    id: EventId,
+) -> Result<Option<i64>> {
+    Ok(event_ids::table
+        .inner_join(events::table.on(events::position.eq(event_ids::position)))
+        .filter(event_ids::ledger_id.eq(ledger_id.0))
+        .filter(event_ids::id.eq(id.to_bytes().as_slice()))
+        .select(events::seq)
+        .first(connection)
+        .optional()?)
+}
+
 pub(crate) fn event(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,

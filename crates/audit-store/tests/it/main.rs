@@ -101,4 +101,5 @@ pub(crate) fn append(store: &Store, destination: &Destination, events: Vec<NewEv
     store
         .append_blocking(destination.clone(), events)
         .expect("the events are stored")
+        .events
 }

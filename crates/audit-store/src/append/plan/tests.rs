@@ -1,7 +1,7 @@
 use super::*;
 use crate::append::NewEvent;
 use crate::append::watch::{Counted, GroupCount, GroupHash, Watch, Watcher};
-use audit_domain::{Event, Timestamp};
+use audit_domain::Event;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -46,8 +46,24 @@ fn request(daily_events_max: Option<u64>, events: Vec<NewEvent>) -> AppendReques
     }
 }
 
+/// The edge of a tree of so many events.
+fn frontier_of(size: u64) -> Frontier {
+    let mut frontier = Frontier::new();
+    for number in 0..size {
+        frontier.append(Hash::of_leaf(&number.to_be_bytes()));
+    }
+    frontier
+}
+
 fn before() -> Before {
-    let heads = HashMap::from([(LEDGER, Head { size: 10, last: None })]);
+    let heads = HashMap::from([(
+        LEDGER,
+        Head {
+            size: 10,
+            last: None,
+            frontier: frontier_of(10),
+        },
+    )]);
     Before {
         configuration_version: 5,
         heads,
@@ -94,7 +110,11 @@ fn a_repeated_key_is_stored_once_within_and_across_requests() {
     );
     let id = plan.rows[0].record.stamp().id;
     assert_eq!(plan.rows.len(), 1);
-    let outcomes: Vec<_> = plan.outcomes.into_iter().map(Result::unwrap).collect();
+    let outcomes: Vec<_> = plan
+        .outcomes
+        .into_iter()
+        .map(|outcome| outcome.unwrap().events)
+        .collect();
     let first = vec![
         Appended::Stored(id),
         Appended::Repeated(id),
@@ -124,11 +144,18 @@ fn a_request_past_the_daily_limit_leaves_no_trace() {
         Err(StoreError::DailyLimit { limit: 9 })
     ));
     assert!(matches!(
-        plan.outcomes[1].as_deref(),
+        plan.outcomes[1]
+            .as_ref()
+            .map(|appended| appended.events.as_slice()),
         Ok([Appended::Stored(_), Appended::Stored(_)])
     ));
     assert!(
-        matches!(plan.outcomes[2].as_deref(), Ok([Appended::Repeated(_)])),
+        matches!(
+            plan.outcomes[2]
+                .as_ref()
+                .map(|appended| appended.events.as_slice()),
+            Ok([Appended::Repeated(_)])
+        ),
         "a repeat uses nothing up"
     );
     assert!(matches!(plan.outcomes[3], Err(StoreError::DailyLimit { .. })));
@@ -174,7 +201,7 @@ impl GroupCount for Count {
             group_key: "g".to_owned(),
             event_count: 3,
             sample_event_ids: vec![event.id],
-            fired_at: event.received_at,
+            fired_at: event.arrived_at,
             acknowledged_at: None,
             resolved_at: None,
         }))
@@ -242,4 +269,51 @@ fn a_refused_request_is_not_counted() {
     assert!(plan.alerts.is_empty());
     let remembered = plan.counts.changed();
     assert_eq!(remembered[&(LEDGER, GroupHash::of(&["g"]))].0, [1]);
+}
+
+/// Remembers when it was told that the event arrived.
+#[derive(Debug)]
+struct LastArrival(Timestamp);
+
+impl Watcher for EveryArrival {
+    fn resume(&self, _: Option<&[u8]>) -> Box<dyn GroupCount> {
+        Box::new(LastArrival(Timestamp::from_seconds(0)))
+    }
+}
+
+#[derive(Debug)]
+struct EveryArrival;
+
+impl GroupCount for LastArrival {
+    fn observe(&mut self, event: SeenEvent) -> Counted {
+        self.0 = event.arrived_at;
+        Counted::Changed
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn expires_at(&self) -> Timestamp {
+        self.0
+    }
+}
+
+#[test]
+fn counts_go_by_the_clock_of_the_node_and_not_by_one_that_was_ahead() {
+    let mut before = before();
+    let ahead = Stamp {
+        id: EventId::new(Timestamp::from_seconds(500), [1; 10]),
+        received_at: Timestamp::from_seconds(500),
+    };
+    before.heads.get_mut(&LEDGER).unwrap().last = Some(ahead);
+    let watch = Watch {
+        group: GroupHash::of(&["g"]),
+        watcher: Arc::new(EveryArrival),
+    };
+    let sent = event(100_000, None, "a").watched(vec![watch]);
+    let plan = plan(vec![request(None, vec![sent])], before);
+    assert_eq!(plan.rows[0].record.stamp().received_at, ahead.received_at);
+    let (_, arrived_at) = &plan.counts.changed()[&(LEDGER, GroupHash::of(&["g"]))];
+    assert_eq!(*arrived_at, Timestamp::from_seconds(100));
 }

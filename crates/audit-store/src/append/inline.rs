@@ -1,7 +1,7 @@
-//! Appending what was claimed, within the transaction that claims it.
+//! Appending within a transaction that does something else as well.
 
-use super::{AppendRequest, Appended, Destination, NewEvent, Origin, append};
-use crate::error::{Result, StoreError};
+use super::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin, append};
+use crate::error::StoreError;
 use crate::ledgers::KnownActions;
 use crate::rows::Rows;
 use audit_domain::Timestamp;
@@ -17,11 +17,34 @@ impl Rows<'_> {
         destination: Destination,
         events: Vec<NewEvent>,
         now: Timestamp,
-    ) -> Result<Vec<Appended>> {
+    ) -> AppendOutcome {
+        self.append(destination, events, Origin::Claimed, now)
+    }
+
+    /// Appends events as [`crate::Store::append`] does, in this transaction.
+    ///
+    /// # Errors
+    /// As [`crate::Store::append`].
+    pub fn append_sent(
+        &mut self,
+        destination: Destination,
+        events: Vec<NewEvent>,
+        now: Timestamp,
+    ) -> AppendOutcome {
+        self.append(destination, events, Origin::Sent, now)
+    }
+
+    fn append(
+        &mut self,
+        destination: Destination,
+        events: Vec<NewEvent>,
+        origin: Origin,
+        now: Timestamp,
+    ) -> AppendOutcome {
         let request = AppendRequest {
             destination,
             events,
-            origin: Origin::Claimed,
+            origin,
         };
         // What a writer remembers it reads again when it finds the ledger longer than it left it.
         let mut actions = KnownActions::default();

@@ -1,0 +1,304 @@
+//! The verifiable log: signing its checkpoints, and proving what is in it.
+
+use crate::error::{AppError, Result};
+use crate::service::{AuditLog, Scope, Selection};
+use audit_auth::Principal;
+use audit_domain::{ContentHash, EventId, Timestamp, Violations};
+use audit_ledger::{
+    Checkpoint, ConsistencyProof, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
+    TileId, TileSet, VerifierKey,
+};
+use audit_store::{CheckpointRow, LedgerId, Rows, StoreError};
+use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
+use std::sync::Arc;
+
+/// The names of the service's own secrets for the log.
+const KEY: &str = "log_key";
+const NAME: &str = "log_name";
+/// Checkpoints that one transaction signs, at most.
+const SIGNED_TOGETHER_MAX: usize = 100;
+
+/// That an event is in the log.
+#[derive(Clone, Debug)]
+pub struct EventProof {
+    /// Its place.
+    pub seq: u64,
+    /// The leaf.
+    pub content_hash: ContentHash,
+    /// Leads from the leaf to the root of the checkpoint.
+    pub inclusion: InclusionProof,
+    /// A signed note (C2SP `tlog-checkpoint`).
+    pub checkpoint: String,
+}
+
+impl AuditLog {
+    /// The key that verifies the log's checkpoints.
+    ///
+    /// # Errors
+    /// When the database cannot be asked, or holds a key that the encryption key does not open.
+    pub fn log_key(&self) -> Result<VerifierKey> {
+        Ok(self.log_signer()?.verifier().clone())
+    }
+
+    /// The signed checkpoint of a project's log, of the environment that the principal reads, with everything in it that
+    /// was acknowledged before.
+    ///
+    /// # Errors
+    /// When the principal does not reach the project.
+    pub fn log_checkpoint(&self, principal: &Principal, selection: Selection) -> Result<String> {
+        let scope = self.store.read(|rows| self.scope(rows, principal, selection))?;
+        self.checkpoint_of(&scope)
+    }
+
+    /// A tile of a project's log, as it is served.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when the tree has no such tile.
+    pub fn log_tile(&self, principal: &Principal, selection: Selection, id: TileId) -> Result<Vec<u8>> {
+        self.store.query(|rows| {
+            let scope = self.scope(rows, principal, selection)?;
+            let tile = rows.log_tile(scope.ledger_id, id)?;
+            Ok(tile.ok_or(AppError::NotFound("tile"))?.encode())
+        })
+    }
+
+    /// That an event which the principal may see is in the log.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when there is no such event.
+    pub fn event_proof(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        id: EventId,
+    ) -> Result<EventProof> {
+        let (scope, seq, content_hash) = self.store.query(|rows| {
+            let scope = self.scope(rows, principal, selection)?;
+            let event = self.visible_event(rows, &scope, principal, id)?;
+            let seq = rows.event_seq(scope.ledger_id, id)?;
+            Ok::<_, AppError>((scope, seq.ok_or(AppError::NotFound("event"))?, event.content_hash))
+        })?;
+        let (checkpoint, size) = self.checkpoint_with(&scope, seq)?;
+        let subtrees = InclusionProof::subtrees(seq, size).map_err(AppError::internal)?;
+        let tiles = self
+            .store
+            .query(|rows| tiles_for(rows, scope.ledger_id, subtrees, size))?;
+        let inclusion = InclusionProof::prove(seq, size, |subtree| tiles.hash(subtree));
+        Ok(EventProof {
+            seq,
+            content_hash,
+            inclusion: inclusion.map_err(AppError::internal)?,
+            checkpoint,
+        })
+    }
+
+    /// That the log at size `to` begins with all that it had at size `from`.
+    ///
+    /// # Errors
+    /// When the sizes are none that the log has had, in this order.
+    pub fn log_consistency(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        from: u64,
+        to: u64,
+    ) -> Result<ConsistencyProof> {
+        self.store.query(|rows| {
+            let scope = self.scope(rows, principal, selection)?;
+            let size = rows.log_frontier(scope.ledger_id)?.size();
+            if to > size {
+                return Err(Violations::one("to", format!("the log has {size} events")).into());
+            }
+            let subtrees = ConsistencyProof::subtrees(from, to);
+            let subtrees = subtrees.map_err(|error| Violations::one("from", error))?;
+            let tiles = tiles_for(rows, scope.ledger_id, subtrees, to)?;
+            ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
+        })
+    }
+
+    /// Signs a checkpoint of every log that has grown since its last. To be called every second.
+    ///
+    /// # Errors
+    /// When the database cannot be written; what is left is signed the next time.
+    pub fn sign_checkpoints(&self) -> Result<()> {
+        let grown = self.store.read(|rows| rows.ledgers_to_sign())?;
+        if grown.is_empty() {
+            return Ok(());
+        }
+        let signer = self.log_signer()?.clone();
+        let now = self.clock.now();
+        for some in grown.chunks(SIGNED_TOGETHER_MAX) {
+            let (some, signer) = (some.to_vec(), signer.clone());
+            self.store.write(move |rows| -> Result<()> {
+                for ledger_id in some {
+                    sign(rows, ledger_id, &signer, now)?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Goes on under a new name: checkpoints signed so far speak of another log. For a database that was restored from a
+    /// backup, and so lost what has been signed since.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_new_log_name(&self) -> Result<String> {
+        let name = self.new_log_name();
+        let now = self.clock.now();
+        self.store.write(move |rows| -> Result<String> {
+            rows.delete_secret(NAME)?;
+            rows.insert_secret(NAME, name.as_bytes(), now)?;
+            rows.delete_log_checkpoints()?;
+            Ok(name)
+        })
+    }
+
+    fn checkpoint_of(&self, scope: &Scope) -> Result<String> {
+        let size = self.store.read(|rows| rows.ledger_size(scope.ledger_id))?;
+        let last = size.checked_sub(1);
+        match last {
+            Some(last) => Ok(self.checkpoint_with(scope, last)?.0),
+            None => Ok(self.signed(scope.ledger_id)?.note),
+        }
+    }
+
+    /// A checkpoint of a log that has the event at `seq`, and its size.
+    fn checkpoint_with(&self, scope: &Scope, seq: u64) -> Result<(String, u64)> {
+        let stored = self.store.read(|rows| rows.log_checkpoint(scope.ledger_id))?;
+        let checkpoint = match stored.filter(|stored| stored.size > seq) {
+            Some(stored) => stored,
+            None => self.signed(scope.ledger_id)?,
+        };
+        if checkpoint.size <= seq {
+            // The log does not continue what was signed, which the log says and `log verify` explains.
+            return Err(AppError::internal(StoreError::Damaged { what: "log" }));
+        }
+        Ok((checkpoint.note, checkpoint.size))
+    }
+
+    fn signed(&self, ledger_id: LedgerId) -> Result<CheckpointRow> {
+        let (signer, now) = (self.log_signer()?.clone(), self.clock.now());
+        self.store.write(move |rows| sign(rows, ledger_id, &signer, now))
+    }
+
+    /// What signs checkpoints; made at the first use.
+    fn log_signer(&self) -> Result<&LogSigner> {
+        if let Some(signer) = self.log_signer.get() {
+            return Ok(signer);
+        }
+        let key = self.settings.encryption_key.clone();
+        let seed = WebhookSecret::from_bytes(self.entropy.bytes());
+        let sealed = sealing::seal(&seed, key.as_ref(), KEY.as_bytes(), self.entropy.bytes());
+        let (name, now) = (self.new_log_name(), self.clock.now());
+        // Several nodes may come here at once: one of them makes the key.
+        let (sealed, name) = self.store.configure(move |rows| -> Result<(Vec<u8>, Vec<u8>)> {
+            if rows.secret(KEY)?.is_none() {
+                rows.insert_secret(KEY, &sealed, now)?;
+                rows.insert_secret(NAME, name.as_bytes(), now)?;
+            }
+            let damaged = || {
+                AppError::from(StoreError::Damaged {
+                    what: "key of the log",
+                })
+            };
+            let sealed = rows.secret(KEY)?.ok_or_else(damaged)?;
+            Ok((sealed, rows.secret(NAME)?.ok_or_else(damaged)?))
+        })?;
+        let signer = LogSigner::open(&sealed, &name, key.as_ref())?;
+        Ok(self.log_signer.get_or_init(|| signer))
+    }
+
+    fn new_log_name(&self) -> String {
+        format!("audit-log-{:016x}", u64::from_be_bytes(self.entropy.bytes()))
+    }
+}
+
+/// What signs the checkpoints of a deployment.
+#[derive(Clone, Debug)]
+pub(crate) struct LogSigner {
+    key: Arc<SigningKey>,
+}
+
+impl LogSigner {
+    fn open(sealed: &[u8], name: &[u8], key: Option<&EncryptionKey>) -> Result<Self> {
+        let seed = sealing::open(sealed, key, KEY.as_bytes())?;
+        let name = String::from_utf8_lossy(name);
+        let name = KeyName::parse(&name).map_err(AppError::internal)?;
+        let key = SigningKey::from_seed(name, seed.as_bytes()).map_err(AppError::internal)?;
+        Ok(Self { key: key.into() })
+    }
+
+    fn verifier(&self) -> &VerifierKey {
+        self.key.verifier()
+    }
+
+    /// The name of one log among those of the deployment.
+    fn origin(&self, ledger: &str) -> Result<Origin> {
+        let text = format!("{}/{ledger}", self.verifier().name().as_str());
+        Origin::parse(&text).map_err(AppError::internal)
+    }
+}
+
+/// The newest checkpoint of a log: the last one, or one that is signed now because the log has grown. A log that does not
+/// continue the last one is not signed.
+fn sign(
+    rows: &mut Rows<'_>,
+    ledger_id: LedgerId,
+    signer: &LogSigner,
+    now: Timestamp,
+) -> Result<CheckpointRow> {
+    let last = rows.lock_log_checkpoint(ledger_id)?;
+    let head = rows.log_frontier(ledger_id)?.head();
+    let origin = signer.origin(&rows.ledger_name(ledger_id)?)?;
+    let signed = match &last {
+        Some(last) if last.size == head.size => return Ok(last.clone()),
+        None => signer.key.sign(Checkpoint::new(origin, head)),
+        Some(row) => {
+            let keys = [signer.verifier().clone()];
+            let opened = SignedCheckpoint::open(&row.note, &origin, &keys).map_err(AppError::internal)?;
+            let proved = continues(rows, ledger_id, row.size, head.size);
+            let signed = proved.and_then(|proof| {
+                let signed = signer.key.sign_successor(&opened, head, &proof);
+                signed.map_err(AppError::internal)
+            });
+            match signed {
+                Ok(signed) => signed,
+                Err(error) => {
+                    log::error!(
+                        "the log {origin} does not continue its checkpoint of size {}: {error}",
+                        row.size
+                    );
+                    return Ok(row.clone());
+                }
+            }
+        }
+    };
+    let row = CheckpointRow {
+        size: signed.head().size,
+        note: signed.note().to_owned(),
+        signed_at: now,
+    };
+    rows.put_log_checkpoint(ledger_id, &row)?;
+    Ok(row)
+}
+
+fn continues(rows: &mut Rows<'_>, ledger_id: LedgerId, from: u64, to: u64) -> Result<ConsistencyProof> {
+    let subtrees = ConsistencyProof::subtrees(from, to).map_err(AppError::internal)?;
+    let tiles = tiles_for(rows, ledger_id, subtrees, to)?;
+    ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
+}
+
+/// The tiles that have the hashes of `subtrees`.
+fn tiles_for(rows: &mut Rows<'_>, ledger_id: LedgerId, subtrees: Vec<Subtree>, size: u64) -> Result<TileSet> {
+    let needed = TileSet::needed(subtrees, size).map_err(AppError::internal)?;
+    let mut tiles = TileSet::default();
+    for id in needed {
+        // What is missing the proof will say.
+        if let Some(tile) = rows.log_tile(ledger_id, id)? {
+            tiles.insert(tile);
+        }
+    }
+    Ok(tiles)
+}

@@ -1,0 +1,96 @@
+//! `/api/v1/log` and `/api/v1/events/{id}/proof`.
+
+use super::{About, PathParameter, Plain, Sample, Tag};
+use crate::error_code::ErrorCode;
+use crate::schema::Id;
+use audit_domain::EventId;
+use schemars::json_schema;
+
+const NOTE: Plain = Plain {
+    status: 200,
+    content_type: Some("text/plain"),
+    json_type: "string",
+};
+
+pub(crate) fn checkpoint() -> About {
+    About {
+        description: "A signed note: the name of the log, its size and the root of its tree, in the format of C2SP \
+                      `tlog-checkpoint`. It has everything that was acknowledged before.",
+        outcome: "The newest checkpoint.",
+        plain: Some(NOTE),
+        errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+        is_additive: true,
+        ..About::new("get_log_checkpoint", Tag::Log, "Read the checkpoint")
+    }
+}
+
+pub(crate) fn tile() -> About {
+    About {
+        description: "Up to 256 neighbouring hashes of the tree, 32 bytes each, in the format of C2SP `tlog-tiles`. \
+                      Level 0 has the hashes of leaves: `SHA-256(0x00 || content hash)`. A full tile never changes.",
+        path: Some(PathParameter {
+            description: "Level and index, and the width of a partial tile: `0/x001/x234/067` or `0/000.p/7`.",
+            schema: |_| json_schema!({"type": "string"}),
+            example: "0/000.p/1",
+            refusal: ErrorCode::NotFound,
+        }),
+        outcome: "The hashes.",
+        plain: Some(Plain {
+            content_type: Some("application/octet-stream"),
+            ..NOTE
+        }),
+        errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+        is_additive: true,
+        ..About::new("get_log_tile", Tag::Log, "Read a tile of the tree")
+    }
+}
+
+pub(crate) fn key() -> About {
+    About {
+        description: "The deployment's Ed25519 key as C2SP `signed-note` writes it: name, key id, public key. Keep it \
+                      somewhere else than what it is to verify.",
+        outcome: "The key that verifies checkpoints.",
+        plain: Some(NOTE),
+        errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+        is_additive: true,
+        ..About::new("get_log_key", Tag::Log, "Read the public key")
+    }
+}
+
+pub(crate) fn proof() -> About {
+    About {
+        description: "The event's place in the log, and the hashes that lead from its content hash to the root of the \
+                      checkpoint. A viewer token proves what it can read.",
+        path: Some(PathParameter {
+            description: "The id of the event.",
+            schema: |generator| generator.subschema_for::<Id<EventId>>(),
+            example: "evt_01M7YBDWMHNWK91QZQDZCEC02X",
+            refusal: ErrorCode::NotFound,
+        }),
+        outcome: "That the event is in the log.",
+        answers: &[Sample(
+            "example",
+            r#"{
+                "seq": 1, "content_hash": "sha256:eb4f204992b9c4db0a2b3efcf4b0179a2f7fbc9d33cb75ea964a664702d46e5a",
+                "inclusion": ["4ti0sSFJI4tq9ir51ZSZd7atRj8YaOVJT6RMa+wRq4U="],
+                "checkpoint": "audit-log-33ea0d660239eab4/e08c3d15-61b1-4005-9dc1-2205d270c86f/live\n2\n…"
+            }"#,
+        )],
+        is_additive: true,
+        ..About::new("get_event_proof", Tag::Log, "Prove that an event is in the log")
+    }
+}
+
+pub(crate) fn consistency() -> About {
+    About {
+        description: "The hashes that lead to the roots of both sizes: nothing that was there at the earlier one was \
+                      changed, removed or moved since.",
+        outcome: "That the log at size `to` begins with all it had at size `from`.",
+        answers: &[Sample(
+            "example",
+            r#"{"from": 1, "to": 2, "consistency": ["4ti0sSFJI4tq9ir51ZSZd7atRj8YaOVJT6RMa+wRq4U="]}"#,
+        )],
+        is_additive: true,
+        ..About::new("get_log_consistency", Tag::Log, "Prove that the log only grew")
+    }
+}

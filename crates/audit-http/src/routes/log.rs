@@ -1,0 +1,150 @@
+//! `/api/v1/log` and `/api/v1/events/{id}/proof`: what an auditor checks.
+//!
+//! Checkpoints, tiles and the key are served in the formats of C2SP, as plain text and bytes, for tools that know those.
+
+use crate::caller::{Caller, Keys, Readers};
+use crate::error::ApiError;
+use crate::input::{Fielded, Parameters, ProjectParameters};
+use crate::parameters::WholeNumber;
+use crate::reply::Reply;
+use crate::schema::{ContentHashText, absent_not_null};
+use actix_web::http::header::{CACHE_CONTROL, ContentType};
+use actix_web::{HttpResponse, web};
+use audit_app::{AppError, EventProof, TileId};
+use audit_domain::{EventId, Fields};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A full tile never changes.
+const FULL_TILE_CACHE: &str = "private, max-age=31536000, immutable";
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ProofBody {
+    /// The place of the event in the log, from 0.
+    seq: u64,
+    #[schemars(with = "ContentHashText")]
+    content_hash: String,
+    /// The hashes that lead from the event to the root of the checkpoint (RFC 9162 §2.1.3), in base64.
+    inclusion: Vec<String>,
+    /// A signed note (C2SP `tlog-checkpoint`).
+    checkpoint: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ConsistencyBody {
+    from: u64,
+    to: u64,
+    /// The hashes that lead to both roots (RFC 9162 §2.1.4), in base64.
+    consistency: Vec<String>,
+}
+
+/// Two sizes of a log.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct ConsistencyQuery {
+    /// The earlier size.
+    #[schemars(example = 1)]
+    from: u64,
+    /// The later size.
+    #[schemars(example = 2)]
+    to: u64,
+}
+
+impl Fielded for ConsistencyQuery {
+    type Read = (u64, u64);
+
+    fn read(fields: &mut Fields<'_>) -> Option<(u64, u64)> {
+        let from = fields.required_parsed::<WholeNumber>("from");
+        let to = fields.required_parsed::<WholeNumber>("to");
+        Some((from?.0 as u64, to?.0 as u64))
+    }
+}
+
+impl From<EventProof> for ProofBody {
+    fn from(proof: EventProof) -> Self {
+        Self {
+            seq: proof.seq,
+            content_hash: proof.content_hash.to_string(),
+            inclusion: proof.inclusion.to_base64(),
+            checkpoint: proof.checkpoint,
+        }
+    }
+}
+
+/// The newest signed checkpoint.
+pub(super) async fn checkpoint(
+    caller: Caller<Keys>,
+    parameters: ProjectParameters,
+) -> Result<HttpResponse, ApiError> {
+    let selection = parameters.read()?;
+    let note = caller
+        .run(move |service, principal| service.log_checkpoint(&principal, selection))
+        .await?;
+    Ok(HttpResponse::Ok()
+        .content_type(ContentType::plaintext())
+        .body(note))
+}
+
+/// A tile of hashes.
+pub(super) async fn tile(
+    caller: Caller<Keys>,
+    parameters: ProjectParameters,
+    path: web::Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let selection = parameters.read()?;
+    let id: TileId = format!("tile/{path}")
+        .parse()
+        .map_err(|_| AppError::NotFound("tile"))?;
+    let bytes = caller
+        .run(move |service, principal| service.log_tile(&principal, selection, id))
+        .await?;
+    let mut response = HttpResponse::Ok();
+    response.content_type(ContentType::octet_stream());
+    if id.is_full() {
+        response.insert_header((CACHE_CONTROL, FULL_TILE_CACHE));
+    }
+    Ok(response.body(bytes))
+}
+
+/// The key that verifies checkpoints.
+pub(super) async fn key(
+    caller: Caller<Keys>,
+    parameters: ProjectParameters,
+) -> Result<HttpResponse, ApiError> {
+    parameters.read()?;
+    let key = caller.run(move |service, _| service.log_key()).await?;
+    Ok(HttpResponse::Ok()
+        .content_type(ContentType::plaintext())
+        .body(format!("{key}\n")))
+}
+
+/// That an event is in the log.
+pub(super) async fn proof(
+    caller: Caller<Readers>,
+    parameters: ProjectParameters,
+    id: web::Path<String>,
+) -> Result<Reply<ProofBody>, ApiError> {
+    let selection = parameters.read()?;
+    let id: EventId = id.parse().map_err(|_| AppError::NotFound("event"))?;
+    let proof = caller
+        .run(move |service, principal| service.event_proof(&principal, selection, id))
+        .await?;
+    Ok(Reply::ok(proof.into()))
+}
+
+/// That the log at one size begins with the log at an earlier one.
+pub(super) async fn consistency(
+    caller: Caller<Keys>,
+    parameters: Parameters<ConsistencyQuery>,
+) -> Result<Reply<ConsistencyBody>, ApiError> {
+    let (selection, (from, to)) = parameters.read()?;
+    let proof = caller
+        .run(move |service, principal| service.log_consistency(&principal, selection, from, to))
+        .await?;
+    Ok(Reply::ok(ConsistencyBody {
+        from,
+        to,
+        consistency: proof.to_base64(),
+    }))
+}
