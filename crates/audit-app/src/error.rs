@@ -43,7 +43,7 @@ pub enum AppError {
     #[error("webhooks need a paid plan")]
     WebhooksNotAvailable,
     /// A webhook's secret cannot be read.
-    #[error("a webhook's secret cannot be read: {0}")]
+    #[error(transparent)]
     SealedSecret(#[from] OpenError),
     /// The alert is where no way leads to what was asked.
     #[error(transparent)]

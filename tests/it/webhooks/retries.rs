@@ -104,7 +104,10 @@ fn a_pending_delivery_can_be_tried_at_once_and_keeps_its_schedule(database: Data
     let pending = subscription.wait_for_attempts(2);
     assert_eq!(pending["status"], "pending", "there are more attempts to come");
     let wait = seconds_to_next_attempt(&pending);
-    assert!((3_500.0..3_970.0).contains(&wait), "as the schedule had it: {wait} s");
+    assert!(
+        (3_500.0..3_970.0).contains(&wait),
+        "as the schedule had it: {wait} s"
+    );
     subscription.master.retry_delivery(&pending);
     let delivered = subscription.wait_for_status("delivered");
     assert_eq!(numbers(&delivered), [1, 2, 3]);
