@@ -9,13 +9,14 @@ use audit_auth::{Credential, Principal};
 use audit_domain::{
     Environment, Event, EventId, ProjectId, Record, Stamp, Timestamp, Violation, Violations, json,
 };
-use audit_store::{Appended, Destination, NewEvent, StoreError};
+use audit_store::{Appended, Destination, NewEvent, Rows, StoreError};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// Events of one request, at most.
 pub const BATCH_EVENTS_MAX: usize = 100;
-/// How often a request is prepared anew because the configuration changed while it was on its way.
+/// How often a request is prepared anew because the configuration changed while it was on its way. After that it takes
+/// its turn among the changes, so that whoever keeps changing something keeps nobody from storing events.
 const STALE_RETRIES_MAX: usize = 5;
 
 /// What became of a request with events.
@@ -70,15 +71,14 @@ impl AuditLog {
     ) -> Result<Ingested> {
         // What is in memory is relied upon until the transaction says that it is stale; an error could be due to it
         // as well, so it stands only when a look at the database confirms it.
-        let mut version = None;
         if let Some(sender) = self.known_sender(credential, selection) {
-            version = Some(sender.destination.configuration_version);
+            let version = sender.destination.configuration_version;
             match self.attempt(&sender, body).await {
                 Ok(ingested) => return Ok(ingested),
                 Err(error) if is_final(&error) => return Err(error),
                 Err(error) => {
                     let sender = self.sender(credential, selection).await?;
-                    if Some(sender.destination.configuration_version) == version {
+                    if sender.destination.configuration_version == version {
                         return Err(error);
                     }
                 }
@@ -91,10 +91,33 @@ impl AuditLog {
                 outcome => return outcome,
             }
         }
-        log::warn!(
-            "the configuration changed {STALE_RETRIES_MAX} times during one request (first version {version:?})"
-        );
-        Err(AppError::Unavailable(StoreError::Stale))
+        self.ingest_in_turn(credential, selection, body).await
+    }
+
+    /// Prepares and stores in one transaction, during which nothing that is configured changes.
+    async fn ingest_in_turn(
+        self: &Arc<Self>,
+        credential: &Credential,
+        selection: Selection,
+        body: &[u8],
+    ) -> Result<Ingested> {
+        let (this, credential, body) = (Arc::clone(self), credential.clone(), body.to_vec());
+        let stored = tokio::task::spawn_blocking(move || {
+            let service = Arc::clone(&this);
+            this.store.configure(move |rows| {
+                let sender = service.find_sender(rows, &credential, selection)?;
+                let (events, rest) = service.prepare(&sender, &body)?.split();
+                match rows.append_sent(sender.destination, events, service.clock.now()) {
+                    Ok(appended) => rest.conclude(appended),
+                    Err(error) => Err(service.append_error(error)),
+                }
+            })
+        });
+        let ingested = stored
+            .await
+            .unwrap_or_else(|error| Err(AppError::internal(error)))?;
+        self.wake_deliveries();
+        Ok(ingested)
     }
 
     /// Stores events for a project without a credential, as the command line does.
@@ -164,25 +187,31 @@ impl AuditLog {
 
     async fn sender(self: &Arc<Self>, credential: &Credential, selection: Selection) -> Result<Sender> {
         let (this, credential) = (Arc::clone(self), credential.clone());
-        let found = tokio::task::spawn_blocking(move || this.find_sender(&credential, selection));
+        let found = tokio::task::spawn_blocking(move || {
+            this.store
+                .read(|rows| this.find_sender(rows, &credential, selection))
+        });
         found.await.unwrap_or_else(|error| Err(AppError::internal(error)))
     }
 
-    fn find_sender(&self, credential: &Credential, selection: Selection) -> Result<Sender> {
-        self.store.read(|rows| {
-            let snapshot = self.directory.current(rows)?;
-            let principal = self.identify(rows, &snapshot, credential)?;
-            if matches!(principal, Principal::Viewer(_)) {
-                return Err(AppError::Forbidden(
-                    "a viewer token can only read events".to_owned(),
-                ));
-            }
-            let scope = self.scope_at(rows, Arc::clone(&snapshot), &principal, selection)?;
-            let destination = destination(snapshot.version, &scope.project, scope.environment)?;
-            Ok(Sender {
-                destination,
-                project: scope.project,
-            })
+    fn find_sender(
+        &self,
+        rows: &mut Rows<'_>,
+        credential: &Credential,
+        selection: Selection,
+    ) -> Result<Sender> {
+        let snapshot = self.directory.current(rows)?;
+        let principal = self.identify(rows, &snapshot, credential)?;
+        if matches!(principal, Principal::Viewer(_)) {
+            return Err(AppError::Forbidden(
+                "a viewer token can only read events".to_owned(),
+            ));
+        }
+        let scope = self.scope_at(rows, Arc::clone(&snapshot), &principal, selection)?;
+        let destination = destination(snapshot.version, &scope.project, scope.environment)?;
+        Ok(Sender {
+            destination,
+            project: scope.project,
         })
     }
 

@@ -90,7 +90,7 @@ impl GroupCount for Count {
         let rule = &self.group.rule;
         let observed = self
             .state
-            .observe(&rule.windowing(), event.received_at, event.occurred_at, event.id);
+            .observe(&rule.windowing(), event.arrived_at, event.occurred_at, event.id);
         match observed {
             audit_alerts::Observed::Unchanged => Counted::Unchanged,
             audit_alerts::Observed::Counted => Counted::Changed,

@@ -1,6 +1,6 @@
 //! Appending events to ledgers: what one commit of many requests does, worked out before anything is written.
 
-mod claim;
+mod inline;
 pub(crate) mod plan;
 pub(crate) mod postgres;
 pub(crate) mod sqlite;

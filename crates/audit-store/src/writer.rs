@@ -80,6 +80,16 @@ impl Writer {
 
     /// Works until the queue is closed and empty.
     pub(crate) fn run(mut self, queue: &Queue) {
+        self.work(queue);
+        // Into the one file, so that after a clean stop a copy of it is a backup.
+        if let Some(AnyConnection::Sqlite(sqlite)) = &mut self.connection
+            && let Err(error) = sqlite.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        {
+            log::warn!("the write-ahead log was not moved into the database: {error}");
+        }
+    }
+
+    fn work(&mut self, queue: &Queue) {
         while let Some(work) = queue.take() {
             let outcome = catch_unwind(AssertUnwindSafe(|| match work {
                 Work::Append(commit) => self.append(commit),

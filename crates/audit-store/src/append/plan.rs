@@ -7,7 +7,7 @@ use super::{
 use crate::alerts::AlertRow;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
-use audit_domain::{Comparison, Environment, EventId, ProjectId, Record, SentDigest, Stamp};
+use audit_domain::{Comparison, Environment, EventId, ProjectId, Record, SentDigest, Stamp, Timestamp};
 use std::collections::HashMap;
 
 /// The end of a ledger.
@@ -51,6 +51,8 @@ pub(crate) struct NewRow {
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
     pub(crate) watches: Vec<Watch>,
+    /// By the clock of the node that it was sent to.
+    pub(crate) arrived_at: Timestamp,
 }
 
 /// Everything to write, and the answers to give once it is committed.
@@ -115,6 +117,7 @@ impl Plan {
                 continue;
             }
             let mut record = event.record;
+            let arrived_at = record.stamp().received_at;
             if origin == Origin::Sent {
                 let stamp = record.stamp().following(next.last);
                 if stamp != record.stamp() {
@@ -142,6 +145,7 @@ impl Plan {
                 tokens: event.tokens,
                 idempotency: event.idempotency,
                 watches: event.watches,
+                arrived_at,
             });
             next = Head {
                 size: next.size + 1,
@@ -166,10 +170,9 @@ impl Plan {
     /// Shows the rows from `first_row` on to the groups that they are counted for.
     fn count(&mut self, destination: &Destination, first_row: usize) {
         for row in &self.rows[first_row..] {
-            let Stamp { id, received_at } = row.record.stamp();
             let event = SeenEvent {
-                id,
-                received_at,
+                id: row.record.stamp().id,
+                arrived_at: row.arrived_at,
                 occurred_at: row.record.occurred_at(),
             };
             for alert in self.counts.observe(row.ledger_id, &row.watches, event) {

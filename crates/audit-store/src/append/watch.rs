@@ -49,8 +49,9 @@ impl GroupHash {
 pub struct SeenEvent {
     /// Its final id.
     pub id: EventId,
-    /// When the ledger received it; never decreases.
-    pub received_at: Timestamp,
+    /// When it arrived, by the clock of the node it arrived at. (The ledger's own times never go back, so a node whose
+    /// clock is ahead, or was, would push them on for all others.)
+    pub arrived_at: Timestamp,
     /// When it happened.
     pub occurred_at: Timestamp,
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::append::NewEvent;
 use crate::append::watch::{Counted, GroupCount, GroupHash, Watch, Watcher};
-use audit_domain::{Event, Timestamp};
+use audit_domain::Event;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -174,7 +174,7 @@ impl GroupCount for Count {
             group_key: "g".to_owned(),
             event_count: 3,
             sample_event_ids: vec![event.id],
-            fired_at: event.received_at,
+            fired_at: event.arrived_at,
             acknowledged_at: None,
             resolved_at: None,
         }))
@@ -242,4 +242,51 @@ fn a_refused_request_is_not_counted() {
     assert!(plan.alerts.is_empty());
     let remembered = plan.counts.changed();
     assert_eq!(remembered[&(LEDGER, GroupHash::of(&["g"]))].0, [1]);
+}
+
+/// Remembers when it was told that the event arrived.
+#[derive(Debug)]
+struct EveryArrival;
+
+#[derive(Debug)]
+struct LastArrival(Timestamp);
+
+impl Watcher for EveryArrival {
+    fn resume(&self, _: Option<&[u8]>) -> Box<dyn GroupCount> {
+        Box::new(LastArrival(Timestamp::from_seconds(0)))
+    }
+}
+
+impl GroupCount for LastArrival {
+    fn observe(&mut self, event: SeenEvent) -> Counted {
+        self.0 = event.arrived_at;
+        Counted::Changed
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn expires_at(&self) -> Timestamp {
+        self.0
+    }
+}
+
+#[test]
+fn counts_go_by_the_clock_of_the_node_and_not_by_one_that_was_ahead() {
+    let mut before = before();
+    let ahead = Stamp {
+        id: EventId::new(Timestamp::from_seconds(500), [1; 10]),
+        received_at: Timestamp::from_seconds(500),
+    };
+    before.heads.get_mut(&LEDGER).unwrap().last = Some(ahead);
+    let watch = Watch {
+        group: GroupHash::of(&["g"]),
+        watcher: Arc::new(EveryArrival),
+    };
+    let sent = event(100_000, None, "a").watched(vec![watch]);
+    let plan = plan(vec![request(None, vec![sent])], before);
+    assert_eq!(plan.rows[0].record.stamp().received_at, ahead.received_at);
+    let (_, arrived_at) = &plan.counts.changed()[&(LEDGER, GroupHash::of(&["g"]))];
+    assert_eq!(*arrived_at, Timestamp::from_seconds(100));
 }

@@ -1,4 +1,4 @@
-//! Appending what was claimed, within the transaction that claims it.
+//! Appending within a transaction that does something else as well.
 
 use super::{AppendRequest, Appended, Destination, NewEvent, Origin, append};
 use crate::error::{Result, StoreError};
@@ -18,10 +18,33 @@ impl Rows<'_> {
         events: Vec<NewEvent>,
         now: Timestamp,
     ) -> Result<Vec<Appended>> {
+        self.append(destination, events, Origin::Claimed, now)
+    }
+
+    /// Appends events as [`crate::Store::append`] does, in this transaction.
+    ///
+    /// # Errors
+    /// As [`crate::Store::append`].
+    pub fn append_sent(
+        &mut self,
+        destination: Destination,
+        events: Vec<NewEvent>,
+        now: Timestamp,
+    ) -> Result<Vec<Appended>> {
+        self.append(destination, events, Origin::Sent, now)
+    }
+
+    fn append(
+        &mut self,
+        destination: Destination,
+        events: Vec<NewEvent>,
+        origin: Origin,
+        now: Timestamp,
+    ) -> Result<Vec<Appended>> {
         let request = AppendRequest {
             destination,
             events,
-            origin: Origin::Claimed,
+            origin,
         };
         // What a writer remembers it reads again when it finds the ledger longer than it left it.
         let mut actions = KnownActions::default();
