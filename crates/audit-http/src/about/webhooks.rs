@@ -83,10 +83,11 @@ pub(crate) fn delete() -> About {
 pub(crate) fn rotate_secret() -> About {
     About {
         description: "The old secret signs beside the new one for 24 hours: `webhook-signature` then holds two \
-                      signatures.",
+                      signatures, and more after more rotations. While ten sign, another rotation is 409.",
         path: id(),
         outcome: "The webhook, its new secret shown here only.",
         answers: &[Sample("example", WITH_SECRET)],
+        errors: &[ErrorCode::Conflict],
         is_additive: true,
         ..About::new(
             "rotate_webhook_secret",
