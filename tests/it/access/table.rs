@@ -191,11 +191,9 @@ pub(crate) const ROUTES: &[Route] = &[
         query: "?from=0&to=0",
         ..both("GET", "/api/v1/log/consistency", 200)
     },
-    // Only the live log of the project has events.
+    // Each key has stored an event before, with the first route of this table.
     Route {
         target: Target::Tile,
-        test: NotFound,
-        strangers_project: NotFound,
         ..both("GET", "/api/v1/log/tile/:path", 200)
     },
     Route {
