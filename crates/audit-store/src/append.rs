@@ -151,12 +151,12 @@ pub(crate) struct AppendRequest {
 pub(crate) fn append(
     connection: &mut AnyConnection,
     requests: Vec<AppendRequest>,
-    memory: Option<&mut sqlite::SqliteMemory>,
+    mut memory: Option<&mut sqlite::SqliteMemory>,
     actions: &mut KnownActions,
     day: i64,
 ) -> Result<Plan> {
     let mut before = ledgers::read_before(connection, &requests, day)?;
-    before.keys = match (&mut *connection, memory) {
+    before.keys = match (&mut *connection, memory.as_deref_mut()) {
         (AnyConnection::Sqlite(sqlite), Some(memory)) => {
             memory.find_keys(sqlite, &requests, &before.heads)?
         }
@@ -169,7 +169,7 @@ pub(crate) fn append(
         return Ok(plan);
     }
     match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite::write(sqlite, &plan, actions)?,
+        AnyConnection::Sqlite(sqlite) => sqlite::write(sqlite, &plan, memory, actions)?,
         AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, actions)?,
     }
     ledgers::write_after(connection, &mut plan, day)?;

@@ -261,6 +261,10 @@ pub(crate) mod sqlite {
     }
 
     diesel::table! {
+        event_tail (id) { id -> BigInt, positions -> Binary, }
+    }
+
+    diesel::table! {
         event_index (rowid) {
             rowid -> BigInt,
             tokens -> Text,

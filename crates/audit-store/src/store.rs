@@ -1,5 +1,6 @@
 //! The store: where reading and writing happen.
 
+use crate::append::sqlite::tail;
 use crate::append::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin};
 use crate::configuration::{increase_configuration_version, lock_configuration};
 use crate::connection::{DatabaseUrl, Purpose, ReaderManager};
@@ -29,6 +30,8 @@ pub struct StoreOptions {
     pub readers_max: u32,
     /// Writing connections on PostgreSQL. SQLite always has one.
     pub postgres_writers: usize,
+    /// How long nothing comes before what small commits have left is indexed, on SQLite. It is found before that as well.
+    pub indexing_idle: Duration,
 }
 
 impl Default for StoreOptions {
@@ -37,6 +40,7 @@ impl Default for StoreOptions {
             queue: QueueLimits::default(),
             readers_max: 8,
             postgres_writers: 2,
+            indexing_idle: Duration::from_millis(100),
         }
     }
 }
@@ -74,7 +78,10 @@ impl Store {
     /// newer version of the program.
     pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
         migrate(url)?;
-        let placed = log::build_missing(&mut url.connect(Purpose::Write)?)?;
+        let mut connection = url.connect(Purpose::Write)?;
+        tail::index_abandoned(&mut connection)?;
+        let placed = log::build_missing(&mut connection)?;
+        drop(connection);
         if placed > 0 {
             ::log::info!("{placed} events from before the verifiable log have their place in it now");
         }
@@ -87,7 +94,13 @@ impl Store {
         };
         let mut writers = Vec::with_capacity(writers_count);
         for number in 0..writers_count {
-            let writer = Writer::open(url, Arc::clone(clock), Arc::clone(&counters), listener.clone())?;
+            let writer = Writer::open(
+                url,
+                Arc::clone(clock),
+                Arc::clone(&counters),
+                listener.clone(),
+                options.indexing_idle,
+            )?;
             let queue = Arc::clone(&queue);
             let thread = std::thread::Builder::new().name(format!("writer-{number}"));
             let spawned = thread.spawn(move || writer.run(&queue));

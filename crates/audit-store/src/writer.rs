@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What the writers have done so far.
 #[derive(Debug, Default)]
@@ -56,6 +57,7 @@ pub(crate) struct Writer {
     connection: Option<AnyConnection>,
     memory: sqlite::SqliteMemory,
     actions: KnownActions,
+    indexing_idle: Duration,
 }
 
 impl Writer {
@@ -64,6 +66,7 @@ impl Writer {
         clock: Arc<dyn Clock>,
         counters: Arc<WriterCounters>,
         listener: DeliveryListener,
+        indexing_idle: Duration,
     ) -> Result<Self> {
         let connection = Some(url.connect(Purpose::Write)?);
         let (memory, actions) = Default::default();
@@ -75,12 +78,14 @@ impl Writer {
             connection,
             memory,
             actions,
+            indexing_idle,
         })
     }
 
     /// Works until the queue is closed and empty.
     pub(crate) fn run(mut self, queue: &Queue) {
         self.work(queue);
+        self.index_tail();
         // Into the one file, so that after a clean stop a copy of it is a backup.
         if let Some(AnyConnection::Sqlite(sqlite)) = &mut self.connection
             && let Err(error) = sqlite.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -90,10 +95,11 @@ impl Writer {
     }
 
     fn work(&mut self, queue: &Queue) {
-        while let Some(work) = queue.take() {
+        while let Some(work) = queue.take(self.patience()) {
             let outcome = catch_unwind(AssertUnwindSafe(|| match work {
                 Work::Append(commit) => self.append(commit),
                 Work::Transaction(transaction) => self.transaction(transaction),
+                Work::Nothing => self.index_tail(),
             }));
             if outcome.is_err() {
                 // Those who waited have been hung up on, which tells them to try again. What the connection and the
@@ -101,6 +107,30 @@ impl Writer {
                 log::error!("a writer panicked; it goes on with a new connection");
                 (self.connection, self.memory, self.actions) = Default::default();
             }
+        }
+    }
+
+    /// How long to wait for work before there is something better to do.
+    fn patience(&self) -> Option<Duration> {
+        (!self.memory.tail.is_empty()).then_some(self.indexing_idle)
+    }
+
+    /// Indexes what commits have left; when that fails, the next commit tries again.
+    fn index_tail(&mut self) {
+        let Self {
+            connection, memory, ..
+        } = self;
+        let Some(connection) = connection.as_mut().filter(|_| !memory.tail.is_empty()) else {
+            return;
+        };
+        memory.rolled_back();
+        let indexed = connection.write_transaction(|connection| match connection {
+            AnyConnection::Sqlite(sqlite) => memory.tail.index(sqlite),
+            AnyConnection::Postgres(_) => Ok(()),
+        });
+        match indexed {
+            Ok(()) => memory.committed(&[]),
+            Err(error) => log::warn!("what was stored last is not in the index yet: {error}"),
         }
     }
 
@@ -196,6 +226,7 @@ impl Writer {
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
         actions.rolled_back();
+        memory.rolled_back();
         let plan: Plan = connection.write_transaction(|connection| {
             let plan = append::append(connection, requests, Some(&mut *memory), actions, day)?;
             if plan.rows.is_empty() {

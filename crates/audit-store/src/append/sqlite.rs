@@ -1,7 +1,9 @@
 //! Appending on SQLite: one writer, which remembers what it wrote last.
 
+pub(crate) mod tail;
+
 use super::plan::{Head, KnownKey, NewRow, Plan};
-use super::{AppendRequest, KeyHash, LedgerId};
+use super::{AppendRequest, Idempotency, KeyHash, LedgerId};
 use crate::error::{Result, StoreError};
 use crate::key_filter::KeyFilter;
 use crate::ledgers::{self, KnownActions};
@@ -12,6 +14,7 @@ use audit_domain::{EventId, SentDigest};
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
 use std::collections::HashMap;
+use tail::Tail;
 
 diesel::infix_operator!(Matches, " MATCH ", diesel::sql_types::Bool);
 
@@ -19,6 +22,7 @@ diesel::infix_operator!(Matches, " MATCH ", diesel::sql_types::Bool);
 #[derive(Debug, Default)]
 pub(crate) struct SqliteMemory {
     keys: HashMap<LedgerId, LedgerKeys>,
+    pub(crate) tail: Tail,
 }
 
 /// The keys of one ledger, up to a sequence number.
@@ -67,11 +71,17 @@ impl SqliteMemory {
                 continue;
             }
             let keys = self.keys.entry(ledger_id).or_default();
-            keys.catch_up(connection, ledger_id, head.size)?;
+            if keys.seq_end != head.size {
+                // What somebody else has stored is looked up in the index.
+                self.tail.index(connection)?;
+                keys.catch_up(connection, ledger_id, head.size)?;
+            }
             for hash in hashes().filter(|hash| keys.filter.may_hold(hash)) {
-                if let Some(known) = look_up_key(connection, ledger_id, &hash)? {
-                    found.insert((ledger_id, hash), known);
-                }
+                let known = match self.tail.known(ledger_id, hash) {
+                    Some(known) => Some(known),
+                    None => look_up_key(connection, ledger_id, &hash)?,
+                };
+                found.extend(known.map(|known| ((ledger_id, hash), known)));
             }
         }
         Ok(found)
@@ -79,6 +89,7 @@ impl SqliteMemory {
 
     /// Takes note of what was committed.
     pub(crate) fn committed(&mut self, rows: &[NewRow]) {
+        self.tail.committed(rows);
         for row in rows {
             if let Some(keys) = self
                 .keys
@@ -92,15 +103,17 @@ impl SqliteMemory {
             }
         }
     }
+
+    /// Forgets what a transaction changed that was not committed.
+    pub(crate) fn rolled_back(&mut self) {
+        self.tail.rolled_back();
+    }
 }
 
 impl LedgerKeys {
     /// Reads the keys that are stored and not in the filter: all of them after a start, and what another process (an
     /// import) has stored since.
     fn catch_up(&mut self, connection: &mut SqliteConnection, ledger_id: LedgerId, size: i64) -> Result<()> {
-        if self.seq_end == size {
-            return Ok(());
-        }
         let hashes = event_order::table
             .filter(event_order::ledger_id.eq(ledger_id.0))
             .filter(event_order::seq.ge(self.seq_end))
@@ -125,6 +138,7 @@ pub(crate) fn find_keys(
     connection: &mut SqliteConnection,
     requests: &[AppendRequest],
 ) -> Result<HashMap<(LedgerId, KeyHash), KnownKey>> {
+    tail::index(connection, &HashMap::new(), Vec::new())?;
     let mut found = HashMap::new();
     for request in requests {
         let ledger_id = request.destination.ledger_id;
@@ -197,10 +211,11 @@ pub(crate) fn read_digest(bytes: Vec<u8>) -> Result<SentDigest> {
 pub(crate) fn write(
     connection: &mut SqliteConnection,
     plan: &Plan,
+    memory: Option<&mut SqliteMemory>,
     actions: &mut KnownActions,
 ) -> Result<()> {
     let mut placed: Vec<(i64, &NewRow)> = place(connection, &plan.rows)?;
-    // FTS5 keeps what is new in memory and writes it out each time a row id goes backwards.
+    // So that the B-tree grows at its end.
     placed.sort_unstable_by_key(|(position, _)| *position);
     for (position, row) in &placed {
         let stamp = row.record.stamp();
@@ -219,12 +234,15 @@ pub(crate) fn write(
                 body: row.record.canonical(),
             })
             .execute(connection)?;
-        diesel::insert_into(event_index::table)
-            .values((
-                event_index::rowid.eq(position),
-                event_index::tokens.eq(format!("{} {}", row.tokens.facets, row.tokens.identity)),
-            ))
-            .execute(connection)?;
+    }
+    let tokens = |row: &NewRow| format!("{} {}", row.tokens.facets, row.tokens.identity);
+    let filed = placed
+        .iter()
+        .map(|(position, row)| (*position, tokens(row)))
+        .collect();
+    match memory {
+        Some(memory) => memory.tail.add(connection, filed)?,
+        None => tail::index(connection, &HashMap::new(), filed)?,
     }
     // In the order of the ledger, so that both B-trees grow at their end.
     placed.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));

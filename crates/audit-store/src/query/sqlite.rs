@@ -2,7 +2,7 @@
 
 use super::{Candidates, LoggedEvent};
 use crate::append::LedgerId;
-use crate::append::sqlite::{Matches, read_id};
+use crate::append::sqlite::{Matches, read_id, tail};
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::ledgers::{ledger_size, total_size};
@@ -43,6 +43,8 @@ pub(crate) struct Scan {
     start: i64,
     /// Exclusive.
     end: i64,
+    /// Rows of all ledgers that were not in the index when the walk began. They may have come into it since.
+    tail: Vec<i64>,
 }
 
 impl Scan {
@@ -82,8 +84,14 @@ impl Scan {
                 first_position(-(-start.as_micros()).div_euclid(1_000))
             }),
             end: end.map_or(i64::MAX, |end| position_after(first_position(end.as_millis()))),
+            tail: Vec::new(),
         };
-        if let (Some(after), AnyConnection::Sqlite(sqlite)) = (after, connection) {
+        let AnyConnection::Sqlite(sqlite) = connection else {
+            return Ok(scan);
+        };
+        // Before the index is asked: what leaves the tail in between is found twice, and not missed.
+        scan.tail = tail::positions(sqlite)?;
+        if let Some(after) = after {
             let position: Option<i64> = event_ids::table
                 .find((ledger_id.0, after.id.to_bytes().as_slice()))
                 .select(event_ids::position)
@@ -113,13 +121,40 @@ impl Scan {
         self.ask_index(connection, &expression, rows)
     }
 
+    /// The next rows that the index has under `expression`, and those of the tail.
     fn ask_index(
         &mut self,
         connection: &mut SqliteConnection,
         expression: &str,
-        rows: usize,
+        wanted: usize,
     ) -> Result<Vec<StoredEvent>> {
-        let positions: Vec<i64> = event_index::table
+        let mut found = Vec::with_capacity(wanted);
+        loop {
+            let missing = wanted - found.len();
+            let positions = self.candidates(connection, expression, missing)?;
+            let is_end = positions.len() < missing;
+            // Row by row: a join would let the planner begin with the rows and never finish.
+            for position in positions {
+                let row = events::table.find(position).select((events::ledger_id, COLUMNS));
+                let (ledger_id, row): (i64, Row) = row.first(connection)?;
+                if ledger_id == self.ledger_id.0 {
+                    found.push(read_row(row)?);
+                }
+            }
+            if is_end || found.len() == wanted {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The next positions, newest first; fewer than `wanted` only at the end.
+    fn candidates(
+        &mut self,
+        connection: &mut SqliteConnection,
+        expression: &str,
+        wanted: usize,
+    ) -> Result<Vec<i64>> {
+        let mut positions: Vec<i64> = event_index::table
             .filter(Matches::new(
                 event_index::all_tokens,
                 expression.into_sql::<Text>(),
@@ -128,16 +163,21 @@ impl Scan {
             .filter(event_index::rowid.lt(self.end))
             .select(event_index::rowid)
             .order(event_index::rowid.desc())
-            .limit(i64::try_from(rows).unwrap_or(i64::MAX))
+            .limit(i64::try_from(wanted).unwrap_or(i64::MAX))
             .load(connection)?;
-        self.end = positions.last().copied().unwrap_or(self.start);
-        // Row by row: a join would let the planner begin with the rows and never finish.
-        let mut found = Vec::with_capacity(positions.len());
-        for position in positions {
-            let row: Row = events::table.find(position).select(COLUMNS).first(connection)?;
-            found.push(read_row(row)?);
+        let in_range = self.start..self.end;
+        let indexed = positions.len();
+        positions.extend(self.tail.iter().filter(|position| in_range.contains(position)));
+        if positions.len() > indexed {
+            positions.sort_unstable_by(|one, other| other.cmp(one));
+            positions.dedup();
+            positions.truncate(wanted);
         }
-        Ok(found)
+        self.end = match positions.last() {
+            Some(last) if positions.len() == wanted => *last,
+            _ => self.start,
+        };
+        Ok(positions)
     }
 
     /// The next rows of the ledger among the next rows of all ledgers. Where those are mostly others', the walk ends
@@ -186,6 +226,16 @@ const COLUMNS: Columns = (
     events::body,
 );
 
+/// One event by its position.
+pub(crate) fn stored_event(connection: &mut SqliteConnection, position: i64) -> Result<StoredEvent> {
+    read_row(
+        events::table
+            .find(position)
+            .select(COLUMNS)
+            .first::<Row>(connection)?,
+    )
+}
+
 fn read_row((position, id, content_hash, redacted, canonical): Row) -> Result<StoredEvent> {
     let content_hash = content_hash
         .try_into()
@@ -199,7 +249,6 @@ fn read_row((position, id, content_hash, redacted, canonical): Row) -> Result<St
     })
 }
 
-/// One event by its id.
 /// The events of a ledger from `start` on, in the order of the log.
 pub(crate) fn logged(
     connection: &mut SqliteConnection,
@@ -240,6 +289,7 @@ pub(crate) fn seq(
         .optional()?)
 }
 
+/// One event by its id.
 pub(crate) fn event(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,

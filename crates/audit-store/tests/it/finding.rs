@@ -157,14 +157,21 @@ proptest! {
         others in proptest::collection::vec(any_event(), 0..300),
         filters in proptest::collection::vec((any_filter(), any::<u16>(), any::<u16>()), 30),
         limit in 1..60_usize,
+        indexed in 0..80_usize,
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let store = open(folder.path());
+        let mut store = open(folder.path());
         create_project(&store, 2);
         create_project(&store, 1);
         let to = crate::destination(&store, audit_domain::ProjectId::from_random([1; 16]));
         let other = crate::destination(&store, audit_domain::ProjectId::from_random([2; 16]));
-        for (chunk, elsewhere) in events.chunks(7).zip(others.chunks(40).chain(std::iter::repeat(&[][..]))) {
+        let others = others.chunks(40).chain(std::iter::repeat(&[][..]));
+        for (number, (chunk, elsewhere)) in events.chunks(7).zip(others).enumerate() {
+            // A clean stop indexes all there is, so that some of what is found is in the index and some is not yet.
+            if number == indexed / 7 {
+                drop(store);
+                store = open(folder.path());
+            }
             append(&store, &to, chunk.iter().map(|event| prepare(&to, event, NOW, 9)).collect());
             append(&store, &other, elsewhere.iter().map(|event| prepare(&other, event, NOW, 9)).collect());
         }

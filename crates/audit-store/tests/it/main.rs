@@ -3,6 +3,7 @@
 mod appending;
 mod deliveries;
 mod finding;
+mod tail;
 
 use audit_domain::{
     Clock, Environment, Event, EventId, OrganizationId, Plan, ProjectId, Record, Stamp, Timestamp,
@@ -27,9 +28,13 @@ impl Clock for Fixed {
 
 /// Opens the store in a folder.
 pub(crate) fn open(folder: &Path) -> Store {
+    open_with(folder, StoreOptions::default())
+}
+
+pub(crate) fn open_with(folder: &Path, options: StoreOptions) -> Store {
     let url = DatabaseUrl::Sqlite(folder.join("audit.db"));
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
-    Store::open(&url, StoreOptions::default(), &clock).expect("the store opens")
+    Store::open(&url, options, &clock).expect("the store opens")
 }
 
 /// Makes a project and gives where its live events go.
