@@ -68,6 +68,7 @@ impl ServiceOptions {
             },
             readers_max: self.readers_max,
             postgres_writers: self.postgres_writers,
+            ..StoreOptions::default()
         }
     }
 }
