@@ -14,6 +14,10 @@ use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
 
+/// Most of what an event needs in memory is allocated by one thread and freed by another.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     log_to_standard_error();
