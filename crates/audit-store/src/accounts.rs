@@ -133,7 +133,7 @@ impl Rows<'_> {
     pub fn organization(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
         let row = organizations::table
             .find(id.to_string())
-            .first::<OrganizationRow>(self.connection)
+            .get_result::<OrganizationRow>(self.connection)
             .optional()?;
         row.map(read_organization).transpose()
     }
@@ -181,7 +181,7 @@ impl Rows<'_> {
     pub fn project(&mut self, id: ProjectId) -> Result<Option<Project>> {
         let row = projects::table
             .find(id.to_string())
-            .first::<ProjectRow>(self.connection)
+            .get_result::<ProjectRow>(self.connection)
             .optional()?;
         row.map(read_project).transpose()
     }
@@ -231,7 +231,7 @@ impl Rows<'_> {
         let row = api_keys::table
             .filter(api_keys::key_hash.eq(hash.as_slice()))
             .select((KeyRow::as_select(), api_keys::key_hash))
-            .first::<(KeyRow, Vec<u8>)>(self.connection)
+            .get_result::<(KeyRow, Vec<u8>)>(self.connection)
             .optional()?;
         let Some((row, stored_hash)) = row else {
             return Ok(None);
@@ -247,7 +247,7 @@ impl Rows<'_> {
         let row = api_keys::table
             .find(id.to_string())
             .select(KeyRow::as_select())
-            .first(self.connection)
+            .get_result(self.connection)
             .optional()?;
         row.map(read_key).transpose()
     }

@@ -182,7 +182,7 @@ impl Rows<'_> {
             let row = alerts::table.find((ledger_id.0, id.to_vec()));
             row.select(alerts::id)
                 .for_update()
-                .first::<Vec<u8>>(postgres)
+                .get_result::<Vec<u8>>(postgres)
                 .optional()?;
         }
         self.alert(ledger_id, &id)
@@ -205,7 +205,7 @@ impl Rows<'_> {
         let row = alerts::table
             .find((ledger_id.0, id))
             .select(Columns::as_select())
-            .first::<Columns>(self.connection)
+            .get_result::<Columns>(self.connection)
             .optional()?;
         row.map(AlertRow::try_from).transpose()
     }

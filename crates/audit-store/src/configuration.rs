@@ -14,7 +14,7 @@ pub(crate) fn configuration_version(connection: &mut AnyConnection) -> Result<i6
     Ok(configuration::table
         .find(ONLY_ROW)
         .select(configuration::version)
-        .first(connection)?)
+        .get_result(connection)?)
 }
 
 /// Lets one transaction at a time change what is configured. Changes take turns from their beginning, so that none
@@ -22,7 +22,7 @@ pub(crate) fn configuration_version(connection: &mut AnyConnection) -> Result<i6
 pub(crate) fn lock_configuration(connection: &mut AnyConnection) -> Result<()> {
     if let AnyConnection::Postgres(postgres) = connection {
         let row = configuration::table.find(ONLY_ROW).select(configuration::version);
-        row.for_update().first::<i64>(postgres)?;
+        row.for_update().get_result::<i64>(postgres)?;
     }
     Ok(())
 }
@@ -36,7 +36,7 @@ pub(crate) fn hold_configuration_version(connection: &mut AnyConnection) -> Resu
             .find(ONLY_ROW)
             .select(configuration::version)
             .for_share()
-            .first(postgres)?),
+            .get_result(postgres)?),
     }
 }
 
@@ -65,7 +65,7 @@ impl Rows<'_> {
         Ok(secrets::table
             .find(name)
             .select(secrets::secret)
-            .first(self.connection)
+            .get_result(self.connection)
             .optional()?)
     }
 

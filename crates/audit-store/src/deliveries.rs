@@ -210,11 +210,14 @@ impl Rows<'_> {
     ) -> Result<Option<(DeliveryRow, WebhookRow)>> {
         let row = deliveries::table.find(id);
         let found: Option<DeliveryRow> = match self.connection {
-            AnyConnection::Sqlite(sqlite) => row.select(DeliveryRow::as_select()).first(sqlite).optional()?,
+            AnyConnection::Sqlite(sqlite) => row
+                .select(DeliveryRow::as_select())
+                .get_result(sqlite)
+                .optional()?,
             AnyConnection::Postgres(postgres) => row
                 .select(DeliveryRow::as_select())
                 .for_update()
-                .first(postgres)
+                .get_result(postgres)
                 .optional()?,
         };
         let Some(delivery) = found else {

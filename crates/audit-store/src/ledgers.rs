@@ -25,7 +25,8 @@ pub(crate) fn create_ledgers(connection: &mut AnyConnection, project_id: Project
     let last: Option<i64> = ledgers::table
         .select(ledgers::id)
         .order(ledgers::id.desc())
-        .first(connection)
+        .limit(1)
+        .get_result(connection)
         .optional()?;
     for (id, environment) in (last.unwrap_or(0) + 1..).zip(Environment::ALL) {
         diesel::insert_into(ledgers::table)
@@ -64,7 +65,7 @@ pub(crate) fn ledger_size(connection: &mut AnyConnection, ledger_id: LedgerId) -
     Ok(ledgers::table
         .find(ledger_id.0)
         .select(ledgers::size)
-        .first(connection)?)
+        .get_result(connection)?)
 }
 
 /// How many events all ledgers hold together.
@@ -107,7 +108,7 @@ pub(crate) fn read_before(
         let used: Option<i64> = daily_usage::table
             .find((project_id.to_string(), day))
             .select(daily_usage::events)
-            .first(connection)
+            .get_result(connection)
             .optional()?;
         before.usage.insert(project_id, used.unwrap_or(0).unsigned_abs());
     }
@@ -124,9 +125,9 @@ pub(crate) fn lock_ledger(connection: &mut AnyConnection, ledger_id: LedgerId) -
     );
     let query = ledgers::table.find(ledger_id.0).select(columns);
     let row: Option<HeadRow> = match connection {
-        AnyConnection::Sqlite(sqlite) => query.first(sqlite).optional()?,
+        AnyConnection::Sqlite(sqlite) => query.get_result(sqlite).optional()?,
         // SQLite's writer holds the whole database; PostgreSQL's must take the row.
-        AnyConnection::Postgres(postgres) => query.for_update().first(postgres).optional()?,
+        AnyConnection::Postgres(postgres) => query.for_update().get_result(postgres).optional()?,
     };
     row.map(read_head).transpose()
 }

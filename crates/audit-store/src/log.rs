@@ -229,7 +229,7 @@ impl Rows<'_> {
         let bytes: Option<Vec<u8>> = ledgers::table
             .find(ledger_id.0)
             .select(ledgers::frontier)
-            .first(self.connection)?;
+            .get_result(self.connection)?;
         read_frontier(bytes.as_deref())
     }
 
@@ -254,7 +254,9 @@ impl Rows<'_> {
         // The head's row is the lock: there may be no checkpoint yet.
         if let AnyConnection::Postgres(postgres) = self.connection {
             let row = ledgers::table.find(ledger_id.0);
-            row.select(ledgers::size).for_update().first::<i64>(postgres)?;
+            row.select(ledgers::size)
+                .for_update()
+                .get_result::<i64>(postgres)?;
         }
         self.log_checkpoint(ledger_id)
     }
@@ -268,7 +270,7 @@ impl Rows<'_> {
                 log_checkpoints::note,
                 log_checkpoints::signed_at,
             ))
-            .first::<(i64, String, i64)>(self.connection)
+            .get_result::<(i64, String, i64)>(self.connection)
             .optional()?;
         Ok(row.map(|(size, note, signed_at)| CheckpointRow {
             size: size.cast_unsigned(),
@@ -302,7 +304,7 @@ impl Rows<'_> {
         let (project_id, environment): (String, String) = ledgers::table
             .find(ledger_id.0)
             .select((ledgers::project_id, ledgers::environment))
-            .first(self.connection)?;
+            .get_result(self.connection)?;
         Ok(format!("{project_id}/{environment}"))
     }
 

@@ -120,7 +120,10 @@ impl Rows<'_> {
                 diesel::insert_or_ignore_into(stream_clients::table)
                     .values(empty)
                     .execute(sqlite)?;
-                stream_clients::table.find(client).select(columns).first(sqlite)?
+                stream_clients::table
+                    .find(client)
+                    .select(columns)
+                    .get_result(sqlite)?
             }
             AnyConnection::Postgres(postgres) => {
                 // In one statement, so that nobody removes the row before it is locked.
@@ -173,7 +176,7 @@ impl Rows<'_> {
         Ok(streams::table
             .find(token_hash.as_slice())
             .select(StreamRow::as_select())
-            .first(self.connection)
+            .get_result(self.connection)
             .optional()?)
     }
 
@@ -182,12 +185,14 @@ impl Rows<'_> {
         let row = streams::table.find(token_hash.as_slice());
         Ok(match self.connection {
             // SQLite's writer holds the whole database.
-            AnyConnection::Sqlite(sqlite) => row.select(StreamRow::as_select()).first(sqlite).optional()?,
+            AnyConnection::Sqlite(sqlite) => {
+                row.select(StreamRow::as_select()).get_result(sqlite).optional()?
+            }
             // The very row that was locked: one that is committed after this looked would not be.
             AnyConnection::Postgres(postgres) => row
                 .select(StreamRow::as_select())
                 .for_update()
-                .first(postgres)
+                .get_result(postgres)
                 .optional()?,
         })
     }
@@ -233,7 +238,7 @@ impl Rows<'_> {
             .filter(stream_events::token_hash.eq(&stream.token_hash))
             .filter(stream_events::idempotency_hash.eq(idempotency.hash.as_slice()))
             .select((stream_events::id, stream_events::sent_digest))
-            .first::<(Vec<u8>, Option<Vec<u8>>)>(self.connection)
+            .get_result::<(Vec<u8>, Option<Vec<u8>>)>(self.connection)
             .optional()?;
         match found {
             Some((id, Some(digest))) => Ok(Some((read_id(id)?, read_digest(digest)?))),
@@ -252,7 +257,8 @@ impl Rows<'_> {
             .filter(stream_events::token_hash.eq(&stream.token_hash))
             .order(stream_events::number.desc())
             .select((stream_events::id, stream_events::received_at))
-            .first::<(Vec<u8>, i64)>(self.connection)
+            .limit(1)
+            .get_result::<(Vec<u8>, i64)>(self.connection)
             .optional()?;
         let last = match last {
             Some((id, micros)) => Some(Stamp {

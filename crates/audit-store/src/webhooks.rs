@@ -64,7 +64,7 @@ impl Rows<'_> {
             .filter(webhooks::project_id.eq(project_id.to_string()))
             .filter(webhooks::deleted_at.is_null())
             .select(WebhookRow::as_select())
-            .first(self.connection)
+            .get_result(self.connection)
             .optional()?)
     }
 
@@ -91,7 +91,10 @@ impl Rows<'_> {
     /// Switches a webhook off if it still leads to `url`; whether it does.
     pub fn disable_webhook(&mut self, id: &str, url: &str) -> Result<bool> {
         let row = webhooks::table.find(id).filter(webhooks::url.eq(url));
-        let enabled: Option<bool> = row.select(webhooks::enabled).first(self.connection).optional()?;
+        let enabled: Option<bool> = row
+            .select(webhooks::enabled)
+            .get_result(self.connection)
+            .optional()?;
         if enabled == Some(true) {
             diesel::update(webhooks::table.find(id))
                 .set(webhooks::enabled.eq(false))

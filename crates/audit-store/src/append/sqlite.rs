@@ -174,7 +174,7 @@ fn look_up_key(
         let row = events::table
             .find(position)
             .select((events::ledger_id, events::seq, events::id, events::sent_digest))
-            .first::<(i64, i64, Vec<u8>, Option<Vec<u8>>)>(connection)
+            .get_result::<(i64, i64, Vec<u8>, Option<Vec<u8>>)>(connection)
             .optional()?;
         let Some((row_ledger, seq, id, Some(digest))) = row else {
             continue;
@@ -182,7 +182,7 @@ fn look_up_key(
         let stored_hash = event_order::table
             .find((row_ledger, seq))
             .select(event_order::idempotency_hash)
-            .first::<Option<Vec<u8>>>(connection)?;
+            .get_result::<Option<Vec<u8>>>(connection)?;
         if row_ledger == ledger_id.0 && stored_hash.as_deref() == Some(hash) {
             return Ok(Some(KnownKey {
                 id: read_id(id)?,
@@ -297,12 +297,13 @@ fn free_position(connection: &mut SqliteConnection, first: i64) -> Result<i64> {
     let mut first = first;
     loop {
         let end = position_after(first);
+        // SQLite looks no further than the first row that is asked for.
         let last: Option<i64> = events::table
             .filter(events::position.ge(first))
             .filter(events::position.lt(end))
             .select(events::position)
             .order(events::position.desc())
-            .first(connection)
+            .get_result(connection)
             .optional()?;
         match last {
             None => return Ok(first),

@@ -163,7 +163,7 @@ pub(crate) fn read_remembered(
                 let state = alert_groups::table
                     .find((ledger_id.0, group.as_bytes().as_slice()))
                     .select(alert_groups::state)
-                    .first::<Vec<u8>>(sqlite)
+                    .get_result::<Vec<u8>>(sqlite)
                     .optional()?;
                 remembered.extend(state.map(|state| ((*ledger_id, *group), state)));
             }

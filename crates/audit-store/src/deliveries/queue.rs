@@ -150,7 +150,8 @@ impl Rows<'_> {
             .filter(is_at(WAITING))
             .order(deliveries::due_at)
             .select(deliveries::due_at)
-            .first(self.connection)
+            .limit(1)
+            .get_result(self.connection)
             .optional()?;
         Ok(due_at.flatten().map(Timestamp::from_micros))
     }
@@ -223,7 +224,7 @@ impl Rows<'_> {
             .filter(webhooks::deleted_at.is_null())
             .filter(organizations::plan.ne(Plan::Free.as_str()))
             .select(WebhookRow::as_select())
-            .first(self.connection)
+            .get_result(self.connection)
             .optional()?)
     }
 
@@ -297,8 +298,8 @@ impl Rows<'_> {
             .filter(deliveries::lease.eq(lease))
             .select(deliveries::retry_asked);
         Ok(match self.connection {
-            AnyConnection::Sqlite(sqlite) => row.first(sqlite).optional()?,
-            AnyConnection::Postgres(postgres) => row.for_update().first(postgres).optional()?,
+            AnyConnection::Sqlite(sqlite) => row.get_result(sqlite).optional()?,
+            AnyConnection::Postgres(postgres) => row.for_update().get_result(postgres).optional()?,
         })
     }
 

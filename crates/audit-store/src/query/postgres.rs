@@ -180,7 +180,7 @@ pub(crate) fn seq(connection: &mut PgConnection, ledger_id: LedgerId, id: EventI
         .filter(events::ledger_id.eq(ledger_id.0))
         .filter(events::id.eq(id.to_bytes().as_slice()))
         .select(events::seq)
-        .first(connection)
+        .get_result(connection)
         .optional()?)
 }
 
@@ -219,7 +219,7 @@ pub(crate) fn event(
         .filter(events::ledger_id.eq(ledger_id.0))
         .filter(events::id.eq(id.to_bytes().as_slice()))
         .select(COLUMNS)
-        .first::<Columns>(connection)
+        .get_result::<Columns>(connection)
         .optional()?;
     row.map(read_columns).transpose()
 }

@@ -9,6 +9,7 @@ use crate::ledgers::{ledger_size, total_size};
 use crate::schema::sqlite::{event_ids, event_index, event_order, events};
 use crate::tokens::{Term, fts5_expression, ledger_token};
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
+use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 
@@ -95,7 +96,7 @@ impl Scan {
             let position: Option<i64> = event_ids::table
                 .find((ledger_id.0, after.id.to_bytes().as_slice()))
                 .select(event_ids::position)
-                .first(sqlite)
+                .get_result(sqlite)
                 .optional()?;
             scan.end = scan
                 .end
@@ -136,7 +137,7 @@ impl Scan {
             // Row by row: a join would let the planner begin with the rows and never finish.
             for position in positions {
                 let row = events::table.find(position).select((events::ledger_id, COLUMNS));
-                let (ledger_id, row): (i64, Row) = row.first(connection)?;
+                let (ledger_id, row): (i64, Row) = row.get_result(connection)?;
                 if ledger_id == self.ledger_id.0 {
                     found.push(read_row(row)?);
                 }
@@ -154,7 +155,8 @@ impl Scan {
         expression: &str,
         wanted: usize,
     ) -> Result<Vec<i64>> {
-        let mut positions: Vec<i64> = event_index::table
+        // Without a limit in the statement, which would be planned again each time: rows come as they are asked for.
+        let indexed = event_index::table
             .filter(Matches::new(
                 event_index::all_tokens,
                 expression.into_sql::<Text>(),
@@ -163,8 +165,9 @@ impl Scan {
             .filter(event_index::rowid.lt(self.end))
             .select(event_index::rowid)
             .order(event_index::rowid.desc())
-            .limit(i64::try_from(wanted).unwrap_or(i64::MAX))
-            .load(connection)?;
+            .load_iter::<i64, DefaultLoadingMode>(connection)?
+            .take(wanted);
+        let mut positions = indexed.collect::<Result<Vec<i64>, _>>()?;
         let in_range = self.start..self.end;
         let indexed = positions.len();
         positions.extend(self.tail.iter().filter(|position| in_range.contains(position)));
@@ -186,13 +189,14 @@ impl Scan {
         let mut found = Vec::with_capacity(wanted);
         for _ in 0..WALKED_CHUNKS_MAX {
             let missing = wanted - found.len();
-            let rows: Vec<(i64, Row)> = events::table
+            let rows = events::table
                 .filter(events::position.ge(self.start))
                 .filter(events::position.lt(self.end))
                 .select((events::ledger_id, COLUMNS))
                 .order(events::position.desc())
-                .limit(i64::try_from(missing).unwrap_or(i64::MAX))
-                .load(connection)?;
+                .load_iter::<(i64, Row), DefaultLoadingMode>(connection)?
+                .take(missing);
+            let rows = rows.collect::<Result<Vec<_>, _>>()?;
             self.end = rows.last().map_or(self.start, |(_, row)| row.0);
             let is_end = rows.len() < missing;
             for (ledger_id, row) in rows {
@@ -232,7 +236,7 @@ pub(crate) fn stored_event(connection: &mut SqliteConnection, position: i64) -> 
         events::table
             .find(position)
             .select(COLUMNS)
-            .first::<Row>(connection)?,
+            .get_result::<Row>(connection)?,
     )
 }
 
@@ -285,7 +289,7 @@ pub(crate) fn seq(
         .filter(event_ids::ledger_id.eq(ledger_id.0))
         .filter(event_ids::id.eq(id.to_bytes().as_slice()))
         .select(events::seq)
-        .first(connection)
+        .get_result(connection)
         .optional()?)
 }
 
@@ -298,13 +302,13 @@ pub(crate) fn event(
     let position: Option<i64> = event_ids::table
         .find((ledger_id.0, id.to_bytes().as_slice()))
         .select(event_ids::position)
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     let Some(position) = position else { return Ok(None) };
     let row = events::table
         .find(position)
         .select(COLUMNS)
-        .first::<Row>(connection)
+        .get_result::<Row>(connection)
         .optional()?;
     row.map(read_row).transpose()
 }

@@ -61,7 +61,7 @@ fn open_patient(folder: &Path) -> Store {
 
 /// The files as a process that is killed now leaves them.
 fn killed(folder: &Path) -> tempfile::TempDir {
-    let copy = tempfile::tempdir().unwrap();
+    let copy = tempfile::tempdir().expect("a folder");
     // The log first: what a checkpoint moves out of it meanwhile is in the database then.
     for name in ["audit.db-wal", "audit.db"] {
         std::fs::copy(folder.join(name), copy.path().join(name)).expect("a file of the database");

@@ -157,7 +157,7 @@ fn tokens_of(connection: &mut SqliteConnection, position: i64) -> Result<String>
     let row: Option<(i64, i64)> = events::table
         .find(position)
         .select((events::ledger_id, events::seq))
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     let Some((ledger_id, seq)) = row else {
         log::error!("an event that was to be indexed is gone");
@@ -166,7 +166,7 @@ fn tokens_of(connection: &mut SqliteConnection, position: i64) -> Result<String>
     let hash: Option<Option<Vec<u8>>> = event_order::table
         .find((ledger_id, seq))
         .select(event_order::idempotency_hash)
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     let identity = identity_tokens(ledger_id, hash.flatten().as_deref());
     let event = match stored_event(connection, position) {
