@@ -5,7 +5,7 @@ mod audit;
 mod export;
 mod verify;
 
-use crate::say_error;
+use crate::{is_broken_pipe, say_error};
 use crate::surroundings::open;
 use anyhow::Context;
 pub(crate) use arguments::LogCommand;
@@ -26,11 +26,14 @@ pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
         LogCommand::Verify(options) => verify::run(options),
         LogCommand::Audit(options) => audit::run(options),
         LogCommand::Export(options) => export::run(options),
-        LogCommand::Key(options) => return print_key(options),
-        LogCommand::NewName(options) => return begin_new_name(options),
+        LogCommand::Key(options) => print_key(options),
+        LogCommand::NewName(options) => begin_new_name(options),
     };
     // Whoever watches the exit code must be able to tell a log that is wrong from a network that is down.
     outcome.or_else(|error| {
+        if is_broken_pipe(&error) {
+            return Err(error);
+        }
         say_error(&error);
         Ok(ExitCode::from(UNKNOWN))
     })

@@ -66,7 +66,7 @@ impl AuditLog {
                 None => stored_key(rows, self.settings.encryption_key.as_ref())?,
             };
             // If all events are in their places, and there are no more, none is anywhere else.
-            let is_all = options.project_id.is_none() && rows.are_orders_complete()?;
+            let is_all = options.project_id.is_none() && rows.are_all_in_place()?;
             let total = ledgers.iter().map(|ledger| ledger.size.max(0).unsigned_abs()).sum();
             let mut done = 0;
             let mut told = |events: u64| {

@@ -19,7 +19,9 @@ on_both_databases! {
 /// The tree over these leaves, as a row has its edge.
 fn edge(leaves: &[Hash]) -> Vec<u8> {
     let mut frontier = Frontier::new();
-    leaves.iter().for_each(|leaf| drop(frontier.append(*leaf)));
+    for leaf in leaves {
+        frontier.append(*leaf);
+    }
     frontier.encode()
 }
 

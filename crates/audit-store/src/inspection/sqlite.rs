@@ -7,8 +7,9 @@ use crate::query::sqlite::{first_position, position_after};
 use crate::schema::ledgers;
 use crate::schema::sqlite::{event_ids, event_order, events};
 use audit_domain::Timestamp;
-use diesel::dsl::{count_star, exists, select};
+use diesel::dsl::{count_star, exists, select, sql};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 
 type Row = (i64, i64, i64, i64, Vec<u8>, Vec<u8>, String, Option<i64>);
 
@@ -79,15 +80,18 @@ pub(crate) fn is_place_of(
     Ok(select(exists(events::table.find(end - 1))).get_result(connection)?)
 }
 
-pub(crate) fn are_orders_complete(connection: &mut SqliteConnection) -> Result<bool> {
-    // One statement, so that all are counted at one moment.
-    let counts: (Option<i64>, Option<i64>, Option<i64>) = select((
+pub(crate) fn are_all_in_place(connection: &mut SqliteConnection) -> Result<bool> {
+    // One statement, so that all are counted at one moment. A sum of integers would fail on what somebody wrote there.
+    let sizes = sql::<BigInt>("(SELECT CAST(total(size) AS INTEGER) FROM ledgers)");
+    let counts: (Option<i64>, Option<i64>, Option<i64>, i64) = select((
         events::table.select(count_star()).single_value(),
         event_order::table.select(count_star()).single_value(),
         event_ids::table.select(count_star()).single_value(),
+        sizes,
     ))
     .get_result(connection)?;
-    Ok(counts.0 == counts.1 && counts.0 == counts.2)
+    let (stored, in_order, by_id, sizes) = counts;
+    Ok([stored, in_order, by_id] == [Some(sizes); 3])
 }
 
 pub(crate) fn stray_events(
