@@ -43,7 +43,9 @@ pub fn go() -> Option<String> {
         let found: Option<PathBuf> = programs.into_iter().find(|program| program.is_file());
         Some(found?.display().to_string())
     };
-    let has_library = Path::new(GO_LIBRARIES).join("src/golang.org/x/mod/sumdb/tlog").is_dir();
+    let has_library = Path::new(GO_LIBRARIES)
+        .join("src/golang.org/x/mod/sumdb/tlog")
+        .is_dir();
     let go = match environment("AUDIT_TEST_GO").or_else(on_path) {
         None => Err("there is no go in PATH, and AUDIT_TEST_GO is not set"),
         Some(_) if !has_library => Err("golang.org/x/mod is not there (Debian: golang-golang-x-mod-dev)"),
@@ -54,7 +56,9 @@ pub fn go() -> Option<String> {
 
 /// Runs a script of `tests/`.
 pub fn run_python(python: &str, script: &str, arguments: &[&str]) -> Output {
-    run(Command::new(python).arg(Path::new(TESTS).join(script)).args(arguments))
+    run(Command::new(python)
+        .arg(Path::new(TESTS).join(script))
+        .args(arguments))
 }
 
 /// Runs `tests/log_sumdb`, built once per test process.
@@ -69,7 +73,10 @@ pub fn build_go(go: &str, source: &Path) -> PathBuf {
     let program = temporary_directory("go-").join("program");
     let mut build = Command::new(go);
     build.args(["build", "-o"]).arg(&program).arg(source);
-    build.env("GO111MODULE", "off").env("GOPATH", GO_LIBRARIES).env("GOFLAGS", "");
+    build
+        .env("GO111MODULE", "off")
+        .env("GOPATH", GO_LIBRARIES)
+        .env("GOFLAGS", "");
     let output = run(&mut build);
     assert!(output.status.success(), "{output:?}");
     program

@@ -5,8 +5,8 @@ mod audit;
 mod export;
 mod verify;
 
-use crate::{is_broken_pipe, say_error};
 use crate::surroundings::open;
+use crate::{is_broken_pipe, say_error};
 use anyhow::Context;
 pub(crate) use arguments::LogCommand;
 use arguments::{KeyOptions, LogKeyOptions};

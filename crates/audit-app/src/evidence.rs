@@ -113,7 +113,7 @@ impl AuditLog {
         let key = self.log_key()?;
         let origin = format!("{}/{name}", key.name().as_str());
         let checkpoint = Origin::parse(&origin)
-            .and_then(|origin| SignedCheckpoint::open(&note, &origin, &[key.clone()]))
+            .and_then(|origin| SignedCheckpoint::open(&note, &origin, std::slice::from_ref(&key)))
             .map_err(AppError::internal)?;
         Ok(Evidence {
             checkpoint,

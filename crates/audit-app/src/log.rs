@@ -135,7 +135,10 @@ impl AuditLog {
                         Ok(_) => {}
                         // One log that was tampered with must not keep the others from being signed.
                         Err(AppError::Internal(error)) => {
-                            log::error!("the log {} cannot be signed: {error}", rows.ledger_name(ledger_id)?);
+                            log::error!(
+                                "the log {} cannot be signed: {error}",
+                                rows.ledger_name(ledger_id)?
+                            );
                         }
                         Err(error) => return Err(error),
                     }

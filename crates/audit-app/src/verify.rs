@@ -67,7 +67,10 @@ impl AuditLog {
             };
             // If all events are in their places, and there are no more, none is anywhere else.
             let is_all = options.project_id.is_none() && rows.are_all_in_place()?;
-            let total = ledgers.iter().map(|ledger| ledger.size.max(0).unsigned_abs()).sum();
+            let total = ledgers
+                .iter()
+                .map(|ledger| ledger.size.max(0).unsigned_abs())
+                .sum();
             let mut done = 0;
             let mut told = |events: u64| {
                 done += events;
@@ -128,9 +131,14 @@ fn opened_checkpoint(
     let Some(key) = key else {
         return Some(Err(Problem::NoKey));
     };
-    let name = format!("{}/{}/{}", key.name().as_str(), ledger.project_id, ledger.environment);
-    let opened =
-        Origin::parse(&name).and_then(|origin| SignedCheckpoint::open(&row.note, &origin, &[key.clone()]));
+    let name = format!(
+        "{}/{}/{}",
+        key.name().as_str(),
+        ledger.project_id,
+        ledger.environment
+    );
+    let opened = Origin::parse(&name)
+        .and_then(|origin| SignedCheckpoint::open(&row.note, &origin, std::slice::from_ref(key)));
     Some(opened.map_err(Problem::Checkpoint))
 }
 

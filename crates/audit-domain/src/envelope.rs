@@ -55,8 +55,13 @@ mod tests {
     fn the_envelope_is_read_from_a_stored_text_and_from_nothing_else() {
         let id = EventId::new(Timestamp::from_millis(1_768_473_000_000), [7; 10]);
         let time = Timestamp::from_millis(1_768_473_000_123);
-        let text = format!(r#"{{"actor":{{"id":"x"}},"id":"{id}","metadata":{{"id":[1e5]}},"occurred_at":"{time}"}}"#);
-        let envelope = Envelope { id, occurred_at: time };
+        let text = format!(
+            r#"{{"actor":{{"id":"x"}},"id":"{id}","metadata":{{"id":[1e5]}},"occurred_at":"{time}"}}"#
+        );
+        let envelope = Envelope {
+            id,
+            occurred_at: time,
+        };
         assert_eq!(Envelope::read(&text).unwrap(), envelope);
         for broken in [
             "",

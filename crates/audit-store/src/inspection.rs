@@ -79,7 +79,9 @@ impl Rows<'_> {
             ids = ids.filter(ledgers::project_id.eq(project_id.to_string()));
         }
         let ids: Vec<i64> = ids.load(self.connection)?;
-        ids.into_iter().map(|id| self.stored_ledger(LedgerId(id))).collect()
+        ids.into_iter()
+            .map(|id| self.stored_ledger(LedgerId(id)))
+            .collect()
     }
 
     fn stored_ledger(&mut self, ledger_id: LedgerId) -> Result<StoredLedger> {

@@ -280,7 +280,10 @@ impl Rows<'_> {
         match tile_of(self.connection, ledger_id, id) {
             Ok(tile) => Ok(Some(tile)),
             Err(error @ ReadTileError::Missing) => {
-                ::log::error!("the log of ledger {} does not have its {id}: {error}", ledger_id.0);
+                ::log::error!(
+                    "the log of ledger {} does not have its {id}: {error}",
+                    ledger_id.0
+                );
                 Ok(None)
             }
             Err(ReadTileError::Store(error)) => Err(error),

@@ -25,36 +25,67 @@ fn each_audit_goes_on_where_the_last_one_ended(database: DatabaseKind) {
     let state = temporary_directory("audit-").join("state");
     let url = Server::shared(database).base_url();
     let run = || audit(url, &organization.project_key, &state, &[]).success();
-    assert!(run().contains(": 0 events, 0 of them new"), "an empty log is one, too");
+    assert!(
+        run().contains(": 0 events, 0 of them new"),
+        "an empty log is one, too"
+    );
     let mut size = 0;
     for count in [1, 0, 254, 1, 1, 300] {
         store_events(&organization.project(), count);
         size += count;
         let line = run();
-        assert!(line.contains(&format!(": {size} events, {count} of them new; {size} read")), "{line}");
+        assert!(
+            line.contains(&format!(": {size} events, {count} of them new; {size} read")),
+            "{line}"
+        );
         let state = state_of(&state);
         let checkpoint = state["checkpoint"].as_str().expect("a checkpoint");
         assert_eq!(checkpoint.lines().nth(1), Some(size.to_string().as_str()));
     }
     let folder = state.parent().expect("a folder");
-    assert_eq!(std::fs::read_dir(folder).expect("list it").count(), 1, "one file, and nothing beside it");
+    assert_eq!(
+        std::fs::read_dir(folder).expect("list it").count(),
+        1,
+        "one file, and nothing beside it"
+    );
 }
 
 fn only_new_events_are_read_when_that_is_wanted(database: DatabaseKind) {
     let case = Case::fresh(database);
     let audited = case.audit(&["--new-only"]).success();
-    assert!(audited.contains(": 300 events, 0 of them new; 0 read"), "{audited}");
+    assert!(
+        audited.contains(": 300 events, 0 of them new; 0 read"),
+        "{audited}"
+    );
     let (server, project) = case.start();
     store_events(&project, 10);
-    let audited = audit(server.base_url(), &case.organization.project_key, &case.state, &["--new-only"]).success();
-    assert!(audited.contains(": 310 events, 10 of them new; 10 read"), "{audited}");
+    let audited = audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &["--new-only"],
+    )
+    .success();
+    assert!(
+        audited.contains(": 310 events, 10 of them new; 10 read"),
+        "{audited}"
+    );
     // A cursor that the server does not take is no reason to stop.
     let mut state = state_of(&case.state);
     state["cursor"] = json!("nonsense");
     std::fs::write(&case.state, state.to_string()).expect("write the state");
     store_events(&project, 10);
-    let audited = audit(server.base_url(), &case.organization.project_key, &case.state, &["--new-only"]).success();
-    assert!(audited.contains(": 320 events, 10 of them new; 10 read"), "{audited}");
+    let audited = audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &["--new-only"],
+    )
+    .success();
+    assert!(
+        audited.contains(": 320 events, 10 of them new; 10 read"),
+        "{audited}"
+    );
     drop(server);
     // What was known and is changed afterwards goes unnoticed so, as the help says, and is caught otherwise.
     case.tamper("UPDATE events SET body = replace(body, 'actor-1', 'actor-2') WHERE LEDGER AND seq = 305");
@@ -69,12 +100,23 @@ fn a_master_key_audits_any_log_of_its_organization(database: DatabaseKind) {
     let url = Server::shared(database).base_url();
     let run = |environment: &str| {
         let state = temporary_directory("audit-").join("state");
-        let more = ["--project", &organization.project_id, "--environment", environment];
+        let more = [
+            "--project",
+            &organization.project_id,
+            "--environment",
+            environment,
+        ];
         audit(url, &organization.master_key, &state, &more).success()
     };
     let (live, test) = (run("live"), run("test"));
-    assert!(live.contains(&format!("/{}/live: 3 events", organization.project_id)), "{live}");
-    assert!(test.contains(&format!("/{}/test: 2 events", organization.project_id)), "{test}");
+    assert!(
+        live.contains(&format!("/{}/live: 3 events", organization.project_id)),
+        "{live}"
+    );
+    assert!(
+        test.contains(&format!("/{}/test: 2 events", organization.project_id)),
+        "{test}"
+    );
 }
 
 fn the_key_can_be_given(database: DatabaseKind) {
@@ -83,7 +125,12 @@ fn the_key_can_be_given(database: DatabaseKind) {
     store_events(&organization.project(), 3);
     let key = server.command_line(&["log", "key"]).success();
     let run = |state: &Path, key: &str| {
-        audit(server.base_url(), &organization.project_key, state, &["--verifier-key", key])
+        audit(
+            server.base_url(),
+            &organization.project_key,
+            state,
+            &["--verifier-key", key],
+        )
     };
     let state = temporary_directory("audit-").join("state");
     run(&state, &key).success();
@@ -105,15 +152,37 @@ fn what_cannot_be_told_is_not_called_wrong(database: DatabaseKind) {
     let url = Server::shared(database).base_url();
     let unknown = |finished: audit_tests::Finished| {
         assert_eq!(finished.exit, Exit::Code(2), "{finished:?}");
-        assert!(finished.stdout.is_empty() && !finished.stderr.is_empty(), "{finished:?}");
+        assert!(
+            finished.stdout.is_empty() && !finished.stderr.is_empty(),
+            "{finished:?}"
+        );
     };
     unknown(audit(url, "pk_live_nonsense", &state, &[]));
-    unknown(audit("http://127.0.0.1:1", &organization.project_key, &state, &[]));
-    unknown(audit(url, &organization.project_key, &state, &["--verifier-key", "nonsense"]));
-    unknown(audit(url, &organization.project_key, &folder.join("no/folder"), &[]));
+    unknown(audit(
+        "http://127.0.0.1:1",
+        &organization.project_key,
+        &state,
+        &[],
+    ));
+    unknown(audit(
+        url,
+        &organization.project_key,
+        &state,
+        &["--verifier-key", "nonsense"],
+    ));
+    unknown(audit(
+        url,
+        &organization.project_key,
+        &folder.join("no/folder"),
+        &[],
+    ));
     std::fs::write(&state, "nonsense").expect("write a file");
     unknown(audit(url, &organization.project_key, &state, &[]));
-    assert_eq!(std::fs::read_to_string(&state).expect("read it"), "nonsense", "it is left alone");
+    assert_eq!(
+        std::fs::read_to_string(&state).expect("read it"),
+        "nonsense",
+        "it is left alone"
+    );
 }
 
 fn every_kind_of_event_is_hashed_as_the_server_does(database: DatabaseKind) {
@@ -128,6 +197,12 @@ fn every_kind_of_event_is_hashed_as_the_server_does(database: DatabaseKind) {
         "metadata":{"long":123456789012345678901234567890,"exponent":1.5E+300,"zeros":1.500}}"#;
     project.post("/events").raw_json(raw).send().expect_status(201);
     let state = temporary_directory("audit-").join("state");
-    let audited = audit(Server::shared(database).base_url(), &organization.project_key, &state, &[]).success();
+    let audited = audit(
+        Server::shared(database).base_url(),
+        &organization.project_key,
+        &state,
+        &[],
+    )
+    .success();
     assert!(audited.contains(": 4 events, 4 of them new; 4 read"), "{audited}");
 }

@@ -51,8 +51,14 @@ fn a_rewritten_event_contradicts_the_last_checkpoint(database: DatabaseKind) {
         rewrite(&case, seq);
         let findings = case.findings();
         assert_eq!(findings.len(), 1, "{findings:?}");
-        assert_eq!((&findings[0]["seq"], &findings[0]["last_seq"]), (&json!(0), &json!(299)));
-        assert!(findings[0]["problem"].to_string().contains("signed"), "{findings:?}");
+        assert_eq!(
+            (&findings[0]["seq"], &findings[0]["last_seq"]),
+            (&json!(0), &json!(299))
+        );
+        assert!(
+            findings[0]["problem"].to_string().contains("signed"),
+            "{findings:?}"
+        );
         // Who remembers the edge of the tree can tell more than the checkpoint.
         case.expect_caught(range);
         // Once the last checkpoint is gone as well, nothing here contradicts anything; but the server signs another
@@ -61,7 +67,11 @@ fn a_rewritten_event_contradicts_the_last_checkpoint(database: DatabaseKind) {
         case.expect_sound();
         case.expect_caught("two histories of 300 events");
         let kept = case.state.with_extension("refused");
-        assert!(std::fs::read_to_string(kept).expect("the evidence").contains("\n300\n"));
+        assert!(
+            std::fs::read_to_string(kept)
+                .expect("the evidence")
+                .contains("\n300\n")
+        );
     }
 }
 
@@ -72,7 +82,11 @@ fn a_log_that_was_cut_off_carefully_is_caught(database: DatabaseKind) {
         case.database.blob(&edge(&case.leaves()[..290]))
     ));
     let first = &case.findings()[0];
-    assert_eq!((&first["seq"], &first["last_seq"]), (&json!(290), &json!(299)), "{first}");
+    assert_eq!(
+        (&first["seq"], &first["last_seq"]),
+        (&json!(290), &json!(299)),
+        "{first}"
+    );
     case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
     case.expect_sound();
     case.expect_caught("the log had 300 events and now has 290: it was cut off or rolled back");
@@ -82,7 +96,13 @@ fn a_log_that_was_cut_off_carefully_is_caught(database: DatabaseKind) {
 fn grow(case: &Case, count: usize) {
     let (server, project) = case.start();
     store_events(&project, count);
-    let audited = audit(server.base_url(), &case.organization.project_key, &case.state, &[]).success();
+    let audited = audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &[],
+    )
+    .success();
     assert!(audited.contains(&format!("{count} of them new")), "{audited}");
     stop(server);
 }
@@ -109,7 +129,12 @@ fn a_log_that_was_rolled_back_and_has_grown_again_is_caught(database: DatabaseKi
     let case = rolled_back(database);
     let (server, project) = case.start();
     store_events(&project, 50);
-    let audited = audit(server.base_url(), &case.organization.project_key, &case.state, &[]);
+    let audited = audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &[],
+    );
     assert_wrong(&audited, "does not continue");
 }
 
@@ -117,7 +142,12 @@ fn two_histories_of_one_log_are_caught(database: DatabaseKind) {
     let case = rolled_back(database);
     let (server, project) = case.start();
     store_events(&project, 20);
-    let audited = audit(server.base_url(), &case.organization.project_key, &case.state, &[]);
+    let audited = audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &[],
+    );
     assert_wrong(&audited, "two histories of 320 events");
 }
 
@@ -125,7 +155,12 @@ fn a_forged_checkpoint_is_caught(database: DatabaseKind) {
     let case = Case::fresh(database);
     case.tamper("UPDATE log_checkpoints SET note = replace(note, '300', '301') WHERE LEDGER");
     let findings = case.findings();
-    assert!(findings[0]["problem"].to_string().contains("not one that this log signed"), "{findings:?}");
+    assert!(
+        findings[0]["problem"]
+            .to_string()
+            .contains("not one that this log signed"),
+        "{findings:?}"
+    );
     // With a key of one's own everything here agrees. Whoever knows the log's key from elsewhere sees it.
     let case = Case::fresh(database);
     let key_of = |case: &Case| audit_tests::command_line_on(&case.database, &["log", "key"]).success();
@@ -136,10 +171,20 @@ fn a_forged_checkpoint_is_caught(database: DatabaseKind) {
     ));
     assert_ne!(key_of(&case), key);
     let (server, _) = case.start();
-    let checkpoint = case.organization.on(&server).project().get("/log/checkpoint").send_raw();
+    let checkpoint = case
+        .organization
+        .on(&server)
+        .project()
+        .get("/log/checkpoint")
+        .send_raw();
     assert_eq!(checkpoint.status, 200);
     assert_wrong(
-        &audit(server.base_url(), &case.organization.project_key, &case.state, &[]),
+        &audit(
+            server.base_url(),
+            &case.organization.project_key,
+            &case.state,
+            &[],
+        ),
         "not signed by a known key",
     );
     stop(server);

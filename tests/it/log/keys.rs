@@ -3,7 +3,8 @@
 use super::{Case, assert_wrong, audit, stop, store_events};
 use audit_tests::process::Exit;
 use audit_tests::{
-    Database, DatabaseKind, Organization, Server, command_line_on, command_line_with, on_both_databases, temporary_directory,
+    Database, DatabaseKind, Organization, Server, command_line_on, command_line_with, on_both_databases,
+    temporary_directory,
 };
 
 const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -20,10 +21,16 @@ fn the_key_is_the_one_that_the_server_shows(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let shown = organization.project().get("/log/key").send_raw();
     let printed = server.command_line(&["log", "key"]).success();
-    assert_eq!(String::from_utf8(shown.bytes).expect("UTF-8"), format!("{printed}\n"));
+    assert_eq!(
+        String::from_utf8(shown.bytes).expect("UTF-8"),
+        format!("{printed}\n")
+    );
     // As Go's note.NewVerifier reads it: name, key id, and 33 bytes in base64.
     let parts: Vec<&str> = printed.splitn(3, '+').collect();
-    assert!(parts.len() == 3 && parts[1].len() == 8 && parts[2].len() == 44, "{printed}");
+    assert!(
+        parts.len() == 3 && parts[1].len() == 8 && parts[2].len() == 44,
+        "{printed}"
+    );
 }
 
 fn an_encrypted_key_is_opened_by_its_key_alone(database: DatabaseKind) {
@@ -40,10 +47,23 @@ fn an_encrypted_key_is_opened_by_its_key_alone(database: DatabaseKind) {
     let key = run("key", ENCRYPTION_KEY).success();
     assert_eq!(String::from_utf8(shown.bytes).expect("UTF-8"), format!("{key}\n"));
     run("verify", ENCRYPTION_KEY).success();
-    for finished in [run("key", OTHER_KEY), command_line_on(&database, &["log", "key"]), run("verify", OTHER_KEY)] {
+    for finished in [
+        run("key", OTHER_KEY),
+        command_line_on(&database, &["log", "key"]),
+        run("verify", OTHER_KEY),
+    ] {
         assert_eq!(finished.exit, Exit::Code(2), "nobody can tell: {finished:?}");
         finished.refusal();
     }
+    let serve = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--database-url",
+        database.url(),
+    ];
+    let refused = command_line_with(&serve, &[("AUDIT_ENCRYPTION_KEY", OTHER_KEY)]).refusal();
+    assert!(refused.contains("AUDIT_ENCRYPTION_KEY does not fit"), "{refused}");
     // Who knows the public key from elsewhere needs no secret to verify.
     command_line_on(&database, &["log", "verify", "--verifier-key", &key]).success();
 }
@@ -53,13 +73,23 @@ fn a_restored_backup_goes_on_under_a_new_name(database: DatabaseKind) {
     let backup = case.copy();
     let (server, project) = case.start();
     store_events(&project, 20);
-    audit(server.base_url(), &case.organization.project_key, &case.state, &[]).success();
+    audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &[],
+    )
+    .success();
     stop(server);
 
     let old = command_line_on(&backup.database, &["log", "key"]).success();
     let new = command_line_on(&backup.database, &["log", "new-name"]).success();
     assert_ne!(new, old);
-    assert_eq!(new.rsplit('+').next(), old.rsplit('+').next(), "the public key is the same");
+    assert_eq!(
+        new.rsplit('+').next(),
+        old.rsplit('+').next(),
+        "the public key is the same"
+    );
     assert_eq!(command_line_on(&backup.database, &["log", "key"]).success(), new);
 
     let (server, project) = backup.start();
@@ -69,9 +99,17 @@ fn a_restored_backup_goes_on_under_a_new_name(database: DatabaseKind) {
     assert_wrong(&audit(server.base_url(), key, &case.state, &[]), "");
     assert_eq!(std::fs::read_to_string(&case.state).expect("the state"), before);
     let state = temporary_directory("audit-").join("state");
-    assert!(audit(server.base_url(), key, &state, &["--verifier-key", &new]).success().contains("300 events"));
+    assert!(
+        audit(server.base_url(), key, &state, &["--verifier-key", &new])
+            .success()
+            .contains("300 events")
+    );
     store_events(&project, 5);
-    assert!(audit(server.base_url(), key, &state, &[]).success().contains("305 events, 5 of them new"));
+    assert!(
+        audit(server.base_url(), key, &state, &[])
+            .success()
+            .contains("305 events, 5 of them new")
+    );
     stop(server);
     backup.expect_sound();
 }

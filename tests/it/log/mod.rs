@@ -132,7 +132,8 @@ impl Case {
         let mut found = Vec::new();
         for ledger in report["ledgers"].as_array().expect("ledgers") {
             let findings = ledger["findings"].as_array().expect("findings").clone();
-            let is_own = ledger["project_id"] == *self.organization.project_id && ledger["environment"] == "live";
+            let is_own =
+                ledger["project_id"] == *self.organization.project_id && ledger["environment"] == "live";
             assert!(is_own || findings.is_empty(), "{ledger}");
             found.extend(findings);
         }
@@ -146,11 +147,19 @@ impl Case {
         let first = &findings[0];
         let named = (first["seq"].as_u64(), first["last_seq"].as_u64());
         assert_eq!(named, (Some(seq as u64), Some(seq as u64)), "{findings:?}");
-        assert!(first["problem"].as_str().is_some_and(|text| text.contains(problem)), "{findings:?}");
+        assert!(
+            first["problem"]
+                .as_str()
+                .is_some_and(|text| text.contains(problem)),
+            "{findings:?}"
+        );
         let printed = verify(&self.database);
         assert_eq!(printed.exit, Exit::Code(1), "{printed:?}");
         let last = printed.stdout.lines().last().unwrap_or_default().to_owned();
-        assert!(last.starts_with("WRONG: ") && last.contains(&format!("event {seq}")), "{printed:?}");
+        assert!(
+            last.starts_with("WRONG: ") && last.contains(&format!("event {seq}")),
+            "{printed:?}"
+        );
     }
 
     /// The same, with the event's id.
@@ -168,7 +177,12 @@ impl Case {
     /// What `log audit` says with what the auditor remembers, of the server that runs on this database.
     pub(crate) fn audit(&self, more: &[&str]) -> Finished {
         let (server, _) = self.start();
-        audit(server.base_url(), &self.organization.project_key, &self.state, more)
+        audit(
+            server.base_url(),
+            &self.organization.project_key,
+            &self.state,
+            more,
+        )
     }
 
     /// That `log audit` says this is wrong.
@@ -178,7 +192,10 @@ impl Case {
 
     /// That `log audit` says this is wrong, if the server shows the order of the log.
     pub(crate) fn expect_caught_by_order(&self, what: &str) {
-        if command_line(&["routes"]).success().contains("/api/v1/events/feed") {
+        if command_line(&["routes"])
+            .success()
+            .contains("/api/v1/events/feed")
+        {
             self.expect_caught(what);
         }
     }

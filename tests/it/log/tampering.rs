@@ -53,7 +53,11 @@ fn an_event_edited_with_its_hash_is_found(database: DatabaseKind) {
         } else {
             // The begun tile is made of the hashes beside the events; the tree's edge narrows it down to 32 of them.
             let first = &case.findings()[0];
-            assert_eq!((&first["seq"], &first["last_seq"]), (&json!(256), &json!(287)), "{first}");
+            assert_eq!(
+                (&first["seq"], &first["last_seq"]),
+                (&json!(256), &json!(287)),
+                "{first}"
+            );
             case.expect_caught("events 256 to 287");
         }
     }
@@ -63,7 +67,9 @@ fn an_edited_hash_is_found(database: DatabaseKind) {
     for seq in PLACES {
         let case = Case::fresh(database);
         let other = case.database.blob(&[7; 32]);
-        case.tamper(&format!("UPDATE events SET content_hash = {other} WHERE LEDGER AND seq = {seq}"));
+        case.tamper(&format!(
+            "UPDATE events SET content_hash = {other} WHERE LEDGER AND seq = {seq}"
+        ));
         case.expect_named_by_id(seq, "do not belong together");
     }
 }
@@ -115,7 +121,10 @@ fn forgery(case: &Case, seq: usize) -> String {
         blob(&id_bytes(event["id"].as_str().expect("an id"))),
         blob(ContentHash::of(&text).as_bytes()),
     );
-    let (last_id, text) = (blob(&id_bytes(last["id"].as_str().expect("an id"))), quoted(&text));
+    let (last_id, text) = (
+        blob(&id_bytes(last["id"].as_str().expect("an id"))),
+        quoted(&text),
+    );
     match case.database.kind() {
         DatabaseKind::Sqlite => format!(
             "INSERT INTO events (position, ledger_id, seq, id, content_hash, redacted, body)
@@ -151,7 +160,8 @@ fn an_event_that_was_inserted_is_found(database: DatabaseKind) {
 fn swapped_events_are_found(database: DatabaseKind) {
     let swap = |case: &Case, one: usize, other: usize| {
         for table in ["events", order_table(database)] {
-            let move_to = |from: i64, to: i64| format!("UPDATE {table} SET seq = {to} WHERE LEDGER AND seq = {from};");
+            let move_to =
+                |from: i64, to: i64| format!("UPDATE {table} SET seq = {to} WHERE LEDGER AND seq = {from};");
             let (one, other) = (one as i64, other as i64);
             case.tamper(&[move_to(one, -1), move_to(other, one), move_to(-1, other)].concat());
             if database == DatabaseKind::Postgres {
@@ -162,12 +172,20 @@ fn swapped_events_are_found(database: DatabaseKind) {
     let case = Case::fresh(database);
     swap(&case, 10, 20);
     case.expect_named(10, "exchanged");
-    assert_eq!(case.findings()[0]["id"], *case.ids[20], "the event that stands there now");
+    assert_eq!(
+        case.findings()[0]["id"],
+        *case.ids[20],
+        "the event that stands there now"
+    );
     case.expect_caught_by_order("event 10 was changed");
     let case = Case::fresh(database);
     swap(&case, 289, 290);
     let first = &case.findings()[0];
-    assert_eq!((&first["seq"], &first["last_seq"]), (&json!(288), &json!(295)), "{first}");
+    assert_eq!(
+        (&first["seq"], &first["last_seq"]),
+        (&json!(288), &json!(295)),
+        "{first}"
+    );
 }
 
 fn an_event_whose_columns_say_something_else_is_found(database: DatabaseKind) {
@@ -215,7 +233,10 @@ fn a_row_that_leads_elsewhere_is_found(database: DatabaseKind) {
     case.tamper("DELETE FROM events WHERE LEDGER AND seq = 17");
     case.expect_named(17, "it was removed");
     let id_is_listed = |finding: &&serde_json::Value| finding["id"] == *case.ids[17];
-    assert!(case.findings().iter().find(id_is_listed).is_some(), "its id is still known");
+    assert!(
+        case.findings().iter().find(id_is_listed).is_some(),
+        "its id is still known"
+    );
 }
 
 fn a_cut_off_end_is_found(database: DatabaseKind) {
@@ -226,7 +247,9 @@ fn a_cut_off_end_is_found(database: DatabaseKind) {
     assert!(
         findings.iter().any(|finding| {
             (&finding["seq"], &finding["last_seq"]) == (&json!(290), &json!(299))
-                && finding["problem"].as_str().is_some_and(|problem| problem.contains("cut off"))
+                && finding["problem"]
+                    .as_str()
+                    .is_some_and(|problem| problem.contains("cut off"))
         }),
         "{findings:?}"
     );
@@ -244,7 +267,12 @@ fn a_head_that_claims_too_much_is_found(database: DatabaseKind) {
     let case = Case::fresh(database);
     case.tamper("UPDATE ledgers SET size = -1 WHERE HEAD");
     let findings = case.findings();
-    assert!(findings.iter().any(|finding| finding["problem"].to_string().contains("-1 events")), "{findings:?}");
+    assert!(
+        findings
+            .iter()
+            .any(|finding| finding["problem"].to_string().contains("-1 events")),
+        "{findings:?}"
+    );
 }
 
 fn an_edited_tile_is_found(database: DatabaseKind) {
@@ -267,10 +295,16 @@ fn an_edited_tile_is_found(database: DatabaseKind) {
 
 fn the_first_of_several_is_named(database: DatabaseKind) {
     let case = Case::fresh(database);
-    case.tamper("UPDATE events SET body = replace(body, 'actor-1', 'actor-2') WHERE LEDGER AND seq IN (280, 30, 200)")
-        .tamper(&delete(database, "seq IN (250, 40)"));
+    case.tamper(
+        "UPDATE events SET body = replace(body, 'actor-1', 'actor-2') WHERE LEDGER AND seq IN (280, 30, 200)",
+    )
+    .tamper(&delete(database, "seq IN (250, 40)"));
     case.expect_named_by_id(30, "do not belong together");
-    let seqs: Vec<u64> = case.findings().iter().filter_map(|finding| finding["seq"].as_u64()).collect();
+    let seqs: Vec<u64> = case
+        .findings()
+        .iter()
+        .filter_map(|finding| finding["seq"].as_u64())
+        .collect();
     assert_eq!(seqs, [30, 40, 200, 250, 280]);
 }
 
@@ -278,20 +312,46 @@ fn a_log_that_nobody_changed_is_sound(database: DatabaseKind) {
     let case = Case::fresh(database);
     case.expect_sound();
     let report = audit_tests::command_line_on(&case.database, &["log", "verify", "--json"]).json();
-    assert_eq!((&report["ok"], &report["events"]), (&json!(true), &json!(super::EVENTS)));
+    assert_eq!(
+        (&report["ok"], &report["events"]),
+        (&json!(true), &json!(super::EVENTS))
+    );
     let own: Vec<_> = report["ledgers"]
         .as_array()
         .expect("ledgers")
         .iter()
-        .filter(|ledger| ledger["project_id"] == *case.organization.project_id && ledger["environment"] == "live")
+        .filter(|ledger| {
+            ledger["project_id"] == *case.organization.project_id && ledger["environment"] == "live"
+        })
         .collect();
     assert_eq!(own.len(), 1, "{report}");
     assert_eq!((&own[0]["events"], &own[0]["signed"]), (&json!(300), &json!(300)));
-    let tree = audit_ledger::TreeHead::of_events(&case.events.iter().map(|event| ContentHash::of(&canonical(event))).collect::<Vec<_>>());
+    let tree = audit_ledger::TreeHead::of_events(
+        &case
+            .events
+            .iter()
+            .map(|event| ContentHash::of(&canonical(event)))
+            .collect::<Vec<_>>(),
+    );
     assert_eq!(own[0]["root"], tree.root.to_string());
-    let one = ["log", "verify", "--json", "--project", &case.organization.project_id];
+    let one = [
+        "log",
+        "verify",
+        "--json",
+        "--project",
+        &case.organization.project_id,
+    ];
     let report = audit_tests::command_line_on(&case.database, &one).json();
-    assert_eq!(report["ledgers"].as_array().map(Vec::len), Some(2), "live and test: {report}");
-    let nobody = ["log", "verify", "--project", "67e55044-10b1-426f-9247-bb680e5fe0c8"];
+    assert_eq!(
+        report["ledgers"].as_array().map(Vec::len),
+        Some(2),
+        "live and test: {report}"
+    );
+    let nobody = [
+        "log",
+        "verify",
+        "--project",
+        "67e55044-10b1-426f-9247-bb680e5fe0c8",
+    ];
     audit_tests::command_line_on(&case.database, &nobody).refusal();
 }

@@ -52,12 +52,18 @@ fn go_agrees_with_the_log(database: DatabaseKind) {
 }
 
 fn both_refuse_a_log_that_was_changed(database: DatabaseKind) {
-    let (Some(python), Some(go)) = (python(), go()) else { return };
+    let (Some(python), Some(go)) = (python(), go()) else {
+        return;
+    };
     let case = Case::fresh(database);
     let run = |case: &Case| {
         let (server, _) = case.start();
         let arguments = [server.base_url(), &case.organization.project_key];
-        let script = run_python(&python, "log_pymerkle.py", &[&["server"], arguments.as_slice()].concat());
+        let script = run_python(
+            &python,
+            "log_pymerkle.py",
+            &[&["server"], arguments.as_slice()].concat(),
+        );
         [script, run_log_sumdb(&go, &arguments)]
     };
     for output in run(&case) {
@@ -74,6 +80,9 @@ fn both_refuse_a_log_that_was_changed(database: DatabaseKind) {
     for output in run(&case) {
         assert!(!output.status.success(), "{output:?}");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(&case.ids[17]) || said.contains("State does not match"), "{said}");
+        assert!(
+            said.contains(&case.ids[17]) || said.contains("State does not match"),
+            "{said}"
+        );
     }
 }

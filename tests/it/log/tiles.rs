@@ -29,7 +29,12 @@ fn tiles_are_the_hashes_of_the_tree(database: DatabaseKind) {
     let project = organization.project();
     let ids = store_events(&project, EVENTS);
     let events = project.pages(&[("limit", "200")]).concat();
-    let event_of = |id: &String| events.iter().find(|event| event["id"] == **id).expect("it was stored");
+    let event_of = |id: &String| {
+        events
+            .iter()
+            .find(|event| event["id"] == **id)
+            .expect("it was stored")
+    };
     let leaves: Vec<Hash> = ids.iter().map(|id| leaf_of(event_of(id))).collect();
     let get = |path: &str| project.get(&format!("/log/tile/{path}")).send_raw();
     let roots: Vec<Hash> = leaves.chunks_exact(256).map(root).collect();
@@ -43,12 +48,31 @@ fn tiles_are_the_hashes_of_the_tree(database: DatabaseKind) {
         ("1/000.p/1", &roots[..1]),
     ] {
         let answer = get(path);
-        assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/octet-stream")), "{path}");
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, Some("application/octet-stream")),
+            "{path}"
+        );
         assert_eq!(answer.bytes, bytes(hashes), "{path}");
     }
     for path in [
-        "0/002", "0/002.p/89", "0/003.p/1", "0/x001/000", "1/000", "1/000.p/3", "1/001.p/1", "2/000.p/1", "0/000.p/0",
-        "0/000.p/256", "64/000", "0/0", "0", "x", "0/000.p/01", "00/000", "0/000.p/1/2",
+        "0/002",
+        "0/002.p/89",
+        "0/003.p/1",
+        "0/x001/000",
+        "1/000",
+        "1/000.p/3",
+        "1/001.p/1",
+        "2/000.p/1",
+        "0/000.p/0",
+        "0/000.p/256",
+        "64/000",
+        "0/0",
+        "0",
+        "x",
+        "0/000.p/01",
+        "00/000",
+        "0/000.p/1/2",
     ] {
         assert_eq!(get(path).status, 404, "{path}");
     }
@@ -58,7 +82,10 @@ fn full_tiles_can_be_kept_for_ever_and_partial_ones_not(database: DatabaseKind) 
     let organization = Organization::fresh(database);
     store_events(&organization.project(), 257);
     let lifetime = |path: &str| {
-        let answer: RawAnswer = organization.project().get(&format!("/log/tile/{path}")).send_raw();
+        let answer: RawAnswer = organization
+            .project()
+            .get(&format!("/log/tile/{path}"))
+            .send_raw();
         assert_eq!(answer.status, 200, "{path}");
         answer.header("cache-control").unwrap_or_default().to_owned()
     };

@@ -57,15 +57,17 @@ fn audit(options: &AuditOptions) -> Audited<String> {
         None => Follower::new(first_origin(&note)?, vec![key.clone()]),
     };
     let known = follower.last().map_or(0, |last| last.head().size);
-    let offered = continued(&mut follower, &server, &note)
-        .map_err(|failure| keep_evidence(options, &note, failure))?;
+    let offered =
+        continued(&mut follower, &server, &note).map_err(|failure| keep_evidence(options, &note, failure))?;
     let (start, cursor, last) = match kept {
         Some(kept) if options.new_only => (kept.frontier, kept.cursor, None),
         kept => (Frontier::new(), None, kept.map(|kept| kept.frontier)),
     };
     let read = offered.head().size - start.size();
     let replay = Replay::new(&server, start, cursor, last, *offered.head());
-    let (frontier, cursor) = replay.run().map_err(|failure| keep_evidence(options, &note, failure))?;
+    let (frontier, cursor) = replay
+        .run()
+        .map_err(|failure| keep_evidence(options, &note, failure))?;
     let size = frontier.size();
     let summary = format!(
         "{}: {size} events, {} of them new; {read} read, all as signed (root {})",
@@ -121,7 +123,8 @@ fn consistency(server: &LogServer, from: u64, to: u64) -> Audited<ConsistencyPro
     let answer: Value = match server.json("log/consistency", &parameters)? {
         Reply::Found(answer) => answer,
         Reply::Refused(why) => {
-            let what = format!("the server does not show that its {to} events continue the {from} known: {why}");
+            let what =
+                format!("the server does not show that its {to} events continue the {from} known: {why}");
             return Err(Failure::Wrong(what));
         }
     };

@@ -2,10 +2,10 @@
 
 use super::arguments::ExportOptions;
 use super::open_log;
+use crate::surroundings::SystemClock;
 use anyhow::{Context, bail};
 use audit_app::{AuditLog, Evidence, EvidenceRequest};
 use audit_domain::Clock;
-use crate::surroundings::SystemClock;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -30,7 +30,10 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
         from: options.from,
         to: options.to,
     })?;
-    let folder = options.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = options
+        .file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
     let mut file = file.with_context(|| format!("cannot write {}", options.file.display()))?;
     let mut archive = Archive::new(file.as_file_mut());

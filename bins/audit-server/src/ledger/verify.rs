@@ -18,7 +18,8 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
         project_id: options.project,
         key: read_key(options.verifier_key.as_deref())?,
     };
-    let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}")?;
+    let style =
+        ProgressStyle::with_template("{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}")?;
     // Drawn on a terminal only.
     let progress = ProgressBar::new(0).with_style(style);
     let started = Instant::now();
@@ -53,7 +54,10 @@ fn first_wrong(reports: &[LedgerReport]) -> Option<(&LedgerReport, &Finding)> {
 }
 
 fn print(out: &mut impl Write, reports: &[LedgerReport], seconds: f64) -> anyhow::Result<()> {
-    for report in reports.iter().filter(|report| report.events > 0 || report.findings_count > 0) {
+    for report in reports
+        .iter()
+        .filter(|report| report.events > 0 || report.findings_count > 0)
+    {
         let name = format!("{}/{}", report.project_id, report.environment);
         let signed = match report.signed {
             Some(signed) => format!("signed up to {signed}"),
@@ -76,7 +80,10 @@ fn print(out: &mut impl Write, reports: &[LedgerReport], seconds: f64) -> anyhow
     let events = events(reports);
     let rate = events as f64 / seconds.max(0.001);
     match first_wrong(reports) {
-        None => writeln!(out, "{events} events are as they were appended ({seconds:.1} s, {rate:.0} events/s)")?,
+        None => writeln!(
+            out,
+            "{events} events are as they were appended ({seconds:.1} s, {rate:.0} events/s)"
+        )?,
         Some((report, finding)) => writeln!(
             out,
             "WRONG: {}/{}: {finding}",

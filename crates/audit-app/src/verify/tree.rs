@@ -23,7 +23,8 @@ impl Tree {
         self.size += 1;
         for level in 0.. {
             if self.begun.len() == level {
-                self.begun.push(Vec::with_capacity(usize::from(TileId::WIDTH_MAX)));
+                self.begun
+                    .push(Vec::with_capacity(usize::from(TileId::WIDTH_MAX)));
             }
             let begun = &mut self.begun[level];
             begun.push(hash);
@@ -45,7 +46,12 @@ impl Tree {
     /// Its right edge.
     pub(super) fn frontier(&self) -> Result<Frontier> {
         let mut tiles = TileSet::default();
-        for (level, begun) in self.begun.iter().enumerate().filter(|(_, begun)| !begun.is_empty()) {
+        for (level, begun) in self
+            .begun
+            .iter()
+            .enumerate()
+            .filter(|(_, begun)| !begun.is_empty())
+        {
             let index = self.size >> (8 * (level + 1));
             // Fewer than 256.
             let id = TileId::new(level as u8, index, begun.len() as u16);

@@ -70,7 +70,10 @@ impl<'a, 'b> Walk<'a, 'b> {
         let tiles = self.leaf_tiles(&seqs)?;
         let mut rows = rows.into_iter().peekable();
         for seq in seqs {
-            let (tile, place) = (seq / u64::from(TileId::WIDTH_MAX), seq % u64::from(TileId::WIDTH_MAX));
+            let (tile, place) = (
+                seq / u64::from(TileId::WIDTH_MAX),
+                seq % u64::from(TileId::WIDTH_MAX),
+            );
             let kept = tiles.get(&tile).map(|tile| tile.hashes()[place as usize]);
             let leaf = match rows.next_if(|row| row.seq == seq.cast_signed()) {
                 Some(row) => Some(self.check(&row, seq, kept)?),
@@ -157,7 +160,9 @@ impl<'a, 'b> Walk<'a, 'b> {
             Some(Problem::Unreadable)
         };
         if let Some(problem) = problem {
-            let column = <[u8; 16]>::try_from(row.id.as_slice()).map(EventId::from_bytes).ok();
+            let column = <[u8; 16]>::try_from(row.id.as_slice())
+                .map(EventId::from_bytes)
+                .ok();
             let id = envelope.map(|envelope| envelope.id).or(column);
             self.findings.add(Finding::event(seq, id, problem));
         }
@@ -211,7 +216,11 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Keeps the root at the size of the checkpoint.
     fn note_root(&mut self) -> Result<()> {
-        if let Some(tree) = self.tree.as_ref().filter(|tree| Some(tree.size()) == self.checkpoint_size) {
+        if let Some(tree) = self
+            .tree
+            .as_ref()
+            .filter(|tree| Some(tree.size()) == self.checkpoint_size)
+        {
             self.checkpoint_root = Some(tree.frontier()?.root());
         }
         Ok(())
@@ -229,7 +238,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         };
         if kept.size() != self.size {
             let (tree, ledger) = (kept.size(), self.size);
-            self.findings.add(Finding::log(Problem::EdgeSize { tree, ledger }));
+            self.findings
+                .add(Finding::log(Problem::EdgeSize { tree, ledger }));
             return Ok(None);
         }
         let Some(tree) = &self.tree else { return Ok(None) };

@@ -15,13 +15,17 @@ const VALUES: u64 = 50_000;
 const SEED: u64 = 0x8785;
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/canonical_rfc8785.py");
 
-#[expect(clippy::disallowed_methods, reason = "tests are configured by the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests are configured by the environment"
+)]
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 fn count() -> u64 {
-    environment("AUDIT_TEST_CANONICAL_VALUES").map_or(VALUES, |text| text.parse().expect("a number of values"))
+    environment("AUDIT_TEST_CANONICAL_VALUES")
+        .map_or(VALUES, |text| text.parse().expect("a number of values"))
 }
 
 fn parsed(text: &str) -> Value {
@@ -33,7 +37,11 @@ fn compare(canonicalize: impl Fn(&Value) -> String) {
     for number in 0..count() {
         let text = values.next();
         let value = parsed(&text);
-        assert_eq!(canonical::to_string(&value), canonicalize(&value), "value {number}: {text}");
+        assert_eq!(
+            canonical::to_string(&value),
+            canonicalize(&value),
+            "value {number}: {text}"
+        );
     }
 }
 
@@ -54,7 +62,9 @@ fn python() -> Option<String> {
         let required = environment("AUDIT_TEST_REQUIRE_PYTHON").is_some();
         assert!(!required, "AUDIT_TEST_PYTHON is required but not set");
         let line = b"SKIPPED: Python: the canonical form: AUDIT_TEST_PYTHON is not set\n";
-        std::io::stderr().write_all(line).expect("write to standard error");
+        std::io::stderr()
+            .write_all(line)
+            .expect("write to standard error");
     }
     python
 }
@@ -82,7 +92,11 @@ fn it_is_that_of_rfc8785_in_python() {
     for number in 0..count() {
         let text = values.next();
         let theirs = lines.next().expect("a line for each").expect("UTF-8");
-        assert_eq!(canonical::to_string(&parsed(&text)), theirs, "value {number}: {text}");
+        assert_eq!(
+            canonical::to_string(&parsed(&text)),
+            theirs,
+            "value {number}: {text}"
+        );
     }
     writer.join().expect("everything was written");
     assert!(child.wait().expect("wait for Python").success());
@@ -90,7 +104,12 @@ fn it_is_that_of_rfc8785_in_python() {
 
 #[test]
 fn integers_that_no_double_holds_keep_the_digits_they_were_sent_with() {
-    for digits in ["9007199254740992", "9007199254740993", "-9007199254740993", "123456789012345678901234567890"] {
+    for digits in [
+        "9007199254740992",
+        "9007199254740993",
+        "-9007199254740993",
+        "123456789012345678901234567890",
+    ] {
         assert_eq!(canonical::to_string(&parsed(digits)), digits);
     }
     // The one difference from RFC 8785, by which the others round.

@@ -28,7 +28,10 @@ impl Event {
         let shown = event.remove("content_hash").unwrap_or_default();
         // The one member besides that is about the event and not of it.
         event.remove("redacted");
-        let id = event.get("id").and_then(Value::as_str).unwrap_or("an event without an id");
+        let id = event
+            .get("id")
+            .and_then(Value::as_str)
+            .unwrap_or("an event without an id");
         let mut text = String::with_capacity(768);
         canonical::write_object(&mut text, &event);
         let computed = ContentHash::of(&text);
@@ -112,7 +115,11 @@ impl<'a> EventSource<'a> {
     fn read(&mut self) -> Audited<()> {
         let (path, name, limit) = match self.from {
             // No more than is wanted, so that the cursor leads to what follows.
-            Source::Feed => ("events/feed", "after", PAGE_EVENTS_MAX.min(self.skipped + self.wanted)),
+            Source::Feed => (
+                "events/feed",
+                "after",
+                PAGE_EVENTS_MAX.min(self.skipped + self.wanted),
+            ),
             Source::Pages(_) => ("events", "cursor", PAGE_EVENTS_MAX),
         };
         let mut parameters = vec![("limit", limit.max(1).to_string())];

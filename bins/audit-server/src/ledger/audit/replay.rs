@@ -68,7 +68,8 @@ impl<'a> Replay<'a> {
         for (place, leaf) in leaves.iter().enumerate() {
             if self.difference.is_none() {
                 let event = self.events.next(leaf)?;
-                self.difference = difference(self.frontier.size(), event.as_ref(), leaf, leaves.get(place + 1));
+                self.difference =
+                    difference(self.frontier.size(), event.as_ref(), leaf, leaves.get(place + 1));
             }
             self.frontier.append(*leaf);
             if self.known.as_ref().map(Frontier::size) == Some(self.frontier.size()) {
@@ -90,9 +91,15 @@ impl<'a> Replay<'a> {
                     (Some(known), Some(found)) => first_changed(known, found),
                     _ => None,
                 };
-                let details = [first, difference].into_iter().flatten().collect::<Vec<_>>().join("; ");
+                let details = [first, difference]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join("; ");
                 let what = format!("the tiles of the {size} events do not have the root that the log signed");
-                Err(Failure::Wrong(format!("{what}: {details}").trim_end_matches(": ").to_owned()))
+                Err(Failure::Wrong(
+                    format!("{what}: {details}").trim_end_matches(": ").to_owned(),
+                ))
             }
         }
     }
@@ -113,7 +120,9 @@ fn first_changed(known: &Frontier, found: &Frontier) -> Option<String> {
 /// What is wrong with the event that stands at a place.
 fn difference(seq: u64, event: Option<&Event>, leaf: &Hash, next_leaf: Option<&Hash>) -> Option<String> {
     let Some(event) = event else {
-        return Some(format!("event {seq} was removed or changed: the server shows none that it can be"));
+        return Some(format!(
+            "event {seq} was removed or changed: the server shows none that it can be"
+        ));
     };
     let id = &event.id;
     if event.leaf == *leaf {
@@ -121,7 +130,9 @@ fn difference(seq: u64, event: Option<&Event>, leaf: &Hash, next_leaf: Option<&H
         return (!event.is_labelled_right).then_some(wrong);
     }
     if Some(&event.leaf) == next_leaf {
-        return Some(format!("event {seq} was removed: the event behind it, {id}, is shown in its place"));
+        return Some(format!(
+            "event {seq} was removed: the event behind it, {id}, is shown in its place"
+        ));
     }
     Some(format!(
         "event {seq} was changed: {id}, which stands there, is not what was signed"

@@ -105,11 +105,7 @@ impl LogServer {
         bail!("GET {path} was not tried")
     }
 
-    fn ask(
-        &self,
-        path: &str,
-        parameters: &[(&str, String)],
-    ) -> Result<Response<ureq::Body>, ureq::Error> {
+    fn ask(&self, path: &str, parameters: &[(&str, String)]) -> Result<Response<ureq::Body>, ureq::Error> {
         let mut request = self
             .agent
             .get(format!("{}/{path}", self.url))

@@ -41,10 +41,11 @@ impl State {
     /// Reads the file; `None` when there is none yet.
     pub(super) fn load(path: &Path) -> anyhow::Result<Option<Self>> {
         match std::fs::read_to_string(path) {
-            Ok(text) => Ok(Some(
-                Self::read(&text)
-                    .with_context(|| format!("{} is no state of an audit", path.display()))?,
-            )),
+            Ok(text) => {
+                Ok(Some(Self::read(&text).with_context(|| {
+                    format!("{} is no state of an audit", path.display())
+                })?))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
@@ -57,14 +58,20 @@ impl State {
         let key: VerifierKey = text("key")?.parse()?;
         let origin = Origin::parse(text("log")?)?;
         let note = text("checkpoint")?.to_owned();
-        let signed = *SignedCheckpoint::open(&note, &origin, &[key.clone()])?.head();
+        let signed = *SignedCheckpoint::open(&note, &origin, std::slice::from_ref(&key))?.head();
         let mut hashes = value["edge"].as_array().into_iter().flatten();
         let frontier = Frontier::read(signed.size, |_| -> anyhow::Result<Hash> {
-            let hash = hashes.next().and_then(Value::as_str).context("its edge is too short")?;
+            let hash = hashes
+                .next()
+                .and_then(Value::as_str)
+                .context("its edge is too short")?;
             Ok(hash.parse()?)
         });
         let frontier = frontier.map_err(|error| anyhow::anyhow!("{error}"))?;
-        ensure!(frontier.head() == signed, "its edge is not that of its checkpoint");
+        ensure!(
+            frontier.head() == signed,
+            "its edge is not that of its checkpoint"
+        );
         let cursor = value["cursor"].as_str().map(str::to_owned);
         Ok(Self {
             key,
@@ -130,7 +137,11 @@ mod tests {
             assert_eq!((loaded.key, loaded.origin), (state.key, state.origin));
             assert_eq!((loaded.note, loaded.cursor), (state.note, state.cursor));
         }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "nothing else is left"
+        );
     }
 
     #[test]
