@@ -3,7 +3,6 @@
 //! Nothing is handed out that would not convince: every event is hashed anew and every proof verified before.
 
 use crate::error::AppError;
-use crate::log::tiles_for;
 use crate::service::AuditLog;
 use audit_domain::{ContentHash, Environment, ProjectId, StoredEvent, Timestamp};
 use audit_ledger::{
@@ -153,7 +152,7 @@ impl AuditLog {
                 for seq in seqs {
                     subtrees.extend(InclusionProof::subtrees(*seq, head.size).map_err(AppError::internal)?);
                 }
-                tiles_for(rows, evidence.ledger_id, subtrees, head.size)
+                self.committed_tiles(rows, evidence.ledger_id, subtrees, head.size)
             })?;
             self.each_event(evidence.ledger_id, seqs, |logged, leaf| {
                 let seq = logged.seq;

@@ -1,15 +1,18 @@
 //! The verifiable log: signing its checkpoints, and proving what is in it.
 
+mod roots;
+
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::Principal;
 use audit_domain::{ContentHash, EventId, Timestamp, Violations};
 use audit_ledger::{
     Checkpoint, ConsistencyProof, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
-    TileId, TileSet, VerifierKey,
+    Tile, TileId, TileSet, VerifierKey,
 };
 use audit_store::{CheckpointRow, LedgerId, Rows, StoreError};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
+pub(crate) use roots::TileRoots;
 use std::sync::Arc;
 
 /// The names of the service's own secrets for the log.
@@ -82,7 +85,7 @@ impl AuditLog {
         let subtrees = InclusionProof::subtrees(seq, size).map_err(AppError::internal)?;
         let tiles = self
             .store
-            .query(|rows| tiles_for(rows, scope.ledger_id, subtrees, size))?;
+            .query(|rows| self.committed_tiles(rows, scope.ledger_id, subtrees, size))?;
         let inclusion = InclusionProof::prove(seq, size, |subtree| tiles.hash(subtree));
         Ok(EventProof {
             seq,
@@ -111,7 +114,7 @@ impl AuditLog {
             }
             let subtrees = ConsistencyProof::subtrees(from, to);
             let subtrees = subtrees.map_err(|error| Violations::one("from", error))?;
-            let tiles = tiles_for(rows, scope.ledger_id, subtrees, to)?;
+            let tiles = self.committed_tiles(rows, scope.ledger_id, subtrees, to)?;
             ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
         })
     }
@@ -194,6 +197,20 @@ impl AuditLog {
     fn signed(&self, ledger_id: LedgerId) -> Result<CheckpointRow> {
         let (signer, now) = (self.log_signer()?.clone(), self.clock.now());
         self.store.write(move |rows| sign(rows, ledger_id, &signer, now))
+    }
+
+    /// The tiles that have the hashes of `subtrees`. `rows` must see nothing that is not committed.
+    pub(crate) fn committed_tiles(
+        &self,
+        rows: &mut Rows<'_>,
+        ledger_id: LedgerId,
+        subtrees: Vec<Subtree>,
+        size: u64,
+    ) -> Result<TileSet> {
+        gather(subtrees, size, |id| match id.level() > 0 && !id.is_full() {
+            true => self.tile_roots.tile_above(rows, ledger_id, id),
+            false => Ok(rows.log_tile(ledger_id, id)?),
+        })
     }
 
     /// What signs checkpoints; made at the first use.
@@ -307,22 +324,21 @@ fn sign(
 
 fn continues(rows: &mut Rows<'_>, ledger_id: LedgerId, from: u64, to: u64) -> Result<ConsistencyProof> {
     let subtrees = ConsistencyProof::subtrees(from, to).map_err(AppError::internal)?;
-    let tiles = tiles_for(rows, ledger_id, subtrees, to)?;
+    let tiles = gather(subtrees, to, |id| Ok(rows.log_tile(ledger_id, id)?))?;
     ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
 }
 
-/// The tiles that have the hashes of `subtrees`.
-pub(crate) fn tiles_for(
-    rows: &mut Rows<'_>,
-    ledger_id: LedgerId,
+/// The tiles that have the hashes of `subtrees`; `read` gives one, if it is there.
+fn gather(
     subtrees: Vec<Subtree>,
     size: u64,
+    mut read: impl FnMut(TileId) -> Result<Option<Tile>>,
 ) -> Result<TileSet> {
     let needed = TileSet::needed(subtrees, size).map_err(AppError::internal)?;
     let mut tiles = TileSet::default();
     for id in needed {
         // What is missing the proof will say.
-        if let Some(tile) = rows.log_tile(ledger_id, id)? {
+        if let Some(tile) = read(id)? {
             tiles.insert(tile);
         }
     }

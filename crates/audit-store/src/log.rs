@@ -290,6 +290,17 @@ impl Rows<'_> {
         }
     }
 
+    /// The roots of neighbouring full tiles, from left to right; those that are missing are left out.
+    pub fn log_tile_roots(
+        &mut self,
+        ledger_id: LedgerId,
+        level: u8,
+        indexes: Range<u64>,
+    ) -> Result<Vec<Hash>> {
+        let tiles = full_tiles(self.connection, ledger_id, level, indexes)?;
+        Ok(tiles.iter().filter_map(Tile::root).collect())
+    }
+
     /// The last checkpoint that was signed for a ledger, which nobody else replaces until the end of the transaction.
     pub fn lock_log_checkpoint(&mut self, ledger_id: LedgerId) -> Result<Option<CheckpointRow>> {
         // The head's row is the lock: there may be no checkpoint yet.
