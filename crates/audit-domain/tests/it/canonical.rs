@@ -2,7 +2,8 @@
 //! `serde_json_canonicalizer` and `serde_jcs`, and `rfc8785` from PyPI.
 //!
 //! [`VALUES`] random values each; `AUDIT_TEST_CANONICAL_VALUES` names another number:
-//! `AUDIT_TEST_CANONICAL_VALUES=1000000 cargo test --release -p audit-domain --test it canonical`.
+//! `AUDIT_TEST_CANONICAL_VALUES=1000000 cargo test -p audit-domain --test it canonical`.
+//! A million take a minute.
 //! Integers beyond ±(2^53−1) are left out: RFC 8785 rounds them to doubles, and here they keep their digits.
 
 use crate::values::Values;
