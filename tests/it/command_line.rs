@@ -165,8 +165,13 @@ fn help_names_every_command() {
         "viewer-secret",
         "import",
         "demo",
+        "log",
         "routes",
     ] {
+        assert!(help.contains(command), "{command} in {help}");
+    }
+    let help = command_line(&["log", "--help"]).success();
+    for command in ["verify", "audit", "export", "key", "new-name"] {
         assert!(help.contains(command), "{command} in {help}");
     }
     let help = command_line(&["serve", "--help"]).success();

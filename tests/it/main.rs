@@ -13,6 +13,7 @@ mod environments;
 mod errors;
 mod hostile;
 mod import;
+mod log;
 mod logs;
 mod migrations;
 mod operations;

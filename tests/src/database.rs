@@ -79,6 +79,38 @@ impl Database {
         }
     }
 
+    /// The same database once more, as a backup of it. Nobody may have it open.
+    pub fn copy(&self) -> Self {
+        if self.kind == DatabaseKind::Postgres {
+            return Self {
+                kind: self.kind,
+                url: postgres::copy_database(&self.url),
+                directory: None,
+            };
+        }
+        let copy = Self::create(self.kind);
+        let directory = copy.directory.as_ref().expect("SQLite has a directory");
+        for (path, bytes) in self.files() {
+            let name = path.file_name().expect("a file has a name");
+            std::fs::write(directory.join(name), bytes).expect("copy a database file");
+        }
+        copy
+    }
+
+    /// Which it is.
+    pub fn kind(&self) -> DatabaseKind {
+        self.kind
+    }
+
+    /// Bytes, as SQL writes them.
+    pub fn blob(&self, bytes: &[u8]) -> String {
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        match self.kind {
+            DatabaseKind::Sqlite => format!("X'{hex}'"),
+            DatabaseKind::Postgres => format!("'\\x{hex}'::bytea"),
+        }
+    }
+
     /// For `--database-url`.
     pub fn url(&self) -> &str {
         &self.url

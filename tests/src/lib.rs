@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Invariants:
-//! - Nothing here links the server's crates: a test knows what a client can know.
+//! - Nothing here links the server's crates: a test knows what a client can know. Those of the log link `audit-ledger`
+//!   besides, as auditors do, and forge trees with it.
 //! - Nothing outlives the test process: every child hangs on a pipe that closes with it (see [`process`]).
 //! - Every JSON answer is checked for its `request_id`, whatever the test is about (see [`Client`]).
 //! - Every test has an organization of its own; only tests that stop or configure a server start their own.
@@ -31,6 +32,7 @@ mod receiver;
 mod server;
 mod signature;
 mod streams;
+mod third_parties;
 mod webhooks;
 
 pub use alerts::{alert_rule, door_opened};
@@ -41,11 +43,12 @@ pub use database::{Database, DatabaseKind};
 pub use edge::{Deadline, allow_many_open_files, moment, now_plus, temporary_directory};
 pub use events::{content_hash, event, event_with, merge};
 pub use organization::Organization;
-pub use python::{python, verify_with_library};
+pub use python::verify_with_library;
 pub use receiver::{Received, Receiver, Reply};
 pub use server::{Finished, Server, command_line, command_line_on, command_line_with, webhook_environment};
 pub use signature::{assert_signed, signature, signatures};
 pub use streams::{Stream, address, claim_token, move_by};
+pub use third_parties::{build_go, go, python, run, run_log_sumdb, run_python};
 pub use webhooks::Subscription;
 
 /// Makes two tests of each function, `name::sqlite` and `name::postgres`. The functions take a [`DatabaseKind`]; one that

@@ -46,6 +46,17 @@ pub(crate) fn is_available() -> bool {
 
 /// Creates an empty database and gives its URL.
 pub(crate) fn create_database() -> String {
+    create(|name| format!("CREATE DATABASE {name}"))
+}
+
+/// Creates a copy of the database of this URL and gives its URL.
+pub(crate) fn copy_database(url: &str) -> String {
+    let original = url.split('?').next().and_then(|url| url.rsplit('/').next());
+    let original = original.expect("the URL names a database");
+    create(|name| format!("CREATE DATABASE {name} TEMPLATE {original}"))
+}
+
+fn create(statement: impl Fn(&str) -> String) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let postgres = postgres().expect("tests ask first whether PostgreSQL is available");
     let name = format!(
@@ -54,9 +65,9 @@ pub(crate) fn create_database() -> String {
         COUNT.fetch_add(1, Ordering::Relaxed)
     );
     let mut connection = PgConnection::establish(&postgres.admin_url).expect("connect to PostgreSQL");
-    connection
-        .batch_execute(&format!("CREATE DATABASE {name}"))
-        .expect("create a database");
+    // Sessions of a server that has ended may take a moment to be gone.
+    let is_created = || connection.batch_execute(&statement(&name)).ok();
+    Deadline::seconds(30).poll(("CREATE DATABASE", &name), is_created);
     with_database_name(&postgres.admin_url, &name)
 }
 

@@ -1,29 +1,11 @@
-//! The published library that verifies webhooks, run in Python: `AUDIT_TEST_PYTHON` names an interpreter that has it.
-//! With `AUDIT_TEST_REQUIRE_PYTHON` set, having none is a failure.
+//! The published library that verifies webhooks, run in Python.
 
-use crate::edge::environment;
 use crate::receiver::Received;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/verify_webhook.py");
-
-/// The interpreter. Where there is none this says so on standard error, past the capture of the test runner, or panics
-/// when it is required.
-pub fn python() -> Option<String> {
-    let python = environment("AUDIT_TEST_PYTHON");
-    if python.is_none() {
-        let required = environment("AUDIT_TEST_REQUIRE_PYTHON").is_some();
-        assert!(!required, "AUDIT_TEST_PYTHON is required but not set");
-        let test = std::thread::current().name().unwrap_or("a test").to_owned();
-        let line = format!("SKIPPED: Python: {test}: AUDIT_TEST_PYTHON is not set\n");
-        std::io::stderr()
-            .write_all(line.as_bytes())
-            .expect("write to standard error");
-    }
-    python
-}
 
 /// What the library says of each request with the secret beside it: `ok`, or `refused: …`.
 pub fn verify_with_library(python: &str, requests: &[(&str, &Received)]) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! The command line. Every flag that configures has an environment variable; those that say what to do have none.
 
+use crate::ledger::LogCommand;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -35,6 +36,9 @@ pub(crate) enum Command {
     /// The secret that signs viewer tokens.
     #[command(subcommand)]
     ViewerSecret(ViewerSecretCommand),
+    /// The verifiable log.
+    #[command(subcommand)]
+    Log(LogCommand),
     /// Print every route of the HTTP interface.
     Routes,
 }

@@ -6,6 +6,7 @@ mod administration;
 mod arguments;
 mod demo;
 mod import;
+mod ledger;
 mod serve;
 mod surroundings;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => serve::serve(&options),
         Command::Demo(options) => demo::demo(&options),
         Command::Import(options) => import::run(&options),
+        Command::Log(command) => ledger::run(&command),
         Command::Routes => administration::routes(),
         Command::Org(command) => administration::organizations(&command),
         Command::Project(command) => administration::projects(&command),

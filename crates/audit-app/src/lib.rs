@@ -43,6 +43,7 @@ mod directory;
 mod dispatcher;
 mod error;
 mod events;
+mod evidence;
 mod ingest;
 mod log;
 mod purge;
@@ -51,6 +52,7 @@ mod redaction;
 mod service;
 mod settings;
 mod streams;
+mod verify;
 mod viewers;
 mod watch;
 mod webhooks;
@@ -61,6 +63,7 @@ pub use deliveries::{DeliveriesAnswer, DeliveriesRequest, Delivery, DeliveryAtte
 pub use dispatcher::{Deliveries, DeliveryStatistics};
 pub use error::{AppError, Result};
 pub use events::{EventsAnswer, EventsRequest};
+pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 pub use log::EventProof;
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
@@ -70,6 +73,7 @@ pub use redaction::{
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
+pub use verify::{FINDINGS_MAX, Finding, LedgerReport, Problem, VerifyOptions};
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
 

@@ -1,15 +1,18 @@
 //! The verifiable log: signing its checkpoints, and proving what is in it.
 
+mod roots;
+
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::Principal;
 use audit_domain::{ContentHash, EventId, Timestamp, Violations};
 use audit_ledger::{
     Checkpoint, ConsistencyProof, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
-    TileId, TileSet, VerifierKey,
+    Tile, TileId, TileSet, VerifierKey,
 };
 use audit_store::{CheckpointRow, LedgerId, Rows, StoreError};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
+pub(crate) use roots::TileRoots;
 use std::sync::Arc;
 
 /// The names of the service's own secrets for the log.
@@ -78,11 +81,11 @@ impl AuditLog {
             let seq = rows.event_seq(scope.ledger_id, id)?;
             Ok::<_, AppError>((scope, seq.ok_or(AppError::NotFound("event"))?, event.content_hash))
         })?;
-        let (checkpoint, size) = self.checkpoint_with(&scope, seq)?;
+        let (checkpoint, size) = self.checkpoint_with(scope.ledger_id, seq)?;
         let subtrees = InclusionProof::subtrees(seq, size).map_err(AppError::internal)?;
         let tiles = self
             .store
-            .query(|rows| tiles_for(rows, scope.ledger_id, subtrees, size))?;
+            .query(|rows| self.committed_tiles(rows, scope.ledger_id, subtrees, size))?;
         let inclusion = InclusionProof::prove(seq, size, |subtree| tiles.hash(subtree));
         Ok(EventProof {
             seq,
@@ -111,7 +114,7 @@ impl AuditLog {
             }
             let subtrees = ConsistencyProof::subtrees(from, to);
             let subtrees = subtrees.map_err(|error| Violations::one("from", error))?;
-            let tiles = tiles_for(rows, scope.ledger_id, subtrees, to)?;
+            let tiles = self.committed_tiles(rows, scope.ledger_id, subtrees, to)?;
             ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
         })
     }
@@ -131,7 +134,17 @@ impl AuditLog {
             let (some, signer) = (some.to_vec(), signer.clone());
             self.store.write(move |rows| -> Result<()> {
                 for ledger_id in some {
-                    sign(rows, ledger_id, &signer, now)?;
+                    match sign(rows, ledger_id, &signer, now) {
+                        Ok(_) => {}
+                        // One log that was tampered with must not keep the others from being signed.
+                        Err(AppError::Internal(error)) => {
+                            log::error!(
+                                "the log {} cannot be signed: {error}",
+                                rows.ledger_name(ledger_id)?
+                            );
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
                 Ok(())
             })?;
@@ -140,18 +153,21 @@ impl AuditLog {
     }
 
     /// Goes on under a new name: checkpoints signed so far speak of another log. For a database that was restored from a
-    /// backup, and so lost what has been signed since.
+    /// backup, and so lost what has been signed since. Gives the key under its new name, with which every server signs
+    /// that is started from now on.
     ///
     /// # Errors
-    /// When the database cannot be written.
-    pub fn begin_new_log_name(&self) -> Result<String> {
+    /// When the database cannot be written, or holds a key that the encryption key does not open.
+    pub fn begin_new_log_name(&self) -> Result<VerifierKey> {
+        let public_key = *self.log_signer()?.verifier().public_key();
         let name = self.new_log_name();
         let now = self.clock.now();
-        self.store.write(move |rows| -> Result<String> {
+        self.store.write(move |rows| -> Result<VerifierKey> {
             rows.delete_secret(NAME)?;
             rows.insert_secret(NAME, name.as_bytes(), now)?;
             rows.delete_log_checkpoints()?;
-            Ok(name)
+            let name = KeyName::parse(&name).map_err(AppError::internal)?;
+            Ok(VerifierKey::new(name, public_key))
         })
     }
 
@@ -159,17 +175,17 @@ impl AuditLog {
         let size = self.store.read(|rows| rows.ledger_size(scope.ledger_id))?;
         let last = size.checked_sub(1);
         match last {
-            Some(last) => Ok(self.checkpoint_with(scope, last)?.0),
+            Some(last) => Ok(self.checkpoint_with(scope.ledger_id, last)?.0),
             None => Ok(self.signed(scope.ledger_id)?.note),
         }
     }
 
     /// A checkpoint of a log that has the event at `seq`, and its size.
-    fn checkpoint_with(&self, scope: &Scope, seq: u64) -> Result<(String, u64)> {
-        let stored = self.store.read(|rows| rows.log_checkpoint(scope.ledger_id))?;
+    pub(crate) fn checkpoint_with(&self, ledger_id: LedgerId, seq: u64) -> Result<(String, u64)> {
+        let stored = self.store.read(|rows| rows.log_checkpoint(ledger_id))?;
         let checkpoint = match stored.filter(|stored| stored.size > seq) {
             Some(stored) => stored,
-            None => self.signed(scope.ledger_id)?,
+            None => self.signed(ledger_id)?,
         };
         if checkpoint.size <= seq {
             // The log does not continue what was signed, which the log says and `log verify` explains.
@@ -181,6 +197,20 @@ impl AuditLog {
     fn signed(&self, ledger_id: LedgerId) -> Result<CheckpointRow> {
         let (signer, now) = (self.log_signer()?.clone(), self.clock.now());
         self.store.write(move |rows| sign(rows, ledger_id, &signer, now))
+    }
+
+    /// The tiles that have the hashes of `subtrees`. `rows` must see nothing that is not committed.
+    pub(crate) fn committed_tiles(
+        &self,
+        rows: &mut Rows<'_>,
+        ledger_id: LedgerId,
+        subtrees: Vec<Subtree>,
+        size: u64,
+    ) -> Result<TileSet> {
+        gather(subtrees, size, |id| match id.level() > 0 && !id.is_full() {
+            true => self.tile_roots.tile_above(rows, ledger_id, id),
+            false => Ok(rows.log_tile(ledger_id, id)?),
+        })
     }
 
     /// What signs checkpoints; made at the first use.
@@ -241,6 +271,14 @@ impl LogSigner {
     }
 }
 
+/// The key that verifies checkpoints, if the database has one.
+pub(crate) fn stored_key(rows: &mut Rows<'_>, key: Option<&EncryptionKey>) -> Result<Option<VerifierKey>> {
+    let (Some(sealed), Some(name)) = (rows.secret(KEY)?, rows.secret(NAME)?) else {
+        return Ok(None);
+    };
+    Ok(Some(LogSigner::open(&sealed, &name, key)?.verifier().clone()))
+}
+
 /// The newest checkpoint of a log: the last one, or one that is signed now because the log has grown. A log that does not
 /// continue the last one is not signed.
 fn sign(
@@ -286,17 +324,21 @@ fn sign(
 
 fn continues(rows: &mut Rows<'_>, ledger_id: LedgerId, from: u64, to: u64) -> Result<ConsistencyProof> {
     let subtrees = ConsistencyProof::subtrees(from, to).map_err(AppError::internal)?;
-    let tiles = tiles_for(rows, ledger_id, subtrees, to)?;
+    let tiles = gather(subtrees, to, |id| Ok(rows.log_tile(ledger_id, id)?))?;
     ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
 }
 
-/// The tiles that have the hashes of `subtrees`.
-fn tiles_for(rows: &mut Rows<'_>, ledger_id: LedgerId, subtrees: Vec<Subtree>, size: u64) -> Result<TileSet> {
+/// The tiles that have the hashes of `subtrees`; `read` gives one, if it is there.
+fn gather(
+    subtrees: Vec<Subtree>,
+    size: u64,
+    mut read: impl FnMut(TileId) -> Result<Option<Tile>>,
+) -> Result<TileSet> {
     let needed = TileSet::needed(subtrees, size).map_err(AppError::internal)?;
     let mut tiles = TileSet::default();
     for id in needed {
         // What is missing the proof will say.
-        if let Some(tile) = rows.log_tile(ledger_id, id)? {
+        if let Some(tile) = read(id)? {
             tiles.insert(tile);
         }
     }

@@ -3,7 +3,7 @@
 use crate::directory::{Directory, ProjectConfiguration, Snapshot};
 use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
-use crate::log::LogSigner;
+use crate::log::{LogSigner, TileRoots};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
 use audit_auth::{Credential, MasterKey, Principal, ProjectKey, Viewer, ViewerSecret, viewer_token};
@@ -23,6 +23,7 @@ pub struct AuditLog {
     pub(crate) cursor_key: CursorKey,
     pub(crate) stream_engine: Engine,
     pub(crate) log_signer: OnceLock<LogSigner>,
+    pub(crate) tile_roots: TileRoots,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
     pending: Mutex<PendingDeliveries>,
@@ -97,6 +98,7 @@ impl AuditLog {
             directory: Directory::default(),
             cursor_key: CursorKey::new(key),
             log_signer: OnceLock::new(),
+            tile_roots: TileRoots::default(),
             wake,
             deliveries: DeliveryCounters::default(),
             pending: Mutex::default(),

@@ -80,6 +80,12 @@ impl Frontier {
         self.size
     }
 
+    /// The complete subtrees that make up the tree, largest first, each with its hash. Where two trees of one size differ,
+    /// these tell between which leaves.
+    pub fn edge(&self) -> impl Iterator<Item = (Subtree, Hash)> + '_ {
+        Subtree::of_tree(self.size).zip(self.edge.iter().copied())
+    }
+
     /// The tree's root hash. One hash for each bit set in the size, less one.
     pub fn root(&self) -> Hash {
         join(self.edge.iter().copied())

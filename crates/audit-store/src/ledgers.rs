@@ -8,6 +8,7 @@ use crate::error::{Result, StoreError};
 use crate::log;
 use crate::schema::{daily_usage, ledger_actions, ledgers};
 use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
+use audit_ledger::Frontier;
 use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -95,7 +96,7 @@ pub(crate) fn read_before(
     for ledger_id in ledger_ids {
         if let Some(mut head) = lock_ledger(connection, ledger_id)? {
             // What was stored without the log, by a version before it, is taken into the tree first.
-            head.frontier = log::catch_up(connection, ledger_id, head.frontier, head.size.unsigned_abs())?;
+            head.frontier = log::continued(connection, ledger_id, head.frontier, head.size.unsigned_abs())?;
             before.heads.insert(ledger_id, head);
         }
     }
@@ -145,7 +146,7 @@ fn read_head((size, last_event_id, last_received_at, frontier): HeadRow) -> Resu
         }
         _ => None,
     };
-    let frontier = log::read_frontier(frontier.as_deref())?;
+    let frontier = log::read_frontier(frontier.as_deref()).ok();
     Ok(Head { size, last, frontier })
 }
 
@@ -156,13 +157,18 @@ pub(crate) fn write_after(connection: &mut AnyConnection, plan: &mut Plan, day: 
             continue;
         };
         let Some(last) = head.last else { continue };
-        head.frontier = log::finish(connection, ledger_id, growth)?;
+        head.frontier = match growth {
+            Some(growth) => Some(log::finish(connection, ledger_id, growth)?),
+            None => None,
+        };
+        let frontier = head.frontier.as_ref().map(Frontier::encode);
         diesel::update(ledgers::table.find(ledger_id.0))
             .set((
                 ledgers::size.eq(head.size),
                 ledgers::last_event_id.eq(Some(last.id.to_bytes().to_vec())),
                 ledgers::last_received_at.eq(Some(last.received_at.as_micros())),
-                ledgers::frontier.eq(Some(head.frontier.encode())),
+                // What cannot be continued stays as it is found.
+                frontier.map(|frontier| ledgers::frontier.eq(Some(frontier))),
             ))
             .execute(connection)?;
     }

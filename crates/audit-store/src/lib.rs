@@ -42,6 +42,8 @@ mod configuration;
 mod connection;
 mod deliveries;
 mod error;
+mod evidence;
+mod inspection;
 mod key_filter;
 mod ledgers;
 mod log;
@@ -72,6 +74,7 @@ pub use deliveries::{
     ReadyWebhook,
 };
 pub use error::StoreError;
+pub use inspection::{StoredLedger, StoredRow, StrayEvent};
 pub use log::CheckpointRow;
 pub use purge::GroupPlace;
 pub use query::{EventPage, EventQuery, LoggedEvent};

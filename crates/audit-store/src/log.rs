@@ -42,7 +42,7 @@ pub(crate) fn read_frontier(bytes: Option<&[u8]>) -> Result<Frontier> {
 
 /// Takes the events into a tree that are stored and not in it: all that are older than the log, and what a node of an
 /// older version has stored since.
-pub(crate) fn catch_up(
+fn catch_up(
     connection: &mut AnyConnection,
     ledger_id: LedgerId,
     mut frontier: Frontier,
@@ -60,6 +60,28 @@ pub(crate) fn catch_up(
         return Err(damaged("tree larger than its ledger"));
     }
     Ok(frontier)
+}
+
+/// [`catch_up`] that says so and gives nothing where the ledger was tampered with: what is sent now must be stored all
+/// the same, and no tree is better than one that hides what happened.
+pub(crate) fn continued(
+    connection: &mut AnyConnection,
+    ledger_id: LedgerId,
+    frontier: Option<Frontier>,
+    size: u64,
+) -> Result<Option<Frontier>> {
+    let caught_up = match frontier {
+        Some(frontier) => catch_up(connection, ledger_id, frontier, size),
+        None => Err(damaged("edge of a tree")),
+    };
+    match caught_up {
+        Ok(frontier) => Ok(Some(frontier)),
+        Err(error @ StoreError::Damaged { .. }) => {
+            ::log::error!("the log of ledger {} cannot go on: {error}", ledger_id.0);
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Writes the tiles that a tree has filled; its right edge.
@@ -91,14 +113,22 @@ pub(crate) fn finish(
 
 fn insert_tile(connection: &mut AnyConnection, ledger_id: LedgerId, tile: &Tile) -> Result<()> {
     let id = tile.id();
-    diesel::insert_into(log_tiles::table)
-        .values((
-            log_tiles::ledger_id.eq(ledger_id.0),
-            log_tiles::level.eq(i64::from(id.level())),
-            log_tiles::tile_index.eq(id.index().cast_signed()),
-            log_tiles::hashes.eq(tile.encode()),
-        ))
-        .execute(connection)?;
+    let values = (
+        log_tiles::ledger_id.eq(ledger_id.0),
+        log_tiles::level.eq(i64::from(id.level())),
+        log_tiles::tile_index.eq(id.index().cast_signed()),
+        log_tiles::hashes.eq(tile.encode()),
+    );
+    // There is one already only when somebody took the tree's edge away. It stays, for `log verify` to compare.
+    match connection {
+        AnyConnection::Sqlite(sqlite) => diesel::insert_or_ignore_into(log_tiles::table)
+            .values(values)
+            .execute(sqlite)?,
+        AnyConnection::Postgres(postgres) => diesel::insert_into(log_tiles::table)
+            .values(values)
+            .on_conflict_do_nothing()
+            .execute(postgres)?,
+    };
     Ok(())
 }
 
@@ -116,7 +146,10 @@ fn tile_of(connection: &mut AnyConnection, ledger_id: LedgerId, id: TileId) -> R
     let first = id.index() * u64::from(TileId::WIDTH_MAX);
     let below = first..first + u64::from(id.width());
     let hashes: Vec<Hash> = if id.level() == 0 {
-        let contents = content_hashes(connection, ledger_id, below)?;
+        let contents = content_hashes(connection, ledger_id, below).map_err(|error| match error {
+            StoreError::Damaged { .. } => ReadTileError::Missing,
+            other => ReadTileError::Store(other),
+        })?;
         contents.iter().map(Hash::of_event).collect()
     } else {
         let tiles = full_tiles(connection, ledger_id, id.level() - 1, below)?;
@@ -203,8 +236,10 @@ pub(crate) fn build_missing(connection: &mut AnyConnection) -> Result<u64> {
             let Some(head) = crate::ledgers::lock_ledger(connection, ledger_id)? else {
                 return Ok::<_, StoreError>(0);
             };
-            let size = head.size.cast_unsigned();
-            let frontier = catch_up(connection, ledger_id, head.frontier, size)?;
+            let size = head.size.unsigned_abs();
+            let Some(frontier) = continued(connection, ledger_id, head.frontier, size)? else {
+                return Ok(0);
+            };
             write_frontier(connection, ledger_id, &frontier)?;
             Ok(size)
         })?;
@@ -244,9 +279,26 @@ impl Rows<'_> {
         }
         match tile_of(self.connection, ledger_id, id) {
             Ok(tile) => Ok(Some(tile)),
-            Err(ReadTileError::Missing) => Ok(None),
+            Err(error @ ReadTileError::Missing) => {
+                ::log::error!(
+                    "the log of ledger {} does not have its {id}: {error}",
+                    ledger_id.0
+                );
+                Ok(None)
+            }
             Err(ReadTileError::Store(error)) => Err(error),
         }
+    }
+
+    /// The roots of neighbouring full tiles, from left to right; those that are missing are left out.
+    pub fn log_tile_roots(
+        &mut self,
+        ledger_id: LedgerId,
+        level: u8,
+        indexes: Range<u64>,
+    ) -> Result<Vec<Hash>> {
+        let tiles = full_tiles(self.connection, ledger_id, level, indexes)?;
+        Ok(tiles.iter().filter_map(Tile::root).collect())
     }
 
     /// The last checkpoint that was signed for a ledger, which nobody else replaces until the end of the transaction.

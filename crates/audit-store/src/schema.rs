@@ -231,6 +231,8 @@ diesel::allow_tables_to_appear_in_same_query!(organizations, projects, webhooks)
 
 /// The tables of events on SQLite.
 pub(crate) mod sqlite {
+    use super::ledgers;
+
     diesel::table! {
         events (position) {
             position -> BigInt,
@@ -253,8 +255,7 @@ pub(crate) mod sqlite {
         }
     }
 
-    diesel::allow_tables_to_appear_in_same_query!(events, event_order);
-    diesel::allow_tables_to_appear_in_same_query!(events, event_ids);
+    diesel::allow_tables_to_appear_in_same_query!(events, event_order, event_ids, ledgers);
 
     diesel::table! {
         event_ids (ledger_id, id) { ledger_id -> BigInt, id -> Binary, position -> BigInt, }
@@ -277,6 +278,10 @@ pub(crate) mod sqlite {
 
 /// The table of events on PostgreSQL.
 pub(crate) mod postgres {
+    use super::ledgers;
+
+    diesel::allow_tables_to_appear_in_same_query!(events, ledgers);
+
     diesel::table! {
         events (ledger_id, seq) {
             ledger_id -> BigInt,

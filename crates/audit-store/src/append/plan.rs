@@ -19,8 +19,8 @@ pub(crate) struct Head {
     pub(crate) size: i64,
     /// The latest id and time of receipt.
     pub(crate) last: Option<Stamp>,
-    /// The right edge of the tree over them.
-    pub(crate) frontier: Frontier,
+    /// The right edge of the tree over them; none where it was tampered with and cannot be continued.
+    pub(crate) frontier: Option<Frontier>,
 }
 
 /// An event with a key that is stored already.
@@ -66,8 +66,8 @@ pub(crate) struct Plan {
     pub(crate) outcomes: Vec<AppendOutcome>,
     /// The state after the commit.
     pub(crate) after: Before,
-    /// The trees that grow.
-    pub(crate) growths: BTreeMap<LedgerId, Growth>,
+    /// The ledgers that grow, each with its tree, if that can be continued.
+    pub(crate) growths: BTreeMap<LedgerId, Option<Growth>>,
     /// What groups counted.
     pub(crate) counts: Counts,
     /// The alerts that were raised.
@@ -181,10 +181,11 @@ impl Plan {
         let Some(head) = self.after.heads.get_mut(&ledger_id).filter(|_| !rows.is_empty()) else {
             return;
         };
-        let tree = || Growth::new(head.frontier.clone());
-        let growth = self.growths.entry(ledger_id).or_insert_with(tree);
-        for row in rows {
-            growth.append(Hash::of_event(&row.record.content_hash()));
+        let tree = || head.frontier.clone().map(Growth::new);
+        if let Some(growth) = self.growths.entry(ledger_id).or_insert_with(tree) {
+            for row in rows {
+                growth.append(Hash::of_event(&row.record.content_hash()));
+            }
         }
         head.size += rows.len() as i64;
         head.last = last;

@@ -61,7 +61,7 @@ fn before() -> Before {
         Head {
             size: 10,
             last: None,
-            frontier: frontier_of(10),
+            frontier: Some(frontier_of(10)),
         },
     )]);
     Before {

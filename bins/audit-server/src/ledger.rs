@@ -1,0 +1,73 @@
+//! `audit-server log`: verifying, auditing and proving what is in the log.
+
+mod arguments;
+mod audit;
+mod export;
+mod verify;
+
+use crate::surroundings::open;
+use crate::{is_broken_pipe, say_error};
+use anyhow::Context;
+pub(crate) use arguments::LogCommand;
+use arguments::{KeyOptions, LogKeyOptions};
+use audit_app::{AuditLog, Settings, VerifierKey};
+use audit_store::StoreOptions;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Exit code when something is wrong with a log.
+const WRONG: u8 = 1;
+/// Exit code when nobody can tell.
+const UNKNOWN: u8 = 2;
+
+pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
+    let outcome = match command {
+        LogCommand::Verify(options) => verify::run(options),
+        LogCommand::Audit(options) => audit::run(options),
+        LogCommand::Export(options) => export::run(options),
+        LogCommand::Key(options) => print_key(options),
+        LogCommand::NewName(options) => begin_new_name(options),
+    };
+    // Whoever watches the exit code must be able to tell a log that is wrong from a network that is down.
+    outcome.or_else(|error| {
+        if is_broken_pipe(&error) {
+            return Err(error);
+        }
+        say_error(&error);
+        Ok(ExitCode::from(UNKNOWN))
+    })
+}
+
+fn open_log(options: &LogKeyOptions) -> anyhow::Result<Arc<AuditLog>> {
+    let key = options.encryption_key.as_deref().map(str::parse);
+    let settings = Settings {
+        encryption_key: key.transpose().context("--encryption-key")?,
+        ..Settings::default()
+    };
+    let store = StoreOptions {
+        readers_max: 2,
+        ..StoreOptions::default()
+    };
+    open(&options.database, settings, store)
+}
+
+fn read_key(text: Option<&str>) -> anyhow::Result<Option<VerifierKey>> {
+    text.map(str::parse).transpose().context("--verifier-key")
+}
+
+fn print_key(options: &KeyOptions) -> anyhow::Result<ExitCode> {
+    let service = open_log(&options.log_key)?;
+    let key = service.log_key()?;
+    service.close();
+    writeln!(std::io::stdout(), "{key}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn begin_new_name(options: &KeyOptions) -> anyhow::Result<ExitCode> {
+    let service = open_log(&options.log_key)?;
+    let key = service.begin_new_log_name()?;
+    service.close();
+    writeln!(std::io::stdout(), "{key}")?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,169 @@
+//! What an auditor remembers from one audit to the next.
+
+use anyhow::{Context, ensure};
+use audit_ledger::{Frontier, Hash, Origin, SignedCheckpoint, VerifierKey};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::Path;
+
+const VERSION: u64 = 1;
+
+/// What is remembered: two kilobytes, however long the log is.
+pub(super) struct State {
+    /// Who signs.
+    pub(super) key: VerifierKey,
+    /// Which log.
+    pub(super) origin: Origin,
+    /// The last checkpoint, as it was signed.
+    pub(super) note: String,
+    /// The right edge of the tree there.
+    pub(super) frontier: Frontier,
+    /// Where to go on reading events.
+    pub(super) cursor: Option<String>,
+}
+
+impl State {
+    pub(super) fn of(
+        key: VerifierKey,
+        checkpoint: &SignedCheckpoint,
+        frontier: Frontier,
+        cursor: Option<String>,
+    ) -> Self {
+        Self {
+            key,
+            origin: checkpoint.checkpoint().origin().clone(),
+            note: checkpoint.note().to_owned(),
+            frontier,
+            cursor,
+        }
+    }
+
+    /// Reads the file; `None` when there is none yet.
+    pub(super) fn load(path: &Path) -> anyhow::Result<Option<Self>> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => {
+                Ok(Some(Self::read(&text).with_context(|| {
+                    format!("{} is no state of an audit", path.display())
+                })?))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+
+    fn read(text: &str) -> anyhow::Result<Self> {
+        let value: Value = serde_json::from_str(text)?;
+        ensure!(value["version"] == VERSION, "it is of another version");
+        let text = |name: &str| value[name].as_str().with_context(|| format!("it has no {name}"));
+        let key: VerifierKey = text("key")?.parse()?;
+        let origin = Origin::parse(text("log")?)?;
+        let note = text("checkpoint")?.to_owned();
+        let signed = *SignedCheckpoint::open(&note, &origin, std::slice::from_ref(&key))?.head();
+        let mut hashes = value["edge"].as_array().into_iter().flatten();
+        let frontier = Frontier::read(signed.size, |_| -> anyhow::Result<Hash> {
+            let hash = hashes
+                .next()
+                .and_then(Value::as_str)
+                .context("its edge is too short")?;
+            Ok(hash.parse()?)
+        });
+        let frontier = frontier.map_err(|error| anyhow::anyhow!("{error}"))?;
+        ensure!(
+            frontier.head() == signed,
+            "its edge is not that of its checkpoint"
+        );
+        let cursor = value["cursor"].as_str().map(str::to_owned);
+        Ok(Self {
+            key,
+            origin,
+            note,
+            frontier,
+            cursor,
+        })
+    }
+
+    /// Writes the file: the old one is there until the new one is complete.
+    pub(super) fn save(&self, path: &Path) -> anyhow::Result<()> {
+        let edge: Vec<String> = self.frontier.edge().map(|(_, hash)| hash.to_string()).collect();
+        let value = json!({
+            "version": VERSION,
+            "key": self.key.to_string(),
+            "log": self.origin.as_str(),
+            "checkpoint": self.note,
+            "edge": edge,
+            "cursor": self.cursor,
+        });
+        let write = || -> anyhow::Result<()> {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            writeln!(file, "{value:#}")?;
+            file.as_file().sync_all()?;
+            file.persist(path)?;
+            // So that the name is on the disk as well.
+            std::fs::File::open(folder)?.sync_all()?;
+            Ok(())
+        };
+        write().with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use audit_ledger::{Checkpoint, KeyName, SigningKey};
+
+    fn state(size: u8) -> State {
+        let key = SigningKey::from_seed(KeyName::parse("log").unwrap(), &[7; 32]).unwrap();
+        let mut frontier = Frontier::new();
+        for n in 0..size {
+            frontier.append(Hash::of_leaf(&[n]));
+        }
+        let checkpoint = Checkpoint::new(Origin::parse("log/a").unwrap(), frontier.head());
+        let cursor = Some("cursor".to_owned());
+        State::of(key.verifier().clone(), &key.sign(checkpoint), frontier, cursor)
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        assert!(State::load(&path).unwrap().is_none());
+        for size in [0, 1, 7, 200] {
+            let state = state(size);
+            state.save(&path).unwrap();
+            let loaded = State::load(&path).unwrap().unwrap();
+            assert_eq!(loaded.frontier, state.frontier);
+            assert_eq!((loaded.key, loaded.origin), (state.key, state.origin));
+            assert_eq!((loaded.note, loaded.cursor), (state.note, state.cursor));
+        }
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "nothing else is left"
+        );
+    }
+
+    #[test]
+    fn what_was_changed_is_not_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        state(7).save(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut value: Value = serde_json::from_str(&text).unwrap();
+        value["edge"].as_array_mut().unwrap().swap(0, 1);
+        let changes = [
+            text.replace("log/a", "log/b"),
+            text.replace("\\n7\\n", "\\n8\\n"),
+            text.replace("\"version\": 1", "\"version\": 2"),
+            value.to_string(),
+            text[..100].to_owned(),
+            String::new(),
+        ];
+        for changed in changes {
+            assert_ne!(changed, text);
+            std::fs::write(&path, &changed).unwrap();
+            assert!(State::load(&path).is_err(), "{changed}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `audit-server log export`: events with what proves to anybody that they are in the log, in a zip file.
+
+use super::arguments::ExportOptions;
+use super::open_log;
+use crate::surroundings::SystemClock;
+use anyhow::{Context, bail};
+use audit_app::{AuditLog, Evidence, EvidenceRequest};
+use audit_domain::Clock;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// What the archive says to whoever opens it.
+const README: &str = include_str!("export/README.txt");
+
+pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
+    if options.file.exists() {
+        bail!("{} is there already", options.file.display());
+    }
+    let service = open_log(&options.log_key)?;
+    let evidence = service.select_evidence(&EvidenceRequest {
+        project_id: options.project,
+        environment: options.environment,
+        from: options.from,
+        to: options.to,
+    })?;
+    let folder = options
+        .file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+    let mut file = file.with_context(|| format!("cannot write {}", options.file.display()))?;
+    let mut archive = Archive::new(file.as_file_mut());
+    archive.write(options, &service, &evidence)?;
+    archive.finish()?;
+    service.close();
+    file.as_file().sync_all()?;
+    let kept = file.persist_noclobber(&options.file);
+    kept.with_context(|| format!("cannot write {}", options.file.display()))?;
+    writeln!(
+        std::io::stdout(),
+        "{} events of {} are in {}, each with the proof that it is among the {} that were signed",
+        evidence.events(),
+        evidence.checkpoint.checkpoint().origin(),
+        options.file.display(),
+        evidence.head().size
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A zip file that is being written, and the digests of what is in it.
+struct Archive<'a> {
+    zip: ZipWriter<BufWriter<&'a mut File>>,
+    digests: BTreeMap<&'static str, String>,
+}
+
+/// A file of the archive, hashed on its way.
+struct Entry<'a, W> {
+    out: &'a mut W,
+    digest: Sha256,
+}
+
+impl<W: Write> Write for Entry<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.digest.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl<'a> Archive<'a> {
+    fn new(file: &'a mut File) -> Self {
+        Self {
+            zip: ZipWriter::new(BufWriter::new(file)),
+            digests: BTreeMap::new(),
+        }
+    }
+
+    fn write(
+        &mut self,
+        options: &ExportOptions,
+        service: &AuditLog,
+        evidence: &Evidence,
+    ) -> anyhow::Result<()> {
+        let readme = readme(options, evidence);
+        self.add("README.txt", |out| Ok(out.write_all(readme.as_bytes())?))?;
+        self.add("key.txt", |out| Ok(writeln!(out, "{}", evidence.key)?))?;
+        let note = evidence.checkpoint.note();
+        self.add("checkpoint.txt", |out| Ok(out.write_all(note.as_bytes())?))?;
+        self.add("events.jsonl", |out| write_events(out, service, evidence))?;
+        self.add("proofs.json", |out| write_proofs(out, service, evidence))?;
+        let manifest = json!({
+            "log": evidence.checkpoint.checkpoint().origin().as_str(),
+            "log_size": evidence.head().size,
+            "project_id": options.project,
+            "environment": options.environment.as_str(),
+            "from": options.from.to_string(),
+            "to": options.to.to_string(),
+            "events": evidence.events(),
+            "exported_at": SystemClock.now().to_string(),
+            "sha256": self.digests,
+        });
+        self.add("manifest.json", |out| Ok(writeln!(out, "{manifest:#}")?))
+    }
+
+    fn add(
+        &mut self,
+        name: &'static str,
+        write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        // Whoever takes an archive apart by hand reads what is in it as it is.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .large_file(true);
+        self.zip.start_file(name, options)?;
+        let mut entry = Entry {
+            out: &mut self.zip,
+            digest: Sha256::new(),
+        };
+        write(&mut entry).with_context(|| format!("cannot write {name}"))?;
+        let digest = entry.digest.finalize();
+        let hex = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.digests.insert(name, hex);
+        Ok(())
+    }
+
+    fn finish(self) -> anyhow::Result<()> {
+        self.zip.finish()?.flush()?;
+        Ok(())
+    }
+}
+
+/// One event a line, as a full read returns it, with its place in front. Behind the third comma are the very bytes that
+/// were hashed, so that nobody needs to know canonical JSON to check them.
+fn write_events(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) -> anyhow::Result<()> {
+    service.evidence_events(evidence, |logged| {
+        let event = &logged.event;
+        let rest = event.canonical.strip_prefix('{').unwrap_or_default();
+        writeln!(
+            out,
+            "{{\"seq\":{},\"content_hash\":\"{}\",\"redacted\":{},{rest}",
+            logged.seq, event.content_hash, event.redacted
+        )
+    })?;
+    Ok(())
+}
+
+fn write_proofs(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) -> anyhow::Result<()> {
+    let head = evidence.head();
+    let opening = json!({
+        "log": evidence.checkpoint.checkpoint().origin().as_str(),
+        "size": head.size,
+        "root": head.root.to_string(),
+    });
+    let opening = opening.to_string();
+    write!(out, "{},\"proofs\":[", opening.trim_end_matches('}'))?;
+    let mut separator = "\n";
+    service.evidence_proofs(evidence, |event, proof| {
+        let value = json!({
+            "seq": proof.seq,
+            "id": event.id,
+            "content_hash": event.content_hash.to_string(),
+            "inclusion": proof.inclusion.to_base64(),
+        });
+        write!(out, "{separator}{value}")?;
+        separator = ",\n";
+        Ok(())
+    })?;
+    writeln!(out, "\n]}}")?;
+    Ok(())
+}
+
+fn readme(options: &ExportOptions, evidence: &Evidence) -> String {
+    let values = [
+        ("{events}", evidence.events().to_string()),
+        ("{project}", options.project.to_string()),
+        ("{environment}", options.environment.to_string()),
+        ("{from}", options.from.to_string()),
+        ("{to}", options.to.to_string()),
+        ("{log}", evidence.checkpoint.checkpoint().origin().to_string()),
+        ("{size}", evidence.head().size.to_string()),
+        ("{key}", evidence.key.to_string()),
+    ];
+    let fill = |text: String, (name, value): (&str, String)| text.replace(name, &value);
+    values.into_iter().fold(README.to_owned(), fill)
+}

@@ -1,0 +1,122 @@
+//! `audit-server log verify`.
+
+use super::arguments::VerifyOptions;
+use super::{WRONG, open_log, read_key};
+use audit_app::{Finding, LedgerReport};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Findings that are printed of each ledger; the others are counted.
+const PRINTED_FINDINGS_MAX: usize = 20;
+
+pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
+    let service = open_log(&options.log_key)?;
+    let what = audit_app::VerifyOptions {
+        project_id: options.project,
+        key: read_key(options.verifier_key.as_deref())?,
+    };
+    let style =
+        ProgressStyle::with_template("{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}")?;
+    // Drawn on a terminal only.
+    let progress = ProgressBar::new(0).with_style(style);
+    let started = Instant::now();
+    let reports = service.verify_log(&what, &mut |done, total| {
+        progress.set_length(total);
+        progress.set_position(done);
+    })?;
+    let seconds = started.elapsed().as_secs_f64();
+    progress.finish_and_clear();
+    service.close();
+    let mut stdout = std::io::stdout().lock();
+    match options.output.json {
+        true => writeln!(stdout, "{}", to_json(&reports, seconds))?,
+        false => print(&mut stdout, &reports, seconds)?,
+    }
+    Ok(match first_wrong(&reports) {
+        Some(_) => ExitCode::from(WRONG),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+fn events(reports: &[LedgerReport]) -> u64 {
+    reports.iter().map(|report| report.events).sum()
+}
+
+/// The first event that is wrong; or, where none can be named, what is known of it.
+fn first_wrong(reports: &[LedgerReport]) -> Option<(&LedgerReport, &Finding)> {
+    let firsts = reports
+        .iter()
+        .filter_map(|report| Some((report, report.findings.first()?)));
+    firsts.min_by_key(|(_, finding)| !finding.names_an_event())
+}
+
+fn print(out: &mut impl Write, reports: &[LedgerReport], seconds: f64) -> anyhow::Result<()> {
+    for report in reports
+        .iter()
+        .filter(|report| report.events > 0 || report.findings_count > 0)
+    {
+        let name = format!("{}/{}", report.project_id, report.environment);
+        let signed = match report.signed {
+            Some(signed) => format!("signed up to {signed}"),
+            None => "not signed yet".to_owned(),
+        };
+        let verdict = match report.findings_count {
+            0 => "as appended".to_owned(),
+            1 => "1 finding".to_owned(),
+            count => format!("{count} findings"),
+        };
+        writeln!(out, "{name}  {} events, {signed}: {verdict}", report.events)?;
+        for finding in report.findings.iter().take(PRINTED_FINDINGS_MAX) {
+            writeln!(out, "    {finding}")?;
+        }
+        let unprinted = report.findings_count.saturating_sub(PRINTED_FINDINGS_MAX as u64);
+        if unprinted > 0 {
+            writeln!(out, "    and {unprinted} more")?;
+        }
+    }
+    let events = events(reports);
+    let rate = events as f64 / seconds.max(0.001);
+    match first_wrong(reports) {
+        None => writeln!(
+            out,
+            "{events} events are as they were appended ({seconds:.1} s, {rate:.0} events/s)"
+        )?,
+        Some((report, finding)) => writeln!(
+            out,
+            "WRONG: {}/{}: {finding}",
+            report.project_id, report.environment
+        )?,
+    }
+    Ok(())
+}
+
+fn to_json(reports: &[LedgerReport], seconds: f64) -> Value {
+    let finding = |finding: &Finding| {
+        json!({
+            "seq": finding.seqs.as_ref().map(|seqs| seqs.start),
+            "last_seq": finding.seqs.as_ref().map(|seqs| seqs.end.saturating_sub(1)),
+            "id": finding.id,
+            "problem": finding.problem.to_string(),
+        })
+    };
+    let ledger = |report: &LedgerReport| {
+        json!({
+            "project_id": report.project_id,
+            "environment": report.environment,
+            "events": report.events,
+            "signed": report.signed,
+            "root": report.root.map(|root| root.to_string()),
+            "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+            "findings_count": report.findings_count,
+        })
+    };
+    json!({
+        "ok": first_wrong(reports).is_none(),
+        "events": events(reports),
+        "seconds": seconds,
+        "ledgers": reports.iter().map(ledger).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,77 @@
+//! What a stored event's text says that is stored beside it as well.
+
+use crate::{EventId, IdError, Timestamp, TimestampError};
+use serde::Deserialize;
+
+/// What a stored event's text says that is stored beside it as well, so that one can be held against the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// The event's id.
+    pub id: EventId,
+    /// When it happened.
+    pub occurred_at: Timestamp,
+}
+
+/// A text is not that of a stored event.
+#[derive(Debug, thiserror::Error)]
+pub enum EnvelopeError {
+    /// It is not a JSON object that has them.
+    #[error("the text is not that of an event")]
+    Json(#[from] serde_json::Error),
+    /// Its id is none of an event.
+    #[error("the text has no id of an event")]
+    Id(#[from] IdError),
+    /// Its time is none.
+    #[error("the text has no time")]
+    Time(#[from] TimestampError),
+}
+
+// The canonical form escapes nothing that occurs in ids and times, so they can be borrowed.
+#[derive(Deserialize)]
+struct Text<'a> {
+    id: &'a str,
+    occurred_at: &'a str,
+}
+
+impl Envelope {
+    /// Reads the canonical text of a stored event.
+    ///
+    /// # Errors
+    /// [`EnvelopeError`] when it is not one.
+    pub fn read(canonical: &str) -> Result<Self, EnvelopeError> {
+        let text: Text<'_> = serde_json::from_str(canonical)?;
+        Ok(Self {
+            id: text.id.parse()?,
+            occurred_at: Timestamp::parse_rfc3339(text.occurred_at)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_envelope_is_read_from_a_stored_text_and_from_nothing_else() {
+        let id = EventId::new(Timestamp::from_millis(1_768_473_000_000), [7; 10]);
+        let time = Timestamp::from_millis(1_768_473_000_123);
+        let text = format!(
+            r#"{{"actor":{{"id":"x"}},"id":"{id}","metadata":{{"id":[1e5]}},"occurred_at":"{time}"}}"#
+        );
+        let envelope = Envelope {
+            id,
+            occurred_at: time,
+        };
+        assert_eq!(Envelope::read(&text).unwrap(), envelope);
+        for broken in [
+            "",
+            "[]",
+            &text[1..],
+            &text.replace("evt_", "evt-"),
+            &text.replace(".123Z", ""),
+            &text.replace(r#""id":"evt"#, r#""ID":"evt"#),
+        ] {
+            assert!(Envelope::read(broken).is_err(), "{broken}");
+        }
+    }
+}

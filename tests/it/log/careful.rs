@@ -1,0 +1,196 @@
+//! Somebody changes the database and everything in it that would tell: what the last checkpoint shows, and what only an
+//! auditor elsewhere can see.
+
+use super::{Case, assert_wrong, audit, canonical, delete, leaf_of, quoted, stop, store_events};
+use audit_domain::ContentHash;
+use audit_ledger::{Frontier, Hash};
+use audit_tests::{DatabaseKind, on_both_databases};
+use serde_json::{Value, json};
+
+on_both_databases! {
+    a_rewritten_event_contradicts_the_last_checkpoint,
+    a_log_that_was_cut_off_carefully_is_caught,
+    a_log_that_was_rolled_back_is_caught,
+    a_log_that_was_rolled_back_and_has_grown_again_is_caught,
+    two_histories_of_one_log_are_caught,
+    a_forged_checkpoint_is_caught,
+}
+
+/// The tree over these leaves, as a row has its edge.
+fn edge(leaves: &[Hash]) -> Vec<u8> {
+    let mut frontier = Frontier::new();
+    for leaf in leaves {
+        frontier.append(*leaf);
+    }
+    frontier.encode()
+}
+
+/// Changes an event, its content hash, its tile and the edge of the tree.
+fn rewrite(case: &Case, seq: usize) {
+    let mut event = case.events[seq].clone();
+    event["actor"]["id"] = json!("somebody else");
+    let text = canonical(&event);
+    let mut leaves = case.leaves();
+    leaves[seq] = leaf_of(&event);
+    let tile: Vec<u8> = leaves[..256].iter().flat_map(|leaf| *leaf.as_bytes()).collect();
+    let blob = |bytes: &[u8]| case.database.blob(bytes);
+    case.tamper(&format!(
+        "UPDATE events SET body = {}, content_hash = {} WHERE LEDGER AND seq = {seq};
+         UPDATE log_tiles SET hashes = {} WHERE LEDGER AND level = 0 AND tile_index = 0;
+         UPDATE ledgers SET frontier = {} WHERE HEAD",
+        quoted(&text),
+        blob(ContentHash::of(&text).as_bytes()),
+        blob(&tile),
+        blob(&edge(&leaves)),
+    ));
+}
+
+fn a_rewritten_event_contradicts_the_last_checkpoint(database: DatabaseKind) {
+    for (seq, range) in [(17, "events 0 to 255"), (270, "events 256 to 287")] {
+        let case = Case::fresh(database);
+        rewrite(&case, seq);
+        let findings = case.findings();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!(
+            (&findings[0]["seq"], &findings[0]["last_seq"]),
+            (&json!(0), &json!(299))
+        );
+        assert!(
+            findings[0]["problem"].to_string().contains("signed"),
+            "{findings:?}"
+        );
+        // Who remembers the edge of the tree can tell more than the checkpoint.
+        case.expect_caught(range);
+        // Once the last checkpoint is gone as well, nothing here contradicts anything; but the server signs another
+        // history of the same size, and whoever saw the first one has it in writing.
+        case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
+        case.expect_sound();
+        case.expect_caught("two histories of 300 events");
+        let kept = case.state.with_extension("refused");
+        assert!(
+            std::fs::read_to_string(kept)
+                .expect("the evidence")
+                .contains("\n300\n")
+        );
+    }
+}
+
+fn a_log_that_was_cut_off_carefully_is_caught(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    case.tamper(&delete(database, "seq >= 290")).tamper(&format!(
+        "UPDATE ledgers SET size = 290, frontier = {} WHERE HEAD",
+        case.database.blob(&edge(&case.leaves()[..290]))
+    ));
+    let first = &case.findings()[0];
+    assert_eq!(
+        (&first["seq"], &first["last_seq"]),
+        (&json!(290), &json!(299)),
+        "{first}"
+    );
+    case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
+    case.expect_sound();
+    case.expect_caught("the log had 300 events and now has 290: it was cut off or rolled back");
+}
+
+/// Stores more events on a case's database, which an auditor sees.
+fn grow(case: &Case, count: usize) {
+    let (server, project) = case.start();
+    store_events(&project, count);
+    let audited = audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &[],
+    )
+    .success();
+    assert!(audited.contains(&format!("{count} of them new")), "{audited}");
+    stop(server);
+}
+
+/// A case whose database was replaced by a backup of it, while its auditor has seen 20 events more.
+fn rolled_back(database: DatabaseKind) -> Case {
+    let case = Case::fresh(database);
+    let backup = case.copy();
+    grow(&case, 20);
+    Case {
+        database: backup.database,
+        ..case
+    }
+}
+
+fn a_log_that_was_rolled_back_is_caught(database: DatabaseKind) {
+    let case = rolled_back(database);
+    case.expect_sound();
+    case.expect_caught("the log had 320 events and now has 300: it was cut off or rolled back");
+    assert_wrong(&case.audit(&["--new-only"]), "cut off or rolled back");
+}
+
+fn a_log_that_was_rolled_back_and_has_grown_again_is_caught(database: DatabaseKind) {
+    let case = rolled_back(database);
+    let (server, project) = case.start();
+    store_events(&project, 50);
+    let audited = audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &[],
+    );
+    assert_wrong(&audited, "does not continue");
+}
+
+fn two_histories_of_one_log_are_caught(database: DatabaseKind) {
+    let case = rolled_back(database);
+    let (server, project) = case.start();
+    store_events(&project, 20);
+    let audited = audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &[],
+    );
+    assert_wrong(&audited, "two histories of 320 events");
+}
+
+fn a_forged_checkpoint_is_caught(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    case.tamper("UPDATE log_checkpoints SET note = replace(note, '300', '301') WHERE LEDGER");
+    let findings = case.findings();
+    assert!(
+        findings[0]["problem"]
+            .to_string()
+            .contains("not one that this log signed"),
+        "{findings:?}"
+    );
+    // With a key of one's own everything here agrees. Whoever knows the log's key from elsewhere sees it.
+    let case = Case::fresh(database);
+    let key_of = |case: &Case| audit_tests::command_line_on(&case.database, &["log", "key"]).success();
+    let key = key_of(&case);
+    let seed = case.database.blob(&[&[0], [7; 32].as_slice()].concat());
+    case.tamper(&format!(
+        "UPDATE secrets SET secret = {seed} WHERE name = 'log_key'; DELETE FROM log_checkpoints WHERE LEDGER"
+    ));
+    assert_ne!(key_of(&case), key);
+    let (server, _) = case.start();
+    let checkpoint = case
+        .organization
+        .on(&server)
+        .project()
+        .get("/log/checkpoint")
+        .send_raw();
+    assert_eq!(checkpoint.status, 200);
+    assert_wrong(
+        &audit(
+            server.base_url(),
+            &case.organization.project_key,
+            &case.state,
+            &[],
+        ),
+        "not signed by a known key",
+    );
+    stop(server);
+    case.expect_sound();
+    let pinned = ["log", "verify", "--json", "--verifier-key", &key];
+    let finished = audit_tests::command_line_on(&case.database, &pinned);
+    let report: Value = serde_json::from_str(&finished.stdout).expect("a report");
+    assert_eq!(report["ok"], json!(false), "{report}");
+}

@@ -1,0 +1,265 @@
+//! The verifiable log: what it shows, and what it finds out.
+
+mod auditing;
+mod careful;
+mod evidence;
+mod keys;
+mod nodes;
+mod older;
+mod proofs;
+mod tampering;
+mod third_parties;
+mod tiles;
+
+use audit_domain::{ContentHash, EventId};
+use audit_ledger::Hash;
+use audit_tests::process::Exit;
+use audit_tests::{
+    Client, Database, DatabaseKind, Deadline, Finished, Organization, Server, command_line, command_line_on,
+    event_with, temporary_directory,
+};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Events of the logs that are tampered with: one full tile, and 44 events behind it.
+pub(crate) const EVENTS: usize = 300;
+
+/// Stores events that differ from each other, and gives their ids in the order of the log.
+pub(crate) fn store_events(client: &Client, count: usize) -> Vec<String> {
+    let numbers: Vec<usize> = (0..count).collect();
+    let batches = numbers.chunks(100).map(|numbers| {
+        let event = |number: &usize| event_with(json!({"metadata": {"number": number}}));
+        client.store_all(numbers.iter().map(event).collect())
+    });
+    batches.flatten().collect()
+}
+
+/// `log audit` of one project's live log.
+pub(crate) fn audit(url: &str, key: &str, state: &Path, more: &[&str]) -> Finished {
+    let state = state.to_str().expect("a path in UTF-8");
+    let arguments = ["log", "audit", "--url", url, "--key", key, "--state", state];
+    command_line(&[&arguments, more].concat())
+}
+
+/// `log verify` of everything in a database.
+pub(crate) fn verify(database: &Database) -> Finished {
+    command_line_on(database, &["log", "verify"])
+}
+
+/// A database whose server has stopped, with a log that was signed and audited.
+pub(crate) struct Case {
+    pub(crate) database: Database,
+    pub(crate) organization: Organization,
+    /// By place in the log.
+    pub(crate) ids: Vec<String>,
+    /// Likewise.
+    pub(crate) events: Vec<Value>,
+    /// What an auditor remembers.
+    pub(crate) state: PathBuf,
+}
+
+impl Case {
+    /// A new one.
+    fn make(kind: DatabaseKind) -> Self {
+        let database = Database::create(kind);
+        let server = Server::start(&database, &[]);
+        let organization = Organization::create(&server, "enterprise");
+        let project = organization.project();
+        let ids = store_events(&project, EVENTS);
+        let mut events: Vec<Value> = project.pages(&[("limit", "200")]).concat();
+        events.sort_by_key(|event| ids.iter().position(|id| event["id"] == **id));
+        let state = temporary_directory("audit-").join("state");
+        audit(server.base_url(), &organization.project_key, &state, &[]).success();
+        stop(server);
+        Self {
+            database,
+            organization,
+            ids,
+            events,
+            state,
+        }
+    }
+
+    /// A copy of one that all tests share.
+    pub(crate) fn fresh(kind: DatabaseKind) -> Self {
+        static CASES: [OnceLock<Case>; 2] = [OnceLock::new(), OnceLock::new()];
+        let case = CASES[usize::from(kind == DatabaseKind::Postgres)].get_or_init(|| Self::make(kind));
+        case.copy()
+    }
+
+    /// The same once more, as a backup of it.
+    pub(crate) fn copy(&self) -> Self {
+        let state = temporary_directory("audit-").join("state");
+        std::fs::copy(&self.state, &state).expect("copy the state of an audit");
+        Self {
+            database: self.database.copy(),
+            organization: self.organization.clone(),
+            ids: self.ids.clone(),
+            events: self.events.clone(),
+            state,
+        }
+    }
+
+    /// Starts a server on it.
+    pub(crate) fn start(&self) -> (Server, Client) {
+        let server = Server::start(&self.database, &[]);
+        let project = self.organization.on(&server).project();
+        (server, project)
+    }
+
+    /// Runs SQL behind the server's back; `LEDGER` stands for the condition that a row is of this log.
+    pub(crate) fn tamper(&self, sql: &str) -> &Self {
+        let ledger = format!(
+            "ledger_id = (SELECT id FROM ledgers WHERE project_id = '{}' AND environment = 'live')",
+            self.organization.project_id
+        );
+        let head = format!(
+            "project_id = '{}' AND environment = 'live'",
+            self.organization.project_id
+        );
+        self.database
+            .execute(&sql.replace("LEDGER", &ledger).replace("HEAD", &head));
+        self
+    }
+
+    /// What `log verify` finds wrong with this log. It must find something, and in no other log.
+    pub(crate) fn findings(&self) -> Vec<Value> {
+        let finished = command_line_on(&self.database, &["log", "verify", "--json"]);
+        assert_eq!(finished.exit, Exit::Code(1), "{finished:?}");
+        let report: Value = serde_json::from_str(&finished.stdout).expect("a report");
+        assert_eq!(report["ok"], json!(false), "{report}");
+        let mut found = Vec::new();
+        for ledger in report["ledgers"].as_array().expect("ledgers") {
+            let findings = ledger["findings"].as_array().expect("findings").clone();
+            let is_own =
+                ledger["project_id"] == *self.organization.project_id && ledger["environment"] == "live";
+            assert!(is_own || findings.is_empty(), "{ledger}");
+            found.extend(findings);
+        }
+        assert!(!found.is_empty(), "{report}");
+        found
+    }
+
+    /// That `log verify` names this event first, and says this of it.
+    pub(crate) fn expect_named(&self, seq: usize, problem: &str) {
+        let findings = self.findings();
+        let first = &findings[0];
+        let named = (first["seq"].as_u64(), first["last_seq"].as_u64());
+        assert_eq!(named, (Some(seq as u64), Some(seq as u64)), "{findings:?}");
+        assert!(
+            first["problem"]
+                .as_str()
+                .is_some_and(|text| text.contains(problem)),
+            "{findings:?}"
+        );
+        let printed = verify(&self.database);
+        assert_eq!(printed.exit, Exit::Code(1), "{printed:?}");
+        let last = printed.stdout.lines().last().unwrap_or_default().to_owned();
+        assert!(
+            last.starts_with("WRONG: ") && last.contains(&format!("event {seq}")),
+            "{printed:?}"
+        );
+    }
+
+    /// The same, with the event's id.
+    pub(crate) fn expect_named_by_id(&self, seq: usize, problem: &str) {
+        self.expect_named(seq, problem);
+        assert_eq!(self.findings()[0]["id"], *self.ids[seq]);
+    }
+
+    /// That `log verify` finds nothing wrong.
+    pub(crate) fn expect_sound(&self) {
+        let finished = verify(&self.database);
+        assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+    }
+
+    /// What `log audit` says with what the auditor remembers, of the server that runs on this database.
+    pub(crate) fn audit(&self, more: &[&str]) -> Finished {
+        let (server, _) = self.start();
+        audit(
+            server.base_url(),
+            &self.organization.project_key,
+            &self.state,
+            more,
+        )
+    }
+
+    /// That `log audit` says this is wrong.
+    pub(crate) fn expect_caught(&self, what: &str) {
+        assert_wrong(&self.audit(&[]), what);
+    }
+
+    /// That `log audit` says this is wrong, if the server shows the order of the log.
+    pub(crate) fn expect_caught_by_order(&self, what: &str) {
+        if command_line(&["routes"])
+            .success()
+            .contains("/api/v1/events/feed")
+        {
+            self.expect_caught(what);
+        }
+    }
+
+    /// The hashes of the log's leaves.
+    pub(crate) fn leaves(&self) -> Vec<Hash> {
+        self.events.iter().map(leaf_of).collect()
+    }
+}
+
+pub(crate) fn assert_wrong(finished: &Finished, what: &str) {
+    assert_eq!(finished.exit, Exit::Code(1), "{finished:?}");
+    assert!(
+        finished.stdout.starts_with("WRONG: ") && finished.stdout.contains(what),
+        "{what:?} in {finished:?}"
+    );
+}
+
+pub(crate) fn stop(server: Server) {
+    server.terminate();
+    let finished = server.wait(Deadline::seconds(30));
+    assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+}
+
+/// The canonical text of an event as a full read returns it, by an implementation that is not ours.
+pub(crate) fn canonical(event: &Value) -> String {
+    let mut hashed = event.clone();
+    let members = hashed.as_object_mut().expect("an event is an object");
+    members.remove("content_hash");
+    members.remove("redacted");
+    serde_json_canonicalizer::to_string(&hashed).expect("JSON has a canonical form")
+}
+
+/// The leaf of an event as a full read returns it.
+pub(crate) fn leaf_of(event: &Value) -> Hash {
+    Hash::of_event(&ContentHash::of(&canonical(event)))
+}
+
+/// The bytes of an id, as its column has them.
+pub(crate) fn id_bytes(id: &str) -> [u8; 16] {
+    id.parse::<EventId>().expect("an event's id").to_bytes()
+}
+
+/// Text, as SQL writes it.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Statements that take an event away with everything that leads to it.
+pub(crate) fn delete(kind: DatabaseKind, condition: &str) -> String {
+    match kind {
+        DatabaseKind::Postgres => format!("DELETE FROM events WHERE LEDGER AND {condition}"),
+        DatabaseKind::Sqlite => format!(
+            "DELETE FROM event_ids WHERE position IN (SELECT position FROM event_order WHERE LEDGER AND {condition});
+             DELETE FROM events WHERE position IN (SELECT position FROM event_order WHERE LEDGER AND {condition});
+             DELETE FROM event_order WHERE LEDGER AND {condition}"
+        ),
+    }
+}
+
+/// The table with the order of the log.
+pub(crate) fn order_table(kind: DatabaseKind) -> &'static str {
+    match kind {
+        DatabaseKind::Postgres => "events",
+        DatabaseKind::Sqlite => "event_order",
+    }
+}

@@ -1,0 +1,357 @@
+//! Somebody changes the database, and `log verify` names the event.
+
+use super::{Case, canonical, delete, id_bytes, order_table, quoted};
+use audit_domain::ContentHash;
+use audit_tests::{DatabaseKind, on_both_databases};
+use serde_json::json;
+
+/// One event in the full tile of leaves, one in the begun one.
+const PLACES: [usize; 2] = [17, 270];
+
+on_both_databases! {
+    an_edited_field_is_found,
+    an_event_edited_with_its_hash_is_found,
+    an_edited_hash_is_found,
+    a_deleted_event_is_found,
+    an_event_that_was_added_is_found,
+    an_event_that_was_inserted_is_found,
+    swapped_events_are_found,
+    an_event_whose_columns_say_something_else_is_found,
+    a_row_that_leads_elsewhere_is_found,
+    a_cut_off_end_is_found,
+    a_head_that_claims_too_much_is_found,
+    an_edited_tile_is_found,
+    the_first_of_several_is_named,
+    a_log_that_nobody_changed_is_sound,
+}
+
+fn an_edited_field_is_found(database: DatabaseKind) {
+    for seq in PLACES {
+        let case = Case::fresh(database);
+        case.tamper(&format!(
+            "UPDATE events SET body = replace(body, 'actor-1', 'actor-2') WHERE LEDGER AND seq = {seq}"
+        ));
+        case.expect_named_by_id(seq, "do not belong together");
+        case.expect_caught(&format!("event {seq} was"));
+    }
+}
+
+fn an_event_edited_with_its_hash_is_found(database: DatabaseKind) {
+    for seq in PLACES {
+        let case = Case::fresh(database);
+        let mut event = case.events[seq].clone();
+        event["actor"]["id"] = json!("somebody else");
+        let text = canonical(&event);
+        case.tamper(&format!(
+            "UPDATE events SET body = {}, content_hash = {} WHERE LEDGER AND seq = {seq}",
+            quoted(&text),
+            case.database.blob(ContentHash::of(&text).as_bytes())
+        ));
+        if seq < 256 {
+            case.expect_named_by_id(seq, "changed together with its content hash");
+            case.expect_caught(&format!("event {seq} was"));
+        } else {
+            // The begun tile is made of the hashes beside the events; the tree's edge narrows it down to 32 of them.
+            let first = &case.findings()[0];
+            assert_eq!(
+                (&first["seq"], &first["last_seq"]),
+                (&json!(256), &json!(287)),
+                "{first}"
+            );
+            case.expect_caught("events 256 to 287");
+        }
+    }
+}
+
+fn an_edited_hash_is_found(database: DatabaseKind) {
+    for seq in PLACES {
+        let case = Case::fresh(database);
+        let other = case.database.blob(&[7; 32]);
+        case.tamper(&format!(
+            "UPDATE events SET content_hash = {other} WHERE LEDGER AND seq = {seq}"
+        ));
+        case.expect_named_by_id(seq, "do not belong together");
+    }
+}
+
+fn a_deleted_event_is_found(database: DatabaseKind) {
+    for seq in PLACES {
+        let case = Case::fresh(database);
+        case.tamper(&delete(database, &format!("seq = {seq}")));
+        case.expect_named(seq, "it was removed");
+        assert_eq!(case.findings().len(), 1);
+    }
+    let case = Case::fresh(database);
+    case.tamper(&delete(database, "seq = 17"));
+    case.expect_caught("event 17 was removed");
+}
+
+fn an_event_that_was_added_is_found(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    case.tamper(&forgery(&case, super::EVENTS));
+    case.expect_named(super::EVENTS, "added past the log");
+    // On SQLite with everything that leads to an event; on PostgreSQL that is the row itself.
+    if database == DatabaseKind::Sqlite {
+        case.tamper(&enlist(super::EVENTS));
+        case.expect_named(super::EVENTS, "added past the log");
+    }
+}
+
+/// Statements that put an event of SQLite into both orders.
+fn enlist(seq: usize) -> String {
+    format!(
+        "INSERT INTO event_order (ledger_id, seq, position)
+         SELECT ledger_id, seq, position FROM events WHERE LEDGER AND seq = {seq};
+         INSERT INTO event_ids (ledger_id, id, position)
+         SELECT ledger_id, id, position FROM events WHERE LEDGER AND seq = {seq}"
+    )
+}
+
+/// A statement that adds an event of which nothing but its being there is wrong: its id, text, hash and times agree.
+fn forgery(case: &Case, seq: usize) -> String {
+    let last = case.events.last().expect("there are events");
+    let mut event = last.clone();
+    let id = last["id"].as_str().expect("an id").to_owned();
+    // Another one of the same millisecond: behind `evt_` ten characters are the time.
+    let random = if id[15..].starts_with('7') { '8' } else { '7' };
+    event["id"] = json!(format!("{}{random}{}", &id[..15], &id[16..]));
+    let text = canonical(&event);
+    let blob = |bytes: &[u8]| case.database.blob(bytes);
+    let (id, hash) = (
+        blob(&id_bytes(event["id"].as_str().expect("an id"))),
+        blob(ContentHash::of(&text).as_bytes()),
+    );
+    let (last_id, text) = (
+        blob(&id_bytes(last["id"].as_str().expect("an id"))),
+        quoted(&text),
+    );
+    match case.database.kind() {
+        DatabaseKind::Sqlite => format!(
+            "INSERT INTO events (position, ledger_id, seq, id, content_hash, redacted, body)
+             SELECT position + 500, ledger_id, {seq}, {id}, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
+        ),
+        DatabaseKind::Postgres => format!(
+            "INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, redacted, tokens, body)
+             SELECT ledger_id, {seq}, {id}, occurred_at, {hash}, redacted, tokens, {text} FROM events WHERE id = {last_id}"
+        ),
+    }
+}
+
+fn an_event_that_was_inserted_is_found(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    // Everything behind moves by one place.
+    let order = order_table(database);
+    case.tamper(&format!(
+        "UPDATE {order} SET seq = -seq - 1 WHERE LEDGER AND seq >= 100;
+         UPDATE {order} SET seq = -seq WHERE LEDGER AND seq < 0;
+         UPDATE ledgers SET size = size + 1 WHERE HEAD"
+    ));
+    if database == DatabaseKind::Sqlite {
+        case.tamper("UPDATE events SET seq = seq + 1 WHERE LEDGER AND seq >= 100");
+    }
+    case.tamper(&forgery(&case, 100));
+    if database == DatabaseKind::Sqlite {
+        case.tamper(&enlist(100));
+    }
+    case.expect_named(100, "not the event that the log has here");
+    case.expect_caught_by_order("event 100 was changed");
+}
+
+fn swapped_events_are_found(database: DatabaseKind) {
+    let swap = |case: &Case, one: usize, other: usize| {
+        for table in ["events", order_table(database)] {
+            let move_to =
+                |from: i64, to: i64| format!("UPDATE {table} SET seq = {to} WHERE LEDGER AND seq = {from};");
+            let (one, other) = (one as i64, other as i64);
+            case.tamper(&[move_to(one, -1), move_to(other, one), move_to(-1, other)].concat());
+            if database == DatabaseKind::Postgres {
+                return;
+            }
+        }
+    };
+    let case = Case::fresh(database);
+    swap(&case, 10, 20);
+    case.expect_named(10, "exchanged");
+    assert_eq!(
+        case.findings()[0]["id"],
+        *case.ids[20],
+        "the event that stands there now"
+    );
+    case.expect_caught_by_order("event 10 was changed");
+    let case = Case::fresh(database);
+    swap(&case, 289, 290);
+    let first = &case.findings()[0];
+    assert_eq!(
+        (&first["seq"], &first["last_seq"]),
+        (&json!(288), &json!(295)),
+        "{first}"
+    );
+}
+
+fn an_event_whose_columns_say_something_else_is_found(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    let other = case.database.blob(&id_bytes("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+    match database {
+        DatabaseKind::Postgres => case.tamper(&format!("UPDATE events SET id = {other} WHERE LEDGER AND seq = 17")),
+        DatabaseKind::Sqlite => case.tamper(&format!(
+            "UPDATE event_ids SET id = {other} WHERE position = (SELECT position FROM event_order WHERE LEDGER AND seq = 17);
+             UPDATE events SET id = {other} WHERE LEDGER AND seq = 17"
+        )),
+    };
+    case.expect_named_by_id(17, "events.id is not what the event's text says");
+    let case = Case::fresh(database);
+    // An hour earlier in the order of time.
+    match database {
+        DatabaseKind::Postgres => {
+            case.tamper("UPDATE events SET occurred_at = occurred_at - 3600000000 WHERE LEDGER AND seq = 270")
+        }
+        DatabaseKind::Sqlite => case.tamper(
+            "UPDATE event_ids SET position = position - (3600000 << 20)
+             WHERE position = (SELECT position FROM event_order WHERE LEDGER AND seq = 270);
+             UPDATE events SET position = position - (3600000 << 20) WHERE LEDGER AND seq = 270;
+             UPDATE event_order SET position = position - (3600000 << 20) WHERE LEDGER AND seq = 270",
+        ),
+    };
+    case.expect_named_by_id(270, "order of time");
+}
+
+fn a_row_that_leads_elsewhere_is_found(database: DatabaseKind) {
+    // On PostgreSQL the order and the ids are the event's own.
+    if database == DatabaseKind::Postgres {
+        return;
+    }
+    let case = Case::fresh(database);
+    case.tamper(
+        "UPDATE event_ids SET position = (SELECT position FROM event_order WHERE LEDGER AND seq = 5)
+         WHERE position = (SELECT position FROM event_order WHERE LEDGER AND seq = 17)",
+    );
+    case.expect_named_by_id(17, "event_ids.position");
+    let case = Case::fresh(database);
+    case.tamper("UPDATE events SET seq = 1000 WHERE LEDGER AND seq = 17");
+    case.expect_named_by_id(17, "events.seq");
+    let case = Case::fresh(database);
+    case.tamper("DELETE FROM events WHERE LEDGER AND seq = 17");
+    case.expect_named(17, "it was removed");
+    let id_is_listed = |finding: &&serde_json::Value| finding["id"] == *case.ids[17];
+    assert!(
+        case.findings().iter().find(id_is_listed).is_some(),
+        "its id is still known"
+    );
+}
+
+fn a_cut_off_end_is_found(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    case.tamper(&delete(database, "seq >= 290"))
+        .tamper("UPDATE ledgers SET size = 290 WHERE HEAD");
+    let findings = case.findings();
+    assert!(
+        findings.iter().any(|finding| {
+            (&finding["seq"], &finding["last_seq"]) == (&json!(290), &json!(299))
+                && finding["problem"]
+                    .as_str()
+                    .is_some_and(|problem| problem.contains("cut off"))
+        }),
+        "{findings:?}"
+    );
+    case.expect_caught("the log does not show its tile/0/001.p/44");
+    // Without the size: the first one that is missing.
+    let case = Case::fresh(database);
+    case.tamper(&delete(database, "seq >= 290"));
+    case.expect_named(290, "it was removed");
+}
+
+fn a_head_that_claims_too_much_is_found(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    case.tamper("UPDATE ledgers SET size = 4000000000000000000 WHERE HEAD");
+    case.expect_named(super::EVENTS, "it was removed");
+    let case = Case::fresh(database);
+    case.tamper("UPDATE ledgers SET size = -1 WHERE HEAD");
+    let findings = case.findings();
+    assert!(
+        findings
+            .iter()
+            .any(|finding| finding["problem"].to_string().contains("-1 events")),
+        "{findings:?}"
+    );
+}
+
+fn an_edited_tile_is_found(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    let mut leaves = case.leaves();
+    leaves.swap(3, 4);
+    let tile: Vec<u8> = leaves[..256].iter().flat_map(|leaf| *leaf.as_bytes()).collect();
+    case.tamper(&format!(
+        "UPDATE log_tiles SET hashes = {} WHERE LEDGER AND level = 0 AND tile_index = 0",
+        case.database.blob(&tile)
+    ));
+    case.expect_named(3, "the log's tile");
+    case.expect_caught("the tiles of the 300 events do not have the root that the log signed");
+    let case = Case::fresh(database);
+    case.tamper("DELETE FROM log_tiles WHERE LEDGER");
+    let findings = case.findings();
+    assert_eq!(findings[0]["problem"], "tile/0/000 is missing", "{findings:?}");
+    case.expect_caught("the log does not show its tile/0/000");
+}
+
+fn the_first_of_several_is_named(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    case.tamper(
+        "UPDATE events SET body = replace(body, 'actor-1', 'actor-2') WHERE LEDGER AND seq IN (280, 30, 200)",
+    )
+    .tamper(&delete(database, "seq IN (250, 40)"));
+    case.expect_named_by_id(30, "do not belong together");
+    let seqs: Vec<u64> = case
+        .findings()
+        .iter()
+        .filter_map(|finding| finding["seq"].as_u64())
+        .collect();
+    assert_eq!(seqs, [30, 40, 200, 250, 280]);
+}
+
+fn a_log_that_nobody_changed_is_sound(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    case.expect_sound();
+    let report = audit_tests::command_line_on(&case.database, &["log", "verify", "--json"]).json();
+    assert_eq!(
+        (&report["ok"], &report["events"]),
+        (&json!(true), &json!(super::EVENTS))
+    );
+    let own: Vec<_> = report["ledgers"]
+        .as_array()
+        .expect("ledgers")
+        .iter()
+        .filter(|ledger| {
+            ledger["project_id"] == *case.organization.project_id && ledger["environment"] == "live"
+        })
+        .collect();
+    assert_eq!(own.len(), 1, "{report}");
+    assert_eq!((&own[0]["events"], &own[0]["signed"]), (&json!(300), &json!(300)));
+    let tree = audit_ledger::TreeHead::of_events(
+        &case
+            .events
+            .iter()
+            .map(|event| ContentHash::of(&canonical(event)))
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(own[0]["root"], tree.root.to_string());
+    let one = [
+        "log",
+        "verify",
+        "--json",
+        "--project",
+        &case.organization.project_id,
+    ];
+    let report = audit_tests::command_line_on(&case.database, &one).json();
+    assert_eq!(
+        report["ledgers"].as_array().map(Vec::len),
+        Some(2),
+        "live and test: {report}"
+    );
+    let nobody = [
+        "log",
+        "verify",
+        "--project",
+        "67e55044-10b1-426f-9247-bb680e5fe0c8",
+    ];
+    audit_tests::command_line_on(&case.database, &nobody).refusal();
+}

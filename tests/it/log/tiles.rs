@@ -1,0 +1,96 @@
+//! `GET /log/tile/…`: the tree, as C2SP `tlog-tiles` serves it.
+
+use super::{leaf_of, store_events};
+use audit_ledger::{Frontier, Hash};
+use audit_tests::{DatabaseKind, Organization, RawAnswer, on_both_databases};
+
+/// Two full tiles, and 88 events behind them.
+const EVENTS: usize = 600;
+
+on_both_databases! {
+    tiles_are_the_hashes_of_the_tree,
+    full_tiles_can_be_kept_for_ever_and_partial_ones_not,
+}
+
+fn root(leaves: &[Hash]) -> Hash {
+    let mut frontier = Frontier::new();
+    for leaf in leaves {
+        frontier.append(*leaf);
+    }
+    frontier.root()
+}
+
+fn bytes(hashes: &[Hash]) -> Vec<u8> {
+    hashes.iter().flat_map(|hash| *hash.as_bytes()).collect()
+}
+
+fn tiles_are_the_hashes_of_the_tree(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    let ids = store_events(&project, EVENTS);
+    let events = project.pages(&[("limit", "200")]).concat();
+    let event_of = |id: &String| {
+        events
+            .iter()
+            .find(|event| event["id"] == **id)
+            .expect("it was stored")
+    };
+    let leaves: Vec<Hash> = ids.iter().map(|id| leaf_of(event_of(id))).collect();
+    let get = |path: &str| project.get(&format!("/log/tile/{path}")).send_raw();
+    let roots: Vec<Hash> = leaves.chunks_exact(256).map(root).collect();
+    for (path, hashes) in [
+        ("0/000", &leaves[..256]),
+        ("0/001", &leaves[256..512]),
+        ("0/002.p/88", &leaves[512..]),
+        ("0/002.p/1", &leaves[512..513]),
+        ("0/000.p/255", &leaves[..255]),
+        ("1/000.p/2", &roots),
+        ("1/000.p/1", &roots[..1]),
+    ] {
+        let answer = get(path);
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, Some("application/octet-stream")),
+            "{path}"
+        );
+        assert_eq!(answer.bytes, bytes(hashes), "{path}");
+    }
+    for path in [
+        "0/002",
+        "0/002.p/89",
+        "0/003.p/1",
+        "0/x001/000",
+        "1/000",
+        "1/000.p/3",
+        "1/001.p/1",
+        "2/000.p/1",
+        "0/000.p/0",
+        "0/000.p/256",
+        "64/000",
+        "0/0",
+        "0",
+        "x",
+        "0/000.p/01",
+        "00/000",
+        "0/000.p/1/2",
+    ] {
+        assert_eq!(get(path).status, 404, "{path}");
+    }
+}
+
+fn full_tiles_can_be_kept_for_ever_and_partial_ones_not(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    store_events(&organization.project(), 257);
+    let lifetime = |path: &str| {
+        let answer: RawAnswer = organization
+            .project()
+            .get(&format!("/log/tile/{path}"))
+            .send_raw();
+        assert_eq!(answer.status, 200, "{path}");
+        answer.header("cache-control").unwrap_or_default().to_owned()
+    };
+    assert!(lifetime("0/000").contains("immutable"));
+    for partial in ["0/001.p/1", "1/000.p/1"] {
+        assert!(!lifetime(partial).contains("immutable"), "{partial}");
+    }
+}
