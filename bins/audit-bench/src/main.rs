@@ -1,0 +1,130 @@
+//! `audit-bench`: how fast the service is on this machine, in one run that anybody can repeat.
+//!
+//! It starts the real server on an empty database, lets another process send requests, and compares what comes out with
+//! what the disk and HTTP allow here. `docs/benchmarks/README.md` says what the columns mean.
+
+mod arguments;
+mod generator;
+mod latency;
+mod machine;
+mod output;
+mod plan;
+mod print;
+mod queries;
+mod raw_limit;
+mod results;
+mod run;
+mod service;
+mod svg;
+mod targets;
+mod workload;
+
+use anyhow::Context;
+use arguments::{Arguments, Command, Databases, Options};
+use clap::Parser;
+use plan::Plan;
+use service::process::Folder;
+use service::{Cluster, Database, NoPostgres, server_binary};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Some(Command::Generate) => generator::generate(),
+        None => benchmark(&arguments.options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody is left to be told when standard error is closed.
+            drop(writeln!(std::io::stderr().lock(), "error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn benchmark(options: &Options) -> anyhow::Result<()> {
+    let plan = if options.quick {
+        Plan::quick()
+    } else {
+        Plan::full()
+    };
+    if cfg!(debug_assertions) {
+        print::progress("this is a debug build: it measures itself; run it with --release")?;
+    }
+    print::progress("building audit-server")?;
+    let binary = server_binary(options.server.as_deref())?;
+    let out = match (&options.out, options.quick) {
+        (Some(folder), _) => Some(folder.clone()),
+        (None, true) => None,
+        (None, false) => Some(results_folder()),
+    };
+    // Now, and not after a quarter of an hour.
+    if let Some(out) = &out {
+        std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    }
+    if options.database != Databases::Postgres {
+        let folder = Folder::create(options.folder.as_deref())?;
+        let database = Database::sqlite(folder.path());
+        measure(&binary, &database, &folder, &plan, out.as_deref())?;
+    }
+    if options.database != Databases::Sqlite {
+        let folder = Folder::create(options.folder.as_deref())?;
+        match cluster(options, folder.path())? {
+            Ok(cluster) => {
+                let database = Database::postgres(&cluster)?;
+                measure(&binary, &database, &folder, &plan, out.as_deref())?;
+            }
+            Err(NoPostgres(reason)) => print::print(&format!("\nPostgreSQL was left out: {reason}.\n"))?,
+        }
+    }
+    Ok(())
+}
+
+fn cluster(options: &Options, folder: &Path) -> anyhow::Result<Result<Cluster, NoPostgres>> {
+    match &options.postgres_url {
+        Some(url) => Ok(Ok(Cluster::at(url))),
+        None => Cluster::create(folder).context("cannot start PostgreSQL"),
+    }
+}
+
+/// Measures, prints, and writes the files.
+fn measure(
+    binary: &Path,
+    database: &Database,
+    folder: &Folder,
+    plan: &Plan,
+    out: Option<&Path>,
+) -> anyhow::Result<()> {
+    let results = run::run(binary, database, folder.path(), plan, commit())?;
+    print::print(&print::tables(&results))?;
+    if let Some(last) = results.server_log.last() {
+        let lines = results.server_log.len();
+        print::progress(&format!(
+            "the server logged {lines} warnings and errors, the last: {last}"
+        ))?;
+    }
+    if let Some(out) = out {
+        output::write(&results, out)?;
+        print::progress(&format!("written to {}", out.display()))?;
+    }
+    Ok(())
+}
+
+/// `docs/benchmarks` of the workspace that this program was built in.
+fn results_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/benchmarks")
+}
+
+/// What git says about the workspace; none where it says nothing.
+fn commit() -> Option<String> {
+    let output = std::process::Command::new("git")
+        .args(["describe", "--always", "--dirty"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    Some(text.trim().to_owned()).filter(|commit| output.status.success() && !commit.is_empty())
+}
