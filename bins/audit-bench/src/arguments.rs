@@ -1,6 +1,7 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::service::database::DatabaseKind;
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Starts the real server, loads it from a process of its own, and prints what it did.
@@ -28,16 +29,17 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Up to 1,000,000 events. The default.
-    #[arg(long, conflicts_with = "quick")]
-    pub(crate) full: bool,
-    /// Up to 100,000 events and a short look at everything, in a minute or two. Writes files only with --out.
+    /// A short look at everything, up to 100,000 events, in a minute or two. Writes files only with --out.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// What to measure. PostgreSQL is left out where there is none.
-    #[arg(long, value_enum, default_value_t = Databases::Both)]
-    pub(crate) database: Databases,
-    /// Where the results go: JSON, the printed tables and plots.
+    /// Measure this database alone. Otherwise both; PostgreSQL is left out where there is none.
+    #[arg(long, value_enum)]
+    pub(crate) only: Option<DatabaseKind>,
+    /// How many events there are when queries are measured: ascending multiples of 100, from 10000 on, with commas. When
+    /// not given, 10000,100000,1000000 on SQLite and 10000,200000 on PostgreSQL.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) sizes: Vec<u64>,
+    /// Where the results go (JSON, the printed tables and plots); docs/benchmarks when not given.
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
     /// Where the databases are made, and so which disk is measured; the folder for temporary files when not given.
@@ -49,13 +51,6 @@ pub(crate) struct Options {
     /// A PostgreSQL server to make a database on, instead of a cluster of the machine's own programs.
     #[arg(long)]
     pub(crate) postgres_url: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Databases {
-    Sqlite,
-    Postgres,
-    Both,
 }
 
 #[cfg(test)]
@@ -70,10 +65,13 @@ mod tests {
 
     #[test]
     fn all_is_measured_unless_told_otherwise() {
-        let arguments = Arguments::parse_from(["audit-bench"]);
-        assert!(arguments.command.is_none() && !arguments.options.quick);
-        assert_eq!(arguments.options.database, Databases::Both);
-        assert!(Arguments::try_parse_from(["audit-bench", "--quick", "--full"]).is_err());
-        assert!(Arguments::try_parse_from(["audit-bench", "generate"]).is_ok());
+        let options = Arguments::parse_from(["audit-bench"]).options;
+        assert!(!options.quick && options.only.is_none() && options.sizes.is_empty());
+        let options =
+            Arguments::parse_from(["audit-bench", "--only", "postgres", "--sizes", "10000,50000"]).options;
+        assert_eq!(options.only, Some(DatabaseKind::Postgres));
+        assert_eq!(options.sizes, [10_000, 50_000]);
+        let arguments = Arguments::parse_from(["audit-bench", "generate"]);
+        assert!(matches!(arguments.command, Some(Command::Generate)));
     }
 }

@@ -9,10 +9,11 @@ mod order;
 mod page;
 mod queries;
 
+pub(crate) use answer::count;
 pub(crate) use order::{
     End, FloodOrder, FloodReport, Order, QueriesOrder, Query, QueryReport, Report, Traffic, Window,
 };
-pub(crate) use page::PageReader;
+pub(crate) use page::{PageReader, events_of};
 
 use anyhow::{Context, bail};
 use std::io::Write;

@@ -4,6 +4,7 @@
 //! what the disk and HTTP allow here. `docs/benchmarks/README.md` says what the columns mean.
 
 mod arguments;
+mod checks;
 mod generator;
 mod latency;
 mod machine;
@@ -19,10 +20,11 @@ mod svg;
 mod targets;
 mod workload;
 
-use anyhow::Context;
-use arguments::{Arguments, Command, Databases, Options};
+use anyhow::{Context, bail};
+use arguments::{Arguments, Command, Options};
 use clap::Parser;
 use plan::Plan;
+use service::database::DatabaseKind;
 use service::process::Folder;
 use service::{Cluster, Database, NoPostgres, server_binary};
 use std::io::Write;
@@ -46,16 +48,17 @@ fn main() -> ExitCode {
 }
 
 fn benchmark(options: &Options) -> anyhow::Result<()> {
-    let plan = if options.quick {
-        Plan::quick()
-    } else {
-        Plan::full()
-    };
     if cfg!(debug_assertions) {
         print::progress("this is a debug build: it measures itself; run it with --release")?;
     }
-    print::progress("building audit-server")?;
-    let binary = server_binary(options.server.as_deref())?;
+    let kinds: Vec<DatabaseKind> = [DatabaseKind::Sqlite, DatabaseKind::Postgres]
+        .into_iter()
+        .filter(|kind| options.only.is_none_or(|only| only == *kind))
+        .collect();
+    let plans = kinds
+        .iter()
+        .map(|kind| Plan::new(*kind, options.quick, &options.sizes));
+    let plans = plans.collect::<anyhow::Result<Vec<_>>>()?;
     let out = match (&options.out, options.quick) {
         (Some(folder), _) => Some(folder.clone()),
         (None, true) => None,
@@ -65,25 +68,32 @@ fn benchmark(options: &Options) -> anyhow::Result<()> {
     if let Some(out) = &out {
         std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     }
-    if options.database != Databases::Postgres {
+    print::progress("building audit-server")?;
+    let binary = server_binary(options.server.as_deref())?;
+    for (kind, plan) in kinds.into_iter().zip(plans) {
         let folder = Folder::create(options.folder.as_deref())?;
-        let database = Database::sqlite(folder.path());
-        measure(&binary, &database, &folder, &plan, out.as_deref())?;
-    }
-    if options.database != Databases::Sqlite {
-        let folder = Folder::create(options.folder.as_deref())?;
-        match cluster(options, folder.path())? {
-            Ok(cluster) => {
-                let database = Database::postgres(&cluster)?;
-                measure(&binary, &database, &folder, &plan, out.as_deref())?;
+        // Runs as long as its database is measured.
+        let cluster;
+        let database = match kind {
+            DatabaseKind::Sqlite => Database::sqlite(folder.path()),
+            DatabaseKind::Postgres => {
+                cluster = match find_cluster(options, folder.path())? {
+                    Ok(cluster) => cluster,
+                    Err(NoPostgres(reason)) if options.only.is_some() => bail!("no PostgreSQL: {reason}"),
+                    Err(NoPostgres(reason)) => {
+                        print::print(&format!("\nPostgreSQL was left out: {reason}.\n"))?;
+                        continue;
+                    }
+                };
+                Database::postgres(&cluster)?
             }
-            Err(NoPostgres(reason)) => print::print(&format!("\nPostgreSQL was left out: {reason}.\n"))?,
-        }
+        };
+        measure(&binary, &database, &folder, &plan, out.as_deref())?;
     }
     Ok(())
 }
 
-fn cluster(options: &Options, folder: &Path) -> anyhow::Result<Result<Cluster, NoPostgres>> {
+fn find_cluster(options: &Options, folder: &Path) -> anyhow::Result<Result<Cluster, NoPostgres>> {
     match &options.postgres_url {
         Some(url) => Ok(Ok(Cluster::at(url))),
         None => Cluster::create(folder).context("cannot start PostgreSQL"),

@@ -52,7 +52,7 @@ struct Filter {
 }
 
 /// What is asked, and what is known about the answer beforehand.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct QueryKind {
     /// The filters, joined by `+`.
     pub(crate) filters: String,
@@ -67,10 +67,11 @@ pub(crate) struct QueryKind {
     pub(crate) expected: Expected,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Expected {
     Nothing,
     Something,
+    #[default]
     Unknown,
 }
 

@@ -1,5 +1,6 @@
 //! What was measured on one database.
 
+use crate::checks::{Checks, Proofs};
 use crate::latency::LatencySummary;
 use crate::machine::Machine;
 use crate::plan::Plan;
@@ -8,6 +9,7 @@ use crate::raw_limit::RawRate;
 use crate::service::database::DatabaseKind;
 use crate::targets::Verdict;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Everything, as it goes to JSON. The queries go to a file of their own.
 #[derive(Debug, Serialize)]
@@ -30,6 +32,9 @@ pub(crate) struct Results {
     pub(crate) ingest: Vec<Phase>,
     pub(crate) overload: Vec<Phase>,
     pub(crate) sizes: Vec<Size>,
+    /// With the largest size present.
+    pub(crate) proofs: Proofs,
+    pub(crate) checks: Checks,
     /// What the server wrote to its log, which takes warnings and errors only.
     #[serde(serialize_with = "count")]
     pub(crate) server_log: Vec<String>,
@@ -48,8 +53,8 @@ pub(crate) struct Phase {
     pub(crate) seconds: f64,
     pub(crate) requests: u64,
     pub(crate) events: u64,
-    /// Answered with 503.
-    pub(crate) refused: u64,
+    /// Requests that stored nothing, by the status of the answer.
+    pub(crate) refused: BTreeMap<u16, u64>,
     /// Hung up on.
     pub(crate) broken: u64,
     pub(crate) latency: LatencySummary,
@@ -83,9 +88,17 @@ impl Phase {
         rate(self.events, self.seconds)
     }
 
-    /// Of all requests that were answered.
-    pub(crate) fn refused_share(&self) -> f64 {
-        ratio(self.refused as f64, (self.refused + self.requests) as f64)
+    /// Those answered with 503, of all requests that were answered.
+    pub(crate) fn unavailable_share(&self) -> f64 {
+        let refused: u64 = self.refused.values().sum();
+        let unavailable = self.refused.get(&503).copied().unwrap_or_default();
+        ratio(unavailable as f64, (refused + self.requests) as f64)
+    }
+
+    /// Answers with other statuses, and connections that the service closed.
+    pub(crate) fn failures(&self) -> u64 {
+        let others = self.refused.iter().filter(|(status, _)| **status != 503);
+        others.map(|(_, count)| count).sum::<u64>() + self.broken
     }
 }
 
@@ -177,7 +190,7 @@ mod tests {
     #[test]
     fn rates_and_shares_of_nothing_are_zero() {
         let phase = Phase::default();
-        assert_eq!((phase.events_per_second(), phase.refused_share()), (0.0, 0.0));
+        assert_eq!((phase.events_per_second(), phase.unavailable_share()), (0.0, 0.0));
     }
 
     #[test]
@@ -186,11 +199,34 @@ mod tests {
             seconds: 2.0,
             requests: 30,
             events: 3_000,
-            refused: 10,
+            refused: BTreeMap::from([(408, 5), (503, 10)]),
+            broken: 2,
             ..Phase::default()
         };
         assert_eq!(phase.requests_per_second(), 15.0);
         assert_eq!(phase.events_per_second(), 1_500.0);
-        assert_eq!(phase.refused_share(), 0.25);
+        assert_eq!(phase.unavailable_share(), 10.0 / 45.0);
+        assert_eq!(phase.failures(), 7);
+    }
+
+    #[test]
+    fn growth_is_of_the_last_size_over_the_first() {
+        let at = |size, p50_us, p99_us| QueryAtSize {
+            size,
+            requests: 200,
+            found: 50,
+            latency: LatencySummary {
+                p50_us,
+                p99_us,
+                max_us: p99_us,
+            },
+        };
+        let query = QueryResult {
+            kind: QueryKind::default(),
+            at: vec![at(10, 2_000, 4_000), at(100, 1, 1), at(1_000, 3_000, 10_000)],
+        };
+        assert_eq!(query.growth((10, 1_000)), Some(2.5));
+        assert_eq!(query.growth_of_median((10, 1_000)), Some(1.5));
+        assert_eq!(query.growth((10, 2_000)), None);
     }
 }

@@ -1,5 +1,6 @@
 //! One run on one database, phase by phase.
 
+use crate::checks::{Checks, Proofs};
 use crate::generator::{
     End, FloodOrder, FloodReport, Order, PageReader, QueriesOrder, QueryReport, Report, Traffic, send,
 };
@@ -69,12 +70,15 @@ pub(crate) fn run(
         ingest: Vec::new(),
         overload: Vec::new(),
         sizes: Vec::new(),
+        proofs: Proofs::default(),
+        checks: Checks::default(),
         server_log: Vec::new(),
         queries: Vec::new(),
     };
     run.grow(&mut results, folder).with_context(|| run.log())?;
     results.ingest = run.ingest().with_context(|| run.log())?;
     results.overload = run.overload().with_context(|| run.log())?;
+    results.checks = Checks::read(&mut run.reader()?).with_context(|| run.log())?;
     results.server_log = run.server.log().lines().map(str::to_owned).collect();
     results.seconds = began.elapsed().as_secs_f64();
     results.targets = targets::judge(&results);
@@ -106,7 +110,9 @@ impl Run<'_> {
                 peak_memory_mib: self.peak_memory_mib(),
             });
         }
-        let size = self.events_stored + self.plan.events_beyond;
+        print::progress("proofs of inclusion")?;
+        results.proofs = Proofs::measure(&mut self.reader()?)?;
+        let size = self.events_stored + self.plan.events_beyond();
         results.loads.push(self.load(size)?);
         Ok(())
     }
@@ -151,6 +157,7 @@ impl Run<'_> {
             extra_requests: self.plan.query_extra_requests,
             rounds: QUERY_ROUNDS,
             round_ms_max: self.plan.query_round_ms_max,
+            extra_ms_max: self.plan.query_extra_ms_max,
         });
         let Report::Queries(reports) = send(&order)? else {
             bail!("the sending process reports something else");
@@ -160,11 +167,11 @@ impl Run<'_> {
             results.extend(kinds.into_iter().map(empty));
         }
         for (result, report) in results.iter_mut().zip(reports) {
-            let QueryReport::Measured {
+            let Some(QueryReport {
                 requests,
                 events,
                 latency,
-            } = report
+            }) = report
             else {
                 continue;
             };
@@ -242,14 +249,13 @@ impl Run<'_> {
             Traffic::Events(options) => options.batch,
         };
         let is_load = matches!(end, End::AfterEvents(_));
-        let largest = self.plan.sizes.last().copied().unwrap_or_default();
         let order = Order::Flood(FloodOrder {
             address: self.server.address(),
             project_key: self.server.project_key().to_owned(),
             connections,
             traffic,
             end,
-            window_events: is_load.then_some((largest / LOAD_WINDOWS).max(1)),
+            window_events: is_load.then_some((self.plan.largest() / LOAD_WINDOWS).max(1)),
             is_overload: connections >= OVERLOAD_CONNECTIONS,
         });
         if !is_load {

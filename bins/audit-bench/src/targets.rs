@@ -1,5 +1,6 @@
 //! What the service promises, and whether it keeps it here.
 
+use crate::checks::{Checks, Proofs};
 use crate::results::{Phase, QueryResult, Results, ratio};
 use crate::service::database::DatabaseKind;
 use serde::Serialize;
@@ -10,6 +11,10 @@ const SINGLES_CONNECTIONS: usize = 64;
 const QUERY_GROWTH_MAX: f64 = 2.0;
 const MEMORY_MIB_MAX: f64 = 256.0;
 const SINGLES_P99_MS_MAX: f64 = 25.0;
+const PROOF_MS_MAX: f64 = 1.0;
+const PROOF_BYTES_MAX: f64 = 2_048.0;
+/// A quarter of the events that are sent have something to redact, and chance has its share in 200 of them.
+const REDACTED_SHARE_MIN: f64 = 0.1;
 
 /// A target and what was measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,6 +62,8 @@ pub(crate) fn judge(results: &Results) -> Vec<Verdict> {
     verdicts.push(query_growth("p99", QueryResult::growth, results));
     // A p99 tells of disturbances too; this tells of the query.
     verdicts.push(query_growth("p50", QueryResult::growth_of_median, results));
+    verdicts.extend(proofs(results));
+    verdicts.extend(checks(&results.checks));
     verdicts
 }
 
@@ -140,6 +147,43 @@ fn memory(results: &Results) -> Vec<Verdict> {
         verdicts.push(peak(&name, of(&mut std::iter::once(phase))));
     }
     verdicts
+}
+
+fn proofs(results: &Results) -> [Verdict; 2] {
+    let (_, largest) = results.ends();
+    let Proofs { latency, bytes_max } = results.proofs;
+    [
+        Verdict::new(
+            format!("p99 of a proof of inclusion at {largest} events, ms"),
+            latency.p99_ms(),
+            Bound::AtMost(PROOF_MS_MAX),
+            None,
+        ),
+        Verdict::new(
+            "bytes of the longest proof of inclusion",
+            bytes_max as f64,
+            Bound::AtMost(PROOF_BYTES_MAX),
+            None,
+        ),
+    ]
+}
+
+/// A service that leaves work out is fast. It was not left out when these are met.
+fn checks(checks: &Checks) -> [Verdict; 3] {
+    let least = |name: &str, measured, least| Verdict::new(name, measured, Bound::AtLeast(least), None);
+    [
+        least(
+            "redaction on: share of the newest events that it changed",
+            checks.redacted_share,
+            REDACTED_SHARE_MIN,
+        ),
+        least("alert rules on: alerts, on one page", checks.alerts as f64, 1.0),
+        least(
+            "idempotency on: a repeated event is recognised",
+            f64::from(u8::from(checks.is_repeat_recognised)),
+            1.0,
+        ),
+    ]
 }
 
 /// The worst of all queries.

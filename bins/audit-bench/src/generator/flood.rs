@@ -237,8 +237,8 @@ impl<'a> Flood<'a> {
                 }
                 stored as u64
             }
-            (503, Some(_)) => {
-                self.report.refused += u64::from(self.measuring.is_some());
+            (status, Some(_)) if status == 503 || self.order.is_overload => {
+                *self.report.refused.entry(status).or_default() += u64::from(self.measuring.is_some());
                 return Ok(());
             }
             (status, _) => bail!("unexpected answer {status}: {}", String::from_utf8_lossy(body)),

@@ -3,6 +3,7 @@
 use crate::latency::LatencySummary;
 use crate::workload::BodyOptions;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -14,7 +15,8 @@ pub(crate) enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     Flood(FloodReport),
-    Queries(Vec<QueryReport>),
+    /// In the order of the queries; none for a query whose answer has fewer pages.
+    Queries(Vec<Option<QueryReport>>),
 }
 
 /// Many connections, each sending the next request as soon as the last one is answered.
@@ -27,7 +29,7 @@ pub(crate) struct FloodOrder {
     pub(crate) end: End,
     /// Report how far it had come after each so many events.
     pub(crate) window_events: Option<u64>,
-    /// More is sent than can be served: 503 and closed connections are expected.
+    /// More is sent than can be served. Then the service may refuse anything and hang up; otherwise it may answer 503 only.
     pub(crate) is_overload: bool,
 }
 
@@ -57,8 +59,8 @@ pub(crate) struct FloodReport {
     pub(crate) events: u64,
     /// Events stored in all, the time that does not count included.
     pub(crate) events_stored: u64,
-    /// Requests answered with 503 in the measured time.
-    pub(crate) refused: u64,
+    /// Requests that were answered otherwise in the measured time, by status.
+    pub(crate) refused: BTreeMap<u16, u64>,
     /// Connections that were closed before the answer, in the measured time.
     pub(crate) broken: u64,
     /// Of requests answered as expected, in the measured time.
@@ -90,6 +92,8 @@ pub(crate) struct QueriesOrder {
     pub(crate) requests: u32,
     /// In addition, of each query whose p99 is not settled by these. All of them count.
     pub(crate) extra_requests: u32,
+    /// Since the beginning; then there are no more rounds of those.
+    pub(crate) extra_ms_max: u64,
     /// The queries take turns so many times, so that a disturbance of the machine hits many queries a little.
     pub(crate) rounds: u32,
     /// A query that has taken this long in one round is not asked again in it.
@@ -105,16 +109,11 @@ pub(crate) struct Query {
     pub(crate) page: u32,
 }
 
-/// In the order of the queries.
+/// A query that was asked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) enum QueryReport {
-    /// The answer has fewer pages.
-    NoSuchPage,
-    /// It was asked.
-    Measured {
-        requests: u32,
-        /// On the page.
-        events: u32,
-        latency: LatencySummary,
-    },
+pub(crate) struct QueryReport {
+    pub(crate) requests: u32,
+    /// On the page.
+    pub(crate) events: u32,
+    pub(crate) latency: LatencySummary,
 }

@@ -1,4 +1,4 @@
-//! One connection that asks and waits, for pages of events.
+//! One connection that asks and waits.
 
 use super::answer::{self, Answer};
 use anyhow::{Context, bail};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const ANSWER_SECONDS_MAX: u64 = 60;
 const READ_BYTES: usize = 65_536;
 
-/// Reads pages of events over one connection that is kept.
+/// Asks one thing after another over one connection that is kept, mostly for pages of events.
 #[derive(Debug)]
 pub(crate) struct PageReader {
     stream: TcpStream,
@@ -26,31 +26,43 @@ impl PageReader {
         stream.set_read_timeout(Some(Duration::from_secs(ANSWER_SECONDS_MAX)))?;
         Ok(Self {
             stream,
-            headers: format!(" HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {project_key}\r\n\r\n"),
+            headers: format!(" HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {project_key}\r\n"),
             request: Vec::new(),
             answer: Vec::new(),
             buffer: vec![0; READ_BYTES],
         })
     }
 
-    /// The body of the answer to `GET target`, and how long it took.
+    /// The body of the answer to `GET target`, and how long it took. Any status but 200 is an error.
     pub(crate) fn get(&mut self, target: &str) -> anyhow::Result<(&[u8], Duration)> {
+        self.ask(["GET ", target], "\r\n", 200)
+    }
+
+    /// The body of the answer to `POST target` with this JSON. Any status but 201 is an error.
+    pub(crate) fn post(&mut self, target: &str, json: &str) -> anyhow::Result<&[u8]> {
+        let rest = format!(
+            "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{json}",
+            json.len()
+        );
+        Ok(self.ask(["POST ", target], &rest, 201)?.0)
+    }
+
+    fn ask(&mut self, line: [&str; 2], rest: &str, expected: u16) -> anyhow::Result<(&[u8], Duration)> {
         self.request.clear();
         self.answer.clear();
-        for part in ["GET ", target, &self.headers] {
+        for part in [line[0], line[1], &self.headers, rest] {
             self.request.extend_from_slice(part.as_bytes());
         }
         let asked = Instant::now();
         self.stream.write_all(&self.request)?;
-        let answer = self.receive().with_context(|| format!("no answer to {target}"))?;
+        let answer = self
+            .receive()
+            .with_context(|| format!("no answer to {}", line.concat()))?;
         let took = asked.elapsed();
         let body = answer.body(&self.answer);
-        if answer.status != 200 {
-            bail!(
-                "answer {} to {target}: {}",
-                answer.status,
-                String::from_utf8_lossy(body)
-            );
+        if answer.status != expected {
+            let text = String::from_utf8_lossy(body);
+            bail!("answer {} to {}: {text}", answer.status, line.concat());
         }
         Ok((body, took))
     }
@@ -72,7 +84,7 @@ impl PageReader {
 }
 
 /// The events on a page.
-pub(super) fn events_of(page: &[u8]) -> u32 {
+pub(crate) fn events_of(page: &[u8]) -> u32 {
     answer::count(page, b"\"content_hash\":") as u32
 }
 

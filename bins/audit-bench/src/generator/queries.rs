@@ -7,43 +7,41 @@ use std::time::{Duration, Instant};
 
 /// A query while it is measured.
 struct Measured {
-    /// With the cursor of its page. None: the answer has fewer pages.
-    target: Option<String>,
+    /// With the cursor of its page.
+    target: String,
     events: u32,
     requests: u32,
     latencies: Latencies,
 }
 
 /// Carries out the order.
-pub(crate) fn run(order: &QueriesOrder) -> anyhow::Result<Vec<QueryReport>> {
+pub(crate) fn run(order: &QueriesOrder) -> anyhow::Result<Vec<Option<QueryReport>>> {
+    let began = Instant::now();
     let mut reader = PageReader::connect(order.address, &order.project_key)?;
     let mut all = Vec::with_capacity(order.queries.len());
     for query in &order.queries {
-        all.push(Measured {
-            target: find_page(&mut reader, query)?,
-            events: 0,
-            requests: 0,
-            latencies: Latencies::default(),
-        });
+        let target = find_page(&mut reader, query)?;
+        all.push(target.map(Measured::new));
     }
     let time_max = Duration::from_millis(order.round_ms_max);
     let round_requests = order.requests.div_ceil(order.rounds);
     for _ in 0..order.rounds {
-        for query in &mut all {
+        for query in all.iter_mut().flatten() {
             query.ask(&mut reader, round_requests, time_max)?;
         }
     }
-    let mut unsettled: Vec<&mut Measured> = all
-        .iter_mut()
-        .filter(|query| query.latencies.has_long_tail())
-        .collect();
-    let round_requests = order.extra_requests.div_ceil(order.rounds);
+    let mut unsettled: Vec<&mut Measured> = all.iter_mut().flatten().collect();
+    unsettled.retain(|query| query.latencies.has_long_tail());
+    let extra_requests = order.extra_requests.div_ceil(order.rounds);
     for _ in 0..order.rounds {
+        if began.elapsed() > Duration::from_millis(order.extra_ms_max) {
+            break;
+        }
         for query in &mut unsettled {
-            query.ask(&mut reader, round_requests, time_max)?;
+            query.ask(&mut reader, extra_requests, time_max)?;
         }
     }
-    Ok(all.into_iter().map(Measured::report).collect())
+    Ok(all.into_iter().map(|query| query.map(Measured::report)).collect())
 }
 
 /// Follows cursors up to the page.
@@ -61,13 +59,19 @@ fn find_page(reader: &mut PageReader, query: &Query) -> anyhow::Result<Option<St
 }
 
 impl Measured {
+    fn new(target: String) -> Self {
+        Self {
+            target,
+            events: 0,
+            requests: 0,
+            latencies: Latencies::default(),
+        }
+    }
+
     fn ask(&mut self, reader: &mut PageReader, requests: u32, time_max: Duration) -> anyhow::Result<()> {
-        let Some(target) = &self.target else {
-            return Ok(());
-        };
         let began = Instant::now();
         for _ in 0..requests {
-            let (page, took) = reader.get(target)?;
+            let (page, took) = reader.get(&self.target)?;
             self.latencies.add(took);
             if self.requests == 0 {
                 self.events = events_of(page);
@@ -81,10 +85,7 @@ impl Measured {
     }
 
     fn report(self) -> QueryReport {
-        if self.target.is_none() {
-            return QueryReport::NoSuchPage;
-        }
-        QueryReport::Measured {
+        QueryReport {
             requests: self.requests,
             events: self.events,
             latency: self.latencies.summary(),

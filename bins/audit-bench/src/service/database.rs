@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How often an SQLite checkpoint that readers keep from ending is tried again.
 const CHECKPOINT_ATTEMPTS_MAX: u32 = 20;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DatabaseKind {
     Sqlite,
