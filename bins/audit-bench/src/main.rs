@@ -20,13 +20,13 @@ mod svg;
 mod targets;
 mod workload;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use arguments::{Arguments, Command, Options};
 use clap::Parser;
 use plan::Plan;
 use service::database::DatabaseKind;
 use service::process::Folder;
-use service::{Cluster, Database, NoPostgres, server_binary};
+use service::{Cluster, Database, server_binary};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -77,13 +77,13 @@ fn benchmark(options: &Options) -> anyhow::Result<()> {
         let database = match kind {
             DatabaseKind::Sqlite => Database::sqlite(folder.path()),
             DatabaseKind::Postgres => {
-                cluster = match find_cluster(options, folder.path())? {
+                cluster = match find_cluster(options, folder.path()) {
                     Ok(cluster) => cluster,
-                    Err(NoPostgres(reason)) if options.only.is_some() => bail!("no PostgreSQL: {reason}"),
-                    Err(NoPostgres(reason)) => {
-                        print::print(&format!("\nPostgreSQL was left out: {reason}.\n"))?;
+                    Err(error) if options.only.is_none() => {
+                        print::print(&format!("\nPostgreSQL was left out: {error:#}.\n"))?;
                         continue;
                     }
+                    Err(error) => return Err(error.context("cannot start PostgreSQL")),
                 };
                 Database::postgres(&cluster)?
             }
@@ -93,10 +93,10 @@ fn benchmark(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn find_cluster(options: &Options, folder: &Path) -> anyhow::Result<Result<Cluster, NoPostgres>> {
+fn find_cluster(options: &Options, folder: &Path) -> anyhow::Result<Cluster> {
     match &options.postgres_url {
-        Some(url) => Ok(Ok(Cluster::at(url))),
-        None => Cluster::create(folder).context("cannot start PostgreSQL"),
+        Some(url) => Ok(Cluster::at(url)),
+        None => Cluster::create(folder),
     }
 }
 

@@ -6,5 +6,5 @@ pub(crate) mod process;
 mod server;
 
 pub(crate) use database::Database;
-pub(crate) use postgres::{Cluster, NoPostgres};
+pub(crate) use postgres::Cluster;
 pub(crate) use server::{Server, server_binary};

@@ -17,10 +17,6 @@ pub(crate) struct Cluster {
     _process: Option<Process>,
 }
 
-/// Why there is none.
-#[derive(Debug)]
-pub(crate) struct NoPostgres(pub(crate) String);
-
 impl Cluster {
     /// The server at this URL.
     pub(crate) fn at(admin_url: &str) -> Self {
@@ -32,14 +28,11 @@ impl Cluster {
 
     /// A new one in `folder`, with the settings that `initdb` writes: it syncs every commit. It listens on a socket in its
     /// folder only, so there is no port to collide on.
-    pub(crate) fn create(folder: &Path) -> anyhow::Result<Result<Self, NoPostgres>> {
+    pub(crate) fn create(folder: &Path) -> anyhow::Result<Self> {
         let (Some(initdb), Some(server)) = (find_program("initdb"), find_program("postgres")) else {
-            return Ok(Err(NoPostgres("there is no initdb on this machine".to_owned())));
+            bail!("there is no initdb on this machine");
         };
-        let prefix = match ordinary_user()? {
-            Ok(prefix) => prefix,
-            Err(reason) => return Ok(Err(reason)),
-        };
+        let prefix = ordinary_user()?;
         let folder = folder.join("postgres");
         std::fs::create_dir(&folder)?;
         let path = folder.display().to_string();
@@ -59,10 +52,10 @@ impl Cluster {
         let log = folder.with_file_name("postgres.log");
         let process = Process::start(&serve, &log, "QUIT")?;
         process.wait_for_log("ready to accept connections", START_TIME_MAX)?;
-        Ok(Ok(Self {
+        Ok(Self {
             admin_url: format!("postgres:///postgres?host={path}&user=audit"),
             _process: Some(process),
-        }))
+        })
     }
 }
 
@@ -95,26 +88,15 @@ fn find_program(name: &str) -> Option<String> {
 
 /// What to put before a command, because PostgreSQL refuses to run as root. `setpriv` becomes the command, so signals
 /// reach it; `su` would stay in between.
-fn ordinary_user() -> anyhow::Result<Result<Vec<String>, NoPostgres>> {
+fn ordinary_user() -> anyhow::Result<Vec<String>> {
     if !rustix::process::geteuid().is_root() {
-        return Ok(Ok(Vec::new()));
+        return Ok(Vec::new());
     }
     let mut users = ["postgres", "nobody"].into_iter();
-    let Some(user) = users.find(|user| run(&["id".into(), (*user).into()]).is_ok()) else {
-        return Ok(Err(NoPostgres(
-            "it does not run as root, and there is no other user".to_owned(),
-        )));
-    };
-    let Some(setpriv) = find_program("setpriv") else {
-        return Ok(Err(NoPostgres(
-            "it does not run as root, and setpriv is missing".to_owned(),
-        )));
-    };
-    Ok(Ok(vec![
-        setpriv,
-        format!("--reuid={user}"),
-        "--clear-groups".into(),
-    ]))
+    let user = users.find(|user| run(&["id".into(), (*user).into()]).is_ok());
+    let user = user.context("it does not run as root, and there is no other user")?;
+    let setpriv = find_program("setpriv").context("it does not run as root, and setpriv is missing")?;
+    Ok(vec![setpriv, format!("--reuid={user}"), "--clear-groups".into()])
 }
 
 fn run(command_line: &[String]) -> anyhow::Result<()> {
