@@ -73,10 +73,10 @@ impl Plan {
             ingest_ms: 5_000,
             limit_ms: 4_000,
             overload_ms: 8_000,
-            query_requests: 200,
+            query_requests: 100,
             query_extra_requests: 600,
             query_round_ms_max: 1_000,
-            query_extra_ms_max: 90_000,
+            query_extra_ms_max: 100_000,
         }
     }
 
@@ -91,7 +91,7 @@ impl Plan {
             query_requests: 20,
             query_extra_requests: 20,
             query_round_ms_max: 100,
-            query_extra_ms_max: 10_000,
+            query_extra_ms_max: 15_000,
         }
     }
 

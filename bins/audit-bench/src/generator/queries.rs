@@ -24,7 +24,7 @@ pub(crate) fn run(order: &QueriesOrder) -> anyhow::Result<Vec<Option<QueryReport
         all.push(target.map(Measured::new));
     }
     let time_max = Duration::from_millis(order.round_ms_max);
-    let round_requests = order.requests.div_ceil(order.rounds);
+    let round_requests = order.requests.div_ceil(order.rounds).max(1);
     for _ in 0..order.rounds {
         for query in all.iter_mut().flatten() {
             query.ask(&mut reader, round_requests, time_max)?;
@@ -32,13 +32,12 @@ pub(crate) fn run(order: &QueriesOrder) -> anyhow::Result<Vec<Option<QueryReport
     }
     let mut unsettled: Vec<&mut Measured> = all.iter_mut().flatten().collect();
     unsettled.retain(|query| query.latencies.has_long_tail());
-    let extra_requests = order.extra_requests.div_ceil(order.rounds);
-    for _ in 0..order.rounds {
+    for _ in 0..order.extra_requests / round_requests {
         if began.elapsed() > Duration::from_millis(order.extra_ms_max) {
             break;
         }
         for query in &mut unsettled {
-            query.ask(&mut reader, extra_requests, time_max)?;
+            query.ask(&mut reader, round_requests, time_max)?;
         }
     }
     Ok(all.into_iter().map(|query| query.map(Measured::report)).collect())
