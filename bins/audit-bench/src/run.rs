@@ -65,7 +65,7 @@ pub(crate) fn run(
         plan: plan.clone(),
         targets: Vec::new(),
         raw: Vec::new(),
-        health: run.health()?,
+        health: Vec::new(),
         loads: Vec::new(),
         ingest: Vec::new(),
         overload: Vec::new(),
@@ -76,6 +76,7 @@ pub(crate) fn run(
         queries: Vec::new(),
     };
     run.grow(&mut results, folder).with_context(|| run.log())?;
+    results.health = run.health().with_context(|| run.log())?;
     results.ingest = run.ingest().with_context(|| run.log())?;
     results.overload = run.overload().with_context(|| run.log())?;
     results.checks = Checks::read(&mut run.reader()?).with_context(|| run.log())?;
@@ -97,12 +98,9 @@ impl Run<'_> {
 
     /// Loads up to each size, and asks the queries there.
     fn grow(&mut self, results: &mut Results, folder: &Path) -> anyhow::Result<()> {
-        for (index, size) in self.plan.sizes.clone().into_iter().enumerate() {
+        for size in self.plan.sizes.clone() {
             self.forget_peak();
             results.loads.push(self.load(size)?);
-            if index == 0 {
-                results.raw = self.raw(folder)?;
-            }
             self.query(size, &mut results.queries)?;
             results.sizes.push(Size {
                 events: self.events_stored,
@@ -112,6 +110,8 @@ impl Run<'_> {
         }
         print::progress("proofs of inclusion")?;
         results.proofs = Proofs::measure(&mut self.reader()?)?;
+        // Right before the load that is compared with it: what else the machine does changes over a run.
+        results.raw = self.raw(folder)?;
         let size = self.events_stored + self.plan.events_beyond();
         results.loads.push(self.load(size)?);
         Ok(())
