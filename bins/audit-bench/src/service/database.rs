@@ -197,8 +197,8 @@ mod tests {
             ),
             ("postgres://localhost", "postgres://localhost/new"),
             (
-                "postgres:///postgres?host=/tmp/a&user=b",
-                "postgres:///new?host=/tmp/a&user=b",
+                "postgres:///postgres?host=/run/a&user=b",
+                "postgres:///new?host=/run/a&user=b",
             ),
         ] {
             assert_eq!(with_database_name(url, "new"), expected);
