@@ -25,7 +25,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 
 /// All tables of one database.
 pub(crate) fn tables(results: &Results) -> String {
-    let parts = [
+    let mut parts = vec![
         format!("\n# {}\n\n{}", results.database_version, results.machine.line()),
         section("Limits", &limits(results)),
         section("Ingest", &phases(results, &results.ingest)),
@@ -40,12 +40,12 @@ pub(crate) fn tables(results: &Results) -> String {
             "Queries by two filters, the worst p99 in ms of all values",
             &pairs(results),
         ),
-        section(
-            "Queries that grow most, ms at the first and the last size",
-            &growing(results),
-        ),
-        section("Targets", &targets(&results.targets)),
     ];
+    if results.has_growth() {
+        let title = "Queries that grow most, ms at the first and the last size";
+        parts.push(section(title, &growing(results)));
+    }
+    parts.push(section("Targets", &targets(&results.targets)));
     parts.join("\n")
 }
 

@@ -170,6 +170,11 @@ impl Results {
         (end(sizes.first()), end(sizes.last()))
     }
 
+    /// Whether there is more than one size, and so something to compare.
+    pub(crate) fn has_growth(&self) -> bool {
+        self.plan.sizes.len() > 1
+    }
+
     /// Rows a second of the faster size of transactions.
     pub(crate) fn raw_rows_per_second(&self) -> f64 {
         let rates = self.raw.iter().map(|rate| rate.rows_per_second);

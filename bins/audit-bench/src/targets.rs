@@ -57,11 +57,13 @@ pub(crate) fn judge(results: &Results) -> Vec<Verdict> {
         DatabaseKind::Sqlite => sqlite(results),
         DatabaseKind::Postgres => postgres(results),
     };
-    verdicts.push(decline(results));
     verdicts.extend(memory(results));
-    verdicts.push(query_growth("p99", QueryResult::growth, results));
-    // A p99 tells of disturbances too; this tells of the query.
-    verdicts.push(query_growth("p50", QueryResult::growth_of_median, results));
+    if results.has_growth() {
+        verdicts.push(decline(results));
+        verdicts.push(query_growth("p99", QueryResult::growth, results));
+        // A p99 tells of disturbances too; this tells of the query.
+        verdicts.push(query_growth("p50", QueryResult::growth_of_median, results));
+    }
     verdicts.extend(proofs(results));
     verdicts.extend(checks(&results.checks));
     verdicts
