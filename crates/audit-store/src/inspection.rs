@@ -94,7 +94,7 @@ impl Rows<'_> {
             ledgers::frontier,
         );
         let row = ledgers::table.find(ledger_id.0).select(columns);
-        let (project_id, environment, size, frontier): LedgerRow = row.first(self.connection)?;
+        let (project_id, environment, size, frontier): LedgerRow = row.get_result(self.connection)?;
         Ok(StoredLedger {
             ledger_id,
             project_id,

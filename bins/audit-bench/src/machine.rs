@@ -1,0 +1,138 @@
+//! What the kernel says about this machine and about processes, and the clock. On Linux; elsewhere the benchmark runs
+//! without what it cannot know.
+
+use anyhow::Context;
+use serde::Serialize;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// How often a file is synced to measure how long that takes.
+const SYNCS: u32 = 200;
+
+/// What the numbers were measured on.
+#[derive(Debug, Serialize)]
+pub(crate) struct Machine {
+    processor: Option<String>,
+    cores: usize,
+    memory_mib: Option<u64>,
+    kernel: Option<String>,
+    /// Writing 4 KiB behind the end of a file and syncing it, in the folder of the databases.
+    sync: crate::latency::LatencySummary,
+}
+
+impl Machine {
+    /// This one.
+    pub(crate) fn describe(folder: &Path) -> anyhow::Result<Self> {
+        Ok(Self {
+            processor: field(Path::new("/proc/cpuinfo"), "model name"),
+            cores: std::thread::available_parallelism().map_or(0, usize::from),
+            memory_mib: kib(Path::new("/proc/meminfo"), "MemTotal").map(|kib| kib / 1_024),
+            kernel: read(Path::new("/proc/sys/kernel/osrelease")).map(|text| text.trim().to_owned()),
+            sync: measure_sync(folder).context("cannot measure how long a sync takes")?,
+        })
+    }
+
+    /// In one line.
+    pub(crate) fn line(&self) -> String {
+        format!(
+            "{} · {} cores · {} MiB · Linux {} · sync of 4 KiB: p50 {:.2} ms, p99 {:.2} ms",
+            self.processor.as_deref().unwrap_or("unknown processor"),
+            self.cores,
+            self.memory_mib.unwrap_or_default(),
+            self.kernel.as_deref().unwrap_or("unknown"),
+            self.sync.p50_ms(),
+            self.sync.p99_ms(),
+        )
+    }
+}
+
+fn measure_sync(folder: &Path) -> std::io::Result<crate::latency::LatencySummary> {
+    let path = folder.join("sync");
+    let mut file = File::create(&path)?;
+    let mut latencies = crate::latency::Latencies::default();
+    for _ in 0..SYNCS {
+        let began = Instant::now();
+        file.write_all(&[7; 4_096])?;
+        file.sync_data()?;
+        latencies.add(began.elapsed());
+    }
+    std::fs::remove_file(&path)?;
+    Ok(latencies.summary())
+}
+
+/// Milliseconds since the Unix epoch.
+#[expect(clippy::disallowed_methods, reason = "events occur when they are sent")]
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Processor time that a process has used, in user mode and in the kernel.
+pub(crate) fn cpu_seconds(pid: u32) -> Option<f64> {
+    let ticks = cpu_ticks(&read(Path::new(&format!("/proc/{pid}/stat")))?)?;
+    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// Fields 14 and 15 of `/proc/PID/stat`. The second one is the program's name in parentheses, which may hold anything.
+fn cpu_ticks(stat: &str) -> Option<u64> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace().skip(11);
+    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(user + system)
+}
+
+/// The most memory that a process has held since [`forget_peak`].
+pub(crate) fn peak_memory_kib(pid: u32) -> Option<u64> {
+    kib(Path::new(&format!("/proc/{pid}/status")), "VmHWM")
+}
+
+/// Makes the kernel forget the peak so far, so that each phase has its own. Where that is not allowed, the peak is that
+/// since the process started, which is never less.
+pub(crate) fn forget_peak(pid: u32) -> bool {
+    std::fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok()
+}
+
+/// Bytes that a process has sent to the disk.
+pub(crate) fn written_bytes(pid: u32) -> Option<u64> {
+    field(Path::new(&format!("/proc/{pid}/io")), "write_bytes")?
+        .parse()
+        .ok()
+}
+
+/// The value of `name: value` or `name : value`.
+fn field(path: &Path, name: &str) -> Option<String> {
+    let text = read(path)?;
+    let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+    let (_, value) = lines.find(|(key, _)| key.trim() == name)?;
+    Some(value.trim().to_owned())
+}
+
+fn kib(path: &Path, name: &str) -> Option<u64> {
+    field(path, name)?.split_whitespace().next()?.parse().ok()
+}
+
+fn read(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_time_is_found_behind_any_name_of_a_program() {
+        let stat = "42 (a) b (c)) S 1 42 42 0 -1 4194304 100 0 0 0 700 300 0 0 20 0 1 0 5 6 7";
+        assert_eq!(cpu_ticks(stat), Some(1_000));
+        assert_eq!(cpu_ticks("42 (a) S 1"), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_process_has_memory_and_processor_time() {
+        let pid = std::process::id();
+        assert!(peak_memory_kib(pid).is_some_and(|kib| kib > 100));
+        assert!(cpu_seconds(pid).is_some());
+    }
+}

@@ -1,0 +1,281 @@
+//! The limit: the same rows, written by the database alone into a table without any index, and nothing else done.
+
+use crate::generator::PageReader;
+use crate::service::Database;
+use crate::service::database::{DatabaseKind, open_sqlite, sqlite_bytes};
+use anyhow::{Context, bail};
+use diesel::ExecuteCopyFromDsl;
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Rows of one transaction, in turn.
+pub(crate) const TRANSACTION_ROWS: &[usize] = &[100, 1_000];
+/// PostgreSQL needs several connections to be busy.
+const POSTGRES_CONNECTIONS: usize = 4;
+/// Different rows, written again and again.
+const ROWS: usize = 10_000;
+const PAGE_EVENTS: usize = 200;
+
+/// With the settings of the service's own writer: synced to disk at every commit.
+const SQLITE_SETTINGS: &str =
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
+    PRAGMA wal_autocheckpoint = 10000; PRAGMA temp_store = MEMORY;";
+const SQLITE_TABLE: &str = "CREATE TABLE raw_events (position INTEGER PRIMARY KEY, ledger_id BIGINT NOT NULL,
+    seq BIGINT NOT NULL, id BLOB NOT NULL, content_hash BLOB NOT NULL, sent_digest BLOB, redacted BOOLEAN NOT NULL,
+    body TEXT NOT NULL)";
+const POSTGRES_TABLE: &str = "CREATE TABLE raw_events (position BIGINT NOT NULL, ledger_id BIGINT NOT NULL,
+    seq BIGINT NOT NULL, id BYTEA NOT NULL, content_hash BYTEA NOT NULL, sent_digest BYTEA, redacted BOOLEAN NOT NULL,
+    body TEXT NOT NULL)";
+
+diesel::table! {
+    raw_events (position) {
+        position -> BigInt,
+        ledger_id -> BigInt,
+        seq -> BigInt,
+        id -> Binary,
+        content_hash -> Binary,
+        sent_digest -> Binary,
+        redacted -> Bool,
+        body -> Text,
+    }
+}
+
+/// What the service stores of an event.
+#[derive(Debug)]
+pub(crate) struct StoredEvent {
+    id: Vec<u8>,
+    content_hash: Vec<u8>,
+    redacted: bool,
+    body: String,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = raw_events, treat_none_as_default_value = false)]
+struct RawRow<'a> {
+    position: i64,
+    ledger_id: i64,
+    seq: i64,
+    id: &'a [u8],
+    content_hash: &'a [u8],
+    sent_digest: &'a [u8],
+    redacted: bool,
+    body: &'a str,
+}
+
+/// How fast rows were written.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct RawRate {
+    pub(crate) transaction_rows: usize,
+    pub(crate) connections: usize,
+    pub(crate) rows_per_second: f64,
+    pub(crate) bytes_per_row: f64,
+}
+
+/// Reads events as the service has stored them, redacted and canonical.
+pub(crate) fn read_stored(reader: &mut PageReader) -> anyhow::Result<Vec<StoredEvent>> {
+    #[derive(Deserialize)]
+    struct Page {
+        events: Vec<Map<String, Value>>,
+        cursor: Option<String>,
+    }
+    let first = format!("/api/v1/events?limit={PAGE_EVENTS}");
+    let (mut target, mut stored) = (first.clone(), Vec::with_capacity(ROWS));
+    while stored.len() < ROWS {
+        let (body, _) = reader.get(&target)?;
+        let page: Page = serde_json::from_slice(body).context("a page of events cannot be read")?;
+        for event in page.events {
+            stored.push(stored_event(event)?);
+        }
+        let Some(cursor) = page.cursor else { break };
+        target = format!("{first}&cursor={cursor}");
+    }
+    Ok(stored)
+}
+
+/// `{"content_hash":…,"redacted":…,…}`: the rest is what is stored as text.
+fn stored_event(mut event: Map<String, Value>) -> anyhow::Result<StoredEvent> {
+    let hash = event.remove("content_hash").context("an event has no hash")?;
+    let redacted = event.remove("redacted").and_then(|value| value.as_bool());
+    let id = event
+        .get("id")
+        .and_then(|id| id.as_str())
+        .context("an event has no id")?;
+    // As many bytes as the service keeps of an id; which ones makes no difference here.
+    let id = id.bytes().rev().take(16).collect();
+    let hash = hash.as_str().unwrap_or_default();
+    let digits = hash.rsplit(':').next().unwrap_or_default().as_bytes().chunks(2);
+    let bytes = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or_default(), 16));
+    Ok(StoredEvent {
+        id,
+        content_hash: bytes
+            .collect::<Result<_, _>>()
+            .context("a hash is not hexadecimal")?,
+        redacted: redacted.unwrap_or_default(),
+        body: Value::Object(event).to_string(),
+    })
+}
+
+impl StoredEvent {
+    fn row(&self, position: i64) -> RawRow<'_> {
+        RawRow {
+            position,
+            ledger_id: 1,
+            seq: position,
+            id: &self.id,
+            content_hash: &self.content_hash,
+            // The digest of what was sent is as long as the hash.
+            sent_digest: &self.content_hash,
+            redacted: self.redacted,
+            body: &self.body,
+        }
+    }
+}
+
+/// The rows of the transaction that begins at `position`.
+fn rows(stored: &[StoredEvent], position: i64, count: usize) -> impl Iterator<Item = RawRow<'_>> {
+    let start = usize::try_from(position).unwrap_or_default();
+    (start..start + count).map(|index| stored[index % stored.len()].row(index as i64))
+}
+
+/// Measures both sizes of transactions, each for this long. SQLite writes into a file beside the database, PostgreSQL into
+/// a table of it.
+pub(crate) fn measure(
+    database: &Database,
+    folder: &Path,
+    stored: &[StoredEvent],
+    time: Duration,
+) -> anyhow::Result<Vec<RawRate>> {
+    if stored.is_empty() {
+        bail!("there are no events to write");
+    }
+    let mut rates = Vec::new();
+    for rows in TRANSACTION_ROWS {
+        rates.push(match database.kind() {
+            DatabaseKind::Sqlite => measure_sqlite(folder, stored, *rows, time)?,
+            DatabaseKind::Postgres => measure_postgres(database.url(), stored, *rows, time)?,
+        });
+    }
+    Ok(rates)
+}
+
+/// One connection and one prepared statement: there can be only one writer.
+fn measure_sqlite(
+    folder: &Path,
+    stored: &[StoredEvent],
+    transaction_rows: usize,
+    time: Duration,
+) -> anyhow::Result<RawRate> {
+    let path = folder.join(format!("raw-{transaction_rows}.db"));
+    let mut connection = open_sqlite(&path)?;
+    connection.batch_execute(SQLITE_SETTINGS)?;
+    connection.batch_execute(SQLITE_TABLE)?;
+    let mut position = 0;
+    let began = Instant::now();
+    while began.elapsed() < time {
+        connection.immediate_transaction(|connection| {
+            for row in rows(stored, position, transaction_rows) {
+                diesel::insert_into(raw_events::table)
+                    .values(row)
+                    .execute(connection)?;
+            }
+            diesel::QueryResult::Ok(())
+        })?;
+        position += transaction_rows as i64;
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    drop(connection);
+    let bytes = sqlite_bytes(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(RawRate {
+        transaction_rows,
+        connections: 1,
+        rows_per_second: position as f64 / seconds,
+        bytes_per_row: bytes as f64 / position as f64,
+    })
+}
+
+#[derive(QueryableByName)]
+struct Size {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    bytes: i64,
+}
+
+/// `COPY` over several connections at once.
+fn measure_postgres(
+    url: &str,
+    stored: &[StoredEvent],
+    transaction_rows: usize,
+    time: Duration,
+) -> anyhow::Result<RawRate> {
+    let mut connection = PgConnection::establish(url)?;
+    connection.batch_execute("DROP TABLE IF EXISTS raw_events")?;
+    connection.batch_execute(POSTGRES_TABLE)?;
+    let began = Instant::now();
+    let copy = || -> anyhow::Result<usize> {
+        let mut connection = PgConnection::establish(url)?;
+        let mut written = 0;
+        while began.elapsed() < time {
+            let rows: Vec<RawRow<'_>> = rows(stored, written as i64, transaction_rows).collect();
+            diesel::copy_from(raw_events::table)
+                .from_insertable(&rows)
+                .execute(&mut connection)?;
+            written += transaction_rows;
+        }
+        Ok(written)
+    };
+    let written = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..POSTGRES_CONNECTIONS).map(|_| scope.spawn(copy)).collect();
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        let counts = joined.map(|count| count.unwrap_or_else(|_| bail!("a thread that writes panicked")));
+        counts.sum::<anyhow::Result<usize>>()
+    })?;
+    let seconds = began.elapsed().as_secs_f64();
+    let size = diesel::sql_query("SELECT pg_total_relation_size('raw_events') AS bytes");
+    let sizes: Vec<Size> = size.load(&mut connection)?;
+    // What is measured next must not pay for writing this to the files.
+    connection.batch_execute("DROP TABLE raw_events")?;
+    connection.batch_execute("CHECKPOINT")?;
+    Ok(RawRate {
+        transaction_rows,
+        connections: POSTGRES_CONNECTIONS,
+        rows_per_second: written as f64 / seconds,
+        bytes_per_row: sizes.first().map_or(0, |size| size.bytes) as f64 / written.max(1) as f64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored() -> StoredEvent {
+        let text = r#"{"content_hash":"sha256:00ff10","redacted":true,"action":"a.b","id":"evt_01M7Y455JZBGQAZY8DYSMCQVZN"}"#;
+        stored_event(serde_json::from_str(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn an_event_is_stored_without_what_a_read_adds() {
+        let event = stored();
+        assert_eq!(
+            event.body,
+            r#"{"action":"a.b","id":"evt_01M7Y455JZBGQAZY8DYSMCQVZN"}"#
+        );
+        assert_eq!((event.content_hash, event.id.len()), (vec![0, 255, 16], 16));
+        assert!(event.redacted);
+    }
+
+    #[test]
+    fn rows_are_written_to_sqlite() {
+        let folder = tempfile::tempdir().unwrap();
+        let time = Duration::from_millis(1);
+        let database = Database::sqlite(folder.path());
+        let rates = measure(&database, folder.path(), &[stored()], time).unwrap();
+        assert_eq!(rates.len(), TRANSACTION_ROWS.len());
+        for rate in rates {
+            assert!(rate.rows_per_second > 0.0 && rate.bytes_per_row > 0.0, "{rate:?}");
+        }
+    }
+}

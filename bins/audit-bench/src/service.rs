@@ -1,0 +1,10 @@
+//! What is measured: the real server on a database of its own.
+
+pub(crate) mod database;
+mod postgres;
+pub(crate) mod process;
+mod server;
+
+pub(crate) use database::Database;
+pub(crate) use postgres::Cluster;
+pub(crate) use server::{Server, server_binary};

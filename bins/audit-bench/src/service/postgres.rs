@@ -1,0 +1,114 @@
+//! A PostgreSQL to measure on: the one at `--postgres-url`, or a new cluster of the machine's own programs.
+
+use super::process::Process;
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const START_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Where databases are created.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    /// Of the database that `CREATE DATABASE` is sent to.
+    pub(crate) admin_url: String,
+    /// Held so that it runs as long as this.
+    _process: Option<Process>,
+}
+
+impl Cluster {
+    /// The server at this URL.
+    pub(crate) fn at(admin_url: &str) -> Self {
+        Self {
+            admin_url: admin_url.to_owned(),
+            _process: None,
+        }
+    }
+
+    /// A new one in `folder`, with the settings that `initdb` writes: it syncs every commit. It listens on a socket in its
+    /// folder only, so there is no port to collide on.
+    pub(crate) fn create(folder: &Path) -> anyhow::Result<Self> {
+        let (Some(initdb), Some(server)) = (find_program("initdb"), find_program("postgres")) else {
+            bail!("there is no initdb on this machine");
+        };
+        let prefix = ordinary_user()?;
+        let folder = folder.join("postgres");
+        std::fs::create_dir(&folder)?;
+        let path = folder.display().to_string();
+        if let Some(user) = prefix.get(1).and_then(|option| option.strip_prefix("--reuid=")) {
+            open_to_others(folder.parent().unwrap_or(&folder))?;
+            run(&["chown".into(), user.into(), path.clone()])?;
+        }
+        let data = format!("{path}/data");
+        let mut create = prefix.clone();
+        create.extend([initdb, "-D".into(), data.clone()]);
+        let options = "-U audit -A trust -E UTF8 --locale=C.UTF-8 --no-instructions";
+        create.extend(options.split(' ').map(str::to_owned));
+        run(&create)?;
+        let mut serve = prefix;
+        serve.extend([server, "-D".into(), data, "-k".into(), path.clone()]);
+        serve.extend(["-c".to_owned(), "listen_addresses=".to_owned()]);
+        let log = folder.with_file_name("postgres.log");
+        let process = Process::start(&serve, &log, "QUIT")?;
+        process.wait_for_log("ready to accept connections", START_TIME_MAX)?;
+        Ok(Self {
+            admin_url: format!("postgres:///postgres?host={path}&user=audit"),
+            _process: Some(process),
+        })
+    }
+}
+
+/// The user that PostgreSQL runs as must get to its folder.
+fn open_to_others(folder: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let permissions = std::fs::Permissions::from_mode(0o711);
+    std::fs::set_permissions(folder, permissions)
+        .with_context(|| format!("cannot open {} to others", folder.display()))
+}
+
+/// Looks in `PATH`, then where Debian keeps the programs of each version, the newest first.
+fn find_program(name: &str) -> Option<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut versions: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    let number = |path: &PathBuf| {
+        path.file_name()
+            .and_then(|name| name.to_str()?.parse::<u32>().ok())
+    };
+    versions.sort_by_key(number);
+    let installed = versions.into_iter().rev().map(|version| version.join("bin"));
+    let mut candidates = std::env::split_paths(&path)
+        .chain(installed)
+        .map(|directory| directory.join(name));
+    let found = candidates.find(|path| path.is_file())?;
+    Some(found.display().to_string())
+}
+
+/// What to put before a command, because PostgreSQL refuses to run as root. `setpriv` becomes the command, so signals
+/// reach it; `su` would stay in between.
+fn ordinary_user() -> anyhow::Result<Vec<String>> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(Vec::new());
+    }
+    let mut users = ["postgres", "nobody"].into_iter();
+    let user = users.find(|user| run(&["id".into(), (*user).into()]).is_ok());
+    let user = user.context("it does not run as root, and there is no other user")?;
+    let setpriv = find_program("setpriv").context("it does not run as root, and setpriv is missing")?;
+    Ok(vec![setpriv, format!("--reuid={user}"), "--clear-groups".into()])
+}
+
+fn run(command_line: &[String]) -> anyhow::Result<()> {
+    let output = Command::new(&command_line[0])
+        .args(&command_line[1..])
+        // The present folder may be closed to the user that PostgreSQL runs as.
+        .current_dir("/")
+        .output()
+        .with_context(|| format!("cannot run {}", command_line[0]))?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        bail!("{} failed: {}", command_line.join(" "), errors.trim());
+    }
+    Ok(())
+}

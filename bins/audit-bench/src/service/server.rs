@@ -1,0 +1,131 @@
+//! The server that is measured.
+
+use super::Database;
+use super::process::{Process, clear_settings};
+use anyhow::{Context, bail};
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const START_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// A running server with an organization that has no daily limit.
+#[derive(Debug)]
+pub(crate) struct Server {
+    process: Process,
+    address: SocketAddr,
+    project_key: String,
+}
+
+impl Server {
+    /// Starts one with its defaults on an empty database, and waits until it listens.
+    pub(crate) fn start(binary: &Path, database: &Database, folder: &Path) -> anyhow::Result<Self> {
+        let project_key = create_organization(binary, database.url())?;
+        let program = binary.display().to_string();
+        let arguments = [
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--database-url",
+            database.url(),
+        ];
+        let mut command_line = vec![program];
+        command_line.extend(arguments.map(str::to_owned));
+        let log = folder.join(format!("server-{}.log", database.kind().name()));
+        let process = Process::start(&command_line, &log, "KILL")?;
+        let address = process.wait_for_line("listening on http://", START_TIME_MAX)?;
+        Ok(Self {
+            process,
+            address: address
+                .parse()
+                .context("the server does not say where it listens")?,
+            project_key,
+        })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn project_key(&self) -> &str {
+        &self.project_key
+    }
+
+    /// What it warned of and which errors it reported.
+    pub(crate) fn log(&self) -> String {
+        self.process.log()
+    }
+}
+
+/// Gives a project key. An organization that is made by command is on the plan enterprise, without a daily limit.
+fn create_organization(binary: &Path, database_url: &str) -> anyhow::Result<String> {
+    let arguments = [
+        "org",
+        "create",
+        "--name",
+        "benchmark",
+        "--json",
+        "--database-url",
+        database_url,
+    ];
+    let mut command = Command::new(binary);
+    clear_settings(&mut command);
+    let output = command
+        .args(arguments)
+        .output()
+        .context("cannot run audit-server")?;
+    let created: Value = serde_json::from_str(&succeeded(output, "audit-server org create")?)?;
+    let key = created["project_key"]
+        .as_str()
+        .context("no project key was made")?;
+    Ok(key.to_owned())
+}
+
+/// The server to measure: the one that is named, or what cargo builds.
+pub(crate) fn server_binary(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(path) = named {
+        return path
+            .canonicalize()
+            .with_context(|| format!("there is no {}", path.display()));
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = [
+        "build",
+        "--release",
+        "-p",
+        "audit-server",
+        "--bin",
+        "audit-server",
+    ];
+    let output = Command::new(cargo)
+        .args(arguments)
+        .arg("--message-format=json-render-diagnostics")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo; name a server with --server")?;
+    let messages = succeeded(output, "cargo build")?;
+    let artifacts = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let executable = artifacts
+        .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .next_back();
+    executable.context("cargo does not name the server it has built")
+}
+
+fn succeeded(output: Output, what: &str) -> anyhow::Result<String> {
+    if !output.status.success() {
+        bail!(
+            "{what} failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("{what} does not write text"))
+}
