@@ -3,6 +3,8 @@
 use crate::directory::{Directory, ProjectConfiguration, Snapshot};
 use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
+use crate::export::Exports;
+use crate::feed::Feeds;
 use crate::settings::Settings;
 use crate::streams::stream_engine;
 use audit_auth::{Credential, MasterKey, Principal, ProjectKey, Viewer, ViewerSecret, viewer_token};
@@ -23,6 +25,8 @@ pub struct AuditLog {
     pub(crate) stream_engine: Engine,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
+    pub(crate) feeds: Feeds,
+    pub(crate) exports: Exports,
     keys_used: Mutex<HashMap<KeyId, Timestamp>>,
 }
 
@@ -86,6 +90,8 @@ impl AuditLog {
         let told = Arc::clone(&wake);
         store.on_deliveries(move || told.due())?;
         Ok(Arc::new(Self {
+            feeds: Feeds::new(store.readers_max()),
+            exports: Exports::default(),
             store,
             clock,
             entropy,

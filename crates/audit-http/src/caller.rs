@@ -95,6 +95,11 @@ impl<P: Policy> Caller<P> {
 }
 
 impl<P: Policy> Caller<P> {
+    /// What the caller's credential proves.
+    pub(crate) const fn proof(&self) -> &P::Proof {
+        &self.proof
+    }
+
     /// Whether the policy takes the credential.
     pub(crate) async fn check(state: &HttpState, credential: Credential) -> Result<Self, ApiError> {
         let service = Arc::clone(&state.service);

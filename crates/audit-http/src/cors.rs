@@ -1,10 +1,10 @@
 //! Cross-origin reads with a viewer token, as the Fetch standard defines them (CORS protocol).
 //!
-//! Only `GET /api/v1/events` takes part. A preflight names no credential, so it is answered for every origin that may
+//! Only `GET /api/v1/events` and `GET /api/v1/events/feed` take part. A preflight names no credential, so it is answered for every origin that may
 //! use a viewer token; the answer itself carries the headers only when the credential is one.
 
 use crate::error::ApiError;
-use crate::routes::EVENTS_PATH;
+use crate::routes::{EVENTS_PATH, FEED_PATH};
 use crate::state::{CorsOrigins, HttpState};
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -53,7 +53,7 @@ fn is_viewer_read(request: &HttpRequest) -> bool {
         .and_then(|text| text.split_once(' '))
         .map(|(_, token)| token.trim_start());
     request.method() == Method::GET
-        && request.path() == EVENTS_PATH
+        && [EVENTS_PATH, FEED_PATH].contains(&request.path())
         && token.is_some_and(|token| token.starts_with("vt_"))
 }
 
@@ -69,7 +69,7 @@ fn allowed_origin(request: &HttpRequest, origins: &CorsOrigins) -> Option<Header
     }
 }
 
-/// `OPTIONS /api/v1/events`: what a browser asks before it sends the token.
+/// `OPTIONS` on the paths that take part: what a browser asks before it sends the token.
 pub(crate) async fn preflight(
     request: HttpRequest,
     state: web::Data<HttpState>,
@@ -80,8 +80,13 @@ pub(crate) async fn preflight(
         .is_some_and(|method| method.as_bytes() == b"GET");
     let origin = allowed_origin(&request, &state.cors_origins).filter(|_| asks_to_read);
     let Some(origin) = origin else {
+        let allow = if request.path() == EVENTS_PATH {
+            "GET, POST"
+        } else {
+            "GET"
+        };
         return Err(ApiError::MethodNotAllowed {
-            allow: "GET, POST".to_owned(),
+            allow: allow.to_owned(),
         });
     };
     let mut response = HttpResponse::new(StatusCode::NO_CONTENT);
@@ -90,7 +95,7 @@ pub(crate) async fn preflight(
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
     headers.insert(
         ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static("authorization, content-type, x-request-id"),
+        HeaderValue::from_static("authorization, content-type, last-event-id, x-request-id"),
     );
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     Ok(response)

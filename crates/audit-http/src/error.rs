@@ -94,7 +94,9 @@ fn app_answer(error: &AppError) -> (StatusCode, &'static str, String) {
         AppError::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
         AppError::StreamDailyLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, "stream_daily_limit_reached"),
         AppError::StreamEventLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, "stream_event_limit_reached"),
-        AppError::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        AppError::Unavailable(_) | AppError::TooManyExports => {
+            (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+        }
         AppError::SealedSecret(_) | AppError::Internal(_) => {
             let message = "internal error".to_owned();
             return (StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message);
@@ -152,7 +154,7 @@ impl ApiError {
                     retry_after_seconds, ..
                 },
             ) => response.insert_header((header::RETRY_AFTER, retry_after_seconds.to_string())),
-            Self::App(AppError::Unavailable(_)) => {
+            Self::App(AppError::Unavailable(_) | AppError::TooManyExports) => {
                 response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECONDS.to_string()))
             }
             _ if status == StatusCode::UNAUTHORIZED => {

@@ -22,7 +22,9 @@
 mod caller;
 mod client_address;
 mod cors;
+mod csv;
 mod error;
+mod event_stream;
 mod input;
 mod metrics;
 mod parameters;
@@ -31,6 +33,7 @@ mod reply;
 mod request_id;
 mod routes;
 mod state;
+mod streaming;
 
 pub use client_address::TrustedProxies;
 pub use error::ApiError;

@@ -4,6 +4,8 @@ mod alert_rules;
 mod alerts;
 mod deliveries;
 mod events;
+mod export;
+mod feed;
 mod keys;
 mod operations;
 mod projects;
@@ -20,6 +22,8 @@ use actix_web::{Route, web};
 
 /// Where events are sent and read.
 pub(crate) const EVENTS_PATH: &str = "/api/v1/events";
+/// Where events are followed.
+pub(crate) const FEED_PATH: &str = "/api/v1/events/feed";
 
 /// One endpoint.
 pub struct Endpoint {
@@ -46,6 +50,9 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST EVENTS_PATH => events::ingest),
     endpoint!(GET EVENTS_PATH => events::list),
     endpoint!(OPTIONS EVENTS_PATH => preflight),
+    endpoint!(GET FEED_PATH => feed::follow),
+    endpoint!(OPTIONS FEED_PATH => preflight),
+    endpoint!(GET "/api/v1/events/export" => export::export),
     endpoint!(GET "/api/v1/events/{id}" => events::get),
     endpoint!(POST "/api/v1/keys" => keys::create),
     endpoint!(GET "/api/v1/keys" => keys::list),

@@ -1,8 +1,6 @@
 //! An outsider who remembers one checkpoint.
 
-use crate::{
-    CheckpointError, ConsistencyProof, HistoryError, Origin, SignedCheckpoint, VerifierKey,
-};
+use crate::{CheckpointError, ConsistencyProof, HistoryError, Origin, SignedCheckpoint, VerifierKey};
 
 /// Follows a log from checkpoint to checkpoint, without seeing events. What it remembers is the last checkpoint, a few
 /// hundred bytes: keep [`SignedCheckpoint::note`] and go on with [`Self::resume`].
@@ -68,11 +66,7 @@ impl Follower {
     ///
     /// # Errors
     /// [`CheckpointError`] when the note is not one of this log, signed by one of these keys.
-    pub fn resume(
-        origin: Origin,
-        keys: Vec<VerifierKey>,
-        last_note: &str,
-    ) -> Result<Self, CheckpointError> {
+    pub fn resume(origin: Origin, keys: Vec<VerifierKey>, last_note: &str) -> Result<Self, CheckpointError> {
         let last = SignedCheckpoint::open(last_note, &origin, &keys)?;
         Ok(Self {
             last: Some(last),

@@ -45,10 +45,7 @@ impl Frontier {
     /// # Errors
     /// Whatever `source` fails with, which is asked for at most one hash of each level; and for a size above
     /// [`TREE_LEAVES_MAX`].
-    pub fn read<E>(
-        size: u64,
-        source: impl FnMut(Subtree) -> Result<Hash, E>,
-    ) -> Result<Self, ReadError<E>> {
+    pub fn read<E>(size: u64, source: impl FnMut(Subtree) -> Result<Hash, E>) -> Result<Self, ReadError<E>> {
         RangeError::check_size(size)?;
         let edge = Subtree::of_tree(size).map(source).collect::<Result<_, E>>();
         let edge = edge.map_err(ReadError::Source)?;

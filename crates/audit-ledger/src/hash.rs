@@ -54,7 +54,13 @@ impl Hash {
     /// The hash of the node over `left` and `right`.
     pub fn of_node(left: &Self, right: &Self) -> Self {
         let hasher = Sha256::new().chain_update([Self::NODE_PREFIX]);
-        Self(hasher.chain_update(left.0).chain_update(right.0).finalize().into())
+        Self(
+            hasher
+                .chain_update(left.0)
+                .chain_update(right.0)
+                .finalize()
+                .into(),
+        )
     }
 }
 
@@ -91,11 +97,7 @@ mod tests {
     #[test]
     fn the_empty_tree_and_the_empty_leaf_hash_as_the_rfc_says() {
         let hex = |hash: Hash| {
-            let digits: String = hash
-                .as_bytes()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
+            let digits: String = hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
             digits
         };
         assert_eq!(

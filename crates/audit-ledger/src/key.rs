@@ -36,7 +36,10 @@ pub struct SigningKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The name is empty, too long, or has a character that separates names from other things.
-    #[error("the name of a key has 1 to {} bytes without spaces, plus signs and control characters", KeyName::BYTES_MAX)]
+    #[error(
+        "the name of a key has 1 to {} bytes without spaces, plus signs and control characters",
+        KeyName::BYTES_MAX
+    )]
     Name,
     /// The text does not have the three parts of a key, or has them in another spelling.
     #[error("must be a key such as example.com/log+1a2b3c4d+A… (name, key id, base64)")]
@@ -200,7 +203,11 @@ impl SigningKey {
     pub(crate) fn signature_line(&self, text: &str) -> String {
         let signature = self.pair.sign(text.as_bytes());
         let bytes = [self.verifier.id.as_bytes(), signature.as_ref()].concat();
-        format!("{SIGNATURE_START}{} {}\n", self.verifier.name, STANDARD.encode(bytes))
+        format!(
+            "{SIGNATURE_START}{} {}\n",
+            self.verifier.name,
+            STANDARD.encode(bytes)
+        )
     }
 }
 
@@ -239,7 +246,10 @@ mod tests {
 
     #[test]
     fn every_other_spelling_of_a_key_is_refused() {
-        let of_type_2 = VerifierKey::typed(&[7; 32]).iter().map(|_| 2).collect::<Vec<u8>>();
+        let of_type_2 = VerifierKey::typed(&[7; 32])
+            .iter()
+            .map(|_| 2)
+            .collect::<Vec<u8>>();
         let of_type_2 = format!("a+00000000+{}", STANDARD.encode(of_type_2));
         let short = format!("a+00000000+{}", STANDARD.encode([1; 32]));
         for (text, error) in [

@@ -93,9 +93,8 @@ impl<'a> SignedNote<'a> {
     pub(crate) fn verify(&self, keys: &[VerifierKey]) -> Result<&'a str, NoteError> {
         let mut is_signed = false;
         for signature in &self.signatures {
-            let is_named = |key: &&VerifierKey| {
-                key.name().as_str() == signature.name && key.id() == signature.id
-            };
+            let is_named =
+                |key: &&VerifierKey| key.name().as_str() == signature.name && key.id() == signature.id;
             let Some(key) = keys.iter().find(is_named) else {
                 continue;
             };

@@ -92,7 +92,10 @@ mod tests {
         assert_eq!(places(TREE_LEAVES_MAX), [0..TREE_LEAVES_MAX]);
         let all = Subtree::of_tree(TREE_LEAVES_MAX - 1).collect::<Vec<_>>();
         assert_eq!(all.len(), 62);
-        assert!(all.windows(2).all(|pair| pair[0].leaves().end == pair[1].leaves().start));
+        assert!(
+            all.windows(2)
+                .all(|pair| pair[0].leaves().end == pair[1].leaves().start)
+        );
     }
 
     #[test]

@@ -77,7 +77,9 @@ impl TileId {
             && (1..=Self::WIDTH_MAX).contains(&width)
             && index <= TREE_LEAVES_MAX >> TILE_HEIGHT
             && id.places().end <= hashes_at(level, TREE_LEAVES_MAX);
-        in_range.then_some(id).ok_or(TileError::Range { level, index, width })
+        in_range
+            .then_some(id)
+            .ok_or(TileError::Range { level, index, width })
     }
 
     /// The tile's level: 0 for the hashes of leaves.
@@ -132,11 +134,7 @@ impl TileId {
     pub fn partial_of(size: u64) -> impl Iterator<Item = Self> {
         let size = size.min(TREE_LEAVES_MAX);
         (0..=Self::LEVEL_MAX).filter_map(move |level| {
-            Self::at(
-                level,
-                hashes_at(level, size) / u64::from(Self::WIDTH_MAX),
-                size,
-            )
+            Self::at(level, hashes_at(level, size) / u64::from(Self::WIDTH_MAX), size)
         })
     }
 
@@ -177,8 +175,5 @@ const fn hashes_at(level: u8, size: u64) -> u64 {
 fn places_of(subtree: Subtree) -> (u8, Range<u64>) {
     let within = subtree.level() % TILE_HEIGHT;
     let level = subtree.level() / TILE_HEIGHT;
-    (
-        level,
-        subtree.index() << within..(subtree.index() + 1) << within,
-    )
+    (level, subtree.index() << within..(subtree.index() + 1) << within)
 }

@@ -111,7 +111,23 @@ pub(super) async fn get(
 
 fn read_events_query(request: &HttpRequest, fields: &mut Fields<'_>) -> Option<(Selection, EventsRequest)> {
     let selection = selection(request, fields);
-    let filter = EventFilter {
+    let filter = read_filter(fields);
+    let filter = read_times_and_search(fields, filter);
+    let limit = read_page_limit(fields);
+    let cursor = fields.optional_text("cursor", 0, usize::MAX);
+    Some((
+        selection,
+        EventsRequest {
+            filter,
+            cursor,
+            limit,
+        },
+    ))
+}
+
+/// What every list of events can be narrowed by.
+pub(super) fn read_filter(fields: &mut Fields<'_>) -> EventFilter {
+    EventFilter {
         tenant_id: fields.optional_text("tenant_id", 1, limits::ID_CHARS_MAX),
         actor_ids: fields
             .optional_text("actor_id", 1, limits::ID_CHARS_MAX)
@@ -123,22 +139,25 @@ fn read_events_query(request: &HttpRequest, fields: &mut Fields<'_>) -> Option<(
             .optional_text("target_id", 1, limits::ID_CHARS_MAX)
             .map(|id| vec![id]),
         target_type: fields.optional_text("target_type", 1, limits::ID_CHARS_MAX),
+        ..EventFilter::default()
+    }
+}
+
+/// What a list of what has happened can be narrowed by besides.
+pub(super) fn read_times_and_search(fields: &mut Fields<'_>, filter: EventFilter) -> EventFilter {
+    EventFilter {
         start: read_time(fields, "start_date"),
         end: read_time(fields, "end_date"),
         search: read_with(fields, "search", Search::parse),
-    };
-    let limit = fields
-        .optional_parsed::<WholeNumber>("limit")
-        .and_then(|number| take(fields, PageLimit::new(number.0)));
-    let cursor = fields.optional_text("cursor", 0, usize::MAX);
-    Some((
-        selection,
-        EventsRequest {
-            filter,
-            cursor,
-            limit: limit.unwrap_or(PageLimit::DEFAULT),
-        },
-    ))
+        ..filter
+    }
+}
+
+/// The number of events of a page.
+pub(super) fn read_page_limit(fields: &mut Fields<'_>) -> PageLimit {
+    let limit = fields.optional_parsed::<WholeNumber>("limit");
+    let limit = limit.and_then(|number| take(fields, PageLimit::new(number.0)));
+    limit.unwrap_or(PageLimit::DEFAULT)
 }
 
 fn read_with<T>(

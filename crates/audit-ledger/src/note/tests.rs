@@ -1,7 +1,8 @@
 use super::*;
 use crate::SigningKey;
 
-const TEXT: &str = "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n";
+const TEXT: &str =
+    "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n";
 /// A note and its key as the tests of Go's `golang.org/x/mod/sumdb/note` have them.
 const PETER: &str = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
 const PETERS_LINE: &str = "— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n";
@@ -34,17 +35,9 @@ fn the_text_ends_at_the_last_empty_line() {
 
 #[test]
 fn signatures_by_strangers_are_ignored() {
-    let (known, namesake, stranger) = (
-        signing_key("a", 1),
-        signing_key("a", 2),
-        signing_key("b", 3),
-    );
+    let (known, namesake, stranger) = (signing_key("a", 1), signing_key("a", 2), signing_key("b", 3));
     let lines = [&namesake, &stranger, &known].map(|key| key.signature_line(TEXT));
-    let note = format!(
-        "{TEXT}\n{}— {} AAAAAAA=\n",
-        lines.concat(),
-        "long".repeat(100)
-    );
+    let note = format!("{TEXT}\n{}— {} AAAAAAA=\n", lines.concat(), "long".repeat(100));
     let keys = [known.verifier().clone(), peter()];
     assert_eq!(verify(&note, &keys), Ok(TEXT.to_owned()));
     assert_eq!(verify(&note, &[peter()]), Err(NoteError::UnknownSigner));
@@ -130,5 +123,8 @@ fn a_note_has_limits() {
     assert_eq!(note.len(), NOTE_BYTES_MAX);
     assert_eq!(verify(&note, &[key.clone()]), Ok(text));
     let bytes = NOTE_BYTES_MAX + 1;
-    assert_eq!(verify(&format!("x{note}"), &[key]), Err(NoteError::TooLong { bytes }));
+    assert_eq!(
+        verify(&format!("x{note}"), &[key]),
+        Err(NoteError::TooLong { bytes })
+    );
 }

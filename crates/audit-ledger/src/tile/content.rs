@@ -41,10 +41,7 @@ impl Tile {
 
     /// The bytes that are served and kept.
     pub fn encode(&self) -> Vec<u8> {
-        self.hashes
-            .iter()
-            .flat_map(|hash| *hash.as_bytes())
-            .collect()
+        self.hashes.iter().flat_map(|hash| *hash.as_bytes()).collect()
     }
 
     /// Which tile it is.
@@ -107,9 +104,7 @@ mod tests {
     use super::*;
 
     fn hashes(count: u16) -> Vec<Hash> {
-        (0..count)
-            .map(|n| Hash::of_leaf(&n.to_be_bytes()))
-            .collect()
+        (0..count).map(|n| Hash::of_leaf(&n.to_be_bytes())).collect()
     }
 
     #[test]
@@ -160,8 +155,16 @@ mod tests {
                 .map(|left| Hash::of_node(&left, &half))
         );
         assert_eq!(full.hash(Subtree::new(16, 2).unwrap()), None, "a tile further up");
-        assert_eq!(full.hash(Subtree::new(15, 6).unwrap()), None, "a tile to the right");
-        assert_eq!(full.hash(Subtree::new(15, 3).unwrap()), None, "a tile to the left");
+        assert_eq!(
+            full.hash(Subtree::new(15, 6).unwrap()),
+            None,
+            "a tile to the right"
+        );
+        assert_eq!(
+            full.hash(Subtree::new(15, 3).unwrap()),
+            None,
+            "a tile to the left"
+        );
         let partial = Tile::new(TileId::new(1, 2, 255).unwrap(), hashes(255)).unwrap();
         assert_eq!(partial.root(), None);
         assert_eq!(partial.hash(over), None);

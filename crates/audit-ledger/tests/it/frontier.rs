@@ -40,7 +40,10 @@ fn each_kind_of_damage_has_its_error() {
     assert_eq!(Frontier::decode(&[]), Err(FrontierError::Length));
     assert_eq!(Frontier::decode(&[2]), Err(FrontierError::UnknownVersion(2)));
     assert_eq!(Frontier::decode(&empty[..8]), Err(FrontierError::Length));
-    assert_eq!(Frontier::decode(&[empty.as_slice(), &[0]].concat()), Err(FrontierError::Length));
+    assert_eq!(
+        Frontier::decode(&[empty.as_slice(), &[0]].concat()),
+        Err(FrontierError::Length)
+    );
     let encoded = |size: u64, hashes: usize| {
         let size = size.to_be_bytes();
         [&[1], size.as_slice(), &vec![7; 32 * hashes]].concat()

@@ -14,7 +14,12 @@ fn a_log_grown_in_steps_is_the_log_grown_at_once() {
         in_steps.append((next..next + step).map(leaf)).unwrap();
         next += step;
         let expected: Vec<TileId> = TileId::completed(0, next.into()).collect();
-        assert!(in_steps.full.keys().eq(expected.iter().collect::<std::collections::BTreeSet<_>>()));
+        assert!(
+            in_steps
+                .full
+                .keys()
+                .eq(expected.iter().collect::<std::collections::BTreeSet<_>>())
+        );
     }
     assert_eq!(next, 70_000);
     assert!(in_steps.full == at_once.full && in_steps.frontier == at_once.frontier);
@@ -42,7 +47,10 @@ fn a_begun_tile_is_read_only_when_it_becomes_full() {
     });
     assert_eq!(asked, ["tile/0/003.p/255"]);
     let (_, tiles) = finished.unwrap();
-    assert_eq!(tiles, [Log::of_size(1_024).full.into_values().next_back().unwrap()]);
+    assert_eq!(
+        tiles,
+        [Log::of_size(1_024).full.into_values().next_back().unwrap()]
+    );
 }
 
 #[test]
@@ -63,7 +71,10 @@ fn a_changed_tile_makes_no_tile_above() {
     let changed = Tile::new(id, vec![leaf(0); 256]).unwrap();
     log.full.insert(id, changed);
     let above = TileId::new(1, 0, 256).unwrap();
-    assert_eq!(log.append([leaf(65_535)]), Err(GrowthError::Changed { id: above }));
+    assert_eq!(
+        log.append([leaf(65_535)]),
+        Err(GrowthError::Changed { id: above })
+    );
 }
 
 #[test]
@@ -83,7 +94,10 @@ fn what_is_read_must_be_what_was_asked_for() {
         Err(GrowthError::Tile(TileError::Other { id, other }))
     );
     let source = "no disk";
-    assert_eq!(grown().finish(|_| Err(source)), Err(GrowthError::Read { id, source }));
+    assert_eq!(
+        grown().finish(|_| Err(source)),
+        Err(GrowthError::Read { id, source })
+    );
 }
 
 proptest! {

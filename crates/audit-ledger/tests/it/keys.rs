@@ -51,7 +51,10 @@ fn an_old_and_a_new_key_may_sign_side_by_side() {
         vec![new.verifier().clone()],
         vec![new.verifier().clone(), old.clone()],
     ] {
-        assert_eq!(SignedCheckpoint::open(&both, &origin, &keys).unwrap().note(), both);
+        assert_eq!(
+            SignedCheckpoint::open(&both, &origin, &keys).unwrap().note(),
+            both
+        );
     }
     assert!(SignedCheckpoint::open(second.note(), &origin, &[old]).is_err());
 }

@@ -1,8 +1,8 @@
 //! A log as a service keeps one: the hashes of its leaves, its full tiles and its frontier, nothing else.
 
 use audit_ledger::{
-    ConsistencyProof, Frontier, Growth, GrowthError, Hash, InclusionProof, MissingTile, ReadError, Subtree, Tile,
-    TileId, TileSet, TreeHead,
+    ConsistencyProof, Frontier, Growth, GrowthError, Hash, InclusionProof, MissingTile, ReadError, Subtree,
+    Tile, TileId, TileSet, TreeHead,
 };
 use std::collections::BTreeMap;
 
@@ -22,7 +22,10 @@ impl Log {
     }
 
     /// One transaction.
-    pub(crate) fn append(&mut self, leaves: impl IntoIterator<Item = Hash>) -> Result<(), GrowthError<String>> {
+    pub(crate) fn append(
+        &mut self,
+        leaves: impl IntoIterator<Item = Hash>,
+    ) -> Result<(), GrowthError<String>> {
         let mut growth = Growth::new(self.frontier.clone());
         let mut new = Vec::new();
         for leaf in leaves {
@@ -62,12 +65,20 @@ impl Log {
         ids.into_iter().map(|id| self.tile(id).unwrap()).collect()
     }
 
-    pub(crate) fn prove_inclusion(&self, index: u64, size: u64) -> Result<InclusionProof, ReadError<MissingTile>> {
+    pub(crate) fn prove_inclusion(
+        &self,
+        index: u64,
+        size: u64,
+    ) -> Result<InclusionProof, ReadError<MissingTile>> {
         let tiles = self.tiles(InclusionProof::subtrees(index, size)?, size);
         InclusionProof::prove(index, size, |subtree| tiles.hash(subtree))
     }
 
-    pub(crate) fn prove_consistency(&self, from: u64, to: u64) -> Result<ConsistencyProof, ReadError<MissingTile>> {
+    pub(crate) fn prove_consistency(
+        &self,
+        from: u64,
+        to: u64,
+    ) -> Result<ConsistencyProof, ReadError<MissingTile>> {
         let tiles = self.tiles(ConsistencyProof::subtrees(from, to)?, to);
         ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree))
     }

@@ -3,8 +3,8 @@
 use crate::log::{Log, leaf};
 use crate::reference::Reference;
 use audit_ledger::{
-    Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
-    TileId, TreeHead, VerifierKey,
+    Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey,
+    Subtree, TileId, TreeHead, VerifierKey,
 };
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use proptest::prelude::*;
@@ -33,10 +33,16 @@ fn ct_merkle_makes_the_same_roots_and_proofs() {
     let mut theirs = MemoryBackedTree::<Sha256, [u8; 4]>::new();
     for size in 1..=SIZE_MAX {
         theirs.push((size as u32 - 1).to_be_bytes());
-        assert_eq!(theirs.root().as_bytes().as_slice(), tree.head(size).root.as_bytes());
+        assert_eq!(
+            theirs.root().as_bytes().as_slice(),
+            tree.head(size).root.as_bytes()
+        );
         for index in 0..size {
             let ours = InclusionProof::prove(index, size, |s| tree.hash(s)).unwrap();
-            assert_eq!(theirs.prove_inclusion(index as usize).as_bytes(), flat(ours.hashes()));
+            assert_eq!(
+                theirs.prove_inclusion(index as usize).as_bytes(),
+                flat(ours.hashes())
+            );
         }
         for from in 1..size {
             let ours = ConsistencyProof::prove(from, size, |s| tree.hash(s)).unwrap();

@@ -2,8 +2,8 @@
 
 use crate::reference::Reference;
 use audit_ledger::{
-    ConsistencyProof, Hash, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError, RangeError, ReadError,
-    Subtree, TREE_LEAVES_MAX, TreeHead,
+    ConsistencyProof, Hash, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError, RangeError,
+    ReadError, Subtree, TREE_LEAVES_MAX, TreeHead,
 };
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -135,7 +135,10 @@ fn a_node_cannot_pass_for_a_leaf() {
     let head = tree.head(4);
     let empty = InclusionProof::from_hashes(Vec::new());
     let small = TreeHead { size: 1, ..head };
-    assert_eq!(empty.verify(0, &Hash::of_leaf(&data), &small), Err(ProofError::Root));
+    assert_eq!(
+        empty.verify(0, &Hash::of_leaf(&data), &small),
+        Err(ProofError::Root)
+    );
 }
 
 #[test]
@@ -196,7 +199,10 @@ fn there_is_no_proof_of_what_a_tree_does_not_have() {
     let tree = tree();
     let none = || InclusionProof::from_hashes(Vec::new());
     let no_leaf = RangeError::NoSuchLeaf { index: 5, size: 5 };
-    assert_eq!(InclusionProof::prove(5, 5, |s| tree.hash(s)), Err(ReadError::Range(no_leaf)));
+    assert_eq!(
+        InclusionProof::prove(5, 5, |s| tree.hash(s)),
+        Err(ReadError::Range(no_leaf))
+    );
     assert_eq!(
         none().verify(5, &tree.leaf(0), &tree.head(5)),
         Err(ProofError::Range(no_leaf))
@@ -222,8 +228,14 @@ fn there_is_no_proof_of_what_a_tree_does_not_have() {
 #[test]
 fn what_the_source_fails_with_comes_through() {
     let failing = |_: Subtree| Err::<Hash, _>("no disk");
-    assert_eq!(InclusionProof::prove(0, 2, failing), Err(ReadError::Source("no disk")));
-    assert_eq!(ConsistencyProof::prove(1, 2, failing), Err(ReadError::Source("no disk")));
+    assert_eq!(
+        InclusionProof::prove(0, 2, failing),
+        Err(ReadError::Source("no disk"))
+    );
+    assert_eq!(
+        ConsistencyProof::prove(1, 2, failing),
+        Err(ReadError::Source("no disk"))
+    );
 }
 
 #[test]
@@ -234,7 +246,10 @@ fn proofs_go_through_texts_and_have_a_limit() {
     assert!(texts.iter().all(|text| text.len() == 44));
     assert_eq!(InclusionProof::from_base64(&texts), Ok(proof));
     let proof = prove_consistency(&tree, 17, 300);
-    assert_eq!(ConsistencyProof::from_base64(proof.to_base64()), Ok(proof.clone()));
+    assert_eq!(
+        ConsistencyProof::from_base64(proof.to_base64()),
+        Ok(proof.clone())
+    );
 
     let mut damaged = texts.clone();
     damaged[3].pop();
@@ -245,7 +260,10 @@ fn proofs_go_through_texts_and_have_a_limit() {
     let longest = vec![texts[0].clone(); PROOF_HASHES_MAX];
     assert!(InclusionProof::from_base64(&longest).is_ok());
     let too_long = vec![texts[0].clone(); PROOF_HASHES_MAX + 1];
-    assert_eq!(InclusionProof::from_base64(&too_long), Err(ProofTextError::TooLong));
+    assert_eq!(
+        InclusionProof::from_base64(&too_long),
+        Err(ProofTextError::TooLong)
+    );
 }
 
 proptest! {

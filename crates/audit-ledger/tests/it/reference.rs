@@ -68,10 +68,7 @@ impl Reference {
         let (mut path, other) = if m < k {
             (self.path(m, start, start + k), self.mth(start + k, end))
         } else {
-            (
-                self.path(m - k, start + k, end),
-                self.mth(start, start + k),
-            )
+            (self.path(m - k, start + k, end), self.mth(start, start + k))
         };
         path.push(other);
         path

@@ -2,7 +2,9 @@
 
 use crate::log::Log;
 use crate::reference::Reference;
-use audit_ledger::{Frontier, Hash, InclusionProof, MissingTile, Subtree, TREE_LEAVES_MAX, Tile, TileError, TileId, TileSet};
+use audit_ledger::{
+    Frontier, Hash, InclusionProof, MissingTile, Subtree, TREE_LEAVES_MAX, Tile, TileError, TileId, TileSet,
+};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -42,7 +44,11 @@ fn the_largest_tree_has_tiles_at_eight_levels() {
     assert_eq!(all.len(), 8);
     assert!(all[..7].iter().all(|tile| tile.width() == 255));
     assert_eq!(all[7].width(), 63);
-    assert_eq!(partial(u64::MAX), partial(TREE_LEAVES_MAX), "no more than there can be");
+    assert_eq!(
+        partial(u64::MAX),
+        partial(TREE_LEAVES_MAX),
+        "no more than there can be"
+    );
     assert_eq!(TileId::completed(u64::MAX, 5).count(), 0);
 }
 
@@ -84,14 +90,20 @@ fn a_tile_has_the_hashes_of_its_definition() {
 #[test]
 fn proofs_read_from_tiles_verify() {
     let (tree, log) = (Reference::of_size(70_000), Log::of_size(70_000));
-    for size in [1, 2, 255, 256, 257, 300, 511, 512, 513, 65_535, 65_536, 65_537, 69_999, 70_000] {
+    for size in [
+        1, 2, 255, 256, 257, 300, 511, 512, 513, 65_535, 65_536, 65_537, 69_999, 70_000,
+    ] {
         let head = tree.head(size);
         let frontier = Frontier::read(size, |subtree| tree.hash(subtree)).unwrap();
         let tiles = log.tiles(Subtree::of_tree(size).collect(), size);
         assert_eq!(Frontier::read(size, |subtree| tiles.hash(subtree)), Ok(frontier));
         for index in (0..size).filter(|index| size <= 300 || index % 1_009 < 2 || size - index < 3) {
             let proof = log.prove_inclusion(index, size).unwrap();
-            assert_eq!(proof.verify(index, &tree.leaf(index), &head), Ok(()), "{index} in {size}");
+            assert_eq!(
+                proof.verify(index, &tree.leaf(index), &head),
+                Ok(()),
+                "{index} in {size}"
+            );
         }
         for from in (0..=size).filter(|from| size <= 300 || from % 1_009 < 2 || size - from < 3) {
             let proof = log.prove_consistency(from, size).unwrap();
@@ -110,7 +122,10 @@ fn a_missing_tile_is_named_by_what_it_has() {
         "no tile at hand has the hash of leaves 256 to 512"
     );
     let beyond = Subtree::new(0, 600).unwrap();
-    assert_eq!(TileSet::needed([beyond], 600), Err(MissingTile { subtree: beyond }));
+    assert_eq!(
+        TileSet::needed([beyond], 600),
+        Err(MissingTile { subtree: beyond })
+    );
     let narrow = TileSet::from_iter([log.tile(id(1, 0, 1)).unwrap()]);
     assert!(narrow.hash(Subtree::new(8, 0).unwrap()).is_ok());
     assert_eq!(narrow.hash(subtree), Err(MissingTile { subtree }));
