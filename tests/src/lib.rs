@@ -20,6 +20,7 @@ mod client;
 mod database;
 mod edge;
 mod events;
+mod live;
 mod organization;
 mod postgres;
 pub mod process;
@@ -30,6 +31,7 @@ pub use client::{Client, Request};
 pub use database::{Database, DatabaseKind};
 pub use edge::{Deadline, allow_many_open_files, now_plus, temporary_directory};
 pub use events::{content_hash, event, event_with, merge};
+pub use live::{EventStream, Live, Next, SentEvent};
 pub use organization::Organization;
 pub use server::{Finished, Server, command_line, command_line_on, command_line_with};
 

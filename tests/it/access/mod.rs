@@ -190,6 +190,12 @@ fn each_route_admits_the_credentials_of_the_table_and_no_others(database: Databa
                 );
                 continue;
             }
+            // Neither is what was exported; a refusal is.
+            if let ("/api/v1/events/export", Outcome::Success(status)) = (route.path, outcome) {
+                let answer = client.request("GET", route.path).send_raw();
+                assert_eq!(answer.status, status, "an export with {credential}");
+                continue;
+            }
             assert_outcome(route, credential, outcome, &fixture.send(route, &client));
         }
     }
