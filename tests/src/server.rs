@@ -244,6 +244,11 @@ impl Server {
         self.process.stderr.text()
     }
 
+    /// The memory that it holds, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.process.memory_bytes()
+    }
+
     /// `kill -9`, and wait until it is gone.
     pub fn kill(mut self) {
         self.process.signal(Signal::KILL);

@@ -5,6 +5,7 @@
 
 use crate::append::plan::Plan;
 use crate::append::{self, AppendOutcome, AppendRequest, sqlite};
+use crate::arrivals::Arrivals;
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
 use crate::ledgers::KnownActions;
@@ -53,6 +54,7 @@ pub(crate) struct Writer {
     clock: Arc<dyn Clock>,
     counters: Arc<WriterCounters>,
     listener: DeliveryListener,
+    arrivals: Arc<Arrivals>,
     connection: Option<AnyConnection>,
     memory: sqlite::SqliteMemory,
     actions: KnownActions,
@@ -64,6 +66,7 @@ impl Writer {
         clock: Arc<dyn Clock>,
         counters: Arc<WriterCounters>,
         listener: DeliveryListener,
+        arrivals: Arc<Arrivals>,
     ) -> Result<Self> {
         let connection = Some(url.connect(Purpose::Write)?);
         let (memory, actions) = Default::default();
@@ -72,6 +75,7 @@ impl Writer {
             clock,
             counters,
             listener,
+            arrivals,
             connection,
             memory,
             actions,
@@ -192,6 +196,7 @@ impl Writer {
             actions,
             counters,
             listener,
+            arrivals,
             ..
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
@@ -218,6 +223,8 @@ impl Writer {
         if !plan.deliveries.is_empty() {
             listener.call();
         }
+        let heads = plan.after.heads.iter();
+        arrivals.tell(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
         Ok(plan.outcomes)
     }
 }
