@@ -34,6 +34,12 @@ impl RawAnswer {
             .map(|value| value.to_str().expect("a header in ASCII"))
     }
 
+    /// Whether it says that it is JSON.
+    pub fn is_json(&self) -> bool {
+        let content_type = self.header("content-type");
+        content_type.is_some_and(|content_type| content_type.starts_with("application/json"))
+    }
+
     /// The names of all headers, in lower case.
     pub fn header_names(&self) -> BTreeSet<&str> {
         self.headers.keys().map(ureq::http::HeaderName::as_str).collect()
@@ -49,12 +55,9 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn check(raw: RawAnswer) -> Self {
-        let content_type = raw.header("content-type").unwrap_or_default();
-        assert!(
-            content_type.starts_with("application/json"),
-            "{content_type:?} in {raw:?}"
-        );
+    /// Reads it, and checks what every JSON answer must have.
+    pub fn check(raw: RawAnswer) -> Self {
+        assert!(raw.is_json(), "{raw:?}");
         let text = String::from_utf8_lossy(&raw.bytes);
         let body: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text:?}"));
         let id = body["request_id"]

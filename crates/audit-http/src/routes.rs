@@ -36,7 +36,7 @@ pub(crate) const FEED_PATH: &str = "/api/v1/events/feed";
 pub struct Endpoint {
     /// The HTTP method.
     pub method: &'static str,
-    /// The path; parts in braces are parameters.
+    /// The path; parts in braces are parameters, and `{path}` is all that is left of it, slashes included.
     pub path: &'static str,
     route: fn() -> Route,
     pub(crate) facts: fn() -> Facts,
@@ -67,7 +67,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/events/{id}" => events::get),
     endpoint!(GET "/api/v1/events/{id}/proof" => log::proof),
     endpoint!(GET "/api/v1/log/checkpoint" => log::checkpoint),
-    endpoint!(GET "/api/v1/log/tile/{path:.*}" => log::tile),
+    endpoint!(GET "/api/v1/log/tile/{path}" => log::tile),
     endpoint!(GET "/api/v1/log/consistency" => log::consistency),
     endpoint!(GET "/api/v1/log/key" => log::key),
     endpoint!(POST "/api/v1/keys" => keys::create),
@@ -114,7 +114,7 @@ pub(crate) fn register(config: &mut web::ServiceConfig) {
     let mut paths: Vec<&str> = ENDPOINTS.iter().map(|endpoint| endpoint.path).collect();
     paths.dedup();
     for path in paths {
-        let mut resource = web::resource(path);
+        let mut resource = web::resource(path.replace("{path}", "{path:.*}"));
         let mut allow: Vec<&str> = Vec::new();
         for endpoint in ENDPOINTS.iter().filter(|endpoint| endpoint.path == path) {
             resource = resource.route((endpoint.route)());

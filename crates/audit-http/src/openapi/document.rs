@@ -164,15 +164,21 @@ fn query_parameters(query: &Input, generator: &mut SchemaGenerator) -> Vec<Or<Pa
     let Some(Value::Object(properties)) = schema.remove("properties") else {
         return Vec::new();
     };
+    let required = schema.remove("required").unwrap_or_default();
+    let is_required = |name: &str| {
+        required
+            .as_array()
+            .is_some_and(|names| names.contains(&json!(name)))
+    };
     let parameter = |(name, property): (String, Value)| {
         let mut schema: Schema = property.try_into().unwrap_or_default();
         finish(&mut schema);
         let description = schema.remove("description").unwrap_or_default();
         let examples = schema.remove("examples").unwrap_or_default();
         Or::Here(Parameter {
+            required: is_required(&name),
             name,
             place: "query",
-            required: false,
             description: description.as_str().unwrap_or_default().to_owned(),
             is_additive: schema.remove(ADDITIVE).is_some(),
             schema,

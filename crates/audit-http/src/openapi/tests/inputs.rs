@@ -42,18 +42,26 @@ fn cases(document: &Value) -> Vec<Case> {
 
 /// The parameters of a query string as the fields of an object, and one example with all of them.
 fn query_case(name: &str, operation: &Value, check: Check) -> Case {
-    let (mut properties, mut example) = (Map::new(), Map::new());
+    let (mut properties, mut example, mut required) = (Map::new(), Map::new(), Vec::new());
     for parameter in operation["parameters"].as_array().unwrap() {
         if parameter["in"] == "query" {
             let name = parameter["name"].as_str().unwrap();
             properties.insert(name.to_owned(), parameter["schema"].clone());
+            if parameter["required"] == true {
+                required.push(name);
+            }
             let value = parameter.get("example").cloned();
             example.insert(name.to_owned(), value.unwrap_or_else(|| json!("a cursor")));
         }
     }
     Case {
         name: format!("the query of {name}"),
-        schema: json!({"type": "object", "properties": properties, "additionalProperties": false}),
+        schema: json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false
+        }),
         examples: vec![example.into()],
         check,
         is_query: true,
