@@ -11,7 +11,7 @@ mod daily_limits;
 mod durability;
 mod environments;
 mod errors;
-
+mod export;
 mod feed;
 mod hostile;
 mod import;

@@ -196,15 +196,25 @@ impl EventStream {
     /// Nothing until the deadline, the end, or a broken connection.
     pub fn next(&mut self, deadline: Deadline) -> Result<SentEvent, Next> {
         loop {
+            if let Some(event) = self.next_block(deadline)? {
+                return Ok(event);
+            }
+        }
+    }
+
+    /// The lines until the next empty one, and the event that they are, if they are one: others only move the place or
+    /// keep the connection alive.
+    ///
+    /// # Errors
+    /// Nothing until the deadline, the end, or a broken connection.
+    pub fn next_block(&mut self, deadline: Deadline) -> Result<Option<SentEvent>, Next> {
+        loop {
             let line = match self.live.next_line(deadline) {
                 Next::Line(line) => line,
                 other => return Err(other),
             };
             if line.is_empty() {
-                if let Some(event) = self.dispatch() {
-                    return Ok(event);
-                }
-                continue;
+                return Ok(self.dispatch());
             }
             let (field, value) = line.split_once(':').unwrap_or((&line, ""));
             let value = value.strip_prefix(' ').unwrap_or(value);

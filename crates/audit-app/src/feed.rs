@@ -52,6 +52,23 @@ pub(crate) struct Feeds {
     looked_at: Mutex<Instant>,
     stopping: watch::Sender<bool>,
     readers: AtomicUsize,
+    waiting: AtomicUsize,
+}
+
+/// Counts one for as long as it lives.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Feeds {
@@ -63,11 +80,16 @@ impl Feeds {
             looked_at: Mutex::new(Instant::now()),
             stopping: watch::Sender::new(false),
             readers: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
         }
     }
 
     pub(crate) fn readers(&self) -> usize {
         self.readers.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
     }
 
     pub(crate) fn stop(&self) {
@@ -173,6 +195,7 @@ impl Follower {
             return;
         };
         let (service, next_seq) = (&self.service, place.next_seq);
+        let _waits = Counted::new(&service.feeds.waiting);
         let earliest = self.read_at + Duration::from_millis(PAGE_INTERVAL_MS);
         let mut stopping = service.feeds.stopping.subscribe();
         let news = async {

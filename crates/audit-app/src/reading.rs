@@ -30,6 +30,8 @@ pub(crate) struct Reader {
 pub struct ReadingStatistics {
     /// Requests and streams that follow the feed.
     pub feed_readers: usize,
+    /// Those of them that have everything and wait for more.
+    pub feed_waiting: usize,
     /// Exports that are running.
     pub exports: usize,
 }
@@ -51,6 +53,7 @@ impl AuditLog {
     pub fn reading_statistics(&self) -> ReadingStatistics {
         ReadingStatistics {
             feed_readers: self.feeds.readers(),
+            feed_waiting: self.feeds.waiting(),
             exports: self.exports.running(),
         }
     }

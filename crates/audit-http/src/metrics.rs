@@ -23,6 +23,7 @@ pub(crate) struct Metrics {
     deliveries_pending: IntGauge,
     oldest_pending_seconds: IntGauge,
     feed_readers: IntGauge,
+    feed_waiting: IntGauge,
     exports_running: IntGauge,
     /// Held while counters are brought up to what the service counts.
     rendering: Mutex<()>,
@@ -99,6 +100,10 @@ impl Metrics {
                 "audit_feed_readers",
                 "Requests and streams that follow the feed of this process.",
             )?,
+            feed_waiting: gauge(
+                "audit_feed_waiting",
+                "Those of them that have everything and wait for more.",
+            )?,
             exports_running: gauge("audit_exports_running", "Exports that run in this process.")?,
             rendering: Mutex::default(),
             webhook_attempts,
@@ -144,6 +149,7 @@ impl Metrics {
         let reading = service.reading_statistics();
         let gauge = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.feed_readers.set(gauge(reading.feed_readers));
+        self.feed_waiting.set(gauge(reading.feed_waiting));
         self.exports_running.set(gauge(reading.exports));
     }
 

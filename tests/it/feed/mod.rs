@@ -5,8 +5,16 @@ mod poll;
 mod stream;
 mod viewers;
 
-use audit_tests::{Answer, Client};
+use audit_tests::{Answer, Client, Deadline, EventStream, Server};
 use serde_json::Value;
+
+/// More than any event takes to arrive.
+const ARRIVAL_SECONDS_MAX: u64 = 30;
+
+/// Waits until `count` readers of the server have everything and wait for more.
+fn wait_for_waiting(server: &Server, count: u64) {
+    server.wait_for_metric("audit_feed_waiting", count);
+}
 
 /// The ids of events.
 fn ids(events: &[Value]) -> Vec<String> {
@@ -40,4 +48,15 @@ fn everything(client: &Client, parameters: &[(&str, &str)]) -> (Vec<Value>, Stri
             return (events, answer.text("cursor"));
         }
     }
+}
+
+/// The id of the next event of a stream.
+fn next_id(stream: &mut EventStream) -> String {
+    let sent = stream
+        .next(Deadline::seconds(ARRIVAL_SECONDS_MAX))
+        .expect("an event");
+    assert_eq!(sent.event, "audit");
+    assert_eq!(sent.id, stream.last_event_id);
+    let event: Value = serde_json::from_str(&sent.data).expect("JSON");
+    event["id"].as_str().expect("an id").to_owned()
 }

@@ -1,8 +1,8 @@
 //! Gap-free under load, across nodes, and through `kill -9`.
 
-use super::{everything, ids};
+use super::{end_of, everything, ids, next_id, page};
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Organization, Server, event_with, on_both_databases,
+    Client, Database, DatabaseKind, Deadline, Organization, Server, event, event_with, on_both_databases,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,4 +178,48 @@ fn the_feed_has_no_gap_and_no_repeat_although_a_node_is_killed_again_and_again(k
         assert!(lost.is_empty(), "acknowledged but not in the feed: {lost:?}");
         assert_eq!(nodes.steady.count(), log.len());
     });
+}
+
+/// A node dies after it has said `COMMIT` and before it was told that it is done; meanwhile the other node has something
+/// to store, which must not become visible first.
+#[test]
+fn a_commit_that_nobody_heard_of_comes_once_and_nothing_overtakes_it() {
+    const BLOCKED: &str = "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let database = Database::create(DatabaseKind::Postgres);
+    let steady = Server::start(&database, &[]);
+    let organization = Organization::create(&steady, "enterprise");
+    let client = organization.project();
+    database.prepare_to_hold_commits();
+    let mut stream = client.get("/events/feed").open_events();
+    let mut expected = Vec::new();
+    for kill in 0..KILLS {
+        let mortal = Server::start(&database, &[]);
+        let doomed = organization.on(&mortal).project();
+        let unheard = event_with(json!({"idempotency_key": format!("unheard-{kill}")}));
+        let cursor = end_of(&client);
+        let held = database.hold_commits();
+        let behind = thread::scope(|scope| {
+            let lost = scope.spawn(|| doomed.post("/events").json(unheard.clone()).try_send());
+            let deadline = Deadline::seconds(60);
+            deadline.poll("the commit", || (database.held_commits() == 1).then_some(()));
+            let behind = scope.spawn(|| client.store(event()));
+            deadline.poll("who comes after", || (database.count(BLOCKED) == 2).then_some(()));
+            mortal.kill();
+            assert!(lost.join().expect("no panic").is_err(), "nobody was told");
+            assert_eq!(page(&client, &[("after", &cursor)])["events"], json!([]));
+            drop(held);
+            behind.join().expect("the event is stored")
+        });
+        // Whoever sends it again is told the id that it was stored under.
+        let again = client.store(unheard);
+        let news = ids(&page(&client, &[("after", &cursor)]).list("events"));
+        assert_eq!(news, [again, behind]);
+        expected.extend(news);
+    }
+    let streamed: Vec<String> = expected.iter().map(|_| next_id(&mut stream)).collect();
+    assert_eq!(streamed, expected);
+    assert_eq!(ids(&everything(&client, &[]).0), expected);
 }
