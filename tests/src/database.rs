@@ -152,7 +152,11 @@ impl Database {
         self.postgres()
             .batch_execute(&format!(
                 "CREATE FUNCTION wait_in_commit() RETURNS trigger LANGUAGE plpgsql AS
-                    $$ BEGIN PERFORM pg_advisory_xact_lock_shared({COMMIT_LOCK}); RETURN NULL; END $$;
+                    $$ BEGIN
+                        PERFORM set_config('lock_timeout', '0', true);
+                        PERFORM pg_advisory_xact_lock_shared({COMMIT_LOCK});
+                        RETURN NULL;
+                    END $$;
                 CREATE CONSTRAINT TRIGGER wait_in_commit AFTER UPDATE ON ledgers DEFERRABLE INITIALLY DEFERRED
                     FOR EACH ROW EXECUTE FUNCTION wait_in_commit()"
             ))

@@ -43,7 +43,7 @@ pub use edge::{Deadline, allow_many_open_files, moment, now_plus, temporary_dire
 pub use events::{content_hash, event, event_with, merge};
 pub use live::{EventStream, Live, Next, SentEvent};
 pub use organization::Organization;
-pub use python::{python, verify_with_library};
+pub use python::{example, python, run_example, verify_with_library};
 pub use receiver::{Received, Receiver, Reply};
 pub use server::{Finished, Server, command_line, command_line_on, command_line_with, webhook_environment};
 pub use signature::{assert_signed, signature, signatures};

@@ -1,5 +1,5 @@
-//! The published library that verifies webhooks, run in Python: `AUDIT_TEST_PYTHON` names an interpreter that has it.
-//! With `AUDIT_TEST_REQUIRE_PYTHON` set, having none is a failure.
+//! Python: the published library that verifies webhooks, and the examples of the documentation. `AUDIT_TEST_PYTHON` names
+//! an interpreter that has the library. With `AUDIT_TEST_REQUIRE_PYTHON` set, having none is a failure.
 
 use crate::edge::environment;
 use crate::receiver::Received;
@@ -23,6 +23,24 @@ pub fn python() -> Option<String> {
             .expect("write to standard error");
     }
     python
+}
+
+/// Runs an example of the documentation to its end and gives what it wrote to standard error; panics when it fails.
+pub fn run_example(python: &str, script: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let output = example(python, script, arguments, variables)
+        .output()
+        .unwrap_or_else(|error| panic!("AUDIT_TEST_PYTHON: {python}: {error}"));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{script}: {stderr}");
+    stderr
+}
+
+/// An example of the documentation that is about to run.
+pub fn example(python: &str, script: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+    let path = format!("{}/../docs/examples/{script}", env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(python);
+    command.arg(path).args(arguments).envs(variables.iter().copied());
+    command
 }
 
 /// What the library says of each request with the secret beside it: `ok`, or `refused: …`.
