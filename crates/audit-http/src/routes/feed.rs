@@ -14,6 +14,7 @@ use crate::streaming::{Gone, Pieces, streamed};
 use actix_web::body::BoxBody;
 use actix_web::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use actix_web::rt::time::sleep;
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, Responder, rt};
 use audit_app::{AppError, FeedPage, FeedRequest, Follower};
 use audit_domain::Fields;
@@ -164,15 +165,19 @@ fn event_stream(follower: Follower, first: FeedPage) -> HttpResponse {
         .body(body)
 }
 
+/// What is sent of a page. The page itself is given up: a reader that stalls holds its text, not both.
+fn text_of(stream: &mut EventStream, page: FeedPage) -> Bytes {
+    stream.page(&page).into()
+}
+
 /// Sends page after page until the credential no longer holds or the process is about to end.
 async fn send_pages(pieces: &Pieces, mut follower: Follower, first: FeedPage) -> Result<(), Gone> {
     let mut stream = EventStream::default();
-    pieces.send(stream.page(&first).into()).await?;
-    drop(first);
+    pieces.send(text_of(&mut stream, first)).await?;
     while !follower.is_stopping() {
         let next = follower.next(Duration::from_secs(HEARTBEAT_SECONDS));
         match pieces.unless_gone(next).await? {
-            Ok(page) => pieces.send(stream.page(&page).into()).await?,
+            Ok(page) => pieces.send(text_of(&mut stream, page)).await?,
             Err(AppError::Unavailable(error)) => {
                 log::warn!("a stream of the feed waits: {error}");
                 pieces.send(EventStream::still_here().into()).await?;
