@@ -1,6 +1,7 @@
 //! What an export may take: memory that does not grow with it, and nobody else's turn.
 
 use super::exported;
+use audit_tests::process::Exit;
 use audit_tests::{
     Client, Database, DatabaseKind, Deadline, Next, Organization, Server, event, event_with,
     on_both_databases,
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 pub(super) const MORE_THAN_SOCKETS_MEBIBYTES: usize = 24;
 /// More than a request takes when nobody stands in its way, on a busy machine.
 const ANSWER_SECONDS_MAX: u64 = 10;
+/// The operating contract.
+const STOP_SECONDS_MAX: u64 = 10;
 
 /// Stores about `mebibytes` MiB in large events and gives how many.
 pub(super) fn store_mebibytes(client: &Client, mebibytes: usize) -> usize {
@@ -29,11 +32,12 @@ on_both_databases! {
     the_memory_of_an_export_does_not_grow_with_it,
     exports_that_nobody_takes_stand_in_nobodys_way,
     what_was_there_is_exported_once_while_more_is_stored,
+    a_signal_breaks_off_an_export_that_nobody_takes,
 }
 
 fn the_memory_of_an_export_does_not_grow_with_it(database: DatabaseKind) {
-    const MEBIBYTES: usize = 120;
-    const GROWTH_BYTES_MAX: u64 = 40 << 20;
+    const MEBIBYTES: usize = 64;
+    const GROWTH_BYTES_MAX: u64 = 32 << 20;
     let server = Server::start(&Database::create(database), &[]);
     let project = Organization::create(&server, "enterprise").project();
     let count = store_mebibytes(&project, MEBIBYTES);
@@ -117,4 +121,16 @@ fn what_was_there_is_exported_once_while_more_is_stored(database: DatabaseKind) 
         "{} missing",
         stored.difference(&ids).count()
     );
+}
+
+fn a_signal_breaks_off_an_export_that_nobody_takes(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), &[]);
+    let project = Organization::create(&server, "enterprise").project();
+    store_mebibytes(&project, MORE_THAN_SOCKETS_MEBIBYTES);
+    let live = project.get("/events/export").open();
+    server.terminate();
+    let finished = server.wait(Deadline::seconds(STOP_SECONDS_MAX));
+    assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+    let (_, end) = live.rest(Deadline::seconds(30));
+    assert_eq!(end, Next::BrokenOff, "nobody takes a part for the whole");
 }

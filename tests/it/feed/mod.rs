@@ -1,5 +1,6 @@
 //! `GET /events/feed`: every event once, in the order of commits, by long poll and as server-sent events.
 
+mod claims;
 mod follower;
 mod nodes;
 mod poll;
