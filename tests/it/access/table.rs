@@ -190,16 +190,18 @@ pub(crate) const ROUTES: &[Route] = &[
         ..both("GET", "/api/v1/events/:id/proof", 200)
     },
     both("GET", "/api/v1/log/checkpoint", 200),
-    both("GET", "/api/v1/log/key", 200),
+    // The key is that of the deployment, not of a project.
+    Route {
+        strangers_master: Success(200),
+        ..both("GET", "/api/v1/log/key", 200)
+    },
     Route {
         query: "?from=0&to=0",
         ..both("GET", "/api/v1/log/consistency", 200)
     },
-    // Only the live log of the project has events.
+    // Each key has stored an event before, with the first route of this table.
     Route {
         target: Target::Tile,
-        test: NotFound,
-        strangers_project: NotFound,
         ..both("GET", "/api/v1/log/tile/:path", 200)
     },
     Route {
