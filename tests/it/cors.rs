@@ -1,4 +1,4 @@
-//! Browsers: only `GET /events` with a viewer token answers other origins.
+//! Browsers: only `GET /events` and `GET /events/feed` with a viewer token answer other origins.
 
 use audit_tests::{Client, DatabaseKind, Organization, RawAnswer, event, on_both_databases};
 
@@ -13,8 +13,11 @@ fn preflight(client: &Client, path: &str, method: &str) -> RawAnswer {
         .send_raw()
 }
 
-fn get_events(client: &Client) -> RawAnswer {
-    client.get("/events").header("origin", ORIGIN).send_raw()
+/// What pages may read.
+const PATHS: [&str; 2] = ["/events", "/events/feed"];
+
+fn get_from_page(client: &Client, path: &str) -> RawAnswer {
+    client.get(path).header("origin", ORIGIN).send_raw()
 }
 
 fn allows_origin(answer: &RawAnswer) -> bool {
@@ -33,6 +36,7 @@ fn assert_no_cors(answer: &RawAnswer) {
 
 on_both_databases! {
     a_preflight_for_reading_events_is_answered,
+    a_preflight_for_anything_else_is_refused,
     a_viewer_reads_from_any_origin,
     keys_do_not_work_in_browsers,
     no_other_route_answers_other_origins,
@@ -40,46 +44,62 @@ on_both_databases! {
 
 fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
     let client = Organization::fresh(database).anonymous().clone();
-    let answer = preflight(&client, "/events", "GET");
-    assert!(matches!(answer.status, 200 | 204), "{answer:?}");
-    assert!(allows_origin(&answer), "{answer:?}");
-    let methods = answer.header("access-control-allow-methods").unwrap_or_default();
-    assert!(
-        methods.split(',').any(|method| method.trim() == "GET"),
-        "{methods}"
-    );
-    assert!(!methods.contains("POST"), "{methods}");
-    let headers = answer
-        .header("access-control-allow-headers")
-        .unwrap_or_default()
-        .to_lowercase();
-    assert!(headers.contains("authorization"), "{headers}");
+    for path in PATHS {
+        let answer = preflight(&client, path, "GET");
+        assert_eq!(answer.status, 204, "{answer:?}");
+        assert!(allows_origin(&answer), "{answer:?}");
+        let methods = answer.header("access-control-allow-methods");
+        assert_eq!(methods, Some("GET"), "{path}");
+        let headers = answer.header("access-control-allow-headers").unwrap_or_default();
+        let headers: Vec<&str> = headers.split(", ").collect();
+        for header in ["authorization", "last-event-id"] {
+            assert!(headers.contains(&header), "{path}: {headers:?}");
+        }
+    }
+}
+
+fn a_preflight_for_anything_else_is_refused(database: DatabaseKind) {
+    let client = Organization::fresh(database).anonymous().clone();
+    for (path, allow) in [("/events", "GET, POST"), ("/events/feed", "GET")] {
+        let answer = preflight(&client, path, "POST");
+        assert_eq!(answer.status, 405, "{answer:?}");
+        assert_eq!(answer.header("allow"), Some(allow));
+        assert_no_cors(&answer);
+    }
 }
 
 fn a_viewer_reads_from_any_origin(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     organization.project().store(event());
     let viewer = organization.viewer("tenant-1", "full");
-    let answer = get_events(&viewer);
-    assert_eq!(answer.status, 200);
-    assert!(allows_origin(&answer), "{answer:?}");
-    assert_eq!(answer.header("access-control-allow-credentials"), None);
-    let refused = viewer
-        .get("/events")
-        .query("limit", "0")
-        .header("origin", ORIGIN)
-        .send_raw();
-    assert_eq!(refused.status, 400);
-    assert!(
-        allows_origin(&refused),
-        "a page can read why it was refused: {refused:?}"
-    );
+    for path in PATHS {
+        let answer = get_from_page(&viewer, path);
+        assert_eq!(answer.status, 200);
+        assert!(allows_origin(&answer), "{answer:?}");
+        assert_eq!(answer.header("access-control-allow-credentials"), None);
+        let refused = viewer
+            .get(path)
+            .query("limit", "0")
+            .header("origin", ORIGIN)
+            .send_raw();
+        assert_eq!(refused.status, 400);
+        assert!(
+            allows_origin(&refused),
+            "a page can read why it was refused: {refused:?}"
+        );
+    }
+    let request = viewer.get("/events/feed").header("origin", ORIGIN);
+    let stream = request.header("accept", "text/event-stream").open();
+    assert_eq!(stream.header("content-type"), Some("text/event-stream"));
+    assert_eq!(stream.header("access-control-allow-origin"), Some("*"));
 }
 
 fn keys_do_not_work_in_browsers(database: DatabaseKind) {
     let organization = Organization::fresh(database);
-    assert_no_cors(&get_events(&organization.project()));
-    assert_no_cors(&get_events(&organization.master()));
+    for path in PATHS {
+        assert_no_cors(&get_from_page(&organization.project(), path));
+        assert_no_cors(&get_from_page(&organization.master(), path));
+    }
 }
 
 fn no_other_route_answers_other_origins(database: DatabaseKind) {
@@ -89,6 +109,7 @@ fn no_other_route_answers_other_origins(database: DatabaseKind) {
         ("/viewer-tokens", "POST"),
         ("/redaction/rules", "GET"),
         ("/projects", "GET"),
+        ("/events/export", "GET"),
     ] {
         assert_no_cors(&preflight(organization.anonymous(), path, method));
     }
@@ -100,7 +121,9 @@ fn no_other_route_answers_other_origins(database: DatabaseKind) {
             .send_raw(),
     );
     let viewer = organization.viewer("tenant-1", "full");
-    assert_no_cors(&viewer.get("/keys").header("origin", ORIGIN).send_raw());
+    for path in ["/keys", "/events/export"] {
+        assert_no_cors(&get_from_page(&viewer, path));
+    }
     assert_no_cors(
         &organization
             .anonymous()

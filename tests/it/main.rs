@@ -11,6 +11,8 @@ mod daily_limits;
 mod durability;
 mod environments;
 mod errors;
+mod export;
+mod feed;
 mod hostile;
 mod import;
 mod log;

@@ -1,6 +1,7 @@
 //! A client that knows the interface's conventions and checks them on every answer.
 
 use crate::answer::{Answer, RawAnswer};
+use crate::live::{EventStream, Live};
 use serde_json::{Value, json};
 use std::time::Duration;
 use ureq::Agent;
@@ -240,6 +241,26 @@ impl Request {
     /// For what answers no JSON: metrics and preflights.
     pub fn send_raw(self) -> RawAnswer {
         self.try_send_raw().expect("an answer")
+    }
+
+    /// For an answer that is to be read while it comes. Sent over a connection of its own.
+    pub fn open(self) -> Live {
+        let opened = Live::open(self.method.as_str(), &self.url, &self.headers);
+        opened.expect("the head of an answer")
+    }
+
+    /// For server-sent events.
+    pub fn open_events(self) -> EventStream {
+        self.try_open_events().expect("the head of an answer")
+    }
+
+    /// The same, but a connection that fails is an error, no panic.
+    ///
+    /// # Errors
+    /// When there is not even the head of an answer.
+    pub fn try_open_events(self) -> std::io::Result<EventStream> {
+        let request = self.header("accept", "text/event-stream");
+        Live::open(request.method.as_str(), &request.url, &request.headers).map(EventStream::new)
     }
 
     fn try_send_raw(self) -> Result<RawAnswer, ureq::Error> {

@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The advisory lock of PostgreSQL for which held commits wait.
+const COMMIT_LOCK: i64 = 7_310_001;
+
 /// Which database a test runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseKind {
@@ -173,6 +176,39 @@ impl Database {
                 WriteLock::Postgres(Box::new(connection))
             }
         }
+    }
+
+    /// From now on commits that store events can be held up by [`Self::hold_commits`]: everything is done but the commit
+    /// itself. Only for PostgreSQL, which runs deferred triggers there.
+    pub fn prepare_to_hold_commits(&self) {
+        self.postgres()
+            .batch_execute(&format!(
+                "CREATE FUNCTION wait_in_commit() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN
+                        PERFORM set_config('lock_timeout', '0', true);
+                        PERFORM pg_advisory_xact_lock_shared({COMMIT_LOCK});
+                        RETURN NULL;
+                    END $$;
+                CREATE CONSTRAINT TRIGGER wait_in_commit AFTER UPDATE ON ledgers DEFERRABLE INITIALLY DEFERRED
+                    FOR EACH ROW EXECUTE FUNCTION wait_in_commit()"
+            ))
+            .expect("create the trigger");
+    }
+
+    /// Keeps transactions that store events in their commit for as long as the returned guard lives.
+    pub fn hold_commits(&self) -> WriteLock {
+        let mut connection = self.postgres();
+        let lock = format!("BEGIN; SELECT pg_advisory_xact_lock({COMMIT_LOCK})");
+        connection.batch_execute(&lock).expect("take the lock");
+        WriteLock::Postgres(Box::new(connection))
+    }
+
+    /// How many transactions are held in their commit.
+    pub fn held_commits(&self) -> i64 {
+        self.count(
+            "pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+            WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()",
+        )
     }
 
     /// The columns of every table, as the catalog has them. Full-text indexes are left out: each database has its own.

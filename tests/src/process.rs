@@ -170,6 +170,17 @@ impl Process {
         kill_process(self.pid, signal).expect("signal a child that is running");
     }
 
+    /// The memory that the child itself holds, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.pid.as_raw_nonzero());
+        let status = std::fs::read_to_string(path).expect("read the state of a child that is running");
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = resident.and_then(|text| text.trim().strip_suffix(" kB"));
+        kib.and_then(|text| text.parse::<u64>().ok())
+            .expect("a size in kB")
+            * 1_024
+    }
+
     /// Waits for the end; panics when it does not come in time.
     pub fn wait(&mut self, deadline: Deadline) -> Exit {
         let ended = self.stdout.wait_until_closed(deadline) && self.stderr.wait_until_closed(deadline);

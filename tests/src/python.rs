@@ -1,4 +1,4 @@
-//! The published library that verifies webhooks, run in Python.
+//! The published library that verifies webhooks, and the examples of the documentation, run in Python.
 
 use crate::receiver::Received;
 use serde_json::{Map, Value, json};
@@ -6,6 +6,24 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/verify_webhook.py");
+
+/// Runs an example of the documentation to its end and gives what it wrote to standard error; panics when it fails.
+pub fn run_example(python: &str, script: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let output = example(python, script, arguments, variables)
+        .output()
+        .unwrap_or_else(|error| panic!("AUDIT_TEST_PYTHON: {python}: {error}"));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{script}: {stderr}");
+    stderr
+}
+
+/// An example of the documentation that is about to run.
+pub fn example(python: &str, script: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+    let path = format!("{}/../docs/examples/{script}", env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(python);
+    command.arg(path).args(arguments).envs(variables.iter().copied());
+    command
+}
 
 /// What the library says of each request with the secret beside it: `ok`, or `refused: …`.
 pub fn verify_with_library(python: &str, requests: &[(&str, &Received)]) -> Vec<String> {

@@ -244,6 +244,27 @@ impl Server {
         self.process.stderr.text()
     }
 
+    /// The value of a gauge or counter without labels, as `/metrics` has it.
+    pub fn metric(&self, name: &str) -> u64 {
+        let answer = self.client().request("GET", "/metrics").send_raw();
+        let text = String::from_utf8(answer.bytes).expect("metrics are text");
+        let mut lines = text.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        let value = value.unwrap_or_else(|| panic!("no {name} in {text}"));
+        value.parse().expect("a whole number")
+    }
+
+    /// Waits until a gauge or counter has reached `least`: the sign that the server has come so far.
+    pub fn wait_for_metric(&self, name: &str, least: u64) {
+        let deadline = Deadline::seconds(START_SECONDS_MAX);
+        deadline.poll((name, least), || (self.metric(name) >= least).then_some(()));
+    }
+
+    /// The memory that it holds, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.process.memory_bytes()
+    }
+
     /// `kill -9`, and wait until it is gone.
     pub fn kill(mut self) {
         self.process.signal(Signal::KILL);

@@ -145,6 +145,7 @@ pub(crate) fn run(
                 _ = terminate.recv() => log::info!("SIGTERM: finishing what was accepted"),
                 _ = interrupt.recv() => log::info!("SIGINT: finishing what was accepted"),
             }
+            watched.stop_feeds();
             end_in_time(watched);
             handle.stop(true).await;
         });

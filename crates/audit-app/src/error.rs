@@ -90,6 +90,9 @@ pub enum AppError {
     /// Nothing was done, and the same request may succeed soon.
     #[error("the service is busy or its database cannot be reached")]
     Unavailable(#[source] StoreError),
+    /// As many exports are running as may at once.
+    #[error("too many exports are running")]
+    TooManyExports,
     /// Something went wrong that the sender can do nothing about.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -41,15 +41,7 @@ impl AuditLog {
         self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             let tier = visible_tier(&scope, principal)?;
-            let mut filter = request.filter;
-            if let Principal::Viewer(viewer) = principal {
-                filter.tenant_id = Some(viewer.tenant_id.clone());
-            }
-            let engine = &scope.project.engine;
-            let all_forms =
-                |ids: Vec<String>| ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
-            filter.actor_ids = filter.actor_ids.map(all_forms);
-            filter.target_ids = filter.target_ids.map(all_forms);
+            let filter = as_stored(&scope, permitted(principal, request.filter));
             let cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
             let after = match &request.cursor {
                 Some(text) => Some(self.open_cursor(text, &cursor_scope)?),
@@ -118,23 +110,43 @@ impl AuditLog {
             };
             self.cursor_key.seal(&position.to_bytes(), cursor_scope)
         });
-        let mut events = Vec::with_capacity(page.events.len());
-        for event in &page.events {
-            events.push(match tier.filter(|tier| tier.hides_something()) {
-                Some(tier) => {
-                    let mut object = event.to_object()?;
-                    tier.redact(&mut object);
-                    to_raw_value(&object).map_err(AppError::internal)?
-                }
-                None => event.to_json()?,
-            });
-        }
-        Ok(EventsAnswer { events, cursor })
+        let events = page.events.iter().map(|event| visible_json(event, tier));
+        Ok(EventsAnswer {
+            events: events.collect::<Result<_>>()?,
+            cursor,
+        })
     }
 }
 
+/// The filter with what the principal is confined to.
+pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> EventFilter {
+    if let Principal::Viewer(viewer) = principal {
+        filter.tenant_id = Some(viewer.tenant_id.clone());
+    }
+    filter
+}
+
+/// The filter with its ids in every form in which redaction may have stored them.
+pub(crate) fn as_stored(scope: &Scope, mut filter: EventFilter) -> EventFilter {
+    let engine = &scope.project.engine;
+    let all_forms = |ids: Vec<String>| ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
+    filter.actor_ids = filter.actor_ids.map(all_forms);
+    filter.target_ids = filter.target_ids.map(all_forms);
+    filter
+}
+
+/// An event as a reader may see it.
+pub(crate) fn visible_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<Box<RawValue>> {
+    let Some(tier) = tier.filter(|tier| tier.hides_something()) else {
+        return Ok(event.to_json()?);
+    };
+    let mut object = event.to_object()?;
+    tier.redact(&mut object);
+    to_raw_value(&object).map_err(AppError::internal)
+}
+
 /// What a viewer may see; `None` for keys, which see everything.
-fn visible_tier(scope: &Scope, principal: &Principal) -> Result<Option<ViewerTier>> {
+pub(crate) fn visible_tier(scope: &Scope, principal: &Principal) -> Result<Option<ViewerTier>> {
     let Principal::Viewer(viewer) = principal else {
         return Ok(None);
     };

@@ -44,9 +44,12 @@ mod dispatcher;
 mod error;
 mod events;
 mod evidence;
+mod export;
+mod feed;
 mod ingest;
 mod log;
 mod purge;
+mod reading;
 mod redact_event;
 mod redaction;
 mod service;
@@ -64,9 +67,12 @@ pub use dispatcher::{Deliveries, DeliveryStatistics};
 pub use error::{AppError, Result};
 pub use events::{EventsAnswer, EventsRequest};
 pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest};
+pub use export::{EXPORTS_MAX, Export, ORGANIZATION_EXPORTS_MAX};
+pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 pub use log::EventProof;
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
+pub use reading::ReadingStatistics;
 pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, RedactionRule, RedactionRuleChange, RedactionTrial, RuleSubject,
 };

@@ -3,6 +3,8 @@
 use crate::directory::{Directory, ProjectConfiguration, Snapshot};
 use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
+use crate::export::Exports;
+use crate::feed::Feeds;
 use crate::log::{LogSigner, TileRoots};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
@@ -26,6 +28,8 @@ pub struct AuditLog {
     pub(crate) tile_roots: TileRoots,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
+    pub(crate) feeds: Feeds,
+    pub(crate) exports: Exports,
     pending: Mutex<PendingDeliveries>,
     keys_used: Mutex<HashMap<KeyId, Timestamp>>,
 }
@@ -90,6 +94,8 @@ impl AuditLog {
         let told = Arc::clone(&wake);
         store.on_deliveries(move || told.due())?;
         Ok(Arc::new(Self {
+            feeds: Feeds::new(store.readers_max()),
+            exports: Exports::default(),
             store,
             clock,
             entropy,

@@ -59,6 +59,9 @@ impl fmt::Debug for CursorKey {
 
 impl CursorKey {
     const VERSION: u8 = 1;
+    const COUNT_VERSION: u8 = 2;
+    /// Keeps what hides a count apart from what seals it.
+    const MASK_VERSION: u8 = 3;
     const SEAL_BYTES: usize = 12;
 
     /// A key of 32 unpredictable bytes.
@@ -91,6 +94,52 @@ impl CursorKey {
             Some((&Self::VERSION, place)) => Ok(place.to_vec()),
             _ => Err(CursorError),
         }
+    }
+
+    /// An opaque text for a count, which it hides: whoever counts something that the reader may not see in full must not
+    /// tell how much of it there is. Otherwise as [`Self::seal`].
+    ///
+    /// The seal is also what the count is hidden with (a synthetic initialization vector, as in RFC 5297), so equal counts
+    /// have equal texts, and nothing else can be told from them.
+    pub fn seal_count(&self, count: u64, scope: &str) -> String {
+        let mut bytes = [0; 1 + 8 + Self::SEAL_BYTES];
+        bytes[0] = Self::COUNT_VERSION;
+        bytes[1..9].copy_from_slice(&count.to_be_bytes());
+        let seal = self.authenticator(&bytes[..9], scope).finalize().into_bytes();
+        bytes[9..].copy_from_slice(&seal[..Self::SEAL_BYTES]);
+        let hidden = count ^ self.mask(&bytes[9..], scope);
+        bytes[1..9].copy_from_slice(&hidden.to_be_bytes());
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The count behind a text of [`Self::seal_count`].
+    ///
+    /// # Errors
+    /// [`CursorError`] when the text was altered, made up, or given out for another scope.
+    pub fn open_count(&self, text: &str, scope: &str) -> Result<u64, CursorError> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| CursorError)?;
+        let bytes: [u8; 1 + 8 + Self::SEAL_BYTES] = bytes.try_into().map_err(|_| CursorError)?;
+        let (versioned_count, seal) = bytes.split_at(9);
+        let hidden = versioned_count[1..].try_into().map_err(|_| CursorError)?;
+        let count = u64::from_be_bytes(hidden) ^ self.mask(seal, scope);
+        let mut versioned_count = [Self::COUNT_VERSION; 9];
+        versioned_count[1..].copy_from_slice(&count.to_be_bytes());
+        self.authenticator(&versioned_count, scope)
+            .verify_truncated_left(seal)
+            .map_err(|_| CursorError)?;
+        match bytes[0] {
+            Self::COUNT_VERSION => Ok(count),
+            _ => Err(CursorError),
+        }
+    }
+
+    fn mask(&self, seal: &[u8], scope: &str) -> u64 {
+        let mut versioned_seal = [Self::MASK_VERSION; 1 + Self::SEAL_BYTES];
+        versioned_seal[1..].copy_from_slice(seal);
+        let mask = self.authenticator(&versioned_seal, scope).finalize().into_bytes();
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&mask[..8]);
+        u64::from_be_bytes(bytes)
     }
 
     fn authenticator(&self, versioned_place: &[u8], scope: &str) -> Hmac<Sha256> {
@@ -126,6 +175,30 @@ mod tests {
         }
 
         #[test]
+        fn a_count_comes_back_and_only_for_its_scope(count in any::<u64>(), scope in ".{0,20}", other in ".{0,20}") {
+            let key = CursorKey::new([7; 32]);
+            let text = key.seal_count(count, &scope);
+            prop_assert_eq!(key.open_count(&text, &scope), Ok(count));
+            if scope != other {
+                prop_assert_eq!(key.open_count(&text, &other), Err(CursorError));
+            }
+            prop_assert_eq!(CursorKey::new([8; 32]).open_count(&text, &scope), Err(CursorError));
+            prop_assert_eq!(key.open(&text, &scope), Err(CursorError));
+            prop_assert_eq!(key.open_count(&key.seal(&count.to_be_bytes(), &scope), &scope), Err(CursorError));
+        }
+
+        #[test]
+        fn a_count_with_one_other_character_is_refused(index in 0usize..50, replacement in "[A-Za-z0-9_-]") {
+            let key = CursorKey::new([7; 32]);
+            let text = key.seal_count(5, "");
+            let index = index % text.len();
+            let mut altered = text.clone();
+            altered.replace_range(index..=index, &replacement);
+            prop_assume!(altered != text);
+            prop_assert_eq!(key.open_count(&altered, ""), Err(CursorError));
+        }
+
+        #[test]
         fn a_cursor_with_one_other_character_is_refused(index in 0usize..50, replacement in "[A-Za-z0-9_-]") {
             let key = CursorKey::new([7; 32]);
             let position = Position { occurred_at: Timestamp::from_micros(5), id: EventId::from_bytes([1; 16]) };
@@ -136,5 +209,13 @@ mod tests {
             prop_assume!(altered != text);
             prop_assert_eq!(key.open(&altered, ""), Err(CursorError));
         }
+    }
+    #[test]
+    fn counts_that_follow_each_other_have_texts_that_do_not() {
+        let key = CursorKey::new([7; 32]);
+        let hidden = |count| URL_SAFE_NO_PAD.decode(key.seal_count(count, "s")).unwrap()[1..9].to_vec();
+        let texts: Vec<_> = (0..100).map(hidden).collect();
+        assert!(texts.iter().all(|text| text[..4] != [0; 4]));
+        assert!(texts.windows(2).all(|pair| pair[0][..6] != pair[1][..6]));
     }
 }

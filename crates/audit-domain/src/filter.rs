@@ -1,7 +1,7 @@
 //! Which events a query asks for.
 
 use crate::event::{ActorType, Category};
-use crate::{Facets, Search, StoredEvent, Timestamp, Violations, canonical};
+use crate::{DamagedEvent, Facets, Search, StoredEvent, Timestamp, ViewerTier, Violations, canonical};
 use serde_json::{Value, json};
 
 /// Which actions a query asks for.
@@ -95,10 +95,11 @@ impl EventFilter {
                 self.actor_type.map(ActorType::as_str),
                 visible.actor_type.as_deref(),
             )
+            // A hidden action is an empty one, which begins like anything that `*` alone asks for.
             && self
                 .action
                 .as_ref()
-                .is_none_or(|action| action.matches(&visible.action))
+                .is_none_or(|action| !visible.action.is_empty() && action.matches(&visible.action))
             && equal(self.category.map(Category::as_str), Some(&visible.category))
             && one_of(&self.target_ids, visible.target_id.as_deref())
             && equal(self.target_type.as_deref(), visible.target_type.as_deref())
@@ -106,6 +107,19 @@ impl EventFilter {
                 .search
                 .as_ref()
                 .is_none_or(|search| search.matches(visible.searched_texts()))
+    }
+
+    /// Whether a reader who asks with this filter gets the event. What `tier` hides is taken away first, so that it can
+    /// be neither read nor found by; without a tier everything is visible.
+    ///
+    /// # Errors
+    /// [`DamagedEvent`] when the stored text is not an event.
+    pub fn shows(&self, event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<bool, DamagedEvent> {
+        let facets = event.facets()?;
+        let Some(tier) = tier else {
+            return Ok(self.matches(event, &facets));
+        };
+        Ok(tier.shows(&facets) && self.matches(event, &tier.restrict(facets)))
     }
 
     /// A text that is equal for equal filters and different for different ones; cursors are bound to it.
@@ -141,6 +155,8 @@ impl PageLimit {
     pub const EVENTS_MAX: usize = 200;
     /// The events of a page when nobody says.
     pub const DEFAULT: Self = Self(50);
+    /// The most events that an export reads at once.
+    pub const EXPORT_EVENTS_MAX: usize = 500;
 
     /// A page of `events` events.
     ///
@@ -154,6 +170,11 @@ impl PageLimit {
             "limit",
             format_args!("must be from 1 to {}", Self::EVENTS_MAX),
         ))
+    }
+
+    /// A page of an export: `events`, or the nearest number that may be read at once.
+    pub fn for_export(events: usize) -> Self {
+        Self(events.clamp(1, Self::EXPORT_EVENTS_MAX))
     }
 
     /// The number of events.
@@ -206,5 +227,43 @@ mod tests {
     fn a_page_has_1_to_200_events() {
         assert!(PageLimit::new(0).is_err() && PageLimit::new(201).is_err());
         assert!(PageLimit::new(1).is_ok() && PageLimit::new(200).is_ok());
+    }
+
+    #[test]
+    fn a_page_of_an_export_has_1_to_500_events() {
+        let events = [0, 1, 200, 500, 501].map(|events| PageLimit::for_export(events).get());
+        assert_eq!(events, [1, 1, 200, 500, 500]);
+    }
+
+    #[test]
+    fn an_event_is_shown_as_far_as_the_tier_does() {
+        let canonical = r#"{"action":"user.created","actor":{"id":"a","type":"user"},"category":"mutation","id":"evt_0","occurred_at":"1970-01-01T00:00:00.000Z","received_at":"1970-01-01T00:00:00.000Z","tenant_id":"t"}"#;
+        let event = StoredEvent {
+            id: crate::EventId::from_bytes([0; 16]),
+            occurred_at: Timestamp::from_seconds(0),
+            canonical: canonical.to_owned(),
+            content_hash: crate::ContentHash::of(canonical),
+            redacted: false,
+        };
+        let tier = |hidden: &[&str], categories: Option<&[Category]>| ViewerTier {
+            name: "t".parse().unwrap(),
+            categories: categories.map(<[Category]>::to_vec),
+            actions: None,
+            hidden_fields: hidden.iter().map(|path| path.parse().unwrap()).collect(),
+        };
+        let everything = EventFilter::default();
+        let of_any_action = EventFilter {
+            action: Some(ActionFilter::parse("*").unwrap()),
+            ..EventFilter::default()
+        };
+        for filter in [&everything, &of_any_action] {
+            assert!(filter.shows(&event, None).unwrap());
+            assert!(filter.shows(&event, Some(&tier(&["actor"], None))).unwrap());
+            let of_security = tier(&[], Some(&[Category::Security]));
+            assert!(!filter.shows(&event, Some(&of_security)).unwrap());
+        }
+        let without_action = tier(&["action"], None);
+        assert!(everything.shows(&event, Some(&without_action)).unwrap());
+        assert!(!of_any_action.shows(&event, Some(&without_action)).unwrap());
     }
 }

@@ -7,6 +7,8 @@ pub(crate) mod cors;
 pub(crate) mod deliveries;
 pub(crate) mod documentation;
 pub(crate) mod events;
+pub(crate) mod export;
+pub(crate) mod feed;
 pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod operations;
@@ -101,7 +103,7 @@ pub(crate) struct About {
     pub(crate) outcome: &'static str,
     /// Answers, without their `request_id`.
     pub(crate) answers: &'static [Sample],
-    /// The answer, where its type does not say it.
+    /// The answer, where its type does not say it, or what can be asked for instead.
     pub(crate) plain: Option<Plain>,
     /// Codes of errors that do not follow from the types.
     pub(crate) errors: &'static [ErrorCode],
@@ -137,12 +139,14 @@ pub(crate) struct PathParameter {
     pub(crate) refusal: ErrorCode,
 }
 
-/// A header that a request must have.
+/// A header that only some endpoints look at.
 pub(crate) struct HeaderParameter {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
     pub(crate) schema: SchemaOf,
     pub(crate) example: &'static str,
+    /// Whether a request is refused without it.
+    pub(crate) is_required: bool,
 }
 
 /// An example: its name, and its JSON.
@@ -151,8 +155,8 @@ pub(crate) struct Sample(pub(crate) &'static str, pub(crate) &'static str);
 /// An answer that is no JSON of this interface.
 pub(crate) struct Plain {
     pub(crate) status: u16,
-    /// Absent when the answer is empty.
-    pub(crate) content_type: Option<&'static str>,
+    /// Those it can have; none when the answer is empty.
+    pub(crate) content_types: &'static [&'static str],
     /// `object` or `string`.
     pub(crate) json_type: &'static str,
 }

@@ -83,6 +83,7 @@ impl Policy for Readers {
 pub(crate) struct Caller<P: Policy> {
     service: Arc<AuditLog>,
     proof: P::Proof,
+    credential: Credential,
     policy: PhantomData<P>,
 }
 
@@ -98,14 +99,22 @@ impl<P: Policy> Caller<P> {
 }
 
 impl<P: Policy> Caller<P> {
+    /// The service, what the credential proves, and the credential: for work that goes on after the answer has begun,
+    /// and must look at the credential again.
+    pub(crate) fn into_parts(self) -> (Arc<AuditLog>, P::Proof, Credential) {
+        (self.service, self.proof, self.credential)
+    }
+
     /// Whether the policy takes the credential.
     async fn check(state: &HttpState, credential: Credential) -> Result<Self, ApiError> {
         let service = Arc::clone(&state.service);
-        let principal = blocking(move || service.authenticate(&credential)).await?;
+        let presented = credential.clone();
+        let principal = blocking(move || service.authenticate(&presented)).await?;
         let proof = P::admit(principal).ok_or_else(|| AppError::Forbidden(P::REFUSAL.to_owned()))?;
         Ok(Self {
             service: Arc::clone(&state.service),
             proof,
+            credential,
             policy: PhantomData,
         })
     }

@@ -1,10 +1,10 @@
 //! Cross-origin reads with a viewer token, as the Fetch standard defines them (CORS protocol).
 //!
-//! Only `GET /api/v1/events` takes part. A preflight names no credential, so it is answered for every origin that may
-//! use a viewer token; the answer itself carries the headers only when the credential is one.
+//! Only `GET /api/v1/events` and `GET /api/v1/events/feed` take part. A preflight names no credential, so it is answered
+//! for every origin that may use a viewer token; the answer itself carries the headers only when the credential is one.
 
 use crate::error::ApiError;
-use crate::routes::EVENTS_PATH;
+use crate::routes::{EVENTS_PATH, FEED_PATH};
 use crate::state::{CorsOrigins, HttpState};
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -53,7 +53,7 @@ fn is_viewer_read(request: &HttpRequest) -> bool {
         .and_then(|text| text.split_once(' '))
         .map(|(_, token)| token.trim_start());
     request.method() == Method::GET
-        && request.path() == EVENTS_PATH
+        && [EVENTS_PATH, FEED_PATH].contains(&request.path())
         && token.is_some_and(|token| token.starts_with("vt_"))
 }
 
@@ -74,14 +74,31 @@ pub(crate) async fn preflight(
     request: HttpRequest,
     state: web::Data<HttpState>,
 ) -> Result<HttpResponse, ApiError> {
+    answer_preflight(&request, &state, "GET, POST")
+}
+
+/// `OPTIONS /api/v1/events/feed`.
+pub(crate) async fn preflight_feed(
+    request: HttpRequest,
+    state: web::Data<HttpState>,
+) -> Result<HttpResponse, ApiError> {
+    answer_preflight(&request, &state, "GET")
+}
+
+/// `methods` are those that the path takes.
+fn answer_preflight(
+    request: &HttpRequest,
+    state: &HttpState,
+    methods: &str,
+) -> Result<HttpResponse, ApiError> {
     let asks_to_read = request
         .headers()
         .get(ACCESS_CONTROL_REQUEST_METHOD)
         .is_some_and(|method| method.as_bytes() == b"GET");
-    let origin = allowed_origin(&request, &state.cors_origins).filter(|_| asks_to_read);
+    let origin = allowed_origin(request, &state.cors_origins).filter(|_| asks_to_read);
     let Some(origin) = origin else {
         return Err(ApiError::MethodNotAllowed {
-            allow: "GET, POST".to_owned(),
+            allow: methods.to_owned(),
         });
     };
     let mut response = HttpResponse::new(StatusCode::NO_CONTENT);
@@ -90,7 +107,7 @@ pub(crate) async fn preflight(
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
     headers.insert(
         ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static("authorization, content-type, x-request-id"),
+        HeaderValue::from_static("authorization, content-type, last-event-id, x-request-id"),
     );
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     Ok(response)

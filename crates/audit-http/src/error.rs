@@ -110,7 +110,7 @@ fn app_answer(error: &AppError) -> (ErrorCode, String) {
         AppError::RateLimited { .. } => ErrorCode::RateLimited,
         AppError::StreamDailyLimit { .. } => ErrorCode::StreamDailyLimitReached,
         AppError::StreamEventLimit { .. } => ErrorCode::StreamEventLimitReached,
-        AppError::Unavailable(_) => ErrorCode::Unavailable,
+        AppError::Unavailable(_) | AppError::TooManyExports => ErrorCode::Unavailable,
         AppError::SealedSecret(_) | AppError::Internal(_) => {
             return (ErrorCode::InternalError, "internal error".to_owned());
         }
@@ -168,7 +168,7 @@ impl ApiError {
                     retry_after_seconds, ..
                 },
             ) => response.insert_header((header::RETRY_AFTER, retry_after_seconds.to_string())),
-            Self::App(AppError::Unavailable(_)) => {
+            Self::App(AppError::Unavailable(_) | AppError::TooManyExports) => {
                 response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECONDS.to_string()))
             }
             _ if status == StatusCode::UNAUTHORIZED => {

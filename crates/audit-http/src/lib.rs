@@ -14,8 +14,9 @@
 //! ```
 //!
 //! Invariants:
-//! - Every answer but `/metrics`, the preflight, the OpenAPI document and its page is JSON with `request_id`, errors of
-//!   the framework included; one middleware renders all errors.
+//! - Every answer is JSON with `request_id`, errors of the framework included, but for what has a form of its own:
+//!   exports, streams of the feed, checkpoints and tiles, `/metrics`, preflights, the OpenAPI document and its page. One
+//!   middleware renders all errors.
 //! - [`ENDPOINTS`] is the one list of routes. Credentials, parameters and bodies that an endpoint takes stand in the
 //!   types of its arguments, status and body of its answer in that of its result; the OpenAPI document says what these
 //!   types say.
@@ -25,9 +26,11 @@ mod about;
 mod caller;
 mod client_address;
 mod cors;
+mod csv;
 mod error;
 mod error_code;
 mod event_schema;
+mod event_stream;
 mod input;
 mod metrics;
 mod openapi;
@@ -38,6 +41,7 @@ mod request_id;
 mod routes;
 mod schema;
 mod state;
+mod streaming;
 
 pub use client_address::TrustedProxies;
 pub use error::ApiError;

@@ -22,6 +22,9 @@ pub(crate) struct Metrics {
     webhook_attempts: IntCounterVec,
     deliveries_pending: IntGauge,
     oldest_pending_seconds: IntGauge,
+    feed_readers: IntGauge,
+    feed_waiting: IntGauge,
+    exports_running: IntGauge,
     /// Held while counters are brought up to what the service counts.
     rendering: Mutex<()>,
 }
@@ -93,6 +96,15 @@ impl Metrics {
                 "audit_webhook_oldest_pending_seconds",
                 "Age of the oldest of them; 0 when there is none.",
             )?,
+            feed_readers: gauge(
+                "audit_feed_readers",
+                "Requests and streams that follow the feed of this process.",
+            )?,
+            feed_waiting: gauge(
+                "audit_feed_waiting",
+                "Those of them that have everything and wait for more.",
+            )?,
+            exports_running: gauge("audit_exports_running", "Exports that run in this process.")?,
             rendering: Mutex::default(),
             webhook_attempts,
             registry,
@@ -133,6 +145,14 @@ impl Metrics {
         self.oldest_pending_seconds.set(pending.oldest_seconds);
     }
 
+    fn read_readers(&self, service: &AuditLog) {
+        let reading = service.reading_statistics();
+        let gauge = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.feed_readers.set(gauge(reading.feed_readers));
+        self.feed_waiting.set(gauge(reading.feed_waiting));
+        self.exports_running.set(gauge(reading.exports));
+    }
+
     pub(crate) fn ingested(&self, ingested: &Ingested) {
         self.events_accepted.inc_by(ingested.ids.len() as u64);
         self.events_repeated.inc_by(ingested.repeated_count as u64);
@@ -148,6 +168,7 @@ impl Metrics {
         self.alerts_fired
             .inc_by(statistics.alerts.saturating_sub(self.alerts_fired.get()));
         self.read_deliveries(service);
+        self.read_readers(service);
         self.commits
             .inc_by(statistics.commits.saturating_sub(self.commits.get()));
         self.events_stored

@@ -5,6 +5,8 @@ mod alerts;
 mod deliveries;
 mod documentation;
 mod events;
+mod export;
+mod feed;
 mod keys;
 mod log;
 mod operations;
@@ -23,9 +25,12 @@ use actix_web::http::Method;
 use actix_web::{Route, web};
 
 pub(crate) use alerts::AlertBody;
+pub(crate) use export::ExportFormat;
 
 /// Where events are sent and read.
 pub(crate) const EVENTS_PATH: &str = "/api/v1/events";
+/// Where events are followed.
+pub(crate) const FEED_PATH: &str = "/api/v1/events/feed";
 
 /// One endpoint.
 pub struct Endpoint {
@@ -56,6 +61,9 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST EVENTS_PATH => events::ingest),
     endpoint!(GET EVENTS_PATH => events::list),
     endpoint!(OPTIONS EVENTS_PATH => cors::preflight),
+    endpoint!(GET FEED_PATH => feed::follow),
+    endpoint!(OPTIONS FEED_PATH => cors::preflight_feed),
+    endpoint!(GET "/api/v1/events/export" => export::export),
     endpoint!(GET "/api/v1/events/{id}" => events::get),
     endpoint!(GET "/api/v1/events/{id}/proof" => log::proof),
     endpoint!(GET "/api/v1/log/checkpoint" => log::checkpoint),

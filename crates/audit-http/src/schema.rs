@@ -2,6 +2,7 @@
 //! that only describe, and in `#[schemars(with = "…")]` where a field's own type has no schema.
 
 use crate::error_code::ErrorCode;
+use crate::routes::ExportFormat;
 use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
     FailureKind, FieldPath, GroupBy, Pattern, Severity, StreamStatus, WebhookId,
@@ -49,6 +50,7 @@ words_of! {
     DeliveryStatus: "DeliveryStatus", as_str, "Where a delivery stands: `pending` while attempts follow.";
     Environment: "Environment", as_str, "Live and test data of a project never mix.";
     ErrorCode: "ErrorCode", as_str, "Every code of an error. Each has one status.";
+    ExportFormat: "ExportFormat", as_str, "How an export is written.";
     FailureKind: "FailureKind", as_str, "Why an attempt got no answer.";
     GroupBy: "GroupBy", as_str, "Whose events an alert rule counts together.";
     Severity: "Severity", as_str, "How much an alert matters, from least to most.";

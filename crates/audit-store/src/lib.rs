@@ -38,6 +38,7 @@ mod accounts;
 mod alert_rules;
 mod alerts;
 mod append;
+mod arrivals;
 mod configuration;
 mod connection;
 mod deliveries;

@@ -10,8 +10,8 @@ use crate::ledgers::actions_beginning;
 use crate::rows::Rows;
 use crate::tokens::{Kind, Term, token};
 use audit_domain::{
-    ActionFilter, ActionGlob, Category, EventFilter, EventId, Facets, PageLimit, Position, StoredEvent,
-    Timestamp, ViewerTier,
+    ActionFilter, ActionGlob, Category, EventFilter, EventId, PageLimit, Position, StoredEvent, Timestamp,
+    ViewerTier,
 };
 
 /// What a reader asks for.
@@ -324,15 +324,7 @@ impl EventQuery {
 
     /// Whether the event is one the query asks for, of those the reader may see.
     fn shows(&self, event: &StoredEvent) -> Result<bool> {
-        let facets = event.facets()?;
-        let Some(tier) = &self.tier else {
-            return Ok(self.filter.matches(event, &facets));
-        };
-        if !tier.shows(&facets) {
-            return Ok(false);
-        }
-        let visible: Facets<'_> = tier.restrict(facets);
-        Ok(self.filter.matches(event, &visible))
+        Ok(self.filter.shows(event, self.tier.as_ref())?)
     }
 }
 

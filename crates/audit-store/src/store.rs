@@ -1,7 +1,8 @@
 //! The store: where reading and writing happen.
 
 use crate::append::sqlite::tail;
-use crate::append::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin};
+use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
+use crate::arrivals::Arrivals;
 use crate::configuration::{increase_configuration_version, lock_configuration};
 use crate::connection::{DatabaseUrl, Purpose, ReaderManager};
 use crate::error::{Result, StoreError};
@@ -15,6 +16,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// How long a reader waits for one of the pool's connections.
 const READER_WAIT_MS: u64 = 3_000;
@@ -63,6 +65,7 @@ pub struct Store {
     queue: Arc<Queue>,
     counters: Arc<WriterCounters>,
     listener: DeliveryListener,
+    arrivals: Arc<Arrivals>,
     /// For look-ups by key, which take microseconds: who sent this, what is configured.
     lookups: r2d2::Pool<ReaderManager>,
     /// For queries over events, which can take long; they must not keep anybody from being recognised.
@@ -88,6 +91,7 @@ impl Store {
         let queue = Arc::new(Queue::new(options.queue));
         let counters = Arc::new(WriterCounters::default());
         let listener = DeliveryListener::default();
+        let arrivals = Arc::new(Arrivals::default());
         let writers_count = match url {
             DatabaseUrl::Sqlite(_) => 1,
             DatabaseUrl::Postgres(_) => options.postgres_writers.max(1),
@@ -99,6 +103,7 @@ impl Store {
                 Arc::clone(clock),
                 Arc::clone(&counters),
                 listener.clone(),
+                Arc::clone(&arrivals),
                 options.indexing_idle,
             )?;
             let queue = Arc::clone(&queue);
@@ -112,6 +117,7 @@ impl Store {
             queue,
             counters,
             listener,
+            arrivals,
             lookups: open_pool(url, LOOKUP_CONNECTIONS_MAX)?,
             readers: open_pool(url, options.readers_max)?,
             writers: Mutex::new(writers),
@@ -237,6 +243,25 @@ impl Store {
     /// [`StoreError::Duplicate`] when there is a listener already.
     pub fn on_deliveries(&self, listener: impl Fn() + Send + Sync + 'static) -> Result<()> {
         self.listener.set(Box::new(listener))
+    }
+
+    /// The size of a ledger from now on, as far as this process knows it: at once when it commits itself, and when
+    /// [`Self::look_for_arrivals`] has found what others committed. 0 as long as neither has happened.
+    pub fn arrivals(&self, ledger_id: LedgerId) -> watch::Receiver<u64> {
+        self.arrivals.subscribe(ledger_id)
+    }
+
+    /// Looks for what other processes have committed to the ledgers that somebody waits for. Blocks.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn look_for_arrivals(&self) -> Result<()> {
+        self.read(|rows| self.arrivals.look(rows.connection))
+    }
+
+    /// How many queries over events can be made at once.
+    pub fn readers_max(&self) -> u32 {
+        self.readers.max_size()
     }
 
     /// What the store has done, and what waits.

@@ -5,6 +5,7 @@
 
 use crate::append::plan::Plan;
 use crate::append::{self, AppendOutcome, AppendRequest, sqlite};
+use crate::arrivals::Arrivals;
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
 use crate::ledgers::KnownActions;
@@ -54,6 +55,7 @@ pub(crate) struct Writer {
     clock: Arc<dyn Clock>,
     counters: Arc<WriterCounters>,
     listener: DeliveryListener,
+    arrivals: Arc<Arrivals>,
     connection: Option<AnyConnection>,
     memory: sqlite::SqliteMemory,
     actions: KnownActions,
@@ -66,6 +68,7 @@ impl Writer {
         clock: Arc<dyn Clock>,
         counters: Arc<WriterCounters>,
         listener: DeliveryListener,
+        arrivals: Arc<Arrivals>,
         indexing_idle: Duration,
     ) -> Result<Self> {
         let connection = Some(url.connect(Purpose::Write)?);
@@ -75,6 +78,7 @@ impl Writer {
             clock,
             counters,
             listener,
+            arrivals,
             connection,
             memory,
             actions,
@@ -222,6 +226,7 @@ impl Writer {
             actions,
             counters,
             listener,
+            arrivals,
             ..
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
@@ -249,6 +254,8 @@ impl Writer {
         if !plan.deliveries.is_empty() {
             listener.call();
         }
+        let heads = plan.after.heads.iter();
+        arrivals.tell(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
         Ok(plan.outcomes)
     }
 }

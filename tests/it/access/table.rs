@@ -167,6 +167,14 @@ pub(crate) const ROUTES: &[Route] = &[
         viewer: Success(200),
         ..both("GET", "/api/v1/events", 200)
     },
+    Route {
+        viewer: Success(200),
+        ..both("GET", "/api/v1/events/feed", 200)
+    },
+    Route {
+        viewer: Success(200),
+        ..both("GET", "/api/v1/events/export", 200)
+    },
     // The event is a live one, so a test key of the same project does not find it.
     Route {
         target: Target::Event,

@@ -9,7 +9,7 @@ pub(crate) fn openapi() -> About {
         outcome: "This document.",
         plain: Some(Plain {
             status: 200,
-            content_type: Some("application/json"),
+            content_types: &["application/json"],
             json_type: "object",
         }),
         is_additive: true,
@@ -23,7 +23,7 @@ pub(crate) fn page() -> About {
         outcome: "This document as a page to read.",
         plain: Some(Plain {
             status: 200,
-            content_type: Some("text/html"),
+            content_types: &["text/html"],
             json_type: "string",
         }),
         is_additive: true,

@@ -28,7 +28,7 @@ pub(crate) fn list() -> About {
         description: "One page of events, `occurred_at` descending, then id descending. An event must meet every \
                       parameter that is given.\n\n\
                       With a viewer token only the live events of its tenant are found, as its tier shows them: what \
-                      is hidden can be neither read nor searched for. This is the one path that a web page may call, \
+                      is hidden can be neither read nor searched for. A web page may call this path and the feed, \
                       with a viewer token.",
         outcome: "One page of events.",
         answers: &[Sample(

@@ -8,7 +8,7 @@ use schemars::json_schema;
 
 const NOTE: Plain = Plain {
     status: 200,
-    content_type: Some("text/plain"),
+    content_types: &["text/plain"],
     json_type: "string",
 };
 
@@ -36,7 +36,7 @@ pub(crate) fn tile() -> About {
         }),
         outcome: "The hashes.",
         plain: Some(Plain {
-            content_type: Some("application/octet-stream"),
+            content_types: &["application/octet-stream"],
             ..NOTE
         }),
         errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],

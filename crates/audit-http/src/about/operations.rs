@@ -32,7 +32,7 @@ pub(crate) fn metrics() -> About {
         outcome: "Counters and histograms in Prometheus' text format.",
         plain: Some(Plain {
             status: 200,
-            content_type: Some("text/plain"),
+            content_types: &["text/plain"],
             json_type: "string",
         }),
         errors: &[ErrorCode::InternalError],

@@ -139,7 +139,7 @@ fn parameters(
         parameters.push(Or::Here(Parameter {
             name: header.name.to_owned(),
             place: "header",
-            required: true,
+            required: header.is_required,
             description: header.description.to_owned(),
             is_additive: false,
             schema: (header.schema)(generator),
@@ -195,19 +195,21 @@ fn responses(
     refusals: &mut BTreeSet<Refusal>,
 ) -> Named<Or<Response>> {
     let headers = success_headers(facts.credentials.is_some());
-    let (status, content) = match (&facts.answer, &about.plain) {
-        (Some(answer), _) => {
-            let mut schema = (answer.schema)(generator);
-            schema.remove("description");
-            finish(&mut schema);
-            (
-                answer.status,
-                Named::one(JSON, answer_media(schema, about.answers)),
-            )
-        }
-        (None, Some(plain)) => (plain.status, plain_content(plain)),
-        (None, None) => (200, Named::default()),
-    };
+    let mut status = 200;
+    let mut content = Named::default();
+    if let Some(plain) = &about.plain {
+        status = plain.status;
+        content = plain_content(plain);
+    }
+    if let Some(answer) = &facts.answer {
+        let mut schema = (answer.schema)(generator);
+        schema.remove("description");
+        finish(&mut schema);
+        status = answer.status;
+        content
+            .0
+            .insert(0, (JSON.to_owned(), answer_media(schema, about.answers)));
+    }
     let success = Response {
         description: about.outcome.to_owned(),
         headers,
@@ -244,14 +246,14 @@ fn answer_media(schema: Schema, samples: &[Sample]) -> Media {
 }
 
 fn plain_content(plain: &Plain) -> Named<Media> {
-    let media = |content_type| {
+    let media = |content_type: &&str| {
         let media = Media {
             schema: json_schema!({"type": plain.json_type}),
             examples: Named::default(),
         };
-        Named::one(content_type, media)
+        ((*content_type).to_owned(), media)
     };
-    plain.content_type.map(media).unwrap_or_default()
+    Named(plain.content_types.iter().map(media).collect())
 }
 
 /// The answer to a request that is refused with one of the codes.

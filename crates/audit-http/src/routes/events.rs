@@ -89,11 +89,11 @@ pub(super) struct EventBody {
     event: Box<RawValue>,
 }
 
-/// Which events, and how many of them.
+/// Which events, whenever they occurred.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
-pub(super) struct EventsQuery {
+pub(super) struct FilterQuery {
     /// Exactly this tenant. With a viewer token it is always the token's, whatever is asked.
     #[schemars(example = &"acme")]
     tenant_id: Option<IdText>,
@@ -113,6 +113,15 @@ pub(super) struct EventsQuery {
     /// Exactly this type of target.
     #[schemars(example = &"user")]
     target_type: Option<IdText>,
+}
+
+/// Which events among those that have happened.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct HistoryQuery {
+    #[schemars(flatten)]
+    filter: FilterQuery,
     /// Events that occurred at this time or later: RFC 3339 with any offset.
     #[schemars(example = &"2026-01-15T00:00:00Z")]
     start_date: Option<AnyTime>,
@@ -123,8 +132,13 @@ pub(super) struct EventsQuery {
     /// it must begin one. At least one letter or digit, at most 16 different words, 2 of them with a `*`.
     #[schemars(example = &"jane upd*")]
     search: Option<SearchText>,
-    /// From an earlier answer to the same query.
-    cursor: Option<String>,
+}
+
+/// How many events a page holds.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct PageQuery {
     /// Events of a page.
     #[schemars(
         range(min = 1, max = PageLimit::EVENTS_MAX),
@@ -134,13 +148,26 @@ pub(super) struct EventsQuery {
     limit: Option<u32>,
 }
 
+/// Which events, and how many of them.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct EventsQuery {
+    #[schemars(flatten)]
+    history: HistoryQuery,
+    /// From an earlier answer to the same query.
+    cursor: Option<String>,
+    #[schemars(flatten)]
+    page: PageQuery,
+}
+
 type IdText = Text<1, { limits::ID_CHARS_MAX }>;
 
-impl Fielded for EventsQuery {
-    type Read = EventsRequest;
+impl Fielded for FilterQuery {
+    type Read = EventFilter;
 
-    fn read(fields: &mut Fields<'_>) -> Option<EventsRequest> {
-        let filter = EventFilter {
+    fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
+        Some(EventFilter {
             tenant_id: fields.optional_text("tenant_id", 1, limits::ID_CHARS_MAX),
             actor_ids: fields
                 .optional_text("actor_id", 1, limits::ID_CHARS_MAX)
@@ -152,18 +179,45 @@ impl Fielded for EventsQuery {
                 .optional_text("target_id", 1, limits::ID_CHARS_MAX)
                 .map(|id| vec![id]),
             target_type: fields.optional_text("target_type", 1, limits::ID_CHARS_MAX),
+            ..EventFilter::default()
+        })
+    }
+}
+
+impl Fielded for HistoryQuery {
+    type Read = EventFilter;
+
+    fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
+        Some(EventFilter {
             start: read_time(fields, "start_date"),
             end: read_time(fields, "end_date"),
             search: read_with(fields, "search", Search::parse),
-        };
-        let limit = fields
-            .optional_parsed::<WholeNumber>("limit")
-            .and_then(|number| take(fields, PageLimit::new(number.0)));
+            ..FilterQuery::read(fields)?
+        })
+    }
+}
+
+impl Fielded for PageQuery {
+    type Read = PageLimit;
+
+    fn read(fields: &mut Fields<'_>) -> Option<PageLimit> {
+        let limit = fields.optional_parsed::<WholeNumber>("limit");
+        let limit = limit.and_then(|number| take(fields, PageLimit::new(number.0)));
+        Some(limit.unwrap_or(PageLimit::DEFAULT))
+    }
+}
+
+impl Fielded for EventsQuery {
+    type Read = EventsRequest;
+
+    fn read(fields: &mut Fields<'_>) -> Option<EventsRequest> {
+        let filter = HistoryQuery::read(fields)?;
+        let limit = PageQuery::read(fields)?;
         let cursor = fields.optional_text("cursor", 0, usize::MAX);
         Some(EventsRequest {
             filter,
             cursor,
-            limit: limit.unwrap_or(PageLimit::DEFAULT),
+            limit,
         })
     }
 }

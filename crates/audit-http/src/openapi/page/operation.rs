@@ -182,9 +182,9 @@ fn answers(components: &Components, responses: &Named<Or<Response>>) -> String {
         ));
         // Errors have one form, which stands at the end of the page.
         let is_error = matches!(response, Or::Reference { .. });
-        if let Some((_, media)) = found.content.iter().next().filter(|_| !is_error) {
+        for (content_type, media) in found.content.iter().filter(|_| !is_error) {
             bodies.push_str(&format!(
-                "<h4>Answer {status}</h4>\n{}",
+                "<h4>Answer {status}, {content_type}</h4>\n{}",
                 media_html(components, media)
             ));
         }

@@ -1,0 +1,65 @@
+//! Who reads over a longer time: the feed and the exports look at the credential again for every page, so that what is
+//! revoked ends them.
+
+use crate::error::Result;
+use crate::events::visible_tier;
+use crate::service::{AuditLog, Scope, Selection};
+use audit_auth::{Credential, Principal};
+use audit_domain::{EventFilter, ViewerTier};
+use audit_store::Rows;
+
+/// What somebody who reads page by page asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) credential: Credential,
+    pub(crate) selection: Selection,
+    /// Ids in it are as the reader knows them.
+    pub(crate) filter: EventFilter,
+}
+
+/// Whom a page is for, as things are while it is read.
+pub(crate) struct Reader {
+    pub(crate) principal: Principal,
+    pub(crate) scope: Scope,
+    /// What a viewer may see; `None` for keys, which see everything.
+    pub(crate) tier: Option<ViewerTier>,
+}
+
+/// What reads over a longer time in this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadingStatistics {
+    /// Requests and streams that follow the feed.
+    pub feed_readers: usize,
+    /// Those of them that have everything and wait for more.
+    pub feed_waiting: usize,
+    /// Exports that are running.
+    pub exports: usize,
+}
+
+impl AuditLog {
+    pub(crate) fn reader(&self, rows: &mut Rows<'_>, asked: &Asked) -> Result<Reader> {
+        let snapshot = self.directory.current(rows)?;
+        let principal = self.identify(rows, &snapshot, &asked.credential)?;
+        let scope = self.scope_at(rows, snapshot, &principal, asked.selection)?;
+        let tier = visible_tier(&scope, &principal)?;
+        Ok(Reader {
+            principal,
+            scope,
+            tier,
+        })
+    }
+
+    /// What reads over a longer time in this process.
+    pub fn reading_statistics(&self) -> ReadingStatistics {
+        ReadingStatistics {
+            feed_readers: self.feeds.readers(),
+            feed_waiting: self.feeds.waiting(),
+            exports: self.exports.running(),
+        }
+    }
+
+    /// Ends every wait for events, now and from now on, because the process is about to end.
+    pub fn stop_feeds(&self) {
+        self.feeds.stop();
+    }
+}

@@ -1,0 +1,148 @@
+//! `/api/v1/events/export`.
+
+use super::events::HistoryQuery;
+use crate::caller::{Caller, Readers};
+use crate::csv;
+use crate::error::ApiError;
+use crate::input::{Fielded, Parameters};
+use crate::schema::{Word, absent_not_null};
+use crate::streaming::{Gone, Pieces, streamed};
+use actix_web::http::Version;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, rt};
+use audit_app::{AppError, Export};
+use audit_domain::{EventFilter, Fields, Violations};
+use schemars::JsonSchema;
+use serde_json::value::RawValue;
+
+audit_domain::words! {
+    /// How an export is written.
+    pub enum ExportFormat {
+        /// One JSON object on each line.
+        JsonLines = "jsonl",
+        /// Comma-separated values.
+        Csv = "csv",
+    }
+}
+
+impl ExportFormat {
+    const fn content_type(self) -> &'static str {
+        match self {
+            Self::JsonLines => "application/x-ndjson",
+            Self::Csv => "text/csv; charset=utf-8; header=present",
+        }
+    }
+
+    fn header(self) -> Vec<u8> {
+        let mut lines = Vec::new();
+        match self {
+            Self::JsonLines => {}
+            Self::Csv => csv::write_header(&mut lines),
+        }
+        lines
+    }
+
+    fn write(self, lines: &mut Vec<u8>, events: &[Box<RawValue>]) -> Result<(), AppError> {
+        for event in events {
+            match self {
+                Self::JsonLines => {
+                    lines.extend_from_slice(event.get().as_bytes());
+                    lines.push(b'\n');
+                }
+                Self::Csv => {
+                    csv::write_event(lines, event).map_err(|error| AppError::Internal(Box::new(error)))?
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which events, and how they are written.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct ExportQuery {
+    /// How the events are written.
+    #[schemars(extend("default" = ExportFormat::JsonLines.as_str()), example = &"csv")]
+    format: Option<Word<ExportFormat>>,
+    #[schemars(flatten)]
+    history: HistoryQuery,
+}
+
+impl Fielded for ExportQuery {
+    type Read = (ExportFormat, EventFilter);
+
+    fn read(fields: &mut Fields<'_>) -> Option<Self::Read> {
+        let format = fields
+            .optional_parsed("format")
+            .unwrap_or(ExportFormat::JsonLines);
+        Some((format, HistoryQuery::read(fields)?))
+    }
+}
+
+/// Every event that a query finds, as one answer of any length.
+pub(super) async fn export(
+    caller: Caller<Readers>,
+    parameters: Parameters<ExportQuery>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let (selection, (format, filter)) = parameters.read()?;
+    if request.version() < Version::HTTP_11 {
+        let message = "must be HTTP/1.1: in an older one nobody can tell a broken export from a whole one";
+        return Err(Violations::one("version", message).into());
+    }
+    let (service, principal, credential) = caller.into_parts();
+    let mut export = service.export(&principal, credential, selection, filter)?;
+    // What is wrong shows with the first page, while there still is a status to say it with.
+    let first = next_lines(&mut export, format, format.header()).await?;
+    let (pieces, body) = streamed();
+    rt::spawn(send_lines(pieces, export, format, first));
+    let disposition = format!("attachment; filename=\"audit-events.{format}\"");
+    Ok(HttpResponse::Ok()
+        .insert_header((CONTENT_TYPE, format.content_type()))
+        .insert_header((CONTENT_DISPOSITION, disposition))
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .body(body))
+}
+
+/// The lines of the next events behind `lines`; `None` after the last.
+async fn next_lines(
+    export: &mut Export,
+    format: ExportFormat,
+    mut lines: Vec<u8>,
+) -> Result<Option<Bytes>, AppError> {
+    let write = move |events: &[Box<RawValue>]| {
+        format.write(&mut lines, events)?;
+        Ok(Bytes::from(lines))
+    };
+    export.next(write).await
+}
+
+/// Sends page after page. Whatever goes wrong, the body is not ended, so nobody takes a part for the whole.
+async fn send_lines(pieces: Pieces, mut export: Export, format: ExportFormat, first: Option<Bytes>) {
+    let mut lines = first;
+    while let Some(page) = lines {
+        if let Err(Gone) = pieces.send(page).await {
+            log::info!("an export was given up by its client");
+            return;
+        }
+        let next = pieces
+            .unless_gone(next_lines(&mut export, format, Vec::new()))
+            .await;
+        lines = match next {
+            Ok(Ok(next)) => next,
+            Ok(Err(error)) => {
+                log::warn!("an export breaks off: {error}");
+                return;
+            }
+            Err(Gone) => return,
+        };
+    }
+    // The place among the exports is free before the client can ask for the next.
+    drop(export);
+    if let Err(Gone) = pieces.end().await {
+        log::info!("an export was given up by its client");
+    }
+}

@@ -1,0 +1,195 @@
+//! `/api/v1/events/feed`.
+
+use super::events::{FilterQuery, PageQuery};
+use crate::caller::{Caller, Readers};
+use crate::error::ApiError;
+use crate::event_schema::VisibleEvent;
+use crate::event_stream::{EVENT_STREAM, EventStream};
+use crate::input::{Fielded, Parameters};
+use crate::openapi::{Describe, Facts};
+use crate::parameters::WholeNumber;
+use crate::reply::Reply;
+use crate::schema::absent_not_null;
+use crate::streaming::{Gone, Pieces, streamed};
+use actix_web::body::BoxBody;
+use actix_web::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName};
+use actix_web::rt::time::sleep;
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, Responder, rt};
+use audit_app::{AppError, FeedPage, FeedRequest, Follower};
+use audit_domain::Fields;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::time::Duration;
+
+/// How long a request may wait for an event.
+const WAIT_SECONDS_MAX: usize = 60;
+/// After how long without an event a stream says that it is still there: less than the idle limits of proxies.
+const HEARTBEAT_SECONDS: u64 = 15;
+/// How long a stream waits when the service is busy.
+const BUSY_PAUSE_SECONDS: u64 = 1;
+const LAST_EVENT_ID: &str = "last-event-id";
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct FeedBody {
+    #[schemars(with = "Vec<VisibleEvent>")]
+    events: Vec<Box<RawValue>>,
+    /// Where to go on, also when there are no events; never `null`, because the feed has no end.
+    cursor: String,
+    /// Whether more was committed already; the next request then needs no `wait`.
+    has_more: bool,
+}
+
+/// Where to go on, and what to wait for.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct FeedQuery {
+    /// The cursor of an earlier answer to the same query; without it the feed begins with the oldest event.
+    after: Option<String>,
+    /// Seconds for which the answer may wait for an event, when there is none.
+    #[schemars(range(min = 0, max = WAIT_SECONDS_MAX), extend("default" = 0), example = 30)]
+    wait: Option<u32>,
+    #[schemars(flatten)]
+    filter: FilterQuery,
+    #[schemars(flatten)]
+    page: PageQuery,
+}
+
+impl Fielded for FeedQuery {
+    type Read = (FeedRequest, Duration);
+
+    fn read(fields: &mut Fields<'_>) -> Option<Self::Read> {
+        let wait = read_wait(fields);
+        let request = FeedRequest {
+            filter: FilterQuery::read(fields)?,
+            after: fields.optional_text("after", 0, usize::MAX),
+            limit: PageQuery::read(fields)?,
+        };
+        Some((request, wait))
+    }
+}
+
+fn read_wait(fields: &mut Fields<'_>) -> Duration {
+    let wait = fields.optional_parsed::<WholeNumber>("wait");
+    let seconds = match wait.map(|number| number.0) {
+        Some(seconds) if seconds > WAIT_SECONDS_MAX => {
+            fields.violate("wait", format_args!("must be from 0 to {WAIT_SECONDS_MAX}"))
+        }
+        seconds => seconds,
+    };
+    Duration::from_secs(seconds.unwrap_or_default() as u64)
+}
+
+/// One page, or a stream of them.
+pub(super) enum FeedAnswer {
+    Page(Reply<FeedBody>),
+    Stream(HttpResponse),
+}
+
+impl Responder for FeedAnswer {
+    type Body = BoxBody;
+
+    fn respond_to(self, request: &HttpRequest) -> HttpResponse {
+        match self {
+            Self::Page(page) => page.respond_to(request),
+            Self::Stream(response) => response,
+        }
+    }
+}
+
+impl Describe for FeedAnswer {
+    fn describe(facts: &mut Facts) {
+        Reply::<FeedBody>::describe(facts);
+    }
+}
+
+/// The events behind a cursor in the order in which they were committed, as one answer or as a stream.
+pub(super) async fn follow(
+    caller: Caller<Readers>,
+    parameters: Parameters<FeedQuery>,
+    request: HttpRequest,
+) -> Result<FeedAnswer, ApiError> {
+    let (selection, (mut asked, wait)) = parameters.read()?;
+    let is_stream = wants_stream(&request);
+    if let Some(id) = last_event_id(&request).filter(|_| is_stream) {
+        asked.after = Some(id);
+    }
+    let (service, _, credential) = caller.into_parts();
+    let mut follower = service.follow(credential, selection, asked);
+    if is_stream {
+        let first = follower.next(Duration::ZERO).await?;
+        return Ok(FeedAnswer::Stream(event_stream(follower, first)));
+    }
+    let page = follower.next(wait).await?;
+    Ok(FeedAnswer::Page(Reply::ok(FeedBody {
+        events: page.events.into_iter().map(|event| event.json).collect(),
+        cursor: page.cursor,
+        has_more: page.has_more,
+    })))
+}
+
+/// Whether the client names the type of streams. One that takes anything gets an answer that ends.
+fn wants_stream(request: &HttpRequest) -> bool {
+    let accepted = request.headers().get_all(ACCEPT);
+    accepted
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|range| range.split(';').next())
+        .any(|range| range.trim().eq_ignore_ascii_case(EVENT_STREAM))
+}
+
+/// Where a client that comes back was. It knows better than the address that it was given at first.
+fn last_event_id(request: &HttpRequest) -> Option<String> {
+    let id = request.headers().get(LAST_EVENT_ID)?;
+    // What is no text is no cursor either.
+    let id = id.to_str().unwrap_or("?");
+    Some(id.to_owned()).filter(|id| !id.is_empty())
+}
+
+fn event_stream(follower: Follower, first: FeedPage) -> HttpResponse {
+    let (pieces, body) = streamed();
+    rt::spawn(async move {
+        if send_pages(&pieces, follower, first).await.is_ok()
+            && let Err(Gone) = pieces.end().await
+        {
+            log::debug!("a reader of the feed hung up at its end");
+        }
+    });
+    HttpResponse::Ok()
+        .insert_header((CONTENT_TYPE, EVENT_STREAM))
+        .insert_header((CACHE_CONTROL, "no-store"))
+        // Some proxies collect an answer before they pass it on, unless they are told not to.
+        .insert_header((HeaderName::from_static("x-accel-buffering"), "no"))
+        .body(body)
+}
+
+/// What is sent of a page. The page itself is given up: a reader that stalls holds its text, not both.
+fn text_of(stream: &mut EventStream, page: FeedPage) -> Bytes {
+    stream.page(&page).into()
+}
+
+/// Sends page after page until the credential no longer holds or the process is about to end.
+async fn send_pages(pieces: &Pieces, mut follower: Follower, first: FeedPage) -> Result<(), Gone> {
+    let mut stream = EventStream::default();
+    pieces.send(text_of(&mut stream, first)).await?;
+    while !follower.is_stopping() {
+        let next = follower.next(Duration::from_secs(HEARTBEAT_SECONDS));
+        match pieces.unless_gone(next).await? {
+            Ok(page) => pieces.send(text_of(&mut stream, page)).await?,
+            Err(AppError::Unavailable(error)) => {
+                log::warn!("a stream of the feed waits: {error}");
+                pieces.send(EventStream::still_here().into()).await?;
+                pieces
+                    .unless_gone(sleep(Duration::from_secs(BUSY_PAUSE_SECONDS)))
+                    .await?;
+            }
+            Err(error) => {
+                log::debug!("a stream of the feed ends: {error}");
+                return pieces.send(EventStream::end(&error).into()).await;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! CSV: the form (RFC 4180), every field in its column, and nothing that a spreadsheet would run.
+
+use super::{export, exported, store_variety};
+use audit_tests::{DatabaseKind, Organization, event_with, on_both_databases};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What a spreadsheet takes for the beginning of a formula.
+const FORMULAS: [&str; 10] = [
+    "=HYPERLINK(\"https://example.com\")",
+    "+1+1",
+    "-1+1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "＝1",
+    "＋1",
+    "＠1",
+];
+
+/// The records of a text in CSV, read as section 2 of RFC 4180 says.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
+    let mut is_quoted = false;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match (character, is_quoted) {
+            ('"', true) if characters.peek() == Some(&'"') => {
+                characters.next();
+                field.push('"');
+            }
+            ('"', true) => is_quoted = false,
+            ('"', false) if field.is_empty() => is_quoted = true,
+            (',', false) => record.push(std::mem::take(&mut field)),
+            ('\r', false) => {
+                assert_eq!(characters.next(), Some('\n'), "a line ends in CRLF");
+                record.push(std::mem::take(&mut field));
+                records.push(std::mem::take(&mut record));
+            }
+            ('"' | '\n', false) => panic!("{character:?} outside of quotes in {text}"),
+            (character, _) => field.push(character),
+        }
+    }
+    assert!(
+        record.is_empty() && field.is_empty(),
+        "the last line has an end, too"
+    );
+    records
+}
+
+/// The rows by the names of the columns.
+fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut records = records(text);
+    let header = records.remove(0);
+    let row = |record: Vec<String>| {
+        assert_eq!(record.len(), header.len(), "{record:?}");
+        header.iter().cloned().zip(record).collect()
+    };
+    records.into_iter().map(row).collect()
+}
+
+/// What a column must say of an event.
+fn expected(event: &Value, column: &str) -> String {
+    let pointer = match column {
+        "ip_address" | "user_agent" | "location" | "session_id" => format!("/context/{column}"),
+        _ => match column.split_once('_') {
+            Some((party @ ("actor" | "target"), field)) => format!("/{party}/{field}"),
+            _ => format!("/{column}"),
+        },
+    };
+    match event.pointer(&pointer) {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+on_both_databases! {
+    every_field_stands_in_its_column,
+    the_columns_are_those_of_the_documentation,
+    what_stands_between_fields_and_lines_is_quoted,
+    what_looks_like_a_formula_is_text,
+}
+
+fn every_field_stands_in_its_column(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    store_variety(&project);
+    let rows = rows(&export(&project, &[("format", "csv")]));
+    let events = exported(&project, &[]);
+    assert_eq!(rows.len(), events.len());
+    for (row, event) in rows.iter().zip(&events) {
+        for (column, text) in row {
+            assert_eq!(*text, expected(event, column), "{column} of {event}");
+        }
+    }
+    let has_text = |column: &String| rows.iter().any(|row| !row[column].is_empty());
+    let unused: Vec<_> = rows[0].keys().filter(|column| !has_text(column)).collect();
+    assert!(unused.is_empty(), "no event has {unused:?}");
+}
+
+fn the_columns_are_those_of_the_documentation(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let text = export(&project, &[("format", "csv")]);
+    let columns = "id,occurred_at,received_at,action,category,tenant_id,actor_id,actor_type,actor_name,actor_email,\
+                   target_id,target_type,target_name,ip_address,user_agent,location,session_id,idempotency_key,metadata,\
+                   changes,redacted,content_hash\r\n";
+    assert_eq!(text, columns, "an export of nothing is its first line");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/feed.md");
+    let documentation = std::fs::read_to_string(path).expect("read the documentation");
+    let columns = columns.trim_end();
+    assert!(documentation.lines().any(|line| line == columns), "{columns}");
+}
+
+fn what_stands_between_fields_and_lines_is_quoted(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let texts = ["a,b", "say \"hi\"", "\"", "two\r\nlines", "a;b\tc", "é, ☃", " a "];
+    for text in texts {
+        project.store(event_with(
+            json!({"actor": {"name": text}, "target": {"id": text, "type": "t"}}),
+        ));
+    }
+    let mut names: Vec<String> = rows(&export(&project, &[("format", "csv")]))
+        .into_iter()
+        .map(|row| {
+            assert_eq!(row["actor_name"], row["target_id"]);
+            row["actor_name"].clone()
+        })
+        .collect();
+    names.reverse();
+    assert_eq!(names, texts);
+}
+
+fn what_looks_like_a_formula_is_text(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    for formula in FORMULAS {
+        project.store(event_with(json!({
+            "tenant_id": formula,
+            "actor": {"id": formula, "name": formula},
+            "target": {"id": formula, "type": formula, "name": formula},
+            "context": {"user_agent": formula, "location": formula, "session_id": formula},
+            "idempotency_key": formula,
+        })));
+    }
+    let mut rows = rows(&export(&project, &[("format", "csv")]));
+    rows.reverse();
+    for (row, formula) in rows.iter().zip(FORMULAS) {
+        for column in [
+            "tenant_id",
+            "actor_id",
+            "actor_name",
+            "target_id",
+            "target_type",
+            "target_name",
+            "user_agent",
+            "location",
+            "session_id",
+            "idempotency_key",
+        ] {
+            assert_eq!(row[column], format!("'{formula}"), "{column}");
+        }
+    }
+    let stored = exported(&project, &[("format", "jsonl")]);
+    assert_eq!(
+        stored.last().expect("an event")["actor"]["name"],
+        FORMULAS[0],
+        "only CSV is for spreadsheets"
+    );
+}

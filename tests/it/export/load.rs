@@ -1,0 +1,136 @@
+//! What an export may take: memory that does not grow with it, and nobody else's turn.
+
+use super::exported;
+use audit_tests::process::Exit;
+use audit_tests::{
+    Client, Database, DatabaseKind, Deadline, Next, Organization, Server, event, event_with,
+    on_both_databases,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What the sockets between two programs never hold.
+pub(super) const MORE_THAN_SOCKETS_MEBIBYTES: usize = 24;
+/// More than a request takes when nobody stands in its way, on a busy machine.
+const ANSWER_SECONDS_MAX: u64 = 10;
+/// The operating contract.
+const STOP_SECONDS_MAX: u64 = 10;
+
+/// Stores about `mebibytes` MiB in large events and gives how many.
+pub(super) fn store_mebibytes(client: &Client, mebibytes: usize) -> usize {
+    let large = event_with(json!({"metadata": {"padding": "x".repeat(40_000)}}));
+    for _ in 0..mebibytes {
+        client.store_all(vec![large.clone(); 25]);
+    }
+    mebibytes * 25
+}
+
+on_both_databases! {
+    the_memory_of_an_export_does_not_grow_with_it,
+    exports_that_nobody_takes_stand_in_nobodys_way,
+    what_was_there_is_exported_once_while_more_is_stored,
+    a_signal_breaks_off_an_export_that_nobody_takes,
+}
+
+fn the_memory_of_an_export_does_not_grow_with_it(database: DatabaseKind) {
+    const MEBIBYTES: usize = 64;
+    const GROWTH_BYTES_MAX: u64 = 32 << 20;
+    let server = Server::start(&Database::create(database), &[]);
+    let project = Organization::create(&server, "enterprise").project();
+    let count = store_mebibytes(&project, MEBIBYTES);
+    // What storing and reading take at all is there before.
+    project.find(&[("limit", "200")]);
+    for format in ["jsonl", "csv"] {
+        let before = server.memory_bytes();
+        let mut live = project.get("/events/export").query("format", format).open();
+        let (mut lines, mut bytes, mut most) = (0, 0, before);
+        let deadline = Deadline::seconds(300);
+        let end = loop {
+            match live.next_line(deadline) {
+                Next::Line(line) => {
+                    lines += 1;
+                    bytes += line.len();
+                    most = most.max(server.memory_bytes());
+                }
+                end => break end,
+            }
+        };
+        assert_eq!(end, Next::End);
+        assert_eq!(lines, count + usize::from(format == "csv"));
+        assert!(bytes > MEBIBYTES * 1_000_000, "{bytes}");
+        let growth = most - before;
+        assert!(
+            growth < GROWTH_BYTES_MAX,
+            "{growth} bytes for {bytes} bytes of {format}"
+        );
+    }
+}
+
+fn exports_that_nobody_takes_stand_in_nobodys_way(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), &[]);
+    let project = Organization::create(&server, "enterprise").project();
+    let count = store_mebibytes(&project, MORE_THAN_SOCKETS_MEBIBYTES);
+    let mut stalled: Vec<_> = (0..4).map(|_| project.get("/events/export").open()).collect();
+    let started = Instant::now();
+    for _ in 0..20 {
+        let id = project.store(event());
+        assert_eq!(project.find_ids(&[("limit", "1")]), [id]);
+    }
+    let took = started.elapsed();
+    assert!(took < Duration::from_secs(ANSWER_SECONDS_MAX), "{took:?}");
+    let (body, end) = stalled.remove(0).rest(Deadline::seconds(120));
+    assert_eq!(end, Next::End, "it goes on when somebody takes it");
+    let lines = body.iter().filter(|byte| **byte == b'\n').count();
+    assert!((count..=count + 20).contains(&lines), "{lines}");
+}
+
+fn what_was_there_is_exported_once_while_more_is_stored(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), &[]);
+    let project = Organization::create(&server, "enterprise").project();
+    let mut stored = BTreeSet::new();
+    for _ in 0..30 {
+        stored.extend(project.store_all(vec![event(); 100]));
+    }
+    let is_over = AtomicBool::new(false);
+    let events = thread::scope(|scope| {
+        let writers: Vec<_> = (0..4)
+            .map(|_| {
+                let (client, is_over) = (project.with_own_connections(), &is_over);
+                scope.spawn(move || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        client.store_all(vec![event(); 20]);
+                    }
+                })
+            })
+            .collect();
+        let before = server.metric("audit_store_events_total");
+        server.wait_for_metric("audit_store_events_total", before + 100);
+        let events = exported(&project, &[]);
+        assert!(writers.iter().all(|writer| !writer.is_finished()));
+        is_over.store(true, Ordering::Relaxed);
+        events
+    });
+    let id = |event: &Value| event["id"].as_str().expect("an id").to_owned();
+    let ids: BTreeSet<String> = events.iter().map(id).collect();
+    assert_eq!(ids.len(), events.len(), "nothing comes twice");
+    assert!(
+        ids.is_superset(&stored),
+        "{} missing",
+        stored.difference(&ids).count()
+    );
+}
+
+fn a_signal_breaks_off_an_export_that_nobody_takes(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), &[]);
+    let project = Organization::create(&server, "enterprise").project();
+    store_mebibytes(&project, MORE_THAN_SOCKETS_MEBIBYTES);
+    let live = project.get("/events/export").open();
+    server.terminate();
+    let finished = server.wait(Deadline::seconds(STOP_SECONDS_MAX));
+    assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+    let (_, end) = live.rest(Deadline::seconds(30));
+    assert_eq!(end, Next::BrokenOff, "nobody takes a part for the whole");
+}
