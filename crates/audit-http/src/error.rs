@@ -37,6 +37,9 @@ pub enum ApiError {
     /// The connection broke before the body was there.
     #[error("the request body could not be read")]
     IncompleteBody,
+    /// The bodies of other requests fill the memory that there is for bodies.
+    #[error("the service is busy")]
+    Overloaded,
 }
 
 impl From<Violations> for ApiError {
@@ -141,6 +144,7 @@ impl ApiError {
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge,
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
             Self::IncompleteBody => ErrorCode::ValidationError,
+            Self::Overloaded => ErrorCode::Unavailable,
         };
         (code, self.to_string())
     }
@@ -168,7 +172,7 @@ impl ApiError {
                     retry_after_seconds, ..
                 },
             ) => response.insert_header((header::RETRY_AFTER, retry_after_seconds.to_string())),
-            Self::App(AppError::Unavailable(_) | AppError::TooManyExports) => {
+            Self::Overloaded | Self::App(AppError::Unavailable(_) | AppError::TooManyExports) => {
                 response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECONDS.to_string()))
             }
             _ if status == StatusCode::UNAUTHORIZED => {

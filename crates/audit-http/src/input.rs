@@ -1,14 +1,12 @@
 //! Bodies and query strings. Both are only collected while the caller is being authenticated, and read afterwards, so
 //! that somebody without a credential learns nothing but that. What they may hold stands in their types.
 
-use crate::BODY_BYTES_MAX;
+use crate::body::{Body, BodyMemory};
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
 use crate::openapi::{Describe, Facts, Input, SchemaOf};
 use actix_web::dev::Payload;
-use actix_web::error::PayloadError;
-use actix_web::http::header::CONTENT_ENCODING;
-use actix_web::web::Bytes;
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use audit_app::Selection;
 use audit_domain::{Environment, Fields, ProjectId, Violation, Violations, json};
@@ -31,7 +29,7 @@ pub(crate) trait Fielded: JsonSchema {
 
 /// The body of a request that must be JSON as `T` describes it.
 pub(crate) struct JsonBody<T> {
-    bytes: Result<Bytes, ApiError>,
+    body: Result<Body, ApiError>,
     content: PhantomData<T>,
 }
 
@@ -45,37 +43,27 @@ impl<T: 'static> FromRequest for JsonBody<T> {
             .get(CONTENT_ENCODING)
             .is_some_and(|coding| coding.as_bytes() != b"identity");
         let is_json = request.content_type().eq_ignore_ascii_case("application/json") && !is_compressed;
-        let bytes = Bytes::from_request(request, payload);
+        let declared = request.headers().get(CONTENT_LENGTH);
+        let declared = declared.and_then(|length| length.to_str().ok()?.parse().ok());
+        let memory = BodyMemory::of(request);
+        let body = Body::collect(memory, payload.take(), declared.unwrap_or_default());
         Box::pin(async move {
-            let bytes = match bytes.await {
+            let body = match body.await {
                 _ if !is_json => Err(ApiError::UnsupportedMediaType),
-                Ok(bytes) => Ok(bytes),
-                Err(error) => Err(body_error(&error)),
+                body => body,
             };
             Ok(Self {
-                bytes,
+                body,
                 content: PhantomData,
             })
         })
     }
 }
 
-fn body_error(error: &actix_web::Error) -> ApiError {
-    match error.as_error::<PayloadError>() {
-        Some(PayloadError::Overflow) => ApiError::PayloadTooLarge,
-        _ => ApiError::IncompleteBody,
-    }
-}
-
 impl<T> JsonBody<T> {
     /// The text of the body.
-    pub(crate) fn bytes(self) -> Result<Bytes, ApiError> {
-        let bytes = self.bytes?;
-        if bytes.len() > BODY_BYTES_MAX {
-            Err(ApiError::PayloadTooLarge)
-        } else {
-            Ok(bytes)
-        }
+    pub(crate) fn bytes(self) -> Result<Body, ApiError> {
+        self.body
     }
 
     /// Says what a body of this content can be refused with, and what it is.
@@ -84,6 +72,7 @@ impl<T> JsonBody<T> {
             ErrorCode::ValidationError,
             ErrorCode::PayloadTooLarge,
             ErrorCode::UnsupportedMediaType,
+            ErrorCode::Unavailable,
         ]);
         facts.body = Some(content);
     }

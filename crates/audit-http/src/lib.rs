@@ -23,6 +23,7 @@
 //! - Bodies and parameters are looked at after the credential.
 
 mod about;
+mod body;
 mod caller;
 mod client_address;
 mod cors;
@@ -57,15 +58,12 @@ pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// Adds the whole interface to an application.
 pub fn configure(config: &mut web::ServiceConfig, state: web::Data<HttpState>) {
-    config
-        .app_data(state)
-        .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
-        .service(
-            web::scope("")
-                // The last one is the outermost: a page may read errors too.
-                .wrap(middleware::from_fn(rate_limit::with_rate_limit))
-                .wrap(middleware::from_fn(request_id::with_request_id))
-                .wrap(middleware::from_fn(cors::with_cors))
-                .configure(routes::register),
-        );
+    config.app_data(state).service(
+        web::scope("")
+            // The last one is the outermost: a page may read errors too.
+            .wrap(middleware::from_fn(rate_limit::with_rate_limit))
+            .wrap(middleware::from_fn(request_id::with_request_id))
+            .wrap(middleware::from_fn(cors::with_cors))
+            .configure(routes::register),
+    );
 }

@@ -1,5 +1,6 @@
 //! What every handler has at hand.
 
+use crate::body::BodyMemory;
 use crate::client_address::TrustedProxies;
 use crate::metrics::Metrics;
 use crate::rate_limit::{Buckets, RateLimit};
@@ -15,6 +16,7 @@ pub struct HttpState {
     pub(crate) cors_origins: CorsOrigins,
     pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) buckets: Option<Buckets>,
+    pub(crate) body_memory: Arc<BodyMemory>,
 }
 
 /// What the operator has decided about requests.
@@ -55,6 +57,7 @@ impl HttpState {
             cors_origins: options.cors_origins,
             trusted_proxies: options.trusted_proxies,
             buckets: options.rate_limit.map(Buckets::new),
+            body_memory: Arc::default(),
         })
     }
 }

@@ -1,0 +1,199 @@
+//! The bytes of request bodies, and how many of them are in memory at once.
+
+use crate::BODY_BYTES_MAX;
+use crate::error::ApiError;
+use crate::state::HttpState;
+use actix_web::HttpRequest;
+use actix_web::dev::Payload;
+use actix_web::web::{self, Bytes, BytesMut};
+use futures_core::Stream;
+use std::future::poll_fn;
+use std::ops::Deref;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of bodies of all requests together, at most. A body stays until its request is answered, because what is
+/// configured may change meanwhile and the events then have to be read again.
+const BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// How many bytes of bodies are in memory.
+#[derive(Debug, Default)]
+pub(crate) struct BodyMemory {
+    bytes: AtomicUsize,
+}
+
+/// A whole body.
+#[derive(Debug)]
+pub(crate) struct Body {
+    bytes: Bytes,
+    _held: Held,
+}
+
+/// The part of the memory that one body holds.
+#[derive(Debug)]
+struct Held {
+    memory: Arc<BodyMemory>,
+    bytes: usize,
+}
+
+impl BodyMemory {
+    /// That of the application that the request came to.
+    pub(crate) fn of(request: &HttpRequest) -> Arc<Self> {
+        let state = request.app_data::<web::Data<HttpState>>();
+        state.map_or_else(Arc::default, |state| Arc::clone(&state.body_memory))
+    }
+}
+
+impl Held {
+    /// Holds `bytes` more, unless that is more than there may be.
+    fn grow(&mut self, bytes: usize) -> bool {
+        let held = self.memory.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.bytes += bytes;
+        held <= BODIES_BYTES_MAX
+    }
+
+    fn release(&mut self) {
+        self.memory.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.bytes = 0;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl Deref for Body {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Body {
+    /// Collects a body whose `Content-Length` is `declared`, 0 when it says none. What there is no memory for is read to
+    /// its end and thrown away, so that the sender gets the answer.
+    pub(crate) async fn collect(
+        memory: Arc<BodyMemory>,
+        mut payload: Payload,
+        declared: usize,
+    ) -> Result<Self, ApiError> {
+        if declared > BODY_BYTES_MAX {
+            return Err(ApiError::PayloadTooLarge);
+        }
+        let mut held = Held { memory, bytes: 0 };
+        let (mut whole, mut is_refused, mut length) = (Collected::Nothing, false, 0);
+        while let Some(chunk) = poll_fn(|context| Pin::new(&mut payload).poll_next(context)).await {
+            let chunk = chunk.map_err(|_| ApiError::IncompleteBody)?;
+            length += chunk.len();
+            if length > BODY_BYTES_MAX {
+                return Err(ApiError::PayloadTooLarge);
+            }
+            if !is_refused && !held.grow(chunk.len()) {
+                is_refused = true;
+                whole = Collected::Nothing;
+                held.release();
+            }
+            if !is_refused {
+                whole.push(chunk, declared);
+            }
+        }
+        if is_refused {
+            return Err(ApiError::Overloaded);
+        }
+        Ok(Self {
+            bytes: whole.into_bytes(),
+            _held: held,
+        })
+    }
+}
+
+/// Most bodies come in one piece, which is not copied.
+enum Collected {
+    Nothing,
+    One(Bytes),
+    Several(BytesMut),
+}
+
+impl Collected {
+    fn push(&mut self, chunk: Bytes, declared: usize) {
+        *self = match std::mem::replace(self, Self::Nothing) {
+            Self::Nothing => Self::One(chunk),
+            Self::One(first) => {
+                let mut several = BytesMut::with_capacity(declared.max(first.len() + chunk.len()));
+                several.extend_from_slice(&first);
+                several.extend_from_slice(&chunk);
+                Self::Several(several)
+            }
+            Self::Several(mut several) => {
+                several.extend_from_slice(&chunk);
+                Self::Several(several)
+            }
+        };
+    }
+
+    fn into_bytes(self) -> Bytes {
+        match self {
+            Self::Nothing => Bytes::new(),
+            Self::One(bytes) => bytes,
+            Self::Several(bytes) => bytes.freeze(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn collect(memory: &Arc<BodyMemory>, body: Vec<u8>) -> Result<Body, ApiError> {
+        let length = body.len();
+        Body::collect(Arc::clone(memory), Payload::from(Bytes::from(body)), length).await
+    }
+
+    #[actix_web::test]
+    async fn bodies_are_refused_while_others_fill_the_memory() {
+        let memory = Arc::new(BodyMemory::default());
+        let mut bodies = Vec::new();
+        for _ in 0..BODIES_BYTES_MAX / BODY_BYTES_MAX {
+            bodies.push(
+                collect(&memory, vec![b' '; BODY_BYTES_MAX])
+                    .await
+                    .expect("there is room"),
+            );
+        }
+        assert!(matches!(
+            collect(&memory, vec![b' ']).await,
+            Err(ApiError::Overloaded)
+        ));
+        bodies.pop();
+        let body = collect(&memory, b"{}".to_vec())
+            .await
+            .expect("there is room again");
+        assert_eq!(&*body, b"{}");
+        drop((body, bodies));
+        assert_eq!(memory.bytes.load(Ordering::Relaxed), 0);
+    }
+
+    #[actix_web::test]
+    async fn a_body_has_a_largest_size() {
+        let memory = Arc::new(BodyMemory::default());
+        let large = collect(&memory, vec![b' '; BODY_BYTES_MAX + 1]).await;
+        assert!(matches!(large, Err(ApiError::PayloadTooLarge)));
+        let undeclared = Payload::from(Bytes::from(vec![b' '; BODY_BYTES_MAX + 1]));
+        let large = Body::collect(Arc::clone(&memory), undeclared, 0).await;
+        assert!(matches!(large, Err(ApiError::PayloadTooLarge)));
+        assert_eq!(memory.bytes.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn pieces_are_put_together() {
+        let mut collected = Collected::Nothing;
+        for piece in ["ab", "", "c", "d"] {
+            collected.push(Bytes::from_static(piece.as_bytes()), 4);
+        }
+        assert_eq!(collected.into_bytes(), "abcd");
+    }
+}
