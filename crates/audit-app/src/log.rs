@@ -172,9 +172,10 @@ impl AuditLog {
     }
 
     fn checkpoint_of(&self, scope: &Scope) -> Result<String> {
-        let size = self.store.read(|rows| rows.ledger_size(scope.ledger_id))?;
-        let last = size.checked_sub(1);
-        match last {
+        // What the tree has, and not what the ledger says that it holds: somebody may have changed that, and whoever audits
+        // the log is to see what was signed.
+        let tree = self.store.read(|rows| rows.log_frontier(scope.ledger_id))?;
+        match tree.size().checked_sub(1) {
             Some(last) => Ok(self.checkpoint_with(scope.ledger_id, last)?.0),
             None => Ok(self.signed(scope.ledger_id)?.note),
         }

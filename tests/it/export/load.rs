@@ -37,7 +37,7 @@ on_both_databases! {
 
 fn the_memory_of_an_export_does_not_grow_with_it(database: DatabaseKind) {
     const MEBIBYTES: usize = 64;
-    const GROWTH_BYTES_MAX: u64 = 32 << 20;
+    const GROWTH_BYTES_MAX: u64 = 48 << 20;
     let server = Server::start(&Database::create(database), &[]);
     let project = Organization::create(&server, "enterprise").project();
     let count = store_mebibytes(&project, MEBIBYTES);

@@ -190,16 +190,6 @@ impl Case {
         assert_wrong(&self.audit(&[]), what);
     }
 
-    /// That `log audit` says this is wrong, if the server shows the order of the log.
-    pub(crate) fn expect_caught_by_order(&self, what: &str) {
-        if command_line(&["routes"])
-            .success()
-            .contains("/api/v1/events/feed")
-        {
-            self.expect_caught(what);
-        }
-    }
-
     /// The hashes of the log's leaves.
     pub(crate) fn leaves(&self) -> Vec<Hash> {
         self.events.iter().map(leaf_of).collect()
