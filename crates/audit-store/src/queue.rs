@@ -71,7 +71,7 @@ impl Default for QueueLimits {
     fn default() -> Self {
         Self {
             jobs_max: 8_192,
-            bytes_max: 24 * 1024 * 1024,
+            bytes_max: 16 * 1024 * 1024,
         }
     }
 }
