@@ -1,7 +1,7 @@
 //! How often one credential may ask. Off unless configured.
 
 use audit_tests::{
-    Answer, Client, Database, DatabaseKind, Organization, Server, Stream, command_line_with, event,
+    Answer, Client, Database, DatabaseKind, Organization, Server, Stream, assert_settings_refused, event,
     on_both_databases,
 };
 use std::time::Instant;
@@ -204,21 +204,10 @@ fn the_burst_is_a_second_s_worth_unless_configured(database: DatabaseKind) {
 
 #[test]
 fn a_wrong_rate_is_refused() {
-    let database = Database::create(DatabaseKind::Sqlite);
-    let serve = [
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--database-url",
-        database.url(),
-    ];
-    for (name, value) in [
+    assert_settings_refused(&[
         ("AUDIT_RATE_LIMIT_PER_SECOND", "-1"),
         ("AUDIT_RATE_LIMIT_PER_SECOND", "fast"),
         ("AUDIT_RATE_LIMIT_BURST", "0"),
         ("AUDIT_RATE_LIMIT_BURST", "-5"),
-    ] {
-        let refusal = command_line_with(&serve, &[(name, value)]).refusal();
-        assert!(refusal.contains(value), "{name}: {refusal}");
-    }
+    ]);
 }

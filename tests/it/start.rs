@@ -1,8 +1,8 @@
 //! Starting: the first time, again, several at once, and when it cannot.
 
 use audit_tests::{
-    Database, DatabaseKind, Deadline, Organization, Server, command_line, command_line_on, command_line_with,
-    event, on_both_databases, temporary_directory,
+    Database, DatabaseKind, Deadline, Organization, Server, assert_settings_refused, command_line,
+    command_line_on, command_line_with, event, on_both_databases, temporary_directory,
 };
 use serde_json::{Value, json};
 use std::process::Command;
@@ -243,19 +243,8 @@ fn a_wrong_command_line_is_refused() {
 
 #[test]
 fn a_wrong_environment_variable_is_refused() {
-    let database = Database::create(DatabaseKind::Sqlite);
-    let serve = [
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--database-url",
-        database.url(),
-    ];
-    for (name, value) in [
+    assert_settings_refused(&[
         ("AUDIT_DAILY_LIMIT_FREE", "many"),
         ("AUDIT_WRITE_QUEUE_JOBS_MAX", "-1"),
-    ] {
-        let refusal = command_line_with(&serve, &[(name, value)]).refusal();
-        assert!(refusal.contains(value), "{name}: {refusal}");
-    }
+    ]);
 }

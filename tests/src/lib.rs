@@ -47,7 +47,10 @@ pub use live::{EventStream, Live, Next, SentEvent};
 pub use organization::Organization;
 pub use python::{example, run_example, verify_with_library};
 pub use receiver::{Received, Receiver, Reply};
-pub use server::{Finished, Server, command_line, command_line_on, command_line_with, webhook_environment};
+pub use server::{
+    Finished, Server, assert_settings_refused, command_line, command_line_on, command_line_with,
+    serve_refused, webhook_environment,
+};
 pub use signature::{assert_signed, signature, signatures};
 pub use streams::{Stream, address, claim_token, move_by};
 pub use third_parties::{build_go, go, python, run, run_log_sumdb, run_python};

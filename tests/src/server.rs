@@ -130,6 +130,27 @@ pub fn command_line_with(arguments: &[&str], environment: &[(&str, &str)]) -> Fi
     }
 }
 
+/// What `serve` says, with these environment variables, that it does not start with.
+pub fn serve_refused(database: &Database, environment: &[(&str, &str)]) -> String {
+    let serve = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--database-url",
+        database.url(),
+    ];
+    command_line_with(&serve, environment).refusal()
+}
+
+/// Asserts that `serve` starts with none of these environment variables, and says which value is wrong.
+pub fn assert_settings_refused(settings: &[(&str, &str)]) {
+    let database = Database::create(DatabaseKind::Sqlite);
+    for (name, value) in settings {
+        let refusal = serve_refused(&database, &[(name, value)]);
+        assert!(refusal.contains(value), "{name}: {refusal}");
+    }
+}
+
 fn start_process(arguments: &[&str], environment: &[(&str, &str)], clock: Option<&Clock>) -> Process {
     let mut all = clock.map(Clock::prefix).unwrap_or_default();
     all.push(binary().to_owned());

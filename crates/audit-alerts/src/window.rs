@@ -155,11 +155,6 @@ impl GroupState {
         Observed::Fired(self.fire(now))
     }
 
-    /// When the last alert fired.
-    pub fn last_fired_at(&self) -> Option<Timestamp> {
-        self.last_fired_millis.map(Timestamp::from_millis)
-    }
-
     /// From this time on, whatever becomes of the rule, the state is as good as the default and can be deleted. `None`
     /// when it is already. A silence is remembered for the longest cooldown, because a longer one than the present may
     /// be set at any time.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::rows::Rows;
 use crate::schema::alert_rules;
-use audit_domain::{ProjectId, Timestamp};
+use audit_domain::ProjectId;
 use diesel::prelude::*;
 
 /// A rule as it is stored. Words are kept as they are; the application reads them.
@@ -25,13 +25,6 @@ pub struct AlertRuleRow {
     pub revision: i64,
     /// Microseconds since the Unix epoch.
     pub created_at: i64,
-}
-
-impl AlertRuleRow {
-    /// When the rule was made.
-    pub fn made_at(&self) -> Timestamp {
-        Timestamp::from_micros(self.created_at)
-    }
 }
 
 #[expect(

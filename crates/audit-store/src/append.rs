@@ -70,6 +70,21 @@ pub(crate) struct Tokens {
     pub(crate) identity: String,
 }
 
+impl Tokens {
+    /// Of an event of a ledger, with the identity of its idempotency key.
+    pub(crate) fn of(ledger_id: i64, facets: &Facets<'_>, hash: Option<&[u8]>) -> Self {
+        Self {
+            facets: facet_tokens(ledger_id, facets),
+            identity: identity_tokens(ledger_id, hash),
+        }
+    }
+
+    /// All of them, as SQLite's index takes them.
+    pub(crate) fn text(&self) -> String {
+        format!("{} {}", self.facets, self.identity)
+    }
+}
+
 impl NewEvent {
     /// Prepares a record for `destination`. `facets` are those of the redacted event; `idempotency` is the key with
     /// the digest of the event as it was sent.
@@ -87,10 +102,7 @@ impl NewEvent {
             .as_ref()
             .map(|idempotency| idempotency.hash.as_slice());
         Self {
-            tokens: Tokens {
-                facets: facet_tokens(destination.ledger_id.0, facets),
-                identity: identity_tokens(destination.ledger_id.0, hash),
-            },
+            tokens: Tokens::of(destination.ledger_id.0, facets, hash),
             action: facets.action.to_string(),
             record,
             idempotency,
@@ -144,6 +156,14 @@ pub(crate) struct AppendRequest {
     pub(crate) destination: Destination,
     pub(crate) events: Vec<NewEvent>,
     pub(crate) origin: Origin,
+}
+
+impl AppendRequest {
+    /// The identities of the idempotency keys of its events.
+    pub(crate) fn key_hashes(&self) -> impl Iterator<Item = KeyHash> {
+        let keys = self.events.iter().filter_map(|event| event.idempotency);
+        keys.map(|key| key.hash)
+    }
 }
 
 /// Decides what becomes of requests and writes it, within a transaction. `memory` is what SQLite's writer has of its own

@@ -149,7 +149,8 @@ impl Queue {
         }
     }
 
-    /// Takes what to do next, waiting for it, as long as `patience` if that is given; `None` when the queue is closed and everything in it is done.
+    /// Takes what to do next, waiting for it, as long as `patience` if that is given; `None` when the queue is closed and
+    /// everything in it is done.
     ///
     /// Everything that waits is taken at once, up to the size of a commit: the longer commits take, the more each
     /// of them carries. Transactions and appends take turns, so that neither can keep the other waiting.

@@ -4,7 +4,7 @@ use super::{Case, assert_wrong, audit, stop, store_events};
 use audit_tests::process::Exit;
 use audit_tests::{
     Database, DatabaseKind, Organization, Server, command_line_on, command_line_with, on_both_databases,
-    temporary_directory,
+    serve_refused, temporary_directory,
 };
 
 const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -55,14 +55,7 @@ fn an_encrypted_key_is_opened_by_its_key_alone(database: DatabaseKind) {
         assert_eq!(finished.exit, Exit::Code(2), "nobody can tell: {finished:?}");
         finished.refusal();
     }
-    let serve = [
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--database-url",
-        database.url(),
-    ];
-    let refused = command_line_with(&serve, &[("AUDIT_ENCRYPTION_KEY", OTHER_KEY)]).refusal();
+    let refused = serve_refused(&database, &[("AUDIT_ENCRYPTION_KEY", OTHER_KEY)]);
     assert!(refused.contains("AUDIT_ENCRYPTION_KEY does not fit"), "{refused}");
     // Who knows the public key from elsewhere needs no secret to verify.
     command_line_on(&database, &["log", "verify", "--verifier-key", &key]).success();

@@ -3,7 +3,7 @@
 use super::attempts;
 use audit_tests::{
     Answer, Database, DatabaseKind, Deadline, Organization, Receiver, Server, Subscription,
-    command_line_with, on_both_databases, temporary_directory, webhook_environment,
+    on_both_databases, serve_refused, temporary_directory, webhook_environment,
 };
 use serde_json::{Value, json};
 
@@ -186,14 +186,7 @@ fn certificates_that_cannot_be_used_are_said_clearly() {
     std::fs::write(&not_pem, "no certificate").expect("write a file");
     for path in [not_pem, directory.join("missing.pem")] {
         let path = path.to_str().expect("a path in UTF-8");
-        let serve = [
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--database-url",
-            database.url(),
-        ];
-        let refusal = command_line_with(&serve, &[("AUDIT_WEBHOOK_CA_FILE", path)]).refusal();
+        let refusal = serve_refused(&database, &[("AUDIT_WEBHOOK_CA_FILE", path)]);
         assert_eq!(refusal.lines().count(), 1, "one clear line: {refusal}");
         let is_named = refusal.contains(path) || refusal.contains("--webhook-ca-file");
         assert!(is_named, "it says which setting is wrong: {refusal}");

@@ -1,8 +1,8 @@
 //! Secrets: sealed in the database when there is a key, and never in a log.
 
 use audit_tests::{
-    Database, DatabaseKind, Deadline, Reply, Server, Subscription, assert_signed, command_line_with,
-    on_both_databases, webhook_environment,
+    Database, DatabaseKind, Deadline, Reply, Server, Subscription, assert_signed, on_both_databases,
+    serve_refused, webhook_environment,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -26,15 +26,8 @@ fn stop(server: Server) {
 
 /// Asserts that a server with this key does not start, and says why in one line that does not tell the key.
 fn assert_refused(database: &Database, key: Option<&str>) {
-    let serve = [
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--database-url",
-        database.url(),
-    ];
     let environment: Vec<(&str, &str)> = key.map(|key| ("AUDIT_ENCRYPTION_KEY", key)).into_iter().collect();
-    let refusal = command_line_with(&serve, &environment).refusal();
+    let refusal = serve_refused(database, &environment);
     assert_eq!(refusal.lines().count(), 1, "one clear line: {refusal}");
     if let Some(key) = key.filter(|key| !key.is_empty()) {
         assert!(!refusal.contains(key), "{refusal}");

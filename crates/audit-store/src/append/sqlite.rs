@@ -60,14 +60,7 @@ impl SqliteMemory {
             let Some(head) = heads.get(&ledger_id) else {
                 continue;
             };
-            let hashes = || {
-                request
-                    .events
-                    .iter()
-                    .filter_map(|event| event.idempotency)
-                    .map(|key| key.hash)
-            };
-            if hashes().next().is_none() {
+            if request.key_hashes().next().is_none() {
                 continue;
             }
             let keys = self.keys.entry(ledger_id).or_default();
@@ -76,7 +69,7 @@ impl SqliteMemory {
                 self.tail.index(connection)?;
                 keys.catch_up(connection, ledger_id, head.size)?;
             }
-            for hash in hashes().filter(|hash| keys.filter.may_hold(hash)) {
+            for hash in request.key_hashes().filter(|hash| keys.filter.may_hold(hash)) {
                 let known = match self.tail.known(ledger_id, hash) {
                     Some(known) => Some(known),
                     None => look_up_key(connection, ledger_id, &hash)?,
@@ -138,16 +131,11 @@ pub(crate) fn find_keys(
     connection: &mut SqliteConnection,
     requests: &[AppendRequest],
 ) -> Result<HashMap<(LedgerId, KeyHash), KnownKey>> {
-    tail::index(connection, &HashMap::new(), Vec::new())?;
+    tail::index_all(connection)?;
     let mut found = HashMap::new();
     for request in requests {
         let ledger_id = request.destination.ledger_id;
-        for hash in request
-            .events
-            .iter()
-            .filter_map(|event| event.idempotency)
-            .map(|key| key.hash)
-        {
+        for hash in request.key_hashes() {
             if let Some(known) = look_up_key(connection, ledger_id, &hash)? {
                 found.insert((ledger_id, hash), known);
             }
@@ -235,10 +223,9 @@ pub(crate) fn write(
             })
             .execute(connection)?;
     }
-    let tokens = |row: &NewRow| format!("{} {}", row.tokens.facets, row.tokens.identity);
     let filed = placed
         .iter()
-        .map(|(position, row)| (*position, tokens(row)))
+        .map(|(position, row)| (*position, row.tokens.text()))
         .collect();
     match memory {
         Some(memory) => memory.tail.add(connection, filed)?,

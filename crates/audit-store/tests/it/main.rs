@@ -6,10 +6,12 @@ mod finding;
 mod tail;
 
 use audit_domain::{
-    Clock, Environment, Event, EventId, OrganizationId, Plan, ProjectId, Record, Stamp, Timestamp,
+    Clock, Environment, Event, EventFilter, EventId, OrganizationId, PageLimit, Plan, ProjectId, Record,
+    Stamp, Timestamp,
 };
 use audit_store::{
-    Appended, DatabaseUrl, Destination, NewEvent, Organization, Project, Store, StoreError, StoreOptions,
+    Appended, DatabaseUrl, Destination, EventQuery, NewEvent, Organization, Project, Store, StoreError,
+    StoreOptions,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -107,4 +109,20 @@ pub(crate) fn append(store: &Store, destination: &Destination, events: Vec<NewEv
         .append_blocking(destination.clone(), events)
         .expect("the events are stored")
         .events
+}
+
+/// How many events of a ledger a filter finds, up to a page.
+pub(crate) fn count(store: &Store, to: &Destination, filter: EventFilter) -> usize {
+    let query = EventQuery {
+        ledger_id: to.ledger_id,
+        filter,
+        tier: None,
+        after: None,
+        limit: PageLimit::new(200).expect("a valid limit"),
+    };
+    store
+        .read(|rows| rows.events(&query))
+        .expect("the events are read")
+        .events
+        .len()
 }

@@ -1,8 +1,8 @@
 //! Events that are stored and not in the index yet.
 
-use crate::{NOW, append, create_project, open, open_with, prepare};
-use audit_domain::{EventFilter, PageLimit};
-use audit_store::{Appended, Destination, EventQuery, Store, StoreOptions};
+use crate::{NOW, append, count, create_project, open, open_with, prepare};
+use audit_domain::EventFilter;
+use audit_store::{Appended, Store, StoreOptions};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -76,21 +76,6 @@ fn numbered(number: usize) -> Value {
         "target": {"id": "o", "type": "document", "name": "Plan B"},
         "idempotency_key": format!("k{number}"),
     })
-}
-
-fn count(store: &Store, to: &Destination, filter: EventFilter) -> usize {
-    let query = EventQuery {
-        ledger_id: to.ledger_id,
-        filter,
-        tier: None,
-        after: None,
-        limit: PageLimit::new(200).expect("a valid limit"),
-    };
-    store
-        .read(|rows| rows.events(&query))
-        .expect("the events are read")
-        .events
-        .len()
 }
 
 #[test]

@@ -8,11 +8,12 @@
 //! that runs beside, reads what they are to be filed under from the events themselves.
 
 use super::{Idempotency, KeyHash, KnownKey, LedgerId, NewRow};
+use crate::append::Tokens;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::query::sqlite::stored_event;
 use crate::schema::sqlite::{event_index, event_order, event_tail, events};
-use crate::tokens::{facet_tokens, identity_tokens};
+use crate::tokens::identity_tokens;
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
 use std::borrow::Cow;
@@ -136,6 +137,11 @@ pub(crate) fn index(
     Ok(())
 }
 
+/// Files all that is in the tail, for who did not leave it there.
+pub(crate) fn index_all(connection: &mut SqliteConnection) -> Result<()> {
+    index(connection, &HashMap::new(), Vec::new())
+}
+
 /// Files what a process that was killed has left in the tail.
 pub(crate) fn index_abandoned(connection: &mut AnyConnection) -> Result<()> {
     let is_left = match connection {
@@ -146,7 +152,7 @@ pub(crate) fn index_abandoned(connection: &mut AnyConnection) -> Result<()> {
         return Ok(());
     }
     connection.write_transaction(|connection| match connection {
-        AnyConnection::Sqlite(sqlite) => index(sqlite, &HashMap::new(), Vec::new()),
+        AnyConnection::Sqlite(sqlite) => index_all(sqlite),
         AnyConnection::Postgres(_) => Ok(()),
     })
 }
@@ -168,20 +174,21 @@ fn tokens_of(connection: &mut SqliteConnection, position: i64) -> Result<String>
         .select(event_order::idempotency_hash)
         .get_result(connection)
         .optional()?;
-    let identity = identity_tokens(ledger_id, hash.flatten().as_deref());
+    let hash = hash.flatten();
+    let identity = || identity_tokens(ledger_id, hash.as_deref());
     let event = match stored_event(connection, position) {
         Ok(event) => event,
         Err(StoreError::Damaged { what }) => {
             log::error!("an event that was to be indexed has a damaged {what}");
-            return Ok(identity);
+            return Ok(identity());
         }
         Err(error) => return Err(error),
     };
     match event.facets() {
-        Ok(facets) => Ok(format!("{} {identity}", facet_tokens(ledger_id, &facets))),
+        Ok(facets) => Ok(Tokens::of(ledger_id, &facets, hash.as_deref()).text()),
         Err(error) => {
             log::error!("an event that was to be indexed is damaged: {error}");
-            Ok(identity)
+            Ok(identity())
         }
     }
 }
