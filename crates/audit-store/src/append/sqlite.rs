@@ -22,6 +22,8 @@ diesel::infix_operator!(Matches, " MATCH ", diesel::sql_types::Bool);
 #[derive(Debug, Default)]
 pub(crate) struct SqliteMemory {
     keys: HashMap<LedgerId, LedgerKeys>,
+    /// The ledgers whose keys the transaction under way has read, with where they ended before.
+    caught_up: Vec<(LedgerId, i64)>,
     pub(crate) tail: Tail,
 }
 
@@ -67,6 +69,7 @@ impl SqliteMemory {
             if keys.seq_end != head.size {
                 // What somebody else has stored is looked up in the index.
                 self.tail.index(connection)?;
+                self.caught_up.push((ledger_id, keys.seq_end));
                 keys.catch_up(connection, ledger_id, head.size)?;
             }
             for hash in request.key_hashes().filter(|hash| keys.filter.may_hold(hash)) {
@@ -83,6 +86,7 @@ impl SqliteMemory {
     /// Takes note of what was committed.
     pub(crate) fn committed(&mut self, rows: &[NewRow]) {
         self.tail.committed(rows);
+        self.caught_up.clear();
         for row in rows {
             if let Some(keys) = self
                 .keys
@@ -100,6 +104,12 @@ impl SqliteMemory {
     /// Forgets what a transaction changed that was not committed.
     pub(crate) fn rolled_back(&mut self) {
         self.tail.rolled_back();
+        // The filter may hold what it likes, but the keys that it rules in are in the index only when that was committed.
+        for (ledger_id, seq_end) in self.caught_up.drain(..) {
+            if let Some(keys) = self.keys.get_mut(&ledger_id) {
+                keys.seq_end = seq_end;
+            }
+        }
     }
 }
 

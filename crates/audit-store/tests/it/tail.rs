@@ -2,7 +2,7 @@
 
 use crate::{NOW, append, count, create_project, open, open_with, prepare};
 use audit_domain::EventFilter;
-use audit_store::{Appended, Store, StoreOptions};
+use audit_store::{Appended, Store, StoreError, StoreOptions};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -141,4 +141,28 @@ fn enough_rows_are_indexed_with_all_that_was_left() {
     };
     assert_eq!(count(&store, &one, actor.clone()), 1);
     assert_eq!(count(&store, &two, actor), 1);
+}
+
+/// What another process left is indexed by whoever needs to know its keys; when that is undone, it has to be done again.
+#[test]
+fn a_key_in_the_tail_of_another_process_is_known_after_a_commit_that_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (open_patient(folder.path()), open_patient(folder.path()));
+    let to = create_project(&one, 1);
+    let event = |number| vec![prepare(&to, &numbered(number), NOW, 1)];
+    let stored = append(&one, &to, event(1));
+    let Appended::Stored(id) = stored[0] else {
+        panic!("{stored:?}")
+    };
+    let mut connection = connect(folder.path());
+    connection
+        .batch_execute("CREATE TRIGGER refuse BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'refused'); END")
+        .unwrap();
+    let refused = two.append_blocking(to.clone(), event(2));
+    assert!(
+        matches!(refused, Err(StoreError::Unreachable(_))),
+        "{refused:?}"
+    );
+    connection.batch_execute("DROP TRIGGER refuse").unwrap();
+    assert_eq!(append(&two, &to, event(1)), [Appended::Repeated(id)]);
 }
