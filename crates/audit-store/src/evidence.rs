@@ -3,7 +3,7 @@
 use crate::append::LedgerId;
 use crate::connection::AnyConnection;
 use crate::error::Result;
-use crate::query::sqlite::{first_position, position_after};
+use crate::query::sqlite::{SEQ_END, entry, first_position, ledger_and_seq, position_after};
 use crate::rows::Rows;
 use crate::schema::{postgres, sqlite};
 use audit_domain::Timestamp;
@@ -39,25 +39,28 @@ fn on_sqlite(
     start: Timestamp,
     end: Timestamp,
 ) -> Result<Vec<u64>> {
-    use sqlite::events;
+    use sqlite::event_times;
     // Events keep milliseconds: the first at or after `start` is in the millisecond that is not before it.
     let mut next = first_position(-(-start.as_micros()).div_euclid(1_000));
     let end = position_after(first_position(end.as_millis()));
     let mut seqs = Vec::new();
     loop {
-        let rows: Vec<(i64, i64)> = events::table
-            .filter(events::position.ge(next))
-            .filter(events::position.lt(end))
-            .filter(events::ledger_id.eq(ledger_id.0))
-            .order(events::position)
+        let rows: Vec<(i64, i64)> = event_times::table
+            .filter(event_times::position.ge(next))
+            .filter(event_times::position.lt(end))
+            .filter(event_times::entry.ge(entry(ledger_id, 0)))
+            .filter(event_times::entry.lt(entry(ledger_id, SEQ_END)))
+            .order(event_times::position)
             .limit(READ_ROWS_MAX)
-            .select((events::position, events::seq))
             .load(connection)?;
         let Some((last, _)) = rows.last() else {
             return Ok(seqs);
         };
         next = last + 1;
-        seqs.extend(rows.into_iter().map(|(_, seq)| seq.cast_unsigned()));
+        seqs.extend(
+            rows.into_iter()
+                .map(|(_, entry)| ledger_and_seq(entry).1.cast_unsigned()),
+        );
     }
 }
 

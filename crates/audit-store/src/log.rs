@@ -189,13 +189,12 @@ fn content_hashes(
     let (start, end) = (seqs.start.cast_signed(), seqs.end.cast_signed());
     let rows: Vec<Vec<u8>> = match connection {
         AnyConnection::Sqlite(sqlite) => {
-            use crate::schema::sqlite::{event_order, events};
-            event_order::table
-                .inner_join(events::table.on(events::position.eq(event_order::position)))
-                .filter(event_order::ledger_id.eq(ledger_id.0))
-                .filter(event_order::seq.ge(start))
-                .filter(event_order::seq.lt(end))
-                .order(event_order::seq)
+            use crate::query::sqlite::entry;
+            use crate::schema::sqlite::events;
+            events::table
+                .filter(events::entry.ge(entry(ledger_id, start)))
+                .filter(events::entry.lt(entry(ledger_id, end)))
+                .order(events::entry)
                 .select(events::content_hash)
                 .load(sqlite)?
         }

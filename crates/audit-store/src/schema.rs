@@ -234,10 +234,9 @@ pub(crate) mod sqlite {
     use super::ledgers;
 
     diesel::table! {
-        events (position) {
+        events (entry) {
+            entry -> BigInt,
             position -> BigInt,
-            ledger_id -> BigInt,
-            seq -> BigInt,
             id -> Binary,
             content_hash -> Binary,
             sent_digest -> Nullable<Binary>,
@@ -247,19 +246,18 @@ pub(crate) mod sqlite {
     }
 
     diesel::table! {
-        event_order (ledger_id, seq) {
-            ledger_id -> BigInt,
-            seq -> BigInt,
-            position -> BigInt,
-            idempotency_hash -> Nullable<Binary>,
-        }
+        event_times (position) { position -> BigInt, entry -> BigInt, }
     }
-
-    diesel::allow_tables_to_appear_in_same_query!(events, event_order, event_ids, ledgers);
 
     diesel::table! {
-        event_ids (ledger_id, id) { ledger_id -> BigInt, id -> Binary, position -> BigInt, }
+        event_ids (ledger_id, id) { ledger_id -> BigInt, id -> Binary, entry -> BigInt, }
     }
+
+    diesel::table! {
+        event_keys (ledger_id, first_seq) { ledger_id -> BigInt, first_seq -> BigInt, hashes -> Binary, }
+    }
+
+    diesel::allow_tables_to_appear_in_same_query!(events, event_times, event_ids, ledgers);
 
     diesel::table! {
         event_tail (id) { id -> BigInt, positions -> Binary, }

@@ -238,18 +238,12 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn delete(kind: DatabaseKind, condition: &str) -> String {
     match kind {
         DatabaseKind::Postgres => format!("DELETE FROM events WHERE LEDGER AND {condition}"),
-        DatabaseKind::Sqlite => format!(
-            "DELETE FROM event_ids WHERE position IN (SELECT position FROM event_order WHERE LEDGER AND {condition});
-             DELETE FROM events WHERE position IN (SELECT position FROM event_order WHERE LEDGER AND {condition});
-             DELETE FROM event_order WHERE LEDGER AND {condition}"
-        ),
-    }
-}
-
-/// The table with the order of the log.
-pub(crate) fn order_table(kind: DatabaseKind) -> &'static str {
-    match kind {
-        DatabaseKind::Postgres => "events",
-        DatabaseKind::Sqlite => "event_order",
+        DatabaseKind::Sqlite => {
+            let entries = format!("entry IN (SELECT entry FROM events WHERE LEDGER AND {condition})");
+            format!(
+                "DELETE FROM event_ids WHERE {entries}; DELETE FROM event_times WHERE {entries};
+                 DELETE FROM events WHERE {entries}"
+            )
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Somebody changes the database, and `log verify` names the event.
 
-use super::{Case, canonical, delete, id_bytes, order_table, quoted};
+use super::{Case, canonical, delete, id_bytes, quoted};
 use audit_domain::ContentHash;
 use audit_tests::{DatabaseKind, on_both_databases};
 use serde_json::json;
@@ -97,14 +97,28 @@ fn an_event_that_was_added_is_found(database: DatabaseKind) {
     }
 }
 
-/// Statements that put an event of SQLite into both orders.
+/// Statements that list an event of SQLite by its time and by its id.
 fn enlist(seq: usize) -> String {
     format!(
-        "INSERT INTO event_order (ledger_id, seq, position)
-         SELECT ledger_id, seq, position FROM events WHERE LEDGER AND seq = {seq};
-         INSERT INTO event_ids (ledger_id, id, position)
-         SELECT ledger_id, id, position FROM events WHERE LEDGER AND seq = {seq}"
+        "INSERT INTO event_times (position, entry) SELECT position, entry FROM events WHERE LEDGER AND seq = {seq};
+         INSERT INTO event_ids (ledger_id, id, entry) SELECT ledger_id, id, entry FROM events WHERE LEDGER AND seq = {seq}"
     )
+}
+
+/// Statements that give an event another place in the log, with all that leads to it.
+fn move_event(kind: DatabaseKind, from: i64, to: i64) -> String {
+    match kind {
+        DatabaseKind::Postgres => format!("UPDATE events SET seq = {to} WHERE LEDGER AND seq = {from};"),
+        DatabaseKind::Sqlite => ["event_times", "event_ids", "events"]
+            .iter()
+            .map(|table| {
+                format!(
+                    "UPDATE {table} SET entry = entry + {to} - {from}
+                     WHERE entry = (SELECT (id << 40) + {from} FROM ledgers WHERE HEAD);"
+                )
+            })
+            .collect(),
+    }
 }
 
 /// A statement that adds an event of which nothing but its being there is wrong: its id, text, hash and times agree.
@@ -127,8 +141,8 @@ fn forgery(case: &Case, seq: usize) -> String {
     );
     match case.database.kind() {
         DatabaseKind::Sqlite => format!(
-            "INSERT INTO events (position, ledger_id, seq, id, content_hash, redacted, body)
-             SELECT position + 500, ledger_id, {seq}, {id}, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
+            "INSERT INTO events (entry, position, id, content_hash, redacted, body)
+             SELECT (ledger_id << 40) + {seq}, position + 500, {id}, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
         ),
         DatabaseKind::Postgres => format!(
             "INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, redacted, tokens, body)
@@ -140,15 +154,10 @@ fn forgery(case: &Case, seq: usize) -> String {
 fn an_event_that_was_inserted_is_found(database: DatabaseKind) {
     let case = Case::fresh(database);
     // Everything behind moves by one place.
-    let order = order_table(database);
-    case.tamper(&format!(
-        "UPDATE {order} SET seq = -seq - 1 WHERE LEDGER AND seq >= 100;
-         UPDATE {order} SET seq = -seq WHERE LEDGER AND seq < 0;
-         UPDATE ledgers SET size = size + 1 WHERE HEAD"
-    ));
-    if database == DatabaseKind::Sqlite {
-        case.tamper("UPDATE events SET seq = seq + 1 WHERE LEDGER AND seq >= 100");
-    }
+    let moved = (100..super::EVENTS as i64).rev();
+    let moves: String = moved.map(|seq| move_event(database, seq, seq + 1)).collect();
+    case.tamper(&moves)
+        .tamper("UPDATE ledgers SET size = size + 1 WHERE HEAD");
     case.tamper(&forgery(&case, 100));
     if database == DatabaseKind::Sqlite {
         case.tamper(&enlist(100));
@@ -158,16 +167,10 @@ fn an_event_that_was_inserted_is_found(database: DatabaseKind) {
 }
 
 fn swapped_events_are_found(database: DatabaseKind) {
-    let swap = |case: &Case, one: usize, other: usize| {
-        for table in ["events", order_table(database)] {
-            let move_to =
-                |from: i64, to: i64| format!("UPDATE {table} SET seq = {to} WHERE LEDGER AND seq = {from};");
-            let (one, other) = (one as i64, other as i64);
-            case.tamper(&[move_to(one, -1), move_to(other, one), move_to(-1, other)].concat());
-            if database == DatabaseKind::Postgres {
-                return;
-            }
-        }
+    let swap = |case: &Case, one: i64, other: i64| {
+        let away = 1 << 20;
+        let moves = [(one, away), (other, one), (away, other)];
+        case.tamper(&moves.map(|(from, to)| move_event(database, from, to)).concat());
     };
     let case = Case::fresh(database);
     swap(&case, 10, 20);
@@ -194,7 +197,7 @@ fn an_event_whose_columns_say_something_else_is_found(database: DatabaseKind) {
     match database {
         DatabaseKind::Postgres => case.tamper(&format!("UPDATE events SET id = {other} WHERE LEDGER AND seq = 17")),
         DatabaseKind::Sqlite => case.tamper(&format!(
-            "UPDATE event_ids SET id = {other} WHERE position = (SELECT position FROM event_order WHERE LEDGER AND seq = 17);
+            "UPDATE event_ids SET id = {other} WHERE entry = (SELECT entry FROM events WHERE LEDGER AND seq = 17);
              UPDATE events SET id = {other} WHERE LEDGER AND seq = 17"
         )),
     };
@@ -206,10 +209,9 @@ fn an_event_whose_columns_say_something_else_is_found(database: DatabaseKind) {
             case.tamper("UPDATE events SET occurred_at = occurred_at - 3600000000 WHERE LEDGER AND seq = 270")
         }
         DatabaseKind::Sqlite => case.tamper(
-            "UPDATE event_ids SET position = position - (3600000 << 20)
-             WHERE position = (SELECT position FROM event_order WHERE LEDGER AND seq = 270);
-             UPDATE events SET position = position - (3600000 << 20) WHERE LEDGER AND seq = 270;
-             UPDATE event_order SET position = position - (3600000 << 20) WHERE LEDGER AND seq = 270",
+            "UPDATE event_times SET position = position - (3600000 << 20)
+             WHERE entry = (SELECT entry FROM events WHERE LEDGER AND seq = 270);
+             UPDATE events SET position = position - (3600000 << 20) WHERE LEDGER AND seq = 270",
         ),
     };
     case.expect_named_by_id(270, "order of time");
@@ -220,15 +222,26 @@ fn a_row_that_leads_elsewhere_is_found(database: DatabaseKind) {
     if database == DatabaseKind::Postgres {
         return;
     }
+    for (table, problem) in [
+        ("event_ids", "event_ids.entry"),
+        ("event_times", "event_times.entry"),
+    ] {
+        let case = Case::fresh(database);
+        case.tamper(&format!(
+            "UPDATE {table} SET entry = (SELECT entry FROM events WHERE LEDGER AND seq = 5)
+             WHERE entry = (SELECT entry FROM events WHERE LEDGER AND seq = 17)"
+        ));
+        case.expect_named_by_id(17, problem);
+    }
     let case = Case::fresh(database);
     case.tamper(
-        "UPDATE event_ids SET position = (SELECT position FROM event_order WHERE LEDGER AND seq = 5)
-         WHERE position = (SELECT position FROM event_order WHERE LEDGER AND seq = 17)",
+        "INSERT INTO event_times (position, entry) SELECT position + 500, entry FROM events WHERE LEDGER AND seq = 17",
     );
-    case.expect_named_by_id(17, "event_ids.position");
-    let case = Case::fresh(database);
-    case.tamper("UPDATE events SET seq = 1000 WHERE LEDGER AND seq = 17");
-    case.expect_named_by_id(17, "events.seq");
+    let findings = case.findings();
+    assert!(
+        findings[0]["problem"].to_string().contains("its time is listed"),
+        "{findings:?}"
+    );
     let case = Case::fresh(database);
     case.tamper("DELETE FROM events WHERE LEDGER AND seq = 17");
     case.expect_named(17, "it was removed");

@@ -43,8 +43,8 @@ pub enum Problem {
     /// An event is there that was never appended.
     #[error("it was added past the log")]
     Added,
-    /// The event's id is listed, and leads to no such event.
-    #[error("its id is listed, and it is not there")]
+    /// A list of ids or of times leads to an event that is not there.
+    #[error("its id or its time is listed, and it is not there")]
     Gone,
     /// One of some events is not what was appended.
     #[error("at least one of them is not the event that was appended there")]

@@ -7,8 +7,8 @@ use super::{AppendRequest, Idempotency, KeyHash, LedgerId};
 use crate::error::{Result, StoreError};
 use crate::key_filter::KeyFilter;
 use crate::ledgers::{self, KnownActions};
-use crate::query::sqlite::{first_position, position_after};
-use crate::schema::sqlite::{event_ids, event_index, event_order, events};
+use crate::query::sqlite::{entry, first_position, ledger_and_seq, position_after};
+use crate::schema::sqlite::{event_ids, event_index, event_keys, event_times, events};
 use crate::tokens::{Kind, Term, fts5_expression, token};
 use audit_domain::{EventId, SentDigest};
 use diesel::prelude::*;
@@ -27,6 +27,9 @@ pub(crate) struct SqliteMemory {
     pub(crate) tail: Tail,
 }
 
+/// Stands for an event without a key in [`event_keys`].
+const NO_KEY: KeyHash = [0; 16];
+
 /// The keys of one ledger, up to a sequence number.
 #[derive(Debug, Default)]
 struct LedgerKeys {
@@ -38,9 +41,8 @@ struct LedgerKeys {
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
 struct EventRow<'a> {
+    entry: i64,
     position: i64,
-    ledger_id: i64,
-    seq: i64,
     id: &'a [u8],
     content_hash: &'a [u8],
     sent_digest: Option<&'a [u8]>,
@@ -117,18 +119,21 @@ impl LedgerKeys {
     /// Reads the keys that are stored and not in the filter: all of them after a start, and what another process (an
     /// import) has stored since.
     fn catch_up(&mut self, connection: &mut SqliteConnection, ledger_id: LedgerId, size: i64) -> Result<()> {
-        let hashes = event_order::table
-            .filter(event_order::ledger_id.eq(ledger_id.0))
-            .filter(event_order::seq.ge(self.seq_end))
-            .filter(event_order::seq.lt(size))
-            .select(event_order::idempotency_hash)
-            .load_iter::<Option<Vec<u8>>, diesel::connection::DefaultLoadingMode>(connection)?;
-        for hash in hashes {
-            if let Some(hash) = hash? {
-                let hash = KeyHash::try_from(hash).map_err(|_| StoreError::Damaged {
-                    what: "idempotency hash",
-                })?;
-                self.filter.insert(&hash);
+        let commits = event_keys::table
+            .filter(event_keys::ledger_id.eq(ledger_id.0))
+            .filter(event_keys::first_seq.ge(self.seq_end))
+            .filter(event_keys::first_seq.lt(size))
+            .select(event_keys::hashes)
+            .load_iter::<Vec<u8>, diesel::connection::DefaultLoadingMode>(connection)?;
+        for hashes in commits {
+            let hashes = hashes?;
+            let (hashes, []) = hashes.as_chunks() else {
+                return Err(StoreError::Damaged {
+                    what: "list of idempotency hashes",
+                });
+            };
+            for hash in hashes.iter().filter(|hash| **hash != NO_KEY) {
+                self.filter.insert(hash);
             }
         }
         self.seq_end = size;
@@ -169,19 +174,17 @@ fn look_up_key(
         .select(event_index::rowid)
         .load::<i64>(connection)?;
     for position in candidates {
-        let row = events::table
+        let row = event_times::table
             .find(position)
-            .select((events::ledger_id, events::seq, events::id, events::sent_digest))
-            .get_result::<(i64, i64, Vec<u8>, Option<Vec<u8>>)>(connection)
+            .inner_join(events::table.on(events::entry.eq(event_times::entry)))
+            .select((events::entry, events::id, events::sent_digest))
+            .get_result::<(i64, Vec<u8>, Option<Vec<u8>>)>(connection)
             .optional()?;
-        let Some((row_ledger, seq, id, Some(digest))) = row else {
+        let Some((entry, id, Some(digest))) = row else {
             continue;
         };
-        let stored_hash = event_order::table
-            .find((row_ledger, seq))
-            .select(event_order::idempotency_hash)
-            .get_result::<Option<Vec<u8>>>(connection)?;
-        if row_ledger == ledger_id.0 && stored_hash.as_deref() == Some(hash) {
+        let (row_ledger, seq) = ledger_and_seq(entry);
+        if row_ledger == ledger_id && key_hash(connection, ledger_id, seq)?.as_ref() == Some(hash) {
             return Ok(Some(KnownKey {
                 id: read_id(id)?,
                 digest: read_digest(digest)?,
@@ -189,6 +192,22 @@ fn look_up_key(
         }
     }
     Ok(None)
+}
+
+/// The hash of the idempotency key of an event.
+fn key_hash(connection: &mut SqliteConnection, ledger_id: LedgerId, seq: i64) -> Result<Option<KeyHash>> {
+    let commit: Option<(i64, Vec<u8>)> = event_keys::table
+        .filter(event_keys::ledger_id.eq(ledger_id.0))
+        .filter(event_keys::first_seq.le(seq))
+        .order(event_keys::first_seq.desc())
+        .select((event_keys::first_seq, event_keys::hashes))
+        .get_result(connection)
+        .optional()?;
+    let hash = commit.and_then(|(first_seq, hashes)| {
+        let index = usize::try_from(seq - first_seq).ok()?;
+        hashes.as_chunks().0.get(index).copied()
+    });
+    Ok(hash.filter(|hash| *hash != NO_KEY))
 }
 
 pub(crate) fn read_id(bytes: Vec<u8>) -> Result<EventId> {
@@ -213,15 +232,14 @@ pub(crate) fn write(
     actions: &mut KnownActions,
 ) -> Result<()> {
     let mut placed: Vec<(i64, &NewRow)> = place(connection, &plan.rows)?;
-    // So that the B-tree grows at its end.
-    placed.sort_unstable_by_key(|(position, _)| *position);
+    // In the order of the log, so that B-trees grow at their ends.
+    placed.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
     for (position, row) in &placed {
         let stamp = row.record.stamp();
         diesel::insert_into(events::table)
             .values(EventRow {
+                entry: entry(row.ledger_id, row.seq),
                 position: *position,
-                ledger_id: row.ledger_id.0,
-                seq: row.seq,
                 id: &stamp.id.to_bytes(),
                 content_hash: row.record.content_hash().as_bytes(),
                 sent_digest: row
@@ -233,6 +251,27 @@ pub(crate) fn write(
             })
             .execute(connection)?;
     }
+    for (_, row) in &placed {
+        diesel::insert_into(event_ids::table)
+            .values((
+                event_ids::ledger_id.eq(row.ledger_id.0),
+                event_ids::id.eq(row.record.stamp().id.to_bytes().as_slice()),
+                event_ids::entry.eq(entry(row.ledger_id, row.seq)),
+            ))
+            .execute(connection)?;
+    }
+    for rows in placed.chunk_by(|(_, one), (_, next)| one.ledger_id == next.ledger_id) {
+        write_keys(connection, rows)?;
+    }
+    placed.sort_unstable_by_key(|(position, _)| *position);
+    for (position, row) in &placed {
+        diesel::insert_into(event_times::table)
+            .values((
+                event_times::position.eq(position),
+                event_times::entry.eq(entry(row.ledger_id, row.seq)),
+            ))
+            .execute(connection)?;
+    }
     let filed = placed
         .iter()
         .map(|(position, row)| (*position, row.tokens.text()))
@@ -241,29 +280,31 @@ pub(crate) fn write(
         Some(memory) => memory.tail.add(connection, filed)?,
         None => tail::index(connection, &HashMap::new(), filed)?,
     }
-    // In the order of the ledger, so that both B-trees grow at their end.
-    placed.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
-    for (position, row) in &placed {
-        let hash = row.idempotency.as_ref().map(|key| key.hash.as_slice());
-        diesel::insert_into(event_order::table)
-            .values((
-                event_order::ledger_id.eq(row.ledger_id.0),
-                event_order::seq.eq(row.seq),
-                event_order::position.eq(position),
-                event_order::idempotency_hash.eq(hash),
-            ))
-            .execute(connection)?;
-        diesel::insert_into(event_ids::table)
-            .values((
-                event_ids::ledger_id.eq(row.ledger_id.0),
-                event_ids::id.eq(row.record.stamp().id.to_bytes().as_slice()),
-                event_ids::position.eq(position),
-            ))
-            .execute(connection)?;
-    }
     actions.write_new(plan, |ledger_id, action| {
         ledgers::insert_action_sqlite(connection, ledger_id, action)
     })
+}
+
+/// Notes the keys of new rows of one ledger, which come in its order.
+fn write_keys(connection: &mut SqliteConnection, rows: &[(i64, &NewRow)]) -> Result<()> {
+    let Some((_, first)) = rows.first() else {
+        return Ok(());
+    };
+    if rows.iter().all(|(_, row)| row.idempotency.is_none()) {
+        return Ok(());
+    }
+    let hashes: Vec<u8> = rows
+        .iter()
+        .flat_map(|(_, row)| row.idempotency.map_or(NO_KEY, |key| key.hash))
+        .collect();
+    diesel::insert_into(event_keys::table)
+        .values((
+            event_keys::ledger_id.eq(first.ledger_id.0),
+            event_keys::first_seq.eq(first.seq),
+            event_keys::hashes.eq(hashes),
+        ))
+        .execute(connection)?;
+    Ok(())
 }
 
 /// Gives every row its place in the order of queries: the next free one of its millisecond.
@@ -295,11 +336,11 @@ fn free_position(connection: &mut SqliteConnection, first: i64) -> Result<i64> {
     loop {
         let end = position_after(first);
         // SQLite looks no further than the first row that is asked for.
-        let last: Option<i64> = events::table
-            .filter(events::position.ge(first))
-            .filter(events::position.lt(end))
-            .select(events::position)
-            .order(events::position.desc())
+        let last: Option<i64> = event_times::table
+            .filter(event_times::position.ge(first))
+            .filter(event_times::position.lt(end))
+            .select(event_times::position)
+            .order(event_times::position.desc())
             .get_result(connection)
             .optional()?;
         match last {

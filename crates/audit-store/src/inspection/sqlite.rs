@@ -1,17 +1,17 @@
-//! On SQLite an event stands in three tables: the events by time, and two orders that lead to them.
+//! On SQLite an event stands in three tables: the events in the order of the log, and by time and by id what leads there.
 
 use super::{Place, StoredRow, StrayEvent};
 use crate::append::LedgerId;
 use crate::error::Result;
-use crate::query::sqlite::{first_position, position_after};
+use crate::query::sqlite::{SEQ_END, entry, first_position, ledger_and_seq, position_after};
 use crate::schema::ledgers;
-use crate::schema::sqlite::{event_ids, event_order, events};
+use crate::schema::sqlite::{event_ids, event_times, events};
 use audit_domain::Timestamp;
 use diesel::dsl::{count_star, exists, select, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
-type Row = (i64, i64, i64, i64, Vec<u8>, Vec<u8>, String, Option<i64>);
+type Row = (i64, i64, Vec<u8>, Vec<u8>, String, Option<i64>, Option<i64>);
 
 pub(crate) fn stored_rows(
     connection: &mut SqliteConnection,
@@ -20,39 +20,36 @@ pub(crate) fn stored_rows(
     limit: i64,
 ) -> Result<Vec<StoredRow>> {
     let by_id = event_ids::ledger_id
-        .eq(event_order::ledger_id)
+        .eq(ledger_id.0)
         .and(event_ids::id.eq(events::id));
-    let rows = event_order::table
-        .inner_join(events::table.on(events::position.eq(event_order::position)))
+    let rows = events::table
+        .left_join(event_times::table.on(event_times::position.eq(events::position)))
         .left_join(event_ids::table.on(by_id))
-        .filter(event_order::ledger_id.eq(ledger_id.0))
-        .filter(event_order::seq.ge(start))
-        .order(event_order::seq)
+        .filter(events::entry.ge(entry(ledger_id, start)))
+        .filter(events::entry.lt(entry(ledger_id, SEQ_END)))
+        .order(events::entry)
         .limit(limit)
         .select((
-            event_order::seq,
-            events::ledger_id,
-            events::seq,
+            events::entry,
             events::position,
             events::id,
             events::content_hash,
             events::body,
-            event_ids::position.nullable(),
+            event_times::entry.nullable(),
+            event_ids::entry.nullable(),
         ))
         .load::<Row>(connection)?;
     let read = |row: Row| {
-        let (seq, own_ledger_id, own_seq, position, id, content_hash, body, position_by_id) = row;
-        let misfiled = if own_ledger_id != ledger_id.0 {
-            Some("events.ledger_id")
-        } else if own_seq != seq {
-            Some("events.seq")
-        } else if position_by_id != Some(position) {
-            Some("event_ids.position")
+        let (entry, position, id, content_hash, body, entry_by_time, entry_by_id) = row;
+        let misfiled = if entry_by_time != Some(entry) {
+            Some("event_times.entry")
+        } else if entry_by_id != Some(entry) {
+            Some("event_ids.entry")
         } else {
             None
         };
         StoredRow {
-            seq,
+            seq: ledger_and_seq(entry).1,
             id,
             content_hash,
             body,
@@ -63,7 +60,7 @@ pub(crate) fn stored_rows(
     Ok(rows.into_iter().map(read).collect())
 }
 
-/// Whether an event of this time belongs at this row id: in its millisecond, or, where that is full, behind it.
+/// Whether an event of this time belongs at this position: in its millisecond, or, where that is full, behind it.
 pub(crate) fn is_place_of(
     connection: &mut SqliteConnection,
     position: i64,
@@ -77,7 +74,7 @@ pub(crate) fn is_place_of(
     if position < first {
         return Ok(false);
     }
-    Ok(select(exists(events::table.find(end - 1))).get_result(connection)?)
+    Ok(select(exists(event_times::table.find(end - 1))).get_result(connection)?)
 }
 
 pub(crate) fn are_all_in_place(connection: &mut SqliteConnection) -> Result<bool> {
@@ -85,13 +82,13 @@ pub(crate) fn are_all_in_place(connection: &mut SqliteConnection) -> Result<bool
     let sizes = sql::<BigInt>("(SELECT CAST(total(size) AS INTEGER) FROM ledgers)");
     let counts: (Option<i64>, Option<i64>, Option<i64>, i64) = select((
         events::table.select(count_star()).single_value(),
-        event_order::table.select(count_star()).single_value(),
+        event_times::table.select(count_star()).single_value(),
         event_ids::table.select(count_star()).single_value(),
         sizes,
     ))
     .get_result(connection)?;
-    let (stored, in_order, by_id, sizes) = counts;
-    Ok([stored, in_order, by_id] == [Some(sizes); 3])
+    let (stored, by_time, by_id, sizes) = counts;
+    Ok([stored, by_time, by_id] == [Some(sizes); 3])
 }
 
 pub(crate) fn stray_events(
@@ -99,37 +96,48 @@ pub(crate) fn stray_events(
     ledger_id: LedgerId,
     limit: i64,
 ) -> Result<Vec<StrayEvent>> {
-    let in_order = event_order::ledger_id
-        .eq(events::ledger_id)
-        .and(event_order::seq.eq(events::seq))
-        .and(event_order::position.eq(events::position));
-    // One statement: what is stored meanwhile is in its place.
-    let unordered = events::table
-        .inner_join(ledgers::table.on(ledgers::id.eq(events::ledger_id)))
-        .left_join(event_order::table.on(in_order))
-        .filter(events::ledger_id.eq(ledger_id.0))
-        .filter(
-            event_order::position
-                .nullable()
-                .is_null()
-                .or(events::seq.lt(0))
-                .or(events::seq.ge(ledgers::size)),
-        )
-        .select((events::id, events::seq))
+    let (start, end) = (entry(ledger_id, 0), entry(ledger_id, SEQ_END));
+    // One statement each: what is stored meanwhile is in its place.
+    let beyond = events::table
+        .inner_join(ledgers::table.on(ledgers::id.eq(ledger_id.0)))
+        .filter(events::entry.ge(start))
+        .filter(events::entry.lt(end))
+        .filter(events::entry.ge(ledgers::size + start))
+        .select((events::id, events::entry))
         .limit(limit)
         .load::<(Vec<u8>, i64)>(connection)?;
-    let of_event = events::position
-        .eq(event_ids::position)
-        .and(events::ledger_id.eq(event_ids::ledger_id))
-        .and(events::id.eq(event_ids::id));
-    let misleading = event_ids::table
-        .left_join(events::table.on(of_event))
+    let of_id = events::entry
+        .eq(event_ids::entry)
+        .and(events::id.eq(event_ids::id))
+        .and(events::entry.ge(start))
+        .and(events::entry.lt(end));
+    let misleading_ids = event_ids::table
+        .left_join(events::table.on(of_id))
         .filter(event_ids::ledger_id.eq(ledger_id.0))
-        .filter(events::position.nullable().is_null())
+        .filter(events::entry.nullable().is_null())
         .select(event_ids::id)
         .limit(limit)
         .load::<Vec<u8>>(connection)?;
-    let stray = |(id, seq)| StrayEvent { id, seq: Some(seq) };
-    let misleading = misleading.into_iter().map(|id| StrayEvent { id, seq: None });
-    Ok(unordered.into_iter().map(stray).chain(misleading).collect())
+    let of_time = events::entry
+        .eq(event_times::entry)
+        .and(events::position.eq(event_times::position));
+    let misleading_times = event_times::table
+        .left_join(events::table.on(of_time))
+        .filter(event_times::entry.ge(start))
+        .filter(event_times::entry.lt(end))
+        .filter(events::entry.nullable().is_null())
+        .select(event_times::entry)
+        .limit(limit)
+        .load::<i64>(connection)?;
+    let stray = |(id, entry)| StrayEvent {
+        id,
+        seq: Some(ledger_and_seq(entry).1),
+    };
+    let misleading_ids = misleading_ids.into_iter().map(|id| StrayEvent { id, seq: None });
+    let misleading_times = misleading_times.iter().map(|_| StrayEvent {
+        id: Vec::new(),
+        seq: None,
+    });
+    let strays = beyond.into_iter().map(stray);
+    Ok(strays.chain(misleading_ids).chain(misleading_times).collect())
 }

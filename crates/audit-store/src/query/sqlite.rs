@@ -6,27 +6,42 @@ use crate::append::sqlite::{Matches, read_id, tail};
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::ledgers::{ledger_size, total_size};
-use crate::schema::sqlite::{event_ids, event_index, event_order, events};
+use crate::schema::sqlite::{event_ids, event_index, event_times, events};
 use crate::tokens::{Term, fts5_expression, ledger_token};
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 
-/// Bits of a row id below the milliseconds: a million rows can share one millisecond.
+/// Bits of a position below the milliseconds: a million events can share one millisecond.
 const PLACE_BITS: u32 = 20;
+
+/// Bits of an entry below the ledger: a million million events of eight million ledgers.
+const SEQ_BITS: u32 = 40;
+/// No ledger has so many events.
+pub(crate) const SEQ_END: i64 = 1 << SEQ_BITS;
 
 /// Rows that are walked through before the index is asked for the beginning of a word.
 const WALKED_FOR_BEGINNING_ROWS_MAX: usize = 2_000;
 /// How often as many rows as are missing are walked through, before the index is asked instead.
 const WALKED_CHUNKS_MAX: usize = 4;
 
-/// The first row id of a millisecond.
+/// The row id of an event, in the order of the log. A `seq` that no ledger reaches counts as the end of the ledger.
+pub(crate) fn entry(ledger_id: LedgerId, seq: i64) -> i64 {
+    (ledger_id.0 << SEQ_BITS) + seq.clamp(0, SEQ_END)
+}
+
+/// The ledger and `seq` of an entry.
+pub(crate) const fn ledger_and_seq(entry: i64) -> (LedgerId, i64) {
+    (LedgerId(entry >> SEQ_BITS), entry & (SEQ_END - 1))
+}
+
+/// The first position of a millisecond.
 pub(crate) const fn first_position(millis: i64) -> i64 {
     millis << PLACE_BITS
 }
 
-/// The first row id of the millisecond after that of `position`.
+/// The first position of the millisecond after that of `position`.
 pub(crate) const fn position_after(position: i64) -> i64 {
     ((position >> PLACE_BITS) + 1) << PLACE_BITS
 }
@@ -95,7 +110,8 @@ impl Scan {
         if let Some(after) = after {
             let position: Option<i64> = event_ids::table
                 .find((ledger_id.0, after.id.to_bytes().as_slice()))
-                .select(event_ids::position)
+                .inner_join(events::table.on(events::entry.eq(event_ids::entry)))
+                .select(events::position)
                 .get_result(sqlite)
                 .optional()?;
             scan.end = scan
@@ -134,11 +150,10 @@ impl Scan {
             let missing = wanted - found.len();
             let positions = self.candidates(connection, expression, missing)?;
             let is_end = positions.len() < missing;
-            // Row by row: a join would let the planner begin with the rows and never finish.
+            // One by one: a join with the index would let the planner begin with the events and never finish.
             for position in positions {
-                let row = events::table.find(position).select((events::ledger_id, COLUMNS));
-                let (ledger_id, row): (i64, Row) = row.get_result(connection)?;
-                if ledger_id == self.ledger_id.0 {
+                let (ledger_id, row) = row_at(connection, position)?;
+                if ledger_id == self.ledger_id {
                     found.push(read_row(row)?);
                 }
             }
@@ -183,25 +198,25 @@ impl Scan {
         Ok(positions)
     }
 
-    /// The next rows of the ledger among the next rows of all ledgers. Where those are mostly others', the walk ends
+    /// The next rows of the ledger among the next events of all ledgers. Where those are mostly others', the walk ends
     /// and the index takes over: the ledger's own may lie behind millions of them.
     fn walk_rows(&mut self, connection: &mut SqliteConnection, wanted: usize) -> Result<Vec<StoredEvent>> {
         let mut found = Vec::with_capacity(wanted);
         for _ in 0..WALKED_CHUNKS_MAX {
             let missing = wanted - found.len();
-            let rows = events::table
-                .filter(events::position.ge(self.start))
-                .filter(events::position.lt(self.end))
-                .select((events::ledger_id, COLUMNS))
-                .order(events::position.desc())
-                .load_iter::<(i64, Row), DefaultLoadingMode>(connection)?
+            let places = event_times::table
+                .filter(event_times::position.ge(self.start))
+                .filter(event_times::position.lt(self.end))
+                .order(event_times::position.desc())
+                .load_iter::<(i64, i64), DefaultLoadingMode>(connection)?
                 .take(missing);
-            let rows = rows.collect::<Result<Vec<_>, _>>()?;
-            self.end = rows.last().map_or(self.start, |(_, row)| row.0);
-            let is_end = rows.len() < missing;
-            for (ledger_id, row) in rows {
-                if ledger_id == self.ledger_id.0 {
-                    found.push(read_row(row)?);
+            let places = places.collect::<Result<Vec<_>, _>>()?;
+            self.end = places.last().map_or(self.start, |(position, _)| *position);
+            let is_end = places.len() < missing;
+            for (_, entry) in places {
+                if ledger_and_seq(entry).0 == self.ledger_id {
+                    let row = events::table.find(entry).select(COLUMNS);
+                    found.push(read_row(row.get_result(connection)?)?);
                 }
             }
             if is_end || found.len() == wanted {
@@ -230,14 +245,20 @@ const COLUMNS: Columns = (
     events::body,
 );
 
-/// One event by its position.
-pub(crate) fn stored_event(connection: &mut SqliteConnection, position: i64) -> Result<StoredEvent> {
-    read_row(
-        events::table
-            .find(position)
-            .select(COLUMNS)
-            .get_result::<Row>(connection)?,
-    )
+/// The row of an event by its position, with its ledger.
+fn row_at(connection: &mut SqliteConnection, position: i64) -> Result<(LedgerId, Row)> {
+    let (entry, row): (i64, Row) = event_times::table
+        .find(position)
+        .inner_join(events::table.on(events::entry.eq(event_times::entry)))
+        .select((event_times::entry, COLUMNS))
+        .get_result(connection)?;
+    Ok((ledger_and_seq(entry).0, row))
+}
+
+/// One event by its entry.
+pub(crate) fn stored_event(connection: &mut SqliteConnection, entry: i64) -> Result<StoredEvent> {
+    let row = events::table.find(entry).select(COLUMNS);
+    read_row(row.get_result::<Row>(connection)?)
 }
 
 fn read_row((position, id, content_hash, redacted, canonical): Row) -> Result<StoredEvent> {
@@ -260,18 +281,17 @@ pub(crate) fn logged(
     start: i64,
     limit: i64,
 ) -> Result<Vec<LoggedEvent>> {
-    let rows = event_order::table
-        .inner_join(events::table.on(events::position.eq(event_order::position)))
-        .filter(event_order::ledger_id.eq(ledger_id.0))
-        .filter(event_order::seq.ge(start))
-        .order(event_order::seq)
+    let rows = events::table
+        .filter(events::entry.ge(entry(ledger_id, start)))
+        .filter(events::entry.lt(entry(ledger_id, SEQ_END)))
+        .order(events::entry)
         .limit(limit)
-        .select((event_order::seq, COLUMNS))
+        .select((events::entry, COLUMNS))
         .load::<(i64, Row)>(connection)?;
-    let read = |(seq, row): (i64, Row)| {
+    let read = |(entry, row): (i64, Row)| {
         let event = read_row(row)?;
         Ok(LoggedEvent {
-            seq: seq.cast_unsigned(),
+            seq: ledger_and_seq(entry).1.cast_unsigned(),
             event,
         })
     };
@@ -284,13 +304,8 @@ pub(crate) fn seq(
     ledger_id: LedgerId,
     id: EventId,
 ) -> Result<Option<i64>> {
-    Ok(event_ids::table
-        .inner_join(events::table.on(events::position.eq(event_ids::position)))
-        .filter(event_ids::ledger_id.eq(ledger_id.0))
-        .filter(event_ids::id.eq(id.to_bytes().as_slice()))
-        .select(events::seq)
-        .get_result(connection)
-        .optional()?)
+    let entry = entry_of(connection, ledger_id, id)?;
+    Ok(entry.map(|entry| ledger_and_seq(entry).1))
 }
 
 /// One event by its id.
@@ -299,16 +314,21 @@ pub(crate) fn event(
     ledger_id: LedgerId,
     id: EventId,
 ) -> Result<Option<StoredEvent>> {
-    let position: Option<i64> = event_ids::table
-        .find((ledger_id.0, id.to_bytes().as_slice()))
-        .select(event_ids::position)
-        .get_result(connection)
-        .optional()?;
-    let Some(position) = position else { return Ok(None) };
+    let Some(entry) = entry_of(connection, ledger_id, id)? else {
+        return Ok(None);
+    };
     let row = events::table
-        .find(position)
+        .find(entry)
         .select(COLUMNS)
         .get_result::<Row>(connection)
         .optional()?;
     row.map(read_row).transpose()
+}
+
+fn entry_of(connection: &mut SqliteConnection, ledger_id: LedgerId, id: EventId) -> Result<Option<i64>> {
+    Ok(event_ids::table
+        .find((ledger_id.0, id.to_bytes().as_slice()))
+        .select(event_ids::entry)
+        .get_result(connection)
+        .optional()?)
 }

@@ -156,13 +156,12 @@ fn a_key_in_the_tail_of_another_process_is_known_after_a_commit_that_failed() {
     };
     let mut connection = connect(folder.path());
     connection
-        .batch_execute("CREATE TRIGGER refuse BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'refused'); END")
+        .batch_execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'refused'); END",
+        )
         .unwrap();
     let refused = two.append_blocking(to.clone(), event(2));
-    assert!(
-        matches!(refused, Err(StoreError::Unreachable(_))),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(StoreError::Unreachable(_))), "{refused:?}");
     connection.batch_execute("DROP TRIGGER refuse").unwrap();
     assert_eq!(append(&two, &to, event(1)), [Appended::Repeated(id)]);
 }

@@ -7,12 +7,12 @@
 //! The list is in the database. Whoever finds events in it that somebody else left there, a process that is gone or one
 //! that runs beside, reads what they are to be filed under from the events themselves.
 
-use super::{Idempotency, KeyHash, KnownKey, LedgerId, NewRow};
+use super::{Idempotency, KeyHash, KnownKey, LedgerId, NewRow, key_hash};
 use crate::append::Tokens;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
-use crate::query::sqlite::stored_event;
-use crate::schema::sqlite::{event_index, event_order, event_tail, events};
+use crate::query::sqlite::{ledger_and_seq, stored_event};
+use crate::schema::sqlite::{event_index, event_tail, event_times};
 use crate::tokens::identity_tokens;
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
@@ -160,23 +160,20 @@ pub(crate) fn index_abandoned(connection: &mut AnyConnection) -> Result<()> {
 /// What a stored event is filed under. One that is no event any more, because somebody changed it, is filed under its
 /// ledger alone: who stores events now is not to be kept from it, and whoever verifies the log is told.
 fn tokens_of(connection: &mut SqliteConnection, position: i64) -> Result<String> {
-    let row: Option<(i64, i64)> = events::table
+    let entry: Option<i64> = event_times::table
         .find(position)
-        .select((events::ledger_id, events::seq))
+        .select(event_times::entry)
         .get_result(connection)
         .optional()?;
-    let Some((ledger_id, seq)) = row else {
+    let Some(entry) = entry else {
         log::error!("an event that was to be indexed is gone");
         return Ok(String::new());
     };
-    let hash: Option<Option<Vec<u8>>> = event_order::table
-        .find((ledger_id, seq))
-        .select(event_order::idempotency_hash)
-        .get_result(connection)
-        .optional()?;
-    let hash = hash.flatten();
-    let identity = || identity_tokens(ledger_id, hash.as_deref());
-    let event = match stored_event(connection, position) {
+    let (ledger_id, seq) = ledger_and_seq(entry);
+    let hash = key_hash(connection, ledger_id, seq)?;
+    let hash = hash.as_ref().map(KeyHash::as_slice);
+    let identity = || identity_tokens(ledger_id.0, hash);
+    let event = match stored_event(connection, entry) {
         Ok(event) => event,
         Err(StoreError::Damaged { what }) => {
             log::error!("an event that was to be indexed has a damaged {what}");
@@ -185,7 +182,7 @@ fn tokens_of(connection: &mut SqliteConnection, position: i64) -> Result<String>
         Err(error) => return Err(error),
     };
     match event.facets() {
-        Ok(facets) => Ok(Tokens::of(ledger_id, &facets, hash.as_deref()).text()),
+        Ok(facets) => Ok(Tokens::of(ledger_id.0, &facets, hash).text()),
         Err(error) => {
             log::error!("an event that was to be indexed is damaged: {error}");
             Ok(identity())
