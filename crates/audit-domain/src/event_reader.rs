@@ -40,9 +40,9 @@ impl Event {
 /// # Errors
 /// A violation of `field`.
 fn check_size(value: &Value, field: &str) -> Result<(), Violations> {
-    match json::compact_chars_up_to(value, limits::EVENT_CHARS_MAX) {
-        Some(_) => Ok(()),
-        None => {
+    match json::has_at_most(value, limits::EVENT_CHARS_MAX) {
+        true => Ok(()),
+        false => {
             let message = format_args!("must have at most {} characters as JSON", limits::EVENT_CHARS_MAX);
             Err(Violations::one(field, message))
         }

@@ -56,6 +56,29 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     Ok(value)
 }
 
+/// Whether a value has at most so many characters as compact JSON.
+pub fn has_at_most(value: &Value, chars_max: usize) -> bool {
+    /// What is left of `chars_max` if every byte of every text needed the longest escape, which need not be looked at.
+    fn left(value: &Value, left_before: usize) -> Option<usize> {
+        const ESCAPE_CHARS: usize = "\\u0000".len();
+        let text_chars = |text: &str| 3 + ESCAPE_CHARS * text.len();
+        match value {
+            Value::Null | Value::Bool(_) => left_before.checked_sub(6),
+            Value::Number(number) => left_before.checked_sub(number.as_str().len() + 1),
+            Value::String(text) => left_before.checked_sub(text_chars(text)),
+            Value::Array(items) => items
+                .iter()
+                .try_fold(left_before.checked_sub(3)?, |before, item| left(item, before)),
+            Value::Object(object) => object
+                .iter()
+                .try_fold(left_before.checked_sub(3)?, |before, (key, value)| {
+                    left(value, before.checked_sub(text_chars(key) + 1)?)
+                }),
+        }
+    }
+    left(value, chars_max).is_some() || compact_chars_up_to(value, chars_max).is_some()
+}
+
 /// The number of characters of a value as compact JSON, or `None` when there are more than `chars_max`.
 pub fn compact_chars_up_to(value: &Value, chars_max: usize) -> Option<usize> {
     fn text_chars(text: &str) -> usize {
@@ -298,6 +321,13 @@ mod tests {
         let chars = value.to_string().chars().count();
         assert_eq!(compact_chars_up_to(&value, chars), Some(chars));
         assert_eq!(compact_chars_up_to(&value, chars - 1), None);
+        assert!(has_at_most(&value, chars) && !has_at_most(&value, chars - 1));
+        for longest in ["\u{1}".repeat(9), "a".repeat(9)] {
+            let value = json!([longest, null, { "": false }, 1]);
+            let chars = value.to_string().chars().count();
+            let smallest = (0..200).find(|chars_max| has_at_most(&value, *chars_max));
+            assert_eq!(smallest, Some(chars), "{value}");
+        }
     }
 
     #[test]

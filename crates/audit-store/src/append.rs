@@ -166,22 +166,19 @@ impl AppendRequest {
     }
 }
 
-/// Decides what becomes of requests and writes it, within a transaction. `memory` is what SQLite's writer has of its own
-/// to find idempotency keys quickly.
+/// Decides what becomes of requests and writes it, within a transaction. `seen` is what SQLite's writer knows of
+/// its own about idempotency keys.
 pub(crate) fn append(
     connection: &mut AnyConnection,
     requests: Vec<AppendRequest>,
-    mut memory: Option<&mut sqlite::SqliteMemory>,
+    seen: Option<&mut sqlite::SeenKeys>,
     actions: &mut KnownActions,
     day: i64,
 ) -> Result<Plan> {
     let mut before = ledgers::read_before(connection, &requests, day)?;
-    before.keys = match (&mut *connection, memory.as_deref_mut()) {
-        (AnyConnection::Sqlite(sqlite), Some(memory)) => {
-            memory.find_keys(sqlite, &requests, &before.heads)?
-        }
-        (AnyConnection::Sqlite(sqlite), None) => sqlite::find_keys(sqlite, &requests)?,
-        (AnyConnection::Postgres(postgres), _) => postgres::find_keys(postgres, &requests)?,
+    before.keys = match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite::find_keys(sqlite, &requests, &before.heads, seen)?,
+        AnyConnection::Postgres(postgres) => postgres::find_keys(postgres, &requests)?,
     };
     before.remembered = watch::read_remembered(connection, &requests)?;
     let mut plan = plan::plan(requests, before);
@@ -189,7 +186,7 @@ pub(crate) fn append(
         return Ok(plan);
     }
     match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite::write(sqlite, &plan, memory, actions)?,
+        AnyConnection::Sqlite(sqlite) => plan.left = Some(sqlite::write(sqlite, &plan, actions)?),
         AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, actions)?,
     }
     ledgers::write_after(connection, &mut plan, day)?;

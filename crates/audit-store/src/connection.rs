@@ -1,6 +1,7 @@
 //! Connections to either database.
 
 use crate::error::{Result, StoreError};
+use crate::index;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};
 use std::fmt;
@@ -78,6 +79,8 @@ impl fmt::Debug for DatabaseUrl {
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
+    /// To bring tables and index up to date, before anything reads the index.
+    Prepare,
     Read,
     Write,
 }
@@ -118,16 +121,16 @@ impl DatabaseUrl {
 fn connect_sqlite(path: &std::path::Path, purpose: Purpose) -> Result<SqliteConnection> {
     let unreachable =
         |error: &dyn fmt::Display| StoreError::Unreachable(format!("{}: {error}", path.display()));
-    if let (Purpose::Write, Some(parent)) = (purpose, path.parent()) {
+    if let (Purpose::Prepare, Some(parent)) = (purpose, path.parent()) {
         std::fs::create_dir_all(parent).map_err(|error| unreachable(&error))?;
     }
-    if purpose == Purpose::Write {
+    if purpose == Purpose::Prepare {
         create_private(path).map_err(|error| unreachable(&error))?;
     }
     let mut connection =
         SqliteConnection::establish(&path.to_string_lossy()).map_err(|error| unreachable(&error))?;
     let cache_kib = match purpose {
-        Purpose::Write => SQLITE_WRITER_CACHE_KIB,
+        Purpose::Prepare | Purpose::Write => SQLITE_WRITER_CACHE_KIB,
         Purpose::Read => SQLITE_READER_CACHE_KIB,
     };
     connection
@@ -143,12 +146,17 @@ fn connect_sqlite(path: &std::path::Path, purpose: Purpose) -> Result<SqliteConn
         ))
         .map_err(|error| unreachable(&error))?;
     use_write_ahead_log(&mut connection).map_err(|error| unreachable(&error))?;
+    if purpose != Purpose::Prepare {
+        connection
+            .batch_execute(&index::attach_statement(path))
+            .map_err(|error| unreachable(&error))?;
+    }
     Ok(connection)
 }
 
 /// Makes the file unless it is there, for its owner's eyes only: it holds the secrets that sign viewer tokens. SQLite
 /// gives the files beside it the same permissions.
-fn create_private(path: &std::path::Path) -> std::io::Result<()> {
+pub(crate) fn create_private(path: &std::path::Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -187,7 +195,7 @@ fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
         Purpose::Read => format!(
             "SET default_transaction_read_only = on; SET statement_timeout = {POSTGRES_READ_TIMEOUT_MS};"
         ),
-        Purpose::Write => format!(
+        Purpose::Prepare | Purpose::Write => format!(
             "SET lock_timeout = {POSTGRES_LOCK_TIMEOUT_MS};
              SET statement_timeout = {POSTGRES_WRITE_TIMEOUT_MS};
              SET idle_in_transaction_session_timeout = {POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS};"

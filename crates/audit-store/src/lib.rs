@@ -44,6 +44,7 @@ mod connection;
 mod deliveries;
 mod error;
 mod evidence;
+mod index;
 mod inspection;
 mod key_filter;
 mod ledgers;

@@ -15,7 +15,7 @@ const POSTGRES_LOCK: i64 = 0x6175_6469_745f_6d69;
 
 /// Runs what migrations are missing.
 pub(crate) fn migrate(url: &DatabaseUrl) -> Result<()> {
-    let mut connection = url.connect(Purpose::Write)?;
+    let mut connection = url.connect(Purpose::Prepare)?;
     match &mut connection {
         AnyConnection::Sqlite(sqlite) => {
             // An exclusive transaction is the guard; diesel's own transactions become savepoints within it.

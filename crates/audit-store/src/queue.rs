@@ -5,7 +5,6 @@ use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Rows of one commit, at most: events, and what they may raise. More make a commit longer without making it cheaper.
@@ -54,8 +53,6 @@ pub(crate) enum Work {
     Append(Vec<WaitingAppend>),
     /// Run this.
     Transaction(Transaction),
-    /// Nothing came.
-    Nothing,
 }
 
 /// How much may wait.
@@ -149,12 +146,11 @@ impl Queue {
         }
     }
 
-    /// Takes what to do next, waiting for it, as long as `patience` if that is given; `None` when the queue is closed and
-    /// everything in it is done.
+    /// Takes what to do next, waiting for it; `None` when the queue is closed and everything in it is done.
     ///
     /// Everything that waits is taken at once, up to the size of a commit: the longer commits take, the more each
     /// of them carries. Transactions and appends take turns, so that neither can keep the other waiting.
-    pub(crate) fn take(&self, patience: Option<Duration>) -> Option<Work> {
+    pub(crate) fn take(&self) -> Option<Work> {
         let mut waiting = self.lock();
         loop {
             let turn_of_appends = waiting.took_transaction && !waiting.appends.is_empty();
@@ -170,33 +166,8 @@ impl Queue {
                 return None;
             }
             waiting.idle_writers += 1;
-            let is_over;
-            (waiting, is_over) = self.wait(waiting, patience);
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
             waiting.idle_writers -= 1;
-            if is_over && waiting.is_empty() {
-                return Some(Work::Nothing);
-            }
-        }
-    }
-
-    /// Waits for a change; whether `patience` ended before.
-    fn wait<'a>(
-        &self,
-        waiting: MutexGuard<'a, Waiting>,
-        patience: Option<Duration>,
-    ) -> (MutexGuard<'a, Waiting>, bool) {
-        match patience {
-            Some(patience) => {
-                let (waiting, outcome) = self
-                    .changed
-                    .wait_timeout(waiting, patience)
-                    .unwrap_or_else(PoisonError::into_inner);
-                (waiting, outcome.timed_out())
-            }
-            None => {
-                let waiting = self.changed.wait(waiting);
-                (waiting.unwrap_or_else(PoisonError::into_inner), false)
-            }
         }
     }
 
@@ -214,11 +185,6 @@ impl Queue {
 }
 
 impl Waiting {
-    /// Whether there is nothing to do, now or ever.
-    fn is_empty(&self) -> bool {
-        self.appends.is_empty() && self.transactions.is_empty() && !self.closed
-    }
-
     fn take_commit(&mut self) -> Vec<WaitingAppend> {
         let (mut rows, mut bytes) = (0, 0);
         let mut commit = Vec::new();
@@ -266,7 +232,7 @@ mod tests {
         });
         assert!(queue.push_append(append()).is_ok() && queue.push_append(append()).is_ok());
         assert!(matches!(queue.push_append(append()), Err(StoreError::Overloaded)));
-        assert!(matches!(queue.take(None), Some(Work::Append(commit)) if commit.len() == 2));
+        assert!(matches!(queue.take(), Some(Work::Append(commit)) if commit.len() == 2));
         assert!(queue.push_append(append()).is_ok());
         let large = WaitingAppend {
             bytes: 1_001,
@@ -298,20 +264,9 @@ mod tests {
             assert!(queue.push_transaction(Box::new(|_| ())).is_ok());
         }
         assert!(queue.push_append(append()).is_ok());
-        assert!(matches!(queue.take(None), Some(Work::Transaction(_))));
-        assert!(matches!(queue.take(None), Some(Work::Append(_))));
-        assert!(matches!(queue.take(None), Some(Work::Transaction(_))));
-    }
-
-    #[test]
-    fn who_has_something_better_to_do_is_told_that_nothing_came() {
-        let queue = Queue::new(QueueLimits::default());
-        let patience = Some(Duration::from_millis(1));
-        assert!(matches!(queue.take(patience), Some(Work::Nothing)));
-        assert!(queue.push_append(append()).is_ok());
-        assert!(matches!(queue.take(patience), Some(Work::Append(_))));
-        queue.close();
-        assert!(queue.take(patience).is_none());
+        assert!(matches!(queue.take(), Some(Work::Transaction(_))));
+        assert!(matches!(queue.take(), Some(Work::Append(_))));
+        assert!(matches!(queue.take(), Some(Work::Transaction(_))));
     }
 
     #[test]
@@ -320,7 +275,7 @@ mod tests {
         assert!(queue.push_append(append()).is_ok());
         queue.close();
         assert!(matches!(queue.push_append(append()), Err(StoreError::Stopped)));
-        assert!(matches!(queue.take(None), Some(Work::Append(_))));
-        assert!(queue.take(None).is_none());
+        assert!(matches!(queue.take(), Some(Work::Append(_))));
+        assert!(queue.take().is_none());
     }
 }

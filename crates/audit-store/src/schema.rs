@@ -260,7 +260,7 @@ pub(crate) mod sqlite {
     diesel::allow_tables_to_appear_in_same_query!(events, event_times, event_ids, ledgers);
 
     diesel::table! {
-        event_tail (id) { id -> BigInt, positions -> Binary, }
+        event_tail (id) { id -> BigInt, positions -> Binary, tokens -> Text, }
     }
 
     diesel::table! {
@@ -272,6 +272,12 @@ pub(crate) mod sqlite {
             all_tokens -> Text,
         }
     }
+
+    diesel::table! {
+        indexed (id) { id -> BigInt, last_commit -> BigInt, }
+    }
+
+    diesel::allow_tables_to_appear_in_same_query!(event_tail, indexed);
 }
 
 /// The table of events on PostgreSQL.

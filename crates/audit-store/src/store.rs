@@ -1,11 +1,12 @@
 //! The store: where reading and writing happen.
 
-use crate::append::sqlite::tail;
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
 use crate::arrivals::Arrivals;
 use crate::configuration::{increase_configuration_version, lock_configuration};
-use crate::connection::{DatabaseUrl, Purpose, ReaderManager};
+use crate::connection::{AnyConnection, DatabaseUrl, Purpose, ReaderManager};
 use crate::error::{Result, StoreError};
+use crate::index;
+use crate::index::indexer::{Indexer, Progress};
 use crate::log;
 use crate::migrate::migrate;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
@@ -32,8 +33,8 @@ pub struct StoreOptions {
     pub readers_max: u32,
     /// Writing connections on PostgreSQL. SQLite always has one.
     pub postgres_writers: usize,
-    /// How long nothing comes before what small commits have left is indexed, on SQLite. It is found before that as well.
-    pub indexing_idle: Duration,
+    /// How long commits come together before they are indexed, on SQLite. They are found before that as well.
+    pub indexing_interval: Duration,
 }
 
 impl Default for StoreOptions {
@@ -42,7 +43,7 @@ impl Default for StoreOptions {
             queue: QueueLimits::default(),
             readers_max: 8,
             postgres_writers: 2,
-            indexing_idle: Duration::from_millis(100),
+            indexing_interval: Duration::from_millis(100),
         }
     }
 }
@@ -71,6 +72,9 @@ pub struct Store {
     /// For queries over events, which can take long; they must not keep anybody from being recognised.
     readers: r2d2::Pool<ReaderManager>,
     writers: Mutex<Vec<JoinHandle<()>>>,
+    indexing: Arc<Progress>,
+    /// On SQLite.
+    indexer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Store {
@@ -81,8 +85,10 @@ impl Store {
     /// newer version of the program.
     pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
         migrate(url)?;
-        let mut connection = url.connect(Purpose::Write)?;
-        tail::index_abandoned(&mut connection)?;
+        let mut connection = url.connect(Purpose::Prepare)?;
+        if let (DatabaseUrl::Sqlite(path), AnyConnection::Sqlite(sqlite)) = (url, &mut connection) {
+            index::prepare(path, sqlite)?;
+        }
         let placed = log::build_missing(&mut connection)?;
         drop(connection);
         if placed > 0 {
@@ -92,6 +98,7 @@ impl Store {
         let counters = Arc::new(WriterCounters::default());
         let listener = DeliveryListener::default();
         let arrivals = Arc::new(Arrivals::default());
+        let indexing = Arc::new(Progress::default());
         let writers_count = match url {
             DatabaseUrl::Sqlite(_) => 1,
             DatabaseUrl::Postgres(_) => options.postgres_writers.max(1),
@@ -104,15 +111,21 @@ impl Store {
                 Arc::clone(&counters),
                 listener.clone(),
                 Arc::clone(&arrivals),
-                options.indexing_idle,
+                Arc::clone(&indexing),
             )?;
             let queue = Arc::clone(&queue);
-            let thread = std::thread::Builder::new().name(format!("writer-{number}"));
-            let spawned = thread.spawn(move || writer.run(&queue));
-            writers.push(
-                spawned.map_err(|error| StoreError::Unreachable(format!("no thread to write: {error}")))?,
-            );
+            writers.push(spawn(format!("writer-{number}"), move || writer.run(&queue))?);
         }
+        let indexer = match url {
+            DatabaseUrl::Sqlite(path) => {
+                let indexer = Indexer::open(path, options.indexing_interval)?;
+                // There may be something left of a process that was killed.
+                indexing.ask();
+                let progress = Arc::clone(&indexing);
+                Some(spawn("indexer".to_owned(), move || indexer.run(&progress))?)
+            }
+            DatabaseUrl::Postgres(_) => None,
+        };
         Ok(Self {
             queue,
             counters,
@@ -121,6 +134,8 @@ impl Store {
             lookups: open_pool(url, LOOKUP_CONNECTIONS_MAX)?,
             readers: open_pool(url, options.readers_max)?,
             writers: Mutex::new(writers),
+            indexing,
+            indexer: Mutex::new(indexer),
         })
     }
 
@@ -283,6 +298,11 @@ impl Store {
                 ::log::error!("a writer ended in a panic");
             }
         }
+        self.indexing.close();
+        let indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if indexer.is_some_and(|indexer| indexer.join().is_err()) {
+            ::log::error!("the indexer ended in a panic");
+        }
     }
 }
 
@@ -290,6 +310,13 @@ impl Drop for Store {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name);
+    thread
+        .spawn(work)
+        .map_err(|error| StoreError::Unreachable(format!("no thread to write: {error}")))
 }
 
 fn open_pool(url: &DatabaseUrl, connections_max: u32) -> Result<r2d2::Pool<ReaderManager>> {

@@ -7,10 +7,12 @@
 use audit_domain::search::words;
 use audit_domain::{Facets, SearchWord};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
 
 /// Longer words are filed under their beginning. PostgreSQL takes at most 2,046 bytes, a character has at most 4.
 const WORD_CHARS_MAX: usize = 64;
+
+/// More than most events need.
+const FACET_TOKENS_BYTES: usize = 384;
 
 /// Which field a token speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,12 @@ impl Kind {
 
 /// The token of a value: 64 bits of hash, so that among a billion values two are expected to share one less than once.
 pub(crate) fn token(kind: Kind, ledger_id: i64, value: &[u8]) -> String {
+    let mut text = String::with_capacity(14);
+    push_token(&mut text, kind, ledger_id, value);
+    text
+}
+
+fn push_token(text: &mut String, kind: Kind, ledger_id: i64, value: &[u8]) {
     let mut hash = Sha256::new();
     hash.update([kind.letter() as u8]);
     hash.update(ledger_id.to_be_bytes());
@@ -58,10 +66,8 @@ pub(crate) fn token(kind: Kind, ledger_id: i64, value: &[u8]) -> String {
     let bits = digest[..8]
         .iter()
         .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-    let mut text = String::with_capacity(14);
     text.push(kind.letter());
-    push_base36(&mut text, bits);
-    text
+    push_base36(text, bits);
 }
 
 /// Every event of a ledger is filed under this.
@@ -74,11 +80,16 @@ pub(crate) fn ledger_token(ledger_id: i64) -> String {
 /// The token of a word of a searched text. The three texts are told apart, so that a search by somebody who does not see
 /// one of them neither finds by it nor takes longer because of it.
 fn word_token(kind: Kind, ledger_id: i64, word: &str) -> String {
-    let mut text = String::from(kind.letter());
-    push_base36(&mut text, ledger_id.unsigned_abs());
+    let mut text = String::new();
+    push_word_token(&mut text, kind, ledger_id, word);
+    text
+}
+
+fn push_word_token(text: &mut String, kind: Kind, ledger_id: i64, word: &str) {
+    text.push(kind.letter());
+    push_base36(text, ledger_id.unsigned_abs());
     text.push('_');
     text.extend(word.chars().take(WORD_CHARS_MAX));
-    text
 }
 
 fn push_base36(text: &mut String, mut number: u64) {
@@ -93,15 +104,18 @@ fn push_base36(text: &mut String, mut number: u64) {
             break;
         }
     }
-    text.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+    digits[at..]
+        .iter()
+        .for_each(|digit| text.push(char::from(*digit)));
 }
 
 /// The field values and search words an event is filed under, separated by spaces.
 pub(crate) fn facet_tokens(ledger_id: i64, facets: &Facets<'_>) -> String {
-    let mut text = token(Kind::Tenant, ledger_id, facets.tenant_id.as_bytes());
-    let mut push = |token: String| {
+    let mut text = String::with_capacity(FACET_TOKENS_BYTES);
+    push_token(&mut text, Kind::Tenant, ledger_id, facets.tenant_id.as_bytes());
+    let mut push = |kind, value: &[u8]| {
         text.push(' ');
-        text.push_str(&token);
+        push_token(&mut text, kind, ledger_id, value);
     };
     let fields = [
         (Kind::ActorId, facets.actor_id.as_ref()),
@@ -113,31 +127,31 @@ pub(crate) fn facet_tokens(ledger_id: i64, facets: &Facets<'_>) -> String {
     ];
     for (kind, value) in fields {
         if let Some(value) = value {
-            push(token(kind, ledger_id, value.as_bytes()));
+            push(kind, value.as_bytes());
         }
     }
     for (dot, _) in facets.action.match_indices('.') {
-        push(token(
-            Kind::ActionBeginning,
-            ledger_id,
-            &facets.action.as_bytes()[..=dot],
-        ));
+        push(Kind::ActionBeginning, &facets.action.as_bytes()[..=dot]);
     }
     let searched = [
         (Kind::ActionWord, Some(&facets.action)),
         (Kind::ActorNameWord, facets.actor_name.as_ref()),
         (Kind::TargetNameWord, facets.target_name.as_ref()),
     ];
-    for (kind, text) in searched {
-        let different: BTreeSet<String> = text.into_iter().flat_map(|text| words(text)).collect();
-        different
-            .iter()
-            .for_each(|word| push(word_token(kind, ledger_id, word)));
+    for (kind, searched) in searched {
+        let mut different: Vec<String> = searched.into_iter().flat_map(|text| words(text)).collect();
+        different.sort_unstable();
+        different.dedup();
+        for word in &different {
+            text.push(' ');
+            push_word_token(&mut text, kind, ledger_id, word);
+        }
     }
     text
 }
 
-/// What else an event is filed under where the index stands for the B-trees of ledger and idempotency key as well.
+/// What else an event is filed under where the index stands for the B-trees of ledger and idempotency key as well: the key
+/// comes last.
 pub(crate) fn identity_tokens(ledger_id: i64, idempotency_hash: Option<&[u8]>) -> String {
     let mut text = ledger_token(ledger_id);
     if let Some(hash) = idempotency_hash {
@@ -169,6 +183,19 @@ impl Term {
                 .map(|value| token(kind, ledger_id, value.as_bytes()))
                 .collect(),
         )
+    }
+
+    /// Whether it holds for what is filed under these tokens, separated by spaces.
+    pub(crate) fn is_fulfilled_by(&self, filed_under: &str) -> bool {
+        let mut filed_under = filed_under.split(' ');
+        match self {
+            Self::AnyOf(tokens) => filed_under.any(|token| tokens.iter().any(|wanted| wanted == token)),
+            Self::BeginsLike(beginnings) => filed_under.any(|token| {
+                beginnings
+                    .iter()
+                    .any(|beginning| token.starts_with(beginning.as_str()))
+            }),
+        }
     }
 
     /// A word of a search, in one of the texts that the reader sees.
@@ -218,6 +245,7 @@ fn expression(terms: &[Term], quote: char, and: &str, or: &str, begins: &str) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn equal_values_of_two_fields_or_ledgers_have_different_tokens() {

@@ -8,11 +8,13 @@ use crate::append::{self, AppendOutcome, AppendRequest, sqlite};
 use crate::arrivals::Arrivals;
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
+use crate::index::indexer::Progress;
+use crate::index::tail::Left;
 use crate::ledgers::KnownActions;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use audit_domain::Clock;
 use diesel::connection::SimpleConnection;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -57,9 +59,47 @@ pub(crate) struct Writer {
     listener: DeliveryListener,
     arrivals: Arc<Arrivals>,
     connection: Option<AnyConnection>,
-    memory: sqlite::SqliteMemory,
+    seen: sqlite::SeenKeys,
     actions: KnownActions,
-    indexing_idle: Duration,
+    /// Whoever files on SQLite what is written here.
+    indexing: Arc<Progress>,
+    backlog: Backlog,
+}
+
+/// What this writer has stored and is not in the index yet.
+#[derive(Default)]
+struct Backlog {
+    /// Each commit with its events.
+    commits: VecDeque<(i64, usize)>,
+    events: usize,
+}
+
+/// Events that may be stored and not in the index before the writer waits for it: readers look through all of them.
+const BACKLOG_EVENTS_MAX: usize = 16_000;
+/// How long the writer waits then, before each commit.
+const BACKLOG_PATIENCE: Duration = Duration::from_secs(1);
+
+impl Backlog {
+    /// Takes note of a commit.
+    fn add(&mut self, left: Left, events: usize) {
+        self.commits.push_back((left.commit, events));
+        self.events += events;
+        while let Some((commit, events)) = self.commits.front()
+            && *commit <= left.last_indexed
+        {
+            self.events -= events;
+            self.commits.pop_front();
+        }
+    }
+
+    /// Waits while there is too much of it.
+    fn wait(&self, indexing: &Progress) {
+        if let Some((oldest, _)) = self.commits.front()
+            && self.events > BACKLOG_EVENTS_MAX
+        {
+            indexing.wait_for(*oldest, BACKLOG_PATIENCE);
+        }
+    }
 }
 
 impl Writer {
@@ -69,10 +109,10 @@ impl Writer {
         counters: Arc<WriterCounters>,
         listener: DeliveryListener,
         arrivals: Arc<Arrivals>,
-        indexing_idle: Duration,
+        indexing: Arc<Progress>,
     ) -> Result<Self> {
         let connection = Some(url.connect(Purpose::Write)?);
-        let (memory, actions) = Default::default();
+        let (seen, actions, backlog) = Default::default();
         Ok(Self {
             url: url.clone(),
             clock,
@@ -80,61 +120,38 @@ impl Writer {
             listener,
             arrivals,
             connection,
-            memory,
+            seen,
             actions,
-            indexing_idle,
+            indexing,
+            backlog,
         })
     }
 
     /// Works until the queue is closed and empty.
     pub(crate) fn run(mut self, queue: &Queue) {
         self.work(queue);
-        self.index_tail();
         // Into the one file, so that after a clean stop a copy of it is a backup.
         if let Some(AnyConnection::Sqlite(sqlite)) = &mut self.connection
-            && let Err(error) = sqlite.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            && let Err(error) = sqlite.batch_execute("PRAGMA main.wal_checkpoint(TRUNCATE)")
         {
             log::warn!("the write-ahead log was not moved into the database: {error}");
         }
     }
 
     fn work(&mut self, queue: &Queue) {
-        while let Some(work) = queue.take(self.patience()) {
+        while let Some(work) = queue.take() {
             let outcome = catch_unwind(AssertUnwindSafe(|| match work {
                 Work::Append(commit) => self.append(commit),
                 Work::Transaction(transaction) => self.transaction(transaction),
-                Work::Nothing => self.index_tail(),
             }));
+            self.indexing.ask();
             if outcome.is_err() {
                 // Those who waited have been hung up on, which tells them to try again. What the connection and the
                 // memory are like nobody knows; the next work gets new ones.
                 log::error!("a writer panicked; it goes on with a new connection");
-                (self.connection, self.memory, self.actions) = Default::default();
+                (self.connection, self.seen, self.actions) = Default::default();
             }
-        }
-    }
-
-    /// How long to wait for work before there is something better to do.
-    fn patience(&self) -> Option<Duration> {
-        (!self.memory.tail.is_empty()).then_some(self.indexing_idle)
-    }
-
-    /// Indexes what commits have left; when that fails, the next commit tries again.
-    fn index_tail(&mut self) {
-        let Self {
-            connection, memory, ..
-        } = self;
-        let Some(connection) = connection.as_mut().filter(|_| !memory.tail.is_empty()) else {
-            return;
-        };
-        memory.rolled_back();
-        let indexed = connection.write_transaction(|connection| match connection {
-            AnyConnection::Sqlite(sqlite) => memory.tail.index(sqlite),
-            AnyConnection::Postgres(_) => Ok(()),
-        });
-        match indexed {
-            Ok(()) => memory.committed(&[]),
-            Err(error) => log::warn!("what was stored last is not in the index yet: {error}"),
+            self.backlog.wait(&self.indexing);
         }
     }
 
@@ -222,18 +239,18 @@ impl Writer {
         self.connection()?;
         let Self {
             connection,
-            memory,
+            seen,
             actions,
             counters,
             listener,
             arrivals,
+            backlog,
             ..
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
         actions.rolled_back();
-        memory.rolled_back();
         let plan: Plan = connection.write_transaction(|connection| {
-            let plan = append::append(connection, requests, Some(&mut *memory), actions, day)?;
+            let plan = append::append(connection, requests, Some(&mut *seen), actions, day)?;
             if plan.rows.is_empty() {
                 return Ok(plan);
             }
@@ -241,7 +258,10 @@ impl Writer {
             Ok::<_, StoreError>(plan)
         })?;
         actions.committed();
-        memory.committed(&plan.rows);
+        seen.committed(&plan.rows);
+        if let Some(left) = plan.left {
+            backlog.add(left, plan.rows.len());
+        }
         counters
             .commits
             .fetch_add(u64::from(!plan.rows.is_empty()), Ordering::Relaxed);

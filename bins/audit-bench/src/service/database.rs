@@ -155,20 +155,26 @@ pub(crate) fn open_sqlite(path: &Path) -> anyhow::Result<SqliteConnection> {
     Ok(connection)
 }
 
-/// The files of an SQLite database after a checkpoint.
+/// The files of an SQLite database after a checkpoint, with that of its index where there is one.
 pub(crate) fn sqlite_bytes(path: &Path) -> anyhow::Result<u64> {
-    let mut connection = open_sqlite(path)?;
-    for _ in 0..CHECKPOINT_ATTEMPTS_MAX {
-        let rows: Vec<Checkpoint> = sql_query("PRAGMA wal_checkpoint(TRUNCATE)").load(&mut connection)?;
-        if rows.iter().all(|row| row.busy == 0) {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let beside = |path: &Path, suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+    let index = beside(path, "-index");
     let mut bytes = 0;
-    for suffix in ["", "-wal"] {
-        let file = PathBuf::from(format!("{}{suffix}", path.display()));
-        bytes += std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+    for file in [path, &index] {
+        if !file.exists() {
+            continue;
+        }
+        let mut connection = open_sqlite(file)?;
+        for _ in 0..CHECKPOINT_ATTEMPTS_MAX {
+            let rows: Vec<Checkpoint> = sql_query("PRAGMA wal_checkpoint(TRUNCATE)").load(&mut connection)?;
+            if rows.iter().all(|row| row.busy == 0) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        for file in [file, &beside(file, "-wal")] {
+            bytes += std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+        }
     }
     Ok(bytes)
 }

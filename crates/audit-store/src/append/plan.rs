@@ -8,6 +8,7 @@ use super::{
 use crate::alerts::AlertRow;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
+use crate::index::tail::Left;
 use audit_domain::{Comparison, Environment, EventId, ProjectId, Record, SentDigest, Stamp, Timestamp};
 use audit_ledger::{Frontier, Growth, Hash};
 use std::collections::{BTreeMap, HashMap};
@@ -74,6 +75,8 @@ pub(crate) struct Plan {
     pub(crate) alerts: Vec<(LedgerId, AlertRow)>,
     /// What is to be delivered of them.
     pub(crate) deliveries: Vec<DeliveryRow>,
+    /// Where the rows wait to be indexed, once they are written.
+    pub(crate) left: Option<Left>,
 }
 
 /// Decides what becomes of every event of every request, in their order.
@@ -86,6 +89,7 @@ pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
         growths: BTreeMap::new(),
         alerts: Vec::new(),
         deliveries: Vec::new(),
+        left: None,
     };
     for request in requests {
         let outcome = plan.add(request);

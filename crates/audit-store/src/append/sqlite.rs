@@ -1,10 +1,9 @@
 //! Appending on SQLite: one writer, which remembers what it wrote last.
 
-pub(crate) mod tail;
-
 use super::plan::{Head, KnownKey, NewRow, Plan};
-use super::{AppendRequest, Idempotency, KeyHash, LedgerId};
+use super::{AppendRequest, KeyHash, LedgerId};
 use crate::error::{Result, StoreError};
+use crate::index::tail::{self, Left};
 use crate::key_filter::KeyFilter;
 use crate::ledgers::{self, KnownActions};
 use crate::query::sqlite::{entry, first_position, ledger_and_seq, position_after};
@@ -14,17 +13,14 @@ use audit_domain::{EventId, SentDigest};
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
 use std::collections::HashMap;
-use tail::Tail;
 
 diesel::infix_operator!(Matches, " MATCH ", diesel::sql_types::Bool);
 
-/// What the writer keeps in memory between commits. All of it can be read again from the database.
+/// The keys that the writer has seen, so that it does not look for those that cannot be there. Can be read again from the
+/// database at any time.
 #[derive(Debug, Default)]
-pub(crate) struct SqliteMemory {
-    keys: HashMap<LedgerId, LedgerKeys>,
-    /// The ledgers whose keys the transaction under way has read, with where they ended before.
-    caught_up: Vec<(LedgerId, i64)>,
-    pub(crate) tail: Tail,
+pub(crate) struct SeenKeys {
+    ledgers: HashMap<LedgerId, LedgerKeys>,
 }
 
 /// Stands for an event without a key in [`event_keys`].
@@ -50,48 +46,27 @@ struct EventRow<'a> {
     body: &'a str,
 }
 
-impl SqliteMemory {
-    /// Finds the idempotency keys of `requests` that are stored already.
-    pub(crate) fn find_keys(
+impl SeenKeys {
+    /// Whether the ledger, of this size, may have an event with the key.
+    fn may_hold(
         &mut self,
         connection: &mut SqliteConnection,
-        requests: &[AppendRequest],
-        heads: &HashMap<LedgerId, Head>,
-    ) -> Result<HashMap<(LedgerId, KeyHash), KnownKey>> {
-        let mut found = HashMap::new();
-        for request in requests {
-            let ledger_id = request.destination.ledger_id;
-            let Some(head) = heads.get(&ledger_id) else {
-                continue;
-            };
-            if request.key_hashes().next().is_none() {
-                continue;
-            }
-            let keys = self.keys.entry(ledger_id).or_default();
-            if keys.seq_end != head.size {
-                // What somebody else has stored is looked up in the index.
-                self.tail.index(connection)?;
-                self.caught_up.push((ledger_id, keys.seq_end));
-                keys.catch_up(connection, ledger_id, head.size)?;
-            }
-            for hash in request.key_hashes().filter(|hash| keys.filter.may_hold(hash)) {
-                let known = match self.tail.known(ledger_id, hash) {
-                    Some(known) => Some(known),
-                    None => look_up_key(connection, ledger_id, &hash)?,
-                };
-                found.extend(known.map(|known| ((ledger_id, hash), known)));
-            }
+        ledger_id: LedgerId,
+        size: i64,
+        hash: &KeyHash,
+    ) -> Result<bool> {
+        let keys = self.ledgers.entry(ledger_id).or_default();
+        if keys.seq_end != size {
+            keys.catch_up(connection, ledger_id, size)?;
         }
-        Ok(found)
+        Ok(keys.filter.may_hold(hash))
     }
 
     /// Takes note of what was committed.
     pub(crate) fn committed(&mut self, rows: &[NewRow]) {
-        self.tail.committed(rows);
-        self.caught_up.clear();
         for row in rows {
             if let Some(keys) = self
-                .keys
+                .ledgers
                 .get_mut(&row.ledger_id)
                 .filter(|keys| keys.seq_end == row.seq)
             {
@@ -99,17 +74,6 @@ impl SqliteMemory {
                     keys.filter.insert(&key.hash);
                 }
                 keys.seq_end = row.seq + 1;
-            }
-        }
-    }
-
-    /// Forgets what a transaction changed that was not committed.
-    pub(crate) fn rolled_back(&mut self) {
-        self.tail.rolled_back();
-        // The filter may hold what it likes, but the keys that it rules in are in the index only when that was committed.
-        for (ledger_id, seq_end) in self.caught_up.drain(..) {
-            if let Some(keys) = self.keys.get_mut(&ledger_id) {
-                keys.seq_end = seq_end;
             }
         }
     }
@@ -141,61 +105,87 @@ impl LedgerKeys {
     }
 }
 
-/// [`SqliteMemory::find_keys`] for who has no such memory.
+/// Finds the idempotency keys of `requests` that are stored already. Without `seen`, every one is looked for.
 pub(crate) fn find_keys(
     connection: &mut SqliteConnection,
     requests: &[AppendRequest],
+    heads: &HashMap<LedgerId, Head>,
+    mut seen: Option<&mut SeenKeys>,
 ) -> Result<HashMap<(LedgerId, KeyHash), KnownKey>> {
-    tail::index_all(connection)?;
-    let mut found = HashMap::new();
+    let mut wanted: Vec<(LedgerId, KeyHash, String)> = Vec::new();
     for request in requests {
         let ledger_id = request.destination.ledger_id;
+        let Some(head) = heads.get(&ledger_id) else {
+            continue;
+        };
         for hash in request.key_hashes() {
-            if let Some(known) = look_up_key(connection, ledger_id, &hash)? {
-                found.insert((ledger_id, hash), known);
+            let may_hold = match &mut seen {
+                Some(seen) => seen.may_hold(connection, ledger_id, head.size, &hash)?,
+                None => true,
+            };
+            if may_hold {
+                let token = token(Kind::IdempotencyKey, ledger_id.0, &hash);
+                wanted.push((ledger_id, hash, token));
+            }
+        }
+    }
+    let mut found = HashMap::new();
+    if wanted.is_empty() {
+        return Ok(found);
+    }
+    let tokens: Vec<&str> = wanted.iter().map(|(_, _, token)| token.as_str()).collect();
+    let mut left = tail::positions_by_key(connection, &tokens)?;
+    for (ledger_id, hash, token) in &wanted {
+        let mut candidates = left.remove(token.as_str()).unwrap_or_default();
+        let expression = fts5_expression(&[Term::is(token.clone())]);
+        candidates.extend(
+            event_index::table
+                .filter(Matches::new(
+                    event_index::all_tokens,
+                    expression.into_sql::<diesel::sql_types::Text>(),
+                ))
+                .select(event_index::rowid)
+                .load::<i64>(connection)?,
+        );
+        for position in candidates {
+            if let Some(known) = known_key(connection, *ledger_id, hash, position)? {
+                found.insert((*ledger_id, *hash), known);
             }
         }
     }
     Ok(found)
 }
 
-/// The event with this key, by way of the index.
-fn look_up_key(
+/// The event at this position, if it has this key.
+fn known_key(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
     hash: &KeyHash,
+    position: i64,
 ) -> Result<Option<KnownKey>> {
-    let expression = fts5_expression(&[Term::is(token(Kind::IdempotencyKey, ledger_id.0, hash))]);
-    let candidates = event_index::table
-        .filter(Matches::new(
-            event_index::all_tokens,
-            expression.into_sql::<diesel::sql_types::Text>(),
-        ))
-        .select(event_index::rowid)
-        .load::<i64>(connection)?;
-    for position in candidates {
-        let row = event_times::table
-            .find(position)
-            .inner_join(events::table.on(events::entry.eq(event_times::entry)))
-            .select((events::entry, events::id, events::sent_digest))
-            .get_result::<(i64, Vec<u8>, Option<Vec<u8>>)>(connection)
-            .optional()?;
-        let Some((entry, id, Some(digest))) = row else {
-            continue;
-        };
-        let (row_ledger, seq) = ledger_and_seq(entry);
-        if row_ledger == ledger_id && key_hash(connection, ledger_id, seq)?.as_ref() == Some(hash) {
-            return Ok(Some(KnownKey {
-                id: read_id(id)?,
-                digest: read_digest(digest)?,
-            }));
-        }
+    let row = event_times::table
+        .find(position)
+        .inner_join(events::table.on(events::entry.eq(event_times::entry)))
+        .select((events::entry, events::id, events::sent_digest))
+        .get_result::<(i64, Vec<u8>, Option<Vec<u8>>)>(connection)
+        .optional()?;
+    let Some((entry, id, Some(digest))) = row else {
+        return Ok(None);
+    };
+    let (row_ledger, seq) = ledger_and_seq(entry);
+    if row_ledger != ledger_id || key_hash(connection, ledger_id, seq)?.as_ref() != Some(hash) {
+        return Ok(None);
     }
-    Ok(None)
+    let (id, digest) = (read_id(id)?, read_digest(digest)?);
+    Ok(Some(KnownKey { id, digest }))
 }
 
 /// The hash of the idempotency key of an event.
-fn key_hash(connection: &mut SqliteConnection, ledger_id: LedgerId, seq: i64) -> Result<Option<KeyHash>> {
+pub(crate) fn key_hash(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    seq: i64,
+) -> Result<Option<KeyHash>> {
     let commit: Option<(i64, Vec<u8>)> = event_keys::table
         .filter(event_keys::ledger_id.eq(ledger_id.0))
         .filter(event_keys::first_seq.le(seq))
@@ -224,13 +214,13 @@ pub(crate) fn read_digest(bytes: Vec<u8>) -> Result<SentDigest> {
         .map_err(|_| StoreError::Damaged { what: "digest" })
 }
 
-/// Writes the rows of a plan. The writer holds the lock, so nothing changes between reading and writing.
+/// Writes the rows of a plan; what it left to be indexed. The writer holds the lock, so nothing
+/// changes between reading and writing.
 pub(crate) fn write(
     connection: &mut SqliteConnection,
     plan: &Plan,
-    memory: Option<&mut SqliteMemory>,
     actions: &mut KnownActions,
-) -> Result<()> {
+) -> Result<Left> {
     let mut placed: Vec<(i64, &NewRow)> = place(connection, &plan.rows)?;
     // In the order of the log, so that B-trees grow at their ends.
     placed.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
@@ -272,17 +262,15 @@ pub(crate) fn write(
             ))
             .execute(connection)?;
     }
-    let filed = placed
+    let filed: Vec<(i64, String)> = placed
         .iter()
         .map(|(position, row)| (*position, row.tokens.text()))
         .collect();
-    match memory {
-        Some(memory) => memory.tail.add(connection, filed)?,
-        None => tail::index(connection, &HashMap::new(), filed)?,
-    }
+    let left = tail::leave(connection, &filed)?;
     actions.write_new(plan, |ledger_id, action| {
         ledgers::insert_action_sqlite(connection, ledger_id, action)
-    })
+    })?;
+    Ok(left)
 }
 
 /// Notes the keys of new rows of one ledger, which come in its order.

@@ -2,9 +2,10 @@
 
 use super::{Candidates, LoggedEvent};
 use crate::append::LedgerId;
-use crate::append::sqlite::{Matches, read_id, tail};
+use crate::append::sqlite::{Matches, read_id};
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
+use crate::index::tail;
 use crate::ledgers::{ledger_size, total_size};
 use crate::schema::sqlite::{event_ids, event_index, event_times, events};
 use crate::tokens::{Term, fts5_expression, ledger_token};
@@ -59,7 +60,7 @@ pub(crate) struct Scan {
     start: i64,
     /// Exclusive.
     end: i64,
-    /// Rows of all ledgers that were not in the index when the walk began. They may have come into it since.
+    /// Candidates that were not in the index when the walk began. They may have come into it since.
     tail: Vec<i64>,
 }
 
@@ -105,8 +106,6 @@ impl Scan {
         let AnyConnection::Sqlite(sqlite) = connection else {
             return Ok(scan);
         };
-        // Before the index is asked: what leaves the tail in between is found twice, and not missed.
-        scan.tail = tail::positions(sqlite)?;
         if let Some(after) = after {
             let position: Option<i64> = event_ids::table
                 .find((ledger_id.0, after.id.to_bytes().as_slice()))
@@ -118,6 +117,8 @@ impl Scan {
                 .end
                 .min(position.unwrap_or(first_position(after.occurred_at.as_millis())));
         }
+        // Before the index is asked: what leaves the tail in between is found twice, and not missed.
+        scan.tail = tail::positions(sqlite, &terms, &(scan.start..scan.end))?;
         Ok(scan)
     }
 
@@ -152,8 +153,9 @@ impl Scan {
             let is_end = positions.len() < missing;
             // One by one: a join with the index would let the planner begin with the events and never finish.
             for position in positions {
-                let (ledger_id, row) = row_at(connection, position)?;
-                if ledger_id == self.ledger_id {
+                // The index may be newer than what this transaction sees of the events.
+                let row = row_at(connection, position)?;
+                if let Some((_, row)) = row.filter(|(ledger_id, _)| *ledger_id == self.ledger_id) {
                     found.push(read_row(row)?);
                 }
             }
@@ -246,19 +248,24 @@ const COLUMNS: Columns = (
 );
 
 /// The row of an event by its position, with its ledger.
-fn row_at(connection: &mut SqliteConnection, position: i64) -> Result<(LedgerId, Row)> {
-    let (entry, row): (i64, Row) = event_times::table
+fn row_at(connection: &mut SqliteConnection, position: i64) -> Result<Option<(LedgerId, Row)>> {
+    let row: Option<(i64, Row)> = event_times::table
         .find(position)
         .inner_join(events::table.on(events::entry.eq(event_times::entry)))
         .select((event_times::entry, COLUMNS))
-        .get_result(connection)?;
-    Ok((ledger_and_seq(entry).0, row))
+        .get_result(connection)
+        .optional()?;
+    Ok(row.map(|(entry, row)| (ledger_and_seq(entry).0, row)))
 }
 
 /// One event by its entry.
-pub(crate) fn stored_event(connection: &mut SqliteConnection, entry: i64) -> Result<StoredEvent> {
-    let row = events::table.find(entry).select(COLUMNS);
-    read_row(row.get_result::<Row>(connection)?)
+pub(crate) fn stored_event(connection: &mut SqliteConnection, entry: i64) -> Result<Option<StoredEvent>> {
+    let row = events::table
+        .find(entry)
+        .select(COLUMNS)
+        .get_result::<Row>(connection)
+        .optional()?;
+    row.map(read_row).transpose()
 }
 
 fn read_row((position, id, content_hash, redacted, canonical): Row) -> Result<StoredEvent> {
@@ -317,12 +324,7 @@ pub(crate) fn event(
     let Some(entry) = entry_of(connection, ledger_id, id)? else {
         return Ok(None);
     };
-    let row = events::table
-        .find(entry)
-        .select(COLUMNS)
-        .get_result::<Row>(connection)
-        .optional()?;
-    row.map(read_row).transpose()
+    stored_event(connection, entry)
 }
 
 fn entry_of(connection: &mut SqliteConnection, ledger_id: LedgerId, id: EventId) -> Result<Option<i64>> {

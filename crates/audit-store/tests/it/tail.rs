@@ -24,13 +24,13 @@ struct Count {
     count: i64,
 }
 
-fn connect(folder: &Path) -> SqliteConnection {
-    let path = folder.join("audit.db");
+fn connect(folder: &Path, name: &str) -> SqliteConnection {
+    let path = folder.join(name);
     SqliteConnection::establish(path.to_str().expect("a path in UTF-8")).expect("the database opens")
 }
 
 fn filed(folder: &Path) -> Vec<Filed> {
-    let mut connection = connect(folder);
+    let mut connection = connect(folder, "audit.db-index");
     connection
         .batch_execute("CREATE VIRTUAL TABLE temp.filed USING fts5vocab(main, event_index, instance)")
         .expect("the index can be listed");
@@ -39,21 +39,29 @@ fn filed(folder: &Path) -> Vec<Filed> {
         .expect("the index is listed")
 }
 
-fn commits_in_the_tail(folder: &Path) -> i64 {
-    let count = diesel::sql_query("SELECT COUNT(*) AS count FROM event_tail");
-    let counted: Count = count
-        .get_result(&mut connect(folder))
-        .expect("the tail is counted");
+/// How many commits are not in the index.
+fn commits_left(folder: &Path) -> i64 {
+    let mut connection = connect(folder, "audit.db");
+    connection
+        .batch_execute(&format!(
+            "ATTACH DATABASE '{}' AS search",
+            folder.join("audit.db-index").display()
+        ))
+        .expect("the index is there");
+    let count = diesel::sql_query(
+        "SELECT COUNT(*) AS count FROM event_tail WHERE id > (SELECT last_commit FROM search.indexed)",
+    );
+    let counted: Count = count.get_result(&mut connection).expect("the tail is counted");
     counted.count
 }
 
 /// A store that indexes nothing of its own accord.
 fn open_patient(folder: &Path) -> Store {
-    let indexing_idle = std::time::Duration::from_secs(3_600);
+    let indexing_interval = std::time::Duration::from_secs(3_600);
     open_with(
         folder,
         StoreOptions {
-            indexing_idle,
+            indexing_interval,
             ..StoreOptions::default()
         },
     )
@@ -62,8 +70,9 @@ fn open_patient(folder: &Path) -> Store {
 /// The files as a process that is killed now leaves them.
 fn killed(folder: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().expect("a folder");
-    // The log first: what a checkpoint moves out of it meanwhile is in the database then.
-    for name in ["audit.db-wal", "audit.db"] {
+    // The logs first: what a checkpoint moves out of one meanwhile is in its database then. The index first: it is never
+    // ahead of the database.
+    for name in ["audit.db-index-wal", "audit.db-index", "audit.db-wal", "audit.db"] {
         std::fs::copy(folder.join(name), copy.path().join(name)).expect("a file of the database");
     }
     copy
@@ -78,72 +87,140 @@ fn numbered(number: usize) -> Value {
     })
 }
 
+/// Twenty events, each stored by a commit of its own.
+fn store_twenty(store: &Store, to: &audit_store::Destination) -> Vec<Appended> {
+    let stored = (0..20).flat_map(|number| append(store, to, vec![prepare(to, &numbered(number), NOW, 1)]));
+    stored.collect()
+}
+
+fn of_tenant_1() -> EventFilter {
+    EventFilter {
+        tenant_id: Some("t1".to_owned()),
+        ..EventFilter::default()
+    }
+}
+
+#[test]
+fn what_is_not_in_the_index_is_found_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_patient(folder.path());
+    let to = create_project(&store, 1);
+    let stored = store_twenty(&store, &to);
+    assert_eq!(commits_left(folder.path()), 20);
+    assert_eq!(count(&store, &to, of_tenant_1()), 10);
+    let again = append(&store, &to, vec![prepare(&to, &numbered(7), NOW, 2)]);
+    let Appended::Stored(id) = stored[7] else {
+        panic!("{stored:?}")
+    };
+    assert_eq!(again, [Appended::Repeated(id)]);
+}
+
 #[test]
 fn what_a_killed_process_left_is_indexed_as_it_would_have_been() {
     let folder = tempfile::tempdir().unwrap();
     let store = open_patient(folder.path());
     let to = create_project(&store, 1);
-    let ids: Vec<Appended> = (0..20)
-        .flat_map(|number| append(&store, &to, vec![prepare(&to, &numbered(number), NOW, 1)]))
-        .collect();
+    let stored = store_twenty(&store, &to);
     let copy = killed(folder.path());
-    assert!(
-        commits_in_the_tail(copy.path()) > 0,
-        "small commits leave their events"
-    );
+    assert_eq!(commits_left(copy.path()), 20);
 
-    let restarted = open(copy.path());
-    assert_eq!(commits_in_the_tail(copy.path()), 0);
-    drop(store);
-    let (expected, found) = (filed(folder.path()), filed(copy.path()));
-    assert!(expected.len() > 200 && expected == found, "{found:?}");
-
-    let tenant = EventFilter {
-        tenant_id: Some("t1".to_owned()),
-        ..EventFilter::default()
-    };
-    assert_eq!(count(&restarted, &to, tenant), 10);
-    let Appended::Stored(id) = ids[7] else {
-        panic!("{ids:?}")
+    let restarted = open_patient(copy.path());
+    assert_eq!(count(&restarted, &to, of_tenant_1()), 10);
+    let Appended::Stored(id) = stored[7] else {
+        panic!("{stored:?}")
     };
     let again = append(&restarted, &to, vec![prepare(&to, &numbered(7), NOW, 2)]);
     assert_eq!(again, [Appended::Repeated(id)]);
+    drop(restarted);
+    drop(store);
+    assert_eq!(commits_left(copy.path()), 0);
+    let (expected, found) = (filed(folder.path()), filed(copy.path()));
+    assert!(expected.len() > 200 && expected == found, "{found:?}");
 }
 
 #[test]
-fn a_clean_stop_leaves_no_tail() {
+fn a_clean_stop_leaves_nothing_to_be_indexed() {
     let folder = tempfile::tempdir().unwrap();
     let store = open_patient(folder.path());
     let to = create_project(&store, 1);
     append(&store, &to, vec![prepare(&to, &numbered(1), NOW, 1)]);
     drop(store);
-    assert_eq!(commits_in_the_tail(folder.path()), 0);
+    assert_eq!(commits_left(folder.path()), 0);
     assert!(!filed(folder.path()).is_empty());
 }
 
-/// Also those of other ledgers are indexed then, and found by their own readers alone.
+/// Also those of other ledgers are in the tail, and found by their own readers alone.
 #[test]
-fn enough_rows_are_indexed_with_all_that_was_left() {
+fn a_tail_of_many_events_is_forgotten_once_it_is_indexed() {
     let folder = tempfile::tempdir().unwrap();
-    let store = open_patient(folder.path());
+    let store = open(folder.path());
     create_project(&store, 1);
     create_project(&store, 2);
     let destination = |number| crate::destination(&store, audit_domain::ProjectId::from_random([number; 16]));
     let (one, two) = (destination(1), destination(2));
     append(&store, &one, vec![prepare(&one, &numbered(1), NOW, 1)]);
     assert_eq!(count(&store, &two, EventFilter::default()), 0);
-    let many = (0..600).map(|number| prepare(&two, &numbered(number), NOW, 1));
-    append(&store, &two, many.collect());
-    assert_eq!(commits_in_the_tail(folder.path()), 0);
     let actor = EventFilter {
         actor_ids: Some(vec!["a1".to_owned()]),
         ..EventFilter::default()
     };
-    assert_eq!(count(&store, &one, actor.clone()), 1);
-    assert_eq!(count(&store, &two, actor), 1);
+    for round in 0..50 {
+        let many = (0..600).map(|number| {
+            let event = json!({"action": "doc.opened", "category": "access", "tenant_id": "t", "actor": {"id": format!("a{number}"), "type": "user"}});
+            prepare(&two, &event, NOW, round)
+        });
+        append(&store, &two, many.collect());
+        assert_eq!(count(&store, &one, actor.clone()), 1);
+        assert_eq!(count(&store, &two, actor.clone()), 1 + usize::from(round));
+    }
+    drop(store);
+    assert_eq!(commits_left(folder.path()), 0);
+    let kept = diesel::sql_query("SELECT COUNT(*) AS count FROM event_tail");
+    let kept: Count = kept.get_result(&mut connect(folder.path(), "audit.db")).unwrap();
+    assert!(kept.count < 51, "{}", kept.count);
 }
 
-/// What another process left is indexed by whoever needs to know its keys; when that is undone, it has to be done again.
+/// The index is lost, or one of another time: a backup of the database alone, or an index that is ahead of it or behind.
+#[test]
+fn an_index_that_does_not_belong_to_the_database_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let to = create_project(&store, 1);
+    let none = killed(folder.path());
+    store_twenty(&store, &to);
+    drop(store);
+    let expected = filed(folder.path());
+    let index = folder.path().join("audit.db-index");
+    let (right, old) = (
+        std::fs::read(&index).unwrap(),
+        std::fs::read(none.path().join("audit.db-index")).unwrap(),
+    );
+    let reopen = |expected: &[Filed]| {
+        let store = open(folder.path());
+        assert_eq!(count(&store, &to, of_tenant_1()), 10);
+        let again = append(&store, &to, vec![prepare(&to, &numbered(7), NOW, 2)]);
+        assert!(matches!(again[..], [Appended::Repeated(_)]), "{again:?}");
+        drop(store);
+        assert_eq!(filed(folder.path()), expected);
+    };
+    std::fs::remove_file(&index).unwrap();
+    reopen(&expected);
+    std::fs::write(&index, old).unwrap();
+    reopen(&expected);
+    // The database goes back to when it was empty, and the index stays.
+    for name in ["audit.db-wal", "audit.db"] {
+        std::fs::copy(none.path().join(name), folder.path().join(name)).unwrap();
+    }
+    std::fs::write(&index, right).unwrap();
+    let store = open(folder.path());
+    assert_eq!(count(&store, &to, of_tenant_1()), 0);
+    store_twenty(&store, &to);
+    assert_eq!(count(&store, &to, of_tenant_1()), 10);
+    drop(store);
+    assert_eq!(filed(folder.path()), expected);
+}
+
+/// Where the keys of others were read into the filter by a transaction that came to nothing, they stay known.
 #[test]
 fn a_key_in_the_tail_of_another_process_is_known_after_a_commit_that_failed() {
     let folder = tempfile::tempdir().unwrap();
@@ -154,7 +231,7 @@ fn a_key_in_the_tail_of_another_process_is_known_after_a_commit_that_failed() {
     let Appended::Stored(id) = stored[0] else {
         panic!("{stored:?}")
     };
-    let mut connection = connect(folder.path());
+    let mut connection = connect(folder.path(), "audit.db");
     connection
         .batch_execute(
             "CREATE TRIGGER refuse BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'refused'); END",
