@@ -176,8 +176,12 @@ impl<P: Policy> Bearer<P> {
 }
 
 impl<P: Policy> Presented<P> {
-    /// `error`, if the policy takes the credential: whoever may not call learns that, and nothing else.
+    /// `error`, if the policy takes the credential: whoever may not call learns that, and nothing else. Where there is no
+    /// room for the request there is none to look its credential up either.
     pub(crate) async fn refuse(self, state: &HttpState, error: ApiError) -> ApiError {
+        if matches!(error, ApiError::Overloaded) {
+            return error;
+        }
         match Caller::<P>::check(state, self.credential).await {
             Ok(_) => error,
             Err(refusal) => refusal,

@@ -159,6 +159,11 @@ pub(crate) struct AppendRequest {
 }
 
 impl AppendRequest {
+    /// The id that its first event was stamped with.
+    pub(crate) fn first_id(&self) -> Option<EventId> {
+        self.events.first().map(|event| event.record.stamp().id)
+    }
+
     /// The identities of the idempotency keys of its events.
     pub(crate) fn key_hashes(&self) -> impl Iterator<Item = KeyHash> {
         let keys = self.events.iter().filter_map(|event| event.idempotency);

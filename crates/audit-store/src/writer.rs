@@ -169,7 +169,10 @@ impl Writer {
         transaction(self.connection());
     }
 
-    fn append(&mut self, commit: Vec<WaitingAppend>) {
+    fn append(&mut self, mut commit: Vec<WaitingAppend>) {
+        // As they arrived: one that is overtaken by another on its way through the threads needs a new stamp, and with it
+        // a new hash.
+        commit.sort_by_key(|waiting| waiting.request.first_id());
         let (requests, replies): (Vec<_>, Vec<_>) = commit
             .into_iter()
             .map(|waiting| (waiting.request, waiting.reply))
