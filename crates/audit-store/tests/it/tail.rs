@@ -180,6 +180,21 @@ fn a_tail_of_many_events_is_forgotten_once_it_is_indexed() {
     assert!(kept.count < 51, "{}", kept.count);
 }
 
+#[test]
+fn an_index_that_cannot_be_written_keeps_nobody_from_storing_and_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let to = create_project(&store, 1);
+    let mut other = connect(folder.path(), "audit.db-index");
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    store_twenty(&store, &to);
+    assert_eq!(count(&store, &to, of_tenant_1()), 10);
+    assert_eq!(commits_left(folder.path()), 20);
+    other.batch_execute("ROLLBACK").unwrap();
+    drop(store);
+    assert_eq!(commits_left(folder.path()), 0);
+}
+
 /// The index is lost, or one of another time: a backup of the database alone, or an index that is ahead of it or behind.
 #[test]
 fn an_index_that_does_not_belong_to_the_database_is_made_anew() {
