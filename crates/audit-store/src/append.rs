@@ -81,7 +81,16 @@ impl Tokens {
 
     /// All of them, as SQLite's index takes them.
     pub(crate) fn text(&self) -> String {
-        format!("{} {}", self.facets, self.identity)
+        let mut text = String::with_capacity(self.facets.len() + 1 + self.identity.len());
+        self.push_to(&mut text);
+        text
+    }
+
+    /// Appends what [`Self::text`] is.
+    pub(crate) fn push_to(&self, text: &mut String) {
+        text.push_str(&self.facets);
+        text.push(' ');
+        text.push_str(&self.identity);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::index;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// A connection to either database. Queries that both understand are written once, over this type.
@@ -118,50 +118,62 @@ impl DatabaseUrl {
     }
 }
 
-fn connect_sqlite(path: &std::path::Path, purpose: Purpose) -> Result<SqliteConnection> {
-    let unreachable =
-        |error: &dyn fmt::Display| StoreError::Unreachable(format!("{}: {error}", path.display()));
+fn connect_sqlite(path: &Path, purpose: Purpose) -> Result<SqliteConnection> {
     if let (Purpose::Prepare, Some(parent)) = (purpose, path.parent()) {
-        std::fs::create_dir_all(parent).map_err(|error| unreachable(&error))?;
+        std::fs::create_dir_all(parent).map_err(|error| unreachable_file(path, &error))?;
     }
     if purpose == Purpose::Prepare {
-        create_private(path).map_err(|error| unreachable(&error))?;
+        create_private(path)?;
     }
-    let mut connection =
-        SqliteConnection::establish(&path.to_string_lossy()).map_err(|error| unreachable(&error))?;
     let cache_kib = match purpose {
         Purpose::Prepare | Purpose::Write => SQLITE_WRITER_CACHE_KIB,
         Purpose::Read => SQLITE_READER_CACHE_KIB,
     };
+    let mut connection = open_sqlite(path, cache_kib, SQLITE_CHECKPOINT_PAGES)?;
+    let query_only = if purpose == Purpose::Read { "ON" } else { "OFF" };
+    connection
+        .batch_execute(&format!(
+            "PRAGMA foreign_keys = ON; PRAGMA query_only = {query_only}"
+        ))
+        .map_err(|error| unreachable_file(path, &error))?;
+    if purpose != Purpose::Prepare {
+        connection
+            .batch_execute(&index::attach_statement(path))
+            .map_err(|error| unreachable_file(path, &error))?;
+    }
+    Ok(connection)
+}
+
+fn unreachable_file(path: &Path, error: &dyn fmt::Display) -> StoreError {
+    StoreError::Unreachable(format!("{}: {error}", path.display()))
+}
+
+/// Opens one of SQLite's files, with a write-ahead log that is synced at every commit.
+pub(crate) fn open_sqlite(path: &Path, cache_kib: u32, checkpoint_pages: u32) -> Result<SqliteConnection> {
+    let mut connection = SqliteConnection::establish(&path.to_string_lossy())
+        .map_err(|error| unreachable_file(path, &error))?;
     connection
         .batch_execute(&format!(
             "PRAGMA busy_timeout = {SQLITE_BUSY_TIMEOUT_MS};
              PRAGMA synchronous = FULL;
-             PRAGMA foreign_keys = ON;
              PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -{cache_kib};
-             PRAGMA wal_autocheckpoint = {SQLITE_CHECKPOINT_PAGES};
-             PRAGMA query_only = {};",
-            if purpose == Purpose::Read { "ON" } else { "OFF" }
+             PRAGMA wal_autocheckpoint = {checkpoint_pages};"
         ))
-        .map_err(|error| unreachable(&error))?;
-    use_write_ahead_log(&mut connection).map_err(|error| unreachable(&error))?;
-    if purpose != Purpose::Prepare {
-        connection
-            .batch_execute(&index::attach_statement(path))
-            .map_err(|error| unreachable(&error))?;
-    }
+        .map_err(|error| unreachable_file(path, &error))?;
+    use_write_ahead_log(&mut connection).map_err(|error| unreachable_file(path, &error))?;
     Ok(connection)
 }
 
 /// Makes the file unless it is there, for its owner's eyes only: it holds the secrets that sign viewer tokens. SQLite
 /// gives the files beside it the same permissions.
-pub(crate) fn create_private(path: &std::path::Path) -> std::io::Result<()> {
+pub(crate) fn create_private(path: &Path) -> Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(|_| ())
+    let opened = options.open(path);
+    opened.map(|_| ()).map_err(|error| unreachable_file(path, &error))
 }
 
 /// Switches the database to write-ahead logging, which it then remembers.

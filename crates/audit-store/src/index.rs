@@ -13,7 +13,7 @@ pub(crate) mod tail;
 
 use crate::append::Tokens;
 use crate::append::sqlite::key_hash;
-use crate::connection::create_private;
+use crate::connection::{create_private, open_sqlite};
 use crate::error::{Result, StoreError};
 use crate::query::sqlite::{ledger_and_seq, stored_event};
 use crate::schema::sqlite::{event_index, event_tail, event_times, indexed};
@@ -31,8 +31,6 @@ const VERSION: i32 = 1;
 const CACHE_KIB: u32 = 8 * 1024;
 /// Pages of its write-ahead log between checkpoints.
 const CHECKPOINT_PAGES: u32 = 4_000;
-/// How long a statement waits for another process that writes the index, in ms.
-const BUSY_TIMEOUT_MS: u32 = 5_000;
 /// Events that are filed in one transaction when the index is made anew.
 const REBUILT_EVENTS: i64 = 20_000;
 
@@ -74,22 +72,8 @@ pub(crate) fn attach_statement(database: &Path) -> String {
 /// A connection that writes the index.
 fn connect(database: &Path) -> Result<SqliteConnection> {
     let path = path(database);
-    let unreachable =
-        |error: &dyn std::fmt::Display| StoreError::Unreachable(format!("{}: {error}", path.display()));
-    create_private(&path).map_err(|error| unreachable(&error))?;
-    let mut connection =
-        SqliteConnection::establish(&path.to_string_lossy()).map_err(|error| unreachable(&error))?;
-    connection
-        .batch_execute(&format!(
-            "PRAGMA busy_timeout = {BUSY_TIMEOUT_MS};
-             PRAGMA journal_mode = WAL;
-             PRAGMA synchronous = FULL;
-             PRAGMA temp_store = MEMORY;
-             PRAGMA cache_size = -{CACHE_KIB};
-             PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};"
-        ))
-        .map_err(|error| unreachable(&error))?;
-    Ok(connection)
+    create_private(&path)?;
+    open_sqlite(&path, CACHE_KIB, CHECKPOINT_PAGES)
 }
 
 /// Makes the index unless it is there and belongs to the database. `connection` is one that writes to the database.

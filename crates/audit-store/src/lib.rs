@@ -32,7 +32,7 @@
 //!
 //! Queries that both databases understand are written once, over [`AnyConnection`]. What differs: `append/sqlite.rs` and
 //! `append/postgres.rs` (batches, locks), `query/sqlite.rs` and `query/postgres.rs` (the inverted index), two lines in
-//! `connection.rs` (how a transaction begins) and `ledgers.rs` (locking a row).
+//! `connection.rs` (how a transaction begins), `ledgers.rs` (locking a row), and `index.rs`, which only SQLite needs.
 
 mod accounts;
 mod alert_rules;

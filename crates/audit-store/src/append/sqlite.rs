@@ -1,4 +1,4 @@
-//! Appending on SQLite: one writer, which remembers what it wrote last.
+//! Appending on SQLite: one writer, which remembers the keys that it has seen.
 
 use super::plan::{Head, KnownKey, NewRow, Plan};
 use super::{AppendRequest, KeyHash, LedgerId};
@@ -214,8 +214,8 @@ pub(crate) fn read_digest(bytes: Vec<u8>) -> Result<SentDigest> {
         .map_err(|_| StoreError::Damaged { what: "digest" })
 }
 
-/// Writes the rows of a plan; what it left to be indexed. The writer holds the lock, so nothing
-/// changes between reading and writing.
+/// Writes the rows of a plan; what it left to be indexed. The writer holds the lock, so nothing changes between reading
+/// and writing.
 pub(crate) fn write(
     connection: &mut SqliteConnection,
     plan: &Plan,
@@ -262,11 +262,8 @@ pub(crate) fn write(
             ))
             .execute(connection)?;
     }
-    let filed: Vec<(i64, String)> = placed
-        .iter()
-        .map(|(position, row)| (*position, row.tokens.text()))
-        .collect();
-    let left = tail::leave(connection, &filed)?;
+    let filed = placed.iter().map(|(position, row)| (*position, &row.tokens));
+    let left = tail::leave(connection, filed)?;
     actions.write_new(plan, |ledger_id, action| {
         ledgers::insert_action_sqlite(connection, ledger_id, action)
     })?;

@@ -1,5 +1,6 @@
 //! Events that are stored and not in the index yet: a list in the database, one row for each commit.
 
+use crate::append::Tokens;
 use crate::error::{Result, StoreError};
 use crate::schema::sqlite::{event_tail, indexed};
 use crate::tokens::Term;
@@ -50,18 +51,18 @@ pub(crate) struct Left {
 }
 
 /// Leaves the events of a commit to be indexed, by position, and forgets those that are.
-pub(crate) fn leave(connection: &mut SqliteConnection, events: &[(i64, String)]) -> Result<Left> {
+pub(crate) fn leave<'a>(
+    connection: &mut SqliteConnection,
+    events: impl Iterator<Item = (i64, &'a Tokens)>,
+) -> Result<Left> {
     let newest: Option<i64> = event_tail::table
         .select(max(event_tail::id))
         .get_result(connection)?;
     let commit = newest.unwrap_or(0) + 1;
-    let positions: Vec<u8> = events
-        .iter()
-        .flat_map(|(position, _)| position.to_be_bytes())
-        .collect();
-    let mut tokens = String::with_capacity(events.iter().map(|(_, tokens)| tokens.len() + 1).sum());
-    for (_, filed_under) in events {
-        tokens.push_str(filed_under);
+    let (mut positions, mut tokens) = (Vec::new(), String::new());
+    for (position, filed_under) in events {
+        positions.extend(position.to_be_bytes());
+        filed_under.push_to(&mut tokens);
         tokens.push('\n');
     }
     diesel::insert_into(event_tail::table)

@@ -93,6 +93,15 @@ fn store_twenty(store: &Store, to: &audit_store::Destination) -> Vec<Appended> {
     stored.collect()
 }
 
+/// Sends one of the `stored` once more, which is to be recognised.
+fn assert_repeated(store: &Store, to: &audit_store::Destination, stored: &[Appended], number: usize) {
+    let Appended::Stored(id) = stored[number] else {
+        panic!("{stored:?}")
+    };
+    let again = append(store, to, vec![prepare(to, &numbered(number), NOW, 2)]);
+    assert_eq!(again, [Appended::Repeated(id)]);
+}
+
 fn of_tenant_1() -> EventFilter {
     EventFilter {
         tenant_id: Some("t1".to_owned()),
@@ -108,11 +117,7 @@ fn what_is_not_in_the_index_is_found_beside_it() {
     let stored = store_twenty(&store, &to);
     assert_eq!(commits_left(folder.path()), 20);
     assert_eq!(count(&store, &to, of_tenant_1()), 10);
-    let again = append(&store, &to, vec![prepare(&to, &numbered(7), NOW, 2)]);
-    let Appended::Stored(id) = stored[7] else {
-        panic!("{stored:?}")
-    };
-    assert_eq!(again, [Appended::Repeated(id)]);
+    assert_repeated(&store, &to, &stored, 7);
 }
 
 #[test]
@@ -126,11 +131,7 @@ fn what_a_killed_process_left_is_indexed_as_it_would_have_been() {
 
     let restarted = open_patient(copy.path());
     assert_eq!(count(&restarted, &to, of_tenant_1()), 10);
-    let Appended::Stored(id) = stored[7] else {
-        panic!("{stored:?}")
-    };
-    let again = append(&restarted, &to, vec![prepare(&to, &numbered(7), NOW, 2)]);
-    assert_eq!(again, [Appended::Repeated(id)]);
+    assert_repeated(&restarted, &to, &stored, 7);
     drop(restarted);
     drop(store);
     assert_eq!(commits_left(copy.path()), 0);
