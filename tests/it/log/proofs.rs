@@ -105,7 +105,9 @@ fn every_event_is_proved_as_soon_as_it_is_acknowledged(database: DatabaseKind) {
             if is_near_an_end {
                 let proof = proof_of(&project, id);
                 let (proved, size) = verify(&project, &organization, &project.event(id), &proof);
-                assert_eq!((proved, size), (seq, stored));
+                // Whoever signs every second may have done so between two batches.
+                assert_eq!(proved, seq);
+                assert!((seq + 1..=stored).contains(&size), "{size}");
             }
         }
         assert_eq!(checkpoint(&project, &organization).size, stored);
