@@ -1,0 +1,93 @@
+//! A set of rows of one chunk.
+
+/// Rows of a chunk.
+pub(crate) const CHUNK_ROWS: u32 = 1 << CHUNK_SHIFT;
+const CHUNK_SHIFT: u32 = 16;
+const WORDS: usize = CHUNK_ROWS as usize / 64;
+
+/// The chunk of a row.
+pub(crate) const fn chunk_of(row: u32) -> u32 {
+    row >> CHUNK_SHIFT
+}
+
+/// The first row of a chunk.
+pub(crate) const fn first_of(chunk: u32) -> u32 {
+    chunk << CHUNK_SHIFT
+}
+
+/// A row's number within its chunk.
+pub(crate) const fn low(row: u32) -> u16 {
+    row as u16
+}
+
+/// One bit for each row of a chunk.
+#[derive(Clone, Debug)]
+pub(crate) struct Bits {
+    words: Box<[u64]>,
+}
+
+impl Bits {
+    pub(crate) fn new() -> Self {
+        Self {
+            words: vec![0; WORDS].into_boxed_slice(),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    pub(crate) fn insert(&mut self, row: u16) {
+        self.words[usize::from(row >> 6)] |= 1 << (row & 63);
+    }
+
+    /// Adds the rows of a bitmap: byte by byte, the lowest bit first. It may end early.
+    pub(crate) fn insert_bitmap(&mut self, bitmap: &[u8]) {
+        let (whole, rest) = bitmap.as_chunks::<8>();
+        for (word, bytes) in self.words.iter_mut().zip(whole) {
+            *word |= u64::from_le_bytes(*bytes);
+        }
+        if let Some(word) = self.words.get_mut(whole.len()) {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            *word |= u64::from_le_bytes(last);
+        }
+    }
+
+    /// Keeps what is in both.
+    pub(crate) fn intersect(&mut self, other: &Self) {
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word &= other;
+        }
+    }
+
+    /// Takes out the highest row that is not above `limit`, looking no further than it has to.
+    pub(crate) fn take_highest(&mut self, limit: u16) -> Option<u16> {
+        let top = usize::from(limit >> 6);
+        for index in (0..=top).rev() {
+            let allowed = match index == top {
+                true => u64::MAX >> (63 - (limit & 63)),
+                false => u64::MAX,
+            };
+            let word = self.words[index] & allowed;
+            if word != 0 {
+                let bit = 63 - word.leading_zeros();
+                self.words[index] &= !(1 << bit);
+                return Some((index as u16) << 6 | bit as u16);
+            }
+        }
+        None
+    }
+}
+
+/// The rows of a bitmap, ascending.
+pub(crate) fn rows_of(bitmap: &[u8]) -> impl Iterator<Item = u16> {
+    bitmap.iter().enumerate().flat_map(|(index, byte)| {
+        let mut left = *byte;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left - 1;
+            Some((index * 8) as u16 + bit as u16)
+        })
+    })
+}

@@ -1,0 +1,92 @@
+//! The pieces that segments are kept in.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BlockKind {
+    /// The ids of rows, by their number within the segment.
+    Ids,
+    /// Tokens in alphabetical order, each with its rows or where those are.
+    Dictionary,
+    /// The rows of tokens that have many.
+    Postings,
+    /// What each block of the dictionary begins with.
+    Directory,
+}
+
+/// Names a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId {
+    /// The segment it belongs to, at most 2^31 - 1.
+    pub segment: u32,
+    /// What it holds.
+    pub kind: BlockKind,
+    /// Counts the blocks of a kind within a segment, at most 2^28 - 1.
+    pub number: u32,
+}
+
+const KIND_SHIFT: u32 = 28;
+const SEGMENT_SHIFT: u32 = 32;
+
+impl BlockId {
+    /// One number for all of it. Those of a segment are beside each other, and within it those of a kind.
+    #[must_use]
+    pub const fn key(self) -> i64 {
+        (self.segment as i64) << SEGMENT_SHIFT | (self.kind as i64) << KIND_SHIFT | self.number as i64
+    }
+
+    /// The keys of all blocks of a segment.
+    #[must_use]
+    pub const fn keys_of(segment: u32) -> Range<i64> {
+        (segment as i64) << SEGMENT_SHIFT..(segment as i64 + 1) << SEGMENT_SHIFT
+    }
+}
+
+/// What was read is not what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the index is damaged: {what}")]
+pub struct Damaged {
+    /// Where it is.
+    pub what: &'static str,
+}
+
+/// Where blocks are read.
+pub trait Blocks {
+    /// Why one cannot be read or written.
+    type Error: From<Damaged>;
+
+    /// A block, if it is there.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Self::Error>;
+}
+
+/// Where blocks are written as well.
+pub trait WriteBlocks: Blocks {
+    /// Keeps a new block.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn write(&mut self, block: BlockId, bytes: &[u8]) -> Result<(), Self::Error>;
+}
+
+/// A block that has to be there.
+pub(crate) fn read<B: Blocks>(
+    blocks: &mut B,
+    segment: u32,
+    kind: BlockKind,
+    number: u32,
+) -> Result<Arc<[u8]>, B::Error> {
+    let block = BlockId {
+        segment,
+        kind,
+        number,
+    };
+    let missing = Damaged {
+        what: "a block is missing",
+    };
+    Ok(blocks.read(block)?.ok_or(missing)?)
+}

@@ -1,0 +1,215 @@
+//! The rows of one token: a few beside it in the dictionary, many in blocks of their own.
+//!
+//! Rows are numbers within the segment, ascending. In blocks they are put together by chunk, each chunk as the distances
+//! between rows or as a bitmap, whichever is shorter.
+
+use crate::bits::{Bits, chunk_of, first_of, low, rows_of};
+use crate::blocks::{BlockId, BlockKind, Blocks, Damaged, WriteBlocks, read};
+use crate::varint::{self, Reader};
+use std::sync::Arc;
+
+/// Rows that are kept beside their token, at most.
+const INLINE_ROWS_MAX: usize = 128;
+/// How long a block gets; a chunk that is longer has one of its own.
+const BLOCK_BYTES: usize = 3_900;
+
+/// Writes the blocks of a segment's tokens, one token after the other.
+#[derive(Debug)]
+pub(crate) struct PostingsWriter {
+    segment: u32,
+    next_block: u32,
+    block: Vec<u8>,
+    distances: Vec<u8>,
+}
+
+impl PostingsWriter {
+    pub(crate) const fn new(segment: u32) -> Self {
+        Self {
+            segment,
+            next_block: 0,
+            block: Vec::new(),
+            distances: Vec::new(),
+        }
+    }
+
+    /// Writes the rows of a token, of which there is at least one; what the dictionary says of them comes to `entry`.
+    pub(crate) fn write<B: WriteBlocks>(
+        &mut self,
+        rows: &[u32],
+        entry: &mut Vec<u8>,
+        blocks: &mut B,
+    ) -> Result<(), B::Error> {
+        if rows.len() <= INLINE_ROWS_MAX {
+            put_distances(entry, rows.iter().copied());
+            return Ok(());
+        }
+        for chunk in rows.chunk_by(|one, next| chunk_of(*one) == chunk_of(*next)) {
+            let number = chunk_of(chunk[0]);
+            self.distances.clear();
+            put_distances(&mut self.distances, chunk.iter().map(|row| u32::from(low(*row))));
+            let bitmap_bytes = chunk.last().map_or(0, |last| usize::from(low(*last)) / 8 + 1);
+            let is_bitmap = bitmap_bytes < self.distances.len();
+            let bytes = bitmap_bytes.min(self.distances.len());
+            if !self.block.is_empty() && self.block.len() + bytes > BLOCK_BYTES {
+                self.write_block(blocks)?;
+            }
+            if self.block.is_empty() {
+                varint::put(entry, number);
+                varint::put(entry, self.next_block);
+            }
+            varint::put(&mut self.block, number);
+            varint::put(&mut self.block, (bytes as u32) << 1 | u32::from(is_bitmap));
+            if is_bitmap {
+                let start = self.block.len();
+                self.block.resize(start + bytes, 0);
+                for row in chunk {
+                    let row = low(*row);
+                    self.block[start + usize::from(row >> 3)] |= 1 << (row & 7);
+                }
+            } else {
+                self.block.extend_from_slice(&self.distances);
+            }
+        }
+        self.write_block(blocks)
+    }
+
+    fn write_block<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
+        let block = BlockId {
+            segment: self.segment,
+            kind: BlockKind::Postings,
+            number: self.next_block,
+        };
+        blocks.write(block, &self.block)?;
+        self.next_block += 1;
+        self.block.clear();
+        Ok(())
+    }
+}
+
+/// Whether what the dictionary says of this many rows are the rows themselves.
+pub(crate) const fn is_inline(rows: usize) -> bool {
+    rows <= INLINE_ROWS_MAX
+}
+
+fn put_distances(bytes: &mut Vec<u8>, rows: impl Iterator<Item = u32>) {
+    let mut last = 0;
+    for row in rows {
+        varint::put(bytes, row - last);
+        last = row;
+    }
+}
+
+/// Calls `see` with the rows that were put as distances.
+pub(crate) fn for_each_distance(bytes: &[u8], mut see: impl FnMut(u32)) -> Result<(), Damaged> {
+    let (mut reader, mut row) = (Reader::new(bytes), 0_u32);
+    while !reader.is_at_end() {
+        row = row.checked_add(reader.number()?).ok_or(Damaged {
+            what: "a row is out of range",
+        })?;
+        see(row);
+    }
+    Ok(())
+}
+
+/// Rows that are in blocks.
+#[derive(Debug)]
+pub(crate) struct Postings {
+    segment: u32,
+    /// The first chunk of each block, with the block.
+    places: Vec<(u32, u32)>,
+    read: Option<(u32, Arc<[u8]>)>,
+}
+
+impl Postings {
+    /// Out of what the dictionary says.
+    pub(crate) fn open(segment: u32, entry: &[u8]) -> Result<Self, Damaged> {
+        let (mut reader, mut places) = (Reader::new(entry), Vec::new());
+        while !reader.is_at_end() {
+            places.push((reader.number()?, reader.number()?));
+        }
+        Ok(Self {
+            segment,
+            places,
+            read: None,
+        })
+    }
+
+    /// Adds the rows of a chunk to `bits`.
+    pub(crate) fn add_chunk<B: Blocks>(
+        &mut self,
+        chunk: u32,
+        bits: &mut Bits,
+        blocks: &mut B,
+    ) -> Result<(), B::Error> {
+        let after = self.places.partition_point(|(first, _)| *first <= chunk);
+        let Some((_, number)) = after.checked_sub(1).map(|index| self.places[index]) else {
+            return Ok(());
+        };
+        let block = match &mut self.read {
+            Some((read, block)) if *read == number => block,
+            other => {
+                let bytes = read(blocks, self.segment, BlockKind::Postings, number)?;
+                &mut other.insert((number, bytes)).1
+            }
+        };
+        for part in parts(block) {
+            let part = part?;
+            if part.chunk == chunk {
+                if part.is_bitmap {
+                    bits.insert_bitmap(part.bytes);
+                } else {
+                    for_each_distance(part.bytes, |row| bits.insert(low(row)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `see` with all rows, ascending.
+    pub(crate) fn for_each<B: Blocks>(
+        &self,
+        mut see: impl FnMut(u32),
+        blocks: &mut B,
+    ) -> Result<(), B::Error> {
+        for (_, number) in &self.places {
+            let block = read(blocks, self.segment, BlockKind::Postings, *number)?;
+            for part in parts(&block) {
+                let part = part?;
+                let first = first_of(part.chunk);
+                if part.is_bitmap {
+                    rows_of(part.bytes).for_each(|row| see(first + u32::from(row)));
+                } else {
+                    for_each_distance(part.bytes, |row| see(first + u32::from(low(row))))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rows of one chunk within a block.
+struct Part<'a> {
+    chunk: u32,
+    is_bitmap: bool,
+    bytes: &'a [u8],
+}
+
+fn parts(block: &[u8]) -> impl Iterator<Item = Result<Part<'_>, Damaged>> {
+    let mut reader = Reader::new(block);
+    std::iter::from_fn(move || (!reader.is_at_end()).then(|| next_part(&mut reader)))
+}
+
+fn next_part<'a>(reader: &mut Reader<'a>) -> Result<Part<'a>, Damaged> {
+    let chunk = reader.number()?;
+    let header = reader.number()?;
+    if chunk > chunk_of(u32::MAX) {
+        return Err(Damaged {
+            what: "a row is out of range",
+        });
+    }
+    Ok(Part {
+        chunk,
+        is_bitmap: header & 1 == 1,
+        bytes: reader.bytes(header >> 1)?,
+    })
+}

@@ -1,0 +1,234 @@
+//! Finding rows.
+
+use crate::bits::{Bits, chunk_of, first_of, low};
+use crate::blocks::Blocks;
+use crate::dictionary::{Rows, Walk};
+use crate::ids::IdReader;
+use crate::postings::{Postings, for_each_distance};
+use crate::segment::Segment;
+use crate::term::Term;
+use std::ops::Range;
+
+/// The rows that fulfil all `terms`, of which there is at least one, with ids within `range`: the `wanted` highest ids,
+/// descending.
+///
+/// # Errors
+/// When a block cannot be read, or is not as it was written.
+pub fn newest<B: Blocks>(
+    segments: &[Segment],
+    terms: &[Term],
+    range: &Range<i64>,
+    wanted: usize,
+    blocks: &mut B,
+) -> Result<Vec<i64>, B::Error> {
+    // Those that may have the highest ids at the end, to be opened only when it comes to them.
+    let mut unopened: Vec<&Segment> = segments
+        .iter()
+        .filter(|segment| segment.last >= range.start && segment.first < range.end)
+        .collect();
+    unopened.sort_unstable_by_key(|segment| segment.last);
+    let mut opened: Vec<(i64, Found)> = Vec::new();
+    let mut newest = Vec::new();
+    while newest.len() < wanted {
+        let mut best = index_of_highest(&opened);
+        while let Some(segment) =
+            unopened.pop_if(|segment| best.is_none_or(|best| segment.last > opened[best].0))
+        {
+            let mut found = Found::open(segment, terms, range, blocks)?;
+            if let Some(id) = found.next(blocks)? {
+                opened.push((id, found));
+                best = index_of_highest(&opened);
+            }
+        }
+        let Some(best) = best else { break };
+        let (id, found) = &mut opened[best];
+        // A row that was filed twice is found once.
+        if newest.last() != Some(id) {
+            newest.push(*id);
+        }
+        match found.next(blocks)? {
+            Some(next) => *id = next,
+            None => drop(opened.swap_remove(best)),
+        }
+    }
+    Ok(newest)
+}
+
+fn index_of_highest(opened: &[(i64, Found)]) -> Option<usize> {
+    let highest = opened.iter().enumerate().max_by_key(|(_, (id, _))| *id);
+    highest.map(|(index, _)| index)
+}
+
+/// The rows of one segment that fulfil one term.
+#[derive(Debug, Default)]
+struct Matching {
+    /// Ascending, of all tokens with few rows.
+    few: Vec<u32>,
+    /// Of tokens with many.
+    many: Vec<Postings>,
+}
+
+impl Matching {
+    fn read<B: Blocks>(segment: &Segment, term: &Term, blocks: &mut B) -> Result<Self, B::Error> {
+        let mut matching = Self::default();
+        match term {
+            Term::AnyOf(tokens) => {
+                for token in tokens {
+                    let mut walk = Walk::to(segment, token.as_bytes(), blocks)?;
+                    while walk.advance(blocks)? && walk.token() <= token.as_bytes() {
+                        if walk.token() == token.as_bytes() {
+                            matching.add(segment, walk.rows())?;
+                        }
+                    }
+                }
+            }
+            Term::BeginsLike(beginnings) => {
+                for beginning in beginnings.iter().map(String::as_bytes) {
+                    let mut walk = Walk::to(segment, beginning, blocks)?;
+                    while walk.advance(blocks)? {
+                        if walk.token().starts_with(beginning) {
+                            matching.add(segment, walk.rows())?;
+                        } else if walk.token() > beginning {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        matching.few.sort_unstable();
+        Ok(matching)
+    }
+
+    fn add(&mut self, segment: &Segment, rows: Rows<'_>) -> Result<(), crate::Damaged> {
+        match rows {
+            Rows::Here(distances) => for_each_distance(distances, |row| self.few.push(row)),
+            Rows::InBlocks(places) => {
+                self.many.push(Postings::open(segment.id, places)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.few.is_empty() && self.many.is_empty()
+    }
+
+    /// The few rows within a chunk.
+    fn few_in(&self, chunk: u32) -> &[u32] {
+        let start = self.few.partition_point(|row| chunk_of(*row) < chunk);
+        let rest = &self.few[start..];
+        &rest[..rest.partition_point(|row| chunk_of(*row) == chunk)]
+    }
+
+    fn add_chunk<B: Blocks>(&mut self, chunk: u32, bits: &mut Bits, blocks: &mut B) -> Result<(), B::Error> {
+        for row in self.few_in(chunk) {
+            bits.insert(low(*row));
+        }
+        for postings in &mut self.many {
+            postings.add_chunk(chunk, bits, blocks)?;
+        }
+        Ok(())
+    }
+}
+
+/// What one segment has, highest first.
+#[derive(Debug)]
+struct Found {
+    ids: IdReader,
+    terms: Vec<Matching>,
+    /// The rows that are left to be looked at.
+    rows: Range<u32>,
+    /// Those of them that are found, of the chunk of the last of them.
+    chunk: Option<Bits>,
+    other: Bits,
+}
+
+impl Found {
+    fn open<B: Blocks>(
+        segment: &Segment,
+        terms: &[Term],
+        range: &Range<i64>,
+        blocks: &mut B,
+    ) -> Result<Self, B::Error> {
+        let mut ids = IdReader::new(*segment);
+        let mut rows = ids.rows_below(range.start, blocks)?..ids.rows_below(range.end, blocks)?;
+        let mut matching = Vec::with_capacity(terms.len());
+        // What is soon looked up comes first: it may rule out everything.
+        let mut terms: Vec<&Term> = terms.iter().collect();
+        terms.sort_by_key(|term| match term {
+            Term::AnyOf(tokens) => (false, tokens.len()),
+            Term::BeginsLike(beginnings) => (true, beginnings.len()),
+        });
+        for term in terms {
+            if rows.is_empty() {
+                break;
+            }
+            let of_term = Matching::read(segment, term, blocks)?;
+            if of_term.is_empty() {
+                rows = 0..0;
+            } else if of_term.many.is_empty() {
+                // Nothing above or below these has to be looked at.
+                rows.start = rows.start.max(of_term.few[0]);
+                rows.end = rows.end.min(of_term.few[of_term.few.len() - 1] + 1);
+            }
+            matching.push(of_term);
+        }
+        // What rules out most comes first.
+        matching.sort_by_key(|term| (!term.many.is_empty(), term.few.len()));
+        Ok(Self {
+            ids,
+            terms: matching,
+            rows,
+            chunk: None,
+            other: Bits::new(),
+        })
+    }
+
+    /// The next id.
+    fn next<B: Blocks>(&mut self, blocks: &mut B) -> Result<Option<i64>, B::Error> {
+        while !self.rows.is_empty() {
+            let last = self.rows.end - 1;
+            let chunk = chunk_of(last);
+            if self.chunk.is_none() {
+                self.chunk = Some(self.intersection(chunk, blocks)?);
+            }
+            let taken = self.chunk.as_mut().and_then(|bits| bits.take_highest(low(last)));
+            match taken.map(|row| first_of(chunk) + u32::from(row)) {
+                Some(row) if row >= self.rows.start => {
+                    self.rows.end = row;
+                    // The next chunk, if this was the first row of its.
+                    if chunk_of(row.saturating_sub(1)) != chunk {
+                        self.chunk = None;
+                    }
+                    return Ok(Some(self.ids.id(row, blocks)?));
+                }
+                _ => {
+                    self.rows.end = first_of(chunk).max(self.rows.start);
+                    self.chunk = None;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The rows of a chunk that fulfil all terms.
+    fn intersection<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<Bits, B::Error> {
+        let mut all = self.chunk.take().unwrap_or_else(Bits::new);
+        let (is_ruled_out, mut terms) = (
+            |term: &Matching| term.many.is_empty() && term.few_in(chunk).is_empty(),
+            self.terms.iter_mut(),
+        );
+        if terms.as_slice().iter().any(is_ruled_out) {
+            return Ok(all);
+        }
+        if let Some(first) = terms.next() {
+            first.add_chunk(chunk, &mut all, blocks)?;
+        }
+        for term in terms {
+            self.other.clear();
+            term.add_chunk(chunk, &mut self.other, blocks)?;
+            all.intersect(&self.other);
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,57 @@
+//! Numbers in as few bytes as they need: seven bits each, the lowest first (LEB128).
+
+use crate::blocks::Damaged;
+
+const CUT_OFF: Damaged = Damaged {
+    what: "a block ends too early",
+};
+
+pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u32) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Reads what was put one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes }
+    }
+
+    pub(crate) const fn is_at_end(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// How many bytes are left.
+    pub(crate) const fn left(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u32, Damaged> {
+        let mut number = 0_u32;
+        for shift in (0..32).step_by(7) {
+            let (byte, rest) = self.bytes.split_first().ok_or(CUT_OFF)?;
+            self.bytes = rest;
+            number |= u32::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(Damaged {
+            what: "a number is too large",
+        })
+    }
+
+    pub(crate) fn bytes(&mut self, count: u32) -> Result<&'a [u8], Damaged> {
+        let (taken, rest) = self.bytes.split_at_checked(count as usize).ok_or(CUT_OFF)?;
+        self.bytes = rest;
+        Ok(taken)
+    }
+}

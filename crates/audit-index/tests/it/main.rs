@@ -1,0 +1,292 @@
+//! The index against looking through all rows, and segments against each other.
+
+use audit_index::{
+    BlockCache, BlockId, Blocks, Damaged, Merge, Segment, Term, WriteBlocks, due, file, newest,
+};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Blocks in memory.
+#[derive(Default, Clone, Debug, PartialEq, Eq)]
+struct Memory(BTreeMap<i64, Vec<u8>>);
+
+impl Blocks for Memory {
+    type Error = Damaged;
+
+    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
+        Ok(self.0.get(&block.key()).map(|bytes| bytes.as_slice().into()))
+    }
+}
+
+impl Blocks for &mut Memory {
+    type Error = Damaged;
+
+    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
+        (**self).read(block)
+    }
+}
+
+impl WriteBlocks for Memory {
+    fn write(&mut self, block: BlockId, bytes: &[u8]) -> Result<(), Damaged> {
+        let before = self.0.insert(block.key(), bytes.to_vec());
+        assert!(before.is_none(), "{block:?} is written twice");
+        Ok(())
+    }
+}
+
+impl Memory {
+    /// The blocks of a segment, by what they are within it.
+    fn of(&self, segment: &Segment) -> Vec<(i64, &[u8])> {
+        let keys = BlockId::keys_of(segment.id);
+        let start = keys.start;
+        self.0
+            .range(keys)
+            .map(|(key, bytes)| (key - start, bytes.as_slice()))
+            .collect()
+    }
+}
+
+type Rows = BTreeMap<i64, String>;
+
+fn file_all(rows: &Rows, id: u32, blocks: &mut Memory) -> Segment {
+    let rows: Vec<(i64, &str)> = rows.iter().map(|(id, tokens)| (*id, tokens.as_str())).collect();
+    file(&rows, id, blocks).expect("memory can be written")
+}
+
+fn merged(segments: &[Segment], id: u32, step: usize, blocks: &mut Memory) -> Segment {
+    let mut merge = Merge::begin(segments, id, blocks).expect("what was written can be read");
+    loop {
+        if let Some(segment) = merge.step(step, blocks).expect("what was written can be read") {
+            return segment;
+        }
+    }
+}
+
+fn looked_through(rows: &Rows, terms: &[Term], range: &Range<i64>, wanted: usize) -> Vec<i64> {
+    let fulfils = |tokens: &str| terms.iter().all(|term| term.is_fulfilled_by(tokens));
+    let found = rows
+        .range(range.clone())
+        .rev()
+        .filter(|(_, tokens)| fulfils(tokens));
+    found.map(|(id, _)| *id).take(wanted).collect()
+}
+
+/// Tokens of which some are frequent, and some begin like others.
+fn token() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ab]{1,3}",
+        "[a-d]{0,2}_[0-9]{1,3}",
+        "ü[a-z]",
+        Just("every".to_owned())
+    ]
+}
+
+fn rows() -> impl Strategy<Value = Rows> {
+    btree_map(
+        -1_000..1_000_i64,
+        vec(token(), 0..8).prop_map(|tokens| tokens.join(" ")),
+        0..200,
+    )
+}
+
+fn term() -> impl Strategy<Value = Term> {
+    prop_oneof![
+        vec(token(), 1..4).prop_map(Term::AnyOf),
+        vec(prop_oneof![token(), "[a-d]{0,1}".prop_map(|text| text)], 1..3).prop_map(Term::BeginsLike),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn segments_are_found_in_as_if_all_rows_were_looked_through(
+        parts in vec(rows(), 0..6),
+        terms in vec(term(), 1..4),
+        ends in (-1_100..1_100_i64, -1_100..1_100_i64),
+        is_everything in any::<bool>(),
+        wanted in 0..60_usize,
+        merged_parts in 0..6_usize,
+    ) {
+        let mut blocks = Memory::default();
+        let all: Rows = parts.iter().rev().flatten().map(|(id, tokens)| (*id, tokens.clone())).collect();
+        // A row that is in several parts is filed under the same in each, as one that was filed twice is.
+        let parts = parts.iter().map(|part| part.keys().map(|id| (*id, all[id].clone())).collect::<Rows>());
+        let mut segments: Vec<Segment> = parts.zip(1..).map(|(part, id)| file_all(&part, id, &mut blocks)).collect();
+        let merged_parts = merged_parts.min(segments.len());
+        if merged_parts > 1 {
+            let sources: Vec<Segment> = segments.drain(..merged_parts).collect();
+            segments.push(merged(&sources, 100, 50, &mut blocks));
+        }
+        let range = if is_everything { i64::MIN..i64::MAX } else { ends.0..ends.1 };
+        let found = newest(&segments, &terms, &range, wanted, &mut blocks);
+        let expected = if range.is_empty() { Vec::new() } else { looked_through(&all, &terms, &range, wanted) };
+        prop_assert_eq!(found.as_ref(), Ok(&expected));
+        // A cache, too small for all of it, changes nothing.
+        let cache = BlockCache::new(3_000);
+        for _ in 0..2 {
+            let found = newest(&segments, &terms, &range, wanted, &mut cache.before(&mut blocks));
+            prop_assert_eq!(found.as_ref(), Ok(&expected));
+        }
+    }
+
+    #[test]
+    fn a_merge_gives_what_filing_everything_at_once_gives(parts in vec(rows(), 1..6), step in 1..500_usize) {
+        let all: Rows = parts.iter().flatten().map(|(id, tokens)| (*id, tokens.clone())).collect();
+        let mut blocks = Memory::default();
+        let parts = parts.iter().map(|part| part.keys().map(|id| (*id, all[id].clone())).collect::<Rows>());
+        let sources: Vec<Segment> = parts.zip(1..).map(|(part, id)| file_all(&part, id, &mut blocks)).collect();
+        let merged = merged(&sources, 50, step, &mut blocks);
+        let at_once = file_all(&all, 60, &mut blocks);
+        prop_assert_eq!(Segment { id: 60, level: 0, ..merged }, at_once);
+        prop_assert_eq!(merged.level, 1);
+        prop_assert_eq!(blocks.of(&merged), blocks.of(&at_once));
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(parts in vec(rows(), 1..3), terms in vec(term(), 1..3), which in any::<prop::sample::Index>(), damage in vec(any::<u8>(), 0..40), at in any::<prop::sample::Index>()) {
+        let mut blocks = Memory::default();
+        let segments: Vec<Segment> = parts.iter().zip(1..).map(|(part, id)| file_all(part, id, &mut blocks)).collect();
+        let keys: Vec<i64> = blocks.0.keys().copied().collect();
+        if !keys.is_empty() {
+            let block = blocks.0.get_mut(which.get(&keys)).expect("a block");
+            let at = at.index(block.len());
+            block.truncate(at);
+            block.extend(damage);
+        }
+        // Whatever they say, they say it without a panic, and a merge comes to an end.
+        drop(newest(&segments, &terms, &(-500..500), 20, &mut blocks));
+        if let Ok(mut merge) = Merge::begin(&segments, 9, &mut blocks) {
+            while let Ok(None) = merge.step(1_000, &mut blocks) {}
+        }
+    }
+}
+
+/// Rows over several chunks: each is filed under its remainders, so how many there are of each is known.
+fn many() -> Rows {
+    let tokens = |number: i64| {
+        format!(
+            "all two_{} seven_{} rare_{}",
+            number % 2,
+            number % 7,
+            number / 1_000
+        )
+    };
+    (0..140_000).map(|number| (number * 3, tokens(number))).collect()
+}
+
+#[test]
+fn many_rows_are_found_over_chunks() {
+    let (rows, mut blocks) = (many(), Memory::default());
+    let halves = [rows.range(..210_000), rows.range(210_000..)];
+    let halves = halves.map(|half| half.map(|(id, tokens)| (*id, tokens.clone())).collect::<Rows>());
+    let segments = [
+        file_all(&halves[0], 1, &mut blocks),
+        file_all(&halves[1], 2, &mut blocks),
+    ];
+    let segment = merged(&segments, 3, usize::MAX, &mut blocks);
+    assert_eq!(segment.rows, 140_000);
+    let is = |token: &str| Term::is(token.to_owned());
+    let everything = i64::MIN..i64::MAX;
+    for terms in [
+        vec![is("all")],
+        vec![is("two_1"), is("seven_3")],
+        vec![is("rare_131"), is("two_0")],
+        vec![is("two_0"), is("two_1")],
+        vec![Term::BeginsLike(vec!["rare_1".to_owned()]), is("seven_6")],
+        vec![is("none")],
+    ] {
+        for range in [everything.clone(), 100..350_001, 0..1, 196_607..196_611] {
+            for wanted in [1, 50, 200_000] {
+                let expected = looked_through(&rows, &terms, &range, wanted);
+                for segments in [segments.as_slice(), &[segment]] {
+                    let found = newest(segments, &terms, &range, wanted, &mut blocks);
+                    assert!(found.as_ref() == Ok(&expected), "{terms:?} {range:?} {wanted}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_has_nothing_in_common_is_found_out_with_few_blocks() {
+    /// Counts what is read.
+    struct Counting(Memory, usize);
+    impl Blocks for Counting {
+        type Error = Damaged;
+        fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
+            self.1 += 1;
+            self.0.read(block)
+        }
+    }
+    let (rows, mut blocks) = (many(), Memory::default());
+    let segment = file_all(&rows, 1, &mut blocks);
+    let terms = ["two_0", "two_1"].map(|token| Term::is(token.to_owned()));
+    let mut counting = Counting(blocks, 0);
+    let found = newest(&[segment], &terms, &(i64::MIN..i64::MAX), 50, &mut counting);
+    assert_eq!(found, Ok(Vec::new()));
+    // A bitmap for each chunk and token, and the ways to both.
+    assert!(counting.1 <= 2 * 4 + 8, "{}", counting.1);
+}
+
+#[test]
+fn eight_of_a_level_are_due_and_what_is_large_stays() {
+    let segment = |id, level, rows| Segment {
+        id,
+        level,
+        rows,
+        first: 0,
+        last: 1,
+        leaves: 1,
+        directories: 1,
+    };
+    let ids = |segments: &[Segment]| {
+        due(segments).map(|due| due.iter().map(|segment| segment.id).collect::<Vec<_>>())
+    };
+    let seven: Vec<Segment> = (1..8).map(|id| segment(id, 0, 10)).collect();
+    assert_eq!(ids(&seven), None);
+    let eight: Vec<Segment> = (1..9).rev().map(|id| segment(id, 0, 10)).collect();
+    assert_eq!(ids(&eight), Some((1..9).collect()));
+    let higher: Vec<Segment> = (20..30).map(|id| segment(id, 1, 80)).collect();
+    assert_eq!(ids(&[higher.clone(), eight].concat()), Some((1..9).collect()));
+    assert_eq!(ids(&[higher, seven].concat()), Some((20..28).collect()));
+    let large: Vec<Segment> = (1..20).map(|id| segment(id, 5, 1_500_000)).collect();
+    assert_eq!(ids(&large), None);
+    // As many as make one that is not merged any more.
+    let half_large: Vec<Segment> = (1..9).map(|id| segment(id, 4, 650_000)).collect();
+    assert_eq!(ids(&half_large), Some(vec![1, 2, 3]));
+}
+
+#[test]
+fn each_of_many_tokens_is_found_and_nothing_between_them() {
+    // More than one block of the directory can name.
+    let token = |number: i64| format!("{}_{:07}", "long_beginning_that_is_shared".repeat(2), number * 10);
+    let rows: Rows = (0..150_000).map(|number| (number, token(number))).collect();
+    let mut blocks = Memory::default();
+    let segment = file_all(&rows, 1, &mut blocks);
+    assert!(segment.directories > 1, "{segment:?}");
+    let mut found = |term| newest(&[segment], &[term], &(i64::MIN..i64::MAX), 50, &mut blocks);
+    for number in (0..150_000).step_by(97).chain([149_999]) {
+        assert_eq!(found(Term::is(token(number))), Ok(vec![number]), "{number}");
+        assert_eq!(
+            found(Term::is(format!("{}5", token(number)))),
+            Ok(Vec::new()),
+            "{number}"
+        );
+        let mut beginning = token(number);
+        beginning.pop();
+        assert_eq!(
+            found(Term::BeginsLike(vec![beginning])),
+            Ok(vec![number]),
+            "{number}"
+        );
+    }
+    for absent in ["a", "long", "zzz"] {
+        assert_eq!(found(Term::is(absent.to_owned())), Ok(Vec::new()));
+    }
+    let newest: Vec<i64> = (149_950..150_000).rev().collect();
+    assert_eq!(found(Term::BeginsLike(vec!["long".to_owned()])), Ok(newest));
+}
