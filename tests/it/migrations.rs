@@ -4,7 +4,7 @@ use audit_tests::{Database, DatabaseKind, Server};
 use std::collections::BTreeMap;
 
 /// Events lie in SQLite in the order of the log, with two narrow B-trees beside them for the order of queries and for
-/// ids, a list of the keys of each commit, FTS5 as index, and a list of what is not in the index yet; in PostgreSQL they
+/// ids, a list of the keys of each commit, and a list of what is not in the index yet, which is a file of its own; in PostgreSQL they
 /// are one table with indexes. `docs/architecture.md` says what each costs.
 const STORED_DIFFERENTLY: [&str; 5] = ["events", "event_times", "event_ids", "event_keys", "event_tail"];
 

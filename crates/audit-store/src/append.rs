@@ -11,6 +11,7 @@ use crate::connection::AnyConnection;
 use crate::deliveries::insert_deliveries;
 use crate::error::Result;
 use crate::ledgers::{self, KnownActions};
+use crate::rows::Rows;
 use crate::tokens::{facet_tokens, identity_tokens};
 use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
 use plan::Plan;
@@ -183,15 +184,18 @@ impl AppendRequest {
 /// Decides what becomes of requests and writes it, within a transaction. `seen` is what SQLite's writer knows of
 /// its own about idempotency keys.
 pub(crate) fn append(
-    connection: &mut AnyConnection,
+    rows: &mut Rows<'_>,
     requests: Vec<AppendRequest>,
     seen: Option<&mut sqlite::SeenKeys>,
     actions: &mut KnownActions,
     day: i64,
 ) -> Result<Plan> {
+    let (connection, index_cache) = (&mut *rows.connection, rows.index_cache);
     let mut before = ledgers::read_before(connection, &requests, day)?;
     before.keys = match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite::find_keys(sqlite, &requests, &before.heads, seen)?,
+        AnyConnection::Sqlite(sqlite) => {
+            sqlite::find_keys(sqlite, &requests, &before.heads, seen, index_cache)?
+        }
         AnyConnection::Postgres(postgres) => postgres::find_keys(postgres, &requests)?,
     };
     before.remembered = watch::read_remembered(connection, &requests)?;

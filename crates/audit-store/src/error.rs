@@ -42,6 +42,9 @@ pub enum StoreError {
     /// A stored event is no event.
     #[error(transparent)]
     DamagedEvent(#[from] DamagedEvent),
+    /// The index is not as it was written.
+    #[error(transparent)]
+    DamagedIndex(#[from] audit_index::Damaged),
     /// The database refused a statement.
     #[error("the database refused a statement: {0}")]
     Database(#[source] diesel::result::Error),

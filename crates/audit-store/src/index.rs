@@ -1,4 +1,5 @@
-//! SQLite's index: which events have a field's value, a word or an idempotency key.
+//! SQLite's index: which events have a field's value, a word or an idempotency key. What is in it is `audit-index`'s; this
+//! is where its segments are kept.
 //!
 //! It is a file of its own beside the database, and a thread of its own writes it. To write it takes as long as to store
 //! the events, so a commit only leaves them in a list within the database, the tail, which whoever reads looks through
@@ -9,6 +10,7 @@
 //! the one that belongs to the database (a backup was put in its place).
 
 pub(crate) mod indexer;
+mod segments;
 pub(crate) mod tail;
 
 use crate::append::Tokens;
@@ -16,35 +18,45 @@ use crate::append::sqlite::key_hash;
 use crate::connection::{create_private, open_sqlite};
 use crate::error::{Result, StoreError};
 use crate::query::sqlite::{ledger_and_seq, stored_event};
-use crate::schema::sqlite::{event_index, event_tail, event_times, indexed};
+use crate::schema::sqlite::{event_tail, event_times, indexed};
 use crate::tokens::identity_tokens;
+use audit_index::{BlockCache, Term};
 use diesel::connection::SimpleConnection;
 use diesel::dsl::{max, min};
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
+use segments::SegmentBlocks;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Increases when what is in the file changes, which is then made anew.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 /// Page cache of the connection that writes the index, in KiB.
-const CACHE_KIB: u32 = 8 * 1024;
+const CACHE_KIB: u32 = 2 * 1024;
 /// Pages of its write-ahead log between checkpoints.
 const CHECKPOINT_PAGES: u32 = 4_000;
+/// How much of the index readers share in memory.
+pub(crate) const CACHED_BYTES_MAX: usize = 4 << 20;
 /// Events that are filed in one transaction when the index is made anew.
 const REBUILT_EVENTS: i64 = 20_000;
 
-/// Contentless and without positions: it can say which rows hold a token, in row-id order, and nothing else. The row id is
-/// the position of an event. `hashsize`: how many bytes of new entries are kept in memory before they become a segment;
-/// `automerge`: how many segments become one of the next level.
+/// The rows of segments are events, their ids positions. `is_complete`: not one that is still being made of others.
+/// `last_segment`: the highest number that a segment has had.
 const TABLES: &str = "\
     DROP TABLE IF EXISTS event_index; \
+    DROP TABLE IF EXISTS index_segments; \
+    DROP TABLE IF EXISTS index_blocks; \
     DROP TABLE IF EXISTS indexed; \
-    CREATE VIRTUAL TABLE event_index USING fts5 ( \
-        tokens, content = '', detail = none, columnsize = 0, tokenize = \"ascii tokenchars '_'\" \
+    CREATE TABLE index_segments ( \
+        id INTEGER PRIMARY KEY, level BIGINT NOT NULL, row_count BIGINT NOT NULL, \
+        first_position BIGINT NOT NULL, last_position BIGINT NOT NULL, \
+        leaves BIGINT NOT NULL, directories BIGINT NOT NULL, is_complete BOOLEAN NOT NULL \
     ); \
-    INSERT INTO event_index (event_index, rank) VALUES ('hashsize', 4194304), ('automerge', 8); \
-    CREATE TABLE indexed (id INTEGER PRIMARY KEY CHECK (id = 1), last_commit BIGINT NOT NULL)";
+    CREATE TABLE index_blocks (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL); \
+    CREATE TABLE indexed ( \
+        id INTEGER PRIMARY KEY CHECK (id = 1), last_commit BIGINT NOT NULL, last_segment BIGINT NOT NULL \
+    )";
 
 /// The file with the index of the database at `database`.
 pub(crate) fn path(database: &Path) -> PathBuf {
@@ -114,10 +126,14 @@ fn is_usable(index: &mut SqliteConnection, database: &mut SqliteConnection) -> R
     Ok(last.is_some_and(fits))
 }
 
-/// Files all events anew, in the order of their positions.
+/// Files all events anew, in the order of their positions. Segments are numbered on, for who may have read the old ones.
 fn rebuild(index: &mut SqliteConnection, database: &mut SqliteConnection) -> Result<()> {
+    let last_segment: Result<i64, _> = indexed::table.select(indexed::last_segment).get_result(index);
     // What is there may be of any version, or broken off in the middle: that it is complete is written last.
-    index.batch_execute(&format!("BEGIN; PRAGMA user_version = 0; {TABLES}; COMMIT"))?;
+    index.batch_execute(&format!(
+        "BEGIN; PRAGMA user_version = 0; {TABLES}; INSERT INTO indexed VALUES (1, 0, {}); COMMIT",
+        last_segment.unwrap_or(0)
+    ))?;
     let last_left: Option<i64> = event_tail::table
         .select(max(event_tail::id))
         .get_result(database)?;
@@ -131,28 +147,68 @@ fn rebuild(index: &mut SqliteConnection, database: &mut SqliteConnection) -> Res
         let Some((last, _)) = places.last() else { break };
         start = last + 1;
         index.immediate_transaction(|index| {
+            let mut rows = Vec::with_capacity(places.len());
             for (position, entry) in &places {
-                insert(index, *position, &tokens_of(database, *entry)?)?;
+                rows.push((*position, tokens_of(database, *entry)?));
             }
-            Ok::<_, StoreError>(())
+            let rows: Vec<(i64, &str)> = rows
+                .iter()
+                .map(|(position, tokens)| (*position, &**tokens))
+                .collect();
+            segments::file(index, &rows)
         })?;
         filed += places.len();
         log::info!("making the index of events anew: {filed} so far");
     }
     index.immediate_transaction(|index| {
-        diesel::insert_into(indexed::table)
-            .values((indexed::id.eq(1), indexed::last_commit.eq(last_left.unwrap_or(0))))
-            .execute(index)?;
+        tail::set_last_indexed(index, last_left.unwrap_or(0))?;
         index.batch_execute(&format!("PRAGMA user_version = {VERSION}"))?;
         Ok(())
     })
 }
 
-fn insert(index: &mut SqliteConnection, position: i64, tokens: &str) -> Result<()> {
-    diesel::insert_into(event_index::table)
-        .values((event_index::rowid.eq(position), event_index::tokens.eq(tokens)))
-        .execute(index)?;
-    Ok(())
+/// The newest positions within `range` that are in the index under all `terms`, descending, `wanted` at most.
+pub(crate) fn newest(
+    connection: &mut SqliteConnection,
+    terms: &[Term],
+    range: &Range<i64>,
+    wanted: usize,
+    cache: &BlockCache,
+) -> Result<Vec<i64>> {
+    at_once(connection, |connection| {
+        let segments = segments::complete(connection)?;
+        let mut blocks = cache.before(SegmentBlocks(connection));
+        audit_index::newest(&segments, terms, range, wanted, &mut blocks)
+    })
+}
+
+/// The positions that the index has under each of the tokens.
+pub(crate) fn positions_of(
+    connection: &mut SqliteConnection,
+    tokens: &[&str],
+    cache: &BlockCache,
+) -> Result<Vec<Vec<i64>>> {
+    at_once(connection, |connection| {
+        let segments = segments::complete(connection)?;
+        let mut blocks = cache.before(SegmentBlocks(connection));
+        let everything = i64::MIN..i64::MAX;
+        let found = tokens.iter().map(|token| {
+            let term = Term::is((*token).to_owned());
+            audit_index::newest(&segments, &[term], &everything, usize::MAX, &mut blocks)
+        });
+        found.collect()
+    })
+}
+
+/// Reads one state of the index, of which segments may be merged meanwhile, within a transaction or not.
+fn at_once<T>(
+    connection: &mut SqliteConnection,
+    read: impl FnOnce(&mut SqliteConnection) -> Result<T>,
+) -> Result<T> {
+    connection.batch_execute("SAVEPOINT at_once")?;
+    let outcome = read(connection);
+    connection.batch_execute("RELEASE at_once")?;
+    outcome
 }
 
 /// What a stored event is filed under. One that is no event any more, because somebody changed it, is filed under its

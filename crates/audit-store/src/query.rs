@@ -8,11 +8,12 @@ use crate::connection::AnyConnection;
 use crate::error::Result;
 use crate::ledgers::actions_beginning;
 use crate::rows::Rows;
-use crate::tokens::{Kind, Term, token};
+use crate::tokens::{Kind, any_of, searched, token};
 use audit_domain::{
     ActionFilter, ActionGlob, Category, EventFilter, EventId, PageLimit, Position, StoredEvent, Timestamp,
     ViewerTier,
 };
+use audit_index::Term;
 
 /// What a reader asks for.
 #[derive(Clone, Debug)]
@@ -118,7 +119,7 @@ impl Rows<'_> {
             start: query.filter.start,
             end: query.filter.end,
         };
-        let mut source = Source::open(self.connection, candidates, query.after)?;
+        let mut source = Source::open(self, candidates, query.after)?;
         let mut fetched_rows = query.limit.get() + 1;
         loop {
             let fetched = source.next(self.connection, fetched_rows)?;
@@ -159,8 +160,8 @@ impl Rows<'_> {
         }
         let ledger = query.ledger_id.0;
         let is = |kind, value: &str| Term::is(token(kind, ledger, value.as_bytes()));
-        let ids = |kind, ids: &Vec<String>| Term::any_of(kind, ledger, ids.iter().map(String::as_str));
-        let searched = query.searched_kinds();
+        let ids = |kind, ids: &Vec<String>| any_of(kind, ledger, ids.iter().map(String::as_str));
+        let visible = query.searched_kinds();
         let mut terms = Vec::new();
         terms.extend(filter.tenant_id.as_deref().map(|value| is(Kind::Tenant, value)));
         terms.extend(filter.actor_ids.as_ref().map(|values| ids(Kind::ActorId, values)));
@@ -179,7 +180,7 @@ impl Rows<'_> {
         );
         terms.extend(filter.category.map(|value| is(Kind::Category, value.as_str())));
         for word in filter.search.iter().flat_map(|search| search.words()) {
-            terms.push(Term::word(ledger, word, &searched));
+            terms.push(searched(ledger, word, &visible));
         }
         match &filter.action {
             None => {}
@@ -215,7 +216,7 @@ impl Rows<'_> {
         match &tier.categories {
             Some(allowed) if allowed.is_empty() => return Ok(false),
             Some(allowed) if query.filter.category.is_none() => {
-                terms.push(Term::any_of(
+                terms.push(any_of(
                     Kind::Category,
                     query.ledger_id.0,
                     allowed.iter().map(|category| Category::as_str(*category)),
@@ -277,7 +278,7 @@ impl Rows<'_> {
             .collect();
         Ok(match wanted.len() {
             0 => Actions::None,
-            1..=ACTION_TERMS_MAX => Actions::Few(Term::any_of(Kind::Action, ledger_id.0, wanted.into_iter())),
+            1..=ACTION_TERMS_MAX => Actions::Few(any_of(Kind::Action, ledger_id.0, wanted.into_iter())),
             _ => Actions::Many,
         })
     }
@@ -335,9 +336,9 @@ enum Source {
 }
 
 impl Source {
-    fn open(connection: &mut AnyConnection, candidates: Candidates, after: Option<Position>) -> Result<Self> {
-        Ok(match connection {
-            AnyConnection::Sqlite(_) => Self::Sqlite(sqlite::Scan::open(connection, candidates, after)?),
+    fn open(rows: &mut Rows<'_>, candidates: Candidates, after: Option<Position>) -> Result<Self> {
+        Ok(match rows.connection {
+            AnyConnection::Sqlite(_) => Self::Sqlite(sqlite::Scan::open(rows, candidates, after)?),
             AnyConnection::Postgres(_) => Self::Postgres(postgres::Scan::open(candidates, after)),
         })
     }

@@ -264,17 +264,24 @@ pub(crate) mod sqlite {
     }
 
     diesel::table! {
-        event_index (rowid) {
-            rowid -> BigInt,
-            tokens -> Text,
-            /// FTS5's hidden column of the table's own name, on which `MATCH` searches.
-            #[sql_name = "event_index"]
-            all_tokens -> Text,
+        index_segments (id) {
+            id -> BigInt,
+            level -> BigInt,
+            row_count -> BigInt,
+            first_position -> BigInt,
+            last_position -> BigInt,
+            leaves -> BigInt,
+            directories -> BigInt,
+            is_complete -> Bool,
         }
     }
 
     diesel::table! {
-        indexed (id) { id -> BigInt, last_commit -> BigInt, }
+        index_blocks (id) { id -> BigInt, bytes -> Binary, }
+    }
+
+    diesel::table! {
+        indexed (id) { id -> BigInt, last_commit -> BigInt, last_segment -> BigInt, }
     }
 
     diesel::allow_tables_to_appear_in_same_query!(event_tail, indexed);

@@ -13,6 +13,7 @@ use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::rows::Rows;
 use crate::writer::{DeliveryListener, Writer, WriterCounters};
 use audit_domain::Clock;
+use audit_index::BlockCache;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
@@ -73,6 +74,7 @@ pub struct Store {
     readers: r2d2::Pool<ReaderManager>,
     writers: Mutex<Vec<JoinHandle<()>>>,
     indexing: Arc<Progress>,
+    index_cache: Arc<BlockCache>,
     /// On SQLite.
     indexer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -99,6 +101,7 @@ impl Store {
         let listener = DeliveryListener::default();
         let arrivals = Arc::new(Arrivals::default());
         let indexing = Arc::new(Progress::default());
+        let index_cache = Arc::new(BlockCache::new(index::CACHED_BYTES_MAX));
         let writers_count = match url {
             DatabaseUrl::Sqlite(_) => 1,
             DatabaseUrl::Postgres(_) => options.postgres_writers.max(1),
@@ -112,6 +115,7 @@ impl Store {
                 listener.clone(),
                 Arc::clone(&arrivals),
                 Arc::clone(&indexing),
+                Arc::clone(&index_cache),
             )?;
             let queue = Arc::clone(&queue);
             writers.push(spawn(format!("writer-{number}"), move || writer.run(&queue))?);
@@ -135,6 +139,7 @@ impl Store {
             readers: open_pool(url, options.readers_max)?,
             writers: Mutex::new(writers),
             indexing,
+            index_cache,
             indexer: Mutex::new(indexer),
         })
     }
@@ -175,7 +180,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        read_from(&self.lookups, work)
+        self.read_from(&self.lookups, work)
     }
 
     /// Reads events. Blocks, and never waits for a writer.
@@ -186,7 +191,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        read_from(&self.readers, work)
+        self.read_from(&self.readers, work)
     }
 
     /// [`Self::query`], of which all reads see the same state of the database.
@@ -198,7 +203,7 @@ impl Store {
         work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut connection = connection_of(&self.readers)?;
-        connection.read_transaction(|connection| work(&mut Rows::new(connection)))
+        connection.read_transaction(|connection| work(&mut Rows::new(connection, &self.index_cache)))
     }
 
     /// Changes keys, plans, rules or tiers in one transaction, so that from its commit on nothing that relied on them
@@ -238,9 +243,12 @@ impl Store {
         E: From<StoreError> + Send + 'static,
     {
         let (reply, receiver) = mpsc::sync_channel(1);
+        let index_cache = Arc::clone(&self.index_cache);
         self.queue.push_transaction(Box::new(move |connection| {
             let outcome = match connection {
-                Ok(connection) => connection.write_transaction(|connection| work(&mut Rows::new(connection))),
+                Ok(connection) => {
+                    connection.write_transaction(|connection| work(&mut Rows::new(connection, &index_cache)))
+                }
                 Err(error) => Err(error.into()),
             };
             if reply.send(outcome).is_err() {
@@ -272,6 +280,15 @@ impl Store {
     /// When the database cannot be asked.
     pub fn look_for_arrivals(&self) -> Result<()> {
         self.read(|rows| self.arrivals.look(rows.connection))
+    }
+
+    fn read_from<T, E: From<StoreError>>(
+        &self,
+        pool: &r2d2::Pool<ReaderManager>,
+        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = connection_of(pool)?;
+        work(&mut Rows::new(&mut connection, &self.index_cache))
     }
 
     /// How many queries over events can be made at once.
@@ -327,14 +344,6 @@ fn open_pool(url: &DatabaseUrl, connections_max: u32) -> Result<r2d2::Pool<Reade
         .connection_timeout(Duration::from_millis(READER_WAIT_MS))
         .build(ReaderManager { url: url.clone() })
         .map_err(|error| StoreError::Unreachable(error.to_string()))
-}
-
-fn read_from<T, E: From<StoreError>>(
-    pool: &r2d2::Pool<ReaderManager>,
-    work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
-) -> Result<T, E> {
-    let mut connection = connection_of(pool)?;
-    work(&mut Rows::new(&mut connection))
 }
 
 fn connection_of(pool: &r2d2::Pool<ReaderManager>) -> Result<r2d2::PooledConnection<ReaderManager>> {

@@ -6,6 +6,7 @@
 
 use audit_domain::search::words;
 use audit_domain::{Facets, SearchWord};
+use audit_index::Term;
 use sha2::{Digest, Sha256};
 
 /// Longer words are filed under their beginning. PostgreSQL takes at most 2,046 bytes, a character has at most 4.
@@ -161,85 +162,44 @@ pub(crate) fn identity_tokens(ledger_id: i64, idempotency_hash: Option<&[u8]>) -
     text
 }
 
-/// One condition on the tokens of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Term {
-    /// Filed under one of these tokens; never empty.
-    AnyOf(Vec<String>),
-    /// Filed under a token that begins like one of these; never empty.
-    BeginsLike(Vec<String>),
+/// Any of several values of one field.
+pub(crate) fn any_of<'a>(kind: Kind, ledger_id: i64, values: impl Iterator<Item = &'a str>) -> Term {
+    Term::AnyOf(
+        values
+            .map(|value| token(kind, ledger_id, value.as_bytes()))
+            .collect(),
+    )
 }
 
-impl Term {
-    /// Filed under this token.
-    pub(crate) fn is(token: String) -> Self {
-        Self::AnyOf(vec![token])
-    }
-
-    /// Any of several values of one field.
-    pub(crate) fn any_of<'a>(kind: Kind, ledger_id: i64, values: impl Iterator<Item = &'a str>) -> Self {
-        Self::AnyOf(
-            values
-                .map(|value| token(kind, ledger_id, value.as_bytes()))
-                .collect(),
-        )
-    }
-
-    /// Whether it holds for what is filed under these tokens, separated by spaces.
-    pub(crate) fn is_fulfilled_by(&self, filed_under: &str) -> bool {
-        let mut filed_under = filed_under.split(' ');
-        match self {
-            Self::AnyOf(tokens) => filed_under.any(|token| tokens.iter().any(|wanted| wanted == token)),
-            Self::BeginsLike(beginnings) => filed_under.any(|token| {
-                beginnings
-                    .iter()
-                    .any(|beginning| token.starts_with(beginning.as_str()))
-            }),
-        }
-    }
-
-    /// A word of a search, in one of the texts that the reader sees.
-    pub(crate) fn word(ledger_id: i64, word: &SearchWord, visible: &[Kind]) -> Self {
-        let tokens = visible
-            .iter()
-            .map(|kind| word_token(*kind, ledger_id, &word.text))
-            .collect();
-        if word.is_prefix {
-            Self::BeginsLike(tokens)
-        } else {
-            Self::AnyOf(tokens)
-        }
+/// A word of a search, in one of the texts that the reader sees.
+pub(crate) fn searched(ledger_id: i64, word: &SearchWord, visible: &[Kind]) -> Term {
+    let tokens = visible
+        .iter()
+        .map(|kind| word_token(*kind, ledger_id, &word.text))
+        .collect();
+    if word.is_prefix {
+        Term::BeginsLike(tokens)
+    } else {
+        Term::AnyOf(tokens)
     }
 }
 
-/// Conditions that all hold, as FTS5 writes them.
-pub(crate) fn fts5_expression(terms: &[Term]) -> String {
-    expression(terms, '"', " AND ", " OR ", " *")
-}
-
-/// Conditions that all hold, as a `tsquery`.
+/// Conditions that all hold, as a `tsquery`. Tokens hold letters, digits and underscores only, so quoting them needs no
+/// escapes.
 pub(crate) fn tsquery(terms: &[Term]) -> String {
-    expression(terms, '\'', " & ", " | ", ":*")
-}
-
-/// Tokens hold letters, digits and underscores only, so quoting them needs no escapes.
-fn expression(terms: &[Term], quote: char, and: &str, or: &str, begins: &str) -> String {
     let condition = |term: &Term| {
         let (tokens, suffix) = match term {
             Term::AnyOf(tokens) => (tokens, ""),
-            Term::BeginsLike(tokens) => (tokens, begins),
+            Term::BeginsLike(tokens) => (tokens, ":*"),
         };
-        let alternatives: Vec<_> = tokens
-            .iter()
-            .map(|token| format!("{quote}{token}{quote}{suffix}"))
-            .collect();
+        let alternatives: Vec<_> = tokens.iter().map(|token| format!("'{token}'{suffix}")).collect();
         if alternatives.len() == 1 {
             alternatives.concat()
         } else {
-            format!("({})", alternatives.join(or))
+            format!("({})", alternatives.join(" | "))
         }
     };
-    terms.iter().map(condition).collect::<Vec<_>>().join(and)
+    terms.iter().map(condition).collect::<Vec<_>>().join(" & ")
 }
 
 #[cfg(test)]
@@ -288,16 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn expressions_read_as_each_database_writes_them() {
+    fn conditions_read_as_postgresql_writes_them() {
         let terms = [
             Term::is("t1".into()),
             Term::AnyOf(vec!["x1".into(), "x2".into()]),
             Term::BeginsLike(vec!["w1_ali".into(), "n1_ali".into()]),
         ];
-        assert_eq!(
-            fts5_expression(&terms),
-            r#""t1" AND ("x1" OR "x2") AND ("w1_ali" * OR "n1_ali" *)"#
-        );
         assert_eq!(
             tsquery(&terms),
             "'t1' & ('x1' | 'x2') & ('w1_ali':* | 'n1_ali':*)"

@@ -12,7 +12,9 @@ use crate::index::indexer::Progress;
 use crate::index::tail::Left;
 use crate::ledgers::KnownActions;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
+use crate::rows::Rows;
 use audit_domain::Clock;
+use audit_index::BlockCache;
 use diesel::connection::SimpleConnection;
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,6 +65,7 @@ pub(crate) struct Writer {
     actions: KnownActions,
     /// Whoever files on SQLite what is written here.
     indexing: Arc<Progress>,
+    index_cache: Arc<BlockCache>,
     backlog: Backlog,
 }
 
@@ -110,6 +113,7 @@ impl Writer {
         listener: DeliveryListener,
         arrivals: Arc<Arrivals>,
         indexing: Arc<Progress>,
+        index_cache: Arc<BlockCache>,
     ) -> Result<Self> {
         let connection = Some(url.connect(Purpose::Write)?);
         let (seen, actions, backlog) = Default::default();
@@ -123,6 +127,7 @@ impl Writer {
             seen,
             actions,
             indexing,
+            index_cache,
             backlog,
         })
     }
@@ -247,13 +252,20 @@ impl Writer {
             counters,
             listener,
             arrivals,
+            index_cache,
             backlog,
             ..
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
         actions.rolled_back();
         let plan: Plan = connection.write_transaction(|connection| {
-            let plan = append::append(connection, requests, Some(&mut *seen), actions, day)?;
+            let plan = append::append(
+                &mut Rows::new(connection, index_cache),
+                requests,
+                Some(&mut *seen),
+                actions,
+                day,
+            )?;
             if plan.rows.is_empty() {
                 return Ok(plan);
             }

@@ -48,7 +48,7 @@ impl Rows<'_> {
         };
         // What a writer remembers it reads again when it finds the ledger longer than it left it.
         let mut actions = KnownActions::default();
-        let plan = append(self.connection, vec![request], None, &mut actions, now.utc_day())?;
+        let plan = append(self, vec![request], None, &mut actions, now.utc_day())?;
         let mut outcomes = plan.outcomes;
         outcomes.pop().unwrap_or(Err(StoreError::Stopped))
     }

@@ -3,18 +3,18 @@
 use super::plan::{Head, KnownKey, NewRow, Plan};
 use super::{AppendRequest, KeyHash, LedgerId};
 use crate::error::{Result, StoreError};
+use crate::index;
 use crate::index::tail::{self, Left};
 use crate::key_filter::KeyFilter;
 use crate::ledgers::{self, KnownActions};
 use crate::query::sqlite::{entry, first_position, ledger_and_seq, position_after};
-use crate::schema::sqlite::{event_ids, event_index, event_keys, event_times, events};
-use crate::tokens::{Kind, Term, fts5_expression, token};
+use crate::schema::sqlite::{event_ids, event_keys, event_times, events};
+use crate::tokens::{Kind, token};
 use audit_domain::{EventId, SentDigest};
+use audit_index::BlockCache;
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
 use std::collections::HashMap;
-
-diesel::infix_operator!(Matches, " MATCH ", diesel::sql_types::Bool);
 
 /// The keys that the writer has seen, so that it does not look for those that cannot be there. Can be read again from the
 /// database at any time.
@@ -111,6 +111,7 @@ pub(crate) fn find_keys(
     requests: &[AppendRequest],
     heads: &HashMap<LedgerId, Head>,
     mut seen: Option<&mut SeenKeys>,
+    index_cache: &BlockCache,
 ) -> Result<HashMap<(LedgerId, KeyHash), KnownKey>> {
     let mut wanted: Vec<(LedgerId, KeyHash, String)> = Vec::new();
     for request in requests {
@@ -135,19 +136,10 @@ pub(crate) fn find_keys(
     }
     let tokens: Vec<&str> = wanted.iter().map(|(_, _, token)| token.as_str()).collect();
     let mut left = tail::positions_by_key(connection, &tokens)?;
-    for (ledger_id, hash, token) in &wanted {
-        let mut candidates = left.remove(token.as_str()).unwrap_or_default();
-        let expression = fts5_expression(&[Term::is(token.clone())]);
-        candidates.extend(
-            event_index::table
-                .filter(Matches::new(
-                    event_index::all_tokens,
-                    expression.into_sql::<diesel::sql_types::Text>(),
-                ))
-                .select(event_index::rowid)
-                .load::<i64>(connection)?,
-        );
-        for position in candidates {
+    let indexed = index::positions_of(connection, &tokens, index_cache)?;
+    for ((ledger_id, hash, token), indexed) in wanted.iter().zip(indexed) {
+        let left = left.remove(token.as_str()).unwrap_or_default();
+        for position in left.into_iter().chain(indexed) {
             if let Some(known) = known_key(connection, *ledger_id, hash, position)? {
                 found.insert((*ledger_id, *hash), known);
             }

@@ -1,9 +1,10 @@
 //! The thread that writes the index.
 
-use super::{connect, insert, tail};
+use super::segments::SegmentBlocks;
+use super::{connect, segments, tail};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
-use crate::schema::sqlite::indexed;
+use audit_index::{Merge, due};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,6 +14,10 @@ use std::time::Duration;
 
 /// Events of one transaction, at most, and those of the commit that reaches it.
 const FILED_EVENTS_MAX: usize = 8_000;
+/// How much of merges is done for each event that is filed, and at least, in rows of tokens. An event has some sixty for
+/// each level; what is left is done while there is nothing to file.
+const MERGED_ROWS_PER_EVENT: usize = 300;
+const MERGED_ROWS_MIN: usize = 50_000;
 /// How long to leave it after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -65,6 +70,12 @@ impl Progress {
         self.changed.notify_all();
     }
 
+    /// Whether nothing waits to be filed.
+    fn is_idle(&self) -> bool {
+        let state = self.lock();
+        !state.is_behind && !state.is_closed
+    }
+
     /// Waits until there is something to do; whether it goes on after that.
     fn wait_for_work(&self) -> bool {
         let is_idle = |state: &mut State| !state.is_behind && !state.is_closed;
@@ -87,6 +98,8 @@ pub(crate) struct Indexer {
     index: SqliteConnection,
     database: SqliteConnection,
     interval: Duration,
+    /// On their way, one for each level.
+    merges: Vec<Merge>,
 }
 
 impl Indexer {
@@ -96,11 +109,14 @@ impl Indexer {
         let AnyConnection::Sqlite(reader) = url.connect(Purpose::Read)? else {
             return Err(StoreError::Stopped);
         };
+        let mut index = connect(database)?;
+        index.immediate_transaction(segments::remove_unfinished)?;
         Ok(Self {
             path: database.to_owned(),
-            index: connect(database)?,
+            index,
             database: reader,
             interval,
+            merges: Vec::new(),
         })
     }
 
@@ -108,36 +124,89 @@ impl Indexer {
     pub(crate) fn run(mut self, progress: &Progress) {
         while progress.wait_for_work() {
             progress.rest(self.interval);
-            if let Err(error) = self.try_to_file_all(progress) {
+            if let Err(error) = self.attempt(|indexer| indexer.file_all(progress)) {
                 log::warn!("what was stored last is not in the index yet: {error}");
                 progress.ask();
                 progress.rest(RETRY_INTERVAL);
             }
         }
-        let filed = self.try_to_file_all(progress);
-        let finished =
-            filed.and_then(|()| Ok(self.index.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?));
+        let finished = self.attempt(|indexer| {
+            indexer.file_all(progress)?;
+            indexer.merges.clear();
+            indexer.index.immediate_transaction(segments::remove_unfinished)?;
+            Ok(indexer.index.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
+        });
         if let Err(error) = finished {
             log::warn!("the index was left unfinished: {error}");
         }
     }
 
-    /// [`Self::file_all`], with new connections when it panics: what the old ones are like then nobody knows.
-    fn try_to_file_all(&mut self, progress: &Progress) -> Result<()> {
-        let attempt = catch_unwind(AssertUnwindSafe(|| self.file_all(progress)));
-        attempt.unwrap_or_else(|_| {
-            *self = Self::open(&self.path, self.interval)?;
-            Err(StoreError::Unreachable("the indexer panicked".to_owned()))
-        })
+    /// Does some of the work, with new connections when it fails: what has become of merges then nobody knows, nor after a
+    /// panic of the connections.
+    fn attempt(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let attempt = catch_unwind(AssertUnwindSafe(|| work(self)));
+        let error = match attempt {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error,
+            Err(_) => StoreError::Unreachable("the indexer panicked".to_owned()),
+        };
+        self.merges.clear();
+        *self = Self::open(&self.path, self.interval)?;
+        Err(error)
     }
 
     fn file_all(&mut self, progress: &Progress) -> Result<()> {
-        while self.file_some(progress)? {}
+        loop {
+            let events = self.file_some(progress)?;
+            self.merge(MERGED_ROWS_MIN.max(events * MERGED_ROWS_PER_EVENT))?;
+            if events < FILED_EVENTS_MAX {
+                break;
+            }
+        }
+        while progress.is_idle() && self.merge(MERGED_ROWS_MIN)? {}
         Ok(())
     }
 
-    /// Files the oldest commits of the tail in one transaction; whether there may be more.
-    fn file_some(&mut self, progress: &Progress) -> Result<bool> {
+    /// Goes on with the merge of the lowest level for about so many rows of tokens; whether there is more to do.
+    fn merge(&mut self, rows: usize) -> Result<bool> {
+        let merges = &mut self.merges;
+        self.index.immediate_transaction(|index| {
+            let complete = segments::complete(index)?;
+            let is_in_a_merge = |id: u32| {
+                merges
+                    .iter()
+                    .flat_map(Merge::sources)
+                    .any(|source| source.id == id)
+            };
+            let others: Vec<_> = complete
+                .iter()
+                .copied()
+                .filter(|segment| !is_in_a_merge(segment.id))
+                .collect();
+            if let Some(due) = due(&others) {
+                let merge = Merge::begin(&due, segments::next_id(index)?, &mut SegmentBlocks(index))?;
+                segments::put(index, merge.merged(), false)?;
+                merges.push(merge);
+            }
+            let lowest = (0..merges.len()).min_by_key(|index| merges[*index].merged().level);
+            let Some(lowest) = lowest else { return Ok(false) };
+            // Another process may have taken its sources meanwhile, or it for one that a killed process left.
+            let are_there = |merge: &Merge| merge.sources().all(|source| complete.contains(source));
+            if !are_there(&merges[lowest]) || !segments::is_being_made(index, merges[lowest].merged().id)? {
+                segments::remove(index, merges.swap_remove(lowest).merged().id)?;
+            } else if let Some(segment) = merges[lowest].step(rows, &mut SegmentBlocks(index))? {
+                for source in merges.swap_remove(lowest).sources() {
+                    segments::remove(index, source.id)?;
+                }
+                segments::put(index, &segment, true)?;
+            }
+            Ok::<_, StoreError>(true)
+        })
+    }
+
+    /// Files the oldest commits of the tail in one transaction; how many events there were, of all that are filed together
+    /// when there may be more.
+    fn file_some(&mut self, progress: &Progress) -> Result<usize> {
         let (mut commits, mut events) = (Vec::new(), 0);
         tail::for_each(&mut self.database, |commit| {
             events += commit.events_count()?;
@@ -145,25 +214,22 @@ impl Indexer {
             Ok(events < FILED_EVENTS_MAX)
         })?;
         let Some(newest) = commits.last().map(|commit| commit.id) else {
-            return Ok(false);
+            return Ok(0);
         };
         let last = self.index.immediate_transaction(|index| {
             // Another process may have filed some of them meanwhile.
             let last = tail::last_indexed(index)?;
             let missing = commits.iter().filter(|commit| commit.id > last);
             let mut rows: Vec<(i64, &str)> = missing.flat_map(tail::Commit::events).collect();
-            // FTS5 keeps what is new in memory and writes it out each time a row id goes backwards.
-            rows.sort_unstable_by_key(|(position, _)| *position);
-            for (position, tokens) in rows {
-                insert(index, position, tokens)?;
+            if !rows.is_empty() {
+                rows.sort_unstable_by_key(|(position, _)| *position);
+                segments::file(index, &rows)?;
             }
             let last = last.max(newest);
-            diesel::update(indexed::table)
-                .set(indexed::last_commit.eq(last))
-                .execute(index)?;
+            tail::set_last_indexed(index, last)?;
             Ok::<_, StoreError>(last)
         })?;
         progress.note(last);
-        Ok(events >= FILED_EVENTS_MAX)
+        Ok(events)
     }
 }

@@ -3,7 +3,7 @@
 use crate::append::Tokens;
 use crate::error::{Result, StoreError};
 use crate::schema::sqlite::{event_tail, indexed};
-use crate::tokens::Term;
+use audit_index::Term;
 use diesel::connection::DefaultLoadingMode;
 use diesel::dsl::max;
 use diesel::prelude::*;
@@ -81,6 +81,14 @@ pub(crate) fn leave<'a>(
 pub(crate) fn last_indexed(connection: &mut SqliteConnection) -> Result<i64> {
     let last = indexed::table.select(indexed::last_commit);
     Ok(last.get_result(connection).optional()?.unwrap_or(0))
+}
+
+/// Notes what [`last_indexed`] says from now on.
+pub(crate) fn set_last_indexed(index: &mut SqliteConnection, commit: i64) -> Result<()> {
+    diesel::update(indexed::table)
+        .set(indexed::last_commit.eq(commit))
+        .execute(index)?;
+    Ok(())
 }
 
 /// Calls `see` with the commits that are not in the index, oldest first, until it has seen enough and says `false`.

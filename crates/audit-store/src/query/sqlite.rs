@@ -1,18 +1,20 @@
-//! Candidates on SQLite: posting lists of the inverted index, which come in row-id order, and so in the answer's.
+//! Candidates on SQLite: positions out of the inverted index, which come in the order of the answer.
 
 use super::{Candidates, LoggedEvent};
 use crate::append::LedgerId;
-use crate::append::sqlite::{Matches, read_id};
+use crate::append::sqlite::read_id;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
-use crate::index::tail;
+use crate::index::{self, tail};
 use crate::ledgers::{ledger_size, total_size};
-use crate::schema::sqlite::{event_ids, event_index, event_times, events};
-use crate::tokens::{Term, fts5_expression, ledger_token};
+use crate::rows::Rows;
+use crate::schema::sqlite::{event_ids, event_times, events};
+use crate::tokens::ledger_token;
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
+use audit_index::{BlockCache, Term};
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use std::sync::Arc;
 
 /// Bits of a position below the milliseconds: a million events can share one millisecond.
 const PLACE_BITS: u32 = 20;
@@ -22,8 +24,6 @@ const SEQ_BITS: u32 = 40;
 /// No ledger has so many events.
 pub(crate) const SEQ_END: i64 = 1 << SEQ_BITS;
 
-/// Rows that are walked through before the index is asked for the beginning of a word.
-const WALKED_FOR_BEGINNING_ROWS_MAX: usize = 2_000;
 /// How often as many rows as are missing are walked through, before the index is asked instead.
 const WALKED_CHUNKS_MAX: usize = 4;
 
@@ -51,57 +51,44 @@ pub(crate) const fn position_after(position: i64) -> i64 {
 #[derive(Debug)]
 pub(crate) struct Scan {
     ledger_id: LedgerId,
-    /// What the index is asked for.
-    expression: String,
-    /// How many rows may still be walked through before.
-    walked_rows_max: usize,
-    /// What the walk asks the index for; `None` to walk through the rows themselves.
-    walked_expression: Option<String>,
+    /// What the index is asked for; never empty.
+    terms: Vec<Term>,
+    /// Whether to walk through the rows themselves instead.
+    walks_rows: bool,
     start: i64,
     /// Exclusive.
     end: i64,
     /// Candidates that were not in the index when the walk began. They may have come into it since.
     tail: Vec<i64>,
+    index_cache: Arc<BlockCache>,
 }
 
 impl Scan {
-    pub(crate) fn open(
-        connection: &mut AnyConnection,
-        candidates: Candidates,
-        after: Option<Position>,
-    ) -> Result<Self> {
+    pub(crate) fn open(rows: &mut Rows<'_>, candidates: Candidates, after: Option<Position>) -> Result<Self> {
         let Candidates {
             ledger_id,
             mut terms,
             start,
             end,
         } = candidates;
-        let (begins_like, others): (Vec<Term>, Vec<Term>) = terms
-            .iter()
-            .cloned()
-            .partition(|term| matches!(term, Term::BeginsLike(_)));
-        let walked_rows_max = match terms.is_empty() {
-            // A list of nearly all rows is slower than the rows. Where one ledger holds a quarter of them, walk the rows.
-            true if ledger_size(connection, ledger_id)? >= total_size(connection)? / 4 => usize::MAX,
-            // A beginning merges the lists of every word that begins so before it gives the first row: where many
-            // rows match, a page is full sooner by walking, and where few do, there is little to merge.
-            false if !begins_like.is_empty() => WALKED_FOR_BEGINNING_ROWS_MAX,
-            _ => 0,
-        };
+        let connection = &mut *rows.connection;
+        // A list of nearly all rows is slower than the rows. Where one ledger holds a quarter of them, walk the rows.
+        let walks_rows =
+            terms.is_empty() && ledger_size(connection, ledger_id)? >= total_size(connection)? / 4;
         if terms.is_empty() {
             terms.push(Term::is(ledger_token(ledger_id.0)));
         }
         let mut scan = Self {
             ledger_id,
-            expression: fts5_expression(&terms),
-            walked_rows_max,
-            walked_expression: (!others.is_empty()).then(|| fts5_expression(&others)),
+            terms,
+            walks_rows,
             // Events keep milliseconds: the first at or after `start` is in the millisecond that is not before it.
             start: start.map_or(i64::MIN, |start| {
                 first_position(-(-start.as_micros()).div_euclid(1_000))
             }),
             end: end.map_or(i64::MAX, |end| position_after(first_position(end.as_millis()))),
             tail: Vec::new(),
+            index_cache: Arc::clone(rows.index_cache),
         };
         let AnyConnection::Sqlite(sqlite) = connection else {
             return Ok(scan);
@@ -118,7 +105,7 @@ impl Scan {
                 .min(position.unwrap_or(first_position(after.occurred_at.as_millis())));
         }
         // Before the index is asked: what leaves the tail in between is found twice, and not missed.
-        scan.tail = tail::positions(sqlite, &terms, &(scan.start..scan.end))?;
+        scan.tail = tail::positions(sqlite, &scan.terms, &(scan.start..scan.end))?;
         Ok(scan)
     }
 
@@ -127,31 +114,19 @@ impl Scan {
         connection: &mut SqliteConnection,
         rows: usize,
     ) -> Result<Vec<StoredEvent>> {
-        if self.walked_rows_max >= rows {
-            self.walked_rows_max -= rows;
-            return match self.walked_expression.clone() {
-                Some(expression) => self.ask_index(connection, &expression, rows),
-                None => self.walk_rows(connection, rows),
-            };
+        match self.walks_rows {
+            true => self.walk_rows(connection, rows),
+            false => self.ask_index(connection, rows),
         }
-        self.walked_rows_max = 0;
-        let expression = self.expression.clone();
-        self.ask_index(connection, &expression, rows)
     }
 
-    /// The next rows that the index has under `expression`, and those of the tail.
-    fn ask_index(
-        &mut self,
-        connection: &mut SqliteConnection,
-        expression: &str,
-        wanted: usize,
-    ) -> Result<Vec<StoredEvent>> {
+    /// The next rows that the index has, and those of the tail.
+    fn ask_index(&mut self, connection: &mut SqliteConnection, wanted: usize) -> Result<Vec<StoredEvent>> {
         let mut found = Vec::with_capacity(wanted);
         loop {
             let missing = wanted - found.len();
-            let positions = self.candidates(connection, expression, missing)?;
+            let positions = self.candidates(connection, missing)?;
             let is_end = positions.len() < missing;
-            // One by one: a join with the index would let the planner begin with the events and never finish.
             for position in positions {
                 // The index may be newer than what this transaction sees of the events.
                 let row = row_at(connection, position)?;
@@ -166,26 +141,9 @@ impl Scan {
     }
 
     /// The next positions, newest first; fewer than `wanted` only at the end.
-    fn candidates(
-        &mut self,
-        connection: &mut SqliteConnection,
-        expression: &str,
-        wanted: usize,
-    ) -> Result<Vec<i64>> {
-        // Without a limit in the statement, which would be planned again each time: rows come as they are asked for.
-        let indexed = event_index::table
-            .filter(Matches::new(
-                event_index::all_tokens,
-                expression.into_sql::<Text>(),
-            ))
-            .filter(event_index::rowid.ge(self.start))
-            .filter(event_index::rowid.lt(self.end))
-            .select(event_index::rowid)
-            .order(event_index::rowid.desc())
-            .load_iter::<i64, DefaultLoadingMode>(connection)?
-            .take(wanted);
-        let mut positions = indexed.collect::<Result<Vec<i64>, _>>()?;
+    fn candidates(&mut self, connection: &mut SqliteConnection, wanted: usize) -> Result<Vec<i64>> {
         let in_range = self.start..self.end;
+        let mut positions = index::newest(connection, &self.terms, &in_range, wanted, &self.index_cache)?;
         let indexed = positions.len();
         positions.extend(self.tail.iter().filter(|position| in_range.contains(position)));
         if positions.len() > indexed {
@@ -225,7 +183,7 @@ impl Scan {
                 return Ok(found);
             }
         }
-        self.walked_rows_max = 0;
+        self.walks_rows = false;
         found.extend(self.next(connection, wanted - found.len())?);
         Ok(found)
     }

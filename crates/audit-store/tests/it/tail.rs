@@ -2,21 +2,14 @@
 
 use crate::{NOW, append, count, create_project, open, open_with, prepare};
 use audit_domain::EventFilter;
+use audit_index::{BlockId, Blocks, Damaged, Segment};
 use audit_store::{Appended, Store, StoreError, StoreOptions};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::BigInt;
 use serde_json::{Value, json};
 use std::path::Path;
-
-/// What the index has: each token with each row that is filed under it.
-#[derive(QueryableByName, Debug, PartialEq, Eq)]
-struct Filed {
-    #[diesel(sql_type = Text)]
-    term: String,
-    #[diesel(sql_type = BigInt)]
-    doc: i64,
-}
+use std::sync::Arc;
 
 #[derive(QueryableByName)]
 struct Count {
@@ -29,14 +22,73 @@ fn connect(folder: &Path, name: &str) -> SqliteConnection {
     SqliteConnection::establish(path.to_str().expect("a path in UTF-8")).expect("the database opens")
 }
 
-fn filed(folder: &Path) -> Vec<Filed> {
+diesel::table! {
+    index_segments (id) {
+        id -> BigInt,
+        level -> BigInt,
+        row_count -> BigInt,
+        first_position -> BigInt,
+        last_position -> BigInt,
+        leaves -> BigInt,
+        directories -> BigInt,
+        is_complete -> Bool,
+    }
+}
+
+diesel::table! {
+    index_blocks (id) { id -> BigInt, bytes -> Binary, }
+}
+
+struct Stored(SqliteConnection);
+
+impl Blocks for Stored {
+    type Error = Damaged;
+
+    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
+        let bytes = index_blocks::table.find(block.key()).select(index_blocks::bytes);
+        let bytes: Option<Vec<u8>> = bytes
+            .get_result(&mut self.0)
+            .optional()
+            .expect("the index is read");
+        Ok(bytes.map(Arc::from))
+    }
+}
+
+type SegmentRow = (i64, i64, i64, i64, i64, i64, i64, bool);
+
+fn segments(index: &mut SqliteConnection) -> Vec<Segment> {
+    let rows: Vec<SegmentRow> = index_segments::table
+        .load(index)
+        .expect("the segments are listed");
+    let read = |row: SegmentRow| {
+        let small = |number: i64| u32::try_from(number).expect("a small number");
+        assert!(row.7, "a segment that was not finished");
+        Segment {
+            id: small(row.0),
+            level: small(row.1),
+            rows: small(row.2),
+            first: row.3,
+            last: row.4,
+            leaves: small(row.5),
+            directories: small(row.6),
+        }
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// What the index has: each token with each row that is filed under it.
+fn filed(folder: &Path) -> Vec<(String, i64)> {
     let mut connection = connect(folder, "audit.db-index");
-    connection
-        .batch_execute("CREATE VIRTUAL TABLE temp.filed USING fts5vocab(main, event_index, instance)")
-        .expect("the index can be listed");
-    diesel::sql_query("SELECT term, doc FROM temp.filed ORDER BY term, doc")
-        .load(&mut connection)
-        .expect("the index is listed")
+    let (segments, mut blocks, mut filed) = (segments(&mut connection), Stored(connection), Vec::new());
+    for segment in segments {
+        let see = |token: &[u8], rows: &[i64]| {
+            let token = String::from_utf8(token.to_vec()).expect("a token in UTF-8");
+            filed.extend(rows.iter().map(|row| (token.clone(), *row)));
+        };
+        segment.for_each(see, &mut blocks).expect("the segment is sound");
+    }
+    filed.sort_unstable();
+    filed
 }
 
 /// How many commits are not in the index.
@@ -211,7 +263,7 @@ fn an_index_that_does_not_belong_to_the_database_is_made_anew() {
         std::fs::read(&index).unwrap(),
         std::fs::read(none.path().join("audit.db-index")).unwrap(),
     );
-    let reopen = |expected: &[Filed]| {
+    let reopen = |expected: &[(String, i64)]| {
         let store = open(folder.path());
         assert_eq!(count(&store, &to, of_tenant_1()), 10);
         let again = append(&store, &to, vec![prepare(&to, &numbered(7), NOW, 2)]);
@@ -257,4 +309,36 @@ fn a_key_in_the_tail_of_another_process_is_known_after_a_commit_that_failed() {
     assert!(matches!(refused, Err(StoreError::Unreachable(_))), "{refused:?}");
     connection.batch_execute("DROP TRIGGER refuse").unwrap();
     assert_eq!(append(&two, &to, event(1)), [Appended::Repeated(id)]);
+}
+
+#[test]
+fn segments_are_merged_and_what_was_left_unfinished_is_removed() {
+    let (folder, at_once) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open_patient(at_once.path());
+    let to = create_project(&store, 1);
+    store_twenty(&store, &to);
+    drop(store);
+    let store = open_patient(folder.path());
+    let same = create_project(&store, 1);
+    drop(store);
+    let index = || connect(folder.path(), "audit.db-index");
+    for number in 0..20 {
+        let store = open_patient(folder.path());
+        append(&store, &same, vec![prepare(&same, &numbered(number), NOW, 1)]);
+        // As a process that is killed in the middle of a merge leaves it.
+        index()
+            .batch_execute(
+                "INSERT INTO index_segments VALUES (100000, 1, 3, 0, 9, 1, 1, FALSE);
+                 INSERT INTO index_blocks VALUES ((100000 << 32) + 5, x'00')",
+            )
+            .unwrap();
+        assert_eq!(count(&store, &same, EventFilter::default()), number + 1);
+        drop(store);
+        let left = diesel::sql_query("SELECT COUNT(*) AS count FROM index_blocks WHERE id >> 32 = 100000");
+        assert_eq!(left.get_result::<Count>(&mut index()).unwrap().count, 0);
+    }
+    let segments = segments(&mut index());
+    assert!(segments.len() < 8, "{segments:?}");
+    assert!(segments.iter().any(|segment| segment.level > 0), "{segments:?}");
+    assert_eq!(filed(folder.path()), filed(at_once.path()));
 }
