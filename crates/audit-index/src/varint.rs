@@ -34,7 +34,18 @@ impl<'a> Reader<'a> {
         self.bytes.len()
     }
 
+    #[inline]
     pub(crate) fn number(&mut self) -> Result<u32, Damaged> {
+        match self.bytes {
+            [byte @ ..0x80, rest @ ..] => {
+                self.bytes = rest;
+                Ok(u32::from(*byte))
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Result<u32, Damaged> {
         let mut number = 0_u32;
         for shift in (0..32).step_by(7) {
             let (byte, rest) = self.bytes.split_first().ok_or(CUT_OFF)?;
