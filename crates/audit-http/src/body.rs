@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of bodies of all requests together, at most. A body stays until its request is answered, because what is
 /// configured may change meanwhile and the events then have to be read again.
-const BODIES_BYTES_MAX: usize = 16 * 1024 * 1024;
+const BODIES_BYTES_MAX: usize = 12 * 1024 * 1024;
 
 /// How many bytes of bodies are in memory.
 #[derive(Debug, Default)]

@@ -3,7 +3,6 @@
 /// Rows of a chunk.
 pub(crate) const CHUNK_ROWS: u32 = 1 << CHUNK_SHIFT;
 const CHUNK_SHIFT: u32 = 16;
-const WORDS: usize = CHUNK_ROWS as usize / 64;
 
 /// The chunk of a row.
 pub(crate) const fn chunk_of(row: u32) -> u32 {
@@ -27,9 +26,11 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
-    pub(crate) fn new() -> Self {
+    /// For the chunks of a segment with so many rows. Rows that it does not have are in no set.
+    pub(crate) fn new(rows: u32) -> Self {
+        let words = rows.min(CHUNK_ROWS).div_ceil(64);
         Self {
-            words: vec![0; WORDS].into_boxed_slice(),
+            words: vec![0; words as usize].into_boxed_slice(),
         }
     }
 
@@ -38,7 +39,9 @@ impl Bits {
     }
 
     pub(crate) fn insert(&mut self, row: u16) {
-        self.words[usize::from(row >> 6)] |= 1 << (row & 63);
+        if let Some(word) = self.words.get_mut(usize::from(row >> 6)) {
+            *word |= 1 << (row & 63);
+        }
     }
 
     /// Adds the rows of a bitmap: byte by byte, the lowest bit first. It may end early.
@@ -64,15 +67,14 @@ impl Bits {
     /// Takes out the highest row that is not above `limit`, looking no further than it has to.
     pub(crate) fn take_highest(&mut self, limit: u16) -> Option<u16> {
         let top = usize::from(limit >> 6);
-        for index in (0..=top).rev() {
+        for (index, word) in self.words.iter_mut().enumerate().take(top + 1).rev() {
             let allowed = match index == top {
-                true => u64::MAX >> (63 - (limit & 63)),
-                false => u64::MAX,
+                true => *word & u64::MAX >> (63 - (limit & 63)),
+                false => *word,
             };
-            let word = self.words[index] & allowed;
-            if word != 0 {
-                let bit = 63 - word.leading_zeros();
-                self.words[index] &= !(1 << bit);
+            if allowed != 0 {
+                let bit = 63 - allowed.leading_zeros();
+                *word &= !(1 << bit);
                 return Some((index as u16) << 6 | bit as u16);
             }
         }

@@ -65,6 +65,11 @@ impl IdReader {
         Self { segment, read: None }
     }
 
+    /// How many rows there are.
+    pub(crate) const fn rows(&self) -> u32 {
+        self.segment.rows
+    }
+
     /// The id of a row.
     pub(crate) fn id<B: Blocks>(&mut self, row: u32, blocks: &mut B) -> Result<i64, B::Error> {
         let number = row / BLOCK_IDS;

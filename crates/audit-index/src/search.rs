@@ -180,7 +180,7 @@ impl Found {
             terms: matching,
             rows,
             chunk: None,
-            other: Bits::new(),
+            other: Bits::new(segment.rows),
         })
     }
 
@@ -213,7 +213,7 @@ impl Found {
 
     /// The rows of a chunk that fulfil all terms.
     fn intersection<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<Bits, B::Error> {
-        let mut all = self.chunk.take().unwrap_or_else(Bits::new);
+        let mut all = Bits::new(self.ids.rows());
         let (is_ruled_out, mut terms) = (
             |term: &Matching| term.many.is_empty() && term.few_in(chunk).is_empty(),
             self.terms.iter_mut(),

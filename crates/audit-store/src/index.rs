@@ -207,8 +207,10 @@ fn at_once<T>(
 ) -> Result<T> {
     connection.batch_execute("SAVEPOINT at_once")?;
     let outcome = read(connection);
-    connection.batch_execute("RELEASE at_once")?;
-    outcome
+    let released = connection.batch_execute("RELEASE at_once");
+    let value = outcome?;
+    released?;
+    Ok(value)
 }
 
 /// What a stored event is filed under. One that is no event any more, because somebody changed it, is filed under its

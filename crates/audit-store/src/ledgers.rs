@@ -10,6 +10,7 @@ use crate::schema::{daily_usage, ledger_actions, ledgers};
 use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
 use audit_ledger::Frontier;
 use diesel::prelude::*;
+use diesel::upsert::excluded;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 type HeadRow = (i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>);
@@ -184,19 +185,30 @@ pub(crate) fn write_after(connection: &mut AnyConnection, plan: &mut Plan, day: 
 }
 
 fn write_usage(connection: &mut AnyConnection, project_id: ProjectId, day: i64, events: i64) -> Result<()> {
-    let row = daily_usage::table.find((project_id.to_string(), day));
-    let updated = diesel::update(row)
-        .set(daily_usage::events.eq(events))
-        .execute(connection)?;
-    if updated == 0 && events > 0 {
-        diesel::insert_into(daily_usage::table)
-            .values((
-                daily_usage::project_id.eq(project_id.to_string()),
-                daily_usage::day.eq(day),
-                daily_usage::events.eq(events),
-            ))
-            .execute(connection)?;
+    if events == 0 {
+        return Ok(());
     }
+    let row = (
+        daily_usage::project_id.eq(project_id.to_string()),
+        daily_usage::day.eq(day),
+        daily_usage::events.eq(events),
+    );
+    let key = (daily_usage::project_id, daily_usage::day);
+    let counted = daily_usage::events.eq(excluded(daily_usage::events));
+    // Not as an update, which diesel would have planned anew each time.
+    let inserted = diesel::insert_into(daily_usage::table).values(row);
+    match connection {
+        AnyConnection::Sqlite(sqlite) => inserted
+            .on_conflict(key)
+            .do_update()
+            .set(counted)
+            .execute(sqlite)?,
+        AnyConnection::Postgres(postgres) => inserted
+            .on_conflict(key)
+            .do_update()
+            .set(counted)
+            .execute(postgres)?,
+    };
     Ok(())
 }
 

@@ -98,8 +98,10 @@ pub(crate) struct Indexer {
     index: SqliteConnection,
     database: SqliteConnection,
     interval: Duration,
-    /// On their way, one for each level.
+    /// On their way.
     merges: Vec<Merge>,
+    /// Whether segments stay as they are, because one of them is not as it was written.
+    is_damaged: bool,
 }
 
 impl Indexer {
@@ -117,6 +119,7 @@ impl Indexer {
             database: reader,
             interval,
             merges: Vec::new(),
+            is_damaged: false,
         })
     }
 
@@ -167,8 +170,24 @@ impl Indexer {
         Ok(())
     }
 
-    /// Goes on with the merge of the lowest level for about so many rows of tokens; whether there is more to do.
+    /// [`Self::step`], until that finds the index damaged: what is stored is filed all the same.
     fn merge(&mut self, rows: usize) -> Result<bool> {
+        if self.is_damaged {
+            return Ok(false);
+        }
+        match self.step(rows) {
+            Err(StoreError::DamagedIndex(error)) => {
+                log::error!("{error}; remove its file and start again to have it made anew");
+                self.is_damaged = true;
+                self.merges.clear();
+                Ok(false)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Goes on with the merge of the lowest level for about so many rows of tokens; whether there is more to do.
+    fn step(&mut self, rows: usize) -> Result<bool> {
         let merges = &mut self.merges;
         self.index.immediate_transaction(|index| {
             let complete = segments::complete(index)?;

@@ -342,3 +342,29 @@ fn segments_are_merged_and_what_was_left_unfinished_is_removed() {
     assert!(segments.iter().any(|segment| segment.level > 0), "{segments:?}");
     assert_eq!(filed(folder.path()), filed(at_once.path()));
 }
+
+#[test]
+fn a_damaged_index_keeps_nobody_from_storing_and_is_made_anew_when_it_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = || connect(folder.path(), "audit.db-index");
+    let mut ids = Vec::new();
+    let to = create_project(&open_patient(folder.path()), 1);
+    // Ten segments, so that there is something to merge.
+    for number in 0..10 {
+        let store = open_patient(folder.path());
+        ids.extend(append(&store, &to, vec![prepare(&to, &numbered(number), NOW, 1)]));
+        drop(store);
+        index()
+            .batch_execute("UPDATE index_blocks SET bytes = x'ffff'")
+            .unwrap();
+    }
+    let store = open(folder.path());
+    let stored = append(&store, &to, vec![prepare(&to, &numbered(11), NOW, 1)]);
+    assert!(matches!(stored[..], [Appended::Stored(_)]), "{stored:?}");
+    drop(store);
+    assert_eq!(commits_left(folder.path()), 0);
+    std::fs::remove_file(folder.path().join("audit.db-index")).unwrap();
+    let store = open(folder.path());
+    assert_eq!(count(&store, &to, EventFilter::default()), 11);
+    assert_repeated(&store, &to, &ids, 7);
+}
