@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn no_random_bytes_are_given_twice() {
-        let given = |_| {
+        let given = || {
             let mut given = Vec::new();
             for length in [10, 20, 16, 256, 7, 300, 0, 255].repeat(20) {
                 let mut bytes = vec![0; length];
@@ -167,7 +167,7 @@ mod tests {
             }
             given
         };
-        let threads = [(); 4].map(|()| std::thread::spawn(move || given(())));
+        let threads = [(); 4].map(|()| std::thread::spawn(given));
         let given: Vec<[u8; 8]> = threads
             .into_iter()
             .flat_map(|thread| thread.join().unwrap())

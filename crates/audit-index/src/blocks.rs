@@ -73,6 +73,65 @@ pub trait WriteBlocks: Blocks {
     fn write(&mut self, block: BlockId, bytes: &[u8]) -> Result<(), Self::Error>;
 }
 
+/// Writes the blocks of one kind of a segment, one after the other.
+#[derive(Debug)]
+pub(crate) struct BlockWriter {
+    segment: u32,
+    kind: BlockKind,
+    count: u32,
+}
+
+impl BlockWriter {
+    pub(crate) const fn new(segment: u32, kind: BlockKind) -> Self {
+        Self {
+            segment,
+            kind,
+            count: 0,
+        }
+    }
+
+    /// How many have been written, and so the number of the next one.
+    pub(crate) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub(crate) fn write<B: WriteBlocks>(&mut self, bytes: &[u8], blocks: &mut B) -> Result<(), B::Error> {
+        let block = BlockId {
+            segment: self.segment,
+            kind: self.kind,
+            number: self.count,
+        };
+        self.count += 1;
+        blocks.write(block, bytes)
+    }
+}
+
+/// Reads the blocks of one kind of a segment, and keeps the last one.
+#[derive(Debug)]
+pub(crate) struct BlockReader {
+    segment: u32,
+    kind: BlockKind,
+    last: Option<(u32, Arc<[u8]>)>,
+}
+
+impl BlockReader {
+    pub(crate) const fn new(segment: u32, kind: BlockKind) -> Self {
+        Self {
+            segment,
+            kind,
+            last: None,
+        }
+    }
+
+    pub(crate) fn read<B: Blocks>(&mut self, number: u32, blocks: &mut B) -> Result<&[u8], B::Error> {
+        let last = match self.last.take().filter(|(last, _)| *last == number) {
+            Some(last) => last,
+            None => (number, read(blocks, self.segment, self.kind, number)?),
+        };
+        Ok(&self.last.insert(last).1)
+    }
+}
+
 /// A block that has to be there.
 pub(crate) fn read<B: Blocks>(
     blocks: &mut B,

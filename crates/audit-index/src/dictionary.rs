@@ -5,8 +5,8 @@
 //! the block, and last how many there are. The directory has for each block the shortest beginning of its first token that
 //! comes behind everything in the block before.
 
-use crate::blocks::{BlockId, BlockKind, Blocks, Damaged, WriteBlocks, read};
-use crate::postings::{Postings, PostingsWriter, for_each_distance, is_inline};
+use crate::blocks::{BlockKind, BlockWriter, Blocks, Damaged, WriteBlocks, read};
+use crate::postings::{Postings, PostingsWriter, for_each_distance};
 use crate::segment::Segment;
 use crate::varint::{self, Reader};
 use std::sync::Arc;
@@ -18,16 +18,28 @@ const RESTART_ENTRIES: u32 = 16;
 /// What an entry takes at most besides its token and what is said of it.
 const ENTRY_OVERHEAD_BYTES: usize = 12;
 
-/// Entries of a block, each after the one before it.
-#[derive(Debug, Default)]
+/// Entries of a block, each after the one before it, and of the blocks before it.
+#[derive(Debug)]
 struct Entries {
     bytes: Vec<u8>,
+    /// The token of the last entry, also of the block before while this one is empty.
     last: Vec<u8>,
     count: u32,
     restarts: Vec<u8>,
+    writer: BlockWriter,
 }
 
 impl Entries {
+    const fn new(segment: u32, kind: BlockKind) -> Self {
+        Self {
+            bytes: Vec::new(),
+            last: Vec::new(),
+            count: 0,
+            restarts: Vec::new(),
+            writer: BlockWriter::new(segment, kind),
+        }
+    }
+
     fn push(&mut self, token: &[u8], what: &[u8]) {
         if self.count.is_multiple_of(RESTART_ENTRIES) {
             self.restarts.extend((self.bytes.len() as u16).to_le_bytes());
@@ -47,19 +59,24 @@ impl Entries {
         self.count == 0
     }
 
+    /// Whether the entry fits. An empty block takes any.
     fn has_room_for(&self, token: &[u8], what: &[u8]) -> bool {
         let now = self.bytes.len() + self.restarts.len();
-        now + token.len() + what.len() + ENTRY_OVERHEAD_BYTES <= BLOCK_BYTES
+        self.is_empty() || now + token.len() + what.len() + ENTRY_OVERHEAD_BYTES <= BLOCK_BYTES
     }
 
-    /// The block; empty again after that, but for the last token.
-    fn take(&mut self) -> Vec<u8> {
-        let mut bytes = std::mem::take(&mut self.bytes);
+    /// Writes the block, unless it is empty, and begins the next one.
+    fn write<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
+        if self.is_empty() {
+            return Ok(());
+        }
         let restarts = (self.restarts.len() / 2) as u16;
-        bytes.append(&mut self.restarts);
-        bytes.extend(restarts.to_le_bytes());
+        self.bytes.append(&mut self.restarts);
+        self.bytes.extend(restarts.to_le_bytes());
+        self.writer.write(&self.bytes, blocks)?;
+        self.bytes.clear();
         self.count = 0;
-        bytes
+        Ok(())
     }
 }
 
@@ -103,28 +120,19 @@ fn restart_before(entries: &[u8], restarts: &[[u8; 2]], token: &[u8]) -> Result<
 /// Writes a dictionary token by token, in their order.
 #[derive(Debug)]
 pub(crate) struct DictionaryWriter {
-    segment: u32,
     postings: PostingsWriter,
     leaf: Entries,
-    leaves: u32,
-    /// The last token of the block before.
-    last_of_leaf: Vec<u8>,
     directory: Entries,
-    directories: u32,
     what: Vec<u8>,
     rows: Vec<u8>,
 }
 
 impl DictionaryWriter {
-    pub(crate) fn new(segment: u32) -> Self {
+    pub(crate) const fn new(segment: u32) -> Self {
         Self {
-            segment,
             postings: PostingsWriter::new(segment),
-            leaf: Entries::default(),
-            leaves: 0,
-            last_of_leaf: Vec::new(),
-            directory: Entries::default(),
-            directories: 0,
+            leaf: Entries::new(segment, BlockKind::Dictionary),
+            directory: Entries::new(segment, BlockKind::Directory),
             what: Vec::new(),
             rows: Vec::new(),
         }
@@ -138,13 +146,13 @@ impl DictionaryWriter {
         blocks: &mut B,
     ) -> Result<(), B::Error> {
         self.rows.clear();
-        self.postings.write(rows, &mut self.rows, blocks)?;
+        let are_in_blocks = self.postings.write(rows, &mut self.rows, blocks)?;
         self.what.clear();
-        let header = (self.rows.len() as u32) << 1 | u32::from(!is_inline(rows.len()));
+        let header = (self.rows.len() as u32) << 1 | u32::from(are_in_blocks);
         varint::put(&mut self.what, header);
         self.what.extend_from_slice(&self.rows);
-        if !self.leaf.is_empty() && !self.leaf.has_room_for(token, &self.what) {
-            self.write_leaf(blocks)?;
+        if !self.leaf.has_room_for(token, &self.what) {
+            self.leaf.write(blocks)?;
         }
         if self.leaf.is_empty() {
             self.begin_leaf(token, blocks)?;
@@ -155,50 +163,23 @@ impl DictionaryWriter {
 
     /// How many blocks the dictionary and the directory have.
     pub(crate) fn finish<B: WriteBlocks>(mut self, blocks: &mut B) -> Result<(u32, u32), B::Error> {
-        if !self.leaf.is_empty() {
-            self.write_leaf(blocks)?;
-        }
-        if !self.directory.is_empty() {
-            self.write_directory(blocks)?;
-        }
-        Ok((self.leaves, self.directories))
+        self.leaf.write(blocks)?;
+        self.directory.write(blocks)?;
+        Ok((self.leaf.writer.count(), self.directory.writer.count()))
     }
 
     fn begin_leaf<B: WriteBlocks>(&mut self, token: &[u8], blocks: &mut B) -> Result<(), B::Error> {
-        let behind = shared_len(&self.last_of_leaf, token) + 1;
+        let behind = shared_len(&self.leaf.last, token) + 1;
         let begins_with = &token[..behind.min(token.len())];
-        // A block's first entry says which block of the dictionary it speaks of.
-        if !self.directory.is_empty() && !self.directory.has_room_for(begins_with, &[]) {
-            self.write_directory(blocks)?;
+        if !self.directory.has_room_for(begins_with, &[]) {
+            self.directory.write(blocks)?;
         }
+        // A block's first entry says which block of the dictionary it speaks of.
         let mut what = Vec::new();
         if self.directory.is_empty() {
-            varint::put(&mut what, self.leaves);
+            varint::put(&mut what, self.leaf.writer.count());
         }
         self.directory.push(begins_with, &what);
-        Ok(())
-    }
-
-    fn write_leaf<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
-        let block = BlockId {
-            segment: self.segment,
-            kind: BlockKind::Dictionary,
-            number: self.leaves,
-        };
-        blocks.write(block, &self.leaf.take())?;
-        self.leaves += 1;
-        self.last_of_leaf.clone_from(&self.leaf.last);
-        Ok(())
-    }
-
-    fn write_directory<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
-        let block = BlockId {
-            segment: self.segment,
-            kind: BlockKind::Directory,
-            number: self.directories,
-        };
-        blocks.write(block, &self.directory.take())?;
-        self.directories += 1;
         Ok(())
     }
 }

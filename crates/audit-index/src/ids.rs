@@ -1,8 +1,7 @@
 //! The ids of a segment's rows, ascending: which id a row has, and which rows a range of ids holds.
 
-use crate::blocks::{BlockId, BlockKind, Blocks, Damaged, WriteBlocks, read};
+use crate::blocks::{BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
 use crate::segment::Segment;
-use std::sync::Arc;
 
 /// Ids of one block.
 const BLOCK_IDS: u32 = 500;
@@ -10,17 +9,17 @@ const BLOCK_IDS: u32 = 500;
 /// Writes ids as they come.
 #[derive(Debug)]
 pub(crate) struct IdWriter {
-    segment: u32,
     count: u32,
     block: Vec<u8>,
+    writer: BlockWriter,
 }
 
 impl IdWriter {
     pub(crate) const fn new(segment: u32) -> Self {
         Self {
-            segment,
             count: 0,
             block: Vec::new(),
+            writer: BlockWriter::new(segment, BlockKind::Ids),
         }
     }
 
@@ -42,27 +41,25 @@ impl IdWriter {
     }
 
     fn write<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
-        let block = BlockId {
-            segment: self.segment,
-            kind: BlockKind::Ids,
-            number: (self.count - 1) / BLOCK_IDS,
-        };
-        blocks.write(block, &self.block)?;
+        self.writer.write(&self.block, blocks)?;
         self.block.clear();
         Ok(())
     }
 }
 
-/// Reads the ids of a segment's rows, and keeps the last block that it has read.
+/// Reads the ids of a segment's rows.
 #[derive(Debug)]
 pub(crate) struct IdReader {
     segment: Segment,
-    read: Option<(u32, Arc<[u8]>)>,
+    reader: BlockReader,
 }
 
 impl IdReader {
     pub(crate) const fn new(segment: Segment) -> Self {
-        Self { segment, read: None }
+        Self {
+            segment,
+            reader: BlockReader::new(segment.id, BlockKind::Ids),
+        }
     }
 
     /// How many rows there are.
@@ -72,15 +69,7 @@ impl IdReader {
 
     /// The id of a row.
     pub(crate) fn id<B: Blocks>(&mut self, row: u32, blocks: &mut B) -> Result<i64, B::Error> {
-        let number = row / BLOCK_IDS;
-        let ids = match &mut self.read {
-            Some((read, ids)) if *read == number => ids,
-            other => {
-                let bytes = read(blocks, self.segment.id, BlockKind::Ids, number)?;
-                &mut other.insert((number, bytes)).1
-            }
-        };
-        let (ids, _) = ids.as_chunks();
+        let (ids, _) = self.reader.read(row / BLOCK_IDS, blocks)?.as_chunks();
         let id = ids.get((row % BLOCK_IDS) as usize);
         let id = id.ok_or(Damaged {
             what: "an id is missing",

@@ -70,21 +70,20 @@ impl Merge {
             });
         }
         let rows = number_rows(&mut sources, id, blocks)?;
-        let of = |segments: &[Segment], value: fn(&Segment) -> i64| -> Vec<i64> {
-            segments.iter().map(value).collect()
-        };
         Ok(Self {
             sources,
             merged: Segment {
                 id,
                 level: segments.iter().map(|segment| segment.level).max().unwrap_or(0) + 1,
                 rows,
-                first: of(segments, |segment| segment.first)
-                    .into_iter()
+                first: segments
+                    .iter()
+                    .map(|segment| segment.first)
                     .min()
                     .unwrap_or(i64::MAX),
-                last: of(segments, |segment| segment.last)
-                    .into_iter()
+                last: segments
+                    .iter()
+                    .map(|segment| segment.last)
                     .max()
                     .unwrap_or(i64::MIN),
                 leaves: 0,

@@ -4,9 +4,8 @@
 //! between rows or as a bitmap, whichever is shorter.
 
 use crate::bits::{Bits, chunk_of, first_of, low, rows_of};
-use crate::blocks::{BlockId, BlockKind, Blocks, Damaged, WriteBlocks, read};
+use crate::blocks::{BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
 use crate::varint::{self, Reader};
-use std::sync::Arc;
 
 /// Rows that are kept beside their token, at most.
 const INLINE_ROWS_MAX: usize = 128;
@@ -16,8 +15,7 @@ const BLOCK_BYTES: usize = 3_900;
 /// Writes the blocks of a segment's tokens, one token after the other.
 #[derive(Debug)]
 pub(crate) struct PostingsWriter {
-    segment: u32,
-    next_block: u32,
+    writer: BlockWriter,
     block: Vec<u8>,
     distances: Vec<u8>,
 }
@@ -25,23 +23,23 @@ pub(crate) struct PostingsWriter {
 impl PostingsWriter {
     pub(crate) const fn new(segment: u32) -> Self {
         Self {
-            segment,
-            next_block: 0,
+            writer: BlockWriter::new(segment, BlockKind::Postings),
             block: Vec::new(),
             distances: Vec::new(),
         }
     }
 
-    /// Writes the rows of a token, of which there is at least one; what the dictionary says of them comes to `entry`.
+    /// Writes the rows of a token, of which there is at least one; what the dictionary says of them comes to `entry`: the
+    /// rows themselves, or, when the answer is `true`, in which blocks they are.
     pub(crate) fn write<B: WriteBlocks>(
         &mut self,
         rows: &[u32],
         entry: &mut Vec<u8>,
         blocks: &mut B,
-    ) -> Result<(), B::Error> {
+    ) -> Result<bool, B::Error> {
         if rows.len() <= INLINE_ROWS_MAX {
             put_distances(entry, rows.iter().copied());
-            return Ok(());
+            return Ok(false);
         }
         for chunk in rows.chunk_by(|one, next| chunk_of(*one) == chunk_of(*next)) {
             let number = chunk_of(chunk[0]);
@@ -55,7 +53,7 @@ impl PostingsWriter {
             }
             if self.block.is_empty() {
                 varint::put(entry, number);
-                varint::put(entry, self.next_block);
+                varint::put(entry, self.writer.count());
             }
             varint::put(&mut self.block, number);
             varint::put(&mut self.block, (bytes as u32) << 1 | u32::from(is_bitmap));
@@ -70,25 +68,15 @@ impl PostingsWriter {
                 self.block.extend_from_slice(&self.distances);
             }
         }
-        self.write_block(blocks)
+        self.write_block(blocks)?;
+        Ok(true)
     }
 
     fn write_block<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
-        let block = BlockId {
-            segment: self.segment,
-            kind: BlockKind::Postings,
-            number: self.next_block,
-        };
-        blocks.write(block, &self.block)?;
-        self.next_block += 1;
+        self.writer.write(&self.block, blocks)?;
         self.block.clear();
         Ok(())
     }
-}
-
-/// Whether what the dictionary says of this many rows are the rows themselves.
-pub(crate) const fn is_inline(rows: usize) -> bool {
-    rows <= INLINE_ROWS_MAX
 }
 
 fn put_distances(bytes: &mut Vec<u8>, rows: impl Iterator<Item = u32>) {
@@ -114,10 +102,9 @@ pub(crate) fn for_each_distance(bytes: &[u8], mut see: impl FnMut(u32)) -> Resul
 /// Rows that are in blocks.
 #[derive(Debug)]
 pub(crate) struct Postings {
-    segment: u32,
     /// The first chunk of each block, with the block.
     places: Vec<(u32, u32)>,
-    read: Option<(u32, Arc<[u8]>)>,
+    reader: BlockReader,
 }
 
 impl Postings {
@@ -128,9 +115,8 @@ impl Postings {
             places.push((reader.number()?, reader.number()?));
         }
         Ok(Self {
-            segment,
             places,
-            read: None,
+            reader: BlockReader::new(segment, BlockKind::Postings),
         })
     }
 
@@ -145,14 +131,7 @@ impl Postings {
         let Some((_, number)) = after.checked_sub(1).map(|index| self.places[index]) else {
             return Ok(());
         };
-        let block = match &mut self.read {
-            Some((read, block)) if *read == number => block,
-            other => {
-                let bytes = read(blocks, self.segment, BlockKind::Postings, number)?;
-                &mut other.insert((number, bytes)).1
-            }
-        };
-        for part in parts(block) {
+        for part in parts(self.reader.read(number, blocks)?) {
             let part = part?;
             if part.chunk == chunk {
                 if part.is_bitmap {
@@ -167,13 +146,12 @@ impl Postings {
 
     /// Calls `see` with all rows, ascending.
     pub(crate) fn for_each<B: Blocks>(
-        &self,
+        mut self,
         mut see: impl FnMut(u32),
         blocks: &mut B,
     ) -> Result<(), B::Error> {
         for (_, number) in &self.places {
-            let block = read(blocks, self.segment, BlockKind::Postings, *number)?;
-            for part in parts(&block) {
+            for part in parts(self.reader.read(*number, blocks)?) {
                 let part = part?;
                 let first = first_of(part.chunk);
                 if part.is_bitmap {

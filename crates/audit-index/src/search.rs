@@ -214,17 +214,15 @@ impl Found {
     /// The rows of a chunk that fulfil all terms.
     fn intersection<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<Bits, B::Error> {
         let mut all = Bits::new(self.ids.rows());
-        let (is_ruled_out, mut terms) = (
-            |term: &Matching| term.many.is_empty() && term.few_in(chunk).is_empty(),
-            self.terms.iter_mut(),
-        );
-        if terms.as_slice().iter().any(is_ruled_out) {
+        let is_ruled_out = |term: &Matching| term.many.is_empty() && term.few_in(chunk).is_empty();
+        if self.terms.iter().any(is_ruled_out) {
             return Ok(all);
         }
-        if let Some(first) = terms.next() {
-            first.add_chunk(chunk, &mut all, blocks)?;
-        }
-        for term in terms {
+        let [first, others @ ..] = self.terms.as_mut_slice() else {
+            return Ok(all);
+        };
+        first.add_chunk(chunk, &mut all, blocks)?;
+        for term in others {
             self.other.clear();
             term.add_chunk(chunk, &mut self.other, blocks)?;
             all.intersect(&self.other);

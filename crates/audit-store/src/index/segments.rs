@@ -40,13 +40,15 @@ struct SegmentRow {
     directories: i64,
 }
 
+/// A number of the list of segments.
+fn small(number: i64) -> Result<u32> {
+    u32::try_from(number).map_err(|_| StoreError::Damaged {
+        what: "list of segments",
+    })
+}
+
 impl SegmentRow {
     fn read(self) -> Result<Segment> {
-        let small = |number: i64| {
-            u32::try_from(number).map_err(|_| StoreError::Damaged {
-                what: "list of segments",
-            })
-        };
         Ok(Segment {
             id: small(self.id)?,
             level: small(self.level)?,
@@ -132,10 +134,7 @@ pub(crate) fn remove_unfinished(index: &mut SqliteConnection) -> Result<()> {
         .select(index_segments::id)
         .load(index)?;
     for id in unfinished {
-        let id = u32::try_from(id).map_err(|_| StoreError::Damaged {
-            what: "list of segments",
-        })?;
-        remove(index, id)?;
+        remove(index, small(id)?)?;
     }
     Ok(())
 }
