@@ -74,6 +74,16 @@ impl Growth {
         })
     }
 
+    /// How many leaves the tree had.
+    pub const fn from(&self) -> u64 {
+        self.from
+    }
+
+    /// The hashes of the new leaves.
+    pub fn leaves(&self) -> &[Hash] {
+        &self.added[0]
+    }
+
     /// The tree as it is now.
     pub const fn frontier(&self) -> &Frontier {
         &self.frontier
@@ -94,7 +104,7 @@ impl Growth {
     /// # Errors
     /// [`GrowthError`] when `begun` fails, or what it read was changed since it was appended.
     pub fn finish<E>(
-        self,
+        &self,
         mut begun: impl FnMut(TileId) -> Result<Tile, E>,
     ) -> Result<(Frontier, Vec<Tile>), GrowthError<E>> {
         let mut tiles = Vec::new();
@@ -126,6 +136,6 @@ impl Growth {
                 tiles.push(tile);
             }
         }
-        Ok((self.frontier, tiles))
+        Ok((self.frontier.clone(), tiles))
     }
 }

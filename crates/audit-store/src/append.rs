@@ -11,6 +11,7 @@ use crate::connection::AnyConnection;
 use crate::deliveries::insert_deliveries;
 use crate::error::Result;
 use crate::ledgers::{self, KnownActions};
+use crate::log::BegunTiles;
 use crate::rows::Rows;
 use crate::tokens::{facet_tokens, identity_tokens};
 use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
@@ -181,20 +182,45 @@ impl AppendRequest {
     }
 }
 
-/// Decides what becomes of requests and writes it, within a transaction. `seen` is what SQLite's writer knows of
-/// its own about idempotency keys.
+/// What a writer knows without asking the database, and can read there at any time.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// On SQLite. Without them every key is looked for.
+    pub(crate) keys: Option<sqlite::SeenKeys>,
+    pub(crate) actions: KnownActions,
+    pub(crate) begun: BegunTiles,
+}
+
+impl Known {
+    /// What one knows who goes on writing.
+    pub(crate) fn of_writer() -> Self {
+        Self {
+            keys: Some(sqlite::SeenKeys::default()),
+            ..Self::default()
+        }
+    }
+
+    /// Takes note of what was committed.
+    pub(crate) fn committed(&mut self, rows: &[plan::NewRow]) {
+        self.actions.committed();
+        if let Some(keys) = &mut self.keys {
+            keys.committed(rows);
+        }
+    }
+}
+
+/// Decides what becomes of requests and writes it, within a transaction.
 pub(crate) fn append(
     rows: &mut Rows<'_>,
     requests: Vec<AppendRequest>,
-    seen: Option<&mut sqlite::SeenKeys>,
-    actions: &mut KnownActions,
+    known: &mut Known,
     day: i64,
 ) -> Result<Plan> {
     let (connection, index_cache) = (&mut *rows.connection, rows.index_cache);
     let mut before = ledgers::read_before(connection, &requests, day)?;
     before.keys = match connection {
         AnyConnection::Sqlite(sqlite) => {
-            sqlite::find_keys(sqlite, &requests, &before.heads, seen, index_cache)?
+            sqlite::find_keys(sqlite, &requests, &before.heads, known.keys.as_mut(), index_cache)?
         }
         AnyConnection::Postgres(postgres) => postgres::find_keys(postgres, &requests)?,
     };
@@ -204,10 +230,12 @@ pub(crate) fn append(
         return Ok(plan);
     }
     match connection {
-        AnyConnection::Sqlite(sqlite) => plan.left = Some(sqlite::write(sqlite, &plan, actions)?),
-        AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, actions)?,
+        AnyConnection::Sqlite(sqlite) => {
+            plan.left = Some(sqlite::write(sqlite, &plan, &mut known.actions, index_cache)?)
+        }
+        AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, &mut known.actions)?,
     }
-    ledgers::write_after(connection, &mut plan, day)?;
+    ledgers::write_after(connection, &mut plan, &mut known.begun, day)?;
     watch::write_remembered(connection, &plan)?;
     insert_alerts(connection, &plan.alerts)?;
     insert_deliveries(connection, &plan.deliveries)?;

@@ -36,8 +36,8 @@ const VERSION: i32 = 2;
 const CACHE_KIB: u32 = 2 * 1024;
 /// Pages of its write-ahead log between checkpoints.
 const CHECKPOINT_PAGES: u32 = 4_000;
-/// How much of the index readers share in memory.
-pub(crate) const CACHED_BYTES_MAX: usize = 4 << 20;
+/// How much of the index's file readers share in memory.
+const CACHED_BYTES_MAX: usize = 4 << 20;
 /// Events that are filed in one transaction when the index is made anew.
 const REBUILT_EVENTS: i64 = 20_000;
 
@@ -57,6 +57,24 @@ const TABLES: &str = "\
     CREATE TABLE indexed ( \
         id INTEGER PRIMARY KEY CHECK (id = 1), last_commit BIGINT NOT NULL, last_segment BIGINT NOT NULL \
     )";
+
+/// What this process has of the index in memory.
+#[derive(Debug)]
+pub(crate) struct IndexCache {
+    /// What was read of its file.
+    blocks: BlockCache,
+    /// What is to come into it.
+    kept: tail::KeptCommits,
+}
+
+impl IndexCache {
+    pub(crate) fn new() -> Self {
+        Self {
+            blocks: BlockCache::new(CACHED_BYTES_MAX),
+            kept: tail::KeptCommits::default(),
+        }
+    }
+}
 
 /// The file with the index of the database at `database`.
 pub(crate) fn path(database: &Path) -> PathBuf {
@@ -173,11 +191,11 @@ pub(crate) fn newest(
     terms: &[Term],
     range: &Range<i64>,
     wanted: usize,
-    cache: &BlockCache,
+    cache: &IndexCache,
 ) -> Result<Vec<i64>> {
     at_once(connection, |connection| {
         let segments = segments::complete(connection)?;
-        let mut blocks = cache.before(SegmentBlocks(connection));
+        let mut blocks = cache.blocks.before(SegmentBlocks(connection));
         audit_index::newest(&segments, terms, range, wanted, &mut blocks)
     })
 }
@@ -186,11 +204,11 @@ pub(crate) fn newest(
 pub(crate) fn positions_of(
     connection: &mut SqliteConnection,
     tokens: &[&str],
-    cache: &BlockCache,
+    cache: &IndexCache,
 ) -> Result<Vec<Vec<i64>>> {
     at_once(connection, |connection| {
         let segments = segments::complete(connection)?;
-        let mut blocks = cache.before(SegmentBlocks(connection));
+        let mut blocks = cache.blocks.before(SegmentBlocks(connection));
         let everything = i64::MIN..i64::MAX;
         let found = tokens.iter().map(|token| {
             let term = Term::is((*token).to_owned());

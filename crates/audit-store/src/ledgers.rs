@@ -5,11 +5,15 @@ use crate::append::{AppendRequest, LedgerId};
 use crate::configuration::hold_configuration_version;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
-use crate::log;
+use crate::log::{self, BegunTiles};
 use crate::schema::{daily_usage, ledger_actions, ledgers};
 use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
 use audit_ledger::Frontier;
+use diesel::backend::Backend;
 use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::serialize::ToSql;
+use diesel::sql_types::{BigInt, Binary, Nullable};
 use diesel::upsert::excluded;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -152,26 +156,33 @@ fn read_head((size, last_event_id, last_received_at, frontier): HeadRow) -> Resu
 }
 
 /// Writes the heads and the usage as the plan leaves them.
-pub(crate) fn write_after(connection: &mut AnyConnection, plan: &mut Plan, day: i64) -> Result<()> {
+pub(crate) fn write_after(
+    connection: &mut AnyConnection,
+    plan: &mut Plan,
+    begun: &mut BegunTiles,
+    day: i64,
+) -> Result<()> {
     for (ledger_id, growth) in std::mem::take(&mut plan.growths) {
         let Some(head) = plan.after.heads.get_mut(&ledger_id) else {
             continue;
         };
         let Some(last) = head.last else { continue };
         head.frontier = match growth {
-            Some(growth) => Some(log::finish(connection, ledger_id, growth)?),
+            Some(growth) => Some(log::finish(connection, ledger_id, &growth, begun)?),
             None => None,
         };
         let frontier = head.frontier.as_ref().map(Frontier::encode);
-        diesel::update(ledgers::table.find(ledger_id.0))
-            .set((
-                ledgers::size.eq(head.size),
-                ledgers::last_event_id.eq(Some(last.id.to_bytes().to_vec())),
-                ledgers::last_received_at.eq(Some(last.received_at.as_micros())),
-                // What cannot be continued stays as it is found.
-                frontier.map(|frontier| ledgers::frontier.eq(Some(frontier))),
-            ))
-            .execute(connection)?;
+        let update = UpdateHead {
+            ledger_id: ledger_id.0,
+            size: head.size,
+            last_event_id: &last.id.to_bytes(),
+            last_received_at: last.received_at.as_micros(),
+            frontier: frontier.as_deref(),
+        };
+        match connection {
+            AnyConnection::Sqlite(sqlite) => update.execute(sqlite)?,
+            AnyConnection::Postgres(postgres) => update.execute(postgres)?,
+        };
     }
     for (project_id, events) in &plan.after.usage {
         write_usage(
@@ -183,6 +194,44 @@ pub(crate) fn write_after(connection: &mut AnyConnection, plan: &mut Plan, day: 
     }
     Ok(())
 }
+
+/// Writes the head of a ledger. An update of diesel's own has the database plan it anew each time.
+struct UpdateHead<'a> {
+    ledger_id: i64,
+    size: i64,
+    last_event_id: &'a [u8],
+    last_received_at: i64,
+    /// What cannot be continued stays as it is found.
+    frontier: Option<&'a [u8]>,
+}
+
+impl QueryId for UpdateHead<'_> {
+    type QueryId = UpdateHead<'static>;
+
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl<DB> QueryFragment<DB> for UpdateHead<'_>
+where
+    DB: Backend,
+    i64: ToSql<BigInt, DB>,
+    [u8]: ToSql<Binary, DB>,
+{
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, DB>) -> diesel::QueryResult<()> {
+        pass.push_sql("UPDATE ledgers SET size = ");
+        pass.push_bind_param::<BigInt, _>(&self.size)?;
+        pass.push_sql(", last_event_id = ");
+        pass.push_bind_param::<Binary, _>(&self.last_event_id)?;
+        pass.push_sql(", last_received_at = ");
+        pass.push_bind_param::<BigInt, _>(&self.last_received_at)?;
+        pass.push_sql(", frontier = COALESCE(");
+        pass.push_bind_param::<Nullable<Binary>, _>(&self.frontier)?;
+        pass.push_sql(", frontier) WHERE id = ");
+        pass.push_bind_param::<BigInt, _>(&self.ledger_id)
+    }
+}
+
+impl<C> RunQueryDsl<C> for UpdateHead<'_> {}
 
 fn write_usage(connection: &mut AnyConnection, project_id: ProjectId, day: i64, events: i64) -> Result<()> {
     if events == 0 {

@@ -12,10 +12,57 @@ use crate::schema::{ledgers, log_checkpoints, log_tiles};
 use audit_domain::{ContentHash, Timestamp};
 use audit_ledger::{Frontier, Growth, GrowthError, Hash, Tile, TileId};
 use diesel::prelude::*;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Leaves that are read at once when a tree is made of what is there.
 const READ_LEAVES_MAX: u64 = 20_000;
+
+/// Ledgers whose begun tiles are kept in memory, at most: 8 KB each.
+const BEGUN_TILES_MAX: usize = 100;
+
+/// The leaves of tiles that are begun and not yet full, as they were appended. They may be of a commit that was undone: the
+/// tile that is made of them is held against the tree, as one that is made of stored events is.
+#[derive(Debug, Default)]
+pub(crate) struct BegunTiles(HashMap<LedgerId, BegunTile>);
+
+/// Those of one ledger.
+#[derive(Debug)]
+struct BegunTile {
+    /// The size of the tree.
+    size: u64,
+    leaves: Vec<Hash>,
+}
+
+impl BegunTiles {
+    /// What the tree of this size has begun.
+    fn get(&self, ledger_id: LedgerId, size: u64) -> Option<&[Hash]> {
+        let tile = self.0.get(&ledger_id)?;
+        (tile.size == size).then_some(&tile.leaves)
+    }
+
+    /// Takes note of how a tree has grown.
+    fn grown(&mut self, ledger_id: LedgerId, growth: &Growth) {
+        let (size, new) = (growth.frontier().size(), growth.leaves());
+        let begun = (size % u64::from(TileId::WIDTH_MAX)) as usize;
+        let known = self
+            .0
+            .remove(&ledger_id)
+            .filter(|tile| tile.size == growth.from());
+        let leaves = match (new.len().checked_sub(begun), known) {
+            (Some(before), _) => new[before..].to_vec(),
+            (None, Some(BegunTile { mut leaves, .. })) => {
+                leaves.extend_from_slice(new);
+                leaves
+            }
+            (None, None) => return,
+        };
+        if self.0.len() >= BEGUN_TILES_MAX {
+            self.0.clear();
+        }
+        self.0.insert(ledger_id, BegunTile { size, leaves });
+    }
+}
 
 /// A checkpoint as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +101,7 @@ fn catch_up(
         for hash in content_hashes(connection, ledger_id, frontier.size()..end)? {
             growth.append(Hash::of_event(&hash));
         }
-        frontier = finish(connection, ledger_id, growth)?;
+        frontier = finish(connection, ledger_id, &growth, &mut BegunTiles::default())?;
     }
     if frontier.size() > size {
         return Err(damaged("tree larger than its ledger"));
@@ -91,10 +138,20 @@ pub(crate) fn continued(
 pub(crate) fn finish(
     connection: &mut AnyConnection,
     ledger_id: LedgerId,
-    growth: Growth,
+    growth: &Growth,
+    begun: &mut BegunTiles,
 ) -> Result<Frontier> {
+    let known = begun.get(ledger_id, growth.from());
+    let mut made = growth.finish(|id| match known {
+        Some(leaves) if id.level() == 0 => Tile::new(id, leaves.to_vec()).map_err(|_| ReadTileError::Missing),
+        _ => tile_of(connection, ledger_id, id),
+    });
+    if made.is_err() && known.is_some() {
+        made = growth.finish(|id| tile_of(connection, ledger_id, id));
+    }
+    begun.grown(ledger_id, growth);
     let frontier = growth.frontier().clone();
-    let tiles = match growth.finish(|id| tile_of(connection, ledger_id, id)) {
+    let tiles = match made {
         Ok((_, tiles)) => tiles,
         Err(GrowthError::Read {
             source: ReadTileError::Store(error),

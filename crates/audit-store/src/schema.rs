@@ -260,7 +260,7 @@ pub(crate) mod sqlite {
     diesel::allow_tables_to_appear_in_same_query!(events, event_times, event_ids, ledgers);
 
     diesel::table! {
-        event_tail (id) { id -> BigInt, positions -> Binary, tokens -> Text, }
+        event_tail (id) { id -> BigInt, mark -> BigInt, runs -> Binary, }
     }
 
     diesel::table! {

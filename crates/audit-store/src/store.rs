@@ -5,15 +5,14 @@ use crate::arrivals::Arrivals;
 use crate::configuration::{increase_configuration_version, lock_configuration};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose, ReaderManager};
 use crate::error::{Result, StoreError};
-use crate::index;
 use crate::index::indexer::{Indexer, Progress};
+use crate::index::{self, IndexCache};
 use crate::log;
 use crate::migrate::migrate;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::rows::Rows;
 use crate::writer::{DeliveryListener, Writer, WriterCounters};
 use audit_domain::Clock;
-use audit_index::BlockCache;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
@@ -74,7 +73,7 @@ pub struct Store {
     readers: r2d2::Pool<ReaderManager>,
     writers: Mutex<Vec<JoinHandle<()>>>,
     indexing: Arc<Progress>,
-    index_cache: Arc<BlockCache>,
+    index_cache: Arc<IndexCache>,
     /// On SQLite.
     indexer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -101,7 +100,7 @@ impl Store {
         let listener = DeliveryListener::default();
         let arrivals = Arc::new(Arrivals::default());
         let indexing = Arc::new(Progress::default());
-        let index_cache = Arc::new(BlockCache::new(index::CACHED_BYTES_MAX));
+        let index_cache = Arc::new(IndexCache::new());
         let writers_count = match url {
             DatabaseUrl::Sqlite(_) => 1,
             DatabaseUrl::Postgres(_) => options.postgres_writers.max(1),
@@ -122,7 +121,7 @@ impl Store {
         }
         let indexer = match url {
             DatabaseUrl::Sqlite(path) => {
-                let indexer = Indexer::open(path, options.indexing_interval)?;
+                let indexer = Indexer::open(path, Arc::clone(&index_cache), options.indexing_interval)?;
                 // There may be something left of a process that was killed.
                 indexing.ask();
                 let progress = Arc::clone(&indexing);

@@ -4,17 +4,16 @@
 //! requests come at once, they share one synchronisation of the disk.
 
 use crate::append::plan::Plan;
-use crate::append::{self, AppendOutcome, AppendRequest, sqlite};
+use crate::append::{self, AppendOutcome, AppendRequest, Known};
 use crate::arrivals::Arrivals;
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
+use crate::index::IndexCache;
 use crate::index::indexer::Progress;
 use crate::index::tail::Left;
-use crate::ledgers::KnownActions;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::rows::Rows;
 use audit_domain::Clock;
-use audit_index::BlockCache;
 use diesel::connection::SimpleConnection;
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,11 +60,10 @@ pub(crate) struct Writer {
     listener: DeliveryListener,
     arrivals: Arc<Arrivals>,
     connection: Option<AnyConnection>,
-    seen: sqlite::SeenKeys,
-    actions: KnownActions,
+    known: Known,
     /// Whoever files on SQLite what is written here.
     indexing: Arc<Progress>,
-    index_cache: Arc<BlockCache>,
+    index_cache: Arc<IndexCache>,
     backlog: Backlog,
 }
 
@@ -113,10 +111,9 @@ impl Writer {
         listener: DeliveryListener,
         arrivals: Arc<Arrivals>,
         indexing: Arc<Progress>,
-        index_cache: Arc<BlockCache>,
+        index_cache: Arc<IndexCache>,
     ) -> Result<Self> {
         let connection = Some(url.connect(Purpose::Write)?);
-        let (seen, actions, backlog) = Default::default();
         Ok(Self {
             url: url.clone(),
             clock,
@@ -124,11 +121,10 @@ impl Writer {
             listener,
             arrivals,
             connection,
-            seen,
-            actions,
+            known: Known::of_writer(),
             indexing,
             index_cache,
-            backlog,
+            backlog: Backlog::default(),
         })
     }
 
@@ -154,7 +150,7 @@ impl Writer {
                 // Those who waited have been hung up on, which tells them to try again. What the connection and the
                 // memory are like nobody knows; the next work gets new ones.
                 log::error!("a writer panicked; it goes on with a new connection");
-                (self.connection, self.seen, self.actions) = Default::default();
+                (self.connection, self.known) = (None, Known::of_writer());
             }
             self.backlog.wait(&self.indexing);
         }
@@ -247,8 +243,7 @@ impl Writer {
         self.connection()?;
         let Self {
             connection,
-            seen,
-            actions,
+            known,
             counters,
             listener,
             arrivals,
@@ -257,23 +252,16 @@ impl Writer {
             ..
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
-        actions.rolled_back();
+        known.actions.rolled_back();
         let plan: Plan = connection.write_transaction(|connection| {
-            let plan = append::append(
-                &mut Rows::new(connection, index_cache),
-                requests,
-                Some(&mut *seen),
-                actions,
-                day,
-            )?;
+            let plan = append::append(&mut Rows::new(connection, index_cache), requests, known, day)?;
             if plan.rows.is_empty() {
                 return Ok(plan);
             }
             *is_undone = false;
             Ok::<_, StoreError>(plan)
         })?;
-        actions.committed();
-        seen.committed(&plan.rows);
+        known.committed(&plan.rows);
         if let Some(left) = plan.left {
             backlog.add(left, plan.rows.len());
         }

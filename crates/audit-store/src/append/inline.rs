@@ -1,8 +1,7 @@
 //! Appending within a transaction that does something else as well.
 
-use super::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin, append};
+use super::{AppendOutcome, AppendRequest, Destination, Known, NewEvent, Origin, append};
 use crate::error::StoreError;
-use crate::ledgers::KnownActions;
 use crate::rows::Rows;
 use audit_domain::Timestamp;
 
@@ -47,8 +46,8 @@ impl Rows<'_> {
             origin,
         };
         // What a writer remembers it reads again when it finds the ledger longer than it left it.
-        let mut actions = KnownActions::default();
-        let plan = append(self, vec![request], None, &mut actions, now.utc_day())?;
+        let mut known = Known::default();
+        let plan = append(self, vec![request], &mut known, now.utc_day())?;
         let mut outcomes = plan.outcomes;
         outcomes.pop().unwrap_or(Err(StoreError::Stopped))
     }

@@ -3,15 +3,14 @@
 use super::plan::{Head, KnownKey, NewRow, Plan};
 use super::{AppendRequest, KeyHash, LedgerId};
 use crate::error::{Result, StoreError};
-use crate::index;
-use crate::index::tail::{self, Left};
+use crate::index::tail::{self, Left, Run};
+use crate::index::{self, IndexCache};
 use crate::key_filter::KeyFilter;
 use crate::ledgers::{self, KnownActions};
 use crate::query::sqlite::{entry, first_position, ledger_and_seq, position_after};
 use crate::schema::sqlite::{event_ids, event_keys, event_times, events};
 use crate::tokens::{Kind, token};
 use audit_domain::{EventId, SentDigest};
-use audit_index::BlockCache;
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
 use std::collections::HashMap;
@@ -111,7 +110,7 @@ pub(crate) fn find_keys(
     requests: &[AppendRequest],
     heads: &HashMap<LedgerId, Head>,
     mut seen: Option<&mut SeenKeys>,
-    index_cache: &BlockCache,
+    index_cache: &IndexCache,
 ) -> Result<HashMap<(LedgerId, KeyHash), KnownKey>> {
     let mut wanted: Vec<(LedgerId, KeyHash, String)> = Vec::new();
     for request in requests {
@@ -135,7 +134,7 @@ pub(crate) fn find_keys(
         return Ok(found);
     }
     let tokens: Vec<&str> = wanted.iter().map(|(_, _, token)| token.as_str()).collect();
-    let mut left = tail::positions_by_key(connection, &tokens)?;
+    let mut left = tail::positions_by_key(connection, &tokens, index_cache)?;
     let indexed = index::positions_of(connection, &tokens, index_cache)?;
     for ((ledger_id, hash, token), indexed) in wanted.iter().zip(indexed) {
         let left = left.remove(token.as_str()).unwrap_or_default();
@@ -212,6 +211,7 @@ pub(crate) fn write(
     connection: &mut SqliteConnection,
     plan: &Plan,
     actions: &mut KnownActions,
+    index_cache: &IndexCache,
 ) -> Result<Left> {
     let mut placed: Vec<(i64, &NewRow)> = place(connection, &plan.rows)?;
     // In the order of the log, so that B-trees grow at their ends.
@@ -242,8 +242,14 @@ pub(crate) fn write(
             ))
             .execute(connection)?;
     }
+    let mut runs = Vec::new();
     for rows in placed.chunk_by(|(_, one), (_, next)| one.ledger_id == next.ledger_id) {
         write_keys(connection, rows)?;
+        runs.extend(rows.first().map(|(_, first)| Run {
+            ledger_id: first.ledger_id,
+            first_seq: first.seq,
+            events: rows.len() as i64,
+        }));
     }
     placed.sort_unstable_by_key(|(position, _)| *position);
     for (position, row) in &placed {
@@ -255,7 +261,7 @@ pub(crate) fn write(
             .execute(connection)?;
     }
     let filed = placed.iter().map(|(position, row)| (*position, &row.tokens));
-    let left = tail::leave(connection, filed)?;
+    let left = tail::leave(connection, runs.into_iter(), filed, index_cache)?;
     actions.write_new(plan, |ledger_id, action| {
         ledgers::insert_action_sqlite(connection, ledger_id, action)
     })?;

@@ -1,7 +1,7 @@
 //! The thread that writes the index.
 
 use super::segments::SegmentBlocks;
-use super::{connect, segments, tail};
+use super::{IndexCache, connect, segments, tail};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
 use audit_index::{Merge, due};
@@ -9,7 +9,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Events of one transaction, at most, and those of the commit that reaches it.
@@ -97,6 +97,7 @@ pub(crate) struct Indexer {
     path: PathBuf,
     index: SqliteConnection,
     database: SqliteConnection,
+    cache: Arc<IndexCache>,
     interval: Duration,
     /// On their way.
     merges: Vec<Merge>,
@@ -106,7 +107,7 @@ pub(crate) struct Indexer {
 
 impl Indexer {
     /// `interval`: how long commits come together before they are filed.
-    pub(crate) fn open(database: &Path, interval: Duration) -> Result<Self> {
+    pub(crate) fn open(database: &Path, cache: Arc<IndexCache>, interval: Duration) -> Result<Self> {
         let url = DatabaseUrl::Sqlite(database.to_owned());
         let AnyConnection::Sqlite(reader) = url.connect(Purpose::Read)? else {
             return Err(StoreError::Stopped);
@@ -117,6 +118,7 @@ impl Indexer {
             path: database.to_owned(),
             index,
             database: reader,
+            cache,
             interval,
             merges: Vec::new(),
             is_damaged: false,
@@ -154,7 +156,7 @@ impl Indexer {
             Err(_) => StoreError::Unreachable("the indexer panicked".to_owned()),
         };
         self.merges.clear();
-        *self = Self::open(&self.path, self.interval)?;
+        *self = Self::open(&self.path, Arc::clone(&self.cache), self.interval)?;
         Err(error)
     }
 
@@ -227,19 +229,28 @@ impl Indexer {
     /// when there may be more.
     fn file_some(&mut self, progress: &Progress) -> Result<usize> {
         let (mut commits, mut events) = (Vec::new(), 0);
-        tail::for_each(&mut self.database, |commit| {
-            events += commit.events_count()?;
-            commits.push(commit);
-            Ok(events < FILED_EVENTS_MAX)
-        })?;
-        let Some(newest) = commits.last().map(|commit| commit.id) else {
+        // Each commit has an event at least.
+        tail::for_each(
+            &mut self.database,
+            &self.cache,
+            FILED_EVENTS_MAX,
+            |name, commit| {
+                events += commit.events_count();
+                commits.push((name.id, commit));
+                events < FILED_EVENTS_MAX
+            },
+        )?;
+        let newest = commits.last().map_or(0, |(id, _)| *id);
+        if commits.is_empty() {
+            // Another process may have filed what was stored here.
+            self.cache.kept.forget(tail::last_indexed(&mut self.database)?);
             return Ok(0);
-        };
+        }
         let last = self.index.immediate_transaction(|index| {
             // Another process may have filed some of them meanwhile.
             let last = tail::last_indexed(index)?;
-            let missing = commits.iter().filter(|commit| commit.id > last);
-            let mut rows: Vec<(i64, &str)> = missing.flat_map(tail::Commit::events).collect();
+            let missing = commits.iter().filter(|(id, _)| *id > last);
+            let mut rows: Vec<(i64, &str)> = missing.flat_map(|(_, commit)| commit.events()).collect();
             if !rows.is_empty() {
                 rows.sort_unstable_by_key(|(position, _)| *position);
                 segments::file(index, &rows)?;
@@ -248,6 +259,7 @@ impl Indexer {
             tail::set_last_indexed(index, last)?;
             Ok::<_, StoreError>(last)
         })?;
+        self.cache.kept.forget(last);
         progress.note(last);
         Ok(events)
     }

@@ -5,13 +5,13 @@ use crate::append::LedgerId;
 use crate::append::sqlite::read_id;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
-use crate::index::{self, tail};
+use crate::index::{self, IndexCache, tail};
 use crate::ledgers::{ledger_size, total_size};
 use crate::rows::Rows;
 use crate::schema::sqlite::{event_ids, event_times, events};
 use crate::tokens::ledger_token;
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
-use audit_index::{BlockCache, Term};
+use audit_index::Term;
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(crate) struct Scan {
     end: i64,
     /// Candidates that were not in the index when the walk began. They may have come into it since.
     tail: Vec<i64>,
-    index_cache: Arc<BlockCache>,
+    index_cache: Arc<IndexCache>,
 }
 
 impl Scan {
@@ -105,7 +105,7 @@ impl Scan {
                 .min(position.unwrap_or(first_position(after.occurred_at.as_millis())));
         }
         // Before the index is asked: what leaves the tail in between is found twice, and not missed.
-        scan.tail = tail::positions(sqlite, &scan.terms, &(scan.start..scan.end))?;
+        scan.tail = tail::positions(sqlite, &scan.terms, &(scan.start..scan.end), &scan.index_cache)?;
         Ok(scan)
     }
 
@@ -224,6 +224,12 @@ pub(crate) fn stored_event(connection: &mut SqliteConnection, entry: i64) -> Res
         .get_result::<Row>(connection)
         .optional()?;
     row.map(read_row).transpose()
+}
+
+/// The place of an event in the order of queries.
+pub(crate) fn position_of(connection: &mut SqliteConnection, entry: i64) -> Result<Option<i64>> {
+    let position = events::table.find(entry).select(events::position);
+    Ok(position.get_result(connection).optional()?)
 }
 
 fn read_row((position, id, content_hash, redacted, canonical): Row) -> Result<StoredEvent> {

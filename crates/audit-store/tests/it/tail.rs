@@ -3,6 +3,7 @@
 use crate::{NOW, append, count, create_project, open, open_with, prepare};
 use audit_domain::EventFilter;
 use audit_index::{BlockId, Blocks, Damaged, Segment};
+use audit_ledger::TileId;
 use audit_store::{Appended, Store, StoreError, StoreOptions};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -155,8 +156,12 @@ fn assert_repeated(store: &Store, to: &audit_store::Destination, stored: &[Appen
 }
 
 fn of_tenant_1() -> EventFilter {
+    of_tenant("t1")
+}
+
+fn of_tenant(id: &str) -> EventFilter {
     EventFilter {
-        tenant_id: Some("t1".to_owned()),
+        tenant_id: Some(id.to_owned()),
         ..EventFilter::default()
     }
 }
@@ -309,6 +314,71 @@ fn a_key_in_the_tail_of_another_process_is_known_after_a_commit_that_failed() {
     assert!(matches!(refused, Err(StoreError::Unreachable(_))), "{refused:?}");
     connection.batch_execute("DROP TRIGGER refuse").unwrap();
     assert_eq!(append(&two, &to, event(1)), [Appended::Repeated(id)]);
+}
+
+/// Has every commit undone once it has written all but the head of its ledger.
+fn refuse_heads(folder: &Path) {
+    connect(folder, "audit.db")
+        .batch_execute(
+            "CREATE TRIGGER refuse BEFORE UPDATE ON ledgers BEGIN SELECT RAISE(ABORT, 'refused'); END",
+        )
+        .expect("the trigger is made");
+}
+
+fn accept_heads(folder: &Path) {
+    connect(folder, "audit.db")
+        .batch_execute("DROP TRIGGER refuse")
+        .expect("the trigger is removed");
+}
+
+fn numbered_batch(
+    to: &audit_store::Destination,
+    numbers: std::ops::Range<usize>,
+) -> Vec<audit_store::NewEvent> {
+    numbers
+        .map(|number| prepare(to, &numbered(number), NOW, 1))
+        .collect()
+}
+
+#[test]
+fn what_was_undone_is_not_taken_for_what_another_process_stored_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (open_patient(folder.path()), open_patient(folder.path()));
+    let to = create_project(&one, 1);
+    refuse_heads(folder.path());
+    let refused = one.append_blocking(to.clone(), numbered_batch(&to, 1..2));
+    assert!(matches!(refused, Err(StoreError::Unreachable(_))), "{refused:?}");
+    accept_heads(folder.path());
+    // In the same place of the ledger, by a commit of the same number, and of the other tenant.
+    append(&two, &to, numbered_batch(&to, 2..3));
+    let found = |store: &Store| ["t0", "t1"].map(|tenant| count(store, &to, of_tenant(tenant)));
+    assert_eq!(found(&one), [1, 0]);
+    drop(one);
+    assert_eq!(found(&two), [1, 0]);
+}
+
+#[test]
+fn a_tile_that_was_begun_with_what_was_undone_is_made_of_what_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (open_patient(folder.path()), open_patient(folder.path()));
+    let to = create_project(&one, 1);
+    append(&one, &to, numbered_batch(&to, 0..100));
+    refuse_heads(folder.path());
+    let refused = one.append_blocking(to.clone(), numbered_batch(&to, 100..110));
+    assert!(matches!(refused, Err(StoreError::Unreachable(_))), "{refused:?}");
+    accept_heads(folder.path());
+    append(&two, &to, numbered_batch(&to, 200..210));
+    append(&one, &to, numbered_batch(&to, 300..446));
+    let leaves = TileId::new(0, 0, TileId::WIDTH_MAX).unwrap();
+    let (tile, frontier) = one
+        .read(|rows| {
+            Ok::<_, StoreError>((
+                rows.log_tile(to.ledger_id, leaves)?,
+                rows.log_frontier(to.ledger_id)?,
+            ))
+        })
+        .unwrap();
+    assert_eq!(tile.and_then(|tile| tile.root()), Some(frontier.root()));
 }
 
 #[test]
