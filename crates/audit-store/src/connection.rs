@@ -2,8 +2,9 @@
 
 use crate::error::{Result, StoreError};
 use crate::index;
+use crate::statements::{BeginImmediate, Commit};
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, PgConnection, SqliteConnection};
+use diesel::{Connection, PgConnection, RunQueryDsl, SqliteConnection};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -263,15 +264,19 @@ impl AnyConnection {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, E>,
     ) -> Result<T, E> {
-        let begin = match self {
-            Self::Sqlite(_) => "BEGIN IMMEDIATE",
+        let begun = match self {
+            Self::Sqlite(sqlite) => BeginImmediate {}.execute(sqlite).map(drop),
             // The reads after the head's lock must see what was committed while it was waited for.
-            Self::Postgres(_) => "BEGIN ISOLATION LEVEL READ COMMITTED",
+            Self::Postgres(postgres) => postgres.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
         };
-        self.batch_execute(begin).map_err(StoreError::from)?;
+        begun.map_err(StoreError::from)?;
         let outcome = work(self);
-        let end = if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" };
-        match (outcome, self.batch_execute(end)) {
+        let ended = match self {
+            Self::Sqlite(sqlite) if outcome.is_ok() => Commit {}.execute(sqlite).map(drop),
+            Self::Postgres(postgres) if outcome.is_ok() => postgres.batch_execute("COMMIT"),
+            _ => self.batch_execute("ROLLBACK"),
+        };
+        match (outcome, ended) {
             (Ok(value), Ok(())) => Ok(value),
             (Ok(_), Err(error)) => {
                 if let Err(rollback) = self.batch_execute("ROLLBACK") {

@@ -7,14 +7,10 @@ use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::log::{self, BegunTiles};
 use crate::schema::{daily_usage, ledger_actions, ledgers};
+use crate::statements::{UpdateHead, WriteUsage};
 use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
 use audit_ledger::Frontier;
-use diesel::backend::Backend;
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::serialize::ToSql;
-use diesel::sql_types::{BigInt, Binary, Nullable};
-use diesel::upsert::excluded;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 type HeadRow = (i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>);
@@ -195,68 +191,18 @@ pub(crate) fn write_after(
     Ok(())
 }
 
-/// Writes the head of a ledger. An update of diesel's own has the database plan it anew each time.
-struct UpdateHead<'a> {
-    ledger_id: i64,
-    size: i64,
-    last_event_id: &'a [u8],
-    last_received_at: i64,
-    /// What cannot be continued stays as it is found.
-    frontier: Option<&'a [u8]>,
-}
-
-impl QueryId for UpdateHead<'_> {
-    type QueryId = UpdateHead<'static>;
-
-    const HAS_STATIC_QUERY_ID: bool = true;
-}
-
-impl<DB> QueryFragment<DB> for UpdateHead<'_>
-where
-    DB: Backend,
-    i64: ToSql<BigInt, DB>,
-    [u8]: ToSql<Binary, DB>,
-{
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, DB>) -> diesel::QueryResult<()> {
-        pass.push_sql("UPDATE ledgers SET size = ");
-        pass.push_bind_param::<BigInt, _>(&self.size)?;
-        pass.push_sql(", last_event_id = ");
-        pass.push_bind_param::<Binary, _>(&self.last_event_id)?;
-        pass.push_sql(", last_received_at = ");
-        pass.push_bind_param::<BigInt, _>(&self.last_received_at)?;
-        pass.push_sql(", frontier = COALESCE(");
-        pass.push_bind_param::<Nullable<Binary>, _>(&self.frontier)?;
-        pass.push_sql(", frontier) WHERE id = ");
-        pass.push_bind_param::<BigInt, _>(&self.ledger_id)
-    }
-}
-
-impl<C> RunQueryDsl<C> for UpdateHead<'_> {}
-
 fn write_usage(connection: &mut AnyConnection, project_id: ProjectId, day: i64, events: i64) -> Result<()> {
     if events == 0 {
         return Ok(());
     }
-    let row = (
-        daily_usage::project_id.eq(project_id.to_string()),
-        daily_usage::day.eq(day),
-        daily_usage::events.eq(events),
-    );
-    let key = (daily_usage::project_id, daily_usage::day);
-    let counted = daily_usage::events.eq(excluded(daily_usage::events));
-    // Not as an update, which diesel would have planned anew each time.
-    let inserted = diesel::insert_into(daily_usage::table).values(row);
+    let usage = WriteUsage {
+        project_id: &project_id.to_string(),
+        day,
+        events,
+    };
     match connection {
-        AnyConnection::Sqlite(sqlite) => inserted
-            .on_conflict(key)
-            .do_update()
-            .set(counted)
-            .execute(sqlite)?,
-        AnyConnection::Postgres(postgres) => inserted
-            .on_conflict(key)
-            .do_update()
-            .set(counted)
-            .execute(postgres)?,
+        AnyConnection::Sqlite(sqlite) => usage.execute(sqlite)?,
+        AnyConnection::Postgres(postgres) => usage.execute(postgres)?,
     };
     Ok(())
 }

@@ -56,6 +56,7 @@ mod queue;
 mod redaction_rules;
 mod rows;
 mod schema;
+mod statements;
 mod store;
 mod streams;
 mod tokens;

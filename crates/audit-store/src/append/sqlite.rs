@@ -9,6 +9,7 @@ use crate::key_filter::KeyFilter;
 use crate::ledgers::{self, KnownActions};
 use crate::query::sqlite::{entry, first_position, ledger_and_seq, position_after};
 use crate::schema::sqlite::{event_ids, event_keys, event_times, events};
+use crate::statements::{InsertEvent, InsertTime};
 use crate::tokens::{Kind, token};
 use audit_domain::{EventId, SentDigest};
 use diesel::prelude::*;
@@ -31,18 +32,6 @@ struct LedgerKeys {
     filter: KeyFilter,
     /// The events before this one are in the filter.
     seq_end: i64,
-}
-
-#[derive(Insertable)]
-#[diesel(table_name = events, treat_none_as_default_value = false)]
-struct EventRow<'a> {
-    entry: i64,
-    position: i64,
-    id: &'a [u8],
-    content_hash: &'a [u8],
-    sent_digest: Option<&'a [u8]>,
-    redacted: bool,
-    body: &'a str,
 }
 
 impl SeenKeys {
@@ -217,21 +206,20 @@ pub(crate) fn write(
     // In the order of the log, so that B-trees grow at their ends.
     placed.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
     for (position, row) in &placed {
-        let stamp = row.record.stamp();
-        diesel::insert_into(events::table)
-            .values(EventRow {
-                entry: entry(row.ledger_id, row.seq),
-                position: *position,
-                id: &stamp.id.to_bytes(),
-                content_hash: row.record.content_hash().as_bytes(),
-                sent_digest: row
-                    .idempotency
-                    .as_ref()
-                    .map(|key| key.digest.as_bytes().as_slice()),
-                redacted: row.record.redacted(),
-                body: row.record.canonical(),
-            })
-            .execute(connection)?;
+        let (stamp, content_hash) = (row.record.stamp(), row.record.content_hash());
+        let insert = InsertEvent {
+            entry: entry(row.ledger_id, row.seq),
+            position: *position,
+            id: &stamp.id.to_bytes(),
+            content_hash: content_hash.as_bytes(),
+            sent_digest: row
+                .idempotency
+                .as_ref()
+                .map(|key| key.digest.as_bytes().as_slice()),
+            redacted: row.record.redacted(),
+            body: row.record.canonical(),
+        };
+        insert.execute(connection)?;
     }
     for (_, row) in &placed {
         diesel::insert_into(event_ids::table)
@@ -253,12 +241,11 @@ pub(crate) fn write(
     }
     placed.sort_unstable_by_key(|(position, _)| *position);
     for (position, row) in &placed {
-        diesel::insert_into(event_times::table)
-            .values((
-                event_times::position.eq(position),
-                event_times::entry.eq(entry(row.ledger_id, row.seq)),
-            ))
-            .execute(connection)?;
+        let insert = InsertTime {
+            position: *position,
+            entry: entry(row.ledger_id, row.seq),
+        };
+        insert.execute(connection)?;
     }
     let filed = placed.iter().map(|(position, row)| (*position, &row.tokens));
     let left = tail::leave(connection, runs.into_iter(), filed, index_cache)?;
