@@ -132,7 +132,7 @@ fn what_is_stored_after_a_failed_commit_is_found_by_its_beginning(database: Data
     project.store(keyed("first", "alpha.one"));
     let (block, unblock) = match database {
         DatabaseKind::Sqlite => (
-            "CREATE TRIGGER block BEFORE INSERT ON event_ids BEGIN SELECT RAISE(ABORT, 'blocked'); END",
+            "CREATE TRIGGER block BEFORE INSERT ON event_times BEGIN SELECT RAISE(ABORT, 'blocked'); END",
             "DROP TRIGGER block",
         ),
         DatabaseKind::Postgres => (

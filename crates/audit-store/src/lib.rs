@@ -43,6 +43,7 @@ mod configuration;
 mod connection;
 mod deliveries;
 mod error;
+mod event_ids;
 mod evidence;
 mod index;
 mod inspection;

@@ -250,14 +250,14 @@ pub(crate) mod sqlite {
     }
 
     diesel::table! {
-        event_ids (ledger_id, id) { ledger_id -> BigInt, id -> Binary, entry -> BigInt, }
+        unordered_events (entry) { entry -> BigInt, id -> Binary, after_id -> Binary, }
     }
 
     diesel::table! {
         event_keys (ledger_id, first_seq) { ledger_id -> BigInt, first_seq -> BigInt, hashes -> Binary, }
     }
 
-    diesel::allow_tables_to_appear_in_same_query!(events, event_times, event_ids, ledgers);
+    diesel::allow_tables_to_appear_in_same_query!(events, event_times, unordered_events, ledgers);
 
     diesel::table! {
         event_tail (id) { id -> BigInt, mark -> BigInt, runs -> Binary, }

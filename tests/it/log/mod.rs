@@ -240,10 +240,7 @@ pub(crate) fn delete(kind: DatabaseKind, condition: &str) -> String {
         DatabaseKind::Postgres => format!("DELETE FROM events WHERE LEDGER AND {condition}"),
         DatabaseKind::Sqlite => {
             let entries = format!("entry IN (SELECT entry FROM events WHERE LEDGER AND {condition})");
-            format!(
-                "DELETE FROM event_ids WHERE {entries}; DELETE FROM event_times WHERE {entries};
-                 DELETE FROM events WHERE {entries}"
-            )
+            format!("DELETE FROM event_times WHERE {entries}; DELETE FROM events WHERE {entries}")
         }
     }
 }

@@ -174,11 +174,11 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// The column that says something else than the text.
     fn misfiled(&mut self, row: &StoredRow, envelope: &Envelope) -> Result<Option<&'static str>> {
-        if row.misfiled.is_some() {
-            return Ok(row.misfiled);
-        }
         if row.id != envelope.id.to_bytes() {
             return Ok(Some("events.id"));
+        }
+        if row.misfiled.is_some() {
+            return Ok(row.misfiled);
         }
         let is_in_order = self.rows.is_in_order_of_time(row, envelope.occurred_at)?;
         Ok((!is_in_order).then_some("the event's place in the order of time"))

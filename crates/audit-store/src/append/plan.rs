@@ -56,6 +56,8 @@ pub(crate) struct NewRow {
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
     pub(crate) watches: Vec<Watch>,
+    /// The id that the ledger had reached, where the record's own does not follow it.
+    pub(crate) after_id: Option<EventId>,
     /// By the clock of the node that it was sent to.
     pub(crate) arrived_at: Timestamp,
 }
@@ -156,6 +158,7 @@ impl Plan {
                 tokens: event.tokens,
                 idempotency: event.idempotency,
                 watches: event.watches,
+                after_id: last.map(|last| last.id).filter(|last| *last >= stamp.id),
                 arrived_at,
             });
             next_seq += 1;

@@ -8,7 +8,7 @@ use crate::index::{self, IndexCache};
 use crate::key_filter::KeyFilter;
 use crate::ledgers::{self, KnownActions};
 use crate::query::sqlite::{entry, first_position, ledger_and_seq, position_after};
-use crate::schema::sqlite::{event_ids, event_keys, event_times, events};
+use crate::schema::sqlite::{event_keys, event_times, events, unordered_events};
 use crate::statements::{InsertEvent, InsertTime};
 use crate::tokens::{Kind, token};
 use audit_domain::{EventId, SentDigest};
@@ -222,13 +222,15 @@ pub(crate) fn write(
         insert.execute(connection)?;
     }
     for (_, row) in &placed {
-        diesel::insert_into(event_ids::table)
-            .values((
-                event_ids::ledger_id.eq(row.ledger_id.0),
-                event_ids::id.eq(row.record.stamp().id.to_bytes().as_slice()),
-                event_ids::entry.eq(entry(row.ledger_id, row.seq)),
-            ))
-            .execute(connection)?;
+        if let Some(after_id) = row.after_id {
+            diesel::insert_into(unordered_events::table)
+                .values((
+                    unordered_events::entry.eq(entry(row.ledger_id, row.seq)),
+                    unordered_events::id.eq(row.record.stamp().id.to_bytes().as_slice()),
+                    unordered_events::after_id.eq(after_id.to_bytes().as_slice()),
+                ))
+                .execute(connection)?;
+        }
     }
     let mut runs = Vec::new();
     for rows in placed.chunk_by(|(_, one), (_, next)| one.ledger_id == next.ledger_id) {

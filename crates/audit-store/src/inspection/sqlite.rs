@@ -1,17 +1,27 @@
-//! On SQLite an event stands in three tables: the events in the order of the log, and by time and by id what leads there.
+//! On SQLite an event stands in two tables: the events in the order of the log, and by time what leads there. A third lists
+//! those that ids in the order of the log do not lead to.
 
 use super::{Place, StoredRow, StrayEvent};
 use crate::append::LedgerId;
 use crate::error::Result;
+use crate::event_ids::reached_before;
 use crate::query::sqlite::{SEQ_END, entry, first_position, ledger_and_seq, position_after};
 use crate::schema::ledgers;
-use crate::schema::sqlite::{event_ids, event_times, events};
+use crate::schema::sqlite::{event_times, events, unordered_events};
 use audit_domain::Timestamp;
 use diesel::dsl::{count_star, exists, select, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
-type Row = (i64, i64, Vec<u8>, Vec<u8>, String, Option<i64>, Option<i64>);
+type Row = (
+    i64,
+    i64,
+    Vec<u8>,
+    Vec<u8>,
+    String,
+    Option<i64>,
+    Option<(Vec<u8>, Vec<u8>)>,
+);
 
 pub(crate) fn stored_rows(
     connection: &mut SqliteConnection,
@@ -19,12 +29,9 @@ pub(crate) fn stored_rows(
     start: i64,
     limit: i64,
 ) -> Result<Vec<StoredRow>> {
-    let by_id = event_ids::ledger_id
-        .eq(ledger_id.0)
-        .and(event_ids::id.eq(events::id));
     let rows = events::table
         .left_join(event_times::table.on(event_times::position.eq(events::position)))
-        .left_join(event_ids::table.on(by_id))
+        .left_join(unordered_events::table.on(unordered_events::entry.eq(events::entry)))
         .filter(events::entry.ge(entry(ledger_id, start)))
         .filter(events::entry.lt(entry(ledger_id, SEQ_END)))
         .order(events::entry)
@@ -36,15 +43,23 @@ pub(crate) fn stored_rows(
             events::content_hash,
             events::body,
             event_times::entry.nullable(),
-            event_ids::entry.nullable(),
+            (unordered_events::id, unordered_events::after_id).nullable(),
         ))
         .load::<Row>(connection)?;
+    let mut reached = reached_before(connection, ledger_id, start)?;
     let read = |row: Row| {
-        let (entry, position, id, content_hash, body, entry_by_time, entry_by_id) = row;
+        let (entry, position, id, content_hash, body, entry_by_time, listed) = row;
+        let is_found_by_id = match &listed {
+            Some((listed_id, after_id)) => {
+                *listed_id == id && Some(after_id) == reached.as_ref() && id <= *after_id
+            }
+            None => reached.as_ref().is_none_or(|reached| id > *reached),
+        };
+        reached = Some(listed.map_or_else(|| id.clone(), |(_, after_id)| after_id));
         let misfiled = if entry_by_time != Some(entry) {
             Some("event_times.entry")
-        } else if entry_by_id != Some(entry) {
-            Some("event_ids.entry")
+        } else if !is_found_by_id {
+            Some("the event's place in the order of ids")
         } else {
             None
         };
@@ -80,15 +95,23 @@ pub(crate) fn is_place_of(
 pub(crate) fn are_all_in_place(connection: &mut SqliteConnection) -> Result<bool> {
     // One statement, so that all are counted at one moment. A sum of integers would fail on what somebody wrote there.
     let sizes = sql::<BigInt>("(SELECT CAST(total(size) AS INTEGER) FROM ledgers)");
-    let counts: (Option<i64>, Option<i64>, Option<i64>, i64) = select((
+    let unordered = || unordered_events::table;
+    let of_event = events::entry
+        .eq(unordered_events::entry)
+        .and(events::id.eq(unordered_events::id));
+    let counts: (Option<i64>, Option<i64>, i64, Option<i64>, Option<i64>) = select((
         events::table.select(count_star()).single_value(),
         event_times::table.select(count_star()).single_value(),
-        event_ids::table.select(count_star()).single_value(),
         sizes,
+        unordered().select(count_star()).single_value(),
+        unordered()
+            .inner_join(events::table.on(of_event))
+            .select(count_star())
+            .single_value(),
     ))
     .get_result(connection)?;
-    let (stored, by_time, by_id, sizes) = counts;
-    Ok([stored, by_time, by_id] == [Some(sizes); 3])
+    let (stored, by_time, sizes, unordered, found) = counts;
+    Ok([stored, by_time] == [Some(sizes); 2] && unordered == found)
 }
 
 pub(crate) fn stray_events(
@@ -107,15 +130,14 @@ pub(crate) fn stray_events(
         .limit(limit)
         .load::<(Vec<u8>, i64)>(connection)?;
     let of_id = events::entry
-        .eq(event_ids::entry)
-        .and(events::id.eq(event_ids::id))
-        .and(events::entry.ge(start))
-        .and(events::entry.lt(end));
-    let misleading_ids = event_ids::table
+        .eq(unordered_events::entry)
+        .and(events::id.eq(unordered_events::id));
+    let misleading_ids = unordered_events::table
         .left_join(events::table.on(of_id))
-        .filter(event_ids::ledger_id.eq(ledger_id.0))
+        .filter(unordered_events::entry.ge(start))
+        .filter(unordered_events::entry.lt(end))
         .filter(events::entry.nullable().is_null())
-        .select(event_ids::id)
+        .select(unordered_events::id)
         .limit(limit)
         .load::<Vec<u8>>(connection)?;
     let of_time = events::entry

@@ -5,10 +5,11 @@ use crate::append::LedgerId;
 use crate::append::sqlite::read_id;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
+use crate::event_ids::entry_of;
 use crate::index::{self, IndexCache, tail};
 use crate::ledgers::{ledger_size, total_size};
 use crate::rows::Rows;
-use crate::schema::sqlite::{event_ids, event_times, events};
+use crate::schema::sqlite::{event_times, events};
 use crate::tokens::ledger_token;
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
 use audit_index::Term;
@@ -94,12 +95,10 @@ impl Scan {
             return Ok(scan);
         };
         if let Some(after) = after {
-            let position: Option<i64> = event_ids::table
-                .find((ledger_id.0, after.id.to_bytes().as_slice()))
-                .inner_join(events::table.on(events::entry.eq(event_ids::entry)))
-                .select(events::position)
-                .get_result(sqlite)
-                .optional()?;
+            let position = match entry_of(sqlite, ledger_id, after.id)? {
+                Some(entry) => position_of(sqlite, entry)?,
+                None => None,
+            };
             scan.end = scan
                 .end
                 .min(position.unwrap_or(first_position(after.occurred_at.as_millis())));
@@ -289,12 +288,4 @@ pub(crate) fn event(
         return Ok(None);
     };
     stored_event(connection, entry)
-}
-
-fn entry_of(connection: &mut SqliteConnection, ledger_id: LedgerId, id: EventId) -> Result<Option<i64>> {
-    Ok(event_ids::table
-        .find((ledger_id.0, id.to_bytes().as_slice()))
-        .select(event_ids::entry)
-        .get_result(connection)
-        .optional()?)
 }

@@ -3,6 +3,7 @@
 mod appending;
 mod deliveries;
 mod finding;
+mod ids;
 mod tail;
 
 use audit_domain::{
