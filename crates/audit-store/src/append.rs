@@ -235,7 +235,7 @@ pub(crate) fn append(
         }
         AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, &mut known.actions)?,
     }
-    ledgers::write_after(connection, &mut plan, &mut known.begun, day)?;
+    ledgers::write_after(connection, &mut plan, &mut known.begun)?;
     watch::write_remembered(connection, &plan)?;
     insert_alerts(connection, &plan.alerts)?;
     insert_deliveries(connection, &plan.deliveries)?;

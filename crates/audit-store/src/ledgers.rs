@@ -1,4 +1,4 @@
-//! Ledgers: their heads, the day's usage, and the actions that occur in them.
+//! Ledgers: their heads, and the actions that occur in them.
 
 use crate::append::plan::{Before, Head, Plan};
 use crate::append::{AppendRequest, LedgerId};
@@ -6,14 +6,14 @@ use crate::configuration::hold_configuration_version;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::log::{self, BegunTiles};
-use crate::schema::{daily_usage, ledger_actions, ledgers};
-use crate::statements::{UpdateHead, WriteUsage};
+use crate::schema::{ledger_actions, ledgers};
+use crate::statements::UpdateHead;
 use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
 use audit_ledger::Frontier;
 use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-type HeadRow = (i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>);
+type HeadRow = (i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>, i64, i64);
 
 /// Makes the ledgers of a new project.
 pub(crate) fn create_ledgers(connection: &mut AnyConnection, project_id: ProjectId) -> Result<()> {
@@ -97,22 +97,10 @@ pub(crate) fn read_before(
     for ledger_id in ledger_ids {
         if let Some(mut head) = lock_ledger(connection, ledger_id)? {
             // What was stored without the log, by a version before it, is taken into the tree first.
+            head.begin_day(day);
             head.frontier = log::continued(connection, ledger_id, head.frontier, head.size.unsigned_abs())?;
             before.heads.insert(ledger_id, head);
         }
-    }
-    let limited: HashSet<ProjectId> = requests
-        .iter()
-        .filter(|request| request.destination.environment == Environment::Live)
-        .map(|request| request.destination.project_id)
-        .collect();
-    for project_id in limited {
-        let used: Option<i64> = daily_usage::table
-            .find((project_id.to_string(), day))
-            .select(daily_usage::events)
-            .get_result(connection)
-            .optional()?;
-        before.usage.insert(project_id, used.unwrap_or(0).unsigned_abs());
     }
     Ok(before)
 }
@@ -124,6 +112,8 @@ pub(crate) fn lock_ledger(connection: &mut AnyConnection, ledger_id: LedgerId) -
         ledgers::last_event_id,
         ledgers::last_received_at,
         ledgers::frontier,
+        ledgers::day,
+        ledgers::day_events,
     );
     let query = ledgers::table.find(ledger_id.0).select(columns);
     let row: Option<HeadRow> = match connection {
@@ -134,7 +124,8 @@ pub(crate) fn lock_ledger(connection: &mut AnyConnection, ledger_id: LedgerId) -
     row.map(read_head).transpose()
 }
 
-fn read_head((size, last_event_id, last_received_at, frontier): HeadRow) -> Result<Head> {
+fn read_head(row: HeadRow) -> Result<Head> {
+    let (size, last_event_id, last_received_at, frontier, day, day_events) = row;
     let last = match (last_event_id, last_received_at) {
         (Some(id), Some(micros)) => {
             let id = id
@@ -148,15 +139,20 @@ fn read_head((size, last_event_id, last_received_at, frontier): HeadRow) -> Resu
         _ => None,
     };
     let frontier = log::read_frontier(frontier.as_deref()).ok();
-    Ok(Head { size, last, frontier })
+    Ok(Head {
+        size,
+        last,
+        frontier,
+        day,
+        day_events: day_events.unsigned_abs(),
+    })
 }
 
-/// Writes the heads and the usage as the plan leaves them.
+/// Writes the heads as the plan leaves them.
 pub(crate) fn write_after(
     connection: &mut AnyConnection,
     plan: &mut Plan,
     begun: &mut BegunTiles,
-    day: i64,
 ) -> Result<()> {
     for (ledger_id, growth) in std::mem::take(&mut plan.growths) {
         let Some(head) = plan.after.heads.get_mut(&ledger_id) else {
@@ -174,36 +170,14 @@ pub(crate) fn write_after(
             last_event_id: &last.id.to_bytes(),
             last_received_at: last.received_at.as_micros(),
             frontier: frontier.as_deref(),
+            day: head.day,
+            day_events: i64::try_from(head.day_events).unwrap_or(i64::MAX),
         };
         match connection {
             AnyConnection::Sqlite(sqlite) => update.execute(sqlite)?,
             AnyConnection::Postgres(postgres) => update.execute(postgres)?,
         };
     }
-    for (project_id, events) in &plan.after.usage {
-        write_usage(
-            connection,
-            *project_id,
-            day,
-            i64::try_from(*events).unwrap_or(i64::MAX),
-        )?;
-    }
-    Ok(())
-}
-
-fn write_usage(connection: &mut AnyConnection, project_id: ProjectId, day: i64, events: i64) -> Result<()> {
-    if events == 0 {
-        return Ok(());
-    }
-    let usage = WriteUsage {
-        project_id: &project_id.to_string(),
-        day,
-        events,
-    };
-    match connection {
-        AnyConnection::Sqlite(sqlite) => usage.execute(sqlite)?,
-        AnyConnection::Postgres(postgres) => usage.execute(postgres)?,
-    };
     Ok(())
 }
 

@@ -61,10 +61,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    daily_usage (project_id, day) { project_id -> Text, day -> BigInt, events -> BigInt, }
-}
-
-diesel::table! {
     ledgers (id) {
         id -> BigInt,
         project_id -> Text,
@@ -73,6 +69,8 @@ diesel::table! {
         last_event_id -> Nullable<Binary>,
         last_received_at -> Nullable<BigInt>,
         frontier -> Nullable<Binary>,
+        day -> BigInt,
+        day_events -> BigInt,
     }
 }
 
@@ -254,7 +252,7 @@ pub(crate) mod sqlite {
     }
 
     diesel::table! {
-        event_keys (ledger_id, first_seq) { ledger_id -> BigInt, first_seq -> BigInt, hashes -> Binary, }
+        event_keys (first_entry) { first_entry -> BigInt, hashes -> Binary, }
     }
 
     diesel::allow_tables_to_appear_in_same_query!(events, event_times, unordered_events, ledgers);

@@ -72,17 +72,10 @@ statement! {
         ", last_received_at = " last_received_at: i64 => BigInt,
         /// What cannot be continued stays as it is found.
         ", frontier = COALESCE(" frontier: Option<&'a [u8]> => Nullable<Binary>,
-        ", frontier) WHERE id = " ledger_id: i64 => BigInt,
+        ", frontier), day = " day: i64 => BigInt,
+        ", day_events = " day_events: i64 => BigInt,
+        " WHERE id = " ledger_id: i64 => BigInt,
     } ""
-}
-
-statement! {
-    /// Writes how many live events of a project a day has.
-    WriteUsage<'a> {
-        "INSERT INTO daily_usage (project_id, day, events) VALUES (" project_id: &'a str => Text,
-        ", " day: i64 => BigInt,
-        ", " events: i64 => BigInt,
-    } ") ON CONFLICT (project_id, day) DO UPDATE SET events = excluded.events"
 }
 
 statement! {

@@ -9,7 +9,7 @@ use crate::alerts::AlertRow;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
 use crate::index::tail::Left;
-use audit_domain::{Comparison, Environment, EventId, ProjectId, Record, SentDigest, Stamp, Timestamp};
+use audit_domain::{Comparison, Environment, EventId, Record, SentDigest, Stamp, Timestamp};
 use audit_ledger::{Frontier, Growth, Hash};
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,6 +22,19 @@ pub(crate) struct Head {
     pub(crate) last: Option<Stamp>,
     /// The right edge of the tree over them; none where it was tampered with and cannot be continued.
     pub(crate) frontier: Option<Frontier>,
+    /// A UTC day, in days since 1970-01-01.
+    pub(crate) day: i64,
+    /// How many events were sent to the ledger on that day, if it is a live one.
+    pub(crate) day_events: u64,
+}
+
+impl Head {
+    /// Counts anew, unless what was counted last is this day, or the next one, by another node's clock.
+    pub(crate) fn begin_day(&mut self, day: i64) {
+        if self.day != day && self.day != day + 1 {
+            (self.day, self.day_events) = (day, 0);
+        }
+    }
 }
 
 /// An event with a key that is stored already.
@@ -38,8 +51,6 @@ pub(crate) struct Before {
     pub(crate) configuration_version: i64,
     /// The heads of the ledgers that are appended to.
     pub(crate) heads: HashMap<LedgerId, Head>,
-    /// Live events stored on the day of the commit, for the projects that are appended to.
-    pub(crate) usage: HashMap<ProjectId, u64>,
     /// The idempotency keys of the requests that are taken.
     pub(crate) keys: HashMap<(LedgerId, KeyHash), KnownKey>,
     /// What the groups that events are counted for remember.
@@ -214,12 +225,15 @@ impl Plan {
         }
     }
 
-    /// Counts events that are about to be stored, unless that would pass the project's limit.
+    /// Counts live events that are about to be stored, unless that would pass the limit.
     fn use_up(&mut self, destination: &Destination, stored: u64) -> Result<(), StoreError> {
         if destination.environment != Environment::Live {
             return Ok(());
         }
-        let used = self.after.usage.entry(destination.project_id).or_default();
+        let Some(head) = self.after.heads.get_mut(&destination.ledger_id) else {
+            return Ok(());
+        };
+        let used = &mut head.day_events;
         match destination
             .daily_events_max
             .filter(|limit| stored > 0 && *used + stored > *limit)

@@ -72,9 +72,8 @@ impl LedgerKeys {
     /// import) has stored since.
     fn catch_up(&mut self, connection: &mut SqliteConnection, ledger_id: LedgerId, size: i64) -> Result<()> {
         let commits = event_keys::table
-            .filter(event_keys::ledger_id.eq(ledger_id.0))
-            .filter(event_keys::first_seq.ge(self.seq_end))
-            .filter(event_keys::first_seq.lt(size))
+            .filter(event_keys::first_entry.ge(entry(ledger_id, self.seq_end)))
+            .filter(event_keys::first_entry.lt(entry(ledger_id, size)))
             .select(event_keys::hashes)
             .load_iter::<Vec<u8>, diesel::connection::DefaultLoadingMode>(connection)?;
         for hashes in commits {
@@ -167,14 +166,14 @@ pub(crate) fn key_hash(
     seq: i64,
 ) -> Result<Option<KeyHash>> {
     let commit: Option<(i64, Vec<u8>)> = event_keys::table
-        .filter(event_keys::ledger_id.eq(ledger_id.0))
-        .filter(event_keys::first_seq.le(seq))
-        .order(event_keys::first_seq.desc())
-        .select((event_keys::first_seq, event_keys::hashes))
+        .filter(event_keys::first_entry.ge(entry(ledger_id, 0)))
+        .filter(event_keys::first_entry.le(entry(ledger_id, seq)))
+        .order(event_keys::first_entry.desc())
+        .select((event_keys::first_entry, event_keys::hashes))
         .get_result(connection)
         .optional()?;
-    let hash = commit.and_then(|(first_seq, hashes)| {
-        let index = usize::try_from(seq - first_seq).ok()?;
+    let hash = commit.and_then(|(first_entry, hashes)| {
+        let index = usize::try_from(seq - ledger_and_seq(first_entry).1).ok()?;
         hashes.as_chunks().0.get(index).copied()
     });
     Ok(hash.filter(|hash| *hash != NO_KEY))
@@ -271,8 +270,7 @@ fn write_keys(connection: &mut SqliteConnection, rows: &[(i64, &NewRow)]) -> Res
         .collect();
     diesel::insert_into(event_keys::table)
         .values((
-            event_keys::ledger_id.eq(first.ledger_id.0),
-            event_keys::first_seq.eq(first.seq),
+            event_keys::first_entry.eq(entry(first.ledger_id, first.seq)),
             event_keys::hashes.eq(hashes),
         ))
         .execute(connection)?;

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Events that are stored together.
 #[derive(Clone, Debug)]
-enum Step {
+pub(crate) enum Step {
     /// So many, so many milliseconds after those before.
     Sent(usize, i64),
     /// So many, that were sent so many milliseconds before the newest so far.
@@ -51,7 +51,7 @@ fn stored(appended: Vec<Appended>) -> Vec<EventId> {
 }
 
 /// Stores what the steps say; the ids in the order of the log.
-fn take(store: &Store, to: &Destination, steps: &[Step]) -> Vec<EventId> {
+pub(crate) fn take(store: &Store, to: &Destination, steps: &[Step]) -> Vec<EventId> {
     let (mut ids, mut now) = (Vec::new(), NOW);
     for step in steps {
         let first = ids.len();
@@ -74,7 +74,7 @@ fn take(store: &Store, to: &Destination, steps: &[Step]) -> Vec<EventId> {
     ids
 }
 
-fn seq_of(store: &Store, to: &Destination, id: EventId) -> Option<u64> {
+pub(crate) fn seq_of(store: &Store, to: &Destination, id: EventId) -> Option<u64> {
     let seq = store.read(|rows| rows.event_seq(to.ledger_id, id));
     seq.expect("the log is searched")
 }

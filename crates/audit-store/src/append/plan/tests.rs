@@ -1,7 +1,7 @@
 use super::*;
 use crate::append::NewEvent;
 use crate::append::watch::{Counted, GroupCount, GroupHash, Watch, Watcher};
-use audit_domain::Event;
+use audit_domain::{Event, ProjectId};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -62,12 +62,29 @@ fn before() -> Before {
             size: 10,
             last: None,
             frontier: Some(frontier_of(10)),
+            day: 100,
+            day_events: 0,
         },
     )]);
     Before {
         configuration_version: 5,
         heads,
         ..Before::default()
+    }
+}
+
+fn head(before: &mut Before) -> &mut Head {
+    before.heads.get_mut(&LEDGER).unwrap()
+}
+
+#[test]
+fn a_day_is_counted_from_its_beginning_and_goes_on_where_a_clock_is_ahead() {
+    let mut before = before();
+    let head = head(&mut before);
+    for (day, expected) in [(100, (100, 7)), (99, (100, 7)), (101, (101, 0)), (98, (98, 0))] {
+        (head.day, head.day_events) = (100, 7);
+        head.begin_day(day);
+        assert_eq!((head.day, head.day_events), expected, "on day {day}");
     }
 }
 
@@ -126,7 +143,7 @@ fn a_repeated_key_is_stored_once_within_and_across_requests() {
 #[test]
 fn a_request_past_the_daily_limit_leaves_no_trace() {
     let mut before = before();
-    before.usage.insert(destination(None).project_id, 7);
+    head(&mut before).day_events = 7;
     let plan = plan(
         vec![
             request(
@@ -261,7 +278,7 @@ fn a_count_goes_on_where_it_was_left_and_sees_each_stored_event_once() {
 #[test]
 fn a_refused_request_is_not_counted() {
     let mut before = before();
-    before.usage.insert(destination(None).project_id, 9);
+    head(&mut before).day_events = 9;
     let refused = (0..3).map(|_| watched(event(1, None, "a"))).collect();
     let taken = vec![watched(event(1, None, "b"))];
     let plan = plan(vec![request(Some(10), refused), request(Some(10), taken)], before);

@@ -1,0 +1,2 @@
+-- Only SQLite has this table.
+SELECT 1;
