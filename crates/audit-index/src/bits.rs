@@ -57,6 +57,11 @@ impl Bits {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        // Without a look at each word, which is faster for eight kilobytes.
+        self.words.iter().fold(0, |all, word| all | word) == 0
+    }
+
     /// Keeps what is in both.
     pub(crate) fn intersect(&mut self, other: &Self) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
@@ -67,18 +72,21 @@ impl Bits {
     /// Takes out the highest row that is not above `limit`, looking no further than it has to.
     pub(crate) fn take_highest(&mut self, limit: u16) -> Option<u16> {
         let top = usize::from(limit >> 6);
-        for (index, word) in self.words.iter_mut().enumerate().take(top + 1).rev() {
-            let allowed = match index == top {
-                true => *word & u64::MAX >> (63 - (limit & 63)),
-                false => *word,
-            };
-            if allowed != 0 {
-                let bit = 63 - allowed.leading_zeros();
-                *word &= !(1 << bit);
-                return Some((index as u16) << 6 | bit as u16);
+        let allowed = self
+            .words
+            .get(top)
+            .map(|word| word & u64::MAX >> (63 - (limit & 63)));
+        let (index, allowed) = match allowed.filter(|word| *word != 0) {
+            Some(word) => (top, word),
+            None => {
+                let below = &self.words[..top.min(self.words.len())];
+                let index = below.iter().rposition(|word| *word != 0)?;
+                (index, below[index])
             }
-        }
-        None
+        };
+        let bit = 63 - allowed.leading_zeros();
+        self.words[index] &= !(1 << bit);
+        Some((index as u16) << 6 | bit as u16)
     }
 }
 

@@ -62,11 +62,6 @@ impl IdReader {
         }
     }
 
-    /// How many rows there are.
-    pub(crate) const fn rows(&self) -> u32 {
-        self.segment.rows
-    }
-
     /// The id of a row.
     pub(crate) fn id<B: Blocks>(&mut self, row: u32, blocks: &mut B) -> Result<i64, B::Error> {
         let (ids, _) = self.reader.read(row / BLOCK_IDS, blocks)?.as_chunks();

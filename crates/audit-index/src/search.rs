@@ -138,8 +138,9 @@ struct Found {
     terms: Vec<Matching>,
     /// The rows that are left to be looked at.
     rows: Range<u32>,
-    /// Those of them that are found, of the chunk of the last of them.
-    chunk: Option<Bits>,
+    /// The chunk whose rows are in `found`.
+    chunk: Option<u32>,
+    found: Bits,
     other: Bits,
 }
 
@@ -180,6 +181,7 @@ impl Found {
             terms: matching,
             rows,
             chunk: None,
+            found: Bits::new(segment.rows),
             other: Bits::new(segment.rows),
         })
     }
@@ -189,44 +191,41 @@ impl Found {
         while !self.rows.is_empty() {
             let last = self.rows.end - 1;
             let chunk = chunk_of(last);
-            if self.chunk.is_none() {
-                self.chunk = Some(self.intersection(chunk, blocks)?);
-            }
-            let taken = self.chunk.as_mut().and_then(|bits| bits.take_highest(low(last)));
+            let is_ruled_out = self.chunk != Some(chunk) && {
+                self.chunk = Some(chunk);
+                !self.intersect(chunk, blocks)?
+            };
+            let taken = match is_ruled_out {
+                true => None,
+                false => self.found.take_highest(low(last)),
+            };
             match taken.map(|row| first_of(chunk) + u32::from(row)) {
                 Some(row) if row >= self.rows.start => {
                     self.rows.end = row;
-                    // The next chunk, if this was the first row of its.
-                    if chunk_of(row.saturating_sub(1)) != chunk {
-                        self.chunk = None;
-                    }
                     return Ok(Some(self.ids.id(row, blocks)?));
                 }
-                _ => {
-                    self.rows.end = first_of(chunk).max(self.rows.start);
-                    self.chunk = None;
-                }
+                _ => self.rows.end = first_of(chunk).max(self.rows.start),
             }
         }
         Ok(None)
     }
 
-    /// The rows of a chunk that fulfil all terms.
-    fn intersection<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<Bits, B::Error> {
-        let mut all = Bits::new(self.ids.rows());
+    /// Finds the rows of a chunk that fulfil all terms; whether there are any. If not, `found` has nothing to say.
+    fn intersect<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<bool, B::Error> {
         let is_ruled_out = |term: &Matching| term.many.is_empty() && term.few_in(chunk).is_empty();
         if self.terms.iter().any(is_ruled_out) {
-            return Ok(all);
+            return Ok(false);
         }
         let [first, others @ ..] = self.terms.as_mut_slice() else {
-            return Ok(all);
+            return Ok(false);
         };
-        first.add_chunk(chunk, &mut all, blocks)?;
+        self.found.clear();
+        first.add_chunk(chunk, &mut self.found, blocks)?;
         for term in others {
             self.other.clear();
             term.add_chunk(chunk, &mut self.other, blocks)?;
-            all.intersect(&self.other);
+            self.found.intersect(&self.other);
         }
-        Ok(all)
+        Ok(!self.found.is_empty())
     }
 }
