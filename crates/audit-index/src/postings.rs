@@ -1,7 +1,7 @@
 //! The rows of one token: a few beside it in the dictionary, many in blocks of their own.
 //!
 //! Rows are numbers within the segment, ascending. In blocks they are put together by chunk, each chunk as the distances
-//! between rows or as a bitmap, whichever is shorter.
+//! between rows or as a bitmap, whichever is read sooner.
 
 use crate::bits::{Bits, chunk_of, first_of, low, rows_of};
 use crate::blocks::{BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
@@ -9,6 +9,8 @@ use crate::varint::{self, Reader};
 
 /// Rows that are kept beside their token, at most.
 const INLINE_ROWS_MAX: usize = 128;
+/// A bitmap may be so many times as long as the distances between its rows: it is read at once, and those one by one.
+const BITMAP_BYTES_PER_DISTANCE: usize = 4;
 /// How long a block gets; a chunk that is longer has one of its own.
 const BLOCK_BYTES: usize = 3_900;
 
@@ -46,8 +48,12 @@ impl PostingsWriter {
             self.distances.clear();
             put_distances(&mut self.distances, chunk.iter().map(|row| u32::from(low(*row))));
             let bitmap_bytes = chunk.last().map_or(0, |last| usize::from(low(*last)) / 8 + 1);
-            let is_bitmap = bitmap_bytes < self.distances.len();
-            let bytes = bitmap_bytes.min(self.distances.len());
+            let is_bitmap = bitmap_bytes < self.distances.len() * BITMAP_BYTES_PER_DISTANCE;
+            let bytes = if is_bitmap {
+                bitmap_bytes
+            } else {
+                self.distances.len()
+            };
             if !self.block.is_empty() && self.block.len() + bytes > BLOCK_BYTES {
                 self.write_block(blocks)?;
             }
@@ -89,14 +95,28 @@ fn put_distances(bytes: &mut Vec<u8>, rows: impl Iterator<Item = u32>) {
 
 /// Calls `see` with the rows that were put as distances.
 pub(crate) fn for_each_distance(bytes: &[u8], mut see: impl FnMut(u32)) -> Result<(), Damaged> {
+    let out_of_range = Damaged {
+        what: "a row is out of range",
+    };
     let (mut reader, mut row) = (Reader::new(bytes), 0_u32);
-    while !reader.is_at_end() {
-        row = row.checked_add(reader.number()?).ok_or(Damaged {
-            what: "a row is out of range",
-        })?;
+    loop {
+        // Of tokens that many rows have, nearly all distances are short: eight of them at once.
+        while let Some(distances) = reader.eight_of_one_byte() {
+            let farthest = distances.len() as u32 * u32::from(u8::MAX);
+            if row > u32::MAX - farthest {
+                return Err(out_of_range);
+            }
+            for distance in distances {
+                row += u32::from(distance);
+                see(row);
+            }
+        }
+        if reader.is_at_end() {
+            return Ok(());
+        }
+        row = row.checked_add(reader.number()?).ok_or(out_of_range)?;
         see(row);
     }
-    Ok(())
 }
 
 /// Rows that are in blocks.

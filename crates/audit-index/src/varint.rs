@@ -45,6 +45,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The next eight numbers, if each has one byte.
+    #[inline]
+    pub(crate) fn eight_of_one_byte(&mut self) -> Option<[u8; 8]> {
+        const LONGER: u64 = u64::from_le_bytes([0x80; 8]);
+        let (bytes, rest) = self.bytes.split_first_chunk()?;
+        if u64::from_le_bytes(*bytes) & LONGER != 0 {
+            return None;
+        }
+        self.bytes = rest;
+        Some(*bytes)
+    }
+
     fn long_number(&mut self) -> Result<u32, Damaged> {
         let mut number = 0_u32;
         for shift in (0..32).step_by(7) {

@@ -93,7 +93,7 @@ const SQLITE_CHECKPOINT_PAGES: u32 = 10_000;
 /// Page cache of the writing connection, in KiB.
 const SQLITE_WRITER_CACHE_KIB: u32 = 12 * 1024;
 /// Page cache of each reading connection, in KiB. Every commit of the writer invalidates it, and the system caches the file.
-const SQLITE_READER_CACHE_KIB: u32 = 2 * 1024;
+const SQLITE_READER_CACHE_KIB: u32 = 1024;
 /// How long connecting to PostgreSQL may take.
 const POSTGRES_CONNECT_TIMEOUT_SECONDS: u32 = 5;
 /// How long sent data may stay unacknowledged before the connection counts as broken.

@@ -37,7 +37,7 @@ const CACHE_KIB: u32 = 2 * 1024;
 /// Pages of its write-ahead log between checkpoints.
 const CHECKPOINT_PAGES: u32 = 4_000;
 /// How much of the index's file readers share in memory.
-const CACHED_BYTES_MAX: usize = 4 << 20;
+const CACHED_BYTES_MAX: usize = 12 << 20;
 /// Events that are filed in one transaction when the index is made anew.
 const REBUILT_EVENTS: i64 = 20_000;
 
