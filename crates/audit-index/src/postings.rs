@@ -10,7 +10,7 @@ use crate::varint::{self, Reader};
 /// Rows that are kept beside their token, at most.
 const INLINE_ROWS_MAX: usize = 128;
 /// A bitmap may be so many times as long as the distances between its rows: it is read at once, and those one by one.
-const BITMAP_BYTES_PER_DISTANCE: usize = 4;
+const BITMAP_BYTES_PER_DISTANCE: usize = 8;
 /// How long a block gets; a chunk that is longer has one of its own.
 const BLOCK_BYTES: usize = 3_900;
 

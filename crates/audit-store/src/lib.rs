@@ -25,14 +25,15 @@
 //!
 //! Invariants:
 //! - An answer to a write means that it is committed, and synchronised to disk as far as the database promises it.
-//! - `seq` counts the events of a ledger in commit order without a gap; ids increase strictly with it, times of receipt
-//!   never decrease.
+//! - `seq` counts the events of a ledger in commit order without a gap; ids increase strictly with it, and times of
+//!   receipt never decrease, but for claimed events.
 //! - What was prepared with keys, rules or limits that have changed since is never stored.
 //! - Reads never wait for a writer and see everything that was acknowledged before they began.
 //!
 //! Queries that both databases understand are written once, over [`AnyConnection`]. What differs: `append/sqlite.rs` and
 //! `append/postgres.rs` (batches, locks), `query/sqlite.rs` and `query/postgres.rs` (the inverted index), two lines in
-//! `connection.rs` (how a transaction begins), `ledgers.rs` (locking a row), and `index.rs`, which only SQLite needs.
+//! `connection.rs` (how a transaction begins), `ledgers.rs` (locking a row), and `index.rs` and `event_ids.rs`, which
+//! only SQLite needs. What runs for every commit is written out in `statements.rs`.
 
 mod accounts;
 mod alert_rules;
