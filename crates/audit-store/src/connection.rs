@@ -91,7 +91,7 @@ const SQLITE_BUSY_TIMEOUT_MS: u32 = 5_000;
 /// Pages of the write-ahead log between checkpoints. Fewer, larger checkpoints cost less than many small ones.
 const SQLITE_CHECKPOINT_PAGES: u32 = 10_000;
 /// Page cache of the writing connection, in KiB.
-const SQLITE_WRITER_CACHE_KIB: u32 = 12 * 1024;
+const SQLITE_WRITER_CACHE_KIB: u32 = 8 * 1024;
 /// Page cache of each reading connection, in KiB. Every commit of the writer invalidates it, and the system caches the file.
 const SQLITE_READER_CACHE_KIB: u32 = 1024;
 /// How long connecting to PostgreSQL may take.

@@ -11,7 +11,41 @@ use crate::schema::sqlite::{events, unordered_events};
 use audit_domain::EventId;
 use diesel::prelude::*;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How far apart the events are that searches remember, so that a search asks the database eight or nine times, however many
+/// events there are.
+const WAYPOINT_ENTRIES: i64 = 256;
+/// Events that are remembered, at most: some 40 bytes each.
+const WAYPOINTS_MAX: usize = 1 << 16;
+
+/// What ids searches have found reached where they come by often, by entry.
+#[derive(Debug, Default)]
+pub(crate) struct Waypoints(Mutex<HashMap<i64, [u8; 16]>>);
+
+impl Waypoints {
+    /// The lock is never held while anything can panic, so a poisoned one is as good as new.
+    fn lock(&self) -> MutexGuard<'_, HashMap<i64, [u8; 16]>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, entry: i64) -> Option<[u8; 16]> {
+        self.lock().get(&entry).copied()
+    }
+
+    fn put(&self, entry: i64, reached: &[u8]) {
+        let Ok(reached) = reached.try_into() else {
+            return;
+        };
+        let mut waypoints = self.lock();
+        if waypoints.len() >= WAYPOINTS_MAX {
+            waypoints.clear();
+        }
+        waypoints.insert(entry, reached);
+    }
+}
 
 /// An event on the way of a search.
 struct Probe {
@@ -75,6 +109,7 @@ pub(crate) fn entry_of(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
     id: EventId,
+    waypoints: &Waypoints,
 ) -> Result<Option<i64>> {
     let id = id.to_bytes();
     let ledger = entry(ledger_id, 0)..entry(ledger_id, SEQ_END);
@@ -85,85 +120,54 @@ pub(crate) fn entry_of(
         .select(unordered_events::entry)
         .get_result(connection)
         .optional()?;
-    match listed {
-        Some(entry) => Ok(Some(entry)),
-        None => search(connection, ledger, &id),
+    if listed.is_some() {
+        return Ok(listed);
+    }
+    let Some(last) = last_of(connection, &ledger)? else {
+        return Ok(None);
+    };
+    let entries = ledger.start..last.entry + 1;
+    // What is remembered may be of a transaction that was undone. It can hide an event, and not make one up.
+    match search(connection, entries.clone(), &id, Some(waypoints))? {
+        None => search(connection, entries, &id, None),
+        found => Ok(found),
     }
 }
 
-/// Looks for an id among those that grow.
-fn search(connection: &mut SqliteConnection, ledger: Range<i64>, id: &[u8; 16]) -> Result<Option<i64>> {
-    let (Some(first), Some(last)) = (first_of(connection, &ledger)?, last_of(connection, &ledger)?) else {
-        return Ok(None);
-    };
-    for end in [&first, &last] {
-        if end.id == id {
-            return Ok(Some(end.entry));
-        }
-    }
-    // It is at one of these entries, or nowhere. Before them a smaller id is reached, behind them none that is smaller.
-    let mut entries = first.entry + 1..last.entry;
-    let (mut below, mut above) = (number(&first.reached), number(&last.reached));
-    // Where it would be if events came evenly; every other time the middle, which halves the rest however they came.
-    let mut is_estimated = true;
+/// Looks for an id among those that grow: always in the middle of where it can be.
+fn search(
+    connection: &mut SqliteConnection,
+    mut entries: Range<i64>,
+    id: &[u8; 16],
+    waypoints: Option<&Waypoints>,
+) -> Result<Option<i64>> {
     while !entries.is_empty() {
-        let width = entries.end - entries.start;
-        let offset = match is_estimated {
-            true => share(width, below, number(id), above),
-            false => width / 2,
-        };
-        is_estimated = !is_estimated;
-        let middle = entries.start + offset;
+        let mut middle = entries.start + (entries.end - entries.start) / 2;
+        let waypoint = waypoints.filter(|_| entries.end - entries.start > 2 * WAYPOINT_ENTRIES);
+        if let Some(waypoints) = waypoint {
+            middle -= middle % WAYPOINT_ENTRIES;
+            if let Some(reached) = waypoints.get(middle) {
+                match reached.cmp(id) {
+                    Ordering::Less => entries.start = middle + 1,
+                    Ordering::Equal => entries.end = middle + 1,
+                    Ordering::Greater => entries.end = middle,
+                }
+                continue;
+            }
+        }
         let Some(probe) = first_of(connection, &(middle..entries.end))? else {
             entries.end = middle;
             continue;
         };
+        if let Some(waypoints) = waypoint.filter(|_| probe.entry == middle) {
+            waypoints.put(middle, &probe.reached);
+        }
         match probe.reached.as_slice().cmp(id) {
             _ if probe.id == id => return Ok(Some(probe.entry)),
-            Ordering::Less => {
-                entries.start = probe.entry + 1;
-                below = number(&probe.reached);
-            }
+            Ordering::Less => entries.start = probe.entry + 1,
             // Of events that were claimed behind it, the id is before them.
-            Ordering::Equal | Ordering::Greater => {
-                entries.end = middle;
-                above = number(&probe.reached);
-            }
+            Ordering::Equal | Ordering::Greater => entries.end = middle,
         }
     }
     Ok(None)
-}
-
-/// An id as a number.
-fn number(id: &[u8]) -> u128 {
-    let padded = id.iter().chain(std::iter::repeat(&0)).take(16);
-    padded.fold(0, |number, byte| number << 8 | u128::from(*byte))
-}
-
-/// How far into a range of this width something is as `number` is between two others.
-fn share(width: i64, below: u128, number: u128, above: u128) -> i64 {
-    let (part, whole) = (number.saturating_sub(below), above.saturating_sub(below));
-    let share = part as f64 / whole.max(1) as f64 * width as f64;
-    (share as i64).clamp(0, width - 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_of_a_range_is_within_it() {
-        assert_eq!(share(100, 1_000, 1_500, 2_000), 50);
-        assert_eq!(share(100, 0, u128::MAX, u128::MAX), 99);
-        assert_eq!(share(1, 7, 7, 7), 0);
-        // Out of order, as somebody may have made it.
-        assert_eq!(share(100, 2_000, 1_500, 1_000), 0);
-        assert_eq!(share(100, 1_000, 9_000, 2_000), 99);
-    }
-
-    #[test]
-    fn an_id_of_another_length_has_a_number_too() {
-        assert_eq!(number(&[1]), 1 << 120);
-        assert_eq!(number(&[0xff; 20]), u128::MAX);
-    }
 }

@@ -17,6 +17,7 @@ use crate::append::Tokens;
 use crate::append::sqlite::key_hash;
 use crate::connection::{create_private, open_sqlite};
 use crate::error::{Result, StoreError};
+use crate::event_ids::Waypoints;
 use crate::query::sqlite::{ledger_and_seq, stored_event};
 use crate::schema::sqlite::{event_tail, event_times, indexed};
 use crate::tokens::identity_tokens;
@@ -37,7 +38,7 @@ const CACHE_KIB: u32 = 2 * 1024;
 /// Pages of its write-ahead log between checkpoints.
 const CHECKPOINT_PAGES: u32 = 4_000;
 /// How much of the index's file readers share in memory.
-const CACHED_BYTES_MAX: usize = 12 << 20;
+const CACHED_BYTES_MAX: usize = 10 << 20;
 /// Events that are filed in one transaction when the index is made anew.
 const REBUILT_EVENTS: i64 = 20_000;
 
@@ -58,13 +59,15 @@ const TABLES: &str = "\
         id INTEGER PRIMARY KEY CHECK (id = 1), last_commit BIGINT NOT NULL, last_segment BIGINT NOT NULL \
     )";
 
-/// What this process has of the index in memory.
+/// What this process has in memory to find events by.
 #[derive(Debug)]
 pub(crate) struct IndexCache {
     /// What was read of its file.
     blocks: BlockCache,
     /// What is to come into it.
     kept: tail::KeptCommits,
+    /// What searches by id remember.
+    pub(crate) waypoints: Waypoints,
 }
 
 impl IndexCache {
@@ -72,6 +75,7 @@ impl IndexCache {
         Self {
             blocks: BlockCache::new(CACHED_BYTES_MAX),
             kept: tail::KeptCommits::default(),
+            waypoints: Waypoints::default(),
         }
     }
 }

@@ -87,7 +87,7 @@ impl Rows<'_> {
     /// When the database cannot be asked.
     pub fn event_seq(&mut self, ledger_id: LedgerId, id: EventId) -> Result<Option<u64>> {
         let seq = match self.connection {
-            AnyConnection::Sqlite(sqlite) => sqlite::seq(sqlite, ledger_id, id)?,
+            AnyConnection::Sqlite(sqlite) => sqlite::seq(sqlite, ledger_id, id, self.index_cache)?,
             AnyConnection::Postgres(postgres) => postgres::seq(postgres, ledger_id, id)?,
         };
         Ok(seq.map(i64::cast_unsigned))
@@ -147,7 +147,7 @@ impl Rows<'_> {
     /// When the database cannot be asked.
     pub fn event(&mut self, ledger_id: LedgerId, id: EventId) -> Result<Option<StoredEvent>> {
         match self.connection {
-            AnyConnection::Sqlite(sqlite) => sqlite::event(sqlite, ledger_id, id),
+            AnyConnection::Sqlite(sqlite) => sqlite::event(sqlite, ledger_id, id, self.index_cache),
             AnyConnection::Postgres(postgres) => postgres::event(postgres, ledger_id, id),
         }
     }

@@ -95,7 +95,7 @@ impl Scan {
             return Ok(scan);
         };
         if let Some(after) = after {
-            let position = match entry_of(sqlite, ledger_id, after.id)? {
+            let position = match entry_of(sqlite, ledger_id, after.id, &scan.index_cache.waypoints)? {
                 Some(entry) => position_of(sqlite, entry)?,
                 None => None,
             };
@@ -273,8 +273,9 @@ pub(crate) fn seq(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
     id: EventId,
+    cache: &IndexCache,
 ) -> Result<Option<i64>> {
-    let entry = entry_of(connection, ledger_id, id)?;
+    let entry = entry_of(connection, ledger_id, id, &cache.waypoints)?;
     Ok(entry.map(|entry| ledger_and_seq(entry).1))
 }
 
@@ -283,8 +284,9 @@ pub(crate) fn event(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
     id: EventId,
+    cache: &IndexCache,
 ) -> Result<Option<StoredEvent>> {
-    let Some(entry) = entry_of(connection, ledger_id, id)? else {
+    let Some(entry) = entry_of(connection, ledger_id, id, &cache.waypoints)? else {
         return Ok(None);
     };
     stored_event(connection, entry)
