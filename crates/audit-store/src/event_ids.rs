@@ -171,3 +171,69 @@ fn search(
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diesel::connection::SimpleConnection;
+
+    const EVENTS: u16 = 2_000;
+
+    fn id(number: u16) -> EventId {
+        let mut bytes = [0; 16];
+        bytes[..2].copy_from_slice(&number.to_be_bytes());
+        EventId::from_bytes(bytes)
+    }
+
+    /// A ledger whose events have every other id.
+    fn ledger() -> SqliteConnection {
+        let mut connection = SqliteConnection::establish(":memory:").unwrap();
+        connection
+            .batch_execute(
+                "CREATE TABLE events (entry INTEGER PRIMARY KEY, id BLOB NOT NULL);
+                 CREATE TABLE unordered_events (entry INTEGER PRIMARY KEY, id BLOB NOT NULL, after_id BLOB NOT NULL)",
+            )
+            .unwrap();
+        for seq in 0..EVENTS {
+            diesel::insert_into(events::table)
+                .values((
+                    events::entry.eq(entry(LedgerId(3), i64::from(seq))),
+                    events::id.eq(id(seq * 2).to_bytes().as_slice()),
+                ))
+                .execute(&mut connection)
+                .unwrap();
+        }
+        connection
+    }
+
+    fn assert_found(connection: &mut SqliteConnection, waypoints: &Waypoints) {
+        for number in 0..=EVENTS * 2 {
+            let is_there = number % 2 == 0 && number < EVENTS * 2;
+            let expected = is_there.then(|| entry(LedgerId(3), i64::from(number / 2)));
+            assert_eq!(
+                entry_of(connection, LedgerId(3), id(number), waypoints).unwrap(),
+                expected,
+                "{number}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_searches_remember_makes_them_shorter_and_not_wrong() {
+        let (mut connection, waypoints) = (ledger(), Waypoints::default());
+        assert_found(&mut connection, &waypoints);
+        let remembered = waypoints.lock().len();
+        assert!((3..=EVENTS as usize / 256).contains(&remembered), "{remembered}");
+        // As transactions that were undone may have left it: ids before and behind those that are there.
+        for (offset, number) in [
+            (256, u16::MAX),
+            (512, 0),
+            (768, 1_537),
+            (1_024, 3),
+            (1_536, 3_073),
+        ] {
+            waypoints.put(entry(LedgerId(3), offset), &id(number).to_bytes());
+        }
+        assert_found(&mut connection, &waypoints);
+    }
+}
