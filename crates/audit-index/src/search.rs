@@ -191,10 +191,7 @@ impl Found {
         while !self.rows.is_empty() {
             let last = self.rows.end - 1;
             let chunk = chunk_of(last);
-            let is_ruled_out = self.chunk != Some(chunk) && {
-                self.chunk = Some(chunk);
-                !self.intersect(chunk, blocks)?
-            };
+            let is_ruled_out = self.chunk.replace(chunk) != Some(chunk) && !self.intersect(chunk, blocks)?;
             let taken = match is_ruled_out {
                 true => None,
                 false => self.found.take_highest(low(last)),

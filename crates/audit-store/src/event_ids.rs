@@ -68,29 +68,27 @@ impl Probe {
     }
 }
 
+/// What [`Probe::read`] takes of the events of a range of entries.
+#[diesel::dsl::auto_type]
+fn probes(start: i64, end: i64) -> _ {
+    events::table
+        .left_join(unordered_events::table.on(unordered_events::entry.eq(events::entry)))
+        .filter(events::entry.ge(start))
+        .filter(events::entry.lt(end))
+        .select((events::entry, events::id, unordered_events::after_id.nullable()))
+}
+
 /// The first event of a range of entries.
 fn first_of(connection: &mut SqliteConnection, entries: &Range<i64>) -> Result<Option<Probe>> {
-    let row: Option<ProbeRow> = events::table
-        .left_join(unordered_events::table.on(unordered_events::entry.eq(events::entry)))
-        .filter(events::entry.ge(entries.start))
-        .filter(events::entry.lt(entries.end))
-        .order(events::entry)
-        .select((events::entry, events::id, unordered_events::after_id.nullable()))
-        .get_result(connection)
-        .optional()?;
+    let first = probes(entries.start, entries.end).order(events::entry);
+    let row: Option<ProbeRow> = first.get_result(connection).optional()?;
     Ok(row.map(Probe::read))
 }
 
 /// The last event of a range of entries.
 fn last_of(connection: &mut SqliteConnection, entries: &Range<i64>) -> Result<Option<Probe>> {
-    let row: Option<ProbeRow> = events::table
-        .left_join(unordered_events::table.on(unordered_events::entry.eq(events::entry)))
-        .filter(events::entry.ge(entries.start))
-        .filter(events::entry.lt(entries.end))
-        .order(events::entry.desc())
-        .select((events::entry, events::id, unordered_events::after_id.nullable()))
-        .get_result(connection)
-        .optional()?;
+    let last = probes(entries.start, entries.end).order(events::entry.desc());
+    let row: Option<ProbeRow> = last.get_result(connection).optional()?;
     Ok(row.map(Probe::read))
 }
 

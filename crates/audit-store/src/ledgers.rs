@@ -96,8 +96,8 @@ pub(crate) fn read_before(
         .collect();
     for ledger_id in ledger_ids {
         if let Some(mut head) = lock_ledger(connection, ledger_id)? {
-            // What was stored without the log, by a version before it, is taken into the tree first.
             head.begin_day(day);
+            // What was stored without the log, by a version before it, is taken into the tree first.
             head.frontier = log::continued(connection, ledger_id, head.frontier, head.size.unsigned_abs())?;
             before.heads.insert(ledger_id, head);
         }

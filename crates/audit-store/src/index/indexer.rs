@@ -240,12 +240,11 @@ impl Indexer {
                 events < FILED_EVENTS_MAX
             },
         )?;
-        let newest = commits.last().map_or(0, |(id, _)| *id);
-        if commits.is_empty() {
+        let Some(newest) = commits.last().map(|(id, _)| *id) else {
             // Another process may have filed what was stored here.
             self.cache.kept.forget(tail::last_indexed(&mut self.database)?);
             return Ok(0);
-        }
+        };
         let last = self.index.immediate_transaction(|index| {
             // Another process may have filed some of them meanwhile.
             let last = tail::last_indexed(index)?;

@@ -95,7 +95,6 @@ pub(crate) fn is_place_of(
 pub(crate) fn are_all_in_place(connection: &mut SqliteConnection) -> Result<bool> {
     // One statement, so that all are counted at one moment. A sum of integers would fail on what somebody wrote there.
     let sizes = sql::<BigInt>("(SELECT CAST(total(size) AS INTEGER) FROM ledgers)");
-    let unordered = || unordered_events::table;
     let of_event = events::entry
         .eq(unordered_events::entry)
         .and(events::id.eq(unordered_events::id));
@@ -103,8 +102,8 @@ pub(crate) fn are_all_in_place(connection: &mut SqliteConnection) -> Result<bool
         events::table.select(count_star()).single_value(),
         event_times::table.select(count_star()).single_value(),
         sizes,
-        unordered().select(count_star()).single_value(),
-        unordered()
+        unordered_events::table.select(count_star()).single_value(),
+        unordered_events::table
             .inner_join(events::table.on(of_event))
             .select(count_star())
             .single_value(),
