@@ -18,6 +18,21 @@ const RESTART_ENTRIES: u32 = 16;
 /// What an entry takes at most besides its token and what is said of it.
 const ENTRY_OVERHEAD_BYTES: usize = 12;
 
+/// The first eight bytes of a token as one number, shorter ones filled with zeros: of two that differ, the token of the lower
+/// one comes first. Most tokens differ there, and need not be compared any further.
+pub(crate) type Beginning = u64;
+
+pub(crate) fn beginning_of(token: &[u8]) -> Beginning {
+    match token.first_chunk() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let mut first = [0; 8];
+            first[..token.len()].copy_from_slice(token);
+            u64::from_be_bytes(first)
+        }
+    }
+}
+
 /// Entries of a block, each after the one before it, and of the blocks before it.
 #[derive(Debug)]
 struct Entries {

@@ -1,7 +1,7 @@
 //! Making one segment of several.
 
 use crate::blocks::{Blocks, WriteBlocks};
-use crate::dictionary::{DictionaryWriter, Walk};
+use crate::dictionary::{Beginning, DictionaryWriter, Walk, beginning_of};
 use crate::ids::{IdReader, IdWriter};
 use crate::segment::Segment;
 
@@ -48,7 +48,8 @@ pub struct Merge {
 struct Source {
     segment: Segment,
     walk: Walk,
-    is_at_end: bool,
+    /// What the token that it is at begins with; `None` at its end.
+    beginning: Option<Beginning>,
     /// What its rows are in the merged segment.
     rows: Vec<u32>,
 }
@@ -61,13 +62,14 @@ impl Merge {
     pub fn begin<B: WriteBlocks>(segments: &[Segment], id: u32, blocks: &mut B) -> Result<Self, B::Error> {
         let mut sources = Vec::with_capacity(segments.len());
         for segment in segments {
-            let mut walk = Walk::to(segment, b"", blocks)?;
-            sources.push(Source {
+            let mut source = Source {
                 segment: *segment,
-                is_at_end: !walk.advance(blocks)?,
-                walk,
+                walk: Walk::to(segment, b"", blocks)?,
+                beginning: None,
                 rows: Vec::with_capacity(segment.rows as usize),
-            });
+            };
+            source.advance(blocks)?;
+            sources.push(source);
         }
         let rows = number_rows(&mut sources, id, blocks)?;
         Ok(Self {
@@ -115,8 +117,11 @@ impl Merge {
         const TOKEN_ROWS: usize = 8;
         let mut done = 0;
         while done < rows {
-            let left = self.sources.iter().filter(|source| !source.is_at_end);
-            let Some(next) = left.map(|source| source.walk.token()).min() else {
+            let left = self
+                .sources
+                .iter()
+                .filter_map(|source| Some((source.beginning?, source.walk.token())));
+            let Some((beginning, next)) = left.min() else {
                 let dictionary =
                     std::mem::replace(&mut self.dictionary, DictionaryWriter::new(self.merged.id));
                 (self.merged.leaves, self.merged.directories) = dictionary.finish(blocks)?;
@@ -126,13 +131,14 @@ impl Merge {
             self.token.extend_from_slice(next);
             self.rows.clear();
             for source in &mut self.sources {
-                if !source.is_at_end && source.walk.token() == self.token {
+                if source.beginning == Some(beginning) && source.walk.token() == self.token {
                     source.take_rows(&mut self.rows, blocks)?;
                     done += TOKEN_ROWS;
                 }
             }
             if !self.rows.is_sorted_by(|one, next| one < next) {
-                self.rows.sort_unstable();
+                // Those of each source ascend, which this kind of sorting makes use of.
+                self.rows.sort();
                 self.rows.dedup();
             }
             done += self.rows.len();
@@ -158,7 +164,12 @@ impl Source {
             }
             .into());
         }
-        self.is_at_end = !self.walk.advance(blocks)?;
+        self.advance(blocks)
+    }
+
+    fn advance<B: Blocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
+        let is_at_token = self.walk.advance(blocks)?;
+        self.beginning = is_at_token.then(|| beginning_of(self.walk.token()));
         Ok(())
     }
 }

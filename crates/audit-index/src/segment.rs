@@ -1,7 +1,7 @@
 //! Rows that were filed together.
 
 use crate::blocks::{Blocks, WriteBlocks};
-use crate::dictionary::{DictionaryWriter, Walk};
+use crate::dictionary::{DictionaryWriter, Walk, beginning_of};
 use crate::ids::{IdReader, IdWriter};
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub struct Segment {
 /// When a block cannot be written.
 pub fn file<B: WriteBlocks>(rows: &[(i64, &str)], id: u32, blocks: &mut B) -> Result<Segment, B::Error> {
     let mut ids = IdWriter::new(id);
-    let mut by_token: HashMap<&str, Vec<u32>> = HashMap::new();
+    let mut by_token: HashMap<&str, Vec<u32>, foldhash::fast::RandomState> = HashMap::default();
     for ((row_id, tokens), row) in rows.iter().zip(0..) {
         ids.push(*row_id, blocks)?;
         for token in tokens.split(' ').filter(|token| !token.is_empty()) {
@@ -41,7 +41,7 @@ pub fn file<B: WriteBlocks>(rows: &[(i64, &str)], id: u32, blocks: &mut B) -> Re
         }
     }
     let mut tokens: Vec<(&str, Vec<u32>)> = by_token.into_iter().collect();
-    tokens.sort_unstable_by_key(|(token, _)| *token);
+    tokens.sort_unstable_by_key(|(token, _)| (beginning_of(token.as_bytes()), *token));
     let mut dictionary = DictionaryWriter::new(id);
     for (token, rows) in &tokens {
         dictionary.push(token.as_bytes(), rows, blocks)?;
