@@ -6,11 +6,9 @@ use crate::redact_event::redact_event;
 use crate::service::{AuditLog, Selection, environment_of, ledger_of, principal_of};
 use crate::watch::watches;
 use audit_auth::{Credential, Principal};
-use audit_domain::{
-    Environment, Event, EventId, ProjectId, Record, Stamp, Timestamp, Violation, Violations, json,
-};
+use audit_domain::json::{self, Json};
+use audit_domain::{Environment, Event, EventId, ProjectId, Record, Stamp, Timestamp, Violation, Violations};
 use audit_store::{Appended, Destination, NewEvent, Rows, StoreError};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Events of one request, at most.
@@ -286,8 +284,8 @@ pub(crate) fn read_events<E>(
 ) -> Result<Prepared<E>> {
     let value = json::parse(body).map_err(|error| Violations::one("body", error))?;
     let (items, is_batch) = match value {
-        Value::Array(items) => (items, true),
-        object @ Value::Object(_) => (vec![object], false),
+        Json::Array(items) => (items, true),
+        object @ Json::Object(_) => (vec![object], false),
         _ => return Err(Violations::one("body", "must be an event or an array of events").into()),
     };
     if items.is_empty() || items.len() > BATCH_EVENTS_MAX {

@@ -3,6 +3,7 @@
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::Principal;
+use audit_domain::json::Json;
 use audit_domain::{Name, RuleId, Timestamp, check_free_form};
 use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, Report, Shape};
 use audit_store::{RedactionRuleRow, Rows, StoreError};
@@ -299,8 +300,9 @@ impl AuditLog {
         event: Map<String, Value>,
     ) -> Result<RedactionTrial> {
         let scope = self.store.read(|rows| self.scope(rows, principal, selection))?;
-        let original = Value::Object(event);
-        check_free_form(&original, "event")?;
+        let event = Json::from(Value::Object(event));
+        check_free_form(&event, "event")?;
+        let original = Value::from(event);
         let mut redacted = original.clone();
         let report = scope.project.engine.redact(&mut redacted, &Shape::audit_event());
         let empty = || Value::Object(Map::new());

@@ -92,32 +92,52 @@ fn write_number(out: &mut String, number: &Number) {
 /// Appends a string in quotes, escaping only what RFC 8785 §3.2.2.2 says.
 pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
-    let mut copied = 0;
-    for (index, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            0x08 => "\\b",
-            b'\t' => "\\t",
-            b'\n' => "\\n",
-            0x0C => "\\f",
-            b'\r' => "\\r",
-            0x00..=0x1F => "",
-            _ => continue,
-        };
-        out.push_str(&text[copied..index]);
-        copied = index + 1;
-        if escape.is_empty() {
-            const HEX: &[u8; 16] = b"0123456789abcdef";
-            out.push_str("\\u00");
-            out.push(char::from(HEX[usize::from(byte >> 4)]));
-            out.push(char::from(HEX[usize::from(byte & 15)]));
-        } else {
-            out.push_str(escape);
+    let mut rest = text;
+    while let Some(at) = first_escaped(rest.as_bytes()) {
+        out.push_str(&rest[..at]);
+        let byte = rest.as_bytes()[at];
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            0x08 => out.push_str("\\b"),
+            b'\t' => out.push_str("\\t"),
+            b'\n' => out.push_str("\\n"),
+            0x0C => out.push_str("\\f"),
+            b'\r' => out.push_str("\\r"),
+            _ => {
+                const HEX: &[u8; 16] = b"0123456789abcdef";
+                out.push_str("\\u00");
+                out.push(char::from(HEX[usize::from(byte >> 4)]));
+                out.push(char::from(HEX[usize::from(byte & 15)]));
+            }
+        }
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+/// Where the first byte is that a string has only escaped.
+fn first_escaped(bytes: &[u8]) -> Option<usize> {
+    const fn eight_times(byte: u8) -> u64 {
+        u64::from_le_bytes([byte; 8])
+    }
+    let (words, rest) = bytes.as_chunks();
+    for (index, word) in words.iter().enumerate() {
+        // The highest bit of each byte says whether it is such a one; of those behind the first it may say so wrongly.
+        let word = u64::from_le_bytes(*word);
+        let is_zero = |word: u64| word.wrapping_sub(eight_times(1)) & !word;
+        let is_control = word.wrapping_sub(eight_times(0x20)) & !word;
+        let is_escaped = is_control | is_zero(word ^ eight_times(b'"')) | is_zero(word ^ eight_times(b'\\'));
+        let found = is_escaped & eight_times(0x80);
+        if found != 0 {
+            return Some(index * 8 + found.trailing_zeros() as usize / 8);
         }
     }
-    out.push_str(&text[copied..]);
-    out.push('"');
+    let is_escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1F);
+    rest.iter()
+        .position(is_escaped)
+        .map(|at| bytes.len() - rest.len() + at)
 }
 
 #[cfg(test)]
@@ -189,6 +209,15 @@ mod tests {
         fn canonical_text_is_a_fixed_point(value in any_json()) {
             let text = to_string(&value);
             prop_assert_eq!(to_string(&serde_json::from_str(&text).unwrap()), text);
+        }
+
+        #[test]
+        fn the_first_escaped_byte_is_found(bytes in proptest::collection::vec(prop_oneof![
+            9 => any::<u8>().prop_filter("not escaped", |byte| !matches!(byte, b'"' | b'\\' | 0..=0x1F)),
+            1 => prop_oneof![Just(b'"'), Just(b'\\'), 0..=0x1F_u8],
+        ], 0..40)) {
+            let found = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1F));
+            prop_assert_eq!(first_escaped(&bytes), found);
         }
     }
 }

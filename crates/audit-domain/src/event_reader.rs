@@ -2,9 +2,9 @@
 
 use crate::event::{Action, Actor, ActorType, Category, Change, Context, Event, Target};
 use crate::fields::Fields;
-use crate::json;
+use crate::json::{self, Json, Members};
 use crate::{Timestamp, Violation, Violations};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Limits on a single event. Lengths are counted in characters.
 pub mod limits {
@@ -29,7 +29,8 @@ impl Event {
     ///
     /// # Errors
     /// Every field that is missing, unknown, of a wrong type or out of its limits.
-    pub fn from_json(value: Value, now: Timestamp) -> Result<Self, Violations> {
+    pub fn from_json<'j>(value: impl Into<Json<'j>>, now: Timestamp) -> Result<Self, Violations> {
+        let value = value.into();
         check_size(&value, "event")?;
         Fields::read(value, |fields| read_event(fields, now))
     }
@@ -39,7 +40,7 @@ impl Event {
 ///
 /// # Errors
 /// A violation of `field`.
-fn check_size(value: &Value, field: &str) -> Result<(), Violations> {
+fn check_size(value: &Json<'_>, field: &str) -> Result<(), Violations> {
     match json::has_at_most(value, limits::EVENT_CHARS_MAX) {
         true => Ok(()),
         false => {
@@ -54,7 +55,7 @@ fn check_size(value: &Value, field: &str) -> Result<(), Violations> {
 ///
 /// # Errors
 /// Violations of `field`, or below it.
-pub fn check_free_form(value: &Value, field: &str) -> Result<(), Violations> {
+pub fn check_free_form(value: &Json<'_>, field: &str) -> Result<(), Violations> {
     check_size(value, field)?;
     let mut found = Vec::new();
     check_value(&mut Fields::noting(&mut found), field, value, 1);
@@ -67,17 +68,17 @@ fn read_event(fields: &mut Fields<'_>, now: Timestamp) -> Option<Event> {
     let tenant_id = fields.required_text("tenant_id", 1, limits::ID_CHARS_MAX);
     let actor = fields
         .required_object("actor")
-        .map(|object| read_actor(fields.nested("actor", object)));
+        .map(|members| read_actor(fields.nested("actor", members)));
     let target = fields
         .optional_object("target")
-        .map(|object| read_target(fields.nested("target", object)));
+        .map(|members| read_target(fields.nested("target", members)));
     let context = fields
         .optional_object("context")
-        .map(|object| read_context(fields.nested("context", object)));
-    let metadata = fields.optional_object("metadata");
-    if let Some(metadata) = &metadata {
-        check_entries(fields, "metadata", metadata, 2);
-    }
+        .map(|members| read_context(fields.nested("context", members)));
+    let metadata = fields.optional_object("metadata").map(|members| {
+        check_members(fields, "metadata", &members, 2);
+        json::to_map(members)
+    });
     let changes = fields
         .optional_array("changes")
         .map(|items| read_changes(items, fields));
@@ -142,7 +143,7 @@ fn read_context(mut fields: Fields<'_>) -> Context {
     context
 }
 
-fn read_changes(items: Vec<Value>, fields: &mut Fields<'_>) -> Vec<Change> {
+fn read_changes(items: Vec<Json<'_>>, fields: &mut Fields<'_>) -> Vec<Change> {
     if items.len() > limits::CHANGES_ITEMS_MAX {
         let message = format!(
             "must have at most {} items, has {}",
@@ -155,10 +156,10 @@ fn read_changes(items: Vec<Value>, fields: &mut Fields<'_>) -> Vec<Change> {
     let mut changes = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         let path = format!("changes[{index}]");
-        let Some(object) = fields.as_object(&path, item) else {
+        let Some(members) = fields.as_object(&path, item) else {
             continue;
         };
-        let mut item = fields.nested(&path, object);
+        let mut item = fields.nested(&path, members);
         let field = item.required_text("field", 1, limits::NAME_CHARS_MAX);
         let before = read_free_form(&mut item, "before");
         let after = read_free_form(&mut item, "after");
@@ -175,36 +176,36 @@ fn read_free_form(fields: &mut Fields<'_>, name: &str) -> Option<Value> {
     let value = fields.optional(name)?;
     let path = fields.path(name);
     check_value(fields, &path, &value, 4);
-    Some(value)
+    Some(value.into())
 }
 
 /// Checks free-form JSON that stands `level` levels deep: nesting, and NUL in texts and keys.
-fn check_value(fields: &mut Fields<'_>, path: &str, value: &Value, level: usize) {
+fn check_value(fields: &mut Fields<'_>, path: &str, value: &Json<'_>, level: usize) {
     match value {
-        Value::String(text) if text.contains('\0') => {
+        Json::String(text) if text.contains('\0') => {
             fields.note(Violation::new(path, "must not contain a NUL character"));
         }
-        Value::Array(_) | Value::Object(_) if level > limits::DEPTH_LEVELS_MAX => {
+        Json::Array(_) | Json::Object(_) if level > limits::DEPTH_LEVELS_MAX => {
             let message = format!(
                 "must not be nested more than {} levels deep",
                 limits::DEPTH_LEVELS_MAX
             );
             fields.note(Violation::new(path, message));
         }
-        Value::Array(items) => {
+        Json::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 if needs_check(item) && !fields.is_full() {
                     check_value(fields, &format!("{path}[{index}]"), item, level + 1);
                 }
             }
         }
-        Value::Object(object) => check_entries(fields, path, object, level),
+        Json::Object(members) => check_members(fields, path, members, level),
         _ => {}
     }
 }
 
-fn check_entries(fields: &mut Fields<'_>, path: &str, object: &Map<String, Value>, level: usize) {
-    for (key, value) in object {
+fn check_members(fields: &mut Fields<'_>, path: &str, members: &Members<'_>, level: usize) {
+    for (key, value) in members {
         if fields.is_full() {
             return;
         }
@@ -222,10 +223,10 @@ fn check_entries(fields: &mut Fields<'_>, path: &str, object: &Map<String, Value
 }
 
 /// Whether the value can be wrong at all; spares the path of every clean leaf.
-fn needs_check(value: &Value) -> bool {
+fn needs_check(value: &Json<'_>) -> bool {
     match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(_) | Value::Object(_) => true,
+        Json::String(text) => text.contains('\0'),
+        Json::Array(_) | Json::Object(_) => true,
         _ => false,
     }
 }

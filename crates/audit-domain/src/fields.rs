@@ -1,7 +1,8 @@
 //! Reading JSON objects field by field, noting everything that is wrong with them.
 
+use crate::json::{Json, Members};
 use crate::{Violation, Violations};
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -12,15 +13,15 @@ use std::str::FromStr;
 /// named at once.
 pub struct Fields<'a> {
     prefix: String,
-    object: Map<String, Value>,
+    members: Members<'a>,
     found: &'a mut Vec<Violation>,
 }
 
 impl<'a> Fields<'a> {
-    fn new(prefix: String, object: Map<String, Value>, found: &'a mut Vec<Violation>) -> Self {
+    fn new(prefix: String, members: Members<'a>, found: &'a mut Vec<Violation>) -> Self {
         Self {
             prefix,
-            object,
+            members,
             found,
         }
     }
@@ -29,11 +30,14 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Every field that is missing, unknown or not as it must be.
-    pub fn read<T>(value: Value, read: impl FnOnce(&mut Fields<'_>) -> Option<T>) -> Result<T, Violations> {
+    pub fn read<'j, T>(
+        value: impl Into<Json<'j>>,
+        read: impl FnOnce(&mut Fields<'_>) -> Option<T>,
+    ) -> Result<T, Violations> {
         let mut found = Vec::new();
-        let outcome = match value {
-            Value::Object(object) => {
-                let mut fields = Fields::new(String::new(), object, &mut found);
+        let outcome = match value.into() {
+            Json::Object(members) => {
+                let mut fields = Fields::new(String::new(), members, &mut found);
                 let outcome = read(&mut fields);
                 fields.refuse_the_rest();
                 outcome
@@ -41,7 +45,7 @@ impl<'a> Fields<'a> {
             other => {
                 found.push(Violation::new(
                     "event",
-                    format_args!("Expected object, received {}", type_name(&other)),
+                    format_args!("Expected object, received {}", other.type_name()),
                 ));
                 None
             }
@@ -52,12 +56,12 @@ impl<'a> Fields<'a> {
 
     /// Only a place where violations are noted.
     pub(crate) fn noting(found: &'a mut Vec<Violation>) -> Self {
-        Self::new(String::new(), Map::new(), found)
+        Self::new(String::new(), Members::new(), found)
     }
 
     /// The fields of an object within this one.
-    pub fn nested(&mut self, name: &str, object: Map<String, Value>) -> Fields<'_> {
-        Fields::new(self.path(name), object, self.found)
+    pub fn nested<'b>(&'b mut self, name: &str, members: Members<'b>) -> Fields<'b> {
+        Fields::new(self.path(name), members, self.found)
     }
 
     /// The full path of one of this object's fields.
@@ -79,8 +83,8 @@ impl<'a> Fields<'a> {
     }
 
     /// A field of any type.
-    pub fn required(&mut self, name: &str) -> Option<Value> {
-        match self.object.remove(name) {
+    pub fn required(&mut self, name: &str) -> Option<Json<'a>> {
+        match self.optional(name) {
             Some(value) => Some(value),
             None => self.violate(name, "Required"),
         }
@@ -90,27 +94,30 @@ impl<'a> Fields<'a> {
     pub fn required_text(&mut self, name: &str, chars_min: usize, chars_max: usize) -> Option<String> {
         let value = self.required(name)?;
         self.as_text(name, value, chars_min, chars_max)
+            .map(Cow::into_owned)
     }
 
     /// A text of `chars_min` to `chars_max` characters, if there is one.
     pub fn optional_text(&mut self, name: &str, chars_min: usize, chars_max: usize) -> Option<String> {
-        let value = self.object.remove(name)?;
+        let value = self.optional(name)?;
         self.as_text(name, value, chars_min, chars_max)
+            .map(Cow::into_owned)
     }
 
     /// A text that stands for a value.
     pub fn required_parsed<T: FromStr<Err: Display>>(&mut self, name: &str) -> Option<T> {
-        let text = self.required_text(name, 0, usize::MAX)?;
-        match text.parse() {
-            Ok(parsed) => Some(parsed),
-            Err(error) => self.violate(name, error),
-        }
+        let value = self.required(name)?;
+        self.as_parsed(name, value)
     }
 
     /// A text that stands for a value, if there is one.
     pub fn optional_parsed<T: FromStr<Err: Display>>(&mut self, name: &str) -> Option<T> {
-        let text = self.optional_text(name, 0, usize::MAX)?;
-        match text.parse() {
+        let value = self.optional(name)?;
+        self.as_parsed(name, value)
+    }
+
+    fn as_parsed<T: FromStr<Err: Display>>(&mut self, name: &str, value: Json<'_>) -> Option<T> {
+        match self.as_text(name, value, 0, usize::MAX)?.parse() {
             Ok(parsed) => Some(parsed),
             Err(error) => self.violate(name, error),
         }
@@ -118,11 +125,11 @@ impl<'a> Fields<'a> {
 
     /// `true` or `false`, if there is one.
     pub fn optional_bool(&mut self, name: &str) -> Option<bool> {
-        match self.object.remove(name)? {
-            Value::Bool(value) => Some(value),
+        match self.optional(name)? {
+            Json::Bool(value) => Some(value),
             other => self.violate(
                 name,
-                format_args!("Expected boolean, received {}", type_name(&other)),
+                format_args!("Expected boolean, received {}", other.type_name()),
             ),
         }
     }
@@ -146,11 +153,11 @@ impl<'a> Fields<'a> {
 
     /// A whole number within `range`, if there is one.
     pub fn optional_integer(&mut self, name: &str, range: RangeInclusive<i64>) -> Option<i64> {
-        let value = self.object.remove(name)?;
-        let Value::Number(number) = &value else {
+        let value = self.optional(name)?;
+        let Json::Number(number) = &value else {
             return self.violate(
                 name,
-                format_args!("Expected number, received {}", type_name(&value)),
+                format_args!("Expected number, received {}", value.type_name()),
             );
         };
         match number.as_i64().filter(|number| range.contains(number)) {
@@ -175,37 +182,32 @@ impl<'a> Fields<'a> {
         }
         let mut read = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {
-            let path = format!("{name}[{index}]");
-            let Some(text) = self.as_text(&path, item, 0, usize::MAX) else {
-                continue;
-            };
-            match text.parse() {
-                Ok(item) => read.push(item),
-                Err(error) => {
-                    self.violate::<()>(&path, error);
-                }
-            }
+            read.extend(self.as_parsed(&format!("{name}[{index}]"), item));
         }
         Some(read)
     }
 
     /// Whether the field is there and has not been taken.
     pub fn has(&self, name: &str) -> bool {
-        self.object.contains_key(name)
+        self.members.iter().any(|(key, _)| key == name)
     }
 
     /// Whether the field is there and `null`; takes it if so.
     pub fn take_null(&mut self, name: &str) -> bool {
-        let is_null = self.object.get(name).is_some_and(Value::is_null);
-        if is_null {
-            self.object.remove(name);
+        let is_null = |(key, value): &(_, _)| key == name && matches!(value, Json::Null);
+        match self.members.iter().position(is_null) {
+            Some(index) => {
+                self.members.swap_remove(index);
+                true
+            }
+            None => false,
         }
-        is_null
     }
 
     /// A value of any type, if there is one.
-    pub fn optional(&mut self, name: &str) -> Option<Value> {
-        self.object.remove(name)
+    pub fn optional(&mut self, name: &str) -> Option<Json<'a>> {
+        let index = self.members.iter().position(|(key, _)| key == name)?;
+        Some(self.members.swap_remove(index).1)
     }
 
     /// Notes a violation whose full path is known.
@@ -221,33 +223,39 @@ impl<'a> Fields<'a> {
     }
 
     /// An object.
-    pub fn required_object(&mut self, name: &str) -> Option<Map<String, Value>> {
+    pub fn required_object(&mut self, name: &str) -> Option<Members<'a>> {
         let value = self.required(name)?;
         self.as_object(name, value)
     }
 
     /// An object, if there is one.
-    pub fn optional_object(&mut self, name: &str) -> Option<Map<String, Value>> {
-        let value = self.object.remove(name)?;
+    pub fn optional_object(&mut self, name: &str) -> Option<Members<'a>> {
+        let value = self.optional(name)?;
         self.as_object(name, value)
     }
 
     /// An array, if there is one.
-    pub fn optional_array(&mut self, name: &str) -> Option<Vec<Value>> {
-        match self.object.remove(name)? {
-            Value::Array(items) => Some(items),
+    pub fn optional_array(&mut self, name: &str) -> Option<Vec<Json<'a>>> {
+        match self.optional(name)? {
+            Json::Array(items) => Some(items),
             other => self.violate(
                 name,
-                format_args!("Expected array, received {}", type_name(&other)),
+                format_args!("Expected array, received {}", other.type_name()),
             ),
         }
     }
 
-    fn as_text(&mut self, name: &str, value: Value, chars_min: usize, chars_max: usize) -> Option<String> {
-        let Value::String(text) = value else {
+    fn as_text<'j>(
+        &mut self,
+        name: &str,
+        value: Json<'j>,
+        chars_min: usize,
+        chars_max: usize,
+    ) -> Option<Cow<'j, str>> {
+        let Json::String(text) = value else {
             return self.violate(
                 name,
-                format_args!("Expected string, received {}", type_name(&value)),
+                format_args!("Expected string, received {}", value.type_name()),
             );
         };
         if text.contains('\0') {
@@ -264,32 +272,22 @@ impl<'a> Fields<'a> {
     }
 
     /// `value` as an object.
-    pub fn as_object(&mut self, name: &str, value: Value) -> Option<Map<String, Value>> {
+    pub fn as_object<'j>(&mut self, name: &str, value: Json<'j>) -> Option<Members<'j>> {
         match value {
-            Value::Object(object) => Some(object),
+            Json::Object(members) => Some(members),
             other => self.violate(
                 name,
-                format_args!("Expected object, received {}", type_name(&other)),
+                format_args!("Expected object, received {}", other.type_name()),
             ),
         }
     }
 
     /// What nobody has read is not part of the interface.
     pub fn refuse_the_rest(mut self) {
-        for name in std::mem::take(&mut self.object).keys() {
-            self.violate::<()>(name, "Unrecognized field");
+        let mut rest = std::mem::take(&mut self.members);
+        rest.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        for (name, _) in rest {
+            self.violate::<()>(&name, "Unrecognized field");
         }
-    }
-}
-
-/// The JSON name of the value's type, for messages.
-pub fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

@@ -5,8 +5,83 @@
 
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt;
+
+/// A JSON value. Keys and texts without escapes are those of the bytes it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Json<'a> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// Any number, with all its digits.
+    Number(Number),
+    /// A text.
+    String(Cow<'a, str>),
+    /// An array.
+    Array(Vec<Json<'a>>),
+    /// An object. In one that was read no key stands twice.
+    Object(Members<'a>),
+}
+
+/// The members of an object, as they came.
+pub type Members<'a> = Vec<(Cow<'a, str>, Json<'a>)>;
+
+impl Json<'_> {
+    /// The name of the value's type, for messages.
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "boolean",
+            Self::Number(_) => "number",
+            Self::String(_) => "string",
+            Self::Array(_) => "array",
+            Self::Object(_) => "object",
+        }
+    }
+}
+
+impl From<Value> for Json<'_> {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Bool(value),
+            Value::Number(number) => Self::Number(number),
+            Value::String(text) => Self::String(text.into()),
+            Value::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
+            Value::Object(object) => {
+                let members = object.into_iter();
+                Self::Object(members.map(|(key, value)| (key.into(), value.into())).collect())
+            }
+        }
+    }
+}
+
+impl From<Json<'_>> for Value {
+    fn from(json: Json<'_>) -> Self {
+        match json {
+            Json::Null => Self::Null,
+            Json::Bool(value) => Self::Bool(value),
+            Json::Number(number) => Self::Number(number),
+            Json::String(text) => Self::String(text.into_owned()),
+            Json::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
+            Json::Object(members) => Self::Object(to_map(members)),
+        }
+    }
+}
+
+/// The members by key.
+#[must_use]
+pub fn to_map(members: Members<'_>) -> Map<String, Value> {
+    let members = members.into_iter();
+    members
+        .map(|(key, value)| (key.into_owned(), value.into()))
+        .collect()
+}
 
 /// The bytes are not JSON that can be kept as it was sent.
 #[derive(Debug, thiserror::Error)]
@@ -42,13 +117,14 @@ const NUMBER_KEY: &str = "$serde_json::private::Number";
 ///
 /// # Errors
 /// [`JsonError`] when the text is not JSON, an object names a key twice, or a number cannot be kept exactly.
-pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
+pub fn parse(bytes: &[u8]) -> Result<Json<'_>, JsonError> {
     let numbers = Cell::new(0);
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = Exact { numbers: &numbers }
-        .deserialize(&mut deserializer)
-        .map_err(JsonError::Syntax)?;
-    deserializer.end().map_err(JsonError::Syntax)?;
+    let value = match std::str::from_utf8(bytes) {
+        Ok(text) => read(serde_json::Deserializer::from_str(text), &numbers),
+        // Says where it is no UTF-8, or what is wrong before that.
+        Err(_) => read(serde_json::Deserializer::from_slice(bytes), &numbers),
+    };
+    let value = value.map_err(JsonError::Syntax)?;
     // An object that pretends to be a number makes more numbers than there are literals.
     if numbers.get() > 0 && check_numbers(bytes)? != numbers.get() {
         return Err(JsonError::ReservedKey);
@@ -56,20 +132,29 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     Ok(value)
 }
 
+fn read<'a, R: serde_json::de::Read<'a>>(
+    mut deserializer: serde_json::Deserializer<R>,
+    numbers: &Cell<usize>,
+) -> serde_json::Result<Json<'a>> {
+    let value = Exact { numbers }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
 /// Whether a value has at most so many characters as compact JSON.
-pub fn has_at_most(value: &Value, chars_max: usize) -> bool {
+pub(crate) fn has_at_most(value: &Json<'_>, chars_max: usize) -> bool {
     /// What is left of `chars_max` if every byte of every text needed the longest escape, which need not be looked at.
-    fn left(value: &Value, left_before: usize) -> Option<usize> {
+    fn left(value: &Json<'_>, left_before: usize) -> Option<usize> {
         const ESCAPE_CHARS: usize = "\\u0000".len();
         let text_chars = |text: &str| 3 + ESCAPE_CHARS * text.len();
         match value {
-            Value::Null | Value::Bool(_) => left_before.checked_sub(6),
-            Value::Number(number) => left_before.checked_sub(number.as_str().len() + 1),
-            Value::String(text) => left_before.checked_sub(text_chars(text)),
-            Value::Array(items) => items
+            Json::Null | Json::Bool(_) => left_before.checked_sub(6),
+            Json::Number(number) => left_before.checked_sub(number.as_str().len() + 1),
+            Json::String(text) => left_before.checked_sub(text_chars(text)),
+            Json::Array(items) => items
                 .iter()
                 .try_fold(left_before.checked_sub(3)?, |before, item| left(item, before)),
-            Value::Object(object) => object
+            Json::Object(members) => members
                 .iter()
                 .try_fold(left_before.checked_sub(3)?, |before, (key, value)| {
                     left(value, before.checked_sub(text_chars(key) + 1)?)
@@ -80,7 +165,7 @@ pub fn has_at_most(value: &Value, chars_max: usize) -> bool {
 }
 
 /// The number of characters of a value as compact JSON, or `None` when there are more than `chars_max`.
-pub fn compact_chars_up_to(value: &Value, chars_max: usize) -> Option<usize> {
+fn compact_chars_up_to(value: &Json<'_>, chars_max: usize) -> Option<usize> {
     fn text_chars(text: &str) -> usize {
         let escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1F);
         let continued = |byte: &u8| byte & 0xC0 == 0x80;
@@ -101,20 +186,20 @@ pub fn compact_chars_up_to(value: &Value, chars_max: usize) -> Option<usize> {
         }
     }
 
-    fn count(value: &Value, left: usize) -> Option<usize> {
+    fn count(value: &Json<'_>, left: usize) -> Option<usize> {
         let commas = |items: usize| items.saturating_sub(1);
         match value {
-            Value::Null | Value::Bool(true) => left.checked_sub(4),
-            Value::Bool(false) => left.checked_sub(5),
-            Value::Number(number) => left.checked_sub(number.as_str().len()),
-            Value::String(text) => left.checked_sub(text_chars(text)),
-            Value::Array(items) => items
+            Json::Null | Json::Bool(true) => left.checked_sub(4),
+            Json::Bool(false) => left.checked_sub(5),
+            Json::Number(number) => left.checked_sub(number.as_str().len()),
+            Json::String(text) => left.checked_sub(text_chars(text)),
+            Json::Array(items) => items
                 .iter()
                 .try_fold(left.checked_sub(2 + commas(items.len()))?, |left, item| {
                     count(item, left)
                 }),
-            Value::Object(object) => object.iter().try_fold(
-                left.checked_sub(2 + commas(object.len()))?,
+            Json::Object(members) => members.iter().try_fold(
+                left.checked_sub(2 + commas(members.len()))?,
                 |left, (key, value)| count(value, left.checked_sub(text_chars(key) + 1)?),
             ),
         }
@@ -123,81 +208,135 @@ pub fn compact_chars_up_to(value: &Value, chars_max: usize) -> Option<usize> {
     count(value, chars_max).map(|left| chars_max - left)
 }
 
-/// Builds a [`Value`], refusing repeated keys and counting the numbers.
+/// Builds a [`Json`], refusing repeated keys and counting the numbers.
 #[derive(Clone, Copy)]
-struct Exact<'a> {
-    numbers: &'a Cell<usize>,
+struct Exact<'n> {
+    numbers: &'n Cell<usize>,
+}
+
+impl Exact<'_> {
+    fn count(self) {
+        self.numbers.set(self.numbers.get() + 1);
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Exact<'_> {
-    type Value = Value;
+    type Value = Json<'de>;
 
-    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Json<'de>, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Exact<'_> {
-    type Value = Value;
+    type Value = Json<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_unit<E>(self) -> Result<Json<'de>, E> {
+        Ok(Json::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<Json<'de>, E> {
+        Ok(Json::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        self.numbers.set(self.numbers.get() + 1);
-        Ok(Value::Number(value.into()))
+    fn visit_i64<E>(self, value: i64) -> Result<Json<'de>, E> {
+        self.count();
+        Ok(Json::Number(value.into()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        self.numbers.set(self.numbers.get() + 1);
-        Ok(Value::Number(value.into()))
+    fn visit_u64<E>(self, value: u64) -> Result<Json<'de>, E> {
+        self.count();
+        Ok(Json::Number(value.into()))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Json<'de>, E> {
+        Ok(Json::String(Cow::Borrowed(value)))
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
+    fn visit_str<E>(self, value: &str) -> Result<Json<'de>, E> {
+        Ok(Json::String(Cow::Owned(value.to_owned())))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = access.next_element_seed(self)? {
             items.push(item);
         }
-        Ok(Value::Array(items))
+        Ok(Json::Array(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some(key) = access.next_key::<String>()? {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
+        let mut members = Members::new();
+        let mut keys = Keys::default();
+        while let Some(key) = access.next_key_seed(Key)? {
             if key == NUMBER_KEY {
                 let literal: String = access.next_value()?;
-                self.numbers.set(self.numbers.get() + 1);
+                self.count();
                 return literal
                     .parse::<Number>()
-                    .map(Value::Number)
+                    .map(Json::Number)
                     .map_err(de::Error::custom);
             }
-            if object.contains_key(&key) {
+            if !keys.insert(&members, &key) {
                 return Err(de::Error::custom(format_args!(
                     "the key {key:?} stands twice in one object"
                 )));
             }
             let value = access.next_value_seed(self)?;
-            object.insert(key, value);
+            members.push((key, value));
         }
-        Ok(Value::Object(object))
+        Ok(Json::Object(members))
+    }
+}
+
+/// Reads a key as it stands in the bytes, if it has no escapes.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(value.to_owned()))
+    }
+}
+
+/// Which keys an object has: of a few the members themselves are looked through.
+#[derive(Default)]
+struct Keys(HashSet<String>);
+
+impl Keys {
+    /// Members of an object that are looked through one by one, at most.
+    const FEW: usize = 16;
+
+    /// Whether the key is new, given the members before it.
+    fn insert(&mut self, members: &[(Cow<'_, str>, Json<'_>)], key: &str) -> bool {
+        if members.len() < Self::FEW {
+            return members.iter().all(|(other, _)| other != key);
+        }
+        if self.0.is_empty() {
+            self.0 = members.iter().map(|(key, _)| key.to_string()).collect();
+        }
+        self.0.insert(key.to_owned())
     }
 }
 
@@ -272,13 +411,34 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    fn value(text: &str) -> Value {
+        parse(text.as_bytes()).unwrap().into()
+    }
+
     #[test]
     fn ordinary_json_is_read_as_serde_json_reads_it() {
         let text = r#"{"a":[1,-2,3.5,true,null,"x\u00e9\ud83d\ude00"],"b":{"c":18446744073709551615}}"#;
-        assert_eq!(
-            parse(text.as_bytes()).unwrap(),
-            serde_json::from_str::<Value>(text).unwrap()
-        );
+        assert_eq!(value(text), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(parse(text.as_bytes()).unwrap(), Json::from(value(text)));
+    }
+
+    #[test]
+    fn what_has_no_escapes_is_not_copied() {
+        let members = match parse(br#"{"a":"b","\u0061b":"\n"}"#).unwrap() {
+            Json::Object(members) => members,
+            other => panic!("{other:?}"),
+        };
+        let is_borrowed = |text: &Cow<'_, str>| matches!(text, Cow::Borrowed(_));
+        let borrowed: Vec<_> = members
+            .iter()
+            .map(|(key, value)| {
+                (
+                    is_borrowed(key),
+                    matches!(value, Json::String(text) if is_borrowed(text)),
+                )
+            })
+            .collect();
+        assert_eq!(borrowed, [(true, true), (false, false)]);
     }
 
     #[test]
@@ -289,6 +449,18 @@ mod tests {
             parse(br#"{"a":1,"\u0061":1}"#).is_err(),
             "also when one is escaped"
         );
+        for keys in 2..40 {
+            let names: Vec<String> = (0..keys).map(|key| format!("\"k{key}\":1")).collect();
+            assert!(parse(format!("{{{}}}", names.join(",")).as_bytes()).is_ok());
+            for repeated in [0, keys / 2, keys - 1] {
+                let text = format!("{{{},{}}}", names.join(","), names[repeated]);
+                let error = parse(text.as_bytes()).unwrap_err().to_string();
+                assert!(
+                    error.contains(&format!("\"k{repeated}\" stands twice")),
+                    "{error}"
+                );
+            }
+        }
     }
 
     #[test]
@@ -319,14 +491,16 @@ mod tests {
     fn characters_are_counted_as_compact_json_has_them() {
         let value = json!({"a\"é": ["\u{1f600}\n\u{1}", null, true, false, 12.5, {}], "b": []});
         let chars = value.to_string().chars().count();
+        let value = Json::from(value);
         assert_eq!(compact_chars_up_to(&value, chars), Some(chars));
         assert_eq!(compact_chars_up_to(&value, chars - 1), None);
         assert!(has_at_most(&value, chars) && !has_at_most(&value, chars - 1));
         for longest in ["\u{1}".repeat(9), "a".repeat(9)] {
             let value = json!([longest, null, { "": false }, 1]);
             let chars = value.to_string().chars().count();
+            let value = Json::from(value);
             let smallest = (0..200).find(|chars_max| has_at_most(&value, *chars_max));
-            assert_eq!(smallest, Some(chars), "{value}");
+            assert_eq!(smallest, Some(chars), "{value:?}");
         }
     }
 
@@ -348,7 +522,7 @@ mod tests {
             "-9223372036854775809",
             &"9".repeat(308),
         ] {
-            assert_eq!(parse(text.as_bytes()).unwrap().to_string(), text);
+            assert_eq!(value(text).to_string(), text);
         }
     }
 
@@ -369,7 +543,7 @@ mod tests {
     #[test]
     fn digits_inside_strings_are_not_numbers() {
         let text = r#"{"a":0.5,"b":"1e400 \" 123456789012345678901234567890"}"#;
-        assert_eq!(parse(text.as_bytes()).unwrap()["a"], json!(0.5));
+        assert_eq!(value(text)["a"], json!(0.5));
     }
 
     #[test]
@@ -396,9 +570,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_double_is_kept(value in proptest::num::f64::NORMAL) {
-            let text = format!("[{}]", serde_json::to_string(&value).unwrap());
-            prop_assert_eq!(parse(text.as_bytes()).unwrap()[0].as_f64(), Some(value));
+        fn any_double_is_kept(double in proptest::num::f64::NORMAL) {
+            let text = format!("[{}]", serde_json::to_string(&double).unwrap());
+            prop_assert_eq!(value(&text)[0].as_f64(), Some(double));
         }
     }
 }

@@ -50,7 +50,7 @@ pub use envelope::{Envelope, EnvelopeError};
 pub use event::{Action, ActionError, Actor, ActorType, Category, Change, Context, Event, Target};
 pub use event_reader::{check_free_form, limits};
 pub use facets::Facets;
-pub use fields::{Fields, type_name};
+pub use fields::Fields;
 pub use filter::{ActionFilter, EventFilter, PageLimit};
 pub use glob::{ActionGlob, ActionGlobError};
 pub use ids::{ClaimToken, EventId, IdError, KeyId, OrganizationId, ProjectId, RuleId};

@@ -9,9 +9,10 @@ use actix_web::dev::Payload;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use audit_app::Selection;
-use audit_domain::{Environment, Fields, ProjectId, Violation, Violations, json};
+use audit_domain::json::{self, Json};
+use audit_domain::{Environment, Fields, ProjectId, Violation, Violations};
 use schemars::JsonSchema;
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
 use std::marker::PhantomData;
@@ -83,7 +84,7 @@ impl<T: Fielded> JsonBody<T> {
     pub(crate) fn read(self) -> Result<T::Read, ApiError> {
         let bytes = self.bytes()?;
         let value = json::parse(&bytes).map_err(|error| Violations::one("body", error))?;
-        if !value.is_object() {
+        if !matches!(value, Json::Object(_)) {
             return Err(Violations::one("body", "must be a JSON object").into());
         }
         Ok(Fields::read(value, T::read)?)
@@ -126,16 +127,18 @@ impl Asked {
     fn read<T>(&self, read: impl FnOnce(Option<&str>, &mut Fields<'_>) -> Option<T>) -> Result<T, ApiError> {
         let pairs = web::Query::<Vec<(String, String)>>::from_query(&self.query)
             .map_err(|error| Violations::one("query", error))?;
-        let mut parameters = Map::new();
+        let mut parameters = BTreeMap::new();
         let mut twice = Vec::new();
         for (name, value) in pairs.into_inner() {
-            if parameters.insert(name.clone(), Value::String(value)).is_some() {
+            if parameters.insert(name.clone(), value).is_some() {
                 twice.push(Violation::new(name, "must be given once"));
             }
         }
         Violations::check(twice)?;
         let project = self.project.as_deref();
-        Ok(Fields::read(Value::Object(parameters), |fields| {
+        let parameters = parameters.into_iter();
+        let members = parameters.map(|(name, value)| (name.into(), Json::String(value.into())));
+        Ok(Fields::read(Json::Object(members.collect()), |fields| {
             read(project, fields)
         })?)
     }

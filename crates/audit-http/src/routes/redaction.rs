@@ -11,7 +11,7 @@ use audit_app::{
     RedactionTrial, RuleSubject,
 };
 use audit_auth::Principal;
-use audit_domain::{Fields, Name};
+use audit_domain::{Fields, Name, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -277,7 +277,7 @@ impl Fielded for TrialInput {
     type Read = Map<String, Value>;
 
     fn read(fields: &mut Fields<'_>) -> Option<Map<String, Value>> {
-        fields.required_object("event")
+        fields.required_object("event").map(json::to_map)
     }
 }
 
