@@ -69,10 +69,7 @@ impl ServiceOptions {
                 .hash_key
                 .as_ref()
                 .map(|key| HashKey::new(key.clone().into_bytes())),
-            digest_key: self
-                .hash_key
-                .as_ref()
-                .map(|key| DigestKey::new(key.clone().into_bytes())),
+            digest_key: self.hash_key.as_ref().map(DigestKey::new),
             daily_events_max_free: limit(self.daily_limit_free),
             daily_events_max_pro: limit(self.daily_limit_pro),
             daily_events_max_enterprise: limit(self.daily_limit_enterprise),

@@ -2,12 +2,12 @@
 
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
-use crate::redact_event::redact_event;
+use crate::redact_event::redact_and_record;
 use crate::service::{AuditLog, Selection, environment_of, ledger_of, principal_of};
 use crate::watch::watches;
 use audit_auth::{Credential, Principal};
 use audit_domain::json::{self, Json};
-use audit_domain::{Environment, Event, EventId, ProjectId, Record, Stamp, Timestamp, Violation, Violations};
+use audit_domain::{Environment, Event, EventId, ProjectId, Stamp, Timestamp, Violation, Violations};
 use audit_store::{Appended, Destination, NewEvent, Rows, StoreError};
 use std::sync::Arc;
 
@@ -235,13 +235,9 @@ impl AuditLog {
     }
 
     fn prepare_event(&self, sender: &Sender, mut event: Event, stamp: Stamp) -> (NewEvent, usize) {
-        let key = event.idempotency_key.clone();
-        let digest = key
-            .as_ref()
-            .map(|_| event.sent_digest(self.settings.digest_key.as_ref()));
-        let report = redact_event(&sender.project.engine, &mut event);
-        let record = Record::new(&event, report.was_redacted(), stamp);
-        let idempotency = key.as_deref().zip(digest);
+        let (engine, digest_key) = (&sender.project.engine, self.settings.digest_key.as_ref());
+        let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
+        let idempotency = event.idempotency_key.as_deref().zip(digest);
         let watches = watches(&sender.project.alert_rules, &event, stamp.received_at);
         let new = NewEvent::new(&sender.destination, record, &event.facets(), idempotency).watched(watches);
         (new, report.fields().len())

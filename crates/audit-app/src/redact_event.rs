@@ -1,11 +1,27 @@
 //! Redaction of a typed event: which of its fields are texts, which are identifiers, and which are free-form.
 
-use audit_domain::Event;
+use audit_domain::{DigestKey, Event, Record, SentDigest, Stamp};
 use audit_redact::{Engine, Report, Session};
 use serde_json::Value;
 
+/// Redacts an event in place and makes the record of it; with the digest of it as it was sent, if it has an idempotency key.
+pub(crate) fn redact_and_record(
+    engine: &Engine,
+    digest_key: Option<&DigestKey>,
+    event: &mut Event,
+    stamp: Stamp,
+) -> (Record, Option<SentDigest>, Report) {
+    let sent = event.idempotency_key.is_some().then(|| event.to_text());
+    let digest = sent.as_ref().map(|sent| sent.digest(digest_key));
+    let report = redact_event(engine, event);
+    let unchanged = sent.filter(|_| !report.was_redacted());
+    let text = unchanged.unwrap_or_else(|| event.to_text());
+    let record = Record::of_text(event, &text, report.was_redacted(), stamp);
+    (record, digest, report)
+}
+
 /// Redacts an event in place: every text that is not structure.
-pub(crate) fn redact_event(engine: &Engine, event: &mut Event) -> Report {
+fn redact_event(engine: &Engine, event: &mut Event) -> Report {
     let mut session = engine.session();
     session.identifier(&["actor", "id"], &mut event.actor.id);
     redact_optional(&mut session, &["actor", "name"], &mut event.actor.name);
@@ -51,11 +67,37 @@ fn redact_optional(session: &mut Session<'_>, path: &[&str], text: &mut Option<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use audit_domain::Timestamp;
+    use audit_domain::{EventId, Timestamp};
     use audit_redact::Shape;
     use serde_json::json;
 
     const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+
+    #[test]
+    fn a_record_is_of_the_redacted_event_and_the_digest_of_the_sent_one() {
+        let stamp = Stamp {
+            id: EventId::new(NOW, [7; 10]),
+            received_at: NOW,
+        };
+        for name in ["Jane", "Jane jane@example.com"] {
+            for key in [None, Some("jane@example.com")] {
+                let mut sent = json!({
+                    "action": "user.created", "category": "mutation", "tenant_id": "acme",
+                    "actor": {"id": "u1", "type": "user", "name": name},
+                });
+                if let Some(key) = key {
+                    sent["idempotency_key"] = json!(key);
+                }
+                let sent = Event::from_json(sent, NOW).unwrap();
+                let (engine, mut event) = (Engine::builtins(), sent.clone());
+                let (record, digest, report) = redact_and_record(&engine, None, &mut event, stamp);
+                assert_eq!(report.was_redacted(), name.contains('@'));
+                assert_eq!(event == sent, !name.contains('@'), "{event:?}");
+                assert_eq!(record, Record::new(&event, report.was_redacted(), stamp));
+                assert_eq!(digest, key.map(|_| sent.to_text().digest(None)));
+            }
+        }
+    }
 
     #[test]
     fn a_typed_event_is_redacted_as_its_json_is() {
@@ -72,7 +114,7 @@ mod tests {
         let report = redact_event(&engine, &mut typed);
         let mut value = event;
         let expected = engine.redact(&mut value, &Shape::audit_event());
-        let typed: Value = serde_json::from_str(&typed.canonical_as_sent()).unwrap();
+        let typed: Value = serde_json::from_str(typed.to_text().as_str()).unwrap();
         assert_eq!(typed, value);
         let sorted = |report: &Report| {
             let mut fields = report.fields().to_vec();

@@ -2,7 +2,7 @@
 
 use crate::error::{AppError, Result};
 use crate::ingest::{Ingested, Prepared, destination, read_events};
-use crate::redact_event::redact_event;
+use crate::redact_event::redact_and_record;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, Event, Record, Timestamp};
@@ -156,11 +156,8 @@ impl AuditLog {
         let engine = &self.stream_engine;
         let digest_key = self.settings.digest_key.as_ref();
         read_events(body, now, self.entropy.bytes(), |mut event: Event, stamp| {
-            let key = event.idempotency_key.clone();
-            let digest = key.as_ref().map(|_| event.sent_digest(digest_key));
-            let report = redact_event(engine, &mut event);
-            let record = Record::new(&event, report.was_redacted(), stamp);
-            let new = NewStreamEvent::new(record, key.as_deref().zip(digest));
+            let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
+            let new = NewStreamEvent::new(record, event.idempotency_key.as_deref().zip(digest));
             (new, report.fields().len())
         })
     }

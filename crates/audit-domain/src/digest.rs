@@ -34,20 +34,26 @@ impl fmt::Display for ContentHash {
 
 /// A key for [`SentDigest`], so that the digest cannot be used to guess what redaction removed.
 #[derive(Clone)]
-pub struct DigestKey(Vec<u8>);
+pub struct DigestKey {
+    /// With the key, and nothing else yet.
+    mac: Hmac<Sha256>,
+    name: [u8; SentDigest::KEY_NAME_BYTES],
+}
 
 impl DigestKey {
     /// Any number of secret bytes.
-    pub fn new(secret: impl Into<Vec<u8>>) -> Self {
-        Self(secret.into())
-    }
-
-    fn authenticate(&self, message: &[u8]) -> [u8; 32] {
+    pub fn new(secret: impl AsRef<[u8]>) -> Self {
         // HMAC takes keys of every length, so the error cannot happen; an empty key is then as good as any.
-        let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&self.0);
-        mac.map(|mac| mac.chain_update(message).finalize().into_bytes().into())
-            .unwrap_or_default()
+        let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(secret.as_ref())
+            .unwrap_or_else(|_| Hmac::new(&Default::default()));
+        let mut name = [0; SentDigest::KEY_NAME_BYTES];
+        name.copy_from_slice(&authenticate(&mac, b"name of the digest key")[..SentDigest::KEY_NAME_BYTES]);
+        Self { mac, name }
     }
+}
+
+fn authenticate(mac: &Hmac<Sha256>, message: &[u8]) -> [u8; 32] {
+    mac.clone().chain_update(message).finalize().into_bytes().into()
 }
 
 impl fmt::Debug for DigestKey {
@@ -77,15 +83,12 @@ impl SentDigest {
     const KEY_NAME_BYTES: usize = 4;
 
     pub(crate) fn of(canonical: &str, key: Option<&DigestKey>) -> Self {
-        let (name, digest): ([u8; 32], [u8; 32]) = match key {
-            Some(key) => (
-                key.authenticate(b"name of the digest key"),
-                key.authenticate(canonical.as_bytes()),
-            ),
-            None => ([0; 32], Sha256::digest(canonical.as_bytes()).into()),
+        let (name, digest) = match key {
+            Some(key) => (key.name, authenticate(&key.mac, canonical.as_bytes())),
+            None => (Default::default(), Sha256::digest(canonical.as_bytes()).into()),
         };
         let mut bytes = [0; Self::BYTES];
-        bytes[..Self::KEY_NAME_BYTES].copy_from_slice(&name[..Self::KEY_NAME_BYTES]);
+        bytes[..Self::KEY_NAME_BYTES].copy_from_slice(&name);
         bytes[Self::KEY_NAME_BYTES..].copy_from_slice(&digest[..Self::BYTES - Self::KEY_NAME_BYTES]);
         Self(bytes)
     }

@@ -96,10 +96,9 @@ impl Timestamp {
 /// `2026-01-15T10:30:00.000Z`: RFC 3339 in UTC with three digits of fraction, always 24 characters.
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000);
-        let (date, time) = time
-            .map(|time| (time.date(), time.time()))
-            .map_err(|_| fmt::Error)?;
+        let time = OffsetDateTime::from_unix_timestamp(self.as_seconds()).map_err(|_| fmt::Error)?;
+        let millis = self.as_millis().rem_euclid(1_000).unsigned_abs() as u32;
+        let (date, time) = (time.date(), time.time());
         let year = u32::try_from(date.year()).map_err(|_| fmt::Error)?;
         // Digit by digit: every event has two of them, and to interpret a format takes several times as long.
         let mut text = *b"0000-00-00T00:00:00.000Z";
@@ -110,7 +109,7 @@ impl fmt::Display for Timestamp {
             (11..13, u32::from(time.hour())),
             (14..16, u32::from(time.minute())),
             (17..19, u32::from(time.second())),
-            (20..23, u32::from(time.millisecond())),
+            (20..23, millis),
         ];
         for (place, mut number) in parts {
             for digit in text[place].iter_mut().rev() {

@@ -101,7 +101,7 @@ pub(crate) fn prepare(
     let key = event
         .idempotency_key
         .as_deref()
-        .map(|key| (key, event.sent_digest(None)));
+        .map(|key| (key, event.to_text().digest(None)));
     NewEvent::new(destination, record, &event.facets(), key)
 }
 

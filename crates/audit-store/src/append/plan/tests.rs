@@ -34,7 +34,7 @@ fn event(millis: i64, key: Option<&str>, content: &str) -> NewEvent {
         &destination(None),
         record,
         &event.facets(),
-        key.map(|key| (key, event.sent_digest(None))),
+        key.map(|key| (key, event.to_text().digest(None))),
     )
 }
 

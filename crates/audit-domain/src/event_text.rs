@@ -1,0 +1,152 @@
+//! The canonical text of an event, to which a record adds what the service knows of it.
+
+use crate::event::{Actor, Change, Context, Event, Target};
+use crate::{DigestKey, SentDigest, canonical};
+use std::ops::Range;
+
+/// The canonical JSON (RFC 8785) of an event as it is, without what the service adds when it stores it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventText {
+    text: String,
+    /// Where the id goes.
+    id_at: usize,
+    /// Where the times go, in place of `occurred_at` if that was sent.
+    times: Range<usize>,
+}
+
+impl EventText {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// A digest by which a repeat is told from a conflict, of the event as it was sent. Take it before redaction: a
+    /// redaction rule that changed between the two requests must not make a conflict.
+    #[must_use]
+    pub fn digest(&self, key: Option<&DigestKey>) -> SentDigest {
+        SentDigest::of(&self.text, key)
+    }
+}
+
+impl EventText {
+    /// What stands before the id, between that and the times, and behind those.
+    pub(crate) fn around_envelope(&self) -> [&str; 3] {
+        let Range { start, end } = self.times;
+        [
+            &self.text[..self.id_at],
+            &self.text[self.id_at..start],
+            &self.text[end..],
+        ]
+    }
+}
+
+impl Event {
+    /// Its canonical text. The keys are written in the order that RFC 8785 sorts them into.
+    #[must_use]
+    pub fn to_text(&self) -> EventText {
+        let mut text = String::with_capacity(640);
+        let out = &mut text;
+        out.push_str("{\"action\":");
+        canonical::write_string(out, self.action.as_str());
+        out.push_str(",\"actor\":");
+        self.actor.write_canonical(out);
+        write_text_field(out, "category", Some(self.category.as_str()));
+        if let Some(changes) = &self.changes {
+            out.push_str(",\"changes\":[");
+            for (index, change) in changes.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                change.write_canonical(out);
+            }
+            out.push(']');
+        }
+        if let Some(context) = &self.context {
+            out.push_str(",\"context\":");
+            context.write_canonical(out);
+        }
+        let id_at = out.len();
+        write_text_field(out, "idempotency_key", self.idempotency_key.as_deref());
+        if let Some(metadata) = &self.metadata {
+            out.push_str(",\"metadata\":");
+            canonical::write_object(out, metadata);
+        }
+        let times_at = out.len();
+        if let Some(occurred_at) = self.occurred_at {
+            write_text_field(out, "occurred_at", Some(&occurred_at.to_string()));
+        }
+        let times = times_at..out.len();
+        if let Some(target) = &self.target {
+            out.push_str(",\"target\":");
+            target.write_canonical(out);
+        }
+        write_text_field(out, "tenant_id", Some(&self.tenant_id));
+        out.push('}');
+        EventText { text, id_at, times }
+    }
+}
+
+impl Actor {
+    fn write_canonical(&self, out: &mut String) {
+        out.push('{');
+        write_text_field(out, "email", self.email.as_deref());
+        write_text_field(out, "id", Some(&self.id));
+        write_text_field(out, "name", self.name.as_deref());
+        write_text_field(out, "type", Some(self.actor_type.as_str()));
+        out.push('}');
+    }
+}
+
+impl Target {
+    fn write_canonical(&self, out: &mut String) {
+        out.push('{');
+        write_text_field(out, "id", Some(&self.id));
+        write_text_field(out, "name", self.name.as_deref());
+        write_text_field(out, "type", Some(&self.target_type));
+        out.push('}');
+    }
+}
+
+impl Context {
+    fn write_canonical(&self, out: &mut String) {
+        out.push('{');
+        write_text_field(out, "ip_address", self.ip_address.as_deref());
+        write_text_field(out, "location", self.location.as_deref());
+        write_text_field(out, "session_id", self.session_id.as_deref());
+        write_text_field(out, "user_agent", self.user_agent.as_deref());
+        out.push('}');
+    }
+}
+
+impl Change {
+    fn write_canonical(&self, out: &mut String) {
+        out.push('{');
+        if let Some(after) = &self.after {
+            out.push_str("\"after\":");
+            canonical::write_value(out, after);
+        }
+        if let Some(before) = &self.before {
+            out.push_str(if self.after.is_some() {
+                ",\"before\":"
+            } else {
+                "\"before\":"
+            });
+            canonical::write_value(out, before);
+        }
+        write_text_field(out, "field", Some(&self.field));
+        out.push('}');
+    }
+}
+
+/// Appends `"key":"text"`, with a comma unless it is the object's first.
+fn write_text_field(out: &mut String, key: &str, text: Option<&str>) {
+    let Some(text) = text else { return };
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+    out.push('"');
+    out.push_str(key);
+    out.push_str("\":");
+    canonical::write_string(out, text);
+}
