@@ -43,8 +43,8 @@ pub(crate) const QUERY_ROUNDS: u32 = 4;
 /// The page that counts as deep.
 pub(crate) const DEEP_PAGE: u32 = 20;
 
-/// Events whose proofs of inclusion are asked for.
-pub(crate) const PROOFS: usize = 400;
+/// Proofs of inclusion that are asked for, of some hundred events in turns: a p99 over fewer is of four of them.
+pub(crate) const PROOFS: usize = 2_000;
 /// The least size: the events that queries look for as rare are among so many.
 const SIZE_MIN: u64 = 10_000;
 

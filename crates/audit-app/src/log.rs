@@ -8,7 +8,7 @@ use audit_auth::Principal;
 use audit_domain::{ContentHash, EventId, Timestamp, Violations};
 use audit_ledger::{
     Checkpoint, ConsistencyProof, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
-    Tile, TileId, TileSet, VerifierKey,
+    TileId, TileSet, VerifierKey,
 };
 use audit_store::{CheckpointRow, LedgerId, Rows, StoreError};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
@@ -132,9 +132,10 @@ impl AuditLog {
         let now = self.clock.now();
         for some in grown.chunks(SIGNED_TOGETHER_MAX) {
             let (some, signer) = (some.to_vec(), signer.clone());
+            let roots = Arc::clone(&self.tile_roots);
             self.store.write(move |rows| -> Result<()> {
                 for ledger_id in some {
-                    match sign(rows, ledger_id, &signer, now) {
+                    match sign(rows, ledger_id, &signer, &roots, now) {
                         Ok(_) => {}
                         // One log that was tampered with must not keep the others from being signed.
                         Err(AppError::Internal(error)) => {
@@ -197,7 +198,9 @@ impl AuditLog {
 
     fn signed(&self, ledger_id: LedgerId) -> Result<CheckpointRow> {
         let (signer, now) = (self.log_signer()?.clone(), self.clock.now());
-        self.store.write(move |rows| sign(rows, ledger_id, &signer, now))
+        let roots = Arc::clone(&self.tile_roots);
+        self.store
+            .write(move |rows| sign(rows, ledger_id, &signer, &roots, now))
     }
 
     /// The tiles that have the hashes of `subtrees`. `rows` must see nothing that is not committed.
@@ -208,10 +211,7 @@ impl AuditLog {
         subtrees: Vec<Subtree>,
         size: u64,
     ) -> Result<TileSet> {
-        gather(subtrees, size, |id| match id.level() > 0 && !id.is_full() {
-            true => self.tile_roots.tile_above(rows, ledger_id, id),
-            false => Ok(rows.log_tile(ledger_id, id)?),
-        })
+        gather(rows, &self.tile_roots, ledger_id, subtrees, size)
     }
 
     /// What signs checkpoints; made at the first use.
@@ -281,11 +281,12 @@ pub(crate) fn stored_key(rows: &mut Rows<'_>, key: Option<&EncryptionKey>) -> Re
 }
 
 /// The newest checkpoint of a log: the last one, or one that is signed now because the log has grown. A log that does not
-/// continue the last one is not signed.
+/// continue the last one is not signed. `rows` must have written nothing to the log yet.
 fn sign(
     rows: &mut Rows<'_>,
     ledger_id: LedgerId,
     signer: &LogSigner,
+    roots: &TileRoots,
     now: Timestamp,
 ) -> Result<CheckpointRow> {
     let last = rows.lock_log_checkpoint(ledger_id)?;
@@ -297,7 +298,7 @@ fn sign(
         Some(row) => {
             let keys = [signer.verifier().clone()];
             let opened = SignedCheckpoint::open(&row.note, &origin, &keys).map_err(AppError::internal)?;
-            let proved = continues(rows, ledger_id, row.size, head.size);
+            let proved = continues(rows, roots, ledger_id, row.size, head.size);
             let signed = proved.and_then(|proof| {
                 let signed = signer.key.sign_successor(&opened, head, &proof);
                 signed.map_err(AppError::internal)
@@ -323,23 +324,35 @@ fn sign(
     Ok(row)
 }
 
-fn continues(rows: &mut Rows<'_>, ledger_id: LedgerId, from: u64, to: u64) -> Result<ConsistencyProof> {
+fn continues(
+    rows: &mut Rows<'_>,
+    roots: &TileRoots,
+    ledger_id: LedgerId,
+    from: u64,
+    to: u64,
+) -> Result<ConsistencyProof> {
     let subtrees = ConsistencyProof::subtrees(from, to).map_err(AppError::internal)?;
-    let tiles = gather(subtrees, to, |id| Ok(rows.log_tile(ledger_id, id)?))?;
+    let tiles = gather(rows, roots, ledger_id, subtrees, to)?;
     ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
 }
 
-/// The tiles that have the hashes of `subtrees`; `read` gives one, if it is there.
+/// The tiles that have the hashes of `subtrees`. `rows` must see nothing that is not committed.
 fn gather(
+    rows: &mut Rows<'_>,
+    roots: &TileRoots,
+    ledger_id: LedgerId,
     subtrees: Vec<Subtree>,
     size: u64,
-    mut read: impl FnMut(TileId) -> Result<Option<Tile>>,
 ) -> Result<TileSet> {
     let needed = TileSet::needed(subtrees, size).map_err(AppError::internal)?;
     let mut tiles = TileSet::default();
     for id in needed {
+        let tile = match id.level() > 0 && !id.is_full() {
+            true => roots.tile_above(rows, ledger_id, id)?,
+            false => rows.log_tile(ledger_id, id)?,
+        };
         // What is missing the proof will say.
-        if let Some(tile) = read(id)? {
+        if let Some(tile) = tile {
             tiles.insert(tile);
         }
     }

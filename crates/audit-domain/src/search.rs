@@ -1,12 +1,23 @@
 //! Words of search. They are cut here, in one place, so that every database finds the same events.
 
 use crate::Violations;
+use std::borrow::Cow;
 
 /// The words of a text: runs of letters and digits, lower-cased.
-pub fn words(text: &str) -> impl Iterator<Item = String> {
+pub fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
+        .map(lower_cased)
+}
+
+fn lower_cased(word: &str) -> Cow<'_, str> {
+    match word
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(word.to_lowercase()),
+    }
 }
 
 /// One word of a search.
@@ -43,6 +54,7 @@ impl Search {
         for piece in text.split_inclusive(|character: char| !character.is_alphanumeric()) {
             let is_prefix = piece.ends_with('*');
             for text in words(piece) {
+                let text = text.into_owned();
                 let word = SearchWord { text, is_prefix };
                 if !found.contains(&word) {
                     found.push(word);

@@ -66,33 +66,34 @@ pub struct NewEvent {
 /// What an event is filed under in the index.
 #[derive(Clone, Debug)]
 pub(crate) struct Tokens {
-    /// Field values and search words, on both databases.
-    pub(crate) facets: String,
-    /// Ledger and idempotency key, for which PostgreSQL has indexes of their own.
-    pub(crate) identity: String,
+    /// First those of [`Self::facets`], then ledger and idempotency key, for which PostgreSQL has indexes of their own.
+    text: String,
+    facets_bytes: usize,
 }
 
 impl Tokens {
     /// Of an event of a ledger, with the identity of its idempotency key.
     pub(crate) fn of(ledger_id: i64, facets: &Facets<'_>, hash: Option<&[u8]>) -> Self {
-        Self {
-            facets: facet_tokens(ledger_id, facets),
-            identity: identity_tokens(ledger_id, hash),
-        }
+        let mut text = facet_tokens(ledger_id, facets);
+        let facets_bytes = text.len();
+        text.push(' ');
+        text.push_str(&identity_tokens(ledger_id, hash));
+        Self { text, facets_bytes }
     }
 
     /// All of them, as SQLite's index takes them.
-    pub(crate) fn text(&self) -> String {
-        let mut text = String::with_capacity(self.facets.len() + 1 + self.identity.len());
-        self.push_to(&mut text);
-        text
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
     }
 
-    /// Appends what [`Self::text`] is.
-    pub(crate) fn push_to(&self, text: &mut String) {
-        text.push_str(&self.facets);
-        text.push(' ');
-        text.push_str(&self.identity);
+    /// What [`Self::as_str`] is.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Field values and search words, on both databases.
+    pub(crate) fn facets(&self) -> &str {
+        &self.text[..self.facets_bytes]
     }
 }
 
@@ -129,7 +130,7 @@ impl NewEvent {
 
     /// About how many bytes it holds in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.record.canonical().len() + self.tokens.facets.len() + self.action.len() + 256
+        self.record.canonical().len() + self.tokens.as_str().len() + self.action.len() + 256
     }
 }
 

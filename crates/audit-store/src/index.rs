@@ -255,7 +255,7 @@ fn tokens_of(connection: &mut SqliteConnection, entry: i64) -> Result<Cow<'stati
         Err(error) => return Err(error),
     };
     match event.facets() {
-        Ok(facets) => Ok(Cow::Owned(Tokens::of(ledger_id.0, &facets, hash).text())),
+        Ok(facets) => Ok(Cow::Owned(Tokens::of(ledger_id.0, &facets, hash).into_text())),
         Err(error) => {
             log::error!("an event that was to be indexed is damaged: {error}");
             Ok(identity())

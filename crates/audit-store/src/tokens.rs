@@ -140,7 +140,7 @@ pub(crate) fn facet_tokens(ledger_id: i64, facets: &Facets<'_>) -> String {
         (Kind::TargetNameWord, facets.target_name.as_ref()),
     ];
     for (kind, searched) in searched {
-        let mut different: Vec<String> = searched.into_iter().flat_map(|text| words(text)).collect();
+        let mut different: Vec<_> = searched.into_iter().flat_map(|text| words(text)).collect();
         different.sort_unstable();
         different.dedup();
         for word in &different {

@@ -102,11 +102,7 @@ pub(crate) fn write(connection: &mut PgConnection, plan: &Plan, actions: &mut Kn
         .bind::<Array<Nullable<Binary>>, _>(hashes)
         .bind::<Array<Nullable<Binary>>, _>(digests)
         .bind::<Array<Bool>, _>(rows.iter().map(|row| row.record.redacted()).collect::<Vec<_>>())
-        .bind::<Array<Text>, _>(
-            rows.iter()
-                .map(|row| row.tokens.facets.as_str())
-                .collect::<Vec<_>>(),
-        )
+        .bind::<Array<Text>, _>(rows.iter().map(|row| row.tokens.facets()).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(rows.iter().map(|row| row.record.canonical()).collect::<Vec<_>>())
         .execute(connection)?;
     actions.write_new(plan, |ledger_id, action| {

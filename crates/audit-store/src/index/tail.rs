@@ -29,9 +29,9 @@ pub(crate) struct Commit {
 
 impl Commit {
     /// Adds an event.
-    fn add(&mut self, position: i64, push_tokens: impl FnOnce(&mut String)) {
+    fn add(&mut self, position: i64, tokens: &str) {
         self.positions.push(position);
-        push_tokens(&mut self.tokens);
+        self.tokens.push_str(tokens);
         self.tokens.push('\n');
     }
 
@@ -175,7 +175,7 @@ pub(crate) fn leave<'a>(
         .get_result(connection)?;
     let mut commit = Commit::default();
     for (position, tokens) in events {
-        commit.add(position, |text| tokens.push_to(text));
+        commit.add(position, tokens.as_str());
     }
     cache.kept.keep(CommitName { id, mark }, Arc::new(commit));
     let last_indexed = last_indexed(connection)?;
@@ -225,7 +225,7 @@ fn make(connection: &mut SqliteConnection, runs: &[u8]) -> Result<Commit> {
     for entry in runs.iter().flat_map(Run::entries) {
         if let Some(position) = position_of(connection, entry)? {
             let tokens = tokens_of(connection, entry)?;
-            commit.add(position, |text| text.push_str(&tokens));
+            commit.add(position, &tokens);
         }
     }
     Ok(commit)
