@@ -15,6 +15,10 @@ pub(crate) struct Plan {
     pub(crate) ingest_ms: u64,
     /// Of each measurement of `/healthz`, and of the raw limit.
     pub(crate) limit_ms: u64,
+    /// How often `/healthz` and single events take turns.
+    pub(crate) turns: usize,
+    /// Of each of the two in a turn.
+    pub(crate) turn_ms: u64,
     /// Of each overload.
     pub(crate) overload_ms: u64,
     /// Requests of each query.
@@ -34,6 +38,8 @@ pub(crate) const BATCHES: &[usize] = &[1, 10, 100];
 /// Connections and events of a request with which events are loaded.
 pub(crate) const LOAD_CONNECTIONS: usize = 16;
 pub(crate) const LOAD_BATCH: usize = 100;
+/// Connections at which single events are judged, and take turns with `/healthz`.
+pub(crate) const SINGLES_CONNECTIONS: usize = 64;
 /// Connections under overload.
 pub(crate) const OVERLOAD_CONNECTIONS: usize = 512;
 /// Bytes of additional details in each event of the second overload: a body of half a megabyte.
@@ -72,6 +78,8 @@ impl Plan {
             warm_up_ms: 1_000,
             ingest_ms: 5_000,
             limit_ms: 4_000,
+            turns: 7,
+            turn_ms: 2_500,
             overload_ms: 8_000,
             query_requests: 100,
             query_extra_requests: 600,
@@ -87,6 +95,8 @@ impl Plan {
             warm_up_ms: 200,
             ingest_ms: 800,
             limit_ms: 800,
+            turns: 3,
+            turn_ms: 500,
             overload_ms: 2_000,
             query_requests: 20,
             query_extra_requests: 20,

@@ -1,6 +1,6 @@
 //! What people read: progress on standard error, tables on standard output.
 
-use crate::results::{Phase, QueryResult, Results, Size, ratio};
+use crate::results::{Phase, QueryResult, Results, Size, Turn, ratio};
 use crate::targets::{Bound, Verdict};
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
 use std::collections::BTreeMap;
@@ -28,6 +28,10 @@ pub(crate) fn tables(results: &Results) -> String {
     let mut parts = vec![
         format!("\n# {}\n\n{}", results.database_version, results.machine.line()),
         section("Limits", &limits(results)),
+        section(
+            "`/healthz` and single events in turns, 64 connections",
+            &turns(results),
+        ),
         section("Ingest", &phases(results, &results.ingest)),
         section(
             "Loading, batches of 100 over 16 connections, 1 % of them imports of old events",
@@ -101,6 +105,23 @@ fn limits(results: &Results) -> Table {
     });
     let header = words("limit | connections | per second | p50 ms | p99 ms | bytes/row");
     table(header, raw.chain(health))
+}
+
+fn turns(results: &Results) -> Table {
+    let row = |turn: &Turn| {
+        vec![
+            turn.singles.events_before.to_string(),
+            whole(turn.health.requests_per_second()),
+            whole(turn.singles.events_per_second()),
+            format!("{:.2}", turn.share()),
+            milliseconds(turn.singles.latency.p99_ms()),
+            optional(turn.singles.usage.server_cpu_us, tenths),
+        ]
+    };
+    let header = words(
+        "events before | /healthz, requests/s | single events/s | of /healthz | p99 ms | server µs/event",
+    );
+    table(header, results.turns.iter().map(row))
 }
 
 fn phases(results: &Results, phases: &[Phase]) -> Table {

@@ -27,6 +27,7 @@ pub(crate) struct Results {
     pub(crate) targets: Vec<Verdict>,
     pub(crate) raw: Vec<RawRate>,
     pub(crate) health: Vec<Phase>,
+    pub(crate) turns: Vec<Turn>,
     /// The loads, in which the number of events grows.
     pub(crate) loads: Vec<Phase>,
     pub(crate) ingest: Vec<Phase>,
@@ -62,6 +63,23 @@ pub(crate) struct Phase {
     /// Events stored since the beginning of the phase, and when.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) windows: Vec<crate::generator::Window>,
+}
+
+/// `/healthz` and right after it single events, at the same number of connections.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Turn {
+    pub(crate) health: Phase,
+    pub(crate) singles: Phase,
+}
+
+impl Turn {
+    /// Events stored, of the requests that `/healthz` answers in the same time.
+    pub(crate) fn share(&self) -> f64 {
+        ratio(
+            self.singles.events_per_second(),
+            self.health.requests_per_second(),
+        )
+    }
 }
 
 /// What it cost. What the machine does not tell is absent.
@@ -109,6 +127,12 @@ fn count<S: serde::Serializer>(lines: &[String], serializer: S) -> Result<S::Ok,
 
 fn rate(count: u64, seconds: f64) -> f64 {
     ratio(count as f64, seconds)
+}
+
+/// Of an even number the higher one of the two in the middle; 0 of none.
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
 /// 0 when there is nothing to compare with.
@@ -181,10 +205,17 @@ impl Results {
         rates.fold(0.0, f64::max)
     }
 
+    /// The median of what turns come to.
+    pub(crate) fn share_of_health(&self) -> f64 {
+        median(self.turns.iter().map(Turn::share).collect())
+    }
+
     pub(crate) fn phases(&self) -> impl Iterator<Item = &Phase> {
+        let turns = self.turns.iter().map(|turn| &turn.singles);
         [&self.health, &self.loads, &self.ingest, &self.overload]
             .into_iter()
             .flatten()
+            .chain(turns)
     }
 }
 
@@ -212,6 +243,23 @@ mod tests {
         assert_eq!(phase.events_per_second(), 1_500.0);
         assert_eq!(phase.unavailable_share(), 10.0 / 45.0);
         assert_eq!(phase.failures(), 7);
+    }
+
+    #[test]
+    fn of_turns_the_median_counts() {
+        let phase = |requests, events| Phase {
+            seconds: 1.0,
+            requests,
+            events,
+            ..Phase::default()
+        };
+        let turn = |requests, events| Turn {
+            health: phase(requests, 0),
+            singles: phase(events, events),
+        };
+        let turns = [turn(100, 90), turn(100, 20), turn(200, 60)];
+        assert_eq!(median(turns.iter().map(Turn::share).collect()), 0.3);
+        assert_eq!(median(Vec::new()), 0.0);
     }
 
     #[test]

@@ -7,11 +7,11 @@ use crate::generator::{
 use crate::machine::{Machine, cpu_seconds, forget_peak, now_ms, peak_memory_kib, written_bytes};
 use crate::plan::{
     BATCHES, CONNECTIONS, LOAD_BATCH, LOAD_CONNECTIONS, OVERLOAD_CONNECTIONS, OVERLOAD_PADDING_BYTES, Plan,
-    QUERY_ROUNDS,
+    QUERY_ROUNDS, SINGLES_CONNECTIONS,
 };
 use crate::queries::{Expected, Times, kinds};
 use crate::raw_limit;
-use crate::results::{Phase, QueryAtSize, QueryResult, Results, Size, Usage, ratio};
+use crate::results::{Phase, QueryAtSize, QueryResult, Results, Size, Turn, Usage, ratio};
 use crate::service::{Database, Server};
 use crate::workload::{BodyOptions, Epoch, timestamp_text};
 use crate::{print, targets};
@@ -66,6 +66,7 @@ pub(crate) fn run(
         targets: Vec::new(),
         raw: Vec::new(),
         health: Vec::new(),
+        turns: Vec::new(),
         loads: Vec::new(),
         ingest: Vec::new(),
         overload: Vec::new(),
@@ -77,6 +78,7 @@ pub(crate) fn run(
     };
     run.grow(&mut results, folder).with_context(|| run.log())?;
     results.health = run.health().with_context(|| run.log())?;
+    results.turns = run.turns().with_context(|| run.log())?;
     results.ingest = run.ingest().with_context(|| run.log())?;
     results.overload = run.overload().with_context(|| run.log())?;
     results.checks = Checks::read(&mut run.reader()?).with_context(|| run.log())?;
@@ -94,6 +96,25 @@ impl Run<'_> {
             .iter()
             .map(|connections| self.flood(*connections, Traffic::Health, end));
         phases.collect()
+    }
+
+    /// One after the other several times: what else the machine does changes over a run, and would be taken for one of
+    /// the two.
+    fn turns(&mut self) -> anyhow::Result<Vec<Turn>> {
+        print::progress("/healthz and single events in turns")?;
+        let end = End::AfterMs {
+            warm_up_ms: self.plan.turn_ms / 5,
+            measured_ms: self.plan.turn_ms,
+        };
+        let mut turns = Vec::new();
+        for _ in 0..self.plan.turns {
+            let singles = Traffic::Events(self.bodies(1));
+            turns.push(Turn {
+                health: self.flood(SINGLES_CONNECTIONS, Traffic::Health, end)?,
+                singles: self.flood(SINGLES_CONNECTIONS, singles, end)?,
+            });
+        }
+        Ok(turns)
     }
 
     /// Loads up to each size, and asks the queries there.

@@ -1,12 +1,11 @@
 //! What the service promises, and whether it keeps it here.
 
 use crate::checks::{Checks, Proofs};
+use crate::plan::SINGLES_CONNECTIONS;
 use crate::results::{Phase, QueryResult, Results, ratio};
 use crate::service::database::DatabaseKind;
 use serde::Serialize;
 
-/// Connections at which single events are judged.
-const SINGLES_CONNECTIONS: usize = 64;
 /// The most by which p99 of a query may grow.
 const QUERY_GROWTH_MAX: f64 = 2.0;
 const MEMORY_MIB_MAX: f64 = 256.0;
@@ -71,7 +70,6 @@ pub(crate) fn judge(results: &Results) -> Vec<Verdict> {
 
 fn sqlite(results: &Results) -> Vec<Verdict> {
     let raw = results.raw_rows_per_second();
-    let health = at_connections(&results.health, 0).map_or(0.0, Phase::requests_per_second);
     let singles = at_connections(&results.ingest, 1).cloned().unwrap_or_default();
     vec![
         Verdict::new(
@@ -81,8 +79,8 @@ fn sqlite(results: &Results) -> Vec<Verdict> {
             Some(0.35),
         ),
         Verdict::new(
-            "single events at 64 connections, of /healthz",
-            ratio(singles.events_per_second(), health),
+            "single events at 64 connections, of /healthz, the median of turns",
+            results.share_of_health(),
             Bound::AtLeast(0.3),
             Some(0.4),
         ),
