@@ -66,7 +66,7 @@ pub(crate) struct Phase {
 }
 
 /// `/healthz` and right after it single events, at the same number of connections.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Turn {
     pub(crate) health: Phase,
     pub(crate) singles: Phase,

@@ -117,6 +117,11 @@ pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// Whether a string has the byte only escaped.
+pub(crate) const fn is_escaped(byte: &u8) -> bool {
+    matches!(byte, b'"' | b'\\' | 0..=0x1F)
+}
+
 /// Where the first byte is that a string has only escaped.
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
     const fn eight_times(byte: u8) -> u64 {
@@ -128,13 +133,13 @@ fn first_escaped(bytes: &[u8]) -> Option<usize> {
         let word = u64::from_le_bytes(*word);
         let is_zero = |word: u64| word.wrapping_sub(eight_times(1)) & !word;
         let is_control = word.wrapping_sub(eight_times(0x20)) & !word;
-        let is_escaped = is_control | is_zero(word ^ eight_times(b'"')) | is_zero(word ^ eight_times(b'\\'));
-        let found = is_escaped & eight_times(0x80);
+        let is_escaped_byte =
+            is_control | is_zero(word ^ eight_times(b'"')) | is_zero(word ^ eight_times(b'\\'));
+        let found = is_escaped_byte & eight_times(0x80);
         if found != 0 {
             return Some(index * 8 + found.trailing_zeros() as usize / 8);
         }
     }
-    let is_escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1F);
     rest.iter()
         .position(is_escaped)
         .map(|at| bytes.len() - rest.len() + at)

@@ -27,9 +27,7 @@ impl EventText {
     pub fn digest(&self, key: Option<&DigestKey>) -> SentDigest {
         SentDigest::of(&self.text, key)
     }
-}
 
-impl EventText {
     /// What stands before the id, between that and the times, and behind those.
     pub(crate) fn around_envelope(&self) -> [&str; 3] {
         let Range { start, end } = self.times;

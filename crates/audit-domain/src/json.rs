@@ -3,6 +3,7 @@
 //! `serde_json` alone keeps the last of two equal keys and rounds numbers silently. Both would make the stored event
 //! another than the one that was sent, so both are refused here. Integers keep all their digits.
 
+use crate::canonical::is_escaped;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
@@ -167,12 +168,11 @@ pub(crate) fn has_at_most(value: &Json<'_>, chars_max: usize) -> bool {
 /// The number of characters of a value as compact JSON, or `None` when there are more than `chars_max`.
 fn compact_chars_up_to(value: &Json<'_>, chars_max: usize) -> Option<usize> {
     fn text_chars(text: &str) -> usize {
-        let escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1F);
         let continued = |byte: &u8| byte & 0xC0 == 0x80;
         let bytes = text.as_bytes();
         let escapes: usize = bytes
             .iter()
-            .filter(|byte| escaped(byte))
+            .filter(|byte| is_escaped(byte))
             .map(|byte| escape_chars(*byte) - 1)
             .sum();
         2 + bytes.len() - bytes.iter().filter(|byte| continued(byte)).count() + escapes
