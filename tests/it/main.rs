@@ -20,6 +20,7 @@ mod logs;
 mod migrations;
 mod operations;
 mod overload;
+mod planner;
 mod rate_limit;
 mod routes;
 mod start;

@@ -15,7 +15,7 @@ use crate::log::BegunTiles;
 use crate::rows::Rows;
 use crate::tokens::{facet_tokens, identity_tokens};
 use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
-use plan::Plan;
+use plan::{Before, Plan};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -210,15 +210,14 @@ impl Known {
     }
 }
 
-/// Decides what becomes of requests and writes it, within a transaction.
+/// Decides what becomes of requests and writes it, within a transaction, after [`ledgers::read_before`].
 pub(crate) fn append(
     rows: &mut Rows<'_>,
     requests: Vec<AppendRequest>,
+    mut before: Before,
     known: &mut Known,
-    day: i64,
 ) -> Result<Plan> {
     let (connection, index_cache) = (&mut *rows.connection, rows.index_cache);
-    let mut before = ledgers::read_before(connection, &requests, day)?;
     before.keys = match connection {
         AnyConnection::Sqlite(sqlite) => {
             sqlite::find_keys(sqlite, &requests, &before.heads, known.keys.as_mut(), index_cache)?

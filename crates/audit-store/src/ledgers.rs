@@ -1,7 +1,7 @@
 //! Ledgers: their heads, and the actions that occur in them.
 
+use crate::append::LedgerId;
 use crate::append::plan::{Before, Head, Plan};
-use crate::append::{AppendRequest, LedgerId};
 use crate::configuration::hold_configuration_version;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
@@ -79,10 +79,10 @@ pub(crate) fn total_size(connection: &mut AnyConnection) -> Result<i64> {
     Ok(sizes.iter().sum())
 }
 
-/// Reads what `requests` depend on, and locks the heads of their ledgers until the end of the transaction.
+/// Reads what every request to these ledgers depends on, and locks their heads until the end of the transaction.
 pub(crate) fn read_before(
     connection: &mut AnyConnection,
-    requests: &[AppendRequest],
+    ledgers: &BTreeSet<LedgerId>,
     day: i64,
 ) -> Result<Before> {
     let mut before = Before {
@@ -90,11 +90,7 @@ pub(crate) fn read_before(
         ..Before::default()
     };
     // In order, so that two nodes that need the same heads never wait for each other in a circle.
-    let ledger_ids: BTreeSet<LedgerId> = requests
-        .iter()
-        .map(|request| request.destination.ledger_id)
-        .collect();
-    for ledger_id in ledger_ids {
+    for &ledger_id in ledgers {
         if let Some(mut head) = lock_ledger(connection, ledger_id)? {
             head.begin_day(day);
             // What was stored without the log, by a version before it, is taken into the tree first.

@@ -1,6 +1,6 @@
 //! What waits to be written: bounded in jobs and bytes, so that overload is refused instead of growing.
 
-use crate::append::{AppendOutcome, AppendRequest, NewEvent};
+use crate::append::{AppendOutcome, AppendRequest, LedgerId, NewEvent};
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use std::collections::VecDeque;
@@ -26,6 +26,29 @@ pub(crate) struct WaitingAppend {
 }
 
 impl WaitingAppend {
+    pub(crate) fn ledger_id(&self) -> LedgerId {
+        self.request.destination.ledger_id
+    }
+
+    /// A sender that has hung up needs no answer: what it sent is stored all the same, and a retry finds it by its key.
+    pub(crate) fn answer(self, outcome: AppendOutcome) {
+        if self.reply.send(outcome).is_err() {
+            log::debug!("nobody waits for the answer any more");
+        }
+    }
+
+    /// The request, to be planned with; `kept` when it may be needed again.
+    pub(crate) fn hand_over(&mut self, kept: bool) -> AppendRequest {
+        match kept {
+            true => self.request.clone(),
+            false => AppendRequest {
+                destination: self.request.destination.clone(),
+                events: std::mem::take(&mut self.request.events),
+                origin: self.request.origin,
+            },
+        }
+    }
+
     pub(crate) fn new(request: AppendRequest) -> (Self, oneshot::Receiver<AppendOutcome>) {
         let (reply, receiver) = oneshot::channel();
         let watches: usize = request.events.iter().map(|event| event.watches.len()).sum();
@@ -160,7 +183,9 @@ impl Queue {
             }
             if !waiting.appends.is_empty() {
                 waiting.took_transaction = false;
-                return Some(Work::Append(waiting.take_commit()));
+                let mut commit = Vec::new();
+                waiting.fill(&mut commit, |_| true);
+                return Some(Work::Append(commit));
             }
             if waiting.closed {
                 return None;
@@ -169,6 +194,12 @@ impl Queue {
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
             waiting.idle_writers -= 1;
         }
+    }
+
+    /// Adds what has come for these ledgers since the commit was taken, up to the size of a commit: whoever had to wait for
+    /// another writer's lock carries all that came meanwhile.
+    pub(crate) fn join(&self, commit: &mut Vec<WaitingAppend>, ledgers: impl Fn(LedgerId) -> bool) {
+        self.lock().fill(commit, |append| ledgers(append.ledger_id()));
     }
 
     /// How many requests wait.
@@ -185,31 +216,44 @@ impl Queue {
 }
 
 impl Waiting {
-    fn take_commit(&mut self) -> Vec<WaitingAppend> {
-        let (mut rows, mut bytes) = (0, 0);
-        let mut commit = Vec::new();
-        while let Some(next) = self.appends.front() {
+    /// Moves those that `belongs` names into a commit, in their order, until it is full. One is taken however large it is.
+    fn fill(&mut self, commit: &mut Vec<WaitingAppend>, belongs: impl Fn(&WaitingAppend) -> bool) {
+        let mut rows: usize = commit.iter().map(|append| append.rows).sum();
+        let mut bytes: usize = commit.iter().map(|append| append.bytes).sum();
+        let mut passed = Vec::new();
+        while let Some(next) = self.appends.pop_front() {
+            if !belongs(&next) {
+                passed.push(next);
+                continue;
+            }
             rows += next.rows;
             bytes += next.bytes;
             if !commit.is_empty() && (rows > COMMIT_ROWS_MAX || bytes > COMMIT_BYTES_MAX) {
+                self.appends.push_front(next);
                 break;
             }
             self.bytes -= next.bytes;
-            commit.extend(self.appends.pop_front());
+            commit.push(next);
         }
-        commit
+        for next in passed.into_iter().rev() {
+            self.appends.push_front(next);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::{Destination, LedgerId, Origin};
+    use crate::append::{Destination, Origin};
     use audit_domain::{Environment, ProjectId};
 
     fn append() -> WaitingAppend {
+        append_to(LedgerId(1))
+    }
+
+    fn append_to(ledger_id: LedgerId) -> WaitingAppend {
         let destination = Destination {
-            ledger_id: LedgerId(1),
+            ledger_id,
             project_id: ProjectId::from_random([0; 16]),
             environment: Environment::Live,
             configuration_version: 1,
@@ -255,6 +299,33 @@ mod tests {
                 })
                 .is_ok()
         );
+    }
+
+    #[test]
+    fn who_has_a_ledger_carries_what_has_come_for_it_and_leaves_the_rest_in_order() {
+        let queue = Queue::new(QueueLimits::default());
+        for (ledger, rows) in [(1, 1), (2, 2), (1, 3), (3, 4), (1, COMMIT_ROWS_MAX), (1, 5)] {
+            let waiting = WaitingAppend {
+                rows,
+                ..append_to(LedgerId(ledger))
+            };
+            assert!(queue.push_append(waiting).is_ok());
+        }
+        let rows = |commit: &[WaitingAppend]| commit.iter().map(|append| append.rows).collect::<Vec<_>>();
+        let mut commit = vec![append()];
+        queue.join(&mut commit, |ledger_id| ledger_id == LedgerId(1));
+        assert_eq!(
+            rows(&commit),
+            [0, 1, 3],
+            "the next one is too much for this commit"
+        );
+        let Some(Work::Append(next)) = queue.take() else {
+            panic!("appends wait")
+        };
+        assert_eq!(rows(&next), [2, 4]);
+        assert!(matches!(queue.take(), Some(Work::Append(next)) if rows(&next) == [COMMIT_ROWS_MAX]));
+        assert!(matches!(queue.take(), Some(Work::Append(next)) if rows(&next) == [5]));
+        assert_eq!(queue.depth(), 0);
     }
 
     #[test]

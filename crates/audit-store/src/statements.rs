@@ -4,12 +4,14 @@
 //! each time before it knows that it is planned already. These are known by their type.
 
 use diesel::backend::Backend;
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::pg::Pg;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
-use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Nullable, Text};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, HasSqlType, Nullable, Text};
 use diesel::{QueryResult, RunQueryDsl};
 
-/// Defines a statement by the pieces of its text, each with the parameter that follows it, and what comes last.
+/// Defines a statement by the pieces of its text, each with the parameter that follows it, and what comes last; on both databases or on
+/// PostgreSQL alone.
 macro_rules! statement {
     (
         $(#[$doc:meta])*
@@ -17,6 +19,33 @@ macro_rules! statement {
             $($(#[$field_doc:meta])* $text:literal $field:ident: $type:ty => $sql_type:ty,)*
         } $end:literal
     ) => {
+        statement!(@type $(#[$doc])* ($name $(<$lifetime>)?) $($(#[$field_doc])* $field: $type,)*);
+
+        impl<$($lifetime,)? DB> QueryFragment<DB> for $name $(<$lifetime>)?
+        where
+            DB: Backend + HasSqlType<Bool>,
+            bool: ToSql<Bool, DB>,
+            i64: ToSql<BigInt, DB>,
+            str: ToSql<Text, DB>,
+            [u8]: ToSql<Binary, DB>,
+        {
+            statement!(@walk DB, { $($text $field => $sql_type,)* } $end);
+        }
+    };
+    (
+        PostgreSQL;
+        $(#[$doc:meta])*
+        $name:ident $(<$lifetime:lifetime>)? {
+            $($(#[$field_doc:meta])* $text:literal $field:ident: $type:ty => $sql_type:ty,)*
+        } $end:literal
+    ) => {
+        statement!(@type $(#[$doc])* ($name $(<$lifetime>)?) $($(#[$field_doc])* $field: $type,)*);
+
+        impl $(<$lifetime>)? QueryFragment<Pg> for $name $(<$lifetime>)? {
+            statement!(@walk Pg, { $($text $field => $sql_type,)* } $end);
+        }
+    };
+    (@type $(#[$doc:meta])* ($name:ident $(<$lifetime:lifetime>)?) $($(#[$field_doc:meta])* $field:ident: $type:ty,)*) => {
         $(#[$doc])*
         pub(crate) struct $name $(<$lifetime>)? {
             $($(#[$field_doc])* pub(crate) $field: $type,)*
@@ -32,25 +61,17 @@ macro_rules! statement {
             }
         };
 
-        impl<$($lifetime,)? DB> QueryFragment<DB> for $name $(<$lifetime>)?
-        where
-            DB: Backend + HasSqlType<Bool>,
-            bool: ToSql<Bool, DB>,
-            i64: ToSql<BigInt, DB>,
-            str: ToSql<Text, DB>,
-            [u8]: ToSql<Binary, DB>,
-        {
-            fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-                $(
-                    pass.push_sql($text);
-                    pass.push_bind_param::<$sql_type, _>(&self.$field)?;
-                )*
-                pass.push_sql($end);
-                Ok(())
-            }
-        }
-
         impl<$($lifetime,)? C> RunQueryDsl<C> for $name $(<$lifetime>)? {}
+    };
+    (@walk $backend:ty, { $($text:literal $field:ident => $sql_type:ty,)* } $end:literal) => {
+        fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, $backend>) -> QueryResult<()> {
+            $(
+                pass.push_sql($text);
+                pass.push_bind_param::<$sql_type, _>(&self.$field)?;
+            )*
+            pass.push_sql($end);
+            Ok(())
+        }
     };
 }
 
@@ -98,4 +119,72 @@ statement! {
         "INSERT INTO event_times (position, entry) VALUES (" position: i64 => BigInt,
         ", " entry: i64 => BigInt,
     } ")"
+}
+
+statement! {
+    PostgreSQL;
+    /// Stores events on PostgreSQL, all of them in one statement. `array_to_tsvector` takes the tokens as they are, without a
+    /// parser in between.
+    InsertEvents<'a> {
+        "INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, tokens, body) \
+         SELECT ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, \
+                array_to_tsvector(string_to_array(tokens, ' ')), body \
+         FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " seqs: Vec<i64> => Array<BigInt>,
+        ", " ids: Vec<&'a [u8]> => Array<Binary>,
+        ", " occurred_at: Vec<i64> => Array<BigInt>,
+        ", " content_hashes: Vec<&'a [u8]> => Array<Binary>,
+        ", " idempotency_hashes: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
+        ", " sent_digests: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
+        ", " redacted: Vec<bool> => Array<Bool>,
+        ", " tokens: Vec<&'a str> => Array<Text>,
+        ", " bodies: Vec<&'a str> => Array<Text>,
+    } ") AS row (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, tokens, body)"
+}
+
+statement! {
+    PostgreSQL;
+    /// Finds stored idempotency keys of a ledger: hash, id and digest as sent. Each is looked up by itself: given all at once,
+    /// the planner reads the whole ledger as long as nobody has counted its rows.
+    FindKeys<'a> {
+        "SELECT found.idempotency_hash, found.id, found.sent_digest \
+         FROM unnest(" hashes: Vec<&'a [u8]> => Array<Binary>,
+        ") AS wanted (hash) CROSS JOIN LATERAL (\
+             SELECT idempotency_hash, id, sent_digest FROM events \
+             WHERE ledger_id = " ledger_id: i64 => BigInt,
+    } " AND idempotency_hash = wanted.hash LIMIT 1\
+         ) AS found"
+}
+
+impl Query for FindKeys<'_> {
+    type SqlType = (Binary, Binary, Nullable<Binary>);
+}
+
+statement! {
+    PostgreSQL;
+    /// Finds what groups of a ledger remember, each looked up by itself as in [`FindKeys`].
+    FindGroups<'a> {
+        "SELECT found.group_hash, found.state \
+         FROM unnest(" groups: Vec<&'a [u8]> => Array<Binary>,
+        ") AS wanted (hash) CROSS JOIN LATERAL (\
+             SELECT group_hash, state FROM alert_groups \
+             WHERE ledger_id = " ledger_id: i64 => BigInt,
+    } " AND group_hash = wanted.hash LIMIT 1\
+         ) AS found"
+}
+
+impl Query for FindGroups<'_> {
+    type SqlType = (Binary, Binary);
+}
+
+statement! {
+    PostgreSQL;
+    /// Writes what groups remember from now on.
+    PutGroups<'a> {
+        "INSERT INTO alert_groups (ledger_id, group_hash, state, expires_at) \
+         SELECT * FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " groups: Vec<&'a [u8]> => Array<Binary>,
+        ", " states: Vec<&'a [u8]> => Array<Binary>,
+        ", " expires_at: Vec<i64> => Array<BigInt>,
+    } ") ON CONFLICT (ledger_id, group_hash) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at"
 }

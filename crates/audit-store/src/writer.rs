@@ -4,18 +4,19 @@
 //! requests come at once, they share one synchronisation of the disk.
 
 use crate::append::plan::Plan;
-use crate::append::{self, AppendOutcome, AppendRequest, Known};
+use crate::append::{self, AppendOutcome, Known, LedgerId};
 use crate::arrivals::Arrivals;
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
 use crate::index::IndexCache;
 use crate::index::indexer::Progress;
 use crate::index::tail::Left;
+use crate::ledgers::read_before;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::rows::Rows;
 use audit_domain::Clock;
 use diesel::connection::SimpleConnection;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -142,7 +143,7 @@ impl Writer {
     fn work(&mut self, queue: &Queue) {
         while let Some(work) = queue.take() {
             let outcome = catch_unwind(AssertUnwindSafe(|| match work {
-                Work::Append(commit) => self.append(commit),
+                Work::Append(commit) => self.append(commit, queue),
                 Work::Transaction(transaction) => self.transaction(transaction),
             }));
             self.indexing.ask();
@@ -170,53 +171,35 @@ impl Writer {
         transaction(self.connection());
     }
 
-    fn append(&mut self, mut commit: Vec<WaitingAppend>) {
-        // As they arrived: one that is overtaken by another on its way through the threads needs a new stamp, and with it
-        // a new hash.
-        commit.sort_by_key(|waiting| waiting.request.first_id());
-        let (requests, replies): (Vec<_>, Vec<_>) = commit
-            .into_iter()
-            .map(|waiting| (waiting.request, waiting.reply))
-            .unzip();
-        for (reply, outcome) in replies.into_iter().zip(self.commit_or_split(requests)) {
-            answer(reply, outcome);
-        }
-    }
-
-    /// Writes all requests in one transaction. When that is undone on PostgreSQL and the connection still works, writes
-    /// the requests of each ledger on their own, so that a head which another node holds keeps only its own waiting.
-    /// What may have been committed is never written again: requests without idempotency keys would be stored twice.
-    fn commit_or_split(&mut self, requests: Vec<AppendRequest>) -> Vec<AppendOutcome> {
-        let ledgers: BTreeSet<_> = requests
-            .iter()
-            .map(|request| request.destination.ledger_id)
-            .collect();
+    /// Writes all requests in one transaction, and answers them. When that is undone on PostgreSQL and the connection still
+    /// works, writes the requests of each ledger on their own, so that a head which another node holds keeps only its own
+    /// waiting. What may have been committed is never written again: requests without idempotency keys would be stored twice.
+    fn append(&mut self, mut commit: Vec<WaitingAppend>, queue: &Queue) {
+        let ledgers: BTreeSet<_> = commit.iter().map(WaitingAppend::ledger_id).collect();
         let can_split = ledgers.len() > 1 && matches!(self.url, DatabaseUrl::Postgres(_));
-        let kept = if can_split { requests.clone() } else { Vec::new() };
-        let count = requests.len();
-        let CommitFailed { error, is_undone } = match self.commit(requests) {
-            Ok(outcomes) => return outcomes,
+        let CommitFailed { error, is_undone } = match self.commit(&mut commit, &ledgers, can_split, queue) {
+            Ok(outcomes) => {
+                for (waiting, outcome) in commit.into_iter().zip(outcomes) {
+                    waiting.answer(outcome);
+                }
+                return;
+            }
             Err(failed) => failed,
         };
-        log::error!("{count} requests could not be stored together: {error}");
-        if kept.is_empty() || !is_undone || !self.is_answering() {
-            let refuse = |_| Err(StoreError::Unreachable(error.to_string()));
-            return (0..count).map(refuse).collect();
-        }
-        let mut outcomes: Vec<AppendOutcome> = (0..count).map(|_| Err(StoreError::Stopped)).collect();
-        for ledger_id in ledgers {
-            let belongs = |(_, request): &(usize, &AppendRequest)| request.destination.ledger_id == ledger_id;
-            let (places, own): (Vec<_>, Vec<_>) = kept
-                .iter()
-                .enumerate()
-                .filter(belongs)
-                .map(|(place, request)| (place, request.clone()))
-                .unzip();
-            for (place, outcome) in places.into_iter().zip(self.commit_or_split(own)) {
-                outcomes[place] = outcome;
+        log::error!("{} requests could not be stored together: {error}", commit.len());
+        if can_split && is_undone && self.is_answering() {
+            let mut by_ledger: BTreeMap<_, Vec<_>> = BTreeMap::new();
+            for waiting in commit {
+                by_ledger.entry(waiting.ledger_id()).or_default().push(waiting);
+            }
+            for own in by_ledger.into_values() {
+                self.append(own, queue);
+            }
+        } else {
+            for waiting in commit {
+                waiting.answer(Err(StoreError::Unreachable(error.to_string())));
             }
         }
-        outcomes
     }
 
     /// Whether the connection still works.
@@ -225,18 +208,28 @@ impl Writer {
         connection.is_some_and(|connection| connection.batch_execute("SELECT 1").is_ok())
     }
 
-    /// Writes all requests in one transaction. An error means that nothing of any of them was stored, or, when the
-    /// connection broke during the commit itself, that nobody can tell: the senders retry by idempotency key.
-    fn commit(&mut self, requests: Vec<AppendRequest>) -> Result<Vec<AppendOutcome>, CommitFailed> {
+    /// Writes all requests in one transaction, and with them what comes for the same ledgers until their heads are locked. An
+    /// error means that nothing of any of them was stored, or, when the connection broke during the commit itself, that
+    /// nobody can tell: the senders retry by idempotency key.
+    fn commit(
+        &mut self,
+        commit: &mut Vec<WaitingAppend>,
+        ledgers: &BTreeSet<LedgerId>,
+        kept: bool,
+        queue: &Queue,
+    ) -> Result<Vec<AppendOutcome>, CommitFailed> {
         let mut is_undone = true;
-        self.try_commit(requests, &mut is_undone)
+        self.try_commit(commit, ledgers, kept, queue, &mut is_undone)
             .map_err(|error| CommitFailed { error, is_undone })
     }
 
     /// Sets `is_undone` to `false` before it asks the database to commit.
     fn try_commit(
         &mut self,
-        requests: Vec<AppendRequest>,
+        commit: &mut Vec<WaitingAppend>,
+        ledgers: &BTreeSet<LedgerId>,
+        kept: bool,
+        queue: &Queue,
         is_undone: &mut bool,
     ) -> Result<Vec<AppendOutcome>> {
         let day = self.clock.now().utc_day();
@@ -254,7 +247,13 @@ impl Writer {
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
         known.actions.rolled_back();
         let plan: Plan = connection.write_transaction(|connection| {
-            let plan = append::append(&mut Rows::new(connection, index_cache), requests, known, day)?;
+            let before = read_before(connection, ledgers, day)?;
+            queue.join(commit, |ledger_id| before.heads.contains_key(&ledger_id));
+            // As they arrived: one that is overtaken by another on its way through the threads needs a new stamp, and with
+            // it a new hash.
+            commit.sort_by_key(|waiting| waiting.request.first_id());
+            let requests = commit.iter_mut().map(|waiting| waiting.hand_over(kept)).collect();
+            let plan = append::append(&mut Rows::new(connection, index_cache), requests, before, known)?;
             if plan.rows.is_empty() {
                 return Ok(plan);
             }
@@ -280,12 +279,5 @@ impl Writer {
         let heads = plan.after.heads.iter();
         arrivals.tell(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
         Ok(plan.outcomes)
-    }
-}
-
-/// A sender that has hung up needs no answer: what it sent is stored all the same, and a retry finds it by its key.
-fn answer(reply: tokio::sync::oneshot::Sender<AppendOutcome>, outcome: AppendOutcome) {
-    if reply.send(outcome).is_err() {
-        log::debug!("nobody waits for the answer any more");
     }
 }

@@ -2,8 +2,10 @@
 
 use super::{AppendOutcome, AppendRequest, Destination, Known, NewEvent, Origin, append};
 use crate::error::StoreError;
+use crate::ledgers::read_before;
 use crate::rows::Rows;
 use audit_domain::Timestamp;
+use std::collections::BTreeSet;
 
 impl Rows<'_> {
     /// Appends events that keep their stamps, count against no daily limit and raise no alerts. One whose idempotency key
@@ -47,7 +49,9 @@ impl Rows<'_> {
         };
         // What a writer remembers it reads again when it finds the ledger longer than it left it.
         let mut known = Known::default();
-        let plan = append(self, vec![request], &mut known, now.utc_day())?;
+        let ledgers = BTreeSet::from([request.destination.ledger_id]);
+        let before = read_before(self.connection, &ledgers, now.utc_day())?;
+        let plan = append(self, vec![request], before, &mut known)?;
         let mut outcomes = plan.outcomes;
         outcomes.pop().unwrap_or(Err(StoreError::Stopped))
     }

@@ -11,9 +11,9 @@ use crate::alerts::AlertRow;
 use crate::connection::AnyConnection;
 use crate::error::Result;
 use crate::schema::alert_groups;
+use crate::statements::{FindGroups, PutGroups};
 use audit_domain::{EventId, Timestamp};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Binary};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -177,11 +177,11 @@ pub(crate) fn read_remembered(
                     .filter(|(of, _)| *of == ledger_id)
                     .map(|(_, group)| group.as_bytes().as_slice())
                     .collect();
-                let rows = alert_groups::table
-                    .filter(alert_groups::ledger_id.eq(ledger_id.0))
-                    .filter(alert_groups::group_hash.eq_any(groups))
-                    .select((alert_groups::group_hash, alert_groups::state))
-                    .load::<(Vec<u8>, Vec<u8>)>(postgres)?;
+                let find = FindGroups {
+                    groups,
+                    ledger_id: ledger_id.0,
+                };
+                let rows = find.load::<(Vec<u8>, Vec<u8>)>(postgres)?;
                 for (group, state) in rows {
                     if let Ok(group) = group.try_into() {
                         remembered.insert((ledger_id, GroupHash(group)), state);
@@ -192,11 +192,6 @@ pub(crate) fn read_remembered(
     }
     Ok(remembered)
 }
-
-const UPSERT_POSTGRES: &str = "\
-    INSERT INTO alert_groups (ledger_id, group_hash, state, expires_at) \
-    SELECT * FROM unnest($1, $2, $3, $4) \
-    ON CONFLICT (ledger_id, group_hash) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at";
 
 /// Writes what groups remember from now on.
 pub(crate) fn write_remembered(connection: &mut AnyConnection, plan: &Plan) -> Result<()> {
@@ -218,20 +213,19 @@ pub(crate) fn write_remembered(connection: &mut AnyConnection, plan: &Plan) -> R
             }
         }
         AnyConnection::Postgres(postgres) => {
-            let (mut ledgers, mut groups) = (Vec::new(), Vec::new());
-            let (mut states, mut expiries) = (Vec::new(), Vec::new());
-            for ((ledger_id, group), (state, expires_at)) in &changed {
-                ledgers.push(ledger_id.0);
-                groups.push(group.as_bytes().as_slice());
-                states.push(state.as_slice());
-                expiries.push(expires_at.as_micros());
-            }
-            diesel::sql_query(UPSERT_POSTGRES)
-                .bind::<Array<BigInt>, _>(ledgers)
-                .bind::<Array<Binary>, _>(groups)
-                .bind::<Array<Binary>, _>(states)
-                .bind::<Array<BigInt>, _>(expiries)
-                .execute(postgres)?;
+            let put = PutGroups {
+                ledger_ids: changed.keys().map(|(ledger_id, _)| ledger_id.0).collect(),
+                groups: changed
+                    .keys()
+                    .map(|(_, group)| group.as_bytes().as_slice())
+                    .collect(),
+                states: changed.values().map(|(state, _)| state.as_slice()).collect(),
+                expires_at: changed
+                    .values()
+                    .map(|(_, expires_at)| expires_at.as_micros())
+                    .collect(),
+            };
+            put.execute(postgres)?;
         }
     }
     Ok(())

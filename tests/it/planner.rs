@@ -1,0 +1,52 @@
+//! What a commit costs does not depend on what PostgreSQL's planner believes. Nobody has counted the rows of a new
+//! database until its autovacuum comes by, a minute later or where it is off never, and by then there can be millions.
+
+use audit_tests::{Database, DatabaseKind, Deadline, Organization, Server, event_with};
+use serde_json::{Value, json};
+
+const BATCHES: usize = 60;
+const BATCH: usize = 100;
+
+/// An event with a key of its own, that is counted for an actor of its own.
+fn event(batch: usize, number: usize) -> Value {
+    let name = format!("{batch}-{number}");
+    event_with(json!({
+        "action": "auth.login.failed",
+        "actor": {"id": format!("user-{name}"), "type": "user"},
+        "idempotency_key": name,
+    }))
+}
+
+#[test]
+fn a_commit_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_for() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let database = Database::create(DatabaseKind::Postgres);
+    let server = Server::start(&database, &[]);
+    let client = Organization::create(&server, "enterprise").project();
+    database.execute("ALTER TABLE events SET (autovacuum_enabled = off)");
+    database.execute("ALTER TABLE alert_groups SET (autovacuum_enabled = off)");
+    for batch in 0..BATCHES {
+        let events: Vec<Value> = (0..BATCH).map(|number| event(batch, number)).collect();
+        let answer = client.post("/events").json(Value::Array(events)).send();
+        assert_eq!(answer.expect_status(201).ids().len(), BATCH);
+    }
+    server.terminate();
+    server.wait(Deadline::seconds(60));
+    // A session counts what it has read at its end, if not before.
+    Deadline::seconds(60).poll("the end of all sessions", || {
+        let sessions = "pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+            AND backend_type = 'client backend'";
+        (database.count(sessions) == 0).then_some(())
+    });
+    let never_counted = "pg_stat_user_tables WHERE relname = 'events' AND last_autoanalyze IS NULL";
+    assert_eq!(database.count(never_counted), 1);
+    // The log's tiles are made of what is stored, so each event is read once or twice.
+    let read = format!(
+        "pg_stat_user_tables WHERE relname IN ('events', 'alert_groups')
+            AND coalesce(idx_tup_fetch, 0) + seq_tup_read > {}",
+        2 * BATCHES * BATCH
+    );
+    assert_eq!(database.count(&read), 0, "no commit reads the whole ledger");
+}
