@@ -20,7 +20,7 @@ mod logs;
 mod migrations;
 mod operations;
 mod overload;
-mod planner;
+mod postgres;
 mod rate_limit;
 mod routes;
 mod start;

@@ -189,14 +189,15 @@ pub(crate) struct Known {
     /// On SQLite. Without them every key is looked for.
     pub(crate) keys: Option<sqlite::SeenKeys>,
     pub(crate) actions: KnownActions,
-    pub(crate) begun: BegunTiles,
+    pub(crate) begun: Arc<BegunTiles>,
 }
 
 impl Known {
-    /// What one knows who goes on writing.
-    pub(crate) fn of_writer() -> Self {
+    /// What one knows who goes on writing, beside others.
+    pub(crate) fn of_writer(begun: Arc<BegunTiles>) -> Self {
         Self {
             keys: Some(sqlite::SeenKeys::default()),
+            begun,
             ..Self::default()
         }
     }
@@ -229,13 +230,19 @@ pub(crate) fn append(
     if plan.rows.is_empty() {
         return Ok(plan);
     }
+    let heads = ledgers::grow(connection, &mut plan, &known.begun)?;
     match connection {
         AnyConnection::Sqlite(sqlite) => {
-            plan.left = Some(sqlite::write(sqlite, &plan, &mut known.actions, index_cache)?)
+            plan.left = Some(sqlite::write(
+                sqlite,
+                &plan,
+                &heads,
+                &mut known.actions,
+                index_cache,
+            )?);
         }
-        AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, &mut known.actions)?,
+        AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, &heads, &mut known.actions)?,
     }
-    ledgers::write_after(connection, &mut plan, &mut known.begun)?;
     watch::write_remembered(connection, &plan)?;
     insert_alerts(connection, &plan.alerts)?;
     insert_deliveries(connection, &plan.deliveries)?;

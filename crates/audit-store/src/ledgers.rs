@@ -7,7 +7,6 @@ use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::log::{self, BegunTiles};
 use crate::schema::{ledger_actions, ledgers};
-use crate::statements::UpdateHead;
 use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
 use audit_ledger::Frontier;
 use diesel::prelude::*;
@@ -144,12 +143,24 @@ fn read_head(row: HeadRow) -> Result<Head> {
     })
 }
 
-/// Writes the heads as the plan leaves them.
-pub(crate) fn write_after(
+/// The head of a ledger as a commit leaves it.
+pub(crate) struct NewHead {
+    pub(crate) ledger_id: LedgerId,
+    pub(crate) size: i64,
+    pub(crate) last: Stamp,
+    /// Encoded; none where the tree cannot be continued.
+    pub(crate) frontier: Option<Vec<u8>>,
+    pub(crate) day: i64,
+    pub(crate) day_events: i64,
+}
+
+/// Writes the tiles that the plan's trees have filled; the heads that are to be written with the rows.
+pub(crate) fn grow(
     connection: &mut AnyConnection,
     plan: &mut Plan,
-    begun: &mut BegunTiles,
-) -> Result<()> {
+    begun: &BegunTiles,
+) -> Result<Vec<NewHead>> {
+    let mut heads = Vec::with_capacity(plan.growths.len());
     for (ledger_id, growth) in std::mem::take(&mut plan.growths) {
         let Some(head) = plan.after.heads.get_mut(&ledger_id) else {
             continue;
@@ -159,22 +170,16 @@ pub(crate) fn write_after(
             Some(growth) => Some(log::finish(connection, ledger_id, &growth, begun)?),
             None => None,
         };
-        let frontier = head.frontier.as_ref().map(Frontier::encode);
-        let update = UpdateHead {
-            ledger_id: ledger_id.0,
+        heads.push(NewHead {
+            ledger_id,
             size: head.size,
-            last_event_id: &last.id.to_bytes(),
-            last_received_at: last.received_at.as_micros(),
-            frontier: frontier.as_deref(),
+            last,
+            frontier: head.frontier.as_ref().map(Frontier::encode),
             day: head.day,
             day_events: i64::try_from(head.day_events).unwrap_or(i64::MAX),
-        };
-        match connection {
-            AnyConnection::Sqlite(sqlite) => update.execute(sqlite)?,
-            AnyConnection::Postgres(postgres) => update.execute(postgres)?,
-        };
+        });
     }
-    Ok(())
+    Ok(heads)
 }
 
 /// The actions that a writer knows to be stored already, so that it writes each once.

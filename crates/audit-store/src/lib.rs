@@ -40,6 +40,7 @@ mod alert_rules;
 mod alerts;
 mod append;
 mod arrivals;
+mod aside;
 mod configuration;
 mod connection;
 mod deliveries;

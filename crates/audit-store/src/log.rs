@@ -14,6 +14,7 @@ use audit_ledger::{Frontier, Growth, GrowthError, Hash, Tile, TileId};
 use diesel::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Leaves that are read at once when a tree is made of what is there.
 const READ_LEAVES_MAX: u64 = 20_000;
@@ -22,9 +23,10 @@ const READ_LEAVES_MAX: u64 = 20_000;
 const BEGUN_TILES_MAX: usize = 100;
 
 /// The leaves of tiles that are begun and not yet full, as they were appended. They may be of a commit that was undone: the
-/// tile that is made of them is held against the tree, as one that is made of stored events is.
+/// tile that is made of them is held against the tree, as one that is made of stored events is. Writers of one process share
+/// them: each goes on where another has left off.
 #[derive(Debug, Default)]
-pub(crate) struct BegunTiles(HashMap<LedgerId, BegunTile>);
+pub(crate) struct BegunTiles(Mutex<HashMap<LedgerId, BegunTile>>);
 
 /// Those of one ledger.
 #[derive(Debug)]
@@ -35,20 +37,24 @@ struct BegunTile {
 }
 
 impl BegunTiles {
+    /// The lock is never held while anything can panic, so a poisoned one is as good as new.
+    fn lock(&self) -> MutexGuard<'_, HashMap<LedgerId, BegunTile>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What the tree of this size has begun.
-    fn get(&self, ledger_id: LedgerId, size: u64) -> Option<&[Hash]> {
-        let tile = self.0.get(&ledger_id)?;
-        (tile.size == size).then_some(&tile.leaves)
+    fn get(&self, ledger_id: LedgerId, size: u64) -> Option<Vec<Hash>> {
+        let tiles = self.lock();
+        let tile = tiles.get(&ledger_id)?;
+        (tile.size == size).then(|| tile.leaves.clone())
     }
 
     /// Takes note of how a tree has grown.
-    fn grown(&mut self, ledger_id: LedgerId, growth: &Growth) {
+    fn grown(&self, ledger_id: LedgerId, growth: &Growth) {
         let (size, new) = (growth.frontier().size(), growth.leaves());
         let begun = (size % u64::from(TileId::WIDTH_MAX)) as usize;
-        let known = self
-            .0
-            .remove(&ledger_id)
-            .filter(|tile| tile.size == growth.from());
+        let mut tiles = self.lock();
+        let known = tiles.remove(&ledger_id).filter(|tile| tile.size == growth.from());
         let leaves = match (new.len().checked_sub(begun), known) {
             (Some(before), _) => new[before..].to_vec(),
             (None, Some(BegunTile { mut leaves, .. })) => {
@@ -57,10 +63,10 @@ impl BegunTiles {
             }
             (None, None) => return,
         };
-        if self.0.len() >= BEGUN_TILES_MAX {
-            self.0.clear();
+        if tiles.len() >= BEGUN_TILES_MAX {
+            tiles.clear();
         }
-        self.0.insert(ledger_id, BegunTile { size, leaves });
+        tiles.insert(ledger_id, BegunTile { size, leaves });
     }
 }
 
@@ -101,7 +107,7 @@ fn catch_up(
         for hash in content_hashes(connection, ledger_id, frontier.size()..end)? {
             growth.append(Hash::of_event(&hash));
         }
-        frontier = finish(connection, ledger_id, &growth, &mut BegunTiles::default())?;
+        frontier = finish(connection, ledger_id, &growth, &BegunTiles::default())?;
     }
     if frontier.size() > size {
         return Err(damaged("tree larger than its ledger"));
@@ -139,14 +145,17 @@ pub(crate) fn finish(
     connection: &mut AnyConnection,
     ledger_id: LedgerId,
     growth: &Growth,
-    begun: &mut BegunTiles,
+    begun: &BegunTiles,
 ) -> Result<Frontier> {
-    let known = begun.get(ledger_id, growth.from());
-    let mut made = growth.finish(|id| match known {
-        Some(leaves) if id.level() == 0 => Tile::new(id, leaves.to_vec()).map_err(|_| ReadTileError::Missing),
+    let mut is_remembered = false;
+    let mut made = growth.finish(|id| match begun.get(ledger_id, growth.from()) {
+        Some(leaves) if id.level() == 0 => {
+            is_remembered = true;
+            Tile::new(id, leaves).map_err(|_| ReadTileError::Missing)
+        }
         _ => tile_of(connection, ledger_id, id),
     });
-    if made.is_err() && known.is_some() {
+    if made.is_err() && is_remembered {
         made = growth.finish(|id| tile_of(connection, ledger_id, id));
     }
     begun.grown(ledger_id, growth);

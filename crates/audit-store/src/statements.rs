@@ -86,7 +86,7 @@ statement! {
 }
 
 statement! {
-    /// Writes the head of a ledger.
+    /// Writes the head of a ledger on SQLite.
     UpdateHead<'a> {
         "UPDATE ledgers SET size = " size: i64 => BigInt,
         ", last_event_id = " last_event_id: &'a [u8] => Binary,
@@ -123,10 +123,25 @@ statement! {
 
 statement! {
     PostgreSQL;
-    /// Stores events on PostgreSQL, all of them in one statement. `array_to_tsvector` takes the tokens as they are, without a
-    /// parser in between.
+    /// Stores events on PostgreSQL, and the heads of their ledgers, all of them in one statement. `array_to_tsvector` takes the
+    /// tokens as they are, without a parser in between.
     InsertEvents<'a> {
-        "INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, tokens, body) \
+        "WITH heads AS (\
+             UPDATE ledgers SET size = head.size, last_event_id = head.last_event_id, \
+                 last_received_at = head.last_received_at, frontier = COALESCE(head.frontier, ledgers.frontier), \
+                 day = head.day, day_events = head.day_events \
+             FROM unnest(" head_ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " sizes: Vec<i64> => Array<BigInt>,
+        ", " last_event_ids: Vec<&'a [u8]> => Array<Binary>,
+        ", " last_received_at: Vec<i64> => Array<BigInt>,
+        /// What cannot be continued stays as it is found.
+        ", " frontiers: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
+        ", " days: Vec<i64> => Array<BigInt>,
+        ", " day_events: Vec<i64> => Array<BigInt>,
+        ") AS head (ledger_id, size, last_event_id, last_received_at, frontier, day, day_events) \
+             WHERE ledgers.id = head.ledger_id\
+         ) \
+         INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, tokens, body) \
          SELECT ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, \
                 array_to_tsvector(string_to_array(tokens, ' ')), body \
          FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,

@@ -2,6 +2,7 @@
 
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
 use crate::arrivals::Arrivals;
+use crate::aside::Filer;
 use crate::configuration::{increase_configuration_version, lock_configuration};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose, ReaderManager};
 use crate::error::{Result, StoreError};
@@ -11,7 +12,7 @@ use crate::log;
 use crate::migrate::migrate;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::rows::Rows;
-use crate::writer::{DeliveryListener, Writer, WriterCounters};
+use crate::writer::{DeliveryListener, Shared, Writer, WriterCounters};
 use audit_domain::Clock;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -74,7 +75,7 @@ pub struct Store {
     writers: Mutex<Vec<JoinHandle<()>>>,
     indexing: Arc<Progress>,
     index_cache: Arc<IndexCache>,
-    /// On SQLite.
+    /// Files what was stored: into the index on SQLite, within it on PostgreSQL.
     indexer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -96,38 +97,45 @@ impl Store {
             ::log::info!("{placed} events from before the verifiable log have their place in it now");
         }
         let queue = Arc::new(Queue::new(options.queue));
-        let counters = Arc::new(WriterCounters::default());
-        let listener = DeliveryListener::default();
-        let arrivals = Arc::new(Arrivals::default());
-        let indexing = Arc::new(Progress::default());
-        let index_cache = Arc::new(IndexCache::new());
+        let shared = Shared {
+            url: url.clone(),
+            clock: Arc::clone(clock),
+            counters: Arc::default(),
+            listener: DeliveryListener::default(),
+            arrivals: Arc::default(),
+            indexing: Arc::default(),
+            index_cache: Arc::new(IndexCache::new()),
+            begun: Arc::default(),
+        };
         let writers_count = match url {
             DatabaseUrl::Sqlite(_) => 1,
             DatabaseUrl::Postgres(_) => options.postgres_writers.max(1),
         };
         let mut writers = Vec::with_capacity(writers_count);
         for number in 0..writers_count {
-            let writer = Writer::open(
-                url,
-                Arc::clone(clock),
-                Arc::clone(&counters),
-                listener.clone(),
-                Arc::clone(&arrivals),
-                Arc::clone(&indexing),
-                Arc::clone(&index_cache),
-            )?;
-            let queue = Arc::clone(&queue);
+            let (writer, queue) = (Writer::open(shared.clone())?, Arc::clone(&queue));
             writers.push(spawn(format!("writer-{number}"), move || writer.run(&queue))?);
         }
+        let Shared {
+            counters,
+            listener,
+            arrivals,
+            indexing,
+            index_cache,
+            ..
+        } = shared;
         let indexer = match url {
             DatabaseUrl::Sqlite(path) => {
                 let indexer = Indexer::open(path, Arc::clone(&index_cache), options.indexing_interval)?;
                 // There may be something left of a process that was killed.
                 indexing.ask();
                 let progress = Arc::clone(&indexing);
-                Some(spawn("indexer".to_owned(), move || indexer.run(&progress))?)
+                spawn("indexer".to_owned(), move || indexer.run(&progress))?
             }
-            DatabaseUrl::Postgres(_) => None,
+            DatabaseUrl::Postgres(_) => {
+                let (filer, progress) = (Filer::new(url), Arc::clone(&indexing));
+                spawn("filer".to_owned(), move || filer.run(&progress))?
+            }
         };
         Ok(Self {
             queue,
@@ -139,7 +147,7 @@ impl Store {
             writers: Mutex::new(writers),
             indexing,
             index_cache,
-            indexer: Mutex::new(indexer),
+            indexer: Mutex::new(Some(indexer)),
         })
     }
 

@@ -12,6 +12,7 @@ use crate::index::IndexCache;
 use crate::index::indexer::Progress;
 use crate::index::tail::Left;
 use crate::ledgers::read_before;
+use crate::log::BegunTiles;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::rows::Rows;
 use audit_domain::Clock;
@@ -53,18 +54,25 @@ struct CommitFailed {
     is_undone: bool,
 }
 
+/// What all writing threads of a process share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) url: DatabaseUrl,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) counters: Arc<WriterCounters>,
+    pub(crate) listener: DeliveryListener,
+    pub(crate) arrivals: Arc<Arrivals>,
+    /// Whoever files what is written here.
+    pub(crate) indexing: Arc<Progress>,
+    pub(crate) index_cache: Arc<IndexCache>,
+    pub(crate) begun: Arc<BegunTiles>,
+}
+
 /// One writing thread.
 pub(crate) struct Writer {
-    url: DatabaseUrl,
-    clock: Arc<dyn Clock>,
-    counters: Arc<WriterCounters>,
-    listener: DeliveryListener,
-    arrivals: Arc<Arrivals>,
+    shared: Shared,
     connection: Option<AnyConnection>,
     known: Known,
-    /// Whoever files on SQLite what is written here.
-    indexing: Arc<Progress>,
-    index_cache: Arc<IndexCache>,
     backlog: Backlog,
 }
 
@@ -105,26 +113,11 @@ impl Backlog {
 }
 
 impl Writer {
-    pub(crate) fn open(
-        url: &DatabaseUrl,
-        clock: Arc<dyn Clock>,
-        counters: Arc<WriterCounters>,
-        listener: DeliveryListener,
-        arrivals: Arc<Arrivals>,
-        indexing: Arc<Progress>,
-        index_cache: Arc<IndexCache>,
-    ) -> Result<Self> {
-        let connection = Some(url.connect(Purpose::Write)?);
+    pub(crate) fn open(shared: Shared) -> Result<Self> {
         Ok(Self {
-            url: url.clone(),
-            clock,
-            counters,
-            listener,
-            arrivals,
-            connection,
-            known: Known::of_writer(),
-            indexing,
-            index_cache,
+            connection: Some(shared.url.connect(Purpose::Write)?),
+            known: Known::of_writer(Arc::clone(&shared.begun)),
+            shared,
             backlog: Backlog::default(),
         })
     }
@@ -146,14 +139,15 @@ impl Writer {
                 Work::Append(commit) => self.append(commit, queue),
                 Work::Transaction(transaction) => self.transaction(transaction),
             }));
-            self.indexing.ask();
+            self.shared.indexing.ask();
             if outcome.is_err() {
                 // Those who waited have been hung up on, which tells them to try again. What the connection and the
                 // memory are like nobody knows; the next work gets new ones.
                 log::error!("a writer panicked; it goes on with a new connection");
-                (self.connection, self.known) = (None, Known::of_writer());
+                let known = Known::of_writer(Arc::clone(&self.shared.begun));
+                (self.connection, self.known) = (None, known);
             }
-            self.backlog.wait(&self.indexing);
+            self.backlog.wait(&self.shared.indexing);
         }
     }
 
@@ -162,7 +156,7 @@ impl Writer {
         let is_broken = |connection: &mut AnyConnection| diesel::r2d2::R2D2Connection::is_broken(connection);
         if self.connection.as_mut().is_none_or(is_broken) {
             self.connection = None;
-            self.connection = Some(self.url.connect(Purpose::Write)?);
+            self.connection = Some(self.shared.url.connect(Purpose::Write)?);
         }
         self.connection.as_mut().ok_or(StoreError::Stopped)
     }
@@ -176,7 +170,7 @@ impl Writer {
     /// waiting. What may have been committed is never written again: requests without idempotency keys would be stored twice.
     fn append(&mut self, mut commit: Vec<WaitingAppend>, queue: &Queue) {
         let ledgers: BTreeSet<_> = commit.iter().map(WaitingAppend::ledger_id).collect();
-        let can_split = ledgers.len() > 1 && matches!(self.url, DatabaseUrl::Postgres(_));
+        let can_split = ledgers.len() > 1 && matches!(self.shared.url, DatabaseUrl::Postgres(_));
         let CommitFailed { error, is_undone } = match self.commit(&mut commit, &ledgers, can_split, queue) {
             Ok(outcomes) => {
                 for (waiting, outcome) in commit.into_iter().zip(outcomes) {
@@ -232,17 +226,13 @@ impl Writer {
         queue: &Queue,
         is_undone: &mut bool,
     ) -> Result<Vec<AppendOutcome>> {
-        let day = self.clock.now().utc_day();
+        let day = self.shared.clock.now().utc_day();
         self.connection()?;
         let Self {
+            shared,
             connection,
             known,
-            counters,
-            listener,
-            arrivals,
-            index_cache,
             backlog,
-            ..
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
         known.actions.rolled_back();
@@ -253,7 +243,12 @@ impl Writer {
             // it a new hash.
             commit.sort_by_key(|waiting| waiting.request.first_id());
             let requests = commit.iter_mut().map(|waiting| waiting.hand_over(kept)).collect();
-            let plan = append::append(&mut Rows::new(connection, index_cache), requests, before, known)?;
+            let plan = append::append(
+                &mut Rows::new(connection, &shared.index_cache),
+                requests,
+                before,
+                known,
+            )?;
             if plan.rows.is_empty() {
                 return Ok(plan);
             }
@@ -264,6 +259,7 @@ impl Writer {
         if let Some(left) = plan.left {
             backlog.add(left, plan.rows.len());
         }
+        let counters = &shared.counters;
         counters
             .commits
             .fetch_add(u64::from(!plan.rows.is_empty()), Ordering::Relaxed);
@@ -274,10 +270,12 @@ impl Writer {
             .alerts
             .fetch_add(plan.alerts.len() as u64, Ordering::Relaxed);
         if !plan.deliveries.is_empty() {
-            listener.call();
+            shared.listener.call();
         }
         let heads = plan.after.heads.iter();
-        arrivals.tell(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
+        shared
+            .arrivals
+            .tell(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
         Ok(plan.outcomes)
     }
 }

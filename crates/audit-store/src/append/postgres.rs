@@ -4,7 +4,7 @@ use super::plan::{KnownKey, Plan};
 use super::sqlite::{read_digest, read_id};
 use super::{AppendRequest, KeyHash, LedgerId};
 use crate::error::{Result, StoreError};
-use crate::ledgers::{self, KnownActions};
+use crate::ledgers::{self, KnownActions, NewHead};
 use crate::statements::{FindKeys, InsertEvents};
 use diesel::PgConnection;
 use diesel::prelude::*;
@@ -52,16 +52,29 @@ pub(crate) fn find_keys(
     Ok(found)
 }
 
-/// Writes the rows of a plan.
-pub(crate) fn write(connection: &mut PgConnection, plan: &Plan, actions: &mut KnownActions) -> Result<()> {
-    if plan.rows.is_empty() {
-        return Ok(());
-    }
+/// Writes the rows of a plan, and the heads of their ledgers.
+pub(crate) fn write(
+    connection: &mut PgConnection,
+    plan: &Plan,
+    heads: &[NewHead],
+    actions: &mut KnownActions,
+) -> Result<()> {
     let rows = &plan.rows;
+    let last_ids: Vec<[u8; 16]> = heads.iter().map(|head| head.last.id.to_bytes()).collect();
     let ids: Vec<[u8; 16]> = rows.iter().map(|row| row.record.stamp().id.to_bytes()).collect();
     let contents: Vec<_> = rows.iter().map(|row| row.record.content_hash()).collect();
     let keys = || rows.iter().map(|row| row.idempotency.as_ref());
     let insert = InsertEvents {
+        head_ledger_ids: heads.iter().map(|head| head.ledger_id.0).collect(),
+        sizes: heads.iter().map(|head| head.size).collect(),
+        last_event_ids: last_ids.iter().map(<[u8; 16]>::as_slice).collect(),
+        last_received_at: heads
+            .iter()
+            .map(|head| head.last.received_at.as_micros())
+            .collect(),
+        frontiers: heads.iter().map(|head| head.frontier.as_deref()).collect(),
+        days: heads.iter().map(|head| head.day).collect(),
+        day_events: heads.iter().map(|head| head.day_events).collect(),
         ledger_ids: rows.iter().map(|row| row.ledger_id.0).collect(),
         seqs: rows.iter().map(|row| row.seq).collect(),
         ids: ids.iter().map(<[u8; 16]>::as_slice).collect(),

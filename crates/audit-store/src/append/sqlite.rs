@@ -6,10 +6,10 @@ use crate::error::{Result, StoreError};
 use crate::index::tail::{self, Left, Run};
 use crate::index::{self, IndexCache};
 use crate::key_filter::KeyFilter;
-use crate::ledgers::{self, KnownActions};
+use crate::ledgers::{self, KnownActions, NewHead};
 use crate::query::sqlite::{entry, first_position, ledger_and_seq, position_after};
 use crate::schema::sqlite::{event_keys, event_times, events, unordered_events};
-use crate::statements::{InsertEvent, InsertTime};
+use crate::statements::{InsertEvent, InsertTime, UpdateHead};
 use crate::tokens::{Kind, token};
 use audit_domain::{EventId, SentDigest};
 use diesel::prelude::*;
@@ -198,6 +198,7 @@ pub(crate) fn read_digest(bytes: Vec<u8>) -> Result<SentDigest> {
 pub(crate) fn write(
     connection: &mut SqliteConnection,
     plan: &Plan,
+    heads: &[NewHead],
     actions: &mut KnownActions,
     index_cache: &IndexCache,
 ) -> Result<Left> {
@@ -253,6 +254,18 @@ pub(crate) fn write(
     actions.write_new(plan, |ledger_id, action| {
         ledgers::insert_action_sqlite(connection, ledger_id, action)
     })?;
+    for head in heads {
+        let update = UpdateHead {
+            ledger_id: head.ledger_id.0,
+            size: head.size,
+            last_event_id: &head.last.id.to_bytes(),
+            last_received_at: head.last.received_at.as_micros(),
+            frontier: head.frontier.as_deref(),
+            day: head.day,
+            day_events: head.day_events,
+        };
+        update.execute(connection)?;
+    }
     Ok(left)
 }
 

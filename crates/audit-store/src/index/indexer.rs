@@ -77,7 +77,7 @@ impl Progress {
     }
 
     /// Waits until there is something to do; whether it goes on after that.
-    fn wait_for_work(&self) -> bool {
+    pub(crate) fn wait_for_work(&self) -> bool {
         let is_idle = |state: &mut State| !state.is_behind && !state.is_closed;
         let waiting = self.changed.wait_while(self.lock(), is_idle);
         let mut state = waiting.unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +86,7 @@ impl Progress {
     }
 
     /// Lets time pass, in which commits come together, unless this is to end.
-    fn rest(&self, time: Duration) {
+    pub(crate) fn rest(&self, time: Duration) {
         let goes_on = |state: &mut State| !state.is_closed;
         drop(self.changed.wait_timeout_while(self.lock(), time, goes_on));
     }

@@ -1,5 +1,4 @@
-//! What a commit costs does not depend on what PostgreSQL's planner believes. Nobody has counted the rows of a new
-//! database until its autovacuum comes by, a minute later or where it is off never, and by then there can be millions.
+//! What only PostgreSQL does.
 
 use audit_tests::{Database, DatabaseKind, Deadline, Organization, Server, event_with};
 use serde_json::{Value, json};
@@ -17,6 +16,8 @@ fn event(batch: usize, number: usize) -> Value {
     }))
 }
 
+/// What a commit costs does not depend on what the planner believes. Nobody has counted the rows of a new database until
+/// its autovacuum comes by, a minute later or where it is off never, and by then there can be millions.
 #[test]
 fn a_commit_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_for() {
     if !DatabaseKind::Postgres.is_available() {
@@ -49,4 +50,26 @@ fn a_commit_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_
         2 * BATCHES * BATCH
     );
     assert_eq!(database.count(&read), 0, "no commit reads the whole ledger");
+}
+
+#[test]
+fn what_the_index_puts_aside_is_filed_beside_the_inserts() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let database = Database::create(DatabaseKind::Postgres);
+    let server = Server::start(&database, &[]);
+    let client = Organization::create(&server, "enterprise").project();
+    database.execute("ALTER TABLE events SET (autovacuum_enabled = off)");
+    let events: Vec<Value> = (0..BATCH).map(|number| event(0, number)).collect();
+    client
+        .post("/events")
+        .json(Value::Array(events))
+        .send()
+        .expect_status(201);
+    let filed = "pg_stat_activity WHERE datname = current_database() AND state = 'idle'
+        AND query LIKE 'SELECT gin_clean_pending_list%'";
+    Deadline::seconds(60).poll("the filer", || (database.count(filed) == 1).then_some(()));
+    let left = "(SELECT gin_clean_pending_list('events_by_token') AS pages) AS cleaned WHERE pages > 0";
+    assert_eq!(database.count(left), 0, "pages that nobody has filed");
 }

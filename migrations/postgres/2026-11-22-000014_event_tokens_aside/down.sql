@@ -1,0 +1,1 @@
+ALTER INDEX events_by_token RESET (gin_pending_list_limit);

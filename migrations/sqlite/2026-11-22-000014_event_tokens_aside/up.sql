@@ -1,0 +1,2 @@
+-- Only PostgreSQL has this index.
+SELECT 1;
