@@ -11,7 +11,8 @@ mod queries;
 
 pub(crate) use answer::count;
 pub(crate) use order::{
-    End, FloodOrder, FloodReport, Order, QueriesOrder, Query, QueryReport, Report, Traffic, Window,
+    AskedService, End, FloodOrder, FloodReport, Order, QueriesOrder, Query, QueryReport, Report, Traffic,
+    Window,
 };
 pub(crate) use page::{PageReader, events_of};
 

@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) query_extra_requests: u32,
     /// After this long a query is not asked again in a round.
     pub(crate) query_round_ms_max: u64,
-    /// After this long at one size no more extra requests are made.
+    /// After this long, for each service that is asked, no more extra requests are made.
     pub(crate) query_extra_ms_max: u64,
 }
 

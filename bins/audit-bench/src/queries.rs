@@ -150,7 +150,7 @@ fn filters(times: &Times) -> Vec<Filter> {
         ),
         Filter {
             name: "date range",
-            values: [range((times.epoch.began_ms, soon)), range(rare), range(empty)],
+            values: [range((times.epoch.first_ms(), soon)), range(rare), range(empty)],
         },
         one("search word", "search", words::WORD),
         one("search two words", "search", words::TWO_WORDS),

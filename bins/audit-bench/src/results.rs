@@ -1,13 +1,15 @@
 //! What was measured on one database.
 
 use crate::checks::{Checks, Proofs};
+use crate::generator::QueryReport;
 use crate::latency::LatencySummary;
 use crate::machine::Machine;
 use crate::plan::Plan;
-use crate::queries::QueryKind;
+use crate::queries::{Expected, QueryKind};
 use crate::raw_limit::RawRate;
 use crate::service::database::DatabaseKind;
 use crate::targets::Verdict;
+use anyhow::bail;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -169,6 +171,37 @@ pub(crate) struct QueryAtSize {
 }
 
 impl QueryResult {
+    /// Takes in what was measured with so many events, unless there is no such page.
+    pub(crate) fn add(&mut self, size: u64, report: Option<QueryReport>) -> anyhow::Result<()> {
+        let Some(QueryReport {
+            requests,
+            events: found,
+            latency,
+        }) = report
+        else {
+            return Ok(());
+        };
+        let is_wrong = match self.kind.expected {
+            Expected::Nothing => found > 0,
+            Expected::Something => found == 0,
+            Expected::Unknown => false,
+        };
+        if is_wrong {
+            bail!("{:?} finds {found} events, which cannot be", self.kind);
+        }
+        let place = self.at.partition_point(|at| at.size < size);
+        self.at.insert(
+            place,
+            QueryAtSize {
+                size,
+                requests,
+                found,
+                latency,
+            },
+        );
+        Ok(())
+    }
+
     pub(crate) fn at(&self, size: u64) -> Option<&QueryAtSize> {
         self.at.iter().find(|at| at.size == size)
     }

@@ -2,16 +2,16 @@
 
 use crate::checks::{Checks, Proofs};
 use crate::generator::{
-    End, FloodOrder, FloodReport, Order, PageReader, QueriesOrder, QueryReport, Report, Traffic, send,
+    AskedService, End, FloodOrder, FloodReport, Order, PageReader, QueriesOrder, Report, Traffic, send,
 };
 use crate::machine::{Machine, cpu_seconds, forget_peak, now_ms, peak_memory_kib, written_bytes};
 use crate::plan::{
     BATCHES, CONNECTIONS, LOAD_BATCH, LOAD_CONNECTIONS, OVERLOAD_CONNECTIONS, OVERLOAD_PADDING_BYTES, Plan,
     QUERY_ROUNDS, SINGLES_CONNECTIONS,
 };
-use crate::queries::{Expected, Times, kinds};
+use crate::queries::{Times, kinds};
 use crate::raw_limit;
-use crate::results::{Phase, QueryAtSize, QueryResult, Results, Size, Turn, Usage, ratio};
+use crate::results::{Phase, QueryResult, Results, Size, Turn, Usage, ratio};
 use crate::service::{Database, Server};
 use crate::workload::{BodyOptions, Epoch, timestamp_text};
 use crate::{print, targets};
@@ -44,16 +44,8 @@ pub(crate) fn run(
     let (began, began_ms) = (Instant::now(), now_ms());
     let machine = Machine::describe(folder)?;
     print::progress(&format!("{}: {}", database.kind().title(), machine.line()))?;
-    let server = Server::start(binary, database, folder)?;
-    let mut run = Run {
-        plan,
-        database,
-        server,
-        epoch: Epoch { began_ms },
-        next_number: 0,
-        events_stored: 0,
-        disk_bytes: database.disk_bytes()?,
-    };
+    let epoch = Epoch { began_ms };
+    let mut run = Run::start(binary, database, folder, plan, epoch)?;
     let mut results = Results {
         database: database.kind(),
         database_version: database.version()?,
@@ -76,7 +68,8 @@ pub(crate) fn run(
         server_log: Vec::new(),
         queries: Vec::new(),
     };
-    run.grow(&mut results, folder).with_context(|| run.log())?;
+    run.grow(&mut results, binary, folder)
+        .with_context(|| run.log())?;
     results.health = run.health().with_context(|| run.log())?;
     results.turns = run.turns().with_context(|| run.log())?;
     results.ingest = run.ingest().with_context(|| run.log())?;
@@ -88,7 +81,26 @@ pub(crate) fn run(
     Ok(results)
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// A server on an empty database.
+    fn start(
+        binary: &Path,
+        database: &'a Database,
+        folder: &Path,
+        plan: &'a Plan,
+        epoch: Epoch,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            plan,
+            database,
+            server: Server::start(binary, database, folder)?,
+            epoch,
+            next_number: 0,
+            events_stored: 0,
+            disk_bytes: database.disk_bytes()?,
+        })
+    }
+
     fn health(&mut self) -> anyhow::Result<Vec<Phase>> {
         print::progress("/healthz")?;
         let end = self.measured(self.plan.limit_ms);
@@ -117,18 +129,33 @@ impl Run<'_> {
         Ok(turns)
     }
 
-    /// Loads up to each size, and asks the queries there.
-    fn grow(&mut self, results: &mut Results, folder: &Path) -> anyhow::Result<()> {
+    /// Loads up to each size, and asks the queries there. Those of the smallest size are asked of another service, in turns
+    /// with those of the largest.
+    fn grow(&mut self, results: &mut Results, binary: &Path, folder: &Path) -> anyhow::Result<()> {
+        let (smallest, largest) = results.ends();
+        let small_folder = folder.join("small");
+        std::fs::create_dir(&small_folder)?;
+        let small_database = self.database.another(&small_folder)?;
+        let mut small = Run::start(binary, &small_database, &small_folder, self.plan, self.epoch)?;
+        if results.has_growth() {
+            small.load(smallest)?;
+        }
         for size in self.plan.sizes.clone() {
             self.forget_peak();
             results.loads.push(self.load(size)?);
-            self.query(size, &mut results.queries)?;
+            match results.has_growth() {
+                true if size == largest => query(&[&small, self], &mut results.queries)?,
+                true if size == smallest => {}
+                _ => query(&[self], &mut results.queries)?,
+            }
             results.sizes.push(Size {
                 events: self.events_stored,
                 disk_bytes: self.disk_bytes,
                 peak_memory_mib: self.peak_memory_mib(),
             });
         }
+        drop(small);
+        drop(small_database);
         print::progress("proofs of inclusion")?;
         results.proofs = Proofs::measure(&mut self.reader()?)?;
         // Right before the load that is compared with it: what else the machine does changes over a run.
@@ -163,55 +190,6 @@ impl Run<'_> {
         let stored = raw_limit::read_stored(&mut reader)?;
         let time = Duration::from_millis(self.plan.limit_ms);
         raw_limit::measure(self.database, folder, &stored, time)
-    }
-
-    /// Asks every query and adds what was measured to what was measured at other sizes.
-    fn query(&self, size: u64, results: &mut Vec<QueryResult>) -> anyhow::Result<()> {
-        let times = Times::read(self.epoch, now_ms(), &mut self.reader()?)?;
-        let (kinds, queries): (Vec<_>, Vec<_>) = kinds(&times).into_iter().unzip();
-        print::progress(&format!("{} queries over {size} events", kinds.len()))?;
-        let order = Order::Queries(QueriesOrder {
-            address: self.server.address(),
-            project_key: self.server.project_key().to_owned(),
-            queries,
-            requests: self.plan.query_requests,
-            extra_requests: self.plan.query_extra_requests,
-            rounds: QUERY_ROUNDS,
-            round_ms_max: self.plan.query_round_ms_max,
-            extra_ms_max: self.plan.query_extra_ms_max,
-        });
-        let Report::Queries(reports) = send(&order)? else {
-            bail!("the sending process reports something else");
-        };
-        if results.is_empty() {
-            let empty = |kind| QueryResult { kind, at: Vec::new() };
-            results.extend(kinds.into_iter().map(empty));
-        }
-        for (result, report) in results.iter_mut().zip(reports) {
-            let Some(QueryReport {
-                requests,
-                events,
-                latency,
-            }) = report
-            else {
-                continue;
-            };
-            let is_wrong = match result.kind.expected {
-                Expected::Nothing => events > 0,
-                Expected::Something => events == 0,
-                Expected::Unknown => false,
-            };
-            if is_wrong {
-                bail!("{:?} finds {events} events, which cannot be", result.kind);
-            }
-            result.at.push(QueryAtSize {
-                size,
-                requests,
-                found: events,
-                latency,
-            });
-        }
-        Ok(())
     }
 
     /// Every batch size at every number of connections. The largest batches come last, since they add most events.
@@ -357,4 +335,45 @@ impl Run<'_> {
     fn log(&self) -> String {
         format!("the server's log says:\n{}", self.server.log())
     }
+}
+
+/// Asks every query of all services in turns, and adds what was measured to what was measured at other sizes.
+fn query(runs: &[&Run<'_>], results: &mut Vec<QueryResult>) -> anyhow::Result<()> {
+    let Some(plan) = runs.first().map(|run| run.plan) else {
+        return Ok(());
+    };
+    let (mut services, mut all_kinds) = (Vec::new(), Vec::new());
+    for run in runs {
+        let times = Times::read(run.epoch, now_ms(), &mut run.reader()?)?;
+        let queries;
+        (all_kinds, queries) = kinds(&times).into_iter().unzip();
+        services.push(AskedService {
+            address: run.server.address(),
+            project_key: run.server.project_key().to_owned(),
+            queries,
+        });
+    }
+    let sizes: Vec<u64> = runs.iter().map(|run| run.events_stored).collect();
+    print::progress(&format!("{} queries over {sizes:?} events", all_kinds.len()))?;
+    let order = Order::Queries(QueriesOrder {
+        services,
+        requests: plan.query_requests,
+        extra_requests: plan.query_extra_requests,
+        rounds: QUERY_ROUNDS,
+        round_ms_max: plan.query_round_ms_max,
+        extra_ms_max: plan.query_extra_ms_max * runs.len() as u64,
+    });
+    let Report::Queries(reports) = send(&order)? else {
+        bail!("the sending process reports something else");
+    };
+    if results.is_empty() {
+        let empty = |kind| QueryResult { kind, at: Vec::new() };
+        results.extend(all_kinds.into_iter().map(empty));
+    }
+    for (size, reports) in sizes.into_iter().zip(reports) {
+        for (result, report) in results.iter_mut().zip(reports) {
+            result.add(size, report)?;
+        }
+    }
+    Ok(())
 }

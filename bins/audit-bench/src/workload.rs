@@ -37,6 +37,11 @@ impl Epoch {
         (start, start + MS_PER_HOUR)
     }
 
+    /// Since when all has occurred that is no import: the events of a batch occurred a little before it is sent.
+    pub(crate) fn first_ms(self) -> i64 {
+        self.began_ms - body::BATCH_SPAN_MS
+    }
+
     /// The days that imported events occurred in.
     pub(crate) fn imported(self) -> (i64, i64) {
         (self.began_ms - 30 * MS_PER_DAY, self.began_ms - MS_PER_DAY)

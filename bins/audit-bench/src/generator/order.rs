@@ -15,8 +15,8 @@ pub(crate) enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     Flood(FloodReport),
-    /// In the order of the queries; none for a query whose answer has fewer pages.
-    Queries(Vec<Option<QueryReport>>),
+    /// By service, in the order of its queries; none for a query whose answer has fewer pages.
+    Queries(Vec<Vec<Option<QueryReport>>>),
 }
 
 /// Many connections, each sending the next request as soon as the last one is answered.
@@ -82,15 +82,13 @@ pub(crate) struct Window {
     pub(crate) seconds: f64,
 }
 
-/// One connection that asks one query after another.
+/// One query after another, each of all services in turns.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct QueriesOrder {
-    pub(crate) address: SocketAddr,
-    pub(crate) project_key: String,
-    pub(crate) queries: Vec<Query>,
+    pub(crate) services: Vec<AskedService>,
     /// Of each query.
     pub(crate) requests: u32,
-    /// In addition, of each query whose p99 is not settled by these. All of them count.
+    /// In addition, of each query whose p99 is not settled by these at some service. All of them count.
     pub(crate) extra_requests: u32,
     /// Since the beginning; then there are no more rounds of those.
     pub(crate) extra_ms_max: u64,
@@ -98,6 +96,15 @@ pub(crate) struct QueriesOrder {
     pub(crate) rounds: u32,
     /// A query that has taken this long in one round is not asked again in it.
     pub(crate) round_ms_max: u64,
+}
+
+/// Who is asked over one connection.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct AskedService {
+    pub(crate) address: SocketAddr,
+    pub(crate) project_key: String,
+    /// The same of all services, in the same order.
+    pub(crate) queries: Vec<Query>,
 }
 
 /// A query, and the page of its answer that is measured.

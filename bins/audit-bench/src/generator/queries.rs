@@ -1,9 +1,16 @@
-//! One client that asks one query after another.
+//! One client that asks one query after another, of one service or of several in turns.
 
-use super::order::{QueriesOrder, Query, QueryReport};
+use super::order::{AskedService, QueriesOrder, Query, QueryReport};
 use super::page::{PageReader, cursor_of, events_of};
 use crate::latency::Latencies;
 use std::time::{Duration, Instant};
+
+/// A service while it is asked.
+struct Asked {
+    reader: PageReader,
+    /// In the order of the queries; none for a query whose answer has fewer pages.
+    queries: Vec<Option<Measured>>,
+}
 
 /// A query while it is measured.
 struct Measured {
@@ -15,32 +22,66 @@ struct Measured {
 }
 
 /// Carries out the order.
-pub(crate) fn run(order: &QueriesOrder) -> anyhow::Result<Vec<Option<QueryReport>>> {
+pub(crate) fn run(order: &QueriesOrder) -> anyhow::Result<Vec<Vec<Option<QueryReport>>>> {
     let began = Instant::now();
-    let mut reader = PageReader::connect(order.address, &order.project_key)?;
-    let mut all = Vec::with_capacity(order.queries.len());
-    for query in &order.queries {
-        let target = find_page(&mut reader, query)?;
-        all.push(target.map(Measured::new));
-    }
+    let services = order.services.iter().map(Asked::find);
+    let mut services = services.collect::<anyhow::Result<Vec<_>>>()?;
+    let queries = order.services.first().map_or(0, |service| service.queries.len());
     let time_max = Duration::from_millis(order.round_ms_max);
     let round_requests = order.requests.div_ceil(order.rounds).max(1);
     for _ in 0..order.rounds {
-        for query in all.iter_mut().flatten() {
-            query.ask(&mut reader, round_requests, time_max)?;
+        for query in 0..queries {
+            ask(&mut services, query, round_requests, time_max)?;
         }
     }
-    let mut unsettled: Vec<&mut Measured> = all.iter_mut().flatten().collect();
-    unsettled.retain(|query| query.latencies.has_long_tail());
+    let is_unsettled = |query: &usize| services.iter().any(|service| service.has_long_tail(*query));
+    let unsettled: Vec<usize> = (0..queries).filter(is_unsettled).collect();
     for _ in 0..order.extra_requests / round_requests {
         if began.elapsed() > Duration::from_millis(order.extra_ms_max) {
             break;
         }
-        for query in &mut unsettled {
-            query.ask(&mut reader, round_requests, time_max)?;
+        for query in &unsettled {
+            ask(&mut services, *query, round_requests, time_max)?;
         }
     }
-    Ok(all.into_iter().map(|query| query.map(Measured::report)).collect())
+    Ok(services.into_iter().map(Asked::report).collect())
+}
+
+/// Asks all services the same, request by request, so that whatever disturbs one disturbs the other as well.
+fn ask(services: &mut [Asked], query: usize, requests: u32, time_max: Duration) -> anyhow::Result<()> {
+    let began = Instant::now();
+    for _ in 0..requests {
+        for service in services.iter_mut() {
+            if let Some(measured) = &mut service.queries[query] {
+                measured.ask(&mut service.reader)?;
+            }
+        }
+        if began.elapsed() > time_max {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Asked {
+    fn find(service: &AskedService) -> anyhow::Result<Self> {
+        let mut reader = PageReader::connect(service.address, &service.project_key)?;
+        let mut queries = Vec::with_capacity(service.queries.len());
+        for query in &service.queries {
+            queries.push(find_page(&mut reader, query)?.map(Measured::new));
+        }
+        Ok(Self { reader, queries })
+    }
+
+    fn has_long_tail(&self, query: usize) -> bool {
+        let measured = self.queries[query].as_ref();
+        measured.is_some_and(|measured| measured.latencies.has_long_tail())
+    }
+
+    fn report(self) -> Vec<Option<QueryReport>> {
+        let queries = self.queries.into_iter();
+        queries.map(|query| query.map(Measured::report)).collect()
+    }
 }
 
 /// Follows cursors up to the page.
@@ -67,19 +108,13 @@ impl Measured {
         }
     }
 
-    fn ask(&mut self, reader: &mut PageReader, requests: u32, time_max: Duration) -> anyhow::Result<()> {
-        let began = Instant::now();
-        for _ in 0..requests {
-            let (page, took) = reader.get(&self.target)?;
-            self.latencies.add(took);
-            if self.requests == 0 {
-                self.events = events_of(page);
-            }
-            self.requests += 1;
-            if began.elapsed() > time_max {
-                break;
-            }
+    fn ask(&mut self, reader: &mut PageReader) -> anyhow::Result<()> {
+        let (page, took) = reader.get(&self.target)?;
+        self.latencies.add(took);
+        if self.requests == 0 {
+            self.events = events_of(page);
         }
+        self.requests += 1;
         Ok(())
     }
 

@@ -81,16 +81,27 @@ impl Database {
 
     /// A new database of `cluster`.
     pub(crate) fn postgres(cluster: &Cluster) -> anyhow::Result<Self> {
-        let name = format!("audit_bench_{}", std::process::id());
-        let mut admin = PgConnection::establish(&cluster.admin_url).context("cannot reach PostgreSQL")?;
+        Self::create_postgres(&cluster.admin_url, format!("audit_bench_{}", std::process::id()))
+    }
+
+    fn create_postgres(admin_url: &str, name: String) -> anyhow::Result<Self> {
+        let mut admin = PgConnection::establish(admin_url).context("cannot reach PostgreSQL")?;
         admin.batch_execute(&format!("CREATE DATABASE {name}"))?;
         Ok(Self {
-            url: with_database_name(&cluster.admin_url, &name),
+            url: with_database_name(admin_url, &name),
             place: Place::Postgres {
-                admin_url: cluster.admin_url.clone(),
+                admin_url: admin_url.to_owned(),
                 name,
             },
         })
+    }
+
+    /// One more like this: a file in `folder`, or a database of the same cluster.
+    pub(crate) fn another(&self, folder: &Path) -> anyhow::Result<Self> {
+        match &self.place {
+            Place::Sqlite(_) => Ok(Self::sqlite(folder)),
+            Place::Postgres { admin_url, name } => Self::create_postgres(admin_url, format!("{name}_small")),
+        }
     }
 
     pub(crate) fn kind(&self) -> DatabaseKind {

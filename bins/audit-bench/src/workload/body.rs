@@ -13,7 +13,7 @@ const LARGE_TEMPLATES: usize = 256;
 /// Every so manieth event of the first ones is one that queries look for as rare.
 const RARE_INTERVAL: u64 = 25;
 /// The events of a batch were collected over this time before it is sent.
-const BATCH_SPAN_MS: i64 = 1_000;
+pub(super) const BATCH_SPAN_MS: i64 = 1_000;
 /// The events of an imported batch occurred within this time.
 const IMPORT_SPAN_MS: i64 = 3_600_000;
 /// How many of a thousand batches are imports of old events.
