@@ -86,7 +86,7 @@ pub(crate) struct ServiceOptions {
     #[arg(long, env = "AUDIT_WRITE_QUEUE_JOBS_MAX", default_value_t = 8_192, value_parser = positive)]
     pub(crate) write_queue_jobs_max: usize,
     /// MiB of events that may wait to be written.
-    #[arg(long, env = "AUDIT_WRITE_QUEUE_MIB_MAX", default_value_t = 16, value_parser = positive)]
+    #[arg(long, env = "AUDIT_WRITE_QUEUE_MIB_MAX", default_value_t = 12, value_parser = positive)]
     pub(crate) write_queue_mib_max: usize,
     /// Connections for reading.
     #[arg(long, env = "AUDIT_READERS_MAX", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]

@@ -12,7 +12,7 @@ const COMMIT_ROWS_MAX: usize = 4_000;
 /// About what an alert, and a delivery of one, hold in memory.
 const RAISED_ROW_BYTES: usize = 512;
 /// Bytes of one commit, at most.
-const COMMIT_BYTES_MAX: usize = 8 * 1024 * 1024;
+const COMMIT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A request that waits to be appended, and who waits for it.
 pub(crate) struct WaitingAppend {
@@ -91,7 +91,7 @@ impl Default for QueueLimits {
     fn default() -> Self {
         Self {
             jobs_max: 8_192,
-            bytes_max: 16 * 1024 * 1024,
+            bytes_max: 12 * 1024 * 1024,
         }
     }
 }
