@@ -1,6 +1,6 @@
 //! What only PostgreSQL does.
 
-use audit_tests::{Database, DatabaseKind, Deadline, Organization, Server, event_with};
+use audit_tests::{Client, Database, DatabaseKind, Deadline, Organization, Server, event_with};
 use serde_json::{Value, json};
 
 const BATCHES: usize = 60;
@@ -16,6 +16,22 @@ fn event(batch: usize, number: usize) -> Value {
     }))
 }
 
+/// A project of a server on a database in which nobody counts rows or files what an index has put aside.
+fn unattended() -> (Database, Server, Client) {
+    let database = Database::create(DatabaseKind::Postgres);
+    let server = Server::start(&database, &[]);
+    let client = Organization::create(&server, "enterprise").project();
+    database.execute("ALTER TABLE events SET (autovacuum_enabled = off)");
+    database.execute("ALTER TABLE alert_groups SET (autovacuum_enabled = off)");
+    (database, server, client)
+}
+
+fn store(client: &Client, batch: usize) {
+    let events: Vec<Value> = (0..BATCH).map(|number| event(batch, number)).collect();
+    let answer = client.post("/events").json(Value::Array(events)).send();
+    assert_eq!(answer.expect_status(201).ids().len(), BATCH);
+}
+
 /// What a commit costs does not depend on what the planner believes. Nobody has counted the rows of a new database until
 /// its autovacuum comes by, a minute later or where it is off never, and by then there can be millions.
 #[test]
@@ -23,15 +39,9 @@ fn a_commit_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
-    let database = Database::create(DatabaseKind::Postgres);
-    let server = Server::start(&database, &[]);
-    let client = Organization::create(&server, "enterprise").project();
-    database.execute("ALTER TABLE events SET (autovacuum_enabled = off)");
-    database.execute("ALTER TABLE alert_groups SET (autovacuum_enabled = off)");
+    let (database, server, client) = unattended();
     for batch in 0..BATCHES {
-        let events: Vec<Value> = (0..BATCH).map(|number| event(batch, number)).collect();
-        let answer = client.post("/events").json(Value::Array(events)).send();
-        assert_eq!(answer.expect_status(201).ids().len(), BATCH);
+        store(&client, batch);
     }
     server.terminate();
     server.wait(Deadline::seconds(60));
@@ -57,16 +67,8 @@ fn what_the_index_puts_aside_is_filed_beside_the_inserts() {
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
-    let database = Database::create(DatabaseKind::Postgres);
-    let server = Server::start(&database, &[]);
-    let client = Organization::create(&server, "enterprise").project();
-    database.execute("ALTER TABLE events SET (autovacuum_enabled = off)");
-    let events: Vec<Value> = (0..BATCH).map(|number| event(0, number)).collect();
-    client
-        .post("/events")
-        .json(Value::Array(events))
-        .send()
-        .expect_status(201);
+    let (database, _server, client) = unattended();
+    store(&client, 0);
     let filed = "pg_stat_activity WHERE datname = current_database() AND state = 'idle'
         AND query LIKE 'SELECT gin_clean_pending_list%'";
     Deadline::seconds(60).poll("the filer", || (database.count(filed) == 1).then_some(()));

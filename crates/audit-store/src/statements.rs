@@ -3,49 +3,22 @@
 //! Those that diesel makes of updates and upserts are planned anew each time, and it looks through a wide insert twice
 //! each time before it knows that it is planned already. These are known by their type.
 
-use diesel::backend::Backend;
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::serialize::ToSql;
-use diesel::sql_types::{Array, BigInt, Binary, Bool, HasSqlType, Nullable, Text};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Nullable, Text};
+use diesel::sqlite::Sqlite;
 use diesel::{QueryResult, RunQueryDsl};
 
-/// Defines a statement by the pieces of its text, each with the parameter that follows it, and what comes last; on both databases or on
-/// PostgreSQL alone.
+/// Defines a statement of one database by the pieces of its text, each with the parameter that follows it, and what comes
+/// last.
 macro_rules! statement {
     (
+        $backend:ident;
         $(#[$doc:meta])*
         $name:ident $(<$lifetime:lifetime>)? {
             $($(#[$field_doc:meta])* $text:literal $field:ident: $type:ty => $sql_type:ty,)*
         } $end:literal
     ) => {
-        statement!(@type $(#[$doc])* ($name $(<$lifetime>)?) $($(#[$field_doc])* $field: $type,)*);
-
-        impl<$($lifetime,)? DB> QueryFragment<DB> for $name $(<$lifetime>)?
-        where
-            DB: Backend + HasSqlType<Bool>,
-            bool: ToSql<Bool, DB>,
-            i64: ToSql<BigInt, DB>,
-            str: ToSql<Text, DB>,
-            [u8]: ToSql<Binary, DB>,
-        {
-            statement!(@walk DB, { $($text $field => $sql_type,)* } $end);
-        }
-    };
-    (
-        PostgreSQL;
-        $(#[$doc:meta])*
-        $name:ident $(<$lifetime:lifetime>)? {
-            $($(#[$field_doc:meta])* $text:literal $field:ident: $type:ty => $sql_type:ty,)*
-        } $end:literal
-    ) => {
-        statement!(@type $(#[$doc])* ($name $(<$lifetime>)?) $($(#[$field_doc])* $field: $type,)*);
-
-        impl $(<$lifetime>)? QueryFragment<Pg> for $name $(<$lifetime>)? {
-            statement!(@walk Pg, { $($text $field => $sql_type,)* } $end);
-        }
-    };
-    (@type $(#[$doc:meta])* ($name:ident $(<$lifetime:lifetime>)?) $($(#[$field_doc:meta])* $field:ident: $type:ty,)*) => {
         $(#[$doc])*
         pub(crate) struct $name $(<$lifetime>)? {
             $($(#[$field_doc])* pub(crate) $field: $type,)*
@@ -61,31 +34,35 @@ macro_rules! statement {
             }
         };
 
-        impl<$($lifetime,)? C> RunQueryDsl<C> for $name $(<$lifetime>)? {}
-    };
-    (@walk $backend:ty, { $($text:literal $field:ident => $sql_type:ty,)* } $end:literal) => {
-        fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, $backend>) -> QueryResult<()> {
-            $(
-                pass.push_sql($text);
-                pass.push_bind_param::<$sql_type, _>(&self.$field)?;
-            )*
-            pass.push_sql($end);
-            Ok(())
+        impl $(<$lifetime>)? QueryFragment<$backend> for $name $(<$lifetime>)? {
+            fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, $backend>) -> QueryResult<()> {
+                $(
+                    pass.push_sql($text);
+                    pass.push_bind_param::<$sql_type, _>(&self.$field)?;
+                )*
+                pass.push_sql($end);
+                Ok(())
+            }
         }
+
+        impl<$($lifetime,)? C> RunQueryDsl<C> for $name $(<$lifetime>)? {}
     };
 }
 
 statement! {
+    Sqlite;
     /// Begins a transaction of SQLite that writes.
     BeginImmediate {} "BEGIN IMMEDIATE"
 }
 
 statement! {
-    /// Ends a transaction.
+    Sqlite;
+    /// Ends a transaction of SQLite.
     Commit {} "COMMIT"
 }
 
 statement! {
+    Sqlite;
     /// Writes the head of a ledger on SQLite.
     UpdateHead<'a> {
         "UPDATE ledgers SET size = " size: i64 => BigInt,
@@ -100,6 +77,7 @@ statement! {
 }
 
 statement! {
+    Sqlite;
     /// Stores an event on SQLite.
     InsertEvent<'a> {
         "INSERT INTO events (entry, position, id, content_hash, sent_digest, redacted, body) VALUES ("
@@ -114,6 +92,7 @@ statement! {
 }
 
 statement! {
+    Sqlite;
     /// Gives an event its place in the order of queries on SQLite.
     InsertTime {
         "INSERT INTO event_times (position, entry) VALUES (" position: i64 => BigInt,
@@ -122,7 +101,7 @@ statement! {
 }
 
 statement! {
-    PostgreSQL;
+    Pg;
     /// Stores events on PostgreSQL, and the heads of their ledgers, all of them in one statement. `array_to_tsvector` takes the
     /// tokens as they are, without a parser in between.
     InsertEvents<'a> {
@@ -158,7 +137,7 @@ statement! {
 }
 
 statement! {
-    PostgreSQL;
+    Pg;
     /// Finds stored idempotency keys of a ledger: hash, id and digest as sent. Each is looked up by itself: given all at once,
     /// the planner reads the whole ledger as long as nobody has counted its rows.
     FindKeys<'a> {
@@ -176,7 +155,7 @@ impl Query for FindKeys<'_> {
 }
 
 statement! {
-    PostgreSQL;
+    Pg;
     /// Finds what groups of a ledger remember, each looked up by itself as in [`FindKeys`].
     FindGroups<'a> {
         "SELECT found.group_hash, found.state \
@@ -193,7 +172,7 @@ impl Query for FindGroups<'_> {
 }
 
 statement! {
-    PostgreSQL;
+    Pg;
     /// Writes what groups remember from now on.
     PutGroups<'a> {
         "INSERT INTO alert_groups (ledger_id, group_hash, state, expires_at) \

@@ -47,13 +47,6 @@ impl DeliveryListener {
     }
 }
 
-/// Why requests were not stored together.
-struct CommitFailed {
-    error: StoreError,
-    /// Whether it is certain that nothing was stored.
-    is_undone: bool,
-}
-
 /// What all writing threads of a process share.
 #[derive(Clone)]
 pub(crate) struct Shared {
@@ -171,14 +164,15 @@ impl Writer {
     fn append(&mut self, mut commit: Vec<WaitingAppend>, queue: &Queue) {
         let ledgers: BTreeSet<_> = commit.iter().map(WaitingAppend::ledger_id).collect();
         let can_split = ledgers.len() > 1 && matches!(self.shared.url, DatabaseUrl::Postgres(_));
-        let CommitFailed { error, is_undone } = match self.commit(&mut commit, &ledgers, can_split, queue) {
+        let mut is_undone = true;
+        let error = match self.commit(&mut commit, &ledgers, can_split, queue, &mut is_undone) {
             Ok(outcomes) => {
                 for (waiting, outcome) in commit.into_iter().zip(outcomes) {
                     waiting.answer(outcome);
                 }
                 return;
             }
-            Err(failed) => failed,
+            Err(error) => error,
         };
         log::error!("{} requests could not be stored together: {error}", commit.len());
         if can_split && is_undone && self.is_answering() {
@@ -204,21 +198,8 @@ impl Writer {
 
     /// Writes all requests in one transaction, and with them what comes for the same ledgers until their heads are locked. An
     /// error means that nothing of any of them was stored, or, when the connection broke during the commit itself, that
-    /// nobody can tell: the senders retry by idempotency key.
+    /// nobody can tell: the senders retry by idempotency key. Sets `is_undone` to `false` before it asks the database to commit.
     fn commit(
-        &mut self,
-        commit: &mut Vec<WaitingAppend>,
-        ledgers: &BTreeSet<LedgerId>,
-        kept: bool,
-        queue: &Queue,
-    ) -> Result<Vec<AppendOutcome>, CommitFailed> {
-        let mut is_undone = true;
-        self.try_commit(commit, ledgers, kept, queue, &mut is_undone)
-            .map_err(|error| CommitFailed { error, is_undone })
-    }
-
-    /// Sets `is_undone` to `false` before it asks the database to commit.
-    fn try_commit(
         &mut self,
         commit: &mut Vec<WaitingAppend>,
         ledgers: &BTreeSet<LedgerId>,
