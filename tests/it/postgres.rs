@@ -1,6 +1,8 @@
 //! What only PostgreSQL does.
 
-use audit_tests::{Client, Database, DatabaseKind, Deadline, Organization, Server, event_with};
+use audit_tests::{
+    Client, Database, DatabaseKind, Deadline, Organization, Server, alert_rule, door_opened, event_with,
+};
 use serde_json::{Value, json};
 
 const BATCHES: usize = 60;
@@ -74,4 +76,92 @@ fn what_the_index_puts_aside_is_filed_beside_the_inserts() {
     Deadline::seconds(60).poll("the filer", || (database.count(filed) == 1).then_some(()));
     let left = "(SELECT gin_clean_pending_list('events_by_token') AS pages) AS cleaned WHERE pages > 0";
     assert_eq!(database.count(left), 0, "pages that nobody has filed");
+}
+
+/// Sessions whose last statement, not within a transaction, stored events.
+const STORED_BY_ONE_STATEMENT: &str = "pg_stat_activity WHERE datname = current_database() AND state = 'idle'
+    AND query LIKE 'WITH held AS%INSERT INTO events%'";
+
+/// Events without more to be written, one request after the other, until a node knows the end of the ledger.
+fn store_until_known(database: &Database, client: &Client, name: &str) {
+    for number in 0..5 {
+        client.store(event_with(
+            json!({"action": "a.b", "idempotency_key": format!("{name}-{number}")}),
+        ));
+    }
+    assert_ne!(
+        database.count(STORED_BY_ONE_STATEMENT),
+        0,
+        "the last of them was one statement"
+    );
+}
+
+/// Two servers on one database, each with the same project.
+fn two_nodes() -> (Database, [Server; 2], Organization, [Client; 2]) {
+    let database = Database::create(DatabaseKind::Postgres);
+    let servers = [Server::start(&database, &[]), Server::start(&database, &[])];
+    let organization = Organization::create(&servers[0], "enterprise");
+    let clients = servers.each_ref().map(|server| organization.on(server).project());
+    (database, servers, organization, clients)
+}
+
+#[test]
+fn a_node_that_is_alone_stores_events_by_one_statement_and_takes_note_of_others() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, servers, _, [one, two]) = two_nodes();
+    store_until_known(&database, &one, "first");
+    // What the other one has stored meanwhile: the same key, and other content under one.
+    let keyed = |key: &str, name: &str| event_with(json!({"idempotency_key": key, "actor": {"name": name}}));
+    let same = two.store(keyed("same", "Ann"));
+    let other = two.store(keyed("other", "Bob"));
+    assert_eq!(one.store(keyed("same", "Ann")), same);
+    store_until_known(&database, &one, "second");
+    assert_eq!(
+        one.store(keyed("same", "Ann")),
+        same,
+        "found by who did not look for it"
+    );
+    let conflict = one.post("/events").json(keyed("other", "Eve")).send();
+    conflict.expect_error(409, "conflict");
+    let answer = one
+        .post("/events")
+        .json(Value::Array(vec![
+            keyed("new", "Ann"),
+            keyed("other", "Bob"),
+            keyed("new", "Ann"),
+        ]))
+        .send();
+    let ids = answer.expect_status(201).ids();
+    assert_eq!((&ids[1], &ids[2]), (&other, &ids[0]));
+    store_until_known(&database, &two, "third");
+    assert_eq!(one.count(), 5 + 2 + 5 + 1 + 5);
+    for server in &servers {
+        server.command_line(&["log", "verify"]).success();
+    }
+}
+
+#[test]
+fn what_another_node_configures_holds_for_the_next_event() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, servers, organization, [one, two]) = two_nodes();
+    store_until_known(&database, &one, "first");
+    let other = organization.on(&servers[1]);
+    other.create_alert_rule(alert_rule(json!({"threshold": 2})));
+    // Each node counts what the other one has seen.
+    one.store(door_opened("ann"));
+    two.store(door_opened("ann"));
+    assert_eq!(one.only_alert()["event_count"], 2);
+    store_until_known(&database, &one, "second");
+    for client in [&one, &one, &two, &one] {
+        client.store(door_opened("bob"));
+    }
+    assert_eq!(one.all_alerts().len(), 3);
+    store_until_known(&database, &one, "third");
+    other.create_rule(json!({"type": "pattern", "name": "animal", "pattern": "zebra"}));
+    let id = one.store(event_with(json!({"actor": {"name": "zebra"}})));
+    assert_eq!(one.event(&id)["actor"]["name"], "[REDACTED]");
 }

@@ -10,8 +10,8 @@ use crate::alerts::insert_alerts;
 use crate::connection::AnyConnection;
 use crate::deliveries::insert_deliveries;
 use crate::error::Result;
-use crate::ledgers::{self, KnownActions};
-use crate::log::BegunTiles;
+use crate::ledgers::{self, KnownActions, NewHead};
+use crate::log::{BegunTiles, insert_tiles};
 use crate::rows::Rows;
 use crate::tokens::{facet_tokens, identity_tokens};
 use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
@@ -241,12 +241,22 @@ pub(crate) fn append(
                 index_cache,
             )?);
         }
-        AnyConnection::Postgres(postgres) => postgres::write(postgres, &plan, &heads, &mut known.actions)?,
+        AnyConnection::Postgres(postgres) => {
+            postgres::write(postgres, &plan, &heads, Vec::new(), &mut known.actions)?;
+        }
     }
-    watch::write_remembered(connection, &plan)?;
-    insert_alerts(connection, &plan.alerts)?;
-    insert_deliveries(connection, &plan.deliveries)?;
+    write_beside(connection, &plan, &heads)?;
     Ok(plan)
+}
+
+/// Writes what events have done beside being stored, once the heads of their ledgers are locked.
+fn write_beside(connection: &mut AnyConnection, plan: &Plan, heads: &[NewHead]) -> Result<()> {
+    for head in heads {
+        insert_tiles(connection, head.ledger_id, &head.tiles)?;
+    }
+    watch::write_remembered(connection, plan)?;
+    insert_alerts(connection, &plan.alerts)?;
+    insert_deliveries(connection, &plan.deliveries)
 }
 
 /// What became of the events of one request.

@@ -8,6 +8,7 @@ use diesel::{Connection, PgConnection, RunQueryDsl, SqliteConnection};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 /// A connection to either database. Queries that both understand are written once, over this type.
 #[derive(diesel::MultiConnection)]
@@ -100,6 +101,8 @@ const POSTGRES_CONNECT_TIMEOUT_SECONDS: u32 = 5;
 const POSTGRES_TCP_TIMEOUT_MS: u32 = 8_000;
 /// How long a connection may be silent before it is probed.
 const POSTGRES_KEEPALIVE_SECONDS: u32 = 10;
+/// How long a pool relies on a connection that has answered.
+const READER_TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// How long a query may take.
 const POSTGRES_READ_TIMEOUT_MS: u32 = 10_000;
 /// How long a writer waits for another one, on any node, that holds the head of a ledger.
@@ -204,21 +207,24 @@ fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
     let mut connection =
         PgConnection::establish(&with_network_limits(url)).map_err(|error| unreachable(&error))?;
     // Whatever hangs, a lock, a statement or a node in the middle of a transaction, the others go on.
-    let limits = match purpose {
+    let settings = match purpose {
+        // A plan that was made while the table was small reads all of it once it is large.
         Purpose::Read => format!(
-            "SET default_transaction_read_only = on; SET statement_timeout = {POSTGRES_READ_TIMEOUT_MS};"
+            "SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan;
+             SET statement_timeout = {POSTGRES_READ_TIMEOUT_MS};"
         ),
+        // What writers ask for is looked up by an index whatever the size of the table, so it is planned once. Each statement
+        // sees what was committed while it, or the one before, waited for a lock.
         Purpose::Prepare | Purpose::Write => format!(
-            "SET lock_timeout = {POSTGRES_LOCK_TIMEOUT_MS};
+            "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
+             SET enable_mergejoin = off; SET jit = off; SET default_transaction_isolation = 'read committed';
+             SET lock_timeout = {POSTGRES_LOCK_TIMEOUT_MS};
              SET statement_timeout = {POSTGRES_WRITE_TIMEOUT_MS};
              SET idle_in_transaction_session_timeout = {POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS};"
         ),
     };
     connection
-        // A plan that was made while the table was small reads all of it once it is large.
-        .batch_execute(&format!(
-            "SET client_min_messages = warning; SET plan_cache_mode = force_custom_plan; {limits}"
-        ))
+        .batch_execute(&format!("SET client_min_messages = warning; {settings}"))
         .map_err(|error| unreachable(&error))?;
     Ok(connection)
 }
@@ -266,8 +272,7 @@ impl AnyConnection {
     ) -> Result<T, E> {
         let begun = match self {
             Self::Sqlite(sqlite) => BeginImmediate {}.execute(sqlite).map(drop),
-            // The reads after the head's lock must see what was committed while it was waited for.
-            Self::Postgres(postgres) => postgres.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            Self::Postgres(postgres) => postgres.batch_execute("BEGIN"),
         };
         begun.map_err(StoreError::from)?;
         let outcome = work(self);
@@ -293,26 +298,41 @@ impl AnyConnection {
     }
 }
 
-/// Hands connections to the pool of readers.
+/// A connection of a pool of readers.
+pub(crate) struct Reader {
+    pub(crate) connection: AnyConnection,
+    /// When it last answered a pool's question.
+    tried_at: Instant,
+}
+
+/// Hands connections to the pools of readers.
 #[derive(Debug)]
 pub(crate) struct ReaderManager {
     pub(crate) url: DatabaseUrl,
 }
 
 impl r2d2::ManageConnection for ReaderManager {
-    type Connection = AnyConnection;
+    type Connection = Reader;
     type Error = StoreError;
 
-    fn connect(&self) -> Result<AnyConnection> {
-        self.url.connect(Purpose::Read)
+    fn connect(&self) -> Result<Reader> {
+        Ok(Reader {
+            connection: self.url.connect(Purpose::Read)?,
+            tried_at: Instant::now(),
+        })
     }
 
-    fn is_valid(&self, connection: &mut AnyConnection) -> Result<()> {
-        connection.batch_execute("SELECT 1").map_err(StoreError::from)
+    /// To ask takes as long as what the connection is wanted for, so one that answered a moment ago is not asked again.
+    fn is_valid(&self, reader: &mut Reader) -> Result<()> {
+        if reader.tried_at.elapsed() >= READER_TRUSTED_FOR {
+            reader.connection.batch_execute("SELECT 1")?;
+            reader.tried_at = Instant::now();
+        }
+        Ok(())
     }
 
-    fn has_broken(&self, connection: &mut AnyConnection) -> bool {
-        std::thread::panicking() || diesel::r2d2::R2D2Connection::is_broken(connection)
+    fn has_broken(&self, reader: &mut Reader) -> bool {
+        std::thread::panicking() || diesel::r2d2::R2D2Connection::is_broken(&mut reader.connection)
     }
 }
 

@@ -15,8 +15,8 @@ pub enum StoreError {
     /// The store is shutting down.
     #[error("the store is shutting down")]
     Stopped,
-    /// What was prepared relied on keys, rules or limits that have changed since. Prepare it again.
-    #[error("the configuration has changed")]
+    /// What was prepared relied on keys, rules, limits or the end of a ledger that have changed since. Prepare it again.
+    #[error("what this relied on has changed")]
     Stale,
     /// The events would pass the project's limit for the UTC day. Nothing of them was stored.
     #[error("the daily limit of {limit} events is reached")]

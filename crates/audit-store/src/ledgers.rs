@@ -8,7 +8,7 @@ use crate::error::{Result, StoreError};
 use crate::log::{self, BegunTiles};
 use crate::schema::{ledger_actions, ledgers};
 use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
-use audit_ledger::Frontier;
+use audit_ledger::{Frontier, Tile};
 use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -152,9 +152,11 @@ pub(crate) struct NewHead {
     pub(crate) frontier: Option<Vec<u8>>,
     pub(crate) day: i64,
     pub(crate) day_events: i64,
+    /// The tiles that the tree has filled, to be written when the head is locked.
+    pub(crate) tiles: Vec<Tile>,
 }
 
-/// Writes the tiles that the plan's trees have filled; the heads that are to be written with the rows.
+/// The heads that are to be written with the rows of a plan.
 pub(crate) fn grow(
     connection: &mut AnyConnection,
     plan: &mut Plan,
@@ -166,10 +168,13 @@ pub(crate) fn grow(
             continue;
         };
         let Some(last) = head.last else { continue };
-        head.frontier = match growth {
-            Some(growth) => Some(log::finish(connection, ledger_id, &growth, begun)?),
-            None => None,
-        };
+        let mut tiles = Vec::new();
+        head.frontier = None;
+        if let Some(growth) = growth {
+            let frontier;
+            (frontier, tiles) = log::finish(connection, ledger_id, &growth, begun)?;
+            head.frontier = Some(frontier);
+        }
         heads.push(NewHead {
             ledger_id,
             size: head.size,
@@ -177,6 +182,7 @@ pub(crate) fn grow(
             frontier: head.frontier.as_ref().map(Frontier::encode),
             day: head.day,
             day_events: i64::try_from(head.day_events).unwrap_or(i64::MAX),
+            tiles,
         });
     }
     Ok(heads)
@@ -193,6 +199,12 @@ pub(crate) struct KnownActions {
 const KNOWN_ACTIONS_MAX: usize = 10_000;
 
 impl KnownActions {
+    /// Whether the action is known to be stored.
+    pub(crate) fn contains(&self, ledger_id: LedgerId, action: &str) -> bool {
+        let known = self.known.get(&ledger_id);
+        known.is_some_and(|known| known.contains(action))
+    }
+
     /// Hands every action of the plan that is not known to be stored to `insert`.
     pub(crate) fn write_new(
         &mut self,
@@ -202,11 +214,8 @@ impl KnownActions {
         self.pending.clear();
         let mut seen = HashSet::new();
         for row in &plan.rows {
-            let known = self
-                .known
-                .get(&row.ledger_id)
-                .is_some_and(|known| known.contains(&row.action));
-            if !known && seen.insert((row.ledger_id, row.action.as_str())) {
+            let is_known = self.contains(row.ledger_id, &row.action);
+            if !is_known && seen.insert((row.ledger_id, row.action.as_str())) {
                 insert(row.ledger_id, &row.action)?;
                 self.pending.push((row.ledger_id, row.action.clone()));
             }

@@ -47,6 +47,7 @@ mod deliveries;
 mod error;
 mod event_ids;
 mod evidence;
+mod heads;
 mod index;
 mod inspection;
 mod key_filter;

@@ -107,7 +107,9 @@ fn catch_up(
         for hash in content_hashes(connection, ledger_id, frontier.size()..end)? {
             growth.append(Hash::of_event(&hash));
         }
-        frontier = finish(connection, ledger_id, &growth, &BegunTiles::default())?;
+        let tiles;
+        (frontier, tiles) = finish(connection, ledger_id, &growth, &BegunTiles::default())?;
+        insert_tiles(connection, ledger_id, &tiles)?;
     }
     if frontier.size() > size {
         return Err(damaged("tree larger than its ledger"));
@@ -137,16 +139,16 @@ pub(crate) fn continued(
     }
 }
 
-/// Writes the tiles that a tree has filled; its right edge.
+/// The right edge of a tree that has grown, and the tiles that it has filled.
 ///
-/// A tile whose hashes were changed since they were appended is not written: it would contradict what was signed. What is
+/// A tile whose hashes were changed since they were appended is not among them: it would contradict what was signed. What is
 /// sent now is stored all the same, and `log verify` names what was changed.
 pub(crate) fn finish(
     connection: &mut AnyConnection,
     ledger_id: LedgerId,
     growth: &Growth,
     begun: &BegunTiles,
-) -> Result<Frontier> {
+) -> Result<(Frontier, Vec<Tile>)> {
     let mut is_remembered = false;
     let mut made = growth.finish(|id| match begun.get(ledger_id, growth.from()) {
         Some(leaves) if id.level() == 0 => {
@@ -160,21 +162,28 @@ pub(crate) fn finish(
     }
     begun.grown(ledger_id, growth);
     let frontier = growth.frontier().clone();
-    let tiles = match made {
-        Ok((_, tiles)) => tiles,
+    match made {
+        Ok((_, tiles)) => Ok((frontier, tiles)),
         Err(GrowthError::Read {
             source: ReadTileError::Store(error),
             ..
-        }) if !matches!(error, StoreError::Damaged { .. }) => return Err(error),
+        }) if !matches!(error, StoreError::Damaged { .. }) => Err(error),
         Err(error) => {
             ::log::error!("the log of ledger {} was tampered with: {error}", ledger_id.0);
-            return Ok(frontier);
+            Ok((frontier, Vec::new()))
         }
-    };
-    for tile in tiles {
-        insert_tile(connection, ledger_id, &tile)?;
     }
-    Ok(frontier)
+}
+
+/// Writes tiles of a ledger whose head is locked.
+pub(crate) fn insert_tiles(
+    connection: &mut AnyConnection,
+    ledger_id: LedgerId,
+    tiles: &[Tile],
+) -> Result<()> {
+    tiles
+        .iter()
+        .try_for_each(|tile| insert_tile(connection, ledger_id, tile))
 }
 
 fn insert_tile(connection: &mut AnyConnection, ledger_id: LedgerId, tile: &Tile) -> Result<()> {
@@ -335,12 +344,18 @@ impl Rows<'_> {
 
     /// A tile of a ledger's tree, if the tree has it and nothing of it is missing.
     pub fn log_tile(&mut self, ledger_id: LedgerId, id: TileId) -> Result<Option<Tile>> {
+        let is_there = id.is_full() || id.exists_in(self.log_frontier(ledger_id)?.size());
+        match is_there {
+            true => self.log_tile_of_tree(ledger_id, id),
+            false => Ok(None),
+        }
+    }
+
+    /// A tile that a ledger's tree is known to have, if nothing of it is missing.
+    pub fn log_tile_of_tree(&mut self, ledger_id: LedgerId, id: TileId) -> Result<Option<Tile>> {
         if id.is_full() {
             let stored = full_tiles(self.connection, ledger_id, id.level(), id.index()..id.index() + 1)?;
             return Ok(stored.into_iter().next());
-        }
-        if !id.exists_in(self.log_frontier(ledger_id)?.size()) {
-            return Ok(None);
         }
         match tile_of(self.connection, ledger_id, id) {
             Ok(tile) => Ok(Some(tile)),

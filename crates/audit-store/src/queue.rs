@@ -3,7 +3,7 @@
 use crate::append::{AppendOutcome, AppendRequest, LedgerId, NewEvent};
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
@@ -78,6 +78,16 @@ pub(crate) enum Work {
     Transaction(Transaction),
 }
 
+impl Work {
+    /// The ledgers that it appends to, which its writer has until it releases them.
+    pub(crate) fn ledgers(&self) -> BTreeSet<LedgerId> {
+        match self {
+            Self::Append(commit) => commit.iter().map(WaitingAppend::ledger_id).collect(),
+            Self::Transaction(_) => BTreeSet::new(),
+        }
+    }
+}
+
 /// How much may wait.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLimits {
@@ -106,6 +116,8 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct Waiting {
     appends: VecDeque<WaitingAppend>,
+    /// The ledgers that a writer is appending to. Another one would only wait for the same head.
+    taken: BTreeSet<LedgerId>,
     transactions: VecDeque<Transaction>,
     bytes: usize,
     closed: bool,
@@ -141,9 +153,12 @@ impl Queue {
         if is_full {
             return Err(StoreError::Overloaded);
         }
+        let is_taken = waiting.taken.contains(&append.ledger_id());
         waiting.bytes += append.bytes;
         waiting.appends.push_back(append);
-        self.wake_writer(waiting);
+        if !is_taken {
+            self.wake_writer(waiting);
+        }
         Ok(())
     }
 
@@ -169,30 +184,41 @@ impl Queue {
         }
     }
 
-    /// Takes what to do next, waiting for it; `None` when the queue is closed and everything in it is done.
+    /// Takes what to do next, waiting for it; `None` when the queue is closed and everything in it is done. Others can have its
+    /// ledgers after [`Self::release`].
     ///
     /// Everything that waits is taken at once, up to the size of a commit: the longer commits take, the more each
-    /// of them carries. Transactions and appends take turns, so that neither can keep the other waiting.
+    /// of them carries. What waits for a ledger that another writer has is left to whoever is the first to be done.
+    /// Transactions and appends take turns, so that neither can keep the other waiting.
     pub(crate) fn take(&self) -> Option<Work> {
         let mut waiting = self.lock();
         loop {
-            let turn_of_appends = waiting.took_transaction && !waiting.appends.is_empty();
-            if !turn_of_appends && let Some(transaction) = waiting.transactions.pop_front() {
-                waiting.took_transaction = true;
-                return Some(Work::Transaction(transaction));
+            let work = match waiting.took_transaction {
+                true => waiting.next_commit().or_else(|| waiting.next_transaction()),
+                false => waiting.next_transaction().or_else(|| waiting.next_commit()),
+            };
+            if work.is_some() {
+                if waiting.idle_writers > 0 && waiting.has_work() {
+                    self.changed.notify_one();
+                }
+                return work;
             }
-            if !waiting.appends.is_empty() {
-                waiting.took_transaction = false;
-                let mut commit = Vec::new();
-                waiting.fill(&mut commit, |_| true);
-                return Some(Work::Append(commit));
-            }
+            // What waits for another writer's ledgers he takes himself.
             if waiting.closed {
                 return None;
             }
             waiting.idle_writers += 1;
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
             waiting.idle_writers -= 1;
+        }
+    }
+
+    /// Lets others append to these ledgers, which were taken.
+    pub(crate) fn release(&self, ledgers: &BTreeSet<LedgerId>) {
+        let mut waiting = self.lock();
+        waiting.taken.retain(|ledger_id| !ledgers.contains(ledger_id));
+        if waiting.idle_writers > 0 && waiting.has_work() {
+            self.changed.notify_one();
         }
     }
 
@@ -216,6 +242,31 @@ impl Queue {
 }
 
 impl Waiting {
+    /// Whether there is anything that somebody could begin now.
+    fn has_work(&self) -> bool {
+        let is_free = |append: &WaitingAppend| !self.taken.contains(&append.ledger_id());
+        !self.transactions.is_empty() || self.appends.iter().any(is_free)
+    }
+
+    fn next_transaction(&mut self) -> Option<Work> {
+        let transaction = self.transactions.pop_front()?;
+        self.took_transaction = true;
+        Some(Work::Transaction(transaction))
+    }
+
+    fn next_commit(&mut self) -> Option<Work> {
+        let mut commit = Vec::new();
+        let taken = std::mem::take(&mut self.taken);
+        self.fill(&mut commit, |append| !taken.contains(&append.ledger_id()));
+        self.taken = taken;
+        if commit.is_empty() {
+            return None;
+        }
+        self.taken.extend(commit.iter().map(WaitingAppend::ledger_id));
+        self.took_transaction = false;
+        Some(Work::Append(commit))
+    }
+
     /// Moves those that `belongs` names into a commit, in their order, until it is full. One is taken however large it is.
     fn fill(&mut self, commit: &mut Vec<WaitingAppend>, belongs: impl Fn(&WaitingAppend) -> bool) {
         let mut rows: usize = commit.iter().map(|append| append.rows).sum();
@@ -268,6 +319,12 @@ mod tests {
         .0
     }
 
+    /// By a writer that is done with whatever it had.
+    fn take(queue: &Queue) -> Option<Work> {
+        queue.release(&(1..10).map(LedgerId).collect());
+        queue.take()
+    }
+
     #[test]
     fn what_does_not_fit_is_refused() {
         let queue = Queue::new(QueueLimits {
@@ -276,7 +333,7 @@ mod tests {
         });
         assert!(queue.push_append(append()).is_ok() && queue.push_append(append()).is_ok());
         assert!(matches!(queue.push_append(append()), Err(StoreError::Overloaded)));
-        assert!(matches!(queue.take(), Some(Work::Append(commit)) if commit.len() == 2));
+        assert!(matches!(take(&queue), Some(Work::Append(commit)) if commit.len() == 2));
         assert!(queue.push_append(append()).is_ok());
         let large = WaitingAppend {
             bytes: 1_001,
@@ -319,13 +376,36 @@ mod tests {
             [0, 1, 3],
             "the next one is too much for this commit"
         );
-        let Some(Work::Append(next)) = queue.take() else {
+        let Some(Work::Append(next)) = take(&queue) else {
             panic!("appends wait")
         };
         assert_eq!(rows(&next), [2, 4]);
-        assert!(matches!(queue.take(), Some(Work::Append(next)) if rows(&next) == [COMMIT_ROWS_MAX]));
-        assert!(matches!(queue.take(), Some(Work::Append(next)) if rows(&next) == [5]));
+        assert!(matches!(take(&queue), Some(Work::Append(next)) if rows(&next) == [COMMIT_ROWS_MAX]));
+        assert!(matches!(take(&queue), Some(Work::Append(next)) if rows(&next) == [5]));
         assert_eq!(queue.depth(), 0);
+    }
+
+    #[test]
+    fn what_waits_for_a_ledger_is_left_to_the_writer_that_has_it() {
+        let queue = Queue::new(QueueLimits::default());
+        let push = |ledger| assert!(queue.push_append(append_to(LedgerId(ledger))).is_ok());
+        let ledgers = |finished: &[i64]| {
+            queue.release(&finished.iter().copied().map(LedgerId).collect());
+            let work = queue.take();
+            work.map(|work| work.ledgers().iter().map(|ledger| ledger.0).collect::<Vec<_>>())
+        };
+        push(1);
+        assert_eq!(ledgers(&[]), Some(vec![1]));
+        push(1);
+        push(2);
+        push(3);
+        assert_eq!(ledgers(&[]), Some(vec![2, 3]), "by another writer");
+        push(3);
+        assert_eq!(ledgers(&[1]), Some(vec![1]));
+        queue.close();
+        assert_eq!(ledgers(&[1]), None, "the other one takes what is left");
+        assert_eq!(ledgers(&[2, 3]), Some(vec![3]));
+        assert_eq!(ledgers(&[3]), None);
     }
 
     #[test]
@@ -335,9 +415,9 @@ mod tests {
             assert!(queue.push_transaction(Box::new(|_| ())).is_ok());
         }
         assert!(queue.push_append(append()).is_ok());
-        assert!(matches!(queue.take(), Some(Work::Transaction(_))));
-        assert!(matches!(queue.take(), Some(Work::Append(_))));
-        assert!(matches!(queue.take(), Some(Work::Transaction(_))));
+        assert!(matches!(take(&queue), Some(Work::Transaction(_))));
+        assert!(matches!(take(&queue), Some(Work::Append(_))));
+        assert!(matches!(take(&queue), Some(Work::Transaction(_))));
     }
 
     #[test]
@@ -346,7 +426,7 @@ mod tests {
         assert!(queue.push_append(append()).is_ok());
         queue.close();
         assert!(matches!(queue.push_append(append()), Err(StoreError::Stopped)));
-        assert!(matches!(queue.take(), Some(Work::Append(_))));
-        assert!(queue.take().is_none());
+        assert!(matches!(take(&queue), Some(Work::Append(_))));
+        assert!(take(&queue).is_none());
     }
 }

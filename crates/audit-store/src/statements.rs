@@ -102,14 +102,20 @@ statement! {
 
 statement! {
     Pg;
-    /// Stores events on PostgreSQL, and the heads of their ledgers, all of them in one statement. `array_to_tsvector` takes the
-    /// tokens as they are, without a parser in between.
+    /// Stores events on PostgreSQL, and the heads of their ledgers, all of them in one statement, if everything is as it is
+    /// expected: the configuration, the sizes of the ledgers, and that none of the keys in `new_keys` is there. Otherwise
+    /// nothing is stored. `array_to_tsvector` takes the tokens as they are, without a parser in between.
+    ///
+    /// Who changes the configuration or a head at the same time is waited for, and what he has left is looked at. Each key is
+    /// looked up by itself, as in [`FindKeys`]; what is compared with a count the planner does not turn into a join.
     InsertEvents<'a> {
-        "WITH heads AS (\
+        "WITH held AS MATERIALIZED (SELECT version FROM configuration WHERE id = 1 FOR SHARE), \
+         heads AS (\
              UPDATE ledgers SET size = head.size, last_event_id = head.last_event_id, \
                  last_received_at = head.last_received_at, frontier = COALESCE(head.frontier, ledgers.frontier), \
                  day = head.day, day_events = head.day_events \
-             FROM unnest(" head_ledger_ids: Vec<i64> => Array<BigInt>,
+             FROM held, unnest(" head_ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " sizes_before: Vec<i64> => Array<BigInt>,
         ", " sizes: Vec<i64> => Array<BigInt>,
         ", " last_event_ids: Vec<&'a [u8]> => Array<Binary>,
         ", " last_received_at: Vec<i64> => Array<BigInt>,
@@ -117,8 +123,16 @@ statement! {
         ", " frontiers: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
         ", " days: Vec<i64> => Array<BigInt>,
         ", " day_events: Vec<i64> => Array<BigInt>,
-        ") AS head (ledger_id, size, last_event_id, last_received_at, frontier, day, day_events) \
-             WHERE ledgers.id = head.ledger_id\
+        ") AS head (ledger_id, size_before, size, last_event_id, last_received_at, frontier, day, day_events) \
+             WHERE ledgers.id = head.ledger_id AND ledgers.size = head.size_before AND held.version = "
+        configuration_version: i64 => BigInt,
+        " AND (\
+                 SELECT count(*) FROM unnest(" new_keys: Vec<&'a [u8]> => Array<Binary>,
+        ") AS wanted (hash) CROSS JOIN LATERAL (\
+                     SELECT FROM events WHERE ledger_id = ledgers.id AND idempotency_hash = wanted.hash LIMIT 1\
+                 ) AS found\
+             ) = 0 \
+             RETURNING ledgers.id\
          ) \
          INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, tokens, body) \
          SELECT ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, \
@@ -133,7 +147,8 @@ statement! {
         ", " redacted: Vec<bool> => Array<Bool>,
         ", " tokens: Vec<&'a str> => Array<Text>,
         ", " bodies: Vec<&'a str> => Array<Text>,
-    } ") AS row (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, tokens, body)"
+    } ") AS row (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, tokens, body) \
+         WHERE EXISTS (SELECT FROM heads)"
 }
 
 statement! {

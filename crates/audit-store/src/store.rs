@@ -106,6 +106,7 @@ impl Store {
             indexing: Arc::default(),
             index_cache: Arc::new(IndexCache::new()),
             begun: Arc::default(),
+            heads: Arc::default(),
         };
         let writers_count = match url {
             DatabaseUrl::Sqlite(_) => 1,
@@ -209,7 +210,8 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = connection_of(&self.readers)?;
+        let mut reader = reader_of(&self.readers)?;
+        let connection = &mut reader.connection;
         connection.read_transaction(|connection| work(&mut Rows::new(connection, &self.index_cache)))
     }
 
@@ -294,8 +296,8 @@ impl Store {
         pool: &r2d2::Pool<ReaderManager>,
         work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = connection_of(pool)?;
-        work(&mut Rows::new(&mut connection, &self.index_cache))
+        let mut reader = reader_of(pool)?;
+        work(&mut Rows::new(&mut reader.connection, &self.index_cache))
     }
 
     /// How many queries over events can be made at once.
@@ -353,7 +355,7 @@ fn open_pool(url: &DatabaseUrl, connections_max: u32) -> Result<r2d2::Pool<Reade
         .map_err(|error| StoreError::Unreachable(error.to_string()))
 }
 
-fn connection_of(pool: &r2d2::Pool<ReaderManager>) -> Result<r2d2::PooledConnection<ReaderManager>> {
+fn reader_of(pool: &r2d2::Pool<ReaderManager>) -> Result<r2d2::PooledConnection<ReaderManager>> {
     pool.get()
         .map_err(|error| StoreError::Unreachable(error.to_string()))
 }

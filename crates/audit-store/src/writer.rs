@@ -3,11 +3,12 @@
 //! A writer takes everything that waits, writes it in one transaction, and answers after the commit: however many
 //! requests come at once, they share one synchronisation of the disk.
 
-use crate::append::plan::Plan;
+use crate::append::plan::{Before, Plan};
 use crate::append::{self, AppendOutcome, Known, LedgerId};
 use crate::arrivals::Arrivals;
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
+use crate::heads::KnownHeads;
 use crate::index::IndexCache;
 use crate::index::indexer::Progress;
 use crate::index::tail::Left;
@@ -17,7 +18,7 @@ use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::rows::Rows;
 use audit_domain::Clock;
 use diesel::connection::SimpleConnection;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -59,6 +60,7 @@ pub(crate) struct Shared {
     pub(crate) indexing: Arc<Progress>,
     pub(crate) index_cache: Arc<IndexCache>,
     pub(crate) begun: Arc<BegunTiles>,
+    pub(crate) heads: Arc<KnownHeads>,
 }
 
 /// One writing thread.
@@ -128,6 +130,7 @@ impl Writer {
 
     fn work(&mut self, queue: &Queue) {
         while let Some(work) = queue.take() {
+            let ledgers = work.ledgers();
             let outcome = catch_unwind(AssertUnwindSafe(|| match work {
                 Work::Append(commit) => self.append(commit, queue),
                 Work::Transaction(transaction) => self.transaction(transaction),
@@ -139,7 +142,9 @@ impl Writer {
                 log::error!("a writer panicked; it goes on with a new connection");
                 let known = Known::of_writer(Arc::clone(&self.shared.begun));
                 (self.connection, self.known) = (None, known);
+                self.shared.heads.forget();
             }
+            queue.release(&ledgers);
             self.backlog.wait(&self.shared.indexing);
         }
     }
@@ -175,6 +180,7 @@ impl Writer {
             Err(error) => error,
         };
         log::error!("{} requests could not be stored together: {error}", commit.len());
+        self.shared.heads.forget();
         if can_split && is_undone && self.is_answering() {
             let mut by_ledger: BTreeMap<_, Vec<_>> = BTreeMap::new();
             for waiting in commit {
@@ -213,12 +219,25 @@ impl Writer {
             shared,
             connection,
             known,
-            backlog,
+            ..
         } = self;
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
         known.actions.rolled_back();
+        if let Some(before) = shared.heads.before(ledgers, day) {
+            let sizes_before = sizes(&before);
+            commit.sort_by_key(|waiting| waiting.request.first_id());
+            let requests = commit.iter_mut().map(|waiting| waiting.hand_over(true)).collect();
+            *is_undone = false;
+            if let Some(plan) = append::postgres::append_expected(connection, requests, before, known)? {
+                return Ok(self.committed(plan, &sizes_before));
+            }
+            *is_undone = true;
+            known.actions.rolled_back();
+        }
+        let mut sizes_before = HashMap::new();
         let plan: Plan = connection.write_transaction(|connection| {
             let before = read_before(connection, ledgers, day)?;
+            sizes_before = sizes(&before);
             queue.join(commit, |ledger_id| before.heads.contains_key(&ledger_id));
             // As they arrived: one that is overtaken by another on its way through the threads needs a new stamp, and with
             // it a new hash.
@@ -236,9 +255,18 @@ impl Writer {
             *is_undone = false;
             Ok::<_, StoreError>(plan)
         })?;
-        known.committed(&plan.rows);
+        Ok(self.committed(plan, &sizes_before))
+    }
+
+    /// Takes note of what was committed; the answers.
+    fn committed(&mut self, plan: Plan, sizes_before: &HashMap<LedgerId, i64>) -> Vec<AppendOutcome> {
+        let shared = &self.shared;
+        self.known.committed(&plan.rows);
         if let Some(left) = plan.left {
-            backlog.add(left, plan.rows.len());
+            self.backlog.add(left, plan.rows.len());
+        }
+        if matches!(shared.url, DatabaseUrl::Postgres(_)) {
+            shared.heads.committed(sizes_before, &plan.after);
         }
         let counters = &shared.counters;
         counters
@@ -257,6 +285,12 @@ impl Writer {
         shared
             .arrivals
             .tell(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
-        Ok(plan.outcomes)
+        plan.outcomes
     }
+}
+
+/// The sizes of the ledgers that are appended to.
+fn sizes(before: &Before) -> HashMap<LedgerId, i64> {
+    let heads = before.heads.iter();
+    heads.map(|(ledger_id, head)| (*ledger_id, head.size)).collect()
 }

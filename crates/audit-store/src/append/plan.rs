@@ -9,6 +9,7 @@ use crate::alerts::AlertRow;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
 use crate::index::tail::Left;
+use crate::ledgers::{KnownActions, NewHead};
 use audit_domain::{Comparison, Environment, EventId, Record, SentDigest, Stamp, Timestamp};
 use audit_ledger::{Frontier, Growth, Hash};
 use std::collections::{BTreeMap, HashMap};
@@ -112,6 +113,18 @@ pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
 }
 
 impl Plan {
+    /// Whether nothing is to be written but the rows and the heads of their ledgers.
+    pub(crate) fn is_rows_only(&self, heads: &[NewHead], actions: &KnownActions) -> bool {
+        self.counts.are_unchanged()
+            && self.alerts.is_empty()
+            && self.deliveries.is_empty()
+            && heads.iter().all(|head| head.tiles.is_empty())
+            && self
+                .rows
+                .iter()
+                .all(|row| actions.contains(row.ledger_id, &row.action))
+    }
+
     /// Adds all of a request or, when it is refused, nothing of it.
     fn add(&mut self, request: AppendRequest) -> AppendOutcome {
         let AppendRequest {

@@ -1,8 +1,10 @@
 //! Appending on PostgreSQL: several nodes, each with a few writers, take turns on the head of a ledger.
 
-use super::plan::{KnownKey, Plan};
+use super::plan::{self, Before, KnownKey, Plan};
 use super::sqlite::{read_digest, read_id};
-use super::{AppendRequest, KeyHash, LedgerId};
+use super::watch::read_remembered;
+use super::{AppendRequest, KeyHash, Known, LedgerId, write_beside};
+use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
 use crate::ledgers::{self, KnownActions, NewHead};
 use crate::statements::{FindKeys, InsertEvents};
@@ -52,20 +54,81 @@ pub(crate) fn find_keys(
     Ok(found)
 }
 
+/// Appends what a plan made of `before` says, if that is still what the database has: the heads are not locked before. `None`
+/// when it is not, or when somebody is to be told of what only the database knows, such as the event that a key stands for;
+/// then nothing was stored.
+///
+/// One statement without a transaction around it is a round trip, and the heads are locked while it runs and no longer.
+pub(crate) fn append_expected(
+    connection: &mut AnyConnection,
+    requests: Vec<AppendRequest>,
+    mut before: Before,
+    known: &mut Known,
+) -> Result<Option<Plan>> {
+    // Who changes that changes the size of the ledger as well.
+    before.remembered = read_remembered(connection, &requests)?;
+    let mut plan = plan::plan(requests, before);
+    if plan.rows.is_empty() || plan.outcomes.iter().any(Result::is_err) {
+        return Ok(None);
+    }
+    let heads = ledgers::grow(connection, &mut plan, &known.begun)?;
+    let stored = if plan.is_rows_only(&heads, &known.actions) {
+        write_as_expected(connection, &plan, &heads, known)
+    } else {
+        connection.write_transaction(|connection| {
+            write_as_expected(connection, &plan, &heads, known)?;
+            write_beside(connection, &plan, &heads)
+        })
+    };
+    match stored {
+        Ok(()) => Ok(Some(plan)),
+        Err(StoreError::Stale) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn write_as_expected(
+    connection: &mut AnyConnection,
+    plan: &Plan,
+    heads: &[NewHead],
+    known: &mut Known,
+) -> Result<()> {
+    let new_keys = plan.rows.iter().filter_map(|row| row.idempotency.as_ref());
+    let new_keys = new_keys.map(|key| key.hash.as_slice()).collect();
+    match connection {
+        AnyConnection::Postgres(postgres) => write(postgres, plan, heads, new_keys, &mut known.actions),
+        AnyConnection::Sqlite(_) => Err(StoreError::Stale),
+    }
+}
+
 /// Writes the rows of a plan, and the heads of their ledgers.
+///
+/// # Errors
+/// [`StoreError::Stale`] when the ledgers or the configuration are not as the plan has them, or one of `new_keys` is stored
+/// already: then nothing was written.
 pub(crate) fn write(
     connection: &mut PgConnection,
     plan: &Plan,
     heads: &[NewHead],
+    new_keys: Vec<&[u8]>,
     actions: &mut KnownActions,
 ) -> Result<()> {
     let rows = &plan.rows;
+    let mut sizes_before = HashMap::new();
+    for row in rows {
+        sizes_before.entry(row.ledger_id).or_insert(row.seq);
+    }
+    let size_before = |head: &NewHead| sizes_before.get(&head.ledger_id).copied();
     let last_ids: Vec<[u8; 16]> = heads.iter().map(|head| head.last.id.to_bytes()).collect();
     let ids: Vec<[u8; 16]> = rows.iter().map(|row| row.record.stamp().id.to_bytes()).collect();
     let contents: Vec<_> = rows.iter().map(|row| row.record.content_hash()).collect();
     let keys = || rows.iter().map(|row| row.idempotency.as_ref());
     let insert = InsertEvents {
         head_ledger_ids: heads.iter().map(|head| head.ledger_id.0).collect(),
+        sizes_before: heads
+            .iter()
+            .map(|head| size_before(head).unwrap_or(head.size))
+            .collect(),
         sizes: heads.iter().map(|head| head.size).collect(),
         last_event_ids: last_ids.iter().map(<[u8; 16]>::as_slice).collect(),
         last_received_at: heads
@@ -75,6 +138,8 @@ pub(crate) fn write(
         frontiers: heads.iter().map(|head| head.frontier.as_deref()).collect(),
         days: heads.iter().map(|head| head.day).collect(),
         day_events: heads.iter().map(|head| head.day_events).collect(),
+        configuration_version: plan.after.configuration_version,
+        new_keys,
         ledger_ids: rows.iter().map(|row| row.ledger_id.0).collect(),
         seqs: rows.iter().map(|row| row.seq).collect(),
         ids: ids.iter().map(<[u8; 16]>::as_slice).collect(),
@@ -91,7 +156,9 @@ pub(crate) fn write(
         tokens: rows.iter().map(|row| row.tokens.facets()).collect(),
         bodies: rows.iter().map(|row| row.record.canonical()).collect(),
     };
-    insert.execute(connection)?;
+    if insert.execute(connection)? != rows.len() {
+        return Err(StoreError::Stale);
+    }
     actions.write_new(plan, |ledger_id, action| {
         ledgers::insert_action_postgres(connection, ledger_id, action)
     })

@@ -137,6 +137,11 @@ impl Counts {
         raised
     }
 
+    /// Whether there is nothing to be remembered.
+    pub(crate) fn are_unchanged(&self) -> bool {
+        self.counts.values().all(|(_, is_changed)| !is_changed)
+    }
+
     /// What is to be remembered, in the order of the table's key.
     pub(crate) fn changed(&self) -> BTreeMap<(LedgerId, GroupHash), (Vec<u8>, Timestamp)> {
         let changed = self.counts.iter().filter(|(_, (_, is_changed))| *is_changed);
