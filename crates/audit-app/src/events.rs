@@ -4,7 +4,7 @@ use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::Principal;
 use audit_domain::{EventFilter, EventId, PageLimit, Position, StoredEvent, ViewerTier, Violations};
-use audit_store::{EventPage, EventQuery, Rows};
+use audit_store::{EventPage, EventQuery, LoggedEvent, Rows};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// What a reader asks for. Ids in the filter are as the reader knows them; redaction may have stored other forms.
@@ -66,10 +66,10 @@ impl AuditLog {
     pub fn event(&self, principal: &Principal, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
         self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
-            let event = rows
+            let logged = rows
                 .event(scope.ledger_id, id)?
                 .ok_or(AppError::NotFound("event"))?;
-            Ok(event.to_json()?)
+            Ok(logged.event.to_json()?)
         })
     }
 
@@ -80,18 +80,18 @@ impl AuditLog {
         scope: &Scope,
         principal: &Principal,
         id: EventId,
-    ) -> Result<StoredEvent> {
-        let event = rows
+    ) -> Result<LoggedEvent> {
+        let logged = rows
             .event(scope.ledger_id, id)?
             .ok_or(AppError::NotFound("event"))?;
         let tier = visible_tier(scope, principal)?;
         if let (Principal::Viewer(viewer), Some(tier)) = (principal, tier) {
-            let facets = event.facets()?;
+            let facets = logged.event.facets()?;
             if facets.tenant_id != viewer.tenant_id || !tier.shows(&facets) {
                 return Err(AppError::NotFound("event"));
             }
         }
-        Ok(event)
+        Ok(logged)
     }
 
     fn open_cursor(&self, text: &str, scope: &str) -> Result<Position> {

@@ -10,7 +10,7 @@ use audit_ledger::{
     Checkpoint, ConsistencyProof, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
     TileId, TileSet, VerifierKey,
 };
-use audit_store::{CheckpointRow, LedgerId, Rows, StoreError};
+use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Rows, StoreError};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
 pub(crate) use roots::TileRoots;
 use std::sync::Arc;
@@ -75,13 +75,14 @@ impl AuditLog {
         selection: Selection,
         id: EventId,
     ) -> Result<EventProof> {
-        let (scope, seq, content_hash) = self.store.query(|rows| {
+        let (scope, logged, last) = self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
-            let event = self.visible_event(rows, &scope, principal, id)?;
-            let seq = rows.event_seq(scope.ledger_id, id)?;
-            Ok::<_, AppError>((scope, seq.ok_or(AppError::NotFound("event"))?, event.content_hash))
+            let logged = self.visible_event(rows, &scope, principal, id)?;
+            let last = rows.log_checkpoint(scope.ledger_id)?;
+            Ok::<_, AppError>((scope, logged, last))
         })?;
-        let (checkpoint, size) = self.checkpoint_with(scope.ledger_id, seq)?;
+        let LoggedEvent { seq, event } = logged;
+        let (checkpoint, size) = self.checkpoint_after(last, scope.ledger_id, seq)?;
         let subtrees = InclusionProof::subtrees(seq, size).map_err(AppError::internal)?;
         let tiles = self
             .store
@@ -89,7 +90,7 @@ impl AuditLog {
         let inclusion = InclusionProof::prove(seq, size, |subtree| tiles.hash(subtree));
         Ok(EventProof {
             seq,
-            content_hash,
+            content_hash: event.content_hash,
             inclusion: inclusion.map_err(AppError::internal)?,
             checkpoint,
         })
@@ -184,9 +185,19 @@ impl AuditLog {
 
     /// A checkpoint of a log that has the event at `seq`, and its size.
     pub(crate) fn checkpoint_with(&self, ledger_id: LedgerId, seq: u64) -> Result<(String, u64)> {
-        let stored = self.store.read(|rows| rows.log_checkpoint(ledger_id))?;
-        let checkpoint = match stored.filter(|stored| stored.size > seq) {
-            Some(stored) => stored,
+        let last = self.store.read(|rows| rows.log_checkpoint(ledger_id))?;
+        self.checkpoint_after(last, ledger_id, seq)
+    }
+
+    /// [`Self::checkpoint_with`], which is the `last` one that was signed if that has the event.
+    fn checkpoint_after(
+        &self,
+        last: Option<CheckpointRow>,
+        ledger_id: LedgerId,
+        seq: u64,
+    ) -> Result<(String, u64)> {
+        let checkpoint = match last.filter(|last| last.size > seq) {
+            Some(last) => last,
             None => self.signed(ledger_id)?,
         };
         if checkpoint.size <= seq {
@@ -349,7 +360,7 @@ fn gather(
     for id in needed {
         let tile = match id.level() > 0 && !id.is_full() {
             true => roots.tile_above(rows, ledger_id, id)?,
-            false => rows.log_tile(ledger_id, id)?,
+            false => rows.log_tile_of_tree(ledger_id, id)?,
         };
         // What is missing the proof will say.
         if let Some(tile) = tile {

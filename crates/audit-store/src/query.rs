@@ -81,18 +81,6 @@ impl Rows<'_> {
         }
     }
 
-    /// The place of an event in its ledger.
-    ///
-    /// # Errors
-    /// When the database cannot be asked.
-    pub fn event_seq(&mut self, ledger_id: LedgerId, id: EventId) -> Result<Option<u64>> {
-        let seq = match self.connection {
-            AnyConnection::Sqlite(sqlite) => sqlite::seq(sqlite, ledger_id, id, self.index_cache)?,
-            AnyConnection::Postgres(postgres) => postgres::seq(postgres, ledger_id, id)?,
-        };
-        Ok(seq.map(i64::cast_unsigned))
-    }
-
     /// How many events a ledger holds.
     ///
     /// # Errors
@@ -145,7 +133,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be asked.
-    pub fn event(&mut self, ledger_id: LedgerId, id: EventId) -> Result<Option<StoredEvent>> {
+    pub fn event(&mut self, ledger_id: LedgerId, id: EventId) -> Result<Option<LoggedEvent>> {
         match self.connection {
             AnyConnection::Sqlite(sqlite) => sqlite::event(sqlite, ledger_id, id, self.index_cache),
             AnyConnection::Postgres(postgres) => postgres::event(postgres, ledger_id, id),

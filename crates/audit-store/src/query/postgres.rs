@@ -13,6 +13,7 @@ use crate::schema::postgres::events;
 use crate::tokens::tsquery;
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
 use diesel::PgConnection;
+use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
 
@@ -43,6 +44,12 @@ struct Row {
     redacted: bool,
     #[diesel(sql_type = Text)]
     body: String,
+}
+
+#[derive(QueryableByName)]
+struct RowCount {
+    #[diesel(sql_type = BigInt)]
+    rows: i64,
 }
 
 /// Rows of the ledger within the bounds; every form of the question begins with these.
@@ -81,7 +88,7 @@ impl Scan {
                 };
                 // Where the walk fell short, what it looked at is looked at again, by the index, and from there on only
                 // the index is asked.
-                if walked.len() == rows {
+                if walked.len() == rows || (self.walk && self.is_short(connection)?) {
                     walked
                 } else {
                     let found = self.look_up(connection, expression, limit)?;
@@ -104,6 +111,16 @@ impl Scan {
         self.ask(connection, &sql, Some(expression), limit)
     }
 
+    /// Whether a walk comes to the end of the time range. Without a start it is not asked: the ledger may be long.
+    fn is_short(&self, connection: &mut PgConnection) -> Result<bool> {
+        if self.start == i64::MIN {
+            return Ok(false);
+        }
+        let sql = format!("SELECT count(*) AS rows FROM (SELECT FROM events WHERE {WITHIN} LIMIT $5) within");
+        let counts: Vec<RowCount> = self.ask(connection, &sql, None, WALKED_ROWS_MAX + 1)?;
+        Ok(counts.iter().all(|count| count.rows <= WALKED_ROWS_MAX))
+    }
+
     fn look_up(&self, connection: &mut PgConnection, expression: &str, limit: i64) -> Result<Vec<Row>> {
         let sql = format!(
             "WITH hits AS MATERIALIZED \
@@ -115,13 +132,13 @@ impl Scan {
         self.ask(connection, &sql, Some(expression), limit)
     }
 
-    fn ask(
+    fn ask<T: QueryableByName<Pg> + 'static>(
         &self,
         connection: &mut PgConnection,
         sql: &str,
         expression: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<Row>> {
+    ) -> Result<Vec<T>> {
         let query = diesel::sql_query(sql)
             .bind::<BigInt, _>(self.ledger_id)
             .bind::<BigInt, _>(self.start)
@@ -149,7 +166,6 @@ fn read_row(row: Row) -> Result<StoredEvent> {
     })
 }
 
-/// One event by its id.
 /// The events of a ledger from `start` on, in the order of the log.
 pub(crate) fn logged(
     connection: &mut PgConnection,
@@ -164,24 +180,22 @@ pub(crate) fn logged(
         .limit(limit)
         .select((events::seq, COLUMNS))
         .load::<(i64, Columns)>(connection)?;
-    let read = |(seq, columns): (i64, Columns)| {
-        let event = read_columns(columns)?;
-        Ok(LoggedEvent {
-            seq: seq.cast_unsigned(),
-            event,
-        })
-    };
-    rows.into_iter().map(read).collect()
+    rows.into_iter().map(read_logged).collect()
 }
 
-/// The place of an event in its ledger.
-pub(crate) fn seq(connection: &mut PgConnection, ledger_id: LedgerId, id: EventId) -> Result<Option<i64>> {
-    Ok(events::table
+/// One event by its id.
+pub(crate) fn event(
+    connection: &mut PgConnection,
+    ledger_id: LedgerId,
+    id: EventId,
+) -> Result<Option<LoggedEvent>> {
+    let row = events::table
         .filter(events::ledger_id.eq(ledger_id.0))
         .filter(events::id.eq(id.to_bytes().as_slice()))
-        .select(events::seq)
-        .get_result(connection)
-        .optional()?)
+        .select((events::seq, COLUMNS))
+        .get_result::<(i64, Columns)>(connection)
+        .optional()?;
+    row.map(read_logged).transpose()
 }
 
 type Columns = (Vec<u8>, i64, Vec<u8>, bool, String);
@@ -200,26 +214,17 @@ const COLUMNS: (
     events::body,
 );
 
-fn read_columns((id, occurred_at, content_hash, redacted, body): Columns) -> Result<StoredEvent> {
-    read_row(Row {
+fn read_logged((seq, columns): (i64, Columns)) -> Result<LoggedEvent> {
+    let (id, occurred_at, content_hash, redacted, body) = columns;
+    let event = read_row(Row {
         id,
         occurred_at,
         content_hash,
         redacted,
         body,
+    })?;
+    Ok(LoggedEvent {
+        seq: seq.cast_unsigned(),
+        event,
     })
-}
-
-pub(crate) fn event(
-    connection: &mut PgConnection,
-    ledger_id: LedgerId,
-    id: EventId,
-) -> Result<Option<StoredEvent>> {
-    let row = events::table
-        .filter(events::ledger_id.eq(ledger_id.0))
-        .filter(events::id.eq(id.to_bytes().as_slice()))
-        .select(COLUMNS)
-        .get_result::<Columns>(connection)
-        .optional()?;
-    row.map(read_columns).transpose()
 }

@@ -268,26 +268,17 @@ pub(crate) fn logged(
     rows.into_iter().map(read).collect()
 }
 
-/// The place of an event in its ledger.
-pub(crate) fn seq(
-    connection: &mut SqliteConnection,
-    ledger_id: LedgerId,
-    id: EventId,
-    cache: &IndexCache,
-) -> Result<Option<i64>> {
-    let entry = entry_of(connection, ledger_id, id, &cache.waypoints)?;
-    Ok(entry.map(|entry| ledger_and_seq(entry).1))
-}
-
 /// One event by its id.
 pub(crate) fn event(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
     id: EventId,
     cache: &IndexCache,
-) -> Result<Option<StoredEvent>> {
+) -> Result<Option<LoggedEvent>> {
     let Some(entry) = entry_of(connection, ledger_id, id, &cache.waypoints)? else {
         return Ok(None);
     };
-    stored_event(connection, entry)
+    let seq = ledger_and_seq(entry).1.cast_unsigned();
+    let event = stored_event(connection, entry)?;
+    Ok(event.map(|event| LoggedEvent { seq, event }))
 }

@@ -75,8 +75,8 @@ pub(crate) fn take(store: &Store, to: &Destination, steps: &[Step]) -> Vec<Event
 }
 
 pub(crate) fn seq_of(store: &Store, to: &Destination, id: EventId) -> Option<u64> {
-    let seq = store.read(|rows| rows.event_seq(to.ledger_id, id));
-    seq.expect("the log is searched")
+    let logged = store.read(|rows| rows.event(to.ledger_id, id));
+    logged.expect("the log is searched").map(|logged| logged.seq)
 }
 
 #[derive(QueryableByName, Debug, PartialEq)]
