@@ -5,6 +5,7 @@
 mod administration;
 mod arguments;
 mod demo;
+mod http;
 mod import;
 mod ledger;
 mod serve;

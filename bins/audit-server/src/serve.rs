@@ -2,9 +2,10 @@
 
 use crate::administration::describe;
 use crate::arguments::{HttpOptions, ServeOptions};
+use crate::http::{self, Patience};
 use crate::surroundings::{SystemEntropy, open};
 use actix_web::rt::signal::unix::{SignalKind, signal};
-use actix_web::{App, HttpServer, web};
+use actix_web::{App, web};
 use anyhow::Context;
 use audit_app::{AuditLog, NewOrganization, Purged, Sender};
 use audit_http::{CorsOrigins, HttpState, RateLimit, TrustedProxies};
@@ -127,18 +128,15 @@ pub(crate) fn run(
     let watched = Arc::clone(&service);
     let outcome = actix_web::rt::System::new().block_on(async move {
         let configure = move || App::new().configure(|config| audit_http::configure(config, state.clone()));
-        let mut server = HttpServer::new(configure)
-            .keep_alive(Duration::from_secs(KEEP_ALIVE_SECONDS))
-            .client_request_timeout(Duration::from_secs(REQUEST_HEAD_SECONDS_MAX))
-            .shutdown_timeout(SHUTDOWN_SECONDS_MAX)
-            .disable_signals();
-        if let Some(workers) = workers {
-            server = server.workers(workers);
-        }
+        let patience = Patience {
+            keep_alive: Duration::from_secs(KEEP_ALIVE_SECONDS),
+            request_head: Duration::from_secs(REQUEST_HEAD_SECONDS_MAX),
+            shutdown_seconds: SHUTDOWN_SECONDS_MAX,
+        };
         // Before the line that says the service is up: whoever reads it may send a signal at once.
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let server = server.listen(listener)?.run();
+        let server = http::start(listener, workers, patience, configure)?;
         let handle = server.handle();
         actix_web::rt::spawn(async move {
             tokio::select! {

@@ -85,14 +85,19 @@ impl Body {
             return Err(ApiError::PayloadTooLarge);
         }
         let mut held = Held { memory, bytes: 0 };
-        let (mut whole, mut is_refused, mut length) = (Collected::Nothing, false, 0);
+        // All of it from the beginning: of bodies that share what there is as they come, none would be whole in the end.
+        let mut is_refused = !held.grow(declared);
+        if is_refused {
+            held.release();
+        }
+        let (mut whole, mut length) = (Collected::Nothing, 0);
         while let Some(chunk) = poll_fn(|context| Pin::new(&mut payload).poll_next(context)).await {
             let chunk = chunk.map_err(|_| ApiError::IncompleteBody)?;
             length += chunk.len();
             if length > BODY_BYTES_MAX {
                 return Err(ApiError::PayloadTooLarge);
             }
-            if !is_refused && !held.grow(chunk.len()) {
+            if !is_refused && !held.grow(length.saturating_sub(held.bytes)) {
                 is_refused = true;
                 whole = Collected::Nothing;
                 held.release();
@@ -147,6 +152,8 @@ impl Collected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use actix_web::error::PayloadError;
+    use std::task::{Context, Poll};
 
     async fn collect(memory: &Arc<BodyMemory>, body: Vec<u8>) -> Result<Body, ApiError> {
         let length = body.len();
@@ -175,6 +182,45 @@ mod tests {
         assert_eq!(&*body, b"{}");
         drop((body, bodies));
         assert_eq!(memory.bytes.load(Ordering::Relaxed), 0);
+    }
+
+    /// A body that never comes.
+    struct Stalled;
+
+    impl Stream for Stalled {
+        type Item = Result<Bytes, PayloadError>;
+
+        fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            Poll::Pending
+        }
+    }
+
+    #[actix_web::test]
+    async fn what_a_body_declares_is_held_until_it_is_whole() {
+        let memory = Arc::new(BodyMemory::default());
+        let held = || memory.bytes.load(Ordering::Relaxed);
+        let stalled = || {
+            let payload: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(Stalled);
+            let payload = Payload::Stream { payload };
+            Box::pin(Body::collect(Arc::clone(&memory), payload, BODY_BYTES_MAX))
+        };
+        let mut bodies: Vec<_> = (0..BODIES_BYTES_MAX / BODY_BYTES_MAX)
+            .map(|_| stalled())
+            .collect();
+        for body in &mut bodies {
+            let polled = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
+            assert!(polled.is_pending());
+        }
+        assert_eq!(held(), BODIES_BYTES_MAX);
+        assert!(matches!(
+            collect(&memory, b"{}".to_vec()).await,
+            Err(ApiError::Overloaded)
+        ));
+        assert_eq!(held(), BODIES_BYTES_MAX, "who is refused holds nothing");
+        bodies.pop();
+        assert!(collect(&memory, b"{}".to_vec()).await.is_ok());
+        drop(bodies);
+        assert_eq!(held(), 0);
     }
 
     #[actix_web::test]
