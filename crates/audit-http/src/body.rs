@@ -5,6 +5,7 @@ use crate::error::ApiError;
 use crate::state::HttpState;
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
+use actix_web::rt::time::timeout;
 use actix_web::web::{self, Bytes, BytesMut};
 use futures_core::Stream;
 use std::future::poll_fn;
@@ -12,10 +13,16 @@ use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Bytes of bodies of all requests together, at most. A body stays until its request is answered, because what is
 /// configured may change meanwhile and the events then have to be read again.
 const BODIES_BYTES_MAX: usize = 12 * 1024 * 1024;
+
+/// Bytes that a body may hold for as long as its sender likes.
+const SMALL_BODY_BYTES: usize = 16 * 1024;
+/// How long larger ones may take to arrive, and those that do not say how large they are.
+const BODY_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// How many bytes of bodies are in memory.
 #[derive(Debug, Default)]
@@ -74,9 +81,24 @@ impl Deref for Body {
 }
 
 impl Body {
-    /// Collects a body whose `Content-Length` is `declared`, 0 when it says none. What there is no memory for is read to
-    /// its end and thrown away, so that the sender gets the answer.
+    /// Collects a body whose `Content-Length` is `declared`, if it says one. What there is no memory for is read to
+    /// its end and thrown away, so that the sender gets the answer. A sender that stalls is not waited for: what its body
+    /// holds others cannot have.
     pub(crate) async fn collect(
+        memory: Arc<BodyMemory>,
+        payload: Payload,
+        declared: Option<usize>,
+    ) -> Result<Self, ApiError> {
+        let body = Self::collect_all(memory, payload, declared.unwrap_or_default());
+        match declared {
+            Some(..=SMALL_BODY_BYTES) => body.await,
+            _ => timeout(BODY_TIME_MAX, body)
+                .await
+                .unwrap_or(Err(ApiError::IncompleteBody)),
+        }
+    }
+
+    async fn collect_all(
         memory: Arc<BodyMemory>,
         mut payload: Payload,
         declared: usize,
@@ -157,7 +179,7 @@ mod tests {
 
     async fn collect(memory: &Arc<BodyMemory>, body: Vec<u8>) -> Result<Body, ApiError> {
         let length = body.len();
-        Body::collect(Arc::clone(memory), Payload::from(Bytes::from(body)), length).await
+        Body::collect(Arc::clone(memory), Payload::from(Bytes::from(body)), Some(length)).await
     }
 
     #[actix_web::test]
@@ -195,14 +217,22 @@ mod tests {
         }
     }
 
+    fn stalled_payload() -> Payload {
+        Payload::Stream {
+            payload: Box::pin(Stalled),
+        }
+    }
+
     #[actix_web::test]
     async fn what_a_body_declares_is_held_until_it_is_whole() {
         let memory = Arc::new(BodyMemory::default());
         let held = || memory.bytes.load(Ordering::Relaxed);
         let stalled = || {
-            let payload: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(Stalled);
-            let payload = Payload::Stream { payload };
-            Box::pin(Body::collect(Arc::clone(&memory), payload, BODY_BYTES_MAX))
+            Box::pin(Body::collect(
+                Arc::clone(&memory),
+                stalled_payload(),
+                Some(BODY_BYTES_MAX),
+            ))
         };
         let mut bodies: Vec<_> = (0..BODIES_BYTES_MAX / BODY_BYTES_MAX)
             .map(|_| stalled())
@@ -224,12 +254,23 @@ mod tests {
     }
 
     #[actix_web::test]
+    async fn who_stalls_is_not_waited_for() {
+        tokio::time::pause();
+        let memory = Arc::new(BodyMemory::default());
+        for declared in [Some(SMALL_BODY_BYTES + 1), None] {
+            let body = Body::collect(Arc::clone(&memory), stalled_payload(), declared);
+            assert!(matches!(body.await, Err(ApiError::IncompleteBody)));
+        }
+        assert_eq!(memory.bytes.load(Ordering::Relaxed), 0);
+    }
+
+    #[actix_web::test]
     async fn a_body_has_a_largest_size() {
         let memory = Arc::new(BodyMemory::default());
         let large = collect(&memory, vec![b' '; BODY_BYTES_MAX + 1]).await;
         assert!(matches!(large, Err(ApiError::PayloadTooLarge)));
         let undeclared = Payload::from(Bytes::from(vec![b' '; BODY_BYTES_MAX + 1]));
-        let large = Body::collect(Arc::clone(&memory), undeclared, 0).await;
+        let large = Body::collect(Arc::clone(&memory), undeclared, None).await;
         assert!(matches!(large, Err(ApiError::PayloadTooLarge)));
         assert_eq!(memory.bytes.load(Ordering::Relaxed), 0);
     }

@@ -34,8 +34,8 @@ pub enum ApiError {
     /// The body is not declared to be JSON, or is compressed.
     #[error("the header Content-Type must be application/json, and the body not compressed")]
     UnsupportedMediaType,
-    /// The connection broke before the body was there.
-    #[error("the request body could not be read")]
+    /// The connection broke before the body was there, or the body took too long.
+    #[error("the request body could not be read, or took longer than 30 seconds to come")]
     IncompleteBody,
     /// The bodies of other requests fill the memory that there is for bodies.
     #[error("the service is busy")]

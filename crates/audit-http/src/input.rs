@@ -47,7 +47,7 @@ impl<T: 'static> FromRequest for JsonBody<T> {
         let declared = request.headers().get(CONTENT_LENGTH);
         let declared = declared.and_then(|length| length.to_str().ok()?.parse().ok());
         let memory = BodyMemory::of(request);
-        let body = Body::collect(memory, payload.take(), declared.unwrap_or_default());
+        let body = Body::collect(memory, payload.take(), declared);
         Box::pin(async move {
             let body = match body.await {
                 _ if !is_json => Err(ApiError::UnsupportedMediaType),
