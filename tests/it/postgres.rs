@@ -4,6 +4,7 @@ use audit_tests::{
     Client, Database, DatabaseKind, Deadline, Organization, Server, alert_rule, door_opened, event_with,
 };
 use serde_json::{Value, json};
+use std::thread;
 
 const BATCHES: usize = 60;
 const BATCH: usize = 100;
@@ -164,4 +165,24 @@ fn what_another_node_configures_holds_for_the_next_event() {
     other.create_rule(json!({"type": "pattern", "name": "animal", "pattern": "zebra"}));
     let id = one.store(event_with(json!({"actor": {"name": "zebra"}})));
     assert_eq!(one.event(&id)["actor"]["name"], "[REDACTED]");
+}
+
+#[test]
+fn projects_are_made_while_events_are_stored() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, servers, organization, [one, _]) = two_nodes();
+    store_until_known(&database, &one, "first");
+    let other = organization.on(&servers[1]);
+    thread::scope(|scope| {
+        let making = scope.spawn(|| {
+            for number in 0..40 {
+                other.create_project(&format!("project {number}"));
+            }
+        });
+        while !making.is_finished() {
+            one.store(event_with(json!({"action": "a.b"})));
+        }
+    });
 }

@@ -16,11 +16,12 @@ type HeadRow = (i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>, i64, i64);
 
 /// Makes the ledgers of a new project.
 pub(crate) fn create_ledgers(connection: &mut AnyConnection, project_id: ProjectId) -> Result<()> {
-    // Numbers, not random ids: they stand in every row and token. Two nodes that make projects at once take turns.
+    // Numbers, not random ids: they stand in every row and token. Two nodes that make projects at once take turns. Who stores
+    // events is not kept waiting: he may have the table, and wait for the configuration that this transaction holds.
     if let AnyConnection::Postgres(postgres) = connection {
         diesel::connection::SimpleConnection::batch_execute(
             postgres,
-            "LOCK TABLE ledgers IN EXCLUSIVE MODE",
+            "LOCK TABLE ledgers IN SHARE UPDATE EXCLUSIVE MODE",
         )?;
     }
     let last: Option<i64> = ledgers::table
