@@ -30,9 +30,7 @@ fn unattended() -> (Database, Server, Client) {
 }
 
 fn store(client: &Client, batch: usize) {
-    let events: Vec<Value> = (0..BATCH).map(|number| event(batch, number)).collect();
-    let answer = client.post("/events").json(Value::Array(events)).send();
-    assert_eq!(answer.expect_status(201).ids().len(), BATCH);
+    client.store_all((0..BATCH).map(|number| event(batch, number)).collect());
 }
 
 /// What a commit costs does not depend on what the planner believes. Nobody has counted the rows of a new database until
@@ -126,15 +124,11 @@ fn a_node_that_is_alone_stores_events_by_one_statement_and_takes_note_of_others(
     );
     let conflict = one.post("/events").json(keyed("other", "Eve")).send();
     conflict.expect_error(409, "conflict");
-    let answer = one
-        .post("/events")
-        .json(Value::Array(vec![
-            keyed("new", "Ann"),
-            keyed("other", "Bob"),
-            keyed("new", "Ann"),
-        ]))
-        .send();
-    let ids = answer.expect_status(201).ids();
+    let ids = one.store_all(vec![
+        keyed("new", "Ann"),
+        keyed("other", "Bob"),
+        keyed("new", "Ann"),
+    ]);
     assert_eq!((&ids[1], &ids[2]), (&other, &ids[0]));
     store_until_known(&database, &two, "third");
     assert_eq!(one.count(), 5 + 2 + 5 + 1 + 5);
