@@ -22,8 +22,8 @@ const PAGE_EVENTS: usize = 200;
 
 /// With the settings of the service's own writer: synced to disk at every commit.
 const SQLITE_SETTINGS: &str =
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
-    PRAGMA wal_autocheckpoint = 10000; PRAGMA temp_store = MEMORY;";
+    "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
+    PRAGMA wal_autocheckpoint = 5120; PRAGMA temp_store = MEMORY;";
 const SQLITE_TABLE: &str = "CREATE TABLE raw_events (position INTEGER PRIMARY KEY, ledger_id BIGINT NOT NULL,
     seq BIGINT NOT NULL, id BLOB NOT NULL, content_hash BLOB NOT NULL, sent_digest BLOB, redacted BOOLEAN NOT NULL,
     body TEXT NOT NULL)";
@@ -159,6 +159,8 @@ pub(crate) fn measure(
             DatabaseKind::Postgres => measure_postgres(database.url(), stored, *rows, time)?,
         });
     }
+    // What is measured next must not wait for the disk to take back what these held.
+    rustix::fs::sync();
     Ok(rates)
 }
 

@@ -4,7 +4,8 @@ use crate::error::{Result, StoreError};
 use crate::index;
 use crate::statements::{BeginImmediate, Commit};
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, PgConnection, RunQueryDsl, SqliteConnection};
+use diesel::sql_types::Integer;
+use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -89,8 +90,10 @@ pub(crate) enum Purpose {
 
 /// How long a statement waits for another process that holds SQLite's write lock (an import beside a running server).
 const SQLITE_BUSY_TIMEOUT_MS: u32 = 5_000;
-/// Pages of the write-ahead log between checkpoints. Fewer, larger checkpoints cost less than many small ones.
-const SQLITE_CHECKPOINT_PAGES: u32 = 10_000;
+/// Pages of a new file. Larger ones are fewer for each event; smaller ones are less to write for a commit of a single event.
+const SQLITE_PAGE_BYTES: u32 = 8 * 1024;
+/// The write-ahead log between checkpoints, in KiB. Fewer, larger checkpoints cost less than many small ones.
+const SQLITE_CHECKPOINT_KIB: u32 = 40 * 1024;
 /// Page cache of the writing connection, in KiB.
 const SQLITE_WRITER_CACHE_KIB: u32 = 8 * 1024;
 /// Page cache of each reading connection, in KiB. Every commit of the writer invalidates it, and the system caches the file.
@@ -133,7 +136,14 @@ fn connect_sqlite(path: &Path, purpose: Purpose) -> Result<SqliteConnection> {
         Purpose::Prepare | Purpose::Write => SQLITE_WRITER_CACHE_KIB,
         Purpose::Read => SQLITE_READER_CACHE_KIB,
     };
-    let mut connection = open_sqlite(path, cache_kib, SQLITE_CHECKPOINT_PAGES)?;
+    let mut connection = open_sqlite(
+        path,
+        FileOptions {
+            page_bytes: SQLITE_PAGE_BYTES,
+            cache_kib,
+            checkpoint_kib: SQLITE_CHECKPOINT_KIB,
+        },
+    )?;
     let query_only = if purpose == Purpose::Read { "ON" } else { "OFF" };
     connection
         .batch_execute(&format!(
@@ -152,21 +162,52 @@ fn unreachable_file(path: &Path, error: &dyn fmt::Display) -> StoreError {
     StoreError::Unreachable(format!("{}: {error}", path.display()))
 }
 
+/// How one of SQLite's files is read and written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileOptions {
+    /// Of a page, where the file is new; an older one keeps its own.
+    pub(crate) page_bytes: u32,
+    /// The pages that the connection keeps in memory.
+    pub(crate) cache_kib: u32,
+    /// How long the write-ahead log becomes before it is moved into the file.
+    pub(crate) checkpoint_kib: u32,
+}
+
 /// Opens one of SQLite's files, with a write-ahead log that is synced at every commit.
-pub(crate) fn open_sqlite(path: &Path, cache_kib: u32, checkpoint_pages: u32) -> Result<SqliteConnection> {
+pub(crate) fn open_sqlite(path: &Path, options: FileOptions) -> Result<SqliteConnection> {
     let mut connection = SqliteConnection::establish(&path.to_string_lossy())
         .map_err(|error| unreachable_file(path, &error))?;
-    connection
-        .batch_execute(&format!(
-            "PRAGMA busy_timeout = {SQLITE_BUSY_TIMEOUT_MS};
-             PRAGMA synchronous = FULL;
-             PRAGMA temp_store = MEMORY;
-             PRAGMA cache_size = -{cache_kib};
-             PRAGMA wal_autocheckpoint = {checkpoint_pages};"
-        ))
-        .map_err(|error| unreachable_file(path, &error))?;
-    use_write_ahead_log(&mut connection).map_err(|error| unreachable_file(path, &error))?;
+    set_up(&mut connection, options).map_err(|error| unreachable_file(path, &error))?;
     Ok(connection)
+}
+
+fn set_up(connection: &mut SqliteConnection, options: FileOptions) -> diesel::QueryResult<()> {
+    let FileOptions {
+        page_bytes,
+        cache_kib,
+        checkpoint_kib,
+    } = options;
+    // The size of pages before the write-ahead log, which fixes it.
+    connection.batch_execute(&format!(
+        "PRAGMA busy_timeout = {SQLITE_BUSY_TIMEOUT_MS};
+         PRAGMA page_size = {page_bytes};
+         PRAGMA synchronous = FULL;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -{cache_kib};"
+    ))?;
+    use_write_ahead_log(connection)?;
+    let checkpoint_pages = checkpoint_kib * 1024 / page_bytes_of(connection)?;
+    connection.batch_execute(&format!("PRAGMA wal_autocheckpoint = {checkpoint_pages}"))
+}
+
+fn page_bytes_of(connection: &mut SqliteConnection) -> diesel::QueryResult<u32> {
+    #[derive(QueryableByName)]
+    struct PageSize {
+        #[diesel(sql_type = Integer)]
+        page_size: i32,
+    }
+    let found: PageSize = diesel::sql_query("PRAGMA page_size").get_result(connection)?;
+    Ok(found.page_size.unsigned_abs().max(1))
 }
 
 /// Makes the file unless it is there, for its owner's eyes only: it holds the secrets that sign viewer tokens. SQLite
@@ -357,6 +398,35 @@ mod tests {
         ] {
             assert_eq!(text.parse::<DatabaseUrl>(), Err(DatabaseUrlError), "{text}");
         }
+    }
+
+    #[test]
+    fn a_new_file_has_large_pages_and_an_older_one_keeps_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = FileOptions {
+            page_bytes: 8_192,
+            cache_kib: 100,
+            checkpoint_kib: 40_960,
+        };
+        let checkpoint_pages = |path: &Path| {
+            #[derive(QueryableByName)]
+            struct Checkpoint {
+                #[diesel(sql_type = Integer)]
+                wal_autocheckpoint: i32,
+            }
+            let mut connection = open_sqlite(path, options).unwrap();
+            let pragma = diesel::sql_query("PRAGMA wal_autocheckpoint");
+            let found: Checkpoint = pragma.get_result(&mut connection).unwrap();
+            (page_bytes_of(&mut connection).unwrap(), found.wal_autocheckpoint)
+        };
+        assert_eq!(checkpoint_pages(&folder.path().join("new.db")), (8_192, 5_120));
+        let old = folder.path().join("old.db");
+        let mut connection = SqliteConnection::establish(&old.to_string_lossy()).unwrap();
+        connection
+            .batch_execute("PRAGMA page_size = 4096; CREATE TABLE a (x BLOB)")
+            .unwrap();
+        drop(connection);
+        assert_eq!(checkpoint_pages(&old), (4_096, 10_240));
     }
 
     #[test]

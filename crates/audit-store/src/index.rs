@@ -15,7 +15,7 @@ pub(crate) mod tail;
 
 use crate::append::Tokens;
 use crate::append::sqlite::key_hash;
-use crate::connection::{create_private, open_sqlite};
+use crate::connection::{FileOptions, create_private, open_sqlite};
 use crate::error::{Result, StoreError};
 use crate::event_ids::Waypoints;
 use crate::query::sqlite::{ledger_and_seq, stored_event};
@@ -33,10 +33,12 @@ use std::path::{Path, PathBuf};
 
 /// Increases when what is in the file changes, which is then made anew.
 const VERSION: i32 = 2;
-/// Page cache of the connection that writes the index, in KiB.
-const CACHE_KIB: u32 = 2 * 1024;
-/// Pages of its write-ahead log between checkpoints.
-const CHECKPOINT_PAGES: u32 = 4_000;
+/// The connection that writes the index. A page holds one block.
+const FILE_OPTIONS: FileOptions = FileOptions {
+    page_bytes: 4 * 1024,
+    cache_kib: 2 * 1024,
+    checkpoint_kib: 16 * 1024,
+};
 /// How much of the index's file readers share in memory.
 const CACHED_BYTES_MAX: usize = 10 << 20;
 /// Events that are filed in one transaction when the index is made anew.
@@ -107,7 +109,7 @@ pub(crate) fn attach_statement(database: &Path) -> String {
 fn connect(database: &Path) -> Result<SqliteConnection> {
     let path = path(database);
     create_private(&path)?;
-    open_sqlite(&path, CACHE_KIB, CHECKPOINT_PAGES)
+    open_sqlite(&path, FILE_OPTIONS)
 }
 
 /// Makes the index unless it is there and belongs to the database. `connection` is one that writes to the database.

@@ -3,7 +3,7 @@
 //! A writer takes everything that waits, writes it in one transaction, and answers after the commit: however many
 //! requests come at once, they share one synchronisation of the disk.
 
-use crate::append::plan::{Before, Plan};
+use crate::append::plan::Plan;
 use crate::append::{self, AppendOutcome, Known, LedgerId};
 use crate::arrivals::Arrivals;
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
@@ -18,7 +18,7 @@ use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::rows::Rows;
 use audit_domain::Clock;
 use diesel::connection::SimpleConnection;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -224,20 +224,17 @@ impl Writer {
         let connection = connection.as_mut().ok_or(StoreError::Stopped)?;
         known.actions.rolled_back();
         if let Some(before) = shared.heads.before(ledgers, day) {
-            let sizes_before = sizes(&before);
             commit.sort_by_key(|waiting| waiting.request.first_id());
             let requests = commit.iter_mut().map(|waiting| waiting.hand_over(true)).collect();
             *is_undone = false;
             if let Some(plan) = append::postgres::append_expected(connection, requests, before, known)? {
-                return Ok(self.committed(plan, &sizes_before));
+                return Ok(self.committed(plan));
             }
             *is_undone = true;
             known.actions.rolled_back();
         }
-        let mut sizes_before = HashMap::new();
         let plan: Plan = connection.write_transaction(|connection| {
             let before = read_before(connection, ledgers, day)?;
-            sizes_before = sizes(&before);
             queue.join(commit, |ledger_id| before.heads.contains_key(&ledger_id));
             // As they arrived: one that is overtaken by another on its way through the threads needs a new stamp, and with
             // it a new hash.
@@ -255,18 +252,18 @@ impl Writer {
             *is_undone = false;
             Ok::<_, StoreError>(plan)
         })?;
-        Ok(self.committed(plan, &sizes_before))
+        Ok(self.committed(plan))
     }
 
     /// Takes note of what was committed; the answers.
-    fn committed(&mut self, plan: Plan, sizes_before: &HashMap<LedgerId, i64>) -> Vec<AppendOutcome> {
+    fn committed(&mut self, plan: Plan) -> Vec<AppendOutcome> {
         let shared = &self.shared;
         self.known.committed(&plan.rows);
         if let Some(left) = plan.left {
             self.backlog.add(left, plan.rows.len());
         }
         if matches!(shared.url, DatabaseUrl::Postgres(_)) {
-            shared.heads.committed(sizes_before, &plan.after);
+            shared.heads.committed(&plan.sizes_before, &plan.after);
         }
         let counters = &shared.counters;
         counters
@@ -287,10 +284,4 @@ impl Writer {
             .tell(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
         plan.outcomes
     }
-}
-
-/// The sizes of the ledgers that are appended to.
-fn sizes(before: &Before) -> HashMap<LedgerId, i64> {
-    let heads = before.heads.iter();
-    heads.map(|(ledger_id, head)| (*ledger_id, head.size)).collect()
 }

@@ -79,6 +79,8 @@ pub(crate) struct NewRow {
 pub(crate) struct Plan {
     pub(crate) rows: Vec<NewRow>,
     pub(crate) outcomes: Vec<AppendOutcome>,
+    /// How many events the ledgers held before the commit.
+    pub(crate) sizes_before: HashMap<LedgerId, i64>,
     /// The state after the commit.
     pub(crate) after: Before,
     /// The ledgers that grow, each with its tree, if that can be continued.
@@ -95,9 +97,13 @@ pub(crate) struct Plan {
 
 /// Decides what becomes of every event of every request, in their order.
 pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
+    let heads_before = before.heads.iter();
     let mut plan = Plan {
         rows: Vec::new(),
         outcomes: Vec::with_capacity(requests.len()),
+        sizes_before: heads_before
+            .map(|(ledger_id, head)| (*ledger_id, head.size))
+            .collect(),
         counts: Counts::new(std::mem::take(&mut before.remembered)),
         after: before,
         growths: BTreeMap::new(),

@@ -114,11 +114,6 @@ pub(crate) fn write(
     actions: &mut KnownActions,
 ) -> Result<()> {
     let rows = &plan.rows;
-    let mut sizes_before = HashMap::new();
-    for row in rows {
-        sizes_before.entry(row.ledger_id).or_insert(row.seq);
-    }
-    let size_before = |head: &NewHead| sizes_before.get(&head.ledger_id).copied();
     let last_ids: Vec<[u8; 16]> = heads.iter().map(|head| head.last.id.to_bytes()).collect();
     let ids: Vec<[u8; 16]> = rows.iter().map(|row| row.record.stamp().id.to_bytes()).collect();
     let contents: Vec<_> = rows.iter().map(|row| row.record.content_hash()).collect();
@@ -127,7 +122,8 @@ pub(crate) fn write(
         head_ledger_ids: heads.iter().map(|head| head.ledger_id.0).collect(),
         sizes_before: heads
             .iter()
-            .map(|head| size_before(head).unwrap_or(head.size))
+            .map(|head| plan.sizes_before.get(&head.ledger_id).copied())
+            .map(Option::unwrap_or_default)
             .collect(),
         sizes: heads.iter().map(|head| head.size).collect(),
         last_event_ids: last_ids.iter().map(<[u8; 16]>::as_slice).collect(),
