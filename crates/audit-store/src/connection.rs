@@ -288,21 +288,6 @@ fn with_network_limits(url: &str) -> String {
 }
 
 impl AnyConnection {
-    /// Runs `work` in a transaction that reads one state of the database.
-    pub(crate) fn read_transaction<T, E: From<StoreError>>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let begin = match self {
-            Self::Sqlite(_) => "BEGIN DEFERRED",
-            Self::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
-        };
-        self.batch_execute(begin).map_err(StoreError::from)?;
-        let outcome = work(self);
-        self.batch_execute("ROLLBACK").map_err(StoreError::from)?;
-        outcome
-    }
-
     /// Runs `work` in a transaction that may write, and commits it.
     ///
     /// SQLite takes its write lock at the start (`BEGIN IMMEDIATE`): a transaction that reads first and asks for the

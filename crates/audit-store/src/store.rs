@@ -202,19 +202,6 @@ impl Store {
         self.read_from(&self.readers, work)
     }
 
-    /// [`Self::query`], of which all reads see the same state of the database.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn query_at_once<T, E: From<StoreError>>(
-        &self,
-        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let mut reader = reader_of(&self.readers)?;
-        let connection = &mut reader.connection;
-        connection.read_transaction(|connection| work(&mut Rows::new(connection, &self.index_cache)))
-    }
-
     /// Changes keys, plans, rules or tiers in one transaction, so that from its commit on nothing that relied on them
     /// is used any more. Blocks.
     ///
