@@ -159,8 +159,6 @@ pub(crate) fn measure(
             DatabaseKind::Postgres => measure_postgres(database.url(), stored, *rows, time)?,
         });
     }
-    // What is measured next must not wait for the disk to take back what these held.
-    rustix::fs::sync();
     Ok(rates)
 }
 

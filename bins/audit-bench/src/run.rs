@@ -158,10 +158,11 @@ impl<'a> Run<'a> {
         drop(small_database);
         print::progress("proofs of inclusion")?;
         results.proofs = Proofs::measure(&mut self.reader()?)?;
-        // Right before the load that is compared with it: what else the machine does changes over a run.
-        results.raw = self.raw(folder)?;
         let size = self.events_stored + self.plan.events_beyond();
         results.loads.push(self.load(size)?);
+        // Right after the load that is compared with it: what else the machine does changes over a run. Not before it: a disk
+        // that was written to as fast as it can be needs a while, and what comes next does not write.
+        results.raw = self.raw(folder)?;
         Ok(())
     }
 
