@@ -92,8 +92,9 @@ pub(crate) enum Purpose {
 const SQLITE_BUSY_TIMEOUT_MS: u32 = 5_000;
 /// Pages of a new file. Larger ones are fewer for each event; smaller ones are less to write for a commit of a single event.
 const SQLITE_PAGE_BYTES: u32 = 8 * 1024;
-/// The write-ahead log between checkpoints, in KiB. Fewer, larger checkpoints cost less than many small ones.
-const SQLITE_CHECKPOINT_KIB: u32 = 40 * 1024;
+/// How long the write-ahead log becomes before a commit moves it into the file, in KiB, should it not have been moved before
+/// ([`crate::wal`]).
+const SQLITE_CHECKPOINT_KIB: u32 = 160 * 1024;
 /// Page cache of the writing connection, in KiB.
 const SQLITE_WRITER_CACHE_KIB: u32 = 8 * 1024;
 /// Page cache of each reading connection, in KiB. Every commit of the writer invalidates it, and the system caches the file.
@@ -200,7 +201,8 @@ fn set_up(connection: &mut SqliteConnection, options: FileOptions) -> diesel::Qu
     connection.batch_execute(&format!("PRAGMA wal_autocheckpoint = {checkpoint_pages}"))
 }
 
-fn page_bytes_of(connection: &mut SqliteConnection) -> diesel::QueryResult<u32> {
+/// The size of a page.
+pub(crate) fn page_bytes_of(connection: &mut SqliteConnection) -> diesel::QueryResult<u32> {
     #[derive(QueryableByName)]
     struct PageSize {
         #[diesel(sql_type = Integer)]

@@ -65,6 +65,7 @@ mod store;
 mod streams;
 mod tokens;
 mod viewers;
+mod wal;
 mod webhooks;
 mod writer;
 

@@ -12,6 +12,7 @@ use crate::log;
 use crate::migrate::migrate;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::rows::Rows;
+use crate::wal::{WalMover, WalProgress};
 use crate::writer::{DeliveryListener, Shared, Writer, WriterCounters};
 use audit_domain::Clock;
 use std::sync::atomic::Ordering;
@@ -72,11 +73,13 @@ pub struct Store {
     lookups: r2d2::Pool<ReaderManager>,
     /// For queries over events, which can take long; they must not keep anybody from being recognised.
     readers: r2d2::Pool<ReaderManager>,
+    /// Those that write to the database, and on SQLite the one that moves its write-ahead log into the file.
     writers: Mutex<Vec<JoinHandle<()>>>,
     indexing: Arc<Progress>,
     index_cache: Arc<IndexCache>,
     /// Files what was stored: into the index on SQLite, within it on PostgreSQL.
     indexer: Mutex<Option<JoinHandle<()>>>,
+    wal: Arc<WalProgress>,
 }
 
 impl Store {
@@ -107,6 +110,7 @@ impl Store {
             index_cache: Arc::new(IndexCache::new()),
             begun: Arc::default(),
             heads: Arc::default(),
+            wal: Arc::default(),
         };
         let writers_count = match url {
             DatabaseUrl::Sqlite(_) => 1,
@@ -123,6 +127,7 @@ impl Store {
             arrivals,
             indexing,
             index_cache,
+            wal,
             ..
         } = shared;
         let indexer = match url {
@@ -138,6 +143,10 @@ impl Store {
                 spawn("filer".to_owned(), move || filer.run(&progress))?
             }
         };
+        if let DatabaseUrl::Sqlite(path) = url {
+            let (mover, progress) = (WalMover::open(path)?, Arc::clone(&wal));
+            writers.push(spawn("wal".to_owned(), move || mover.run(&progress))?);
+        }
         Ok(Self {
             queue,
             counters,
@@ -149,6 +158,7 @@ impl Store {
             indexing,
             index_cache,
             indexer: Mutex::new(Some(indexer)),
+            wal,
         })
     }
 
@@ -305,6 +315,7 @@ impl Store {
     /// Takes no more writes, finishes those that wait, and returns when they are committed.
     pub fn close(&self) {
         self.queue.close();
+        self.wal.close();
         let writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
         for writer in writers {
             if writer.join().is_err() {

@@ -16,6 +16,7 @@ use crate::ledgers::read_before;
 use crate::log::BegunTiles;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::rows::Rows;
+use crate::wal::{WalProgress, WalWatch};
 use audit_domain::Clock;
 use diesel::connection::SimpleConnection;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -61,6 +62,7 @@ pub(crate) struct Shared {
     pub(crate) index_cache: Arc<IndexCache>,
     pub(crate) begun: Arc<BegunTiles>,
     pub(crate) heads: Arc<KnownHeads>,
+    pub(crate) wal: Arc<WalProgress>,
 }
 
 /// One writing thread.
@@ -69,6 +71,9 @@ pub(crate) struct Writer {
     connection: Option<AnyConnection>,
     known: Known,
     backlog: Backlog,
+    wal: WalWatch,
+    /// Since the log was watched.
+    events_stored: usize,
 }
 
 /// What this writer has stored and is not in the index yet.
@@ -114,6 +119,8 @@ impl Writer {
             known: Known::of_writer(Arc::clone(&shared.begun)),
             shared,
             backlog: Backlog::default(),
+            wal: WalWatch::default(),
+            events_stored: 0,
         })
     }
 
@@ -145,7 +152,18 @@ impl Writer {
                 self.shared.heads.forget();
             }
             queue.release(&ledgers);
+            self.watch_log();
             self.backlog.wait(&self.shared.indexing);
+        }
+    }
+
+    /// Has the write-ahead log of SQLite moved into the file when it is long.
+    fn watch_log(&mut self) {
+        let events = std::mem::take(&mut self.events_stored);
+        if let Some(AnyConnection::Sqlite(sqlite)) = &mut self.connection
+            && let Err(error) = self.wal.committed(sqlite, events, &self.shared.wal)
+        {
+            log::warn!("nobody knows how long the write-ahead log is: {error}");
         }
     }
 
@@ -258,6 +276,7 @@ impl Writer {
     /// Takes note of what was committed; the answers.
     fn committed(&mut self, plan: Plan) -> Vec<AppendOutcome> {
         let shared = &self.shared;
+        self.events_stored += plan.rows.len();
         self.known.committed(&plan.rows);
         if let Some(left) = plan.left {
             self.backlog.add(left, plan.rows.len());
