@@ -6,7 +6,7 @@
 
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::Result;
-use crate::index::indexer::Progress;
+use crate::signal::{Filing, Signal};
 use diesel::connection::SimpleConnection;
 use std::time::Duration;
 
@@ -31,13 +31,13 @@ impl Filer {
     }
 
     /// Works until it is closed. What is left then is found as well, and filed by whoever comes next.
-    pub(crate) fn run(mut self, progress: &Progress) {
-        while progress.wait_for_work() {
-            progress.rest(INTERVAL);
+    pub(crate) fn run(mut self, filing: &Signal<Filing>) {
+        while filing.wait_for_work() {
+            filing.rest(INTERVAL);
             if let Err(error) = self.file() {
                 self.connection = None;
                 log::warn!("the index of tokens is filed by those who store: {error}");
-                progress.rest(RETRY_INTERVAL);
+                filing.rest(RETRY_INTERVAL);
             }
         }
     }

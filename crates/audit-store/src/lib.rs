@@ -60,6 +60,7 @@ mod queue;
 mod redaction_rules;
 mod rows;
 mod schema;
+mod signal;
 mod statements;
 mod store;
 mod streams;

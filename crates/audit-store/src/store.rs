@@ -6,13 +6,14 @@ use crate::aside::Filer;
 use crate::configuration::{increase_configuration_version, lock_configuration};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose, ReaderManager};
 use crate::error::{Result, StoreError};
-use crate::index::indexer::{Indexer, Progress};
+use crate::index::indexer::Indexer;
 use crate::index::{self, IndexCache};
 use crate::log;
 use crate::migrate::migrate;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::rows::Rows;
-use crate::wal::{WalMover, WalProgress};
+use crate::signal::{Filing, Signal};
+use crate::wal::{Stage, WalMover};
 use crate::writer::{DeliveryListener, Shared, Writer, WriterCounters};
 use audit_domain::Clock;
 use std::sync::atomic::Ordering;
@@ -75,11 +76,11 @@ pub struct Store {
     readers: r2d2::Pool<ReaderManager>,
     /// Those that write to the database, and on SQLite the one that moves its write-ahead log into the file.
     writers: Mutex<Vec<JoinHandle<()>>>,
-    indexing: Arc<Progress>,
+    filing: Arc<Signal<Filing>>,
     index_cache: Arc<IndexCache>,
     /// Files what was stored: into the index on SQLite, within it on PostgreSQL.
     indexer: Mutex<Option<JoinHandle<()>>>,
-    wal: Arc<WalProgress>,
+    wal: Arc<Signal<Stage>>,
 }
 
 impl Store {
@@ -106,7 +107,7 @@ impl Store {
             counters: Arc::default(),
             listener: DeliveryListener::default(),
             arrivals: Arc::default(),
-            indexing: Arc::default(),
+            filing: Arc::default(),
             index_cache: Arc::new(IndexCache::new()),
             begun: Arc::default(),
             heads: Arc::default(),
@@ -125,7 +126,7 @@ impl Store {
             counters,
             listener,
             arrivals,
-            indexing,
+            filing,
             index_cache,
             wal,
             ..
@@ -134,18 +135,18 @@ impl Store {
             DatabaseUrl::Sqlite(path) => {
                 let indexer = Indexer::open(path, Arc::clone(&index_cache), options.indexing_interval)?;
                 // There may be something left of a process that was killed.
-                indexing.ask();
-                let progress = Arc::clone(&indexing);
-                spawn("indexer".to_owned(), move || indexer.run(&progress))?
+                filing.ask();
+                let filing = Arc::clone(&filing);
+                spawn("indexer".to_owned(), move || indexer.run(&filing))?
             }
             DatabaseUrl::Postgres(_) => {
-                let (filer, progress) = (Filer::new(url), Arc::clone(&indexing));
-                spawn("filer".to_owned(), move || filer.run(&progress))?
+                let (filer, filing) = (Filer::new(url), Arc::clone(&filing));
+                spawn("filer".to_owned(), move || filer.run(&filing))?
             }
         };
         if let DatabaseUrl::Sqlite(path) = url {
-            let (mover, progress) = (WalMover::open(path)?, Arc::clone(&wal));
-            writers.push(spawn("wal".to_owned(), move || mover.run(&progress))?);
+            let (mover, stage) = (WalMover::open(path)?, Arc::clone(&wal));
+            writers.push(spawn("wal".to_owned(), move || mover.run(&stage))?);
         }
         Ok(Self {
             queue,
@@ -155,7 +156,7 @@ impl Store {
             lookups: open_pool(url, LOOKUP_CONNECTIONS_MAX)?,
             readers: open_pool(url, options.readers_max)?,
             writers: Mutex::new(writers),
-            indexing,
+            filing,
             index_cache,
             indexer: Mutex::new(Some(indexer)),
             wal,
@@ -322,7 +323,7 @@ impl Store {
                 ::log::error!("a writer ended in a panic");
             }
         }
-        self.indexing.close();
+        self.filing.close();
         let indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if indexer.is_some_and(|indexer| indexer.join().is_err()) {
             ::log::error!("the indexer ended in a panic");

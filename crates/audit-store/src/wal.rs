@@ -7,10 +7,10 @@
 
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose, page_bytes_of};
 use crate::error::{Result, StoreError};
+use crate::signal::Signal;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long the log becomes before it is moved, in bytes. Fewer, longer moves cost less than many short ones: pages that are
@@ -30,7 +30,7 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How far moving the log has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+pub(crate) enum Stage {
     /// It is short.
     #[default]
     Short,
@@ -38,45 +38,11 @@ enum Stage {
     Long,
     /// All but a few pages are moved.
     NearlyMoved,
-    Closed,
 }
 
-/// What the writer and the thread that moves the log tell each other.
-#[derive(Debug, Default)]
-pub(crate) struct WalProgress {
-    stage: Mutex<Stage>,
-    changed: Condvar,
-}
-
-impl WalProgress {
-    /// The lock is never held while anything can panic, so a poisoned one is as good as new.
-    fn lock(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl Signal<Stage> {
     fn enter(&self, stage: Stage) {
-        let mut now = self.lock();
-        if *now != Stage::Closed {
-            *now = stage;
-        }
-        self.changed.notify_all();
-    }
-
-    /// Has the thread end.
-    pub(crate) fn close(&self) {
-        self.enter(Stage::Closed);
-    }
-
-    /// Waits until the log is to be moved; `false` when it is not any more.
-    fn wait_for_work(&self) -> bool {
-        let is_idle = |stage: &mut Stage| !matches!(stage, Stage::Long | Stage::Closed);
-        let waiting = self.changed.wait_while(self.lock(), is_idle);
-        *waiting.unwrap_or_else(PoisonError::into_inner) != Stage::Closed
-    }
-
-    fn rest(&self, time: Duration) {
-        let goes_on = |stage: &mut Stage| *stage != Stage::Closed;
-        drop(self.changed.wait_timeout_while(self.lock(), time, goes_on));
+        self.update(|now| std::mem::replace(now, stage) != stage);
     }
 }
 
@@ -99,32 +65,30 @@ impl Default for WalWatch {
 }
 
 impl WalWatch {
-    /// Takes note of a commit of so many events: has the log moved when it is long, and moves the rest of it itself.
-    pub(crate) fn committed(
-        &mut self,
-        connection: &mut SqliteConnection,
-        events: usize,
-        progress: &WalProgress,
-    ) -> Result<()> {
+    /// Takes note of a commit of so many events.
+    pub(crate) fn committed(&mut self, events: usize) {
         self.added_pages += COMMIT_PAGES + events / EVENTS_PER_PAGE;
+    }
+
+    /// Has the log moved when it is long, and moves the rest of it itself.
+    pub(crate) fn look(&mut self, connection: &mut SqliteConnection, stage: &Signal<Stage>) -> Result<()> {
         if self.added_pages < LOOK_PAGES {
             return Ok(());
         }
         self.added_pages = 0;
-        let stage = *progress.lock();
-        match stage {
+        match stage.get() {
             Stage::Short => {
                 let log = Checkpoint::NOOP.run(connection)?;
                 let left = (log.pages - log.moved).max(0).unsigned_abs();
                 if left >= self.moved_bytes / page_bytes_of(connection)? {
-                    progress.enter(Stage::Long);
+                    stage.enter(Stage::Long);
                 }
             }
             Stage::NearlyMoved => {
                 Checkpoint::PASSIVE.run(connection)?;
-                progress.enter(Stage::Short);
+                stage.enter(Stage::Short);
             }
-            Stage::Long | Stage::Closed => {}
+            Stage::Long => {}
         }
         Ok(())
     }
@@ -143,19 +107,19 @@ impl WalMover {
     }
 
     /// Works until it is closed.
-    pub(crate) fn run(mut self, progress: &WalProgress) {
-        while progress.wait_for_work() {
-            self.work(progress);
+    pub(crate) fn run(mut self, stage: &Signal<Stage>) {
+        while stage.wait_for(|stage| *stage == Stage::Long) {
+            self.work(stage);
         }
     }
 
-    fn work(&mut self, progress: &WalProgress) {
+    fn work(&mut self, stage: &Signal<Stage>) {
         match self.move_most() {
-            Ok(()) => progress.enter(Stage::NearlyMoved),
+            Ok(()) => stage.enter(Stage::NearlyMoved),
             Err(error) => {
                 log::warn!("the write-ahead log is moved by who stores: {error}");
-                progress.rest(RETRY_INTERVAL);
-                progress.enter(Stage::Short);
+                stage.rest(RETRY_INTERVAL);
+                stage.enter(Stage::Short);
             }
         }
     }
@@ -218,7 +182,7 @@ mod tests {
         };
         let (mut writer, mut mover) = (open(), WalMover(open()));
         writer.batch_execute("CREATE TABLE a (x BLOB)").unwrap();
-        let progress = WalProgress::default();
+        let stage = Signal::default();
         let mut watch = WalWatch {
             moved_bytes: 2 << 20,
             ..WalWatch::default()
@@ -229,34 +193,15 @@ mod tests {
             writer
                 .batch_execute("INSERT INTO a VALUES (zeroblob(100000))")
                 .unwrap();
-            watch.committed(&mut writer, 200, &progress).unwrap();
-            if *progress.lock() == Stage::Long {
-                mover.work(&progress);
+            watch.committed(200);
+            watch.look(&mut writer, &stage).unwrap();
+            if stage.get() == Stage::Long {
+                mover.work(&stage);
                 moves += 1;
             }
         }
         let log_bytes = std::fs::metadata(folder.path().join("a.db-wal")).unwrap().len();
         assert!(log_bytes < 8 << 20, "{log_bytes} bytes after {moves} moves");
         assert!((4..=10).contains(&moves), "{moves}");
-    }
-
-    #[test]
-    fn a_mover_that_has_nothing_to_do_ends_when_it_is_closed() {
-        let folder = tempfile::tempdir().unwrap();
-        let options = FileOptions {
-            page_bytes: 4_096,
-            cache_kib: 100,
-            checkpoint_kib: 1_024,
-        };
-        let mover = WalMover(open_sqlite(&folder.path().join("a.db"), options).unwrap());
-        let progress = std::sync::Arc::new(WalProgress::default());
-        let thread = {
-            let progress = std::sync::Arc::clone(&progress);
-            std::thread::spawn(move || mover.run(&progress))
-        };
-        progress.close();
-        thread.join().unwrap();
-        progress.enter(Stage::Long);
-        assert_eq!(*progress.lock(), Stage::Closed);
     }
 }

@@ -10,13 +10,13 @@ use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
 use crate::heads::KnownHeads;
 use crate::index::IndexCache;
-use crate::index::indexer::Progress;
 use crate::index::tail::Left;
 use crate::ledgers::read_before;
 use crate::log::BegunTiles;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::rows::Rows;
-use crate::wal::{WalProgress, WalWatch};
+use crate::signal::{Filing, Signal};
+use crate::wal::{Stage, WalWatch};
 use audit_domain::Clock;
 use diesel::connection::SimpleConnection;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -57,12 +57,12 @@ pub(crate) struct Shared {
     pub(crate) counters: Arc<WriterCounters>,
     pub(crate) listener: DeliveryListener,
     pub(crate) arrivals: Arc<Arrivals>,
-    /// Whoever files what is written here.
-    pub(crate) indexing: Arc<Progress>,
+    /// Heard by whoever files what is written here.
+    pub(crate) filing: Arc<Signal<Filing>>,
     pub(crate) index_cache: Arc<IndexCache>,
     pub(crate) begun: Arc<BegunTiles>,
     pub(crate) heads: Arc<KnownHeads>,
-    pub(crate) wal: Arc<WalProgress>,
+    pub(crate) wal: Arc<Signal<Stage>>,
 }
 
 /// One writing thread.
@@ -72,8 +72,6 @@ pub(crate) struct Writer {
     known: Known,
     backlog: Backlog,
     wal: WalWatch,
-    /// Since the log was watched.
-    events_stored: usize,
 }
 
 /// What this writer has stored and is not in the index yet.
@@ -103,11 +101,11 @@ impl Backlog {
     }
 
     /// Waits while there is too much of it.
-    fn wait(&self, indexing: &Progress) {
+    fn wait(&self, filing: &Signal<Filing>) {
         if let Some((oldest, _)) = self.commits.front()
             && self.events > BACKLOG_EVENTS_MAX
         {
-            indexing.wait_for(*oldest, BACKLOG_PATIENCE);
+            filing.wait_for_commit(*oldest, BACKLOG_PATIENCE);
         }
     }
 }
@@ -120,7 +118,6 @@ impl Writer {
             shared,
             backlog: Backlog::default(),
             wal: WalWatch::default(),
-            events_stored: 0,
         })
     }
 
@@ -142,7 +139,7 @@ impl Writer {
                 Work::Append(commit) => self.append(commit, queue),
                 Work::Transaction(transaction) => self.transaction(transaction),
             }));
-            self.shared.indexing.ask();
+            self.shared.filing.ask();
             if outcome.is_err() {
                 // Those who waited have been hung up on, which tells them to try again. What the connection and the
                 // memory are like nobody knows; the next work gets new ones.
@@ -153,15 +150,14 @@ impl Writer {
             }
             queue.release(&ledgers);
             self.watch_log();
-            self.backlog.wait(&self.shared.indexing);
+            self.backlog.wait(&self.shared.filing);
         }
     }
 
     /// Has the write-ahead log of SQLite moved into the file when it is long.
     fn watch_log(&mut self) {
-        let events = std::mem::take(&mut self.events_stored);
         if let Some(AnyConnection::Sqlite(sqlite)) = &mut self.connection
-            && let Err(error) = self.wal.committed(sqlite, events, &self.shared.wal)
+            && let Err(error) = self.wal.look(sqlite, &self.shared.wal)
         {
             log::warn!("nobody knows how long the write-ahead log is: {error}");
         }
@@ -179,6 +175,7 @@ impl Writer {
 
     fn transaction(&mut self, transaction: Transaction) {
         transaction(self.connection());
+        self.wal.committed(0);
     }
 
     /// Writes all requests in one transaction, and answers them. When that is undone on PostgreSQL and the connection still
@@ -276,7 +273,7 @@ impl Writer {
     /// Takes note of what was committed; the answers.
     fn committed(&mut self, plan: Plan) -> Vec<AppendOutcome> {
         let shared = &self.shared;
-        self.events_stored += plan.rows.len();
+        self.wal.committed(plan.rows.len());
         self.known.committed(&plan.rows);
         if let Some(left) = plan.left {
             self.backlog.add(left, plan.rows.len());

@@ -4,12 +4,13 @@ use super::segments::SegmentBlocks;
 use super::{IndexCache, connect, segments, tail};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
+use crate::signal::{Filing, Signal};
 use audit_index::{Merge, due};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Events of one transaction, at most, and those of the commit that reaches it.
@@ -20,77 +21,6 @@ const MERGED_ROWS_PER_EVENT: usize = 300;
 const MERGED_ROWS_MIN: usize = 50_000;
 /// How long to leave it after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-
-/// What the writer and the indexer tell each other.
-#[derive(Debug, Default)]
-pub(crate) struct Progress {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// Whether there may be something in the tail.
-    is_behind: bool,
-    /// The last commit that is in the index.
-    last_commit: i64,
-    is_closed: bool,
-}
-
-impl Progress {
-    /// The lock is never held while anything can panic, so a poisoned one is as good as new.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Says that there may be something in the tail.
-    pub(crate) fn ask(&self) {
-        let mut state = self.lock();
-        if !std::mem::replace(&mut state.is_behind, true) {
-            drop(state);
-            self.changed.notify_all();
-        }
-    }
-
-    /// Waits until a commit is in the index, `patience` at most. An index that cannot be written keeps nobody from storing
-    /// events: they stay in the tail.
-    pub(crate) fn wait_for(&self, commit: i64, patience: Duration) {
-        let is_missing = |state: &mut State| state.last_commit < commit && !state.is_closed;
-        drop(self.changed.wait_timeout_while(self.lock(), patience, is_missing));
-    }
-
-    /// Has the indexer file all that is left, and end.
-    pub(crate) fn close(&self) {
-        self.lock().is_closed = true;
-        self.changed.notify_all();
-    }
-
-    fn note(&self, last_commit: i64) {
-        self.lock().last_commit = last_commit;
-        self.changed.notify_all();
-    }
-
-    /// Whether nothing waits to be filed.
-    fn is_idle(&self) -> bool {
-        let state = self.lock();
-        !state.is_behind && !state.is_closed
-    }
-
-    /// Waits until there is something to do; whether it goes on after that.
-    pub(crate) fn wait_for_work(&self) -> bool {
-        let is_idle = |state: &mut State| !state.is_behind && !state.is_closed;
-        let waiting = self.changed.wait_while(self.lock(), is_idle);
-        let mut state = waiting.unwrap_or_else(PoisonError::into_inner);
-        state.is_behind = false;
-        !state.is_closed
-    }
-
-    /// Lets time pass, in which commits come together, unless this is to end.
-    pub(crate) fn rest(&self, time: Duration) {
-        let goes_on = |state: &mut State| !state.is_closed;
-        drop(self.changed.wait_timeout_while(self.lock(), time, goes_on));
-    }
-}
 
 /// Files what commits leave in the tail.
 pub(crate) struct Indexer {
@@ -126,17 +56,17 @@ impl Indexer {
     }
 
     /// Works until it is closed and nothing is left.
-    pub(crate) fn run(mut self, progress: &Progress) {
-        while progress.wait_for_work() {
-            progress.rest(self.interval);
-            if let Err(error) = self.attempt(|indexer| indexer.file_all(progress)) {
+    pub(crate) fn run(mut self, filing: &Signal<Filing>) {
+        while filing.wait_for_work() {
+            filing.rest(self.interval);
+            if let Err(error) = self.attempt(|indexer| indexer.file_all(filing)) {
                 log::warn!("what was stored last is not in the index yet: {error}");
-                progress.ask();
-                progress.rest(RETRY_INTERVAL);
+                filing.ask();
+                filing.rest(RETRY_INTERVAL);
             }
         }
         let finished = self.attempt(|indexer| {
-            indexer.file_all(progress)?;
+            indexer.file_all(filing)?;
             indexer.merges.clear();
             indexer.index.immediate_transaction(segments::remove_unfinished)?;
             Ok(indexer.index.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
@@ -160,15 +90,15 @@ impl Indexer {
         Err(error)
     }
 
-    fn file_all(&mut self, progress: &Progress) -> Result<()> {
+    fn file_all(&mut self, filing: &Signal<Filing>) -> Result<()> {
         loop {
-            let events = self.file_some(progress)?;
+            let events = self.file_some(filing)?;
             self.merge(MERGED_ROWS_MIN.max(events * MERGED_ROWS_PER_EVENT))?;
             if events < FILED_EVENTS_MAX {
                 break;
             }
         }
-        while progress.is_idle() && self.merge(MERGED_ROWS_MIN)? {}
+        while filing.is_idle() && self.merge(MERGED_ROWS_MIN)? {}
         Ok(())
     }
 
@@ -227,7 +157,7 @@ impl Indexer {
 
     /// Files the oldest commits of the tail in one transaction; how many events there were, of all that are filed together
     /// when there may be more.
-    fn file_some(&mut self, progress: &Progress) -> Result<usize> {
+    fn file_some(&mut self, filing: &Signal<Filing>) -> Result<usize> {
         let (mut commits, mut events) = (Vec::new(), 0);
         // Each commit has an event at least.
         tail::for_each(
@@ -259,7 +189,7 @@ impl Indexer {
             Ok::<_, StoreError>(last)
         })?;
         self.cache.kept.forget(last);
-        progress.note(last);
+        filing.filed(last);
         Ok(events)
     }
 }
