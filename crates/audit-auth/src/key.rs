@@ -61,8 +61,8 @@ impl KeyText {
     /// A new key of this kind from unpredictable bytes. Equal bytes make equal keys.
     pub fn generate(kind: KeyKind, random: [u8; Self::RANDOM_BYTES]) -> Self {
         let mut text = String::from(kind.prefix());
-        text.push_str(&base62(&random, Self::RANDOM_CHARS));
-        text.push_str(&Self::checksum(&text));
+        text.extend(base62::<_, { Self::RANDOM_CHARS }>(random));
+        text.extend(Self::checksum(&text));
         Self { kind, text }
     }
 
@@ -82,7 +82,7 @@ impl KeyText {
                     return Err(CredentialError::MistypedKey);
                 }
                 let (covered, checksum) = text.split_at(text.len() - Self::CHECKSUM_CHARS);
-                if Self::checksum(covered) != checksum {
+                if !Self::checksum(covered).into_iter().eq(checksum.chars()) {
                     return Err(CredentialError::MistypedKey);
                 }
                 return Ok(Self {
@@ -119,11 +119,8 @@ impl KeyText {
         KeyHash(Sha256::digest(&self.text).into())
     }
 
-    fn checksum(covered: &str) -> String {
-        base62(
-            &crc32fast::hash(covered.as_bytes()).to_be_bytes(),
-            Self::CHECKSUM_CHARS,
-        )
+    fn checksum(covered: &str) -> [char; Self::CHECKSUM_CHARS] {
+        base62(crc32fast::hash(covered.as_bytes()).to_be_bytes())
     }
 }
 
@@ -172,22 +169,21 @@ impl fmt::Debug for KeyHash {
     }
 }
 
-/// The big-endian `number` in base 62, filled up with leading zeros. `chars` must be enough for every number of that
+/// The big-endian `number` in base 62, filled up with leading zeros. `CHARS` must be enough for every number of that
 /// length, or the highest digits are lost.
-fn base62(number: &[u8], chars: usize) -> String {
-    let mut quotient = number.to_vec();
-    let mut digits = Vec::with_capacity(chars);
-    for _ in 0..chars {
+fn base62<const BYTES: usize, const CHARS: usize>(mut number: [u8; BYTES]) -> [char; CHARS] {
+    let mut digits = ['0'; CHARS];
+    for digit in digits.iter_mut().rev() {
         let mut remainder = 0_u16;
-        for byte in &mut quotient {
+        for byte in &mut number {
             let dividend = remainder << 8 | u16::from(*byte);
             // Both fit: the remainder is below 62, so the dividend is below 62 * 256.
             *byte = (dividend / 62) as u8;
             remainder = dividend % 62;
         }
-        digits.push(char::from(BASE62_DIGITS[usize::from(remainder)]));
+        *digit = char::from(BASE62_DIGITS[usize::from(remainder)]);
     }
-    digits.iter().rev().collect()
+    digits
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! One addition: integers beyond ±(2^53−1), which a double cannot hold, are written with the digits they have.
 
 use serde_json::{Map, Number, Value};
+use std::fmt::{Display, Write};
 
 /// The canonical form of `value`.
 pub fn to_string(value: &Value) -> String {
@@ -32,6 +33,11 @@ pub fn write_value(out: &mut String, value: &Value) {
         }
         Value::Object(object) => write_object(out, object),
     }
+}
+
+/// Appends the text of an id or a time as a string. Neither has anything to escape.
+pub(crate) fn write_plain(out: &mut String, value: impl Display) {
+    write!(out, "\"{value}\"").expect("a string takes all that is written to it");
 }
 
 /// Appends the canonical form of `object`.

@@ -194,7 +194,10 @@ fn check_value(fields: &mut Fields<'_>, path: &str, value: &Json<'_>, level: usi
         }
         Json::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                if needs_check(item) && !fields.is_full() {
+                if fields.is_full() {
+                    return;
+                }
+                if is_refused(item, level + 1) {
                     check_value(fields, &format!("{path}[{index}]"), item, level + 1);
                 }
             }
@@ -209,24 +212,32 @@ fn check_members(fields: &mut Fields<'_>, path: &str, members: &Members<'_>, lev
         if fields.is_full() {
             return;
         }
-        if key.len() > limits::KEY_CHARS_MAX && key.chars().count() > limits::KEY_CHARS_MAX {
+        if is_too_long(key) {
             let message = format!("must have keys of at most {} characters", limits::KEY_CHARS_MAX);
             fields.note(Violation::new(path, message));
         }
         if key.contains('\0') {
             fields.note(Violation::new(path, "must not have a key with a NUL character"));
         }
-        if needs_check(value) {
+        if is_refused(value, level + 1) {
             check_value(fields, &format!("{path}.{key}"), value, level + 1);
         }
     }
 }
 
-/// Whether the value can be wrong at all; spares the path of every clean leaf.
-fn needs_check(value: &Json<'_>) -> bool {
+fn is_too_long(key: &str) -> bool {
+    key.len() > limits::KEY_CHARS_MAX && key.chars().count() > limits::KEY_CHARS_MAX
+}
+
+/// Whether [`check_value`] finds anything; spares the paths of what is as it must be.
+fn is_refused(value: &Json<'_>, level: usize) -> bool {
     match value {
         Json::String(text) => text.contains('\0'),
-        Json::Array(_) | Json::Object(_) => true,
+        Json::Array(_) | Json::Object(_) if level > limits::DEPTH_LEVELS_MAX => true,
+        Json::Array(items) => items.iter().any(|item| is_refused(item, level + 1)),
+        Json::Object(members) => members
+            .iter()
+            .any(|(key, value)| is_too_long(key) || key.contains('\0') || is_refused(value, level + 1)),
         _ => false,
     }
 }

@@ -72,7 +72,8 @@ impl Event {
         }
         let times_at = out.len();
         if let Some(occurred_at) = self.occurred_at {
-            write_text_field(out, "occurred_at", Some(&occurred_at.to_string()));
+            out.push_str(",\"occurred_at\":");
+            canonical::write_plain(out, occurred_at);
         }
         let times = times_at..out.len();
         if let Some(target) = &self.target {

@@ -12,13 +12,13 @@ use std::str::FromStr;
 /// What a method could not read is noted and comes back as `None`, so that reading goes on and every failing field is
 /// named at once.
 pub struct Fields<'a> {
-    prefix: String,
+    prefix: Cow<'a, str>,
     members: Members<'a>,
     found: &'a mut Vec<Violation>,
 }
 
 impl<'a> Fields<'a> {
-    fn new(prefix: String, members: Members<'a>, found: &'a mut Vec<Violation>) -> Self {
+    fn new(prefix: Cow<'a, str>, members: Members<'a>, found: &'a mut Vec<Violation>) -> Self {
         Self {
             prefix,
             members,
@@ -37,7 +37,7 @@ impl<'a> Fields<'a> {
         let mut found = Vec::new();
         let outcome = match value.into() {
             Json::Object(members) => {
-                let mut fields = Fields::new(String::new(), members, &mut found);
+                let mut fields = Fields::new(Cow::Borrowed(""), members, &mut found);
                 let outcome = read(&mut fields);
                 fields.refuse_the_rest();
                 outcome
@@ -56,12 +56,16 @@ impl<'a> Fields<'a> {
 
     /// Only a place where violations are noted.
     pub(crate) fn noting(found: &'a mut Vec<Violation>) -> Self {
-        Self::new(String::new(), Members::new(), found)
+        Self::new(Cow::Borrowed(""), Members::new(), found)
     }
 
     /// The fields of an object within this one.
-    pub fn nested<'b>(&'b mut self, name: &str, members: Members<'b>) -> Fields<'b> {
-        Fields::new(self.path(name), members, self.found)
+    pub fn nested<'b>(&'b mut self, name: &'b str, members: Members<'b>) -> Fields<'b> {
+        let prefix = match self.prefix.is_empty() {
+            true => Cow::Borrowed(name),
+            false => Cow::Owned(self.path(name)),
+        };
+        Fields::new(prefix, members, self.found)
     }
 
     /// The full path of one of this object's fields.

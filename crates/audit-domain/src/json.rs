@@ -78,10 +78,11 @@ impl From<Json<'_>> for Value {
 /// The members by key.
 #[must_use]
 pub fn to_map(members: Members<'_>) -> Map<String, Value> {
-    let members = members.into_iter();
-    members
-        .map(|(key, value)| (key.into_owned(), value.into()))
-        .collect()
+    let mut map = Map::new();
+    for (key, value) in members {
+        map.insert(key.into_owned(), value.into());
+    }
+    map
 }
 
 /// The bytes are not JSON that can be kept as it was sent.

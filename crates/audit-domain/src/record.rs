@@ -3,6 +3,7 @@
 use crate::{ContentHash, Event, EventId, EventText, Timestamp, canonical};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::fmt::Display;
 
 /// What tells one stored event from another, and when the service got it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,16 +74,17 @@ impl Record {
         let received_at = stamp.received_at.truncated_to_millis();
         let occurred_at = event.occurred_at.unwrap_or(received_at);
         let mut canonical = String::with_capacity(text.as_str().len() + ENVELOPE_BYTES);
-        // Neither ids nor times have anything to escape.
-        let mut add = |before: &str, name: &str, value: &str| {
-            canonical.extend([before, ",\"", name, "\":\"", value, "\""]);
-            canonical.len() - value.len() - 1
+        let mut add = |before: &str, name: &str, value: &dyn Display| {
+            canonical.extend([before, ",\"", name, "\":"]);
+            let start = canonical.len() + 1;
+            canonical::write_plain(&mut canonical, value);
+            start
         };
         let [before_id, before_times, rest] = text.around_envelope();
         let offsets = EnvelopeOffsets {
-            id: add(before_id, "id", &stamp.id.to_string()),
-            occurred_at: add(before_times, "occurred_at", &occurred_at.to_string()),
-            received_at: add("", "received_at", &received_at.to_string()),
+            id: add(before_id, "id", &stamp.id),
+            occurred_at: add(before_times, "occurred_at", &occurred_at),
+            received_at: add("", "received_at", &received_at),
         };
         canonical.push_str(rest);
         let content_hash = ContentHash::of(&canonical);

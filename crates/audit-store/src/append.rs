@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::ledgers::{self, KnownActions, NewHead};
 use crate::log::{BegunTiles, insert_tiles};
 use crate::rows::Rows;
-use crate::tokens::{facet_tokens, identity_tokens};
+use crate::tokens::{push_facet_tokens, push_identity_tokens};
 use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
 use plan::{Before, Plan};
 use sha2::{Digest, Sha256};
@@ -74,10 +74,13 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// Of an event of a ledger, with the identity of its idempotency key.
     pub(crate) fn of(ledger_id: i64, facets: &Facets<'_>, hash: Option<&[u8]>) -> Self {
-        let mut text = facet_tokens(ledger_id, facets);
+        /// More than most events need.
+        const TOKENS_BYTES: usize = 416;
+        let mut text = String::with_capacity(TOKENS_BYTES);
+        push_facet_tokens(&mut text, ledger_id, facets);
         let facets_bytes = text.len();
         text.push(' ');
-        text.push_str(&identity_tokens(ledger_id, hash));
+        push_identity_tokens(&mut text, ledger_id, hash);
         Self { text, facets_bytes }
     }
 

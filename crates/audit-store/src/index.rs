@@ -20,7 +20,7 @@ use crate::error::{Result, StoreError};
 use crate::event_ids::Waypoints;
 use crate::query::sqlite::{ledger_and_seq, stored_event};
 use crate::schema::sqlite::{event_tail, event_times, indexed};
-use crate::tokens::identity_tokens;
+use crate::tokens::push_identity_tokens;
 use audit_index::{BlockCache, Term};
 use diesel::connection::SimpleConnection;
 use diesel::dsl::{max, min};
@@ -243,7 +243,11 @@ fn tokens_of(connection: &mut SqliteConnection, entry: i64) -> Result<Cow<'stati
     let (ledger_id, seq) = ledger_and_seq(entry);
     let hash = key_hash(connection, ledger_id, seq)?;
     let hash = hash.as_ref().map(|hash| hash.as_slice());
-    let identity = || Cow::Owned(identity_tokens(ledger_id.0, hash));
+    let identity = || {
+        let mut text = String::new();
+        push_identity_tokens(&mut text, ledger_id.0, hash);
+        Cow::Owned(text)
+    };
     let event = match stored_event(connection, entry) {
         Ok(Some(event)) => event,
         Ok(None) => {

@@ -12,9 +12,6 @@ use sha2::{Digest, Sha256};
 /// Longer words are filed under their beginning. PostgreSQL takes at most 2,046 bytes, a character has at most 4.
 const WORD_CHARS_MAX: usize = 64;
 
-/// More than most events need.
-const FACET_TOKENS_BYTES: usize = 384;
-
 /// Which field a token speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -73,9 +70,14 @@ fn push_token(text: &mut String, kind: Kind, ledger_id: i64, value: &[u8]) {
 
 /// Every event of a ledger is filed under this.
 pub(crate) fn ledger_token(ledger_id: i64) -> String {
-    let mut text = String::from("l");
-    push_base36(&mut text, ledger_id.unsigned_abs());
+    let mut text = String::new();
+    push_ledger_token(&mut text, ledger_id);
     text
+}
+
+fn push_ledger_token(text: &mut String, ledger_id: i64) {
+    text.push('l');
+    push_base36(text, ledger_id.unsigned_abs());
 }
 
 /// The token of a word of a searched text. The three texts are told apart, so that a search by somebody who does not see
@@ -110,13 +112,12 @@ fn push_base36(text: &mut String, mut number: u64) {
         .for_each(|digit| text.push(char::from(*digit)));
 }
 
-/// The field values and search words an event is filed under, separated by spaces.
-pub(crate) fn facet_tokens(ledger_id: i64, facets: &Facets<'_>) -> String {
-    let mut text = String::with_capacity(FACET_TOKENS_BYTES);
-    push_token(&mut text, Kind::Tenant, ledger_id, facets.tenant_id.as_bytes());
+/// Appends the field values and search words that an event is filed under, separated by spaces.
+pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Facets<'_>) {
+    push_token(text, Kind::Tenant, ledger_id, facets.tenant_id.as_bytes());
     let mut push = |kind, value: &[u8]| {
         text.push(' ');
-        push_token(&mut text, kind, ledger_id, value);
+        push_token(text, kind, ledger_id, value);
     };
     let fields = [
         (Kind::ActorId, facets.actor_id.as_ref()),
@@ -139,27 +140,27 @@ pub(crate) fn facet_tokens(ledger_id: i64, facets: &Facets<'_>) -> String {
         (Kind::ActorNameWord, facets.actor_name.as_ref()),
         (Kind::TargetNameWord, facets.target_name.as_ref()),
     ];
+    let mut different = Vec::new();
     for (kind, searched) in searched {
-        let mut different: Vec<_> = searched.into_iter().flat_map(|text| words(text)).collect();
+        different.clear();
+        different.extend(searched.into_iter().flat_map(|text| words(text)));
         different.sort_unstable();
         different.dedup();
         for word in &different {
             text.push(' ');
-            push_word_token(&mut text, kind, ledger_id, word);
+            push_word_token(text, kind, ledger_id, word);
         }
     }
-    text
 }
 
-/// What else an event is filed under where the index stands for the B-trees of ledger and idempotency key as well: the key
-/// comes last.
-pub(crate) fn identity_tokens(ledger_id: i64, idempotency_hash: Option<&[u8]>) -> String {
-    let mut text = ledger_token(ledger_id);
+/// Appends what else an event is filed under where the index stands for the B-trees of ledger and idempotency key as well: the
+/// key comes last.
+pub(crate) fn push_identity_tokens(text: &mut String, ledger_id: i64, idempotency_hash: Option<&[u8]>) {
+    push_ledger_token(text, ledger_id);
     if let Some(hash) = idempotency_hash {
         text.push(' ');
-        text.push_str(&token(Kind::IdempotencyKey, ledger_id, hash));
+        push_token(text, Kind::IdempotencyKey, ledger_id, hash);
     }
-    text
 }
 
 /// Any of several values of one field.
@@ -234,11 +235,10 @@ mod tests {
             actor_name: Some("Alice O'Neil".into()),
             ..Facets::default()
         };
-        let text = format!(
-            "{} {}",
-            facet_tokens(37, &facets),
-            identity_tokens(37, Some(b"k"))
-        );
+        let mut text = String::new();
+        push_facet_tokens(&mut text, 37, &facets);
+        text.push(' ');
+        push_identity_tokens(&mut text, 37, Some(b"k"));
         let tokens: Vec<_> = text.split(' ').collect();
         assert_eq!(tokens.len(), 1 + 5 + 2 + 6 + 1, "{text}");
         for expected in ["l11", "n11_alice", "n11_neil", "w11_updated"] {
