@@ -20,7 +20,8 @@ const POSTGRES_CONNECTIONS: usize = 4;
 const ROWS: usize = 10_000;
 const PAGE_EVENTS: usize = 200;
 
-/// With the settings of the service's own writer: synced to disk at every commit.
+/// As the service's own writer has it: synced to disk at every commit, pages of 8 KiB, and a write-ahead log that is moved into
+/// the file once it has 40 MiB.
 const SQLITE_SETTINGS: &str =
     "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
     PRAGMA wal_autocheckpoint = 5120; PRAGMA temp_store = MEMORY;";

@@ -120,15 +120,15 @@ const NUMBER_KEY: &str = "$serde_json::private::Number";
 /// # Errors
 /// [`JsonError`] when the text is not JSON, an object names a key twice, or a number cannot be kept exactly.
 pub fn parse(bytes: &[u8]) -> Result<Json<'_>, JsonError> {
-    let numbers = Cell::new(0);
+    let numbers = Numbers::default();
     let value = match std::str::from_utf8(bytes) {
         Ok(text) => read(serde_json::Deserializer::from_str(text), &numbers),
         // Says where it is no UTF-8, or what is wrong before that.
         Err(_) => read(serde_json::Deserializer::from_slice(bytes), &numbers),
     };
     let value = value.map_err(JsonError::Syntax)?;
-    // An object that pretends to be a number makes more numbers than there are literals.
-    if numbers.get() > 0 && check_numbers(bytes)? != numbers.get() {
+    // What fits into 64 bits is exact. An object that pretends to be a number makes more numbers than there are literals.
+    if numbers.has_others.get() && check_numbers(bytes)? != numbers.count.get() {
         return Err(JsonError::ReservedKey);
     }
     Ok(value)
@@ -136,7 +136,7 @@ pub fn parse(bytes: &[u8]) -> Result<Json<'_>, JsonError> {
 
 fn read<'a, R: serde_json::de::Read<'a>>(
     mut deserializer: serde_json::Deserializer<R>,
-    numbers: &Cell<usize>,
+    numbers: &Numbers,
 ) -> serde_json::Result<Json<'a>> {
     let value = Exact { numbers }.deserialize(&mut deserializer)?;
     deserializer.end()?;
@@ -209,15 +209,23 @@ fn compact_chars_up_to(value: &Json<'_>, chars_max: usize) -> Option<usize> {
     count(value, chars_max).map(|left| chars_max - left)
 }
 
+/// The numbers of a text.
+#[derive(Default)]
+struct Numbers {
+    count: Cell<usize>,
+    /// Whether there are any but integers of 64 bits.
+    has_others: Cell<bool>,
+}
+
 /// Builds a [`Json`], refusing repeated keys and counting the numbers.
 #[derive(Clone, Copy)]
 struct Exact<'n> {
-    numbers: &'n Cell<usize>,
+    numbers: &'n Numbers,
 }
 
 impl Exact<'_> {
     fn count(self) {
-        self.numbers.set(self.numbers.get() + 1);
+        self.numbers.count.set(self.numbers.count.get() + 1);
     }
 }
 
@@ -277,6 +285,7 @@ impl<'de> Visitor<'de> for Exact<'_> {
             if key == NUMBER_KEY {
                 let literal: String = access.next_value()?;
                 self.count();
+                self.numbers.has_others.set(true);
                 return literal
                     .parse::<Number>()
                     .map(Json::Number)

@@ -92,7 +92,12 @@ fn push_word_token(text: &mut String, kind: Kind, ledger_id: i64, word: &str) {
     text.push(kind.letter());
     push_base36(text, ledger_id.unsigned_abs());
     text.push('_');
-    text.extend(word.chars().take(WORD_CHARS_MAX));
+    // Bytes are at least as many as characters.
+    let end = match word.len() > WORD_CHARS_MAX {
+        true => word.char_indices().nth(WORD_CHARS_MAX),
+        false => None,
+    };
+    text.push_str(end.map_or(word, |(end, _)| &word[..end]));
 }
 
 fn push_base36(text: &mut String, mut number: u64) {
@@ -107,9 +112,7 @@ fn push_base36(text: &mut String, mut number: u64) {
             break;
         }
     }
-    digits[at..]
-        .iter()
-        .for_each(|digit| text.push(char::from(*digit)));
+    text.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 /// Appends the field values and search words that an event is filed under, separated by spaces.
@@ -245,6 +248,21 @@ mod tests {
             assert!(tokens.contains(&expected), "{expected} in {text}");
         }
         assert!(tokens.contains(&token(Kind::ActionBeginning, 37, b"user.role.").as_str()));
+    }
+
+    #[test]
+    fn a_long_word_is_filed_under_its_first_characters() {
+        for (letter, chars) in [
+            ("a", 64),
+            ("é", 64),
+            ("é", 33),
+            ("a", 65),
+            ("é", 65),
+            ("\u{1f600}", 200),
+        ] {
+            let filed = word_token(Kind::ActorNameWord, 37, &letter.repeat(chars));
+            assert_eq!(filed, format!("n11_{}", letter.repeat(chars.min(WORD_CHARS_MAX))));
+        }
     }
 
     #[test]
