@@ -279,17 +279,18 @@ pub(crate) fn read_events<E>(
     mut prepare: impl FnMut(Event, Stamp) -> (E, usize),
 ) -> Result<Prepared<E>> {
     let value = json::parse(body).map_err(|error| Violations::one("body", error))?;
-    let (items, is_batch) = match value {
-        Json::Array(items) => (items, true),
-        object @ Json::Object(_) => (vec![object], false),
+    let (batch, only) = match value {
+        Json::Array(items) => (items, None),
+        object @ Json::Object(_) => (Vec::new(), Some(object)),
         _ => return Err(Violations::one("body", "must be an event or an array of events").into()),
     };
-    if items.is_empty() || items.len() > BATCH_EVENTS_MAX {
-        let message = format!("must hold 1 to {BATCH_EVENTS_MAX} events, holds {}", items.len());
+    let is_batch = only.is_none();
+    if is_batch && !(1..=BATCH_EVENTS_MAX).contains(&batch.len()) {
+        let message = format!("must hold 1 to {BATCH_EVENTS_MAX} events, holds {}", batch.len());
         return Err(Violations::one("body", message).into());
     }
     let mut prepared = Prepared {
-        events: Vec::with_capacity(items.len()),
+        events: Vec::with_capacity(batch.len().max(1)),
         places: Vec::new(),
         refused: Vec::new(),
         is_batch,
@@ -298,7 +299,7 @@ pub(crate) fn read_events<E>(
         id: EventId::new(now, random),
         received_at: now,
     };
-    for (index, item) in items.into_iter().enumerate() {
+    for (index, item) in batch.into_iter().chain(only).enumerate() {
         match Event::from_json(item, now) {
             Ok(event) => {
                 let (event, redacted_fields) = prepare(event, stamp);
