@@ -3,8 +3,7 @@
 //! A frequent token is found fastest by walking the index in time order, a rare one by the inverted index, and the planner
 //! cannot tell which it is when tokens depend on each other: two that are frequent, and never occur together, made it walk
 //! two million rows. So it does not choose: the walk is tried over a bounded number of rows, and what that does not
-//! answer is asked of the inverted index. That reads everything under every word that begins as asked for, so where other
-//! conditions leave few rows, those are asked for alone and looked through.
+//! answer is asked of the inverted index.
 
 use super::{Candidates, LoggedEvent};
 use crate::append::LedgerId;
@@ -13,7 +12,6 @@ use crate::error::{Result, StoreError};
 use crate::schema::postgres::events;
 use crate::tokens::tsquery;
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
-use audit_index::Term;
 use diesel::PgConnection;
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -21,17 +19,12 @@ use diesel::sql_types::{BigInt, Binary, Bool, Text};
 
 /// Rows that are walked through in time order before the inverted index is asked.
 const WALKED_ROWS_MAX: i64 = 4_000;
-/// Rows that are looked through for the beginning of a word, at most.
-const FEW_ROWS_MAX: i64 = 2_000;
 
 /// Walks backwards through the candidates.
 #[derive(Debug)]
 pub(crate) struct Scan {
     ledger_id: i64,
-    /// All conditions.
     expression: Option<String>,
-    /// Those of them that are no beginnings of words, where there are both and they may leave few rows.
-    exact: Option<String>,
     /// Inclusive, in microseconds.
     start: i64,
     /// What comes next is before this place.
@@ -69,16 +62,10 @@ impl Scan {
         let end = candidates.end.map_or((i64::MAX, vec![0xFF; 17]), |end| {
             (end.as_micros(), vec![0xFF; 17])
         });
-        let (beginnings, exact): (Vec<_>, Vec<_>) = candidates
-            .terms
-            .iter()
-            .cloned()
-            .partition(|term| matches!(term, Term::BeginsLike(_)));
         let after = after.map(|after| (after.occurred_at.as_micros(), after.id.to_bytes().to_vec()));
         Self {
             ledger_id: candidates.ledger_id.0,
             expression: (!candidates.terms.is_empty()).then(|| tsquery(&candidates.terms)),
-            exact: (!beginnings.is_empty() && !exact.is_empty()).then(|| tsquery(&exact)),
             start: candidates.start.map_or(i64::MIN, Timestamp::as_micros),
             before: after.map_or(end.clone(), |after| after.min(end)),
             walk: true,
@@ -87,16 +74,16 @@ impl Scan {
 
     pub(crate) fn next(&mut self, connection: &mut PgConnection, rows: usize) -> Result<Vec<StoredEvent>> {
         let limit = i64::try_from(rows).unwrap_or(i64::MAX);
-        let found = match self.expression.clone() {
+        let found = match &self.expression {
             None => self.ask(
                 connection,
                 &format!("SELECT * FROM events WHERE {WITHIN} {ORDER} LIMIT $5"),
-                &[],
+                None,
                 limit,
             )?,
             Some(expression) => {
                 let walked = match self.walk {
-                    true => self.walk(connection, &expression, limit)?,
+                    true => self.walk(connection, expression, limit)?,
                     false => Vec::new(),
                 };
                 // Where the walk fell short, what it looked at is looked at again, by the index, and from there on only
@@ -104,8 +91,9 @@ impl Scan {
                 if walked.len() == rows || (self.walk && self.is_short(connection)?) {
                     walked
                 } else {
+                    let found = self.look_up(connection, expression, limit)?;
                     self.walk = false;
-                    self.look_up(connection, &expression, limit)?
+                    found
                 }
             }
         };
@@ -120,7 +108,7 @@ impl Scan {
             "SELECT * FROM (SELECT * FROM events WHERE {WITHIN} {ORDER} LIMIT {WALKED_ROWS_MAX}) walked \
              WHERE tokens @@ $6::tsquery {ORDER} LIMIT $5"
         );
-        self.ask(connection, &sql, &[expression], limit)
+        self.ask(connection, &sql, Some(expression), limit)
     }
 
     /// Whether a walk comes to the end of the time range. Without a start it is not asked: the ledger may be long.
@@ -129,64 +117,38 @@ impl Scan {
             return Ok(false);
         }
         let sql = format!("SELECT count(*) AS rows FROM (SELECT FROM events WHERE {WITHIN} LIMIT $5) within");
-        let counts: Vec<RowCount> = self.ask(connection, &sql, &[], WALKED_ROWS_MAX + 1)?;
+        let counts: Vec<RowCount> = self.ask(connection, &sql, None, WALKED_ROWS_MAX + 1)?;
         Ok(counts.iter().all(|count| count.rows <= WALKED_ROWS_MAX))
     }
 
-    fn look_up(&mut self, connection: &mut PgConnection, expression: &str, limit: i64) -> Result<Vec<Row>> {
-        let of_page = format!(
-            "page AS MATERIALIZED (SELECT * FROM hits {ORDER} LIMIT $5) \
+    fn look_up(&self, connection: &mut PgConnection, expression: &str, limit: i64) -> Result<Vec<Row>> {
+        let sql = format!(
+            "WITH hits AS MATERIALIZED \
+                 (SELECT ledger_id, seq, occurred_at, id FROM events WHERE {WITHIN} AND tokens @@ $6::tsquery), \
+             page AS MATERIALIZED (SELECT * FROM hits {ORDER} LIMIT $5) \
              SELECT events.* FROM page JOIN events USING (ledger_id, seq) \
              ORDER BY events.occurred_at DESC, events.id DESC"
         );
-        if let Some(exact) = self.exact.take()
-            && self.are_few(connection, &exact)?
-        {
-            let sql = format!(
-                "WITH few AS MATERIALIZED \
-                     (SELECT ledger_id, seq, occurred_at, id, tokens FROM events WHERE {WITHIN} AND tokens @@ $7::tsquery), \
-                 hits AS (SELECT ledger_id, seq, occurred_at, id FROM few WHERE tokens @@ $6::tsquery), {of_page}"
-            );
-            let found = self.ask(connection, &sql, &[expression, &exact], limit);
-            self.exact = Some(exact);
-            return found;
-        }
-        let sql = format!(
-            "WITH hits AS MATERIALIZED \
-                 (SELECT ledger_id, seq, occurred_at, id FROM events WHERE {WITHIN} AND tokens @@ $6::tsquery), {of_page}"
-        );
-        self.ask(connection, &sql, &[expression], limit)
-    }
-
-    /// Whether few rows fulfil the conditions. Without a limit where they are found, so that the planner does not take the walk
-    /// for the faster way; they are counted as they come, and no further than needed.
-    fn are_few(&self, connection: &mut PgConnection, expression: &str) -> Result<bool> {
-        let sql = format!(
-            "WITH hits AS MATERIALIZED (SELECT FROM events WHERE {WITHIN} AND tokens @@ $6::tsquery) \
-             SELECT count(*) AS rows FROM (SELECT FROM hits LIMIT $5) counted"
-        );
-        let counts: Vec<RowCount> = self.ask(connection, &sql, &[expression], FEW_ROWS_MAX + 1)?;
-        Ok(counts.iter().all(|count| count.rows <= FEW_ROWS_MAX))
+        self.ask(connection, &sql, Some(expression), limit)
     }
 
     fn ask<T: QueryableByName<Pg> + 'static>(
         &self,
         connection: &mut PgConnection,
         sql: &str,
-        expressions: &[&str],
+        expression: Option<&str>,
         limit: i64,
     ) -> Result<Vec<T>> {
-        let mut query = diesel::sql_query(sql)
-            .into_boxed()
+        let query = diesel::sql_query(sql)
             .bind::<BigInt, _>(self.ledger_id)
             .bind::<BigInt, _>(self.start)
             .bind::<BigInt, _>(self.before.0)
             .bind::<Binary, _>(&self.before.1)
             .bind::<BigInt, _>(limit);
-        for expression in expressions {
-            query = query.bind::<Text, _>(*expression);
-        }
-        Ok(query.load(connection)?)
+        Ok(match expression {
+            Some(expression) => query.bind::<Text, _>(expression).load(connection)?,
+            None => query.load(connection)?,
+        })
     }
 }
 
