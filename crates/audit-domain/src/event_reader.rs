@@ -5,6 +5,7 @@ use crate::fields::Fields;
 use crate::json::{self, Json, Members};
 use crate::{Timestamp, Violation, Violations};
 use serde_json::Value;
+use std::fmt;
 
 /// Limits on a single event. Lengths are counted in characters.
 pub mod limits {
@@ -58,7 +59,7 @@ fn check_size(value: &Json<'_>, field: &str) -> Result<(), Violations> {
 pub fn check_free_form(value: &Json<'_>, field: &str) -> Result<(), Violations> {
     check_size(value, field)?;
     let mut found = Vec::new();
-    check_value(&mut Fields::noting(&mut found), field, value, 1);
+    check_value(&mut Fields::noting(&mut found), &Place::Field(field), value, 1);
     Violations::check(found)
 }
 
@@ -76,7 +77,7 @@ fn read_event(fields: &mut Fields<'_>, now: Timestamp) -> Option<Event> {
         .optional_object("context")
         .map(|members| read_context(fields.nested("context", members)));
     let metadata = fields.optional_object("metadata").map(|members| {
-        check_members(fields, "metadata", &members, 2);
+        check_members(fields, &Place::Field("metadata"), &members, 2);
         json::to_map(members)
     });
     let changes = fields
@@ -175,70 +176,72 @@ fn read_changes(items: Vec<Json<'_>>, fields: &mut Fields<'_>) -> Vec<Change> {
 fn read_free_form(fields: &mut Fields<'_>, name: &str) -> Option<Value> {
     let value = fields.optional(name)?;
     let path = fields.path(name);
-    check_value(fields, &path, &value, 4);
+    check_value(fields, &Place::Field(&path), &value, 4);
     Some(value.into())
 }
 
+/// Where a free-form value stands. Written out only when something is wrong with it.
+enum Place<'a> {
+    Field(&'a str),
+    Key(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(path) => formatter.write_str(path),
+            Self::Key(object, key) => write!(formatter, "{object}.{key}"),
+            Self::Item(array, index) => write!(formatter, "{array}[{index}]"),
+        }
+    }
+}
+
 /// Checks free-form JSON that stands `level` levels deep: nesting, and NUL in texts and keys.
-fn check_value(fields: &mut Fields<'_>, path: &str, value: &Json<'_>, level: usize) {
+fn check_value(fields: &mut Fields<'_>, place: &Place<'_>, value: &Json<'_>, level: usize) {
     match value {
         Json::String(text) if text.contains('\0') => {
-            fields.note(Violation::new(path, "must not contain a NUL character"));
+            fields.note(Violation::new(
+                place.to_string(),
+                "must not contain a NUL character",
+            ));
         }
         Json::Array(_) | Json::Object(_) if level > limits::DEPTH_LEVELS_MAX => {
             let message = format!(
                 "must not be nested more than {} levels deep",
                 limits::DEPTH_LEVELS_MAX
             );
-            fields.note(Violation::new(path, message));
+            fields.note(Violation::new(place.to_string(), message));
         }
         Json::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 if fields.is_full() {
                     return;
                 }
-                if is_refused(item, level + 1) {
-                    check_value(fields, &format!("{path}[{index}]"), item, level + 1);
-                }
+                check_value(fields, &Place::Item(place, index), item, level + 1);
             }
         }
-        Json::Object(members) => check_members(fields, path, members, level),
+        Json::Object(members) => check_members(fields, place, members, level),
         _ => {}
     }
 }
 
-fn check_members(fields: &mut Fields<'_>, path: &str, members: &Members<'_>, level: usize) {
+fn check_members(fields: &mut Fields<'_>, place: &Place<'_>, members: &Members<'_>, level: usize) {
     for (key, value) in members {
         if fields.is_full() {
             return;
         }
-        if is_too_long(key) {
+        if key.len() > limits::KEY_CHARS_MAX && key.chars().count() > limits::KEY_CHARS_MAX {
             let message = format!("must have keys of at most {} characters", limits::KEY_CHARS_MAX);
-            fields.note(Violation::new(path, message));
+            fields.note(Violation::new(place.to_string(), message));
         }
         if key.contains('\0') {
-            fields.note(Violation::new(path, "must not have a key with a NUL character"));
+            fields.note(Violation::new(
+                place.to_string(),
+                "must not have a key with a NUL character",
+            ));
         }
-        if is_refused(value, level + 1) {
-            check_value(fields, &format!("{path}.{key}"), value, level + 1);
-        }
-    }
-}
-
-fn is_too_long(key: &str) -> bool {
-    key.len() > limits::KEY_CHARS_MAX && key.chars().count() > limits::KEY_CHARS_MAX
-}
-
-/// Whether [`check_value`] finds anything; spares the paths of what is as it must be.
-fn is_refused(value: &Json<'_>, level: usize) -> bool {
-    match value {
-        Json::String(text) => text.contains('\0'),
-        Json::Array(_) | Json::Object(_) if level > limits::DEPTH_LEVELS_MAX => true,
-        Json::Array(items) => items.iter().any(|item| is_refused(item, level + 1)),
-        Json::Object(members) => members
-            .iter()
-            .any(|(key, value)| is_too_long(key) || key.contains('\0') || is_refused(value, level + 1)),
-        _ => false,
+        check_value(fields, &Place::Key(place, key), value, level + 1);
     }
 }
 

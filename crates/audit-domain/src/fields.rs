@@ -61,19 +61,14 @@ impl<'a> Fields<'a> {
 
     /// The fields of an object within this one.
     pub fn nested<'b>(&'b mut self, name: &'b str, members: Members<'b>) -> Fields<'b> {
-        let prefix = match self.prefix.is_empty() {
-            true => Cow::Borrowed(name),
-            false => Cow::Owned(self.path(name)),
-        };
-        Fields::new(prefix, members, self.found)
+        Fields::new(self.path(name), members, self.found)
     }
 
     /// The full path of one of this object's fields.
-    pub fn path(&self, name: &str) -> String {
-        if self.prefix.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.prefix)
+    pub fn path<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match self.prefix.is_empty() {
+            true => Cow::Borrowed(name),
+            false => Cow::Owned(format!("{}.{name}", self.prefix)),
         }
     }
 

@@ -78,6 +78,7 @@ impl From<Json<'_>> for Value {
 /// The members by key.
 #[must_use]
 pub fn to_map(members: Members<'_>) -> Map<String, Value> {
+    // Collecting would sort a list of them first.
     let mut map = Map::new();
     for (key, value) in members {
         map.insert(key.into_owned(), value.into());

@@ -126,7 +126,8 @@ impl DatabaseUrl {
     }
 }
 
-fn connect_sqlite(path: &Path, purpose: Purpose) -> Result<SqliteConnection> {
+/// Opens a connection to SQLite's database at `path`.
+pub(crate) fn connect_sqlite(path: &Path, purpose: Purpose) -> Result<SqliteConnection> {
     if let (Purpose::Prepare, Some(parent)) = (purpose, path.parent()) {
         std::fs::create_dir_all(parent).map_err(|error| unreachable_file(path, &error))?;
     }

@@ -5,8 +5,8 @@
 //! meanwhile is left to the next. The last few pages the writer moves itself: only when nothing was added does the log begin
 //! anew.
 
-use crate::connection::{AnyConnection, DatabaseUrl, Purpose, page_bytes_of};
-use crate::error::{Result, StoreError};
+use crate::connection::{Purpose, connect_sqlite, page_bytes_of};
+use crate::error::Result;
 use crate::signal::Signal;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
@@ -99,11 +99,7 @@ pub(crate) struct WalMover(SqliteConnection);
 
 impl WalMover {
     pub(crate) fn open(database: &Path) -> Result<Self> {
-        let url = DatabaseUrl::Sqlite(database.to_owned());
-        match url.connect(Purpose::Write)? {
-            AnyConnection::Sqlite(connection) => Ok(Self(connection)),
-            AnyConnection::Postgres(_) => Err(StoreError::Stopped),
-        }
+        connect_sqlite(database, Purpose::Write).map(Self)
     }
 
     /// Works until it is closed.

@@ -2,7 +2,7 @@
 
 use super::segments::SegmentBlocks;
 use super::{IndexCache, connect, segments, tail};
-use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
+use crate::connection::{Purpose, connect_sqlite};
 use crate::error::{Result, StoreError};
 use crate::signal::{Filing, Signal};
 use audit_index::{Merge, due};
@@ -38,10 +38,7 @@ pub(crate) struct Indexer {
 impl Indexer {
     /// `interval`: how long commits come together before they are filed.
     pub(crate) fn open(database: &Path, cache: Arc<IndexCache>, interval: Duration) -> Result<Self> {
-        let url = DatabaseUrl::Sqlite(database.to_owned());
-        let AnyConnection::Sqlite(reader) = url.connect(Purpose::Read)? else {
-            return Err(StoreError::Stopped);
-        };
+        let reader = connect_sqlite(database, Purpose::Read)?;
         let mut index = connect(database)?;
         index.immediate_transaction(segments::remove_unfinished)?;
         Ok(Self {
