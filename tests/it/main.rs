@@ -21,6 +21,7 @@ mod migrations;
 mod operations;
 mod overload;
 mod postgres;
+mod postgres_index;
 mod rate_limit;
 mod routes;
 mod start;

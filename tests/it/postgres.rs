@@ -19,7 +19,7 @@ fn event(batch: usize, number: usize) -> Value {
     }))
 }
 
-/// A project of a server on a database in which nobody counts rows or files what an index has put aside.
+/// A project of a server on a database in which nobody counts rows.
 fn unattended() -> (Database, Server, Client) {
     let database = Database::create(DatabaseKind::Postgres);
     let server = Server::start(&database, &[]);
@@ -61,20 +61,6 @@ fn a_commit_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_
         2 * BATCHES * BATCH
     );
     assert_eq!(database.count(&read), 0, "no commit reads the whole ledger");
-}
-
-#[test]
-fn what_the_index_puts_aside_is_filed_beside_the_inserts() {
-    if !DatabaseKind::Postgres.is_available() {
-        return;
-    }
-    let (database, _server, client) = unattended();
-    store(&client, 0);
-    let filed = "pg_stat_activity WHERE datname = current_database() AND state = 'idle'
-        AND query LIKE 'SELECT gin_clean_pending_list%'";
-    Deadline::seconds(60).poll("the filer", || (database.count(filed) == 1).then_some(()));
-    let left = "(SELECT gin_clean_pending_list('events_by_token') AS pages) AS cleaned WHERE pages > 0";
-    assert_eq!(database.count(left), 0, "pages that nobody has filed");
 }
 
 /// Sessions whose last statement, not within a transaction, stored events.

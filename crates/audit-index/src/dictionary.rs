@@ -254,7 +254,11 @@ pub(crate) struct Walk {
 
 impl Walk {
     /// To a little before `token`, if it is there. Before the first token until it is advanced.
-    pub(crate) fn to<B: Blocks>(segment: &Segment, token: &[u8], blocks: &mut B) -> Result<Self, B::Error> {
+    pub(crate) fn to<I, B: Blocks>(
+        segment: &Segment<I>,
+        token: &[u8],
+        blocks: &mut B,
+    ) -> Result<Self, B::Error> {
         let mut walk = Self {
             segment: segment.id,
             leaves: segment.leaves,
@@ -318,7 +322,7 @@ impl Walk {
 }
 
 /// The block that has a token, if any has.
-fn leaf_of<B: Blocks>(segment: &Segment, token: &[u8], blocks: &mut B) -> Result<u32, B::Error> {
+fn leaf_of<I, B: Blocks>(segment: &Segment<I>, token: &[u8], blocks: &mut B) -> Result<u32, B::Error> {
     if segment.leaves <= 1 || token.is_empty() {
         return Ok(0);
     }

@@ -1,10 +1,16 @@
 //! The ids of a segment's rows, ascending: which id a row has, and which rows a range of ids holds.
 
 use crate::blocks::{BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
+use crate::row_id::RowId;
 use crate::segment::Segment;
 
+/// How long a block gets.
+const BLOCK_BYTES: usize = 4_000;
+
 /// Ids of one block.
-const BLOCK_IDS: u32 = 500;
+const fn block_ids<I: RowId>() -> u32 {
+    (BLOCK_BYTES / I::BYTES) as u32
+}
 
 /// Writes ids as they come.
 #[derive(Debug)]
@@ -23,10 +29,10 @@ impl IdWriter {
         }
     }
 
-    pub(crate) fn push<B: WriteBlocks>(&mut self, id: i64, blocks: &mut B) -> Result<(), B::Error> {
-        self.block.extend(id.to_le_bytes());
+    pub(crate) fn push<I: RowId, B: WriteBlocks>(&mut self, id: I, blocks: &mut B) -> Result<(), B::Error> {
+        id.put(&mut self.block);
         self.count += 1;
-        if self.count.is_multiple_of(BLOCK_IDS) {
+        if self.count.is_multiple_of(block_ids::<I>()) {
             self.write(blocks)?;
         }
         Ok(())
@@ -49,13 +55,13 @@ impl IdWriter {
 
 /// Reads the ids of a segment's rows.
 #[derive(Debug)]
-pub(crate) struct IdReader {
-    segment: Segment,
+pub(crate) struct IdReader<I> {
+    segment: Segment<I>,
     reader: BlockReader,
 }
 
-impl IdReader {
-    pub(crate) const fn new(segment: Segment) -> Self {
+impl<I: RowId> IdReader<I> {
+    pub(crate) const fn new(segment: Segment<I>) -> Self {
         Self {
             segment,
             reader: BlockReader::new(segment.id, BlockKind::Ids),
@@ -63,17 +69,17 @@ impl IdReader {
     }
 
     /// The id of a row.
-    pub(crate) fn id<B: Blocks>(&mut self, row: u32, blocks: &mut B) -> Result<i64, B::Error> {
-        let (ids, _) = self.reader.read(row / BLOCK_IDS, blocks)?.as_chunks();
-        let id = ids.get((row % BLOCK_IDS) as usize);
-        let id = id.ok_or(Damaged {
+    pub(crate) fn id<B: Blocks>(&mut self, row: u32, blocks: &mut B) -> Result<I, B::Error> {
+        let ids = self.reader.read(row / block_ids::<I>(), blocks)?;
+        let start = (row % block_ids::<I>()) as usize * I::BYTES;
+        let id = ids.get(start..start + I::BYTES).and_then(I::read);
+        Ok(id.ok_or(Damaged {
             what: "an id is missing",
-        })?;
-        Ok(i64::from_le_bytes(*id))
+        })?)
     }
 
     /// How many rows have an id below this one.
-    pub(crate) fn rows_below<B: Blocks>(&mut self, id: i64, blocks: &mut B) -> Result<u32, B::Error> {
+    pub(crate) fn rows_below<B: Blocks>(&mut self, id: I, blocks: &mut B) -> Result<u32, B::Error> {
         let rows = self.segment.rows;
         if id <= self.segment.first {
             return Ok(0);
@@ -82,15 +88,15 @@ impl IdReader {
             return Ok(rows);
         }
         // The last block whose first id is below, and then within that block.
-        let (mut low, mut high) = (0, rows.div_ceil(BLOCK_IDS));
+        let (mut low, mut high) = (0, rows.div_ceil(block_ids::<I>()));
         while high - low > 1 {
             let middle = low.midpoint(high);
-            match self.id(middle * BLOCK_IDS, blocks)? < id {
+            match self.id(middle * block_ids::<I>(), blocks)? < id {
                 true => low = middle,
                 false => high = middle,
             }
         }
-        let (mut low, mut high) = (low * BLOCK_IDS, rows.min((low + 1) * BLOCK_IDS));
+        let (mut low, mut high) = (low * block_ids::<I>(), rows.min((low + 1) * block_ids::<I>()));
         while low < high {
             let middle = low.midpoint(high);
             match self.id(middle, blocks)? < id {

@@ -1,6 +1,6 @@
 //! An inverted index: which rows are filed under which tokens.
 //!
-//! Rows have an id, a number by which answers are ordered, newest (highest) first. What is filed together becomes a
+//! Rows have an id ([`RowId`]) by which answers are ordered, newest (highest) first. What is filed together becomes a
 //! [`Segment`], which never changes; segments that have come together are merged into one ([`due`], [`Merge`]). This is
 //! how Lucene and FTS5 do it. What is different here is made for rows that are asked for by several common values at once:
 //! a segment numbers its rows in the order of their ids, so that the rows of a common token are a bitmap (as in Roaring
@@ -53,6 +53,7 @@ mod dictionary;
 mod ids;
 mod merge;
 mod postings;
+mod row_id;
 mod search;
 mod segment;
 mod term;
@@ -61,6 +62,7 @@ mod varint;
 pub use blocks::{BlockId, BlockKind, Blocks, Damaged, WriteBlocks};
 pub use cache::{BlockCache, Cached};
 pub use merge::{Merge, due};
+pub use row_id::RowId;
 pub use search::newest;
 pub use segment::{Segment, file};
 pub use term::Term;

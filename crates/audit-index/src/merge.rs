@@ -3,6 +3,7 @@
 use crate::blocks::{Blocks, WriteBlocks};
 use crate::dictionary::{Beginning, DictionaryWriter, Walk, beginning_of};
 use crate::ids::{IdReader, IdWriter};
+use crate::row_id::RowId;
 use crate::segment::Segment;
 
 /// Segments of a level that are merged into one of the next.
@@ -14,8 +15,8 @@ const ROWS_MAX: u32 = 1 << 21;
 /// The segments that are to be merged, if there are enough of a kind: those of the lowest level first, and of a level those
 /// with the lowest numbers.
 #[must_use]
-pub fn due(segments: &[Segment]) -> Option<Vec<Segment>> {
-    let mut unfinished: Vec<Segment> = segments
+pub fn due<I: RowId>(segments: &[Segment<I>]) -> Option<Vec<Segment<I>>> {
+    let mut unfinished: Vec<Segment<I>> = segments
         .iter()
         .copied()
         .filter(|segment| segment.rows < ROWS_MAX / 2)
@@ -36,17 +37,17 @@ pub fn due(segments: &[Segment]) -> Option<Vec<Segment>> {
 /// What it has written so far is of use only when it gets to its end: whoever loses a block of it must drop it and remove
 /// the others.
 #[derive(Debug)]
-pub struct Merge {
-    sources: Vec<Source>,
-    merged: Segment,
+pub struct Merge<I = i64> {
+    sources: Vec<Source<I>>,
+    merged: Segment<I>,
     dictionary: DictionaryWriter,
     token: Vec<u8>,
     rows: Vec<u32>,
 }
 
 #[derive(Debug)]
-struct Source {
-    segment: Segment,
+struct Source<I> {
+    segment: Segment<I>,
     walk: Walk,
     /// What the token that it is at begins with; `None` at its end.
     beginning: Option<Beginning>,
@@ -54,12 +55,12 @@ struct Source {
     rows: Vec<u32>,
 }
 
-impl Merge {
+impl<I: RowId> Merge<I> {
     /// Begins to make the segment `id`, whose number nothing has had before.
     ///
     /// # Errors
     /// When a block cannot be read or written, or is not as it was written.
-    pub fn begin<B: WriteBlocks>(segments: &[Segment], id: u32, blocks: &mut B) -> Result<Self, B::Error> {
+    pub fn begin<B: WriteBlocks>(segments: &[Segment<I>], id: u32, blocks: &mut B) -> Result<Self, B::Error> {
         let mut sources = Vec::with_capacity(segments.len());
         for segment in segments {
             let mut source = Source {
@@ -82,12 +83,12 @@ impl Merge {
                     .iter()
                     .map(|segment| segment.first)
                     .min()
-                    .unwrap_or(i64::MAX),
+                    .unwrap_or(I::MAX),
                 last: segments
                     .iter()
                     .map(|segment| segment.last)
                     .max()
-                    .unwrap_or(i64::MIN),
+                    .unwrap_or(I::MIN),
                 leaves: 0,
                 directories: 0,
             },
@@ -99,12 +100,12 @@ impl Merge {
 
     /// The segment that it makes, of which the number, the level and the rows are known.
     #[must_use]
-    pub const fn merged(&self) -> &Segment {
+    pub const fn merged(&self) -> &Segment<I> {
         &self.merged
     }
 
     /// The segments that it takes the place of.
-    pub fn sources(&self) -> impl Iterator<Item = &Segment> {
+    pub fn sources(&self) -> impl Iterator<Item = &Segment<I>> {
         self.sources.iter().map(|source| &source.segment)
     }
 
@@ -112,7 +113,11 @@ impl Merge {
     ///
     /// # Errors
     /// As [`Self::begin`]. It cannot go on after that.
-    pub fn step<B: WriteBlocks>(&mut self, rows: usize, blocks: &mut B) -> Result<Option<Segment>, B::Error> {
+    pub fn step<B: WriteBlocks>(
+        &mut self,
+        rows: usize,
+        blocks: &mut B,
+    ) -> Result<Option<Segment<I>>, B::Error> {
         /// What a token costs, as rows.
         const TOKEN_ROWS: usize = 8;
         let mut done = 0;
@@ -148,7 +153,7 @@ impl Merge {
     }
 }
 
-impl Source {
+impl<I: RowId> Source<I> {
     /// Appends the rows of the token that it is at, as those of the merged segment, and goes on.
     fn take_rows<B: Blocks>(&mut self, rows: &mut Vec<u32>, blocks: &mut B) -> Result<(), B::Error> {
         let mut is_out_of_range = false;
@@ -175,13 +180,17 @@ impl Source {
 }
 
 /// Writes the ids of all sources in their order, and notes what becomes of each row; how many there are.
-fn number_rows<B: WriteBlocks>(sources: &mut [Source], id: u32, blocks: &mut B) -> Result<u32, B::Error> {
-    let mut readers: Vec<IdReader> = sources
+fn number_rows<I: RowId, B: WriteBlocks>(
+    sources: &mut [Source<I>],
+    id: u32,
+    blocks: &mut B,
+) -> Result<u32, B::Error> {
+    let mut readers: Vec<IdReader<I>> = sources
         .iter()
         .map(|source| IdReader::new(source.segment))
         .collect();
     // The next id of each, `None` at its end.
-    let mut heads: Vec<Option<i64>> = Vec::with_capacity(sources.len());
+    let mut heads: Vec<Option<I>> = Vec::with_capacity(sources.len());
     for (source, reader) in sources.iter().zip(&mut readers) {
         heads.push(match source.segment.rows {
             0 => None,

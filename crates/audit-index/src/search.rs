@@ -5,6 +5,7 @@ use crate::blocks::Blocks;
 use crate::dictionary::{Rows, Walk};
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_distance};
+use crate::row_id::RowId;
 use crate::segment::Segment;
 use crate::term::Term;
 use std::ops::Range;
@@ -14,20 +15,20 @@ use std::ops::Range;
 ///
 /// # Errors
 /// When a block cannot be read, or is not as it was written.
-pub fn newest<B: Blocks>(
-    segments: &[Segment],
+pub fn newest<I: RowId, B: Blocks>(
+    segments: &[Segment<I>],
     terms: &[Term],
-    range: &Range<i64>,
+    range: &Range<I>,
     wanted: usize,
     blocks: &mut B,
-) -> Result<Vec<i64>, B::Error> {
+) -> Result<Vec<I>, B::Error> {
     // Those that may have the highest ids at the end, to be opened only when it comes to them.
-    let mut unopened: Vec<&Segment> = segments
+    let mut unopened: Vec<&Segment<I>> = segments
         .iter()
         .filter(|segment| segment.last >= range.start && segment.first < range.end)
         .collect();
     unopened.sort_unstable_by_key(|segment| segment.last);
-    let mut opened: Vec<(i64, Found)> = Vec::new();
+    let mut opened: Vec<(I, Found<I>)> = Vec::new();
     let mut newest = Vec::new();
     while newest.len() < wanted {
         let mut best = index_of_highest(&opened);
@@ -54,7 +55,7 @@ pub fn newest<B: Blocks>(
     Ok(newest)
 }
 
-fn index_of_highest(opened: &[(i64, Found)]) -> Option<usize> {
+fn index_of_highest<I: RowId>(opened: &[(I, Found<I>)]) -> Option<usize> {
     let highest = opened.iter().enumerate().max_by_key(|(_, (id, _))| *id);
     highest.map(|(index, _)| index)
 }
@@ -69,7 +70,7 @@ struct Matching {
 }
 
 impl Matching {
-    fn read<B: Blocks>(segment: &Segment, term: &Term, blocks: &mut B) -> Result<Self, B::Error> {
+    fn read<I, B: Blocks>(segment: &Segment<I>, term: &Term, blocks: &mut B) -> Result<Self, B::Error> {
         let mut matching = Self::default();
         match term {
             Term::AnyOf(tokens) => {
@@ -99,7 +100,7 @@ impl Matching {
         Ok(matching)
     }
 
-    fn add(&mut self, segment: &Segment, rows: Rows<'_>) -> Result<(), crate::Damaged> {
+    fn add<I>(&mut self, segment: &Segment<I>, rows: Rows<'_>) -> Result<(), crate::Damaged> {
         match rows {
             Rows::Here(distances) => for_each_distance(distances, |row| self.few.push(row)),
             Rows::InBlocks(places) => {
@@ -133,8 +134,8 @@ impl Matching {
 
 /// What one segment has, highest first.
 #[derive(Debug)]
-struct Found {
-    ids: IdReader,
+struct Found<I> {
+    ids: IdReader<I>,
     terms: Vec<Matching>,
     /// The rows that are left to be looked at.
     rows: Range<u32>,
@@ -144,11 +145,11 @@ struct Found {
     other: Bits,
 }
 
-impl Found {
+impl<I: RowId> Found<I> {
     fn open<B: Blocks>(
-        segment: &Segment,
+        segment: &Segment<I>,
         terms: &[Term],
-        range: &Range<i64>,
+        range: &Range<I>,
         blocks: &mut B,
     ) -> Result<Self, B::Error> {
         let mut ids = IdReader::new(*segment);
@@ -187,7 +188,7 @@ impl Found {
     }
 
     /// The next id.
-    fn next<B: Blocks>(&mut self, blocks: &mut B) -> Result<Option<i64>, B::Error> {
+    fn next<B: Blocks>(&mut self, blocks: &mut B) -> Result<Option<I>, B::Error> {
         while !self.rows.is_empty() {
             let last = self.rows.end - 1;
             let chunk = chunk_of(last);

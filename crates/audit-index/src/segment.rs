@@ -3,11 +3,12 @@
 use crate::blocks::{Blocks, WriteBlocks};
 use crate::dictionary::{DictionaryWriter, Walk, beginning_of};
 use crate::ids::{IdReader, IdWriter};
+use crate::row_id::RowId;
 use std::collections::HashMap;
 
 /// What has to be known of a segment to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct Segment<I = i64> {
     /// Names its blocks, and is never used again.
     pub id: u32,
     /// How often its rows have been merged.
@@ -15,9 +16,9 @@ pub struct Segment {
     /// How many rows it has.
     pub rows: u32,
     /// The lowest id.
-    pub first: i64,
+    pub first: I,
     /// The highest id.
-    pub last: i64,
+    pub last: I,
     /// Blocks of its dictionary.
     pub leaves: u32,
     /// Blocks of its directory.
@@ -28,7 +29,11 @@ pub struct Segment {
 ///
 /// # Errors
 /// When a block cannot be written.
-pub fn file<B: WriteBlocks>(rows: &[(i64, &str)], id: u32, blocks: &mut B) -> Result<Segment, B::Error> {
+pub fn file<I: RowId, B: WriteBlocks>(
+    rows: &[(I, &str)],
+    id: u32,
+    blocks: &mut B,
+) -> Result<Segment<I>, B::Error> {
     let mut ids = IdWriter::new(id);
     let mut by_token: HashMap<&str, Vec<u32>, foldhash::fast::RandomState> = HashMap::default();
     for ((row_id, tokens), row) in rows.iter().zip(0..) {
@@ -51,21 +56,21 @@ pub fn file<B: WriteBlocks>(rows: &[(i64, &str)], id: u32, blocks: &mut B) -> Re
         id,
         level: 0,
         rows: ids.finish(blocks)?,
-        first: rows.first().map_or(i64::MAX, |(id, _)| *id),
-        last: rows.last().map_or(i64::MIN, |(id, _)| *id),
+        first: rows.first().map_or(I::MAX, |(id, _)| *id),
+        last: rows.last().map_or(I::MIN, |(id, _)| *id),
         leaves,
         directories,
     })
 }
 
-impl Segment {
+impl<I: RowId> Segment<I> {
     /// Calls `see` with each token, in alphabetical order, and the ids of the rows that are filed under it, ascending.
     ///
     /// # Errors
     /// When a block cannot be read, or is not as it was written.
     pub fn for_each<B: Blocks>(
         &self,
-        mut see: impl FnMut(&[u8], &[i64]),
+        mut see: impl FnMut(&[u8], &[I]),
         blocks: &mut B,
     ) -> Result<(), B::Error> {
         let (mut walk, mut reader) = (Walk::to(self, b"", blocks)?, IdReader::new(*self));

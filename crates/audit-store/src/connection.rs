@@ -86,6 +86,8 @@ pub(crate) enum Purpose {
     Prepare,
     Read,
     Write,
+    /// To write PostgreSQL's index.
+    Index,
 }
 
 /// How long a statement waits for another process that holds SQLite's write lock (an import beside a running server).
@@ -135,7 +137,7 @@ pub(crate) fn connect_sqlite(path: &Path, purpose: Purpose) -> Result<SqliteConn
         create_private(path)?;
     }
     let cache_kib = match purpose {
-        Purpose::Prepare | Purpose::Write => SQLITE_WRITER_CACHE_KIB,
+        Purpose::Prepare | Purpose::Write | Purpose::Index => SQLITE_WRITER_CACHE_KIB,
         Purpose::Read => SQLITE_READER_CACHE_KIB,
     };
     let mut connection = open_sqlite(
@@ -154,7 +156,7 @@ pub(crate) fn connect_sqlite(path: &Path, purpose: Purpose) -> Result<SqliteConn
         .map_err(|error| unreachable_file(path, &error))?;
     if purpose != Purpose::Prepare {
         connection
-            .batch_execute(&index::attach_statement(path))
+            .batch_execute(&index::sqlite::attach_statement(path))
             .map_err(|error| unreachable_file(path, &error))?;
     }
     Ok(connection)
@@ -263,6 +265,12 @@ fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
             "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
              SET enable_mergejoin = off; SET jit = off; SET default_transaction_isolation = 'read committed';
              SET lock_timeout = {POSTGRES_LOCK_TIMEOUT_MS};
+             SET statement_timeout = {POSTGRES_WRITE_TIMEOUT_MS};
+             SET idle_in_transaction_session_timeout = {POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS};"
+        ),
+        // What a crash takes from the index is filed again, so nobody has to wait for the disk.
+        Purpose::Index => format!(
+            "SET synchronous_commit = off; SET jit = off; SET default_transaction_isolation = 'read committed';
              SET statement_timeout = {POSTGRES_WRITE_TIMEOUT_MS};
              SET idle_in_transaction_session_timeout = {POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS};"
         ),

@@ -5,8 +5,8 @@
 //! the id that the log had reached, which takes the place of their own in the search.
 
 use crate::append::LedgerId;
+use crate::entry::{SEQ_END, entry};
 use crate::error::Result;
-use crate::query::sqlite::{SEQ_END, entry};
 use crate::schema::sqlite::{events, unordered_events};
 use audit_domain::EventId;
 use diesel::prelude::*;

@@ -2,8 +2,9 @@
 
 use crate::append::LedgerId;
 use crate::connection::AnyConnection;
+use crate::entry::{SEQ_END, entry, ledger_and_seq};
 use crate::error::Result;
-use crate::query::sqlite::{SEQ_END, entry, first_position, ledger_and_seq, position_after};
+use crate::query::sqlite::{first_position, position_after};
 use crate::rows::Rows;
 use crate::schema::{postgres, sqlite};
 use audit_domain::Timestamp;

@@ -264,7 +264,7 @@ fn content_hashes(
     let (start, end) = (seqs.start.cast_signed(), seqs.end.cast_signed());
     let rows: Vec<Vec<u8>> = match connection {
         AnyConnection::Sqlite(sqlite) => {
-            use crate::query::sqlite::entry;
+            use crate::entry::entry;
             use crate::schema::sqlite::events;
             events::table
                 .filter(events::entry.ge(entry(ledger_id, start)))

@@ -327,7 +327,7 @@ impl Source {
     fn open(rows: &mut Rows<'_>, candidates: Candidates, after: Option<Position>) -> Result<Self> {
         Ok(match rows.connection {
             AnyConnection::Sqlite(_) => Self::Sqlite(sqlite::Scan::open(rows, candidates, after)?),
-            AnyConnection::Postgres(_) => Self::Postgres(postgres::Scan::open(candidates, after)),
+            AnyConnection::Postgres(_) => Self::Postgres(postgres::Scan::open(rows, candidates, after)?),
         })
     }
 

@@ -285,7 +285,7 @@ pub(crate) mod sqlite {
     diesel::allow_tables_to_appear_in_same_query!(event_tail, indexed);
 }
 
-/// The table of events on PostgreSQL.
+/// The tables of events on PostgreSQL.
 pub(crate) mod postgres {
     use super::ledgers;
 
@@ -303,5 +303,28 @@ pub(crate) mod postgres {
             redacted -> Bool,
             body -> Text,
         }
+    }
+
+    diesel::table! {
+        index_segments (id) {
+            id -> BigInt,
+            level -> BigInt,
+            row_count -> BigInt,
+            first_occurred_at -> BigInt,
+            first_entry -> BigInt,
+            last_occurred_at -> BigInt,
+            last_entry -> BigInt,
+            leaves -> BigInt,
+            directories -> BigInt,
+            is_complete -> Bool,
+        }
+    }
+
+    diesel::table! {
+        index_blocks (id) { id -> BigInt, bytes -> Binary, }
+    }
+
+    diesel::table! {
+        indexed (ledger_id) { ledger_id -> BigInt, size -> BigInt, }
     }
 }

@@ -68,13 +68,15 @@ impl<T> Signal<T> {
     }
 }
 
-/// How far those are who file what was stored beside the writers: into the index on SQLite, within it on PostgreSQL.
+/// How far those are who file what was stored into the index, beside the writers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Filing {
     /// Whether there may be something to file.
     is_behind: bool,
     /// The last commit that is in SQLite's index.
     last_commit: i64,
+    /// Events that PostgreSQL's index does not have, as far as this process knows.
+    events_missing: i64,
 }
 
 impl Signal<Filing> {
@@ -88,6 +90,16 @@ impl Signal<Filing> {
         self.wait_for(|filing| std::mem::take(&mut filing.is_behind))
     }
 
+    /// [`Self::wait_for_work`], `patience` at most.
+    pub(crate) fn wait_for_work_at_most(&self, patience: Duration) -> bool {
+        self.wait_at_most(patience, |filing| filing.is_behind);
+        self.update(|filing| {
+            filing.is_behind = false;
+            false
+        });
+        !self.is_closed()
+    }
+
     /// Whether nothing waits to be filed.
     pub(crate) fn is_idle(&self) -> bool {
         !self.get().is_behind && !self.is_closed()
@@ -99,6 +111,19 @@ impl Signal<Filing> {
             filing.last_commit = last_commit;
             true
         });
+    }
+
+    /// Says how many events the index does not have.
+    pub(crate) fn missing(&self, events: i64) {
+        self.update(|filing| {
+            filing.events_missing = events;
+            true
+        });
+    }
+
+    /// Waits while the index does not have more than `events`, `patience` at most, as [`Self::wait_for_commit`] does.
+    pub(crate) fn wait_while_missing(&self, events: i64, patience: Duration) {
+        self.wait_at_most(patience, |filing| filing.events_missing <= events);
     }
 
     /// Waits until a commit is in the index, `patience` at most. An index that cannot be written keeps nobody from storing

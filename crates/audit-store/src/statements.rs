@@ -104,7 +104,7 @@ statement! {
     Pg;
     /// Stores events on PostgreSQL, and the heads of their ledgers, all of them in one statement, if everything is as it is
     /// expected: the configuration, the sizes of the ledgers, and that none of the keys in `new_keys` is there. Otherwise
-    /// nothing is stored. `array_to_tsvector` takes the tokens as they are, without a parser in between.
+    /// nothing is stored.
     ///
     /// Who changes the configuration or a head at the same time is waited for, and what he has left is looked at. Each key is
     /// looked up by itself, as in [`FindKeys`]; what is compared with a count the planner does not turn into a join.
@@ -134,9 +134,8 @@ statement! {
              ) = 0 \
              RETURNING ledgers.id\
          ) \
-         INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, tokens, body) \
-         SELECT ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, \
-                array_to_tsvector(string_to_array(tokens, ' ')), body \
+         INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
+         SELECT ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body \
          FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
         ", " seqs: Vec<i64> => Array<BigInt>,
         ", " ids: Vec<&'a [u8]> => Array<Binary>,
@@ -145,9 +144,8 @@ statement! {
         ", " idempotency_hashes: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
         ", " sent_digests: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
         ", " redacted: Vec<bool> => Array<Bool>,
-        ", " tokens: Vec<&'a str> => Array<Text>,
         ", " bodies: Vec<&'a str> => Array<Text>,
-    } ") AS row (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, tokens, body) \
+    } ") AS row (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
          WHERE EXISTS (SELECT FROM heads)"
 }
 
@@ -196,4 +194,55 @@ statement! {
         ", " states: Vec<&'a [u8]> => Array<Binary>,
         ", " expires_at: Vec<i64> => Array<BigInt>,
     } ") ON CONFLICT (ledger_id, group_hash) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at"
+}
+
+statement! {
+    Pg;
+    /// Finds the segments of the index on PostgreSQL, each with how many events of a ledger the index has, and how many the
+    /// ledger; both alone when there are no segments. All as they are at one moment.
+    FindSegments {
+        "SELECT coalesce((SELECT size FROM indexed WHERE ledger_id = " of_indexed: i64 => BigInt,
+        "), 0), coalesce((SELECT size FROM ledgers WHERE id = " of_ledger: i64 => BigInt,
+    } "), 0), id, level, row_count, first_occurred_at, first_entry, last_occurred_at, last_entry, leaves, directories \
+         FROM (SELECT) AS always LEFT JOIN index_segments ON is_complete"
+}
+
+impl Query for FindSegments {
+    type SqlType = (
+        BigInt,
+        BigInt,
+        Nullable<(
+            BigInt,
+            BigInt,
+            BigInt,
+            BigInt,
+            BigInt,
+            BigInt,
+            BigInt,
+            BigInt,
+            BigInt,
+        )>,
+    );
+}
+
+statement! {
+    Pg;
+    /// Writes blocks of the index on PostgreSQL.
+    InsertBlocks<'a> {
+        "INSERT INTO index_blocks (id, bytes) SELECT * FROM unnest(" keys: Vec<i64> => Array<BigInt>,
+        ", " blocks: Vec<&'a [u8]> => Array<Binary>,
+    } ")"
+}
+
+statement! {
+    Pg;
+    /// Finds events of a ledger on PostgreSQL by their `seq`: that, then id, time, content hash, whether redacted, and body.
+    FindEvents {
+        "SELECT seq, id, occurred_at, content_hash, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
+        " AND seq = ANY (" seqs: Vec<i64> => Array<BigInt>,
+    } ")"
+}
+
+impl Query for FindEvents {
+    type SqlType = (BigInt, (Binary, BigInt, Binary, Bool, Text));
 }

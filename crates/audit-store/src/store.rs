@@ -2,11 +2,9 @@
 
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
 use crate::arrivals::Arrivals;
-use crate::aside::Filer;
 use crate::configuration::{increase_configuration_version, lock_configuration};
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose, ReaderManager};
 use crate::error::{Result, StoreError};
-use crate::index::indexer::Indexer;
 use crate::index::{self, IndexCache};
 use crate::log;
 use crate::migrate::migrate;
@@ -36,7 +34,7 @@ pub struct StoreOptions {
     pub readers_max: u32,
     /// Writing connections on PostgreSQL. SQLite always has one.
     pub postgres_writers: usize,
-    /// How long commits come together before they are indexed, on SQLite. They are found before that as well.
+    /// How long commits come together before they are indexed. They are found before that as well.
     pub indexing_interval: Duration,
 }
 
@@ -78,7 +76,7 @@ pub struct Store {
     writers: Mutex<Vec<JoinHandle<()>>>,
     filing: Arc<Signal<Filing>>,
     index_cache: Arc<IndexCache>,
-    /// Files what was stored: into the index on SQLite, within it on PostgreSQL.
+    /// Files what was stored.
     indexer: Mutex<Option<JoinHandle<()>>>,
     wal: Arc<Signal<Stage>>,
 }
@@ -93,7 +91,7 @@ impl Store {
         migrate(url)?;
         let mut connection = url.connect(Purpose::Prepare)?;
         if let (DatabaseUrl::Sqlite(path), AnyConnection::Sqlite(sqlite)) = (url, &mut connection) {
-            index::prepare(path, sqlite)?;
+            index::sqlite::prepare(path, sqlite)?;
         }
         let placed = log::build_missing(&mut connection)?;
         drop(connection);
@@ -133,15 +131,18 @@ impl Store {
         } = shared;
         let indexer = match url {
             DatabaseUrl::Sqlite(path) => {
-                let indexer = Indexer::open(path, Arc::clone(&index_cache), options.indexing_interval)?;
+                let cache = Arc::clone(&index_cache);
+                let indexer = index::sqlite::indexer::Indexer::open(path, cache, options.indexing_interval)?;
                 // There may be something left of a process that was killed.
                 filing.ask();
                 let filing = Arc::clone(&filing);
                 spawn("indexer".to_owned(), move || indexer.run(&filing))?
             }
             DatabaseUrl::Postgres(_) => {
-                let (filer, filing) = (Filer::new(url), Arc::clone(&filing));
-                spawn("filer".to_owned(), move || filer.run(&filing))?
+                let cache = Arc::clone(&index_cache);
+                let indexer = index::postgres::indexer::Indexer::open(url, cache, options.indexing_interval)?;
+                let filing = Arc::clone(&filing);
+                spawn("indexer".to_owned(), move || indexer.run(&filing))?
             }
         };
         if let DatabaseUrl::Sqlite(path) = url {

@@ -1,4 +1,4 @@
-//! The inverted index's vocabulary: what is filed under which token, and the expression that finds it again.
+//! The inverted index's vocabulary: what is filed under which token.
 //!
 //! A token is one letter for the kind, the ledger, and a hash of the value, so that equal values of two ledgers or two
 //! fields never meet. Only search words are filed as they are, because their beginnings can be asked for. Tokens find
@@ -9,7 +9,7 @@ use audit_domain::{Facets, SearchWord};
 use audit_index::Term;
 use sha2::{Digest, Sha256};
 
-/// Longer words are filed under their beginning. PostgreSQL takes at most 2,046 bytes, a character has at most 4.
+/// Longer words are filed under their beginning.
 const WORD_CHARS_MAX: usize = 64;
 
 /// Which field a token speaks of.
@@ -188,24 +188,6 @@ pub(crate) fn searched(ledger_id: i64, word: &SearchWord, visible: &[Kind]) -> T
     }
 }
 
-/// Conditions that all hold, as a `tsquery`. Tokens hold letters, digits and underscores only, so quoting them needs no
-/// escapes.
-pub(crate) fn tsquery(terms: &[Term]) -> String {
-    let condition = |term: &Term| {
-        let (tokens, suffix) = match term {
-            Term::AnyOf(tokens) => (tokens, ""),
-            Term::BeginsLike(tokens) => (tokens, ":*"),
-        };
-        let alternatives: Vec<_> = tokens.iter().map(|token| format!("'{token}'{suffix}")).collect();
-        if alternatives.len() == 1 {
-            alternatives.concat()
-        } else {
-            format!("({})", alternatives.join(" | "))
-        }
-    };
-    terms.iter().map(condition).collect::<Vec<_>>().join(" & ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,18 +245,5 @@ mod tests {
             let filed = word_token(Kind::ActorNameWord, 37, &letter.repeat(chars));
             assert_eq!(filed, format!("n11_{}", letter.repeat(chars.min(WORD_CHARS_MAX))));
         }
-    }
-
-    #[test]
-    fn conditions_read_as_postgresql_writes_them() {
-        let terms = [
-            Term::is("t1".into()),
-            Term::AnyOf(vec!["x1".into(), "x2".into()]),
-            Term::BeginsLike(vec!["w1_ali".into(), "n1_ali".into()]),
-        ];
-        assert_eq!(
-            tsquery(&terms),
-            "'t1' & ('x1' | 'x2') & ('w1_ali':* | 'n1_ali':*)"
-        );
     }
 }

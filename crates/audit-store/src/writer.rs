@@ -10,7 +10,7 @@ use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
 use crate::heads::KnownHeads;
 use crate::index::IndexCache;
-use crate::index::tail::Left;
+use crate::index::sqlite::tail::Left;
 use crate::ledgers::read_before;
 use crate::log::BegunTiles;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
@@ -74,7 +74,7 @@ pub(crate) struct Writer {
     wal: WalWatch,
 }
 
-/// What this writer has stored and is not in the index yet.
+/// What this writer has stored on SQLite and is not in the index yet.
 #[derive(Default)]
 struct Backlog {
     /// Each commit with its events.
@@ -150,7 +150,13 @@ impl Writer {
             }
             queue.release(&ledgers);
             self.watch_log();
-            self.backlog.wait(&self.shared.filing);
+            match self.shared.url {
+                DatabaseUrl::Sqlite(_) => self.backlog.wait(&self.shared.filing),
+                DatabaseUrl::Postgres(_) => {
+                    let filing = &self.shared.filing;
+                    filing.wait_while_missing(BACKLOG_EVENTS_MAX as i64, BACKLOG_PATIENCE);
+                }
+            }
         }
     }
 
@@ -280,6 +286,7 @@ impl Writer {
         }
         if matches!(shared.url, DatabaseUrl::Postgres(_)) {
             shared.heads.committed(&plan.sizes_before, &plan.after);
+            shared.index_cache.tail.committed(&plan.rows);
         }
         let counters = &shared.counters;
         counters

@@ -144,8 +144,8 @@ fn forgery(case: &Case, seq: usize) -> String {
              SELECT (ledger_id << 40) + {seq}, position + 500, {id}, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
         ),
         DatabaseKind::Postgres => format!(
-            "INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, redacted, tokens, body)
-             SELECT ledger_id, {seq}, {id}, occurred_at, {hash}, redacted, tokens, {text} FROM events WHERE id = {last_id}"
+            "INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, redacted, body)
+             SELECT ledger_id, {seq}, {id}, occurred_at, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
         ),
     }
 }

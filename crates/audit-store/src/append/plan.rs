@@ -8,7 +8,7 @@ use super::{
 use crate::alerts::AlertRow;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
-use crate::index::tail::Left;
+use crate::index::sqlite::tail::Left;
 use crate::ledgers::{KnownActions, NewHead};
 use audit_domain::{Comparison, Environment, EventId, Record, SentDigest, Stamp, Timestamp};
 use audit_ledger::{Frontier, Growth, Hash};

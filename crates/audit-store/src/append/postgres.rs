@@ -149,7 +149,6 @@ pub(crate) fn write(
             .map(|key| key.map(|key| key.digest.as_bytes().as_slice()))
             .collect(),
         redacted: rows.iter().map(|row| row.record.redacted()).collect(),
-        tokens: rows.iter().map(|row| row.tokens.facets()).collect(),
         bodies: rows.iter().map(|row| row.record.canonical()).collect(),
     };
     if insert.execute(connection)? != rows.len() {

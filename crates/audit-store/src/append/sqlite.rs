@@ -2,12 +2,14 @@
 
 use super::plan::{Head, KnownKey, NewRow, Plan};
 use super::{AppendRequest, KeyHash, LedgerId};
+use crate::entry::{entry, ledger_and_seq};
 use crate::error::{Result, StoreError};
-use crate::index::tail::{self, Left, Run};
-use crate::index::{self, IndexCache};
+use crate::index::IndexCache;
+use crate::index::sqlite::tail::{self, Left, Run};
+use crate::index::sqlite::{self as index};
 use crate::key_filter::KeyFilter;
 use crate::ledgers::{self, KnownActions, NewHead};
-use crate::query::sqlite::{entry, first_position, ledger_and_seq, position_after};
+use crate::query::sqlite::{first_position, position_after};
 use crate::schema::sqlite::{event_keys, event_times, events, unordered_events};
 use crate::statements::{InsertEvent, InsertTime, UpdateHead};
 use crate::tokens::{Kind, token};

@@ -3,9 +3,10 @@
 
 use super::{Place, StoredRow, StrayEvent};
 use crate::append::LedgerId;
+use crate::entry::{SEQ_END, entry, ledger_and_seq};
 use crate::error::Result;
 use crate::event_ids::reached_before;
-use crate::query::sqlite::{SEQ_END, entry, first_position, ledger_and_seq, position_after};
+use crate::query::sqlite::{first_position, position_after};
 use crate::schema::ledgers;
 use crate::schema::sqlite::{event_times, events, unordered_events};
 use audit_domain::Timestamp;

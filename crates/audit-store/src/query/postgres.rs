@@ -1,35 +1,59 @@
-//! Candidates on PostgreSQL.
-//!
-//! A frequent token is found fastest by walking the index in time order, a rare one by the inverted index, and the planner
-//! cannot tell which it is when tokens depend on each other: two that are frequent, and never occur together, made it walk
-//! two million rows. So it does not choose: the walk is tried over a bounded number of rows, and what that does not
-//! answer is asked of the inverted index.
+//! Candidates on PostgreSQL: rows out of the inverted index, which come in the order of the answer.
 
 use super::{Candidates, LoggedEvent};
 use crate::append::LedgerId;
 use crate::append::sqlite::read_id;
+use crate::connection::AnyConnection;
+use crate::entry::{entry, ledger_and_seq};
 use crate::error::{Result, StoreError};
+use crate::index::postgres::{RowKey, Snapshot, tail};
+use crate::index::{IndexCache, newest_of};
+use crate::rows::Rows;
 use crate::schema::postgres::events;
-use crate::tokens::tsquery;
+use crate::statements::FindEvents;
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
+use audit_index::Term;
 use diesel::PgConnection;
-use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
-
-/// Rows that are walked through in time order before the inverted index is asked.
-const WALKED_ROWS_MAX: i64 = 4_000;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Walks backwards through the candidates.
-#[derive(Debug)]
-pub(crate) struct Scan {
+pub(crate) enum Scan {
+    /// Through all events.
+    All(WalkAll),
+    /// Through those that the index has under some terms, and the tail.
+    Indexed(WalkIndexed),
+}
+
+impl Scan {
+    pub(crate) fn open(rows: &mut Rows<'_>, candidates: Candidates, after: Option<Position>) -> Result<Self> {
+        Ok(match (candidates.terms.is_empty(), &mut *rows.connection) {
+            (false, AnyConnection::Postgres(postgres)) => {
+                Self::Indexed(WalkIndexed::open(postgres, rows.index_cache, candidates, after)?)
+            }
+            _ => Self::All(WalkAll::open(&candidates, after)),
+        })
+    }
+
+    /// The next rows, fewer than asked for only at the end.
+    pub(crate) fn next(&mut self, connection: &mut PgConnection, rows: usize) -> Result<Vec<StoredEvent>> {
+        match self {
+            Self::All(walk) => walk.next(connection, rows),
+            Self::Indexed(walk) => walk.next(connection, rows),
+        }
+    }
+}
+
+/// The events of a ledger, by B-tree.
+pub(crate) struct WalkAll {
     ledger_id: i64,
-    expression: Option<String>,
     /// Inclusive, in microseconds.
     start: i64,
     /// What comes next is before this place.
     before: (i64, Vec<u8>),
-    walk: bool,
 }
 
 #[derive(QueryableByName)]
@@ -46,18 +70,8 @@ struct Row {
     body: String,
 }
 
-#[derive(QueryableByName)]
-struct RowCount {
-    #[diesel(sql_type = BigInt)]
-    rows: i64,
-}
-
-/// Rows of the ledger within the bounds; every form of the question begins with these.
-const WITHIN: &str = "ledger_id = $1 AND occurred_at >= $2 AND (occurred_at, id) < ($3, $4)";
-const ORDER: &str = "ORDER BY occurred_at DESC, id DESC";
-
-impl Scan {
-    pub(crate) fn open(candidates: Candidates, after: Option<Position>) -> Self {
+impl WalkAll {
+    fn open(candidates: &Candidates, after: Option<Position>) -> Self {
         // Ids have 16 bytes, so 17 of them are behind every id of that time.
         let end = candidates.end.map_or((i64::MAX, vec![0xFF; 17]), |end| {
             (end.as_micros(), vec![0xFF; 17])
@@ -65,91 +79,136 @@ impl Scan {
         let after = after.map(|after| (after.occurred_at.as_micros(), after.id.to_bytes().to_vec()));
         Self {
             ledger_id: candidates.ledger_id.0,
-            expression: (!candidates.terms.is_empty()).then(|| tsquery(&candidates.terms)),
             start: candidates.start.map_or(i64::MIN, Timestamp::as_micros),
             before: after.map_or(end.clone(), |after| after.min(end)),
-            walk: true,
         }
     }
 
-    pub(crate) fn next(&mut self, connection: &mut PgConnection, rows: usize) -> Result<Vec<StoredEvent>> {
-        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
-        let found = match &self.expression {
-            None => self.ask(
-                connection,
-                &format!("SELECT * FROM events WHERE {WITHIN} {ORDER} LIMIT $5"),
-                None,
-                limit,
-            )?,
-            Some(expression) => {
-                let walked = match self.walk {
-                    true => self.walk(connection, expression, limit)?,
-                    false => Vec::new(),
-                };
-                // Where the walk fell short, what it looked at is looked at again, by the index, and from there on only
-                // the index is asked.
-                if walked.len() == rows || (self.walk && self.is_short(connection)?) {
-                    walked
-                } else {
-                    let found = self.look_up(connection, expression, limit)?;
-                    self.walk = false;
-                    found
-                }
-            }
-        };
+    fn next(&mut self, connection: &mut PgConnection, rows: usize) -> Result<Vec<StoredEvent>> {
+        let sql = "SELECT * FROM events WHERE ledger_id = $1 AND occurred_at >= $2 AND (occurred_at, id) < ($3, $4) \
+                   ORDER BY occurred_at DESC, id DESC LIMIT $5";
+        let found: Vec<Row> = diesel::sql_query(sql)
+            .bind::<BigInt, _>(self.ledger_id)
+            .bind::<BigInt, _>(self.start)
+            .bind::<BigInt, _>(self.before.0)
+            .bind::<Binary, _>(&self.before.1)
+            .bind::<BigInt, _>(i64::try_from(rows).unwrap_or(i64::MAX))
+            .load(connection)?;
         if let Some(last) = found.last() {
             self.before = (last.occurred_at, last.id.clone());
         }
         found.into_iter().map(read_row).collect()
     }
+}
 
-    fn walk(&self, connection: &mut PgConnection, expression: &str, limit: i64) -> Result<Vec<Row>> {
-        let sql = format!(
-            "SELECT * FROM (SELECT * FROM events WHERE {WITHIN} {ORDER} LIMIT {WALKED_ROWS_MAX}) walked \
-             WHERE tokens @@ $6::tsquery {ORDER} LIMIT $5"
-        );
-        self.ask(connection, &sql, Some(expression), limit)
-    }
+/// The events of a ledger that the index has under some terms, and those of the tail.
+pub(crate) struct WalkIndexed {
+    ledger_id: LedgerId,
+    /// Never empty.
+    terms: Vec<Term>,
+    /// Where the next candidates are.
+    range: Range<RowKey>,
+    index: Snapshot,
+    /// Candidates that were not in the index when the walk began. They may have come into it since.
+    tail: Vec<RowKey>,
+    index_cache: Arc<IndexCache>,
+}
 
-    /// Whether a walk comes to the end of the time range. Without a start it is not asked: the ledger may be long.
-    fn is_short(&self, connection: &mut PgConnection) -> Result<bool> {
-        if self.start == i64::MIN {
-            return Ok(false);
-        }
-        let sql = format!("SELECT count(*) AS rows FROM (SELECT FROM events WHERE {WITHIN} LIMIT $5) within");
-        let counts: Vec<RowCount> = self.ask(connection, &sql, None, WALKED_ROWS_MAX + 1)?;
-        Ok(counts.iter().all(|count| count.rows <= WALKED_ROWS_MAX))
-    }
-
-    fn look_up(&self, connection: &mut PgConnection, expression: &str, limit: i64) -> Result<Vec<Row>> {
-        let sql = format!(
-            "WITH hits AS MATERIALIZED \
-                 (SELECT ledger_id, seq, occurred_at, id FROM events WHERE {WITHIN} AND tokens @@ $6::tsquery), \
-             page AS MATERIALIZED (SELECT * FROM hits {ORDER} LIMIT $5) \
-             SELECT events.* FROM page JOIN events USING (ledger_id, seq) \
-             ORDER BY events.occurred_at DESC, events.id DESC"
-        );
-        self.ask(connection, &sql, Some(expression), limit)
-    }
-
-    fn ask<T: QueryableByName<Pg> + 'static>(
-        &self,
+impl WalkIndexed {
+    fn open(
         connection: &mut PgConnection,
-        sql: &str,
-        expression: Option<&str>,
-        limit: i64,
-    ) -> Result<Vec<T>> {
-        let query = diesel::sql_query(sql)
-            .bind::<BigInt, _>(self.ledger_id)
-            .bind::<BigInt, _>(self.start)
-            .bind::<BigInt, _>(self.before.0)
-            .bind::<Binary, _>(&self.before.1)
-            .bind::<BigInt, _>(limit);
-        Ok(match expression {
-            Some(expression) => query.bind::<Text, _>(expression).load(connection)?,
-            None => query.load(connection)?,
+        index_cache: &Arc<IndexCache>,
+        candidates: Candidates,
+        after: Option<Position>,
+    ) -> Result<Self> {
+        let Candidates {
+            ledger_id,
+            terms,
+            start,
+            end,
+        } = candidates;
+        let mut range = (start.map_or(i64::MIN, Timestamp::as_micros), i64::MIN)
+            ..(end.map_or(i64::MAX, Timestamp::as_micros), i64::MAX);
+        if let Some(after) = after {
+            let seq = seq_of(connection, ledger_id, after.id)?;
+            let place = (after.occurred_at.as_micros(), entry(ledger_id, seq.unwrap_or(0)));
+            range.end = range.end.min(place);
+        }
+        let index = Snapshot::read(connection, ledger_id)?;
+        let seqs = index.tail.clone();
+        let tail = tail::rows(connection, &index_cache.tail, ledger_id, seqs, &terms, &range)?;
+        Ok(Self {
+            ledger_id,
+            terms,
+            range,
+            index,
+            tail,
+            index_cache: Arc::clone(index_cache),
         })
     }
+
+    fn next(&mut self, connection: &mut PgConnection, wanted: usize) -> Result<Vec<StoredEvent>> {
+        let mut found = Vec::with_capacity(wanted);
+        loop {
+            let missing = wanted - found.len();
+            let rows = self.candidates(connection, missing)?;
+            let is_end = rows.len() < missing;
+            found.extend(events_at(connection, self.ledger_id, &rows)?);
+            if is_end || found.len() == wanted {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The next rows, newest first; fewer than `wanted` only at the end.
+    fn candidates(&mut self, connection: &mut PgConnection, wanted: usize) -> Result<Vec<RowKey>> {
+        let range = self.range.clone();
+        let (ledger_id, cache) = (self.ledger_id, &self.index_cache);
+        let indexed = self
+            .index
+            .newest(connection, ledger_id, &self.terms, &range, wanted, cache)?;
+        let tail = self.tail.iter().copied();
+        let rows = newest_of(indexed, tail.filter(|row| range.contains(row)), wanted);
+        self.range.end = match rows.last() {
+            Some(last) if rows.len() == wanted => *last,
+            _ => range.start,
+        };
+        Ok(rows)
+    }
+}
+
+/// The events of these rows, in their order; without those that are gone.
+fn events_at(
+    connection: &mut PgConnection,
+    ledger_id: LedgerId,
+    rows: &[RowKey],
+) -> Result<Vec<StoredEvent>> {
+    let seqs = rows.iter().map(|(_, entry)| ledger_and_seq(*entry));
+    let find = FindEvents {
+        ledger_id: ledger_id.0,
+        seqs: seqs
+            .filter(|(of, _)| *of == ledger_id)
+            .map(|(_, seq)| seq)
+            .collect(),
+    };
+    if find.seqs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found: Vec<(i64, Columns)> = find.load(connection)?;
+    let mut found: HashMap<i64, Columns> = found.into_iter().collect();
+    let in_order = rows
+        .iter()
+        .filter_map(|(_, entry)| found.remove(&ledger_and_seq(*entry).1));
+    in_order.map(read_columns).collect()
+}
+
+fn seq_of(connection: &mut PgConnection, ledger_id: LedgerId, id: EventId) -> Result<Option<i64>> {
+    let seq = events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::id.eq(id.to_bytes().as_slice()))
+        .select(events::seq)
+        .get_result(connection);
+    Ok(seq.optional()?)
 }
 
 fn read_row(row: Row) -> Result<StoredEvent> {
@@ -164,6 +223,28 @@ fn read_row(row: Row) -> Result<StoredEvent> {
         content_hash: ContentHash::from_bytes(content_hash),
         redacted: row.redacted,
     })
+}
+
+/// An event by its `seq`, with the time that it is stored under, unless it is no event any more.
+pub(crate) type Each = (i64, i64, Result<StoredEvent>);
+
+/// Some events of a ledger, in the order of the log, `limit` at most.
+pub(crate) fn logged_each(
+    connection: &mut PgConnection,
+    ledger_id: LedgerId,
+    seqs: Range<i64>,
+    limit: i64,
+) -> Result<Vec<Each>> {
+    let rows = events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::seq.ge(seqs.start))
+        .filter(events::seq.lt(seqs.end))
+        .order(events::seq)
+        .limit(limit)
+        .select((events::seq, COLUMNS))
+        .load::<(i64, Columns)>(connection)?;
+    let read = |(seq, columns): (i64, Columns)| (seq, columns.1, read_columns(columns));
+    Ok(rows.into_iter().map(read).collect())
 }
 
 /// The events of a ledger from `start` on, in the order of the log.
@@ -214,17 +295,19 @@ const COLUMNS: (
     events::body,
 );
 
-fn read_logged((seq, columns): (i64, Columns)) -> Result<LoggedEvent> {
-    let (id, occurred_at, content_hash, redacted, body) = columns;
-    let event = read_row(Row {
+fn read_columns((id, occurred_at, content_hash, redacted, body): Columns) -> Result<StoredEvent> {
+    read_row(Row {
         id,
         occurred_at,
         content_hash,
         redacted,
         body,
-    })?;
+    })
+}
+
+fn read_logged((seq, columns): (i64, Columns)) -> Result<LoggedEvent> {
     Ok(LoggedEvent {
         seq: seq.cast_unsigned(),
-        event,
+        event: read_columns(columns)?,
     })
 }

@@ -4,9 +4,11 @@ use super::{Candidates, LoggedEvent};
 use crate::append::LedgerId;
 use crate::append::sqlite::read_id;
 use crate::connection::AnyConnection;
+use crate::entry::{SEQ_END, entry, ledger_and_seq};
 use crate::error::{Result, StoreError};
 use crate::event_ids::entry_of;
-use crate::index::{self, IndexCache, tail};
+use crate::index::sqlite::{self as index, tail};
+use crate::index::{IndexCache, newest_of};
 use crate::ledgers::{ledger_size, total_size};
 use crate::rows::Rows;
 use crate::schema::sqlite::{event_times, events};
@@ -20,23 +22,8 @@ use std::sync::Arc;
 /// Bits of a position below the milliseconds: a million events can share one millisecond.
 const PLACE_BITS: u32 = 20;
 
-/// Bits of an entry below the ledger: a million million events of eight million ledgers.
-const SEQ_BITS: u32 = 40;
-/// No ledger has so many events.
-pub(crate) const SEQ_END: i64 = 1 << SEQ_BITS;
-
 /// How often as many rows as are missing are walked through, before the index is asked instead.
 const WALKED_CHUNKS_MAX: usize = 4;
-
-/// The row id of an event, in the order of the log. A `seq` that no ledger reaches counts as the end of the ledger.
-pub(crate) fn entry(ledger_id: LedgerId, seq: i64) -> i64 {
-    (ledger_id.0 << SEQ_BITS) + seq.clamp(0, SEQ_END)
-}
-
-/// The ledger and `seq` of an entry.
-pub(crate) const fn ledger_and_seq(entry: i64) -> (LedgerId, i64) {
-    (LedgerId(entry >> SEQ_BITS), entry & (SEQ_END - 1))
-}
 
 /// The first position of a millisecond.
 pub(crate) const fn first_position(millis: i64) -> i64 {
@@ -142,14 +129,13 @@ impl Scan {
     /// The next positions, newest first; fewer than `wanted` only at the end.
     fn candidates(&mut self, connection: &mut SqliteConnection, wanted: usize) -> Result<Vec<i64>> {
         let in_range = self.start..self.end;
-        let mut positions = index::newest(connection, &self.terms, &in_range, wanted, &self.index_cache)?;
-        let indexed = positions.len();
-        positions.extend(self.tail.iter().filter(|position| in_range.contains(position)));
-        if positions.len() > indexed {
-            positions.sort_unstable_by(|one, other| other.cmp(one));
-            positions.dedup();
-            positions.truncate(wanted);
-        }
+        let indexed = index::newest(connection, &self.terms, &in_range, wanted, &self.index_cache)?;
+        let tail = self.tail.iter().copied();
+        let positions = newest_of(
+            indexed,
+            tail.filter(|position| in_range.contains(position)),
+            wanted,
+        );
         self.end = match positions.last() {
             Some(last) if positions.len() == wanted => *last,
             _ => self.start,

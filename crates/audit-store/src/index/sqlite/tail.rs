@@ -3,10 +3,13 @@
 //! The list says which events they are. What they are filed under is made of the events themselves; whoever has it anyway,
 //! because the commit was his own or he made it a moment ago, keeps it in memory until it is in the index.
 
-use super::{IndexCache, tokens_of};
+use super::tokens_of;
 use crate::append::{LedgerId, Tokens};
+use crate::entry::entry;
 use crate::error::{Result, StoreError};
-use crate::query::sqlite::{entry, position_of};
+use crate::index::IndexCache;
+use crate::index::filed::Filed;
+use crate::query::sqlite::position_of;
 use crate::schema::sqlite::{event_tail, indexed};
 use audit_index::Term;
 use diesel::connection::DefaultLoadingMode;
@@ -19,38 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// What the commits that are kept in memory may take there, in bytes. Others are made of their events when needed.
 const KEPT_BYTES_MAX: usize = 8 << 20;
 
-/// What the events of one commit are filed under.
-#[derive(Debug, Default)]
-pub(crate) struct Commit {
-    positions: Vec<i64>,
-    /// A line for each.
-    tokens: String,
-}
-
-impl Commit {
-    /// Adds an event.
-    fn add(&mut self, position: i64, tokens: &str) {
-        self.positions.push(position);
-        self.tokens.push_str(tokens);
-        self.tokens.push('\n');
-    }
-
-    /// How many events it has.
-    pub(crate) fn events_count(&self) -> usize {
-        self.positions.len()
-    }
-
-    /// Each event's position with what it is filed under.
-    pub(crate) fn events(&self) -> impl Iterator<Item = (i64, &str)> {
-        let tokens = self.tokens.split_terminator('\n');
-        self.positions.iter().copied().zip(tokens)
-    }
-
-    /// What it takes in memory.
-    fn bytes(&self) -> usize {
-        self.positions.capacity() * size_of::<i64>() + self.tokens.capacity()
-    }
-}
+/// The events of one commit, by position.
+pub(crate) type Commit = Filed<i64>;
 
 /// What tells a commit from all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +150,7 @@ pub(crate) fn leave<'a>(
     for (position, tokens) in events {
         commit.add(position, tokens.as_str());
     }
-    cache.kept.keep(CommitName { id, mark }, Arc::new(commit));
+    cache.commits.keep(CommitName { id, mark }, Arc::new(commit));
     let last_indexed = last_indexed(connection)?;
     diesel::delete(event_tail::table.filter(event_tail::id.le(last_indexed))).execute(connection)?;
     Ok(Left {
@@ -240,11 +213,11 @@ pub(crate) fn for_each(
     mut see: impl FnMut(CommitName, Arc<Commit>) -> bool,
 ) -> Result<()> {
     for (name, runs) in left(connection, commits_max)? {
-        let commit = match cache.kept.get(name) {
+        let commit = match cache.commits.get(name) {
             Some(commit) => commit,
             None => {
                 let made = Arc::new(make(connection, &runs)?);
-                cache.kept.keep(name, Arc::clone(&made));
+                cache.commits.keep(name, Arc::clone(&made));
                 made
             }
         };

@@ -1,11 +1,12 @@
 //! The thread that writes the index.
 
-use super::segments::SegmentBlocks;
-use super::{IndexCache, connect, segments, tail};
+use super::segments::{self, SegmentBlocks};
+use super::{connect, tail};
 use crate::connection::{Purpose, connect_sqlite};
 use crate::error::{Result, StoreError};
+use crate::index::IndexCache;
+use crate::index::merging::{Merging, Segments};
 use crate::signal::{Filing, Signal};
-use audit_index::{Merge, due};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,10 +30,7 @@ pub(crate) struct Indexer {
     database: SqliteConnection,
     cache: Arc<IndexCache>,
     interval: Duration,
-    /// On their way.
-    merges: Vec<Merge>,
-    /// Whether segments stay as they are, because one of them is not as it was written.
-    is_damaged: bool,
+    merging: Merging<i64>,
 }
 
 impl Indexer {
@@ -47,8 +45,7 @@ impl Indexer {
             database: reader,
             cache,
             interval,
-            merges: Vec::new(),
-            is_damaged: false,
+            merging: Merging::default(),
         })
     }
 
@@ -64,7 +61,7 @@ impl Indexer {
         }
         let finished = self.attempt(|indexer| {
             indexer.file_all(filing)?;
-            indexer.merges.clear();
+            indexer.merging.forget();
             indexer.index.immediate_transaction(segments::remove_unfinished)?;
             Ok(indexer.index.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
         });
@@ -82,7 +79,6 @@ impl Indexer {
             Ok(Err(error)) => error,
             Err(_) => StoreError::Unreachable("the indexer panicked".to_owned()),
         };
-        self.merges.clear();
         *self = Self::open(&self.path, Arc::clone(&self.cache), self.interval)?;
         Err(error)
     }
@@ -99,57 +95,13 @@ impl Indexer {
         Ok(())
     }
 
-    /// [`Self::step`], until that finds the index damaged: what is stored is filed all the same.
+    /// Goes on with merges for about so many rows of tokens; whether there is more to do.
     fn merge(&mut self, rows: usize) -> Result<bool> {
-        if self.is_damaged {
-            return Ok(false);
-        }
-        match self.step(rows) {
-            Err(StoreError::DamagedIndex(error)) => {
-                log::error!("{error}; remove its file and start again to have it made anew");
-                self.is_damaged = true;
-                self.merges.clear();
-                Ok(false)
-            }
-            outcome => outcome,
-        }
-    }
-
-    /// Goes on with the merge of the lowest level for about so many rows of tokens; whether there is more to do.
-    fn step(&mut self, rows: usize) -> Result<bool> {
-        let merges = &mut self.merges;
-        self.index.immediate_transaction(|index| {
-            let complete = segments::complete(index)?;
-            let is_in_a_merge = |id: u32| {
-                merges
-                    .iter()
-                    .flat_map(Merge::sources)
-                    .any(|source| source.id == id)
-            };
-            let others: Vec<_> = complete
-                .iter()
-                .copied()
-                .filter(|segment| !is_in_a_merge(segment.id))
-                .collect();
-            if let Some(due) = due(&others) {
-                let merge = Merge::begin(&due, segments::next_id(index)?, &mut SegmentBlocks(index))?;
-                segments::put(index, merge.merged(), false)?;
-                merges.push(merge);
-            }
-            let lowest = (0..merges.len()).min_by_key(|index| merges[*index].merged().level);
-            let Some(lowest) = lowest else { return Ok(false) };
-            // Another process may have taken its sources meanwhile, or it for one that a killed process left.
-            let are_there = |merge: &Merge| merge.sources().all(|source| complete.contains(source));
-            if !are_there(&merges[lowest]) || !segments::is_being_made(index, merges[lowest].merged().id)? {
-                segments::remove(index, merges.swap_remove(lowest).merged().id)?;
-            } else if let Some(segment) = merges[lowest].step(rows, &mut SegmentBlocks(index))? {
-                for source in merges.swap_remove(lowest).sources() {
-                    segments::remove(index, source.id)?;
-                }
-                segments::put(index, &segment, true)?;
-            }
-            Ok::<_, StoreError>(true)
-        })
+        let merging = &mut self.merging;
+        let outcome = self
+            .index
+            .immediate_transaction(|index| merging.step(rows, &mut SegmentBlocks(index)));
+        merging.stepped(outcome, "remove its file and start again to have it made anew")
     }
 
     /// Files the oldest commits of the tail in one transaction; how many events there were, of all that are filed together
@@ -162,14 +114,14 @@ impl Indexer {
             &self.cache,
             FILED_EVENTS_MAX,
             |name, commit| {
-                events += commit.events_count();
+                events += commit.len();
                 commits.push((name.id, commit));
                 events < FILED_EVENTS_MAX
             },
         )?;
         let Some(newest) = commits.last().map(|(id, _)| *id) else {
             // Another process may have filed what was stored here.
-            self.cache.kept.forget(tail::last_indexed(&mut self.database)?);
+            self.cache.commits.forget(tail::last_indexed(&mut self.database)?);
             return Ok(0);
         };
         let last = self.index.immediate_transaction(|index| {
@@ -179,13 +131,13 @@ impl Indexer {
             let mut rows: Vec<(i64, &str)> = missing.flat_map(|(_, commit)| commit.events()).collect();
             if !rows.is_empty() {
                 rows.sort_unstable_by_key(|(position, _)| *position);
-                segments::file(index, &rows)?;
+                SegmentBlocks(index).file(&rows)?;
             }
             let last = last.max(newest);
             tail::set_last_indexed(index, last)?;
             Ok::<_, StoreError>(last)
         })?;
-        self.cache.kept.forget(last);
+        self.cache.commits.forget(last);
         filing.filed(last);
         Ok(events)
     }

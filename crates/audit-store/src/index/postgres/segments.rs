@@ -1,0 +1,263 @@
+//! Where the segments of the index are kept.
+
+use super::RowKey;
+use crate::error::{Result, StoreError};
+use crate::index::merging::Segments;
+use crate::schema::postgres::{index_blocks, index_segments};
+use crate::statements::InsertBlocks;
+use audit_index::{BlockId, BlockKind, Blocks, Segment, WriteBlocks};
+use diesel::dsl::max;
+use diesel::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Blocks, each read when it is needed.
+pub(crate) struct FoundBlocks<'a>(pub(crate) &'a mut PgConnection);
+
+impl Blocks for FoundBlocks<'_> {
+    type Error = StoreError;
+
+    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>> {
+        let bytes = index_blocks::table.find(block.key()).select(index_blocks::bytes);
+        let bytes: Option<Vec<u8>> = bytes.get_result(self.0).optional()?;
+        Ok(bytes.map(Arc::from))
+    }
+}
+
+/// A row of the list of segments: id, level, rows, the first row, the last row, and how many blocks.
+type SegmentRow = (i64, i64, i64, i64, i64, i64, i64, i64, i64);
+/// The same where there may be none.
+pub(crate) type OptionalSegmentRow = Option<SegmentRow>;
+
+const SEGMENT_COLUMNS: (
+    index_segments::id,
+    index_segments::level,
+    index_segments::row_count,
+    index_segments::first_occurred_at,
+    index_segments::first_entry,
+    index_segments::last_occurred_at,
+    index_segments::last_entry,
+    index_segments::leaves,
+    index_segments::directories,
+) = (
+    index_segments::id,
+    index_segments::level,
+    index_segments::row_count,
+    index_segments::first_occurred_at,
+    index_segments::first_entry,
+    index_segments::last_occurred_at,
+    index_segments::last_entry,
+    index_segments::leaves,
+    index_segments::directories,
+);
+
+/// A number of the list of segments.
+fn small(number: i64) -> Result<u32> {
+    u32::try_from(number).map_err(|_| StoreError::Damaged {
+        what: "list of segments",
+    })
+}
+
+pub(crate) fn read(row: SegmentRow) -> Result<Segment<RowKey>> {
+    let (id, level, rows, first_occurred_at, first_entry, last_occurred_at, last_entry, leaves, directories) =
+        row;
+    Ok(Segment {
+        id: small(id)?,
+        level: small(level)?,
+        rows: small(rows)?,
+        first: (first_occurred_at, first_entry),
+        last: (last_occurred_at, last_entry),
+        leaves: small(leaves)?,
+        directories: small(directories)?,
+    })
+}
+
+/// Blocks that are read together, since who merges reads those of a kind one after the other.
+const READ_AHEAD_BLOCKS: i64 = 16;
+/// How much is written together.
+const WRITTEN_BYTES_MAX: usize = 1 << 20;
+
+/// What was read ahead of segments that are being merged, by segment and kind.
+#[derive(Debug, Default)]
+pub(crate) struct ReadAhead(HashMap<(u32, BlockKind), Run>);
+
+/// Blocks one after the other.
+#[derive(Debug)]
+struct Run {
+    first: u32,
+    blocks: Vec<Arc<[u8]>>,
+}
+
+impl ReadAhead {
+    fn get(&self, block: BlockId) -> Option<Arc<[u8]>> {
+        let run = self.0.get(&(block.segment, block.kind))?;
+        let index = block.number.checked_sub(run.first)?;
+        run.blocks.get(index as usize).cloned()
+    }
+}
+
+/// The blocks of all segments, for the one who writes them.
+pub(crate) struct WrittenBlocks<'a> {
+    connection: &'a mut PgConnection,
+    ahead: &'a mut ReadAhead,
+    keys: Vec<i64>,
+    blocks: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl<'a> WrittenBlocks<'a> {
+    /// Does some work on the index within a transaction.
+    pub(crate) fn change<T>(
+        connection: &'a mut PgConnection,
+        ahead: &mut ReadAhead,
+        work: impl FnOnce(&mut WrittenBlocks<'_>) -> Result<T>,
+    ) -> Result<T> {
+        connection.transaction(|connection| {
+            let mut blocks = WrittenBlocks {
+                connection,
+                ahead,
+                keys: Vec::new(),
+                blocks: Vec::new(),
+                bytes: 0,
+            };
+            let outcome = work(&mut blocks)?;
+            blocks.flush()?;
+            Ok(outcome)
+        })
+    }
+
+    /// The connection, to write what is not of segments.
+    pub(crate) fn connection(&mut self) -> &mut PgConnection {
+        self.connection
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if !self.keys.is_empty() {
+            let insert = InsertBlocks {
+                keys: std::mem::take(&mut self.keys),
+                blocks: self.blocks.iter().map(Vec::as_slice).collect(),
+            };
+            insert.execute(self.connection)?;
+            self.blocks.clear();
+            self.bytes = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Blocks for WrittenBlocks<'_> {
+    type Error = StoreError;
+
+    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>> {
+        if let Some(bytes) = self.ahead.get(block) {
+            return Ok(Some(bytes));
+        }
+        let key = block.key();
+        let rows: Vec<(i64, Vec<u8>)> = index_blocks::table
+            .filter(index_blocks::id.ge(key))
+            .filter(index_blocks::id.lt(key + READ_AHEAD_BLOCKS))
+            .order(index_blocks::id)
+            .load(self.connection)?;
+        // Those that follow without a gap; what is missing is asked for again when it is needed.
+        let following = (key..)
+            .zip(rows)
+            .take_while(|(key, (found, _))| key == found)
+            .map(|(_, (_, bytes))| Arc::from(bytes));
+        let blocks: Vec<Arc<[u8]>> = following.collect();
+        let found = blocks.first().cloned();
+        let run = Run {
+            first: block.number,
+            blocks,
+        };
+        self.ahead.0.insert((block.segment, block.kind), run);
+        Ok(found)
+    }
+}
+
+impl WriteBlocks for WrittenBlocks<'_> {
+    fn write(&mut self, block: BlockId, bytes: &[u8]) -> Result<()> {
+        self.keys.push(block.key());
+        self.blocks.push(bytes.to_vec());
+        self.bytes += bytes.len();
+        if self.bytes > WRITTEN_BYTES_MAX {
+            self.flush()?;
+        }
+        Ok(())
+    }
+}
+
+impl Segments for WrittenBlocks<'_> {
+    type Id = RowKey;
+
+    fn complete(&mut self) -> Result<Vec<Segment<RowKey>>> {
+        let rows: Vec<SegmentRow> = index_segments::table
+            .filter(index_segments::is_complete.eq(true))
+            .select(SEGMENT_COLUMNS)
+            .load(self.connection)?;
+        rows.into_iter().map(read).collect()
+    }
+
+    /// The highest number is always that of a segment that was filed or merged last, or that nobody has read.
+    fn next_id(&mut self) -> Result<u32> {
+        let last: Option<i64> = index_segments::table
+            .select(max(index_segments::id))
+            .get_result(self.connection)?;
+        let in_range = i32::try_from(last.unwrap_or(0) + 1).ok().map(i32::unsigned_abs);
+        in_range.ok_or(StoreError::Damaged {
+            what: "number of the last segment",
+        })
+    }
+
+    fn put(&mut self, segment: &Segment<RowKey>, is_complete: bool) -> Result<()> {
+        let values = (
+            index_segments::level.eq(i64::from(segment.level)),
+            index_segments::row_count.eq(i64::from(segment.rows)),
+            index_segments::first_occurred_at.eq(segment.first.0),
+            index_segments::first_entry.eq(segment.first.1),
+            index_segments::last_occurred_at.eq(segment.last.0),
+            index_segments::last_entry.eq(segment.last.1),
+            index_segments::leaves.eq(i64::from(segment.leaves)),
+            index_segments::directories.eq(i64::from(segment.directories)),
+            index_segments::is_complete.eq(is_complete),
+        );
+        diesel::insert_into(index_segments::table)
+            .values((index_segments::id.eq(i64::from(segment.id)), values))
+            .on_conflict(index_segments::id)
+            .do_update()
+            .set(values)
+            .execute(self.connection)?;
+        Ok(())
+    }
+
+    fn is_being_made(&mut self, id: u32) -> Result<bool> {
+        let row = index_segments::table
+            .find(i64::from(id))
+            .filter(index_segments::is_complete.eq(false));
+        Ok(diesel::select(diesel::dsl::exists(row)).get_result(self.connection)?)
+    }
+
+    fn remove(&mut self, id: u32) -> Result<()> {
+        self.ahead.0.retain(|(segment, _), _| *segment != id);
+        let keys = BlockId::keys_of(id);
+        diesel::delete(
+            index_blocks::table
+                .filter(index_blocks::id.ge(keys.start))
+                .filter(index_blocks::id.lt(keys.end)),
+        )
+        .execute(self.connection)?;
+        diesel::delete(index_segments::table.find(i64::from(id))).execute(self.connection)?;
+        Ok(())
+    }
+}
+
+/// Takes off what another node was making when it ended.
+pub(crate) fn remove_unfinished(blocks: &mut WrittenBlocks<'_>) -> Result<()> {
+    let unfinished: Vec<i64> = index_segments::table
+        .filter(index_segments::is_complete.eq(false))
+        .select(index_segments::id)
+        .load(blocks.connection)?;
+    for id in unfinished {
+        blocks.remove(small(id)?)?;
+    }
+    Ok(())
+}

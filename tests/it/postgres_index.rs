@@ -1,0 +1,142 @@
+//! PostgreSQL's index, which one node writes for all of them, beside the commits.
+
+use audit_tests::{Client, Database, DatabaseKind, Deadline, Organization, Server, event_with};
+use serde_json::json;
+
+/// Ledgers that have events which are not in the index.
+const BEHIND: &str =
+    "ledgers LEFT JOIN indexed ON ledger_id = id WHERE ledgers.size > coalesce(indexed.size, 0)";
+/// Segments that were merged of merged ones.
+const TWICE_MERGED: &str = "index_segments WHERE level >= 2 AND is_complete";
+/// Sessions that write the index.
+const WRITERS: &str =
+    "pg_locks WHERE locktype = 'advisory' AND classid = 1 AND objid = 'indexed'::regclass AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+/// A server on a new database.
+fn node() -> (Database, Server, Organization) {
+    let database = Database::create(DatabaseKind::Postgres);
+    let server = Server::start(&database, &[]);
+    let organization = Organization::create(&server, "enterprise");
+    (database, server, organization)
+}
+
+fn stop(server: Server) {
+    server.terminate();
+    server.wait(Deadline::seconds(60));
+}
+
+fn wait_until_filed(database: &Database) {
+    Deadline::seconds(60).poll("the index", || (database.count(BEHIND) == 0).then_some(()));
+}
+
+/// Stores an event of an actor of its own.
+fn store(client: &Client, number: usize) {
+    client.store(event_with(
+        json!({"actor": {"id": format!("actor-{number}"), "name": format!("Ann{number} Common")}}),
+    ));
+}
+
+/// That the first `events` are found by their actor and by words, and nothing else by a common one.
+fn assert_found(client: &Client, events: usize) {
+    for number in (0..events).step_by(events / 20 + 1) {
+        let actor = format!("actor-{number}");
+        assert_eq!(client.find(&[("actor_id", &actor)]).len(), 1, "{actor}");
+        let search = format!("ann{number} comm*");
+        assert_eq!(client.find(&[("search", &search)]).len(), 1, "{search}");
+    }
+    let pages = client.pages(&[("search", "common"), ("limit", "100")]);
+    assert_eq!(pages.iter().map(Vec::len).sum::<usize>(), events);
+}
+
+#[test]
+fn the_next_node_goes_on_where_the_one_that_writes_it_was_killed() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, first, organization) = node();
+    let client = organization.project();
+    store(&client, 0);
+    wait_until_filed(&database);
+    assert_eq!(database.count(WRITERS), 1);
+    let second = Server::start(&database, &[]);
+    let other = organization.on(&second).project();
+    for number in 1..10 {
+        store(if number % 2 == 0 { &client } else { &other }, number);
+    }
+    wait_until_filed(&database);
+    assert_eq!(database.count(WRITERS), 1, "one of the two nodes");
+    first.kill();
+    store(&other, 10);
+    assert_found(&other, 11);
+    wait_until_filed(&database);
+    assert_eq!(database.count(WRITERS), 1);
+    assert_found(&other, 11);
+}
+
+#[test]
+fn events_are_found_on_every_node_while_segments_come_and_go() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let database = Database::create(DatabaseKind::Postgres);
+    let nodes = [Server::start(&database, &[]), Server::start(&database, &[])];
+    let organization = Organization::create(&nodes[0], "enterprise");
+    let clients = nodes.each_ref().map(|node| organization.on(node).project());
+    let mut stored = 0;
+    while database.count(TWICE_MERGED) == 0 {
+        store(&clients[stored % 2], stored);
+        stored += 1;
+        let other = &clients[stored % 2];
+        for number in [stored - 1, stored / 2, 0] {
+            let actor = format!("actor-{number}");
+            assert_eq!(
+                other.find(&[("actor_id", &actor)]).len(),
+                1,
+                "{actor} of {stored}"
+            );
+        }
+        assert!(stored < 100_000, "segments are merged");
+    }
+    wait_until_filed(&database);
+    for client in &clients {
+        assert_found(client, stored);
+    }
+}
+
+#[test]
+fn what_is_not_in_it_is_filed_before_a_node_answers() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, server, organization) = node();
+    for number in 0..10 {
+        store(&organization.project(), number);
+    }
+    stop(server);
+    database.execute("TRUNCATE index_segments, index_blocks, indexed");
+    let server = Server::start(&database, &[]);
+    assert_eq!(database.count(BEHIND), 0);
+    assert_found(&organization.on(&server).project(), 10);
+}
+
+#[test]
+fn an_index_that_is_damaged_keeps_nobody_from_storing_and_is_made_anew_without_it() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, server, organization) = node();
+    store(&organization.project(), 0);
+    wait_until_filed(&database);
+    stop(server);
+    database.execute("UPDATE index_blocks SET bytes = '\\xffff'");
+    let server = Server::start(&database, &[]);
+    let client = organization.on(&server).project();
+    store(&client, 1);
+    let found = client.get("/events").query("actor_id", "actor-0").send();
+    found.expect_error(500, "internal_error");
+    stop(server);
+    database.execute("TRUNCATE index_segments, index_blocks, indexed");
+    let server = Server::start(&database, &[]);
+    assert_found(&organization.on(&server).project(), 2);
+}
