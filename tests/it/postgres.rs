@@ -44,6 +44,50 @@ fn a_commit_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_
     for batch in 0..BATCHES {
         store(&client, batch);
     }
+    // The log's tiles are made of what is stored, so each event is read once or twice.
+    assert_read_at_most(&database, server, 2 * BATCHES * BATCH);
+}
+
+/// Nor does what a query costs, though its plan is kept for a while.
+#[test]
+fn a_query_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_for() {
+    const QUERIES: usize = 50;
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, server, client) = unattended();
+    let query = || {
+        let ids = client.find_ids(&[("actor_id", "user-0-7")]);
+        client.event(&ids[0]);
+        let proof = client.get(&format!("/events/{}/proof", ids[0])).send();
+        proof.expect_status(200);
+        let first = client
+            .get("/events")
+            .query("limit", "10")
+            .send()
+            .expect_status(200);
+        let next = client.get("/events").query("limit", "10");
+        next.query("cursor", &first.text("cursor"))
+            .send()
+            .expect_status(200);
+    };
+    for batch in 0..BATCHES {
+        store(&client, batch);
+        query();
+    }
+    for _ in 0..QUERIES {
+        query();
+    }
+    // Of the tree's tiles some are made of events, 256 at most.
+    let events_read = 1 + 1 + 256 + 11 + 11;
+    let queries = (BATCHES + QUERIES) * events_read;
+    let stored = 2 * BATCHES * BATCH;
+    // Checkpoints are signed meanwhile, which reads tiles as well. All of the ledger each time would be ten times as much.
+    assert_read_at_most(&database, server, 2 * (stored + queries));
+}
+
+/// Ends the server, and looks how many rows its sessions have read of events and what is counted of them.
+fn assert_read_at_most(database: &Database, server: Server, rows: usize) {
     server.terminate();
     server.wait(Deadline::seconds(60));
     // A session counts what it has read at its end, if not before.
@@ -54,13 +98,11 @@ fn a_commit_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_
     });
     let never_counted = "pg_stat_user_tables WHERE relname = 'events' AND last_autoanalyze IS NULL";
     assert_eq!(database.count(never_counted), 1);
-    // The log's tiles are made of what is stored, so each event is read once or twice.
     let read = format!(
         "pg_stat_user_tables WHERE relname IN ('events', 'alert_groups')
-            AND coalesce(idx_tup_fetch, 0) + seq_tup_read > {}",
-        2 * BATCHES * BATCH
+            AND coalesce(idx_tup_fetch, 0) + seq_tup_read > {rows}"
     );
-    assert_eq!(database.count(&read), 0, "no commit reads the whole ledger");
+    assert_eq!(database.count(&read), 0, "nobody reads the whole ledger");
 }
 
 /// Sessions whose last statement, not within a transaction, stored events.

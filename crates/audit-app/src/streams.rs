@@ -231,6 +231,10 @@ fn open_stream(
         .new_per_day
         .filter(|max| known.new_streams.unsigned_abs() >= *max)
     {
+        // The last one may be this one, begun by another node while the client was locked by it.
+        if let Some(begun) = rows.lock_stream(&hash)? {
+            return Ok(active(begun, now).map(existing));
+        }
         return Ok(Err(AppError::RateLimited {
             message: format!("at most {max} streams may be begun on one day"),
             retry_after_seconds: now.seconds_to_midnight(),

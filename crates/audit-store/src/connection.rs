@@ -107,7 +107,7 @@ const POSTGRES_CONNECT_TIMEOUT_SECONDS: u32 = 5;
 const POSTGRES_TCP_TIMEOUT_MS: u32 = 8_000;
 /// How long a connection may be silent before it is probed.
 const POSTGRES_KEEPALIVE_SECONDS: u32 = 10;
-/// How long a pool relies on a connection that has answered.
+/// How long a pool relies on a connection that has answered, and on how it has planned what it is asked.
 const READER_TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// How long a query may take.
 const POSTGRES_READ_TIMEOUT_MS: u32 = 10_000;
@@ -254,10 +254,12 @@ fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
         PgConnection::establish(&with_network_limits(url)).map_err(|error| unreachable(&error))?;
     // Whatever hangs, a lock, a statement or a node in the middle of a transaction, the others go on.
     let settings = match purpose {
-        // A plan that was made while the table was small reads all of it once it is large.
+        // What readers ask for comes out of an index in the order of the answer, and is planned once a second (`Reader`): a
+        // plan that was made while the table was small may read all of it once it is large.
         Purpose::Read => format!(
-            "SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan;
-             SET statement_timeout = {POSTGRES_READ_TIMEOUT_MS};"
+            "SET default_transaction_read_only = on; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
+             SET enable_bitmapscan = off; SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+             SET jit = off; SET statement_timeout = {POSTGRES_READ_TIMEOUT_MS};"
         ),
         // What writers ask for is looked up by an index whatever the size of the table, so it is planned once. Each statement
         // sees what was committed while it, or the one before, waited for a lock.
@@ -362,7 +364,10 @@ impl r2d2::ManageConnection for ReaderManager {
     /// To ask takes as long as what the connection is wanted for, so one that answered a moment ago is not asked again.
     fn is_valid(&self, reader: &mut Reader) -> Result<()> {
         if reader.tried_at.elapsed() >= READER_TRUSTED_FOR {
-            reader.connection.batch_execute("SELECT 1")?;
+            match &mut reader.connection {
+                AnyConnection::Sqlite(sqlite) => sqlite.batch_execute("SELECT 1")?,
+                AnyConnection::Postgres(postgres) => postgres.batch_execute("DISCARD PLANS")?,
+            }
             reader.tried_at = Instant::now();
         }
         Ok(())

@@ -31,9 +31,9 @@
 //! - Reads never wait for a writer and see everything that was acknowledged before they began.
 //!
 //! Queries that both databases understand are written once, over [`AnyConnection`]. What differs: `append/sqlite.rs` and
-//! `append/postgres.rs` (batches, locks), `query/sqlite.rs` and `query/postgres.rs` (the inverted index), two lines in
-//! `connection.rs` (how a transaction begins), `ledgers.rs` (locking a row), and `index.rs` and `event_ids.rs`, which
-//! only SQLite needs. What runs for every commit is written out in `statements.rs`.
+//! `append/postgres.rs` (batches, locks), `query/sqlite.rs` and `query/postgres.rs` (candidates), `index/sqlite.rs` and
+//! `index/postgres.rs` (where the index is kept, and its tail), two lines in `connection.rs` (how a transaction begins),
+//! `ledgers.rs` (locking a row), and `event_ids.rs`, which only SQLite needs. What runs for every commit is written out in `statements.rs`.
 
 mod accounts;
 mod alert_rules;

@@ -236,6 +236,23 @@ statement! {
 
 statement! {
     Pg;
+    /// Finds the newest events of a ledger on PostgreSQL that are before a time and id, and not before a time: id, time, content
+    /// hash, whether redacted, and body.
+    FindNewest<'a> {
+        "SELECT id, occurred_at, content_hash, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
+        " AND occurred_at >= " start: i64 => BigInt,
+        " AND (occurred_at, id) < (" before: i64 => BigInt,
+        ", " before_id: &'a [u8] => Binary,
+        ") ORDER BY occurred_at DESC, id DESC LIMIT " limit: i64 => BigInt,
+    } ""
+}
+
+impl Query for FindNewest<'_> {
+    type SqlType = (Binary, BigInt, Binary, Bool, Text);
+}
+
+statement! {
+    Pg;
     /// Finds events of a ledger on PostgreSQL by their `seq`: that, then id, time, content hash, whether redacted, and body.
     FindEvents {
         "SELECT seq, id, occurred_at, content_hash, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,

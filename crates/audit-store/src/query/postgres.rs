@@ -10,12 +10,11 @@ use crate::index::postgres::{RowKey, Snapshot, tail};
 use crate::index::{IndexCache, newest_of};
 use crate::rows::Rows;
 use crate::schema::postgres::events;
-use crate::statements::FindEvents;
+use crate::statements::{FindEvents, FindNewest};
 use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
 use audit_index::Term;
 use diesel::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,20 +55,6 @@ pub(crate) struct WalkAll {
     before: (i64, Vec<u8>),
 }
 
-#[derive(QueryableByName)]
-struct Row {
-    #[diesel(sql_type = Binary)]
-    id: Vec<u8>,
-    #[diesel(sql_type = BigInt)]
-    occurred_at: i64,
-    #[diesel(sql_type = Binary)]
-    content_hash: Vec<u8>,
-    #[diesel(sql_type = Bool)]
-    redacted: bool,
-    #[diesel(sql_type = Text)]
-    body: String,
-}
-
 impl WalkAll {
     fn open(candidates: &Candidates, after: Option<Position>) -> Self {
         // Ids have 16 bytes, so 17 of them are behind every id of that time.
@@ -85,19 +70,18 @@ impl WalkAll {
     }
 
     fn next(&mut self, connection: &mut PgConnection, rows: usize) -> Result<Vec<StoredEvent>> {
-        let sql = "SELECT * FROM events WHERE ledger_id = $1 AND occurred_at >= $2 AND (occurred_at, id) < ($3, $4) \
-                   ORDER BY occurred_at DESC, id DESC LIMIT $5";
-        let found: Vec<Row> = diesel::sql_query(sql)
-            .bind::<BigInt, _>(self.ledger_id)
-            .bind::<BigInt, _>(self.start)
-            .bind::<BigInt, _>(self.before.0)
-            .bind::<Binary, _>(&self.before.1)
-            .bind::<BigInt, _>(i64::try_from(rows).unwrap_or(i64::MAX))
-            .load(connection)?;
-        if let Some(last) = found.last() {
-            self.before = (last.occurred_at, last.id.clone());
+        let find = FindNewest {
+            ledger_id: self.ledger_id,
+            start: self.start,
+            before: self.before.0,
+            before_id: &self.before.1,
+            limit: i64::try_from(rows).unwrap_or(i64::MAX),
+        };
+        let found: Vec<Columns> = find.load(connection)?;
+        if let Some((id, occurred_at, ..)) = found.last() {
+            self.before = (*occurred_at, id.clone());
         }
-        found.into_iter().map(read_row).collect()
+        found.into_iter().map(read_columns).collect()
     }
 }
 
@@ -211,20 +195,6 @@ fn seq_of(connection: &mut PgConnection, ledger_id: LedgerId, id: EventId) -> Re
     Ok(seq.optional()?)
 }
 
-fn read_row(row: Row) -> Result<StoredEvent> {
-    let content_hash = row
-        .content_hash
-        .try_into()
-        .map_err(|_| StoreError::Damaged { what: "content hash" })?;
-    Ok(StoredEvent {
-        id: read_id(row.id)?,
-        occurred_at: Timestamp::from_micros(row.occurred_at),
-        canonical: row.body,
-        content_hash: ContentHash::from_bytes(content_hash),
-        redacted: row.redacted,
-    })
-}
-
 /// An event by its `seq`, with the time that it is stored under, unless it is no event any more.
 pub(crate) type Each = (i64, i64, Result<StoredEvent>);
 
@@ -295,13 +265,16 @@ const COLUMNS: (
     events::body,
 );
 
-fn read_columns((id, occurred_at, content_hash, redacted, body): Columns) -> Result<StoredEvent> {
-    read_row(Row {
-        id,
-        occurred_at,
-        content_hash,
+fn read_columns((id, occurred_at, content_hash, redacted, canonical): Columns) -> Result<StoredEvent> {
+    let content_hash = content_hash
+        .try_into()
+        .map_err(|_| StoreError::Damaged { what: "content hash" })?;
+    Ok(StoredEvent {
+        id: read_id(id)?,
+        occurred_at: Timestamp::from_micros(occurred_at),
+        canonical,
+        content_hash: ContentHash::from_bytes(content_hash),
         redacted,
-        body,
     })
 }
 

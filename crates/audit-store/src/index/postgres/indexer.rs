@@ -101,9 +101,10 @@ impl Session {
     fn catch_up(&mut self, cache: &IndexCache) -> Result<()> {
         let lock = |of: &str| format!("SELECT {of}({START_LOCK}, 'indexed'::regclass::oid::int)");
         // Who starts at the same time waits for it, however long it takes.
-        self.connection.batch_execute("SET statement_timeout = 0")?;
-        self.connection.batch_execute(&lock("pg_advisory_lock"))?;
-        self.connection.batch_execute("RESET statement_timeout")?;
+        self.connection.batch_execute(&format!(
+            "BEGIN; SET LOCAL statement_timeout = 0; {}; COMMIT",
+            lock("pg_advisory_lock")
+        ))?;
         self.try_to_be_writer()?;
         let mut filed = 0;
         while self.is_writer {

@@ -100,12 +100,12 @@ impl KeptTail {
     /// Lets go of what is in the index, which has the first `indexed` events of a ledger.
     pub(crate) fn forget(&self, ledger_id: LedgerId, indexed: i64) {
         let mut kept = self.lock();
-        let Kept { pieces, bytes } = &mut *kept;
-        pieces.retain(|(of, _), piece| {
-            let is_missing = *of != ledger_id || piece.seqs.end > indexed;
-            *bytes -= if is_missing { 0 } else { piece.events.bytes() };
-            is_missing
-        });
+        let pieces = kept.pieces.range((ledger_id, i64::MIN)..(ledger_id, indexed));
+        let filed = pieces.filter(|(_, piece)| piece.seqs.end <= indexed);
+        for place in filed.map(|(place, _)| *place).collect::<Vec<_>>() {
+            let forgotten = kept.pieces.remove(&place);
+            kept.bytes -= forgotten.map_or(0, |piece| piece.events.bytes());
+        }
     }
 }
 
