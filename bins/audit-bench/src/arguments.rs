@@ -36,7 +36,7 @@ pub(crate) struct Options {
     #[arg(long, value_enum)]
     pub(crate) only: Option<DatabaseKind>,
     /// How many events there are when queries are measured: ascending multiples of 100, from 10000 on, with commas. When
-    /// not given, 10000,100000,1000000 on SQLite and 10000,200000 on PostgreSQL.
+    /// not given, 10000,100000,1000000.
     #[arg(long, value_delimiter = ',')]
     pub(crate) sizes: Vec<u64>,
     /// Where the results go (JSON, the printed tables and plots); docs/benchmarks when not given.

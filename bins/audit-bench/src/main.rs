@@ -51,14 +51,7 @@ fn benchmark(options: &Options) -> anyhow::Result<()> {
     if cfg!(debug_assertions) {
         print::progress("this is a debug build: it measures itself; run it with --release")?;
     }
-    let kinds: Vec<DatabaseKind> = [DatabaseKind::Sqlite, DatabaseKind::Postgres]
-        .into_iter()
-        .filter(|kind| options.only.is_none_or(|only| only == *kind))
-        .collect();
-    let plans = kinds
-        .iter()
-        .map(|kind| Plan::new(*kind, options.quick, &options.sizes));
-    let plans = plans.collect::<anyhow::Result<Vec<_>>>()?;
+    let plan = Plan::new(options.quick, &options.sizes)?;
     let out = match (&options.out, options.quick) {
         (Some(folder), _) => Some(folder.clone()),
         (None, true) => None,
@@ -70,7 +63,11 @@ fn benchmark(options: &Options) -> anyhow::Result<()> {
     }
     print::progress("building audit-server")?;
     let binary = server_binary(options.server.as_deref())?;
-    for (kind, plan) in kinds.into_iter().zip(plans) {
+    let kinds = [DatabaseKind::Sqlite, DatabaseKind::Postgres];
+    for kind in kinds
+        .into_iter()
+        .filter(|kind| options.only.is_none_or(|only| only == *kind))
+    {
         let folder = Folder::create(options.folder.as_deref())?;
         // Runs as long as its database is measured.
         let cluster;

@@ -1,6 +1,5 @@
 //! How much is measured: all of it, or a part that takes a minute.
 
-use crate::service::database::DatabaseKind;
 use anyhow::bail;
 use serde::Serialize;
 
@@ -56,26 +55,23 @@ pub(crate) const PROOFS: usize = 10_000;
 const SIZE_MIN: u64 = 10_000;
 
 impl Plan {
-    /// On this database; `sizes` replace the usual ones unless there are none.
-    pub(crate) fn new(kind: DatabaseKind, is_quick: bool, sizes: &[u64]) -> anyhow::Result<Self> {
+    /// `sizes` replace the usual ones unless there are none.
+    pub(crate) fn new(is_quick: bool, sizes: &[u64]) -> anyhow::Result<Self> {
         let is_ascending = sizes.is_sorted_by(|one, next| one < next);
         let batch = LOAD_BATCH as u64;
         if !is_ascending || sizes.iter().any(|size| *size < SIZE_MIN || size % batch != 0) {
             bail!("--sizes takes ascending multiples of {batch}, from {SIZE_MIN} on");
         }
-        let mut plan = if is_quick { Self::quick() } else { Self::full(kind) };
+        let mut plan = if is_quick { Self::quick() } else { Self::full() };
         if !sizes.is_empty() {
             plan.sizes = sizes.to_vec();
         }
         Ok(plan)
     }
 
-    fn full(kind: DatabaseKind) -> Self {
+    fn full() -> Self {
         Self {
-            sizes: match kind {
-                DatabaseKind::Sqlite => vec![10_000, 100_000, 1_000_000],
-                DatabaseKind::Postgres => vec![10_000, 200_000],
-            },
+            sizes: vec![10_000, 100_000, 1_000_000],
             warm_up_ms: 1_000,
             ingest_ms: 5_000,
             limit_ms: 4_000,
@@ -124,8 +120,8 @@ mod tests {
 
     #[test]
     fn sizes_are_those_that_were_asked_for() {
-        let sizes = |asked: &[u64]| Plan::new(DatabaseKind::Postgres, false, asked).map(|plan| plan.sizes);
-        assert_eq!(sizes(&[]).unwrap(), [10_000, 200_000]);
+        let sizes = |asked: &[u64]| Plan::new(false, asked).map(|plan| plan.sizes);
+        assert_eq!(sizes(&[]).unwrap(), [10_000, 100_000, 1_000_000]);
         assert_eq!(sizes(&[20_000, 30_000]).unwrap(), [20_000, 30_000]);
         for refused in [&[9_900][..], &[10_050], &[20_000, 10_000], &[20_000, 20_000]] {
             assert!(sizes(refused).is_err(), "{refused:?}");
@@ -134,11 +130,7 @@ mod tests {
 
     #[test]
     fn a_fifth_more_is_loaded_in_whole_batches() {
-        let beyond = |largest| {
-            Plan::new(DatabaseKind::Sqlite, true, &[largest])
-                .unwrap()
-                .events_beyond()
-        };
+        let beyond = |largest| Plan::new(true, &[largest]).unwrap().events_beyond();
         assert_eq!((beyond(1_000_000), beyond(10_100)), (200_000, 2_100));
     }
 }
