@@ -51,6 +51,19 @@ fn assert_found(client: &Client, events: usize) {
 
 #[test]
 fn the_next_node_goes_on_where_the_one_that_writes_it_was_killed() {
+    another_node_goes_on(Server::kill);
+}
+
+#[test]
+fn the_next_node_goes_on_where_the_one_that_writes_it_hangs() {
+    // It hangs as long as it is held.
+    another_node_goes_on(|server| {
+        server.freeze();
+        server
+    });
+}
+
+fn another_node_goes_on<T>(lose: impl FnOnce(Server) -> T) {
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
@@ -66,7 +79,7 @@ fn the_next_node_goes_on_where_the_one_that_writes_it_was_killed() {
     }
     wait_until_filed(&database);
     assert_eq!(database.count(WRITERS), 1, "one of the two nodes");
-    first.kill();
+    let _lost = lose(first);
     store(&other, 10);
     assert_found(&other, 11);
     wait_until_filed(&database);

@@ -297,6 +297,11 @@ impl Server {
         );
     }
 
+    /// SIGSTOP: its connections stay, and nothing comes over them any more.
+    pub fn freeze(&self) {
+        self.process.signal(Signal::STOP);
+    }
+
     /// SIGTERM, without waiting.
     pub fn terminate(&self) {
         self.process.signal(Signal::TERM);

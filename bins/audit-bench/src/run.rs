@@ -143,6 +143,7 @@ impl<'a> Run<'a> {
         for size in self.plan.sizes.clone() {
             self.forget_peak();
             results.loads.push(self.load(size)?);
+            self.database.settle()?;
             match results.has_growth() {
                 true if size == largest => query(&[&small, self], &mut results.queries)?,
                 true if size == smallest => {}
@@ -163,6 +164,7 @@ impl<'a> Run<'a> {
         // Right after the load that is compared with it: what else the machine does changes over a run. Not before it: a disk
         // that was written to as fast as it can be needs a while, and what comes next does not write.
         results.raw = self.raw(folder)?;
+        self.database.settle()?;
         Ok(())
     }
 

@@ -52,16 +52,43 @@ pub struct Damaged {
     pub what: &'static str,
 }
 
+/// A block, with its name.
+pub type NamedBlock = (BlockId, Arc<[u8]>);
+
 /// Where blocks are read.
 pub trait Blocks {
     /// Why one cannot be read or written.
     type Error: From<Damaged>;
+
+    /// Whether it takes long to get there, so that several are better read together.
+    const ARE_FAR: bool = false;
 
     /// A block, if it is there.
     ///
     /// # Errors
     /// When it cannot be read.
     fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Self::Error>;
+
+    /// Those of some blocks that are there.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn read_all(&mut self, blocks: &[BlockId]) -> Result<Vec<NamedBlock>, Self::Error> {
+        let mut read = |block: &BlockId| Ok(self.read(*block)?.map(|bytes| (*block, bytes)));
+        blocks
+            .iter()
+            .filter_map(|block| read(block).transpose())
+            .collect()
+    }
+
+    /// Says which blocks will be read soon, to whoever [is far](Self::ARE_FAR) from them and can keep them until then.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn expect(&mut self, blocks: &[BlockId]) -> Result<(), Self::Error> {
+        let _ = blocks;
+        Ok(())
+    }
 }
 
 /// Where blocks are written as well.
@@ -120,6 +147,15 @@ impl BlockReader {
             segment,
             kind,
             last: None,
+        }
+    }
+
+    /// The block of this number.
+    pub(crate) const fn block(&self, number: u32) -> BlockId {
+        BlockId {
+            segment: self.segment,
+            kind: self.kind,
+            number,
         }
     }
 

@@ -72,6 +72,8 @@ pub struct Cached<'a, B> {
 impl<B: Blocks> Blocks for Cached<'_, B> {
     type Error = B::Error;
 
+    const ARE_FAR: bool = B::ARE_FAR;
+
     fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, B::Error> {
         if let Some(bytes) = self.cache.get(block) {
             return Ok(Some(bytes));
@@ -81,5 +83,21 @@ impl<B: Blocks> Blocks for Cached<'_, B> {
             self.cache.keep(&mut self.cache.lock(), block, bytes);
         }
         Ok(read)
+    }
+
+    fn expect(&mut self, blocks: &[BlockId]) -> Result<(), B::Error> {
+        let mut missing: Vec<BlockId> = blocks
+            .iter()
+            .copied()
+            .filter(|block| self.cache.get(*block).is_none())
+            .collect();
+        missing.sort_unstable();
+        missing.dedup();
+        if !missing.is_empty() {
+            for (block, bytes) in self.blocks.read_all(&missing)? {
+                self.cache.keep(&mut self.cache.lock(), block, &bytes);
+            }
+        }
+        Ok(())
     }
 }

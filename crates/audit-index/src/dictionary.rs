@@ -5,7 +5,7 @@
 //! the block, and last how many there are. The directory has for each block the shortest beginning of its first token that
 //! comes behind everything in the block before.
 
-use crate::blocks::{BlockKind, BlockWriter, Blocks, Damaged, WriteBlocks, read};
+use crate::blocks::{BlockId, BlockKind, BlockWriter, Blocks, Damaged, WriteBlocks, read};
 use crate::postings::{Postings, PostingsWriter, for_each_distance};
 use crate::segment::Segment;
 use crate::varint::{self, Reader};
@@ -319,6 +319,38 @@ impl Walk {
             false => Rows::Here(bytes),
         }
     }
+}
+
+/// Has the blocks read together that have these texts, or what begins like them, in each of the segments.
+pub(crate) fn expect<I, B: Blocks>(
+    segments: &[&Segment<I>],
+    texts: &[&[u8]],
+    blocks: &mut B,
+) -> Result<(), B::Error> {
+    let block = |segment: &Segment<I>, kind, number| BlockId {
+        segment: segment.id,
+        kind,
+        number,
+    };
+    let directories = segments
+        .iter()
+        .filter(|segment| segment.leaves > 1)
+        .flat_map(|segment| {
+            (0..segment.directories).map(|number| block(segment, BlockKind::Directory, number))
+        });
+    let directories: Vec<BlockId> = directories.collect();
+    blocks.expect(&directories)?;
+    let mut leaves = Vec::with_capacity(segments.len() * texts.len());
+    for segment in segments {
+        for text in texts {
+            leaves.push(block(
+                segment,
+                BlockKind::Dictionary,
+                leaf_of(segment, text, blocks)?,
+            ));
+        }
+    }
+    blocks.expect(&leaves)
 }
 
 /// The block that has a token, if any has.

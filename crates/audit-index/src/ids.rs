@@ -1,6 +1,6 @@
 //! The ids of a segment's rows, ascending: which id a row has, and which rows a range of ids holds.
 
-use crate::blocks::{BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
+use crate::blocks::{BlockId, BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
 use crate::row_id::RowId;
 use crate::segment::Segment;
 
@@ -10,6 +10,19 @@ const BLOCK_BYTES: usize = 4_000;
 /// Ids of one block.
 const fn block_ids<I: RowId>() -> u32 {
     (BLOCK_BYTES / I::BYTES) as u32
+}
+
+/// How many steps of a search by halves read all blocks together that they may come to.
+const STEPS_TOGETHER: u32 = 3;
+
+/// Where the next steps of a search by halves may come to.
+fn push_middles(low: u32, high: u32, steps: u32, middles: &mut Vec<u32>) {
+    if steps > 0 && high - low > 1 {
+        let middle = low.midpoint(high);
+        middles.push(middle);
+        push_middles(low, middle, steps - 1, middles);
+        push_middles(middle, high, steps - 1, middles);
+    }
 }
 
 /// Writes ids as they come.
@@ -78,6 +91,18 @@ impl<I: RowId> IdReader<I> {
         })?)
     }
 
+    /// Has the blocks read together that have the ids of these rows.
+    pub(crate) fn expect<B: Blocks>(
+        &self,
+        rows: impl Iterator<Item = u32>,
+        blocks: &mut B,
+    ) -> Result<(), B::Error> {
+        let expected: Vec<BlockId> = rows
+            .map(|row| self.reader.block(row / block_ids::<I>()))
+            .collect();
+        blocks.expect(&expected)
+    }
+
     /// How many rows have an id below this one.
     pub(crate) fn rows_below<B: Blocks>(&mut self, id: I, blocks: &mut B) -> Result<u32, B::Error> {
         let rows = self.segment.rows;
@@ -89,7 +114,16 @@ impl<I: RowId> IdReader<I> {
         }
         // The last block whose first id is below, and then within that block.
         let (mut low, mut high) = (0, rows.div_ceil(block_ids::<I>()));
-        while high - low > 1 {
+        for step in 0_u32.. {
+            if high - low <= 1 {
+                break;
+            }
+            if B::ARE_FAR && step.is_multiple_of(STEPS_TOGETHER) {
+                let mut blocks_ahead = Vec::new();
+                push_middles(low, high, STEPS_TOGETHER, &mut blocks_ahead);
+                let first_rows = blocks_ahead.iter().map(|block| block * block_ids::<I>());
+                self.expect(first_rows, blocks)?;
+            }
             let middle = low.midpoint(high);
             match self.id(middle * block_ids::<I>(), blocks)? < id {
                 true => low = middle,

@@ -59,7 +59,7 @@ mod segment;
 mod term;
 mod varint;
 
-pub use blocks::{BlockId, BlockKind, Blocks, Damaged, WriteBlocks};
+pub use blocks::{BlockId, BlockKind, Blocks, Damaged, NamedBlock, WriteBlocks};
 pub use cache::{BlockCache, Cached};
 pub use merge::{Merge, due};
 pub use row_id::RowId;

@@ -4,8 +4,9 @@
 //! between rows or as a bitmap, whichever is read sooner.
 
 use crate::bits::{Bits, chunk_of, first_of, low, rows_of};
-use crate::blocks::{BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
+use crate::blocks::{BlockId, BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
 use crate::varint::{self, Reader};
+use std::ops::RangeInclusive;
 
 /// Rows that are kept beside their token, at most.
 const INLINE_ROWS_MAX: usize = 128;
@@ -138,6 +139,14 @@ impl Postings {
             places,
             reader: BlockReader::new(segment, BlockKind::Postings),
         })
+    }
+
+    /// The blocks that have the rows of some chunks.
+    pub(crate) fn blocks_of(&self, chunks: RangeInclusive<u32>) -> impl Iterator<Item = BlockId> {
+        let start = self.places.partition_point(|(first, _)| first <= chunks.start());
+        let end = self.places.partition_point(|(first, _)| first <= chunks.end());
+        let places = &self.places[start.saturating_sub(1)..end];
+        places.iter().map(|(_, number)| self.reader.block(*number))
     }
 
     /// Adds the rows of a chunk to `bits`.

@@ -2,7 +2,7 @@
 
 use crate::bits::{Bits, chunk_of, first_of, low};
 use crate::blocks::Blocks;
-use crate::dictionary::{Rows, Walk};
+use crate::dictionary::{self, Rows, Walk};
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_distance};
 use crate::row_id::RowId;
@@ -29,13 +29,25 @@ pub fn newest<I: RowId, B: Blocks>(
         .collect();
     unopened.sort_unstable_by_key(|segment| segment.last);
     let mut opened: Vec<(I, Found<I>)> = Vec::new();
+    let texts: Vec<&[u8]> = terms.iter().flat_map(Term::texts).map(String::as_bytes).collect();
+    let mut opened_before = 0;
     let mut newest = Vec::new();
     while newest.len() < wanted {
         let mut best = index_of_highest(&opened);
         while let Some(segment) =
             unopened.pop_if(|segment| best.is_none_or(|best| segment.last > opened[best].0))
         {
+            if B::ARE_FAR {
+                // The first one is often enough. If not, all others may be needed.
+                match opened_before {
+                    0 => dictionary::expect(&[segment], &texts, blocks)?,
+                    1 => dictionary::expect(&[&[segment], unopened.as_slice()].concat(), &texts, blocks)?,
+                    _ => {}
+                }
+                opened_before += 1;
+            }
             let mut found = Found::open(segment, terms, range, blocks)?;
+            found.wanted = wanted;
             if let Some(id) = found.next(blocks)? {
                 opened.push((id, found));
                 best = index_of_highest(&opened);
@@ -59,6 +71,9 @@ fn index_of_highest<I: RowId>(opened: &[(I, Found<I>)]) -> Option<usize> {
     let highest = opened.iter().enumerate().max_by_key(|(_, (id, _))| *id);
     highest.map(|(index, _)| index)
 }
+
+/// Blocks that are read together, at most.
+const EXPECTED_BLOCKS_MAX: usize = 100;
 
 /// The rows of one segment that fulfil one term.
 #[derive(Debug, Default)]
@@ -139,8 +154,12 @@ struct Found<I> {
     terms: Vec<Matching>,
     /// The rows that are left to be looked at.
     rows: Range<u32>,
+    /// How many rows are wanted, at most.
+    wanted: usize,
     /// The chunk whose rows are in `found`.
     chunk: Option<u32>,
+    /// How many chunks were read before it.
+    chunks_before: u32,
     found: Bits,
     other: Bits,
 }
@@ -181,7 +200,9 @@ impl<I: RowId> Found<I> {
             ids,
             terms: matching,
             rows,
+            wanted: 0,
             chunk: None,
+            chunks_before: 0,
             found: Bits::new(segment.rows),
             other: Bits::new(segment.rows),
         })
@@ -214,6 +235,9 @@ impl<I: RowId> Found<I> {
         if self.terms.iter().any(is_ruled_out) {
             return Ok(false);
         }
+        if B::ARE_FAR {
+            self.expect_chunk(chunk, blocks)?;
+        }
         let [first, others @ ..] = self.terms.as_mut_slice() else {
             return Ok(false);
         };
@@ -224,6 +248,37 @@ impl<I: RowId> Found<I> {
             term.add_chunk(chunk, &mut self.other, blocks)?;
             self.found.intersect(&self.other);
         }
-        Ok(!self.found.is_empty())
+        if self.found.is_empty() {
+            return Ok(false);
+        }
+        if B::ARE_FAR {
+            self.expect_ids(chunk, blocks)?;
+        }
+        Ok(true)
+    }
+
+    /// Has the rows of a chunk read together for all terms. The first one is often enough; with the second come all others.
+    fn expect_chunk<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<(), B::Error> {
+        let chunks = match self.chunks_before {
+            0 => chunk..=chunk,
+            1 => chunk_of(self.rows.start)..=chunk,
+            _ => return Ok(()),
+        };
+        self.chunks_before += 1;
+        let postings = self.terms.iter().flat_map(|term| &term.many);
+        let expected = postings.flat_map(|postings| postings.blocks_of(chunks.clone()));
+        let expected: Vec<_> = expected.take(EXPECTED_BLOCKS_MAX).collect();
+        blocks.expect(&expected)
+    }
+
+    /// Has the ids of the rows read together that were found in a chunk.
+    fn expect_ids<B: Blocks>(&self, chunk: u32, blocks: &mut B) -> Result<(), B::Error> {
+        let (mut left, mut limit) = (self.found.clone(), low(self.rows.end - 1));
+        let rows = std::iter::from_fn(|| {
+            limit = left.take_highest(limit)?;
+            Some(first_of(chunk) + u32::from(limit))
+        });
+        self.ids
+            .expect(rows.take(self.wanted.min(EXPECTED_BLOCKS_MAX)), blocks)
     }
 }

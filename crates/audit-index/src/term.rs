@@ -16,6 +16,13 @@ impl Term {
         Self::AnyOf(vec![token])
     }
 
+    /// The tokens, or what they begin like.
+    pub(crate) fn texts(&self) -> &[String] {
+        match self {
+            Self::AnyOf(texts) | Self::BeginsLike(texts) => texts,
+        }
+    }
+
     /// Whether it holds for a row that is filed under these tokens, separated by spaces.
     #[must_use]
     pub fn is_fulfilled_by(&self, filed_under: &str) -> bool {

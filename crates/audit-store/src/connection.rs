@@ -117,6 +117,9 @@ const POSTGRES_LOCK_TIMEOUT_MS: u32 = 3_000;
 const POSTGRES_WRITE_TIMEOUT_MS: u32 = 30_000;
 /// After which a node that hangs in the middle of a transaction loses it, and the locks with it.
 const POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS: u32 = 10_000;
+/// After which the node that writes the index, and asks every second, loses its lock when it asks nothing. From PostgreSQL 14 on;
+/// older ones find out only that its machine is gone.
+const POSTGRES_IDLE_INDEXER_TIMEOUT_MS: u32 = 10_000;
 
 impl DatabaseUrl {
     /// Opens a connection.
@@ -274,7 +277,11 @@ fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
         Purpose::Index => format!(
             "SET synchronous_commit = off; SET jit = off; SET default_transaction_isolation = 'read committed';
              SET statement_timeout = {POSTGRES_WRITE_TIMEOUT_MS};
-             SET idle_in_transaction_session_timeout = {POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS};"
+             SET idle_in_transaction_session_timeout = {POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS};
+             SET tcp_keepalives_idle = {POSTGRES_KEEPALIVE_SECONDS}; SET tcp_keepalives_interval = 5;
+             SET tcp_keepalives_count = 3;
+             SELECT set_config('idle_session_timeout', '{POSTGRES_IDLE_INDEXER_TIMEOUT_MS}', FALSE)
+                 WHERE current_setting('server_version_num')::int >= 140000"
         ),
     };
     connection

@@ -104,6 +104,17 @@ impl Database {
         }
     }
 
+    /// Has the database do now what it would do later, in the middle of what is measured next. PostgreSQL looks once a minute
+    /// whether it has to vacuum a table, and reads and writes all of it when many rows have come.
+    pub(crate) fn settle(&self) -> anyhow::Result<()> {
+        if let Place::Postgres { .. } = &self.place {
+            let mut connection = self.connect()?;
+            connection.batch_execute("VACUUM (ANALYZE)")?;
+            connection.batch_execute("CHECKPOINT")?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn kind(&self) -> DatabaseKind {
         match self.place {
             Place::Sqlite(_) => DatabaseKind::Sqlite,

@@ -1,7 +1,7 @@
 //! The index against looking through all rows, and segments against each other.
 
 use audit_index::{
-    BlockCache, BlockId, Blocks, Damaged, Merge, Segment, Term, WriteBlocks, due, file, newest,
+    BlockCache, BlockId, Blocks, Damaged, Merge, NamedBlock, Segment, Term, WriteBlocks, due, file, newest,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -26,6 +26,33 @@ impl Blocks for &mut Memory {
 
     fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
         (**self).read(block)
+    }
+}
+
+/// Blocks in memory that count how often somebody asks for some, from near or from far.
+struct Counting<const ARE_FAR: bool> {
+    blocks: Memory,
+    questions: usize,
+}
+
+impl<const ARE_FAR: bool> Counting<ARE_FAR> {
+    const fn of(blocks: Memory) -> Self {
+        Self { blocks, questions: 0 }
+    }
+}
+
+impl<const ARE_FAR: bool> Blocks for &mut Counting<ARE_FAR> {
+    type Error = Damaged;
+    const ARE_FAR: bool = ARE_FAR;
+
+    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
+        self.questions += 1;
+        self.blocks.read(block)
+    }
+
+    fn read_all(&mut self, blocks: &[BlockId]) -> Result<Vec<NamedBlock>, Damaged> {
+        self.questions += 1;
+        self.blocks.read_all(blocks)
     }
 }
 
@@ -131,6 +158,12 @@ proptest! {
             let found = newest(&segments, &terms, &range, wanted, &mut cache.before(&mut blocks));
             prop_assert_eq!(found.as_ref(), Ok(&expected));
         }
+        // Nor does it that they are far.
+        let mut far = Counting::<true>::of(blocks);
+        for cache in [BlockCache::new(3_000), BlockCache::new(1 << 20)] {
+            let found = newest(&segments, &terms, &range, wanted, &mut cache.before(&mut far));
+            prop_assert_eq!(found.as_ref(), Ok(&expected));
+        }
     }
 
     #[test]
@@ -213,23 +246,48 @@ fn many_rows_are_found_over_chunks() {
 
 #[test]
 fn what_has_nothing_in_common_is_found_out_with_few_blocks() {
-    /// Counts what is read.
-    struct Counting(Memory, usize);
-    impl Blocks for Counting {
-        type Error = Damaged;
-        fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
-            self.1 += 1;
-            self.0.read(block)
-        }
-    }
     let (rows, mut blocks) = (many(), Memory::default());
     let segment = file_all(&rows, 1, &mut blocks);
     let terms = ["two_0", "two_1"].map(|token| Term::is(token.to_owned()));
-    let mut counting = Counting(blocks, 0);
-    let found = newest(&[segment], &terms, &(i64::MIN..i64::MAX), 50, &mut counting);
+    let mut counting = Counting::<false>::of(blocks);
+    let found = newest(&[segment], &terms, &(i64::MIN..i64::MAX), 50, &mut &mut counting);
     assert_eq!(found, Ok(Vec::new()));
     // A bitmap for each chunk and token, and the ways to both.
-    assert!(counting.1 <= 2 * 4 + 8, "{}", counting.1);
+    assert!(counting.questions <= 2 * 4 + 8, "{}", counting.questions);
+}
+
+#[test]
+fn what_is_far_is_asked_for_together() {
+    const SEGMENTS: usize = 20;
+    let tokens = |number: i64| match number % 700 {
+        0 => format!("all own_{number} rare"),
+        _ => format!("all own_{number}"),
+    };
+    let rows: Rows = (0..140_000).map(|number| (number, tokens(number))).collect();
+    let mut blocks = Memory::default();
+    let parts = (0_i64..).step_by(7_000).zip(1..).take(SEGMENTS);
+    let segments = parts.map(|(first, id)| {
+        let part = rows.range(first..first + 7_000);
+        let part = part.map(|(id, tokens)| (*id, tokens.clone())).collect();
+        file_all(&part, id, &mut blocks)
+    });
+    let segments: Vec<Segment> = segments.collect();
+    let terms = ["rare", "all"].map(|token| Term::is(token.to_owned()));
+    let range = 3_000..138_000;
+    let expected = looked_through(&rows, &terms, &range, 1_000);
+    assert!(expected.len() > SEGMENTS * 9);
+    let (mut near, mut far) = (
+        Counting::<false>::of(blocks.clone()),
+        Counting::<true>::of(blocks),
+    );
+    let cache = || BlockCache::new(1 << 24);
+    let found = newest(&segments, &terms, &range, 1_000, &mut cache().before(&mut near));
+    assert_eq!(found.as_ref(), Ok(&expected));
+    let found = newest(&segments, &terms, &range, 1_000, &mut cache().before(&mut far));
+    assert_eq!(found.as_ref(), Ok(&expected));
+    assert!(near.questions > SEGMENTS * 10, "{}", near.questions);
+    // The ways to the first segment and to all others; what is at their end of each.
+    assert!(far.questions < SEGMENTS * 2 + 15, "{}", far.questions);
 }
 
 #[test]

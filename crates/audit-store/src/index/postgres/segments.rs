@@ -5,22 +5,35 @@ use crate::error::{Result, StoreError};
 use crate::index::merging::Segments;
 use crate::schema::postgres::{index_blocks, index_segments};
 use crate::statements::InsertBlocks;
-use audit_index::{BlockId, BlockKind, Blocks, Segment, WriteBlocks};
+use audit_index::{BlockId, BlockKind, Blocks, NamedBlock, Segment, WriteBlocks};
 use diesel::dsl::max;
 use diesel::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Blocks, each read when it is needed.
+/// Blocks, for who reads them.
 pub(crate) struct FoundBlocks<'a>(pub(crate) &'a mut PgConnection);
 
 impl Blocks for FoundBlocks<'_> {
     type Error = StoreError;
 
+    /// Each question is a round trip.
+    const ARE_FAR: bool = true;
+
     fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>> {
         let bytes = index_blocks::table.find(block.key()).select(index_blocks::bytes);
         let bytes: Option<Vec<u8>> = bytes.get_result(self.0).optional()?;
         Ok(bytes.map(Arc::from))
+    }
+
+    fn read_all(&mut self, blocks: &[BlockId]) -> Result<Vec<NamedBlock>> {
+        let by_key: HashMap<i64, BlockId> = blocks.iter().map(|block| (block.key(), *block)).collect();
+        let keys: Vec<i64> = by_key.keys().copied().collect();
+        let rows: Vec<(i64, Vec<u8>)> = index_blocks::table
+            .filter(index_blocks::id.eq_any(keys))
+            .load(self.0)?;
+        let named = |(key, bytes)| Some((*by_key.get(&key)?, Arc::from(bytes)));
+        Ok(rows.into_iter().filter_map(named).collect())
     }
 }
 
