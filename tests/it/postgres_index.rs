@@ -1,6 +1,8 @@
 //! PostgreSQL's index, which one node writes for all of them, beside the commits.
 
-use audit_tests::{Client, Database, DatabaseKind, Deadline, Organization, Server, event_with};
+use audit_tests::{
+    Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, address, event_with,
+};
 use serde_json::json;
 
 /// Ledgers that have events which are not in the index.
@@ -152,4 +154,40 @@ fn an_index_that_is_damaged_keeps_nobody_from_storing_and_is_made_anew_without_i
     database.execute("TRUNCATE index_segments, index_blocks, indexed");
     let server = Server::start(&database, &[]);
     assert_found(&organization.on(&server).project(), 2);
+}
+
+#[test]
+fn events_of_one_time_come_by_their_ids_those_that_were_claimed_too() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, server, organization) = node();
+    let client = organization.project();
+    let at_noon = |number: usize| {
+        event_with(json!({
+            "actor": {"id": format!("actor-{number}"), "type": "user"},
+            "occurred_at": "2026-01-02T12:00:00Z",
+        }))
+    };
+    let stream = Stream::of(&server.client().with_address(&address()));
+    // Older ids that come into the log behind newer ones.
+    let mut ids = stream.store_all(vec![at_noon(0), at_noon(1)]);
+    ids.push(client.store(at_noon(2)));
+    assert_eq!(stream.move_to(&organization.master()), 2);
+    ids.push(client.store(at_noon(3)));
+    ids.reverse();
+    let pages = |filter| {
+        let pages = client.pages(&[filter, ("limit", "1")]);
+        let ids = pages
+            .concat()
+            .into_iter()
+            .map(|event| event["id"].as_str().map(str::to_owned));
+        ids.map(|id| id.expect("an id")).collect::<Vec<_>>()
+    };
+    for _ in ["in the tail", "in the index"] {
+        for filter in [("actor_type", "user"), ("start_date", "2026-01-01T00:00:00Z")] {
+            assert_eq!(pages(filter), ids, "{filter:?}");
+        }
+        wait_until_filed(&database);
+    }
 }

@@ -33,18 +33,18 @@ impl RowId for i64 {
 }
 
 /// The second one orders those whose first one is the same.
-impl RowId for (i64, i64) {
-    const BYTES: usize = 2 * i64::BYTES;
-    const MIN: Self = (i64::MIN, i64::MIN);
-    const MAX: Self = (i64::MAX, i64::MAX);
+impl RowId for (i64, u128) {
+    const BYTES: usize = i64::BYTES + size_of::<u128>();
+    const MIN: Self = (i64::MIN, u128::MIN);
+    const MAX: Self = (i64::MAX, u128::MAX);
 
     fn put(self, bytes: &mut Vec<u8>) {
         self.0.put(bytes);
-        self.1.put(bytes);
+        bytes.extend(self.1.to_le_bytes());
     }
 
     fn read(bytes: &[u8]) -> Option<Self> {
         let (first, second) = bytes.split_at_checked(i64::BYTES)?;
-        Some((RowId::read(first)?, RowId::read(second)?))
+        Some((RowId::read(first)?, u128::from_le_bytes(second.try_into().ok()?)))
     }
 }

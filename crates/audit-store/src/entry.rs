@@ -1,4 +1,4 @@
-//! An event's place in its log as one number, which orders the events of a database by ledger and `seq`.
+//! An event's place in its log as one number, by which SQLite orders the events of a database: ledger, then `seq`.
 
 use crate::append::LedgerId;
 

@@ -203,7 +203,7 @@ statement! {
     FindSegments {
         "SELECT coalesce((SELECT size FROM indexed WHERE ledger_id = " of_indexed: i64 => BigInt,
         "), 0), coalesce((SELECT size FROM ledgers WHERE id = " of_ledger: i64 => BigInt,
-    } "), 0), id, level, row_count, first_occurred_at, first_entry, last_occurred_at, last_entry, leaves, directories \
+    } "), 0), id, level, row_count, first_occurred_at, first_id, last_occurred_at, last_id, leaves, directories \
          FROM (SELECT) AS always LEFT JOIN index_segments ON is_complete"
 }
 
@@ -216,9 +216,9 @@ impl Query for FindSegments {
             BigInt,
             BigInt,
             BigInt,
+            Binary,
             BigInt,
-            BigInt,
-            BigInt,
+            Binary,
             BigInt,
             BigInt,
         )>,
@@ -253,13 +253,13 @@ impl Query for FindNewest<'_> {
 
 statement! {
     Pg;
-    /// Finds events of a ledger on PostgreSQL by their `seq`: that, then id, time, content hash, whether redacted, and body.
-    FindEvents {
-        "SELECT seq, id, occurred_at, content_hash, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
-        " AND seq = ANY (" seqs: Vec<i64> => Array<BigInt>,
+    /// Finds events of a ledger on PostgreSQL: id, time, content hash, whether redacted, and body.
+    FindEvents<'a> {
+        "SELECT id, occurred_at, content_hash, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
+        " AND id = ANY (" ids: Vec<&'a [u8]> => Array<Binary>,
     } ")"
 }
 
-impl Query for FindEvents {
-    type SqlType = (BigInt, (Binary, BigInt, Binary, Bool, Text));
+impl Query for FindEvents<'_> {
+    type SqlType = (Binary, BigInt, Binary, Bool, Text);
 }

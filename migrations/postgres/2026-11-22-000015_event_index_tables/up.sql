@@ -1,5 +1,5 @@
 -- The index of filter values and words becomes our own here as well (crates/audit-index, crates/audit-store/src/index): rows
--- are events by time, so that what is asked for comes in the order of the answer. One node writes it beside the commits.
+-- are events by time and id, so that what is asked for comes in the order of the answer. One node writes it beside the commits.
 DROP INDEX events_by_token;
 ALTER TABLE events DROP COLUMN tokens;
 
@@ -9,9 +9,9 @@ CREATE TABLE index_segments (
     level BIGINT NOT NULL,
     row_count BIGINT NOT NULL,
     first_occurred_at BIGINT NOT NULL,
-    first_entry BIGINT NOT NULL,
+    first_id BYTEA NOT NULL,
     last_occurred_at BIGINT NOT NULL,
-    last_entry BIGINT NOT NULL,
+    last_id BYTEA NOT NULL,
     leaves BIGINT NOT NULL,
     directories BIGINT NOT NULL,
     is_complete BOOLEAN NOT NULL

@@ -1,4 +1,4 @@
-//! PostgreSQL's index: tables of the same database, for all nodes, whose rows are events by time and place in the log.
+//! PostgreSQL's index: tables of the same database, for all nodes, whose rows are events by time and id.
 //!
 //! One of the nodes, whichever comes first, holds a lock and files what all of them store. The index knows of every ledger
 //! how many of its events it has; what is behind them in the ledger is the tail. Both are in one transaction with the
@@ -18,8 +18,8 @@ use diesel::prelude::*;
 use segments::{FoundBlocks, OptionalSegmentRow};
 use std::ops::Range;
 
-/// What an event is known by in the index: when it occurred, in microseconds, and its entry.
-pub(crate) type RowKey = (i64, i64);
+/// What an event is known by in the index: when it occurred, in microseconds, and its id, which is the order of queries.
+pub(crate) type RowKey = (i64, u128);
 
 /// The index as it is at one moment, for one ledger.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ use super::{Candidates, LoggedEvent};
 use crate::append::LedgerId;
 use crate::append::sqlite::read_id;
 use crate::connection::AnyConnection;
-use crate::entry::{entry, ledger_and_seq};
 use crate::error::{Result, StoreError};
 use crate::index::postgres::{RowKey, Snapshot, tail};
 use crate::index::{IndexCache, newest_of};
@@ -111,11 +110,13 @@ impl WalkIndexed {
             start,
             end,
         } = candidates;
-        let mut range = (start.map_or(i64::MIN, Timestamp::as_micros), i64::MIN)
-            ..(end.map_or(i64::MAX, Timestamp::as_micros), i64::MAX);
+        let mut range = (start.map_or(i64::MIN, Timestamp::as_micros), u128::MIN)
+            ..(end.map_or(i64::MAX, Timestamp::as_micros), u128::MAX);
         if let Some(after) = after {
-            let seq = seq_of(connection, ledger_id, after.id)?;
-            let place = (after.occurred_at.as_micros(), entry(ledger_id, seq.unwrap_or(0)));
+            let place = (
+                after.occurred_at.as_micros(),
+                u128::from_be_bytes(after.id.to_bytes()),
+            );
             range.end = range.end.min(place);
         }
         let index = Snapshot::read(connection, ledger_id)?;
@@ -167,36 +168,22 @@ fn events_at(
     ledger_id: LedgerId,
     rows: &[RowKey],
 ) -> Result<Vec<StoredEvent>> {
-    let seqs = rows.iter().map(|(_, entry)| ledger_and_seq(*entry));
-    let find = FindEvents {
-        ledger_id: ledger_id.0,
-        seqs: seqs
-            .filter(|(of, _)| *of == ledger_id)
-            .map(|(_, seq)| seq)
-            .collect(),
-    };
-    if find.seqs.is_empty() {
+    let ids: Vec<[u8; 16]> = rows.iter().map(|(_, id)| id.to_be_bytes()).collect();
+    if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let found: Vec<(i64, Columns)> = find.load(connection)?;
-    let mut found: HashMap<i64, Columns> = found.into_iter().collect();
-    let in_order = rows
-        .iter()
-        .filter_map(|(_, entry)| found.remove(&ledger_and_seq(*entry).1));
+    let find = FindEvents {
+        ledger_id: ledger_id.0,
+        ids: ids.iter().map(<[u8; 16]>::as_slice).collect(),
+    };
+    let found: Vec<Columns> = find.load(connection)?;
+    let mut found: HashMap<Vec<u8>, Columns> = found.into_iter().map(|row| (row.0.clone(), row)).collect();
+    let in_order = ids.iter().filter_map(|id| found.remove(id.as_slice()));
     in_order.map(read_columns).collect()
 }
 
-fn seq_of(connection: &mut PgConnection, ledger_id: LedgerId, id: EventId) -> Result<Option<i64>> {
-    let seq = events::table
-        .filter(events::ledger_id.eq(ledger_id.0))
-        .filter(events::id.eq(id.to_bytes().as_slice()))
-        .select(events::seq)
-        .get_result(connection);
-    Ok(seq.optional()?)
-}
-
-/// An event by its `seq`, with the time that it is stored under, unless it is no event any more.
-pub(crate) type Each = (i64, i64, Result<StoredEvent>);
+/// An event by its `seq` and by what the index knows it by, unless it is no event any more.
+pub(crate) type Each = (i64, RowKey, Result<StoredEvent>);
 
 /// Some events of a ledger, in the order of the log, `limit` at most.
 pub(crate) fn logged_each(
@@ -213,7 +200,11 @@ pub(crate) fn logged_each(
         .limit(limit)
         .select((events::seq, COLUMNS))
         .load::<(i64, Columns)>(connection)?;
-    let read = |(seq, columns): (i64, Columns)| (seq, columns.1, read_columns(columns));
+    let read = |(seq, columns): (i64, Columns)| {
+        // One whose id is none is nobody's: no query has it.
+        let id = columns.0.as_slice().try_into().map_or(0, u128::from_be_bytes);
+        (seq, (columns.1, id), read_columns(columns))
+    };
     Ok(rows.into_iter().map(read).collect())
 }
 

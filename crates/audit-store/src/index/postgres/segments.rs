@@ -1,6 +1,7 @@
 //! Where the segments of the index are kept.
 
 use super::RowKey;
+use crate::append::sqlite::read_id;
 use crate::error::{Result, StoreError};
 use crate::index::merging::Segments;
 use crate::schema::postgres::{index_blocks, index_segments};
@@ -38,7 +39,7 @@ impl Blocks for FoundBlocks<'_> {
 }
 
 /// A row of the list of segments: id, level, rows, the first row, the last row, and how many blocks.
-type SegmentRow = (i64, i64, i64, i64, i64, i64, i64, i64, i64);
+type SegmentRow = (i64, i64, i64, i64, Vec<u8>, i64, Vec<u8>, i64, i64);
 /// The same where there may be none.
 pub(crate) type OptionalSegmentRow = Option<SegmentRow>;
 
@@ -47,9 +48,9 @@ const SEGMENT_COLUMNS: (
     index_segments::level,
     index_segments::row_count,
     index_segments::first_occurred_at,
-    index_segments::first_entry,
+    index_segments::first_id,
     index_segments::last_occurred_at,
-    index_segments::last_entry,
+    index_segments::last_id,
     index_segments::leaves,
     index_segments::directories,
 ) = (
@@ -57,9 +58,9 @@ const SEGMENT_COLUMNS: (
     index_segments::level,
     index_segments::row_count,
     index_segments::first_occurred_at,
-    index_segments::first_entry,
+    index_segments::first_id,
     index_segments::last_occurred_at,
-    index_segments::last_entry,
+    index_segments::last_id,
     index_segments::leaves,
     index_segments::directories,
 );
@@ -71,15 +72,18 @@ fn small(number: i64) -> Result<u32> {
     })
 }
 
+fn id_of(bytes: Vec<u8>) -> Result<u128> {
+    Ok(u128::from_be_bytes(read_id(bytes)?.to_bytes()))
+}
+
 pub(crate) fn read(row: SegmentRow) -> Result<Segment<RowKey>> {
-    let (id, level, rows, first_occurred_at, first_entry, last_occurred_at, last_entry, leaves, directories) =
-        row;
+    let (id, level, rows, first_occurred_at, first_id, last_occurred_at, last_id, leaves, directories) = row;
     Ok(Segment {
         id: small(id)?,
         level: small(level)?,
         rows: small(rows)?,
-        first: (first_occurred_at, first_entry),
-        last: (last_occurred_at, last_entry),
+        first: (first_occurred_at, id_of(first_id)?),
+        last: (last_occurred_at, id_of(last_id)?),
         leaves: small(leaves)?,
         directories: small(directories)?,
     })
@@ -222,13 +226,14 @@ impl Segments for WrittenBlocks<'_> {
     }
 
     fn put(&mut self, segment: &Segment<RowKey>, is_complete: bool) -> Result<()> {
+        let [first_id, last_id] = [segment.first.1, segment.last.1].map(u128::to_be_bytes);
         let values = (
             index_segments::level.eq(i64::from(segment.level)),
             index_segments::row_count.eq(i64::from(segment.rows)),
             index_segments::first_occurred_at.eq(segment.first.0),
-            index_segments::first_entry.eq(segment.first.1),
+            index_segments::first_id.eq(first_id.as_slice()),
             index_segments::last_occurred_at.eq(segment.last.0),
-            index_segments::last_entry.eq(segment.last.1),
+            index_segments::last_id.eq(last_id.as_slice()),
             index_segments::leaves.eq(i64::from(segment.leaves)),
             index_segments::directories.eq(i64::from(segment.directories)),
             index_segments::is_complete.eq(is_complete),

@@ -3,7 +3,6 @@
 use super::RowKey;
 use crate::append::LedgerId;
 use crate::append::plan::NewRow;
-use crate::entry::entry;
 use crate::error::Result;
 use crate::index::filed::Filed;
 use crate::query::postgres::logged_each;
@@ -77,7 +76,7 @@ impl KeptTail {
             for row in run {
                 let key = (
                     row.record.occurred_at().as_micros(),
-                    entry(row.ledger_id, row.seq),
+                    u128::from_be_bytes(row.record.stamp().id.to_bytes()),
                 );
                 events.add(key, row.tokens.facets());
             }
@@ -165,7 +164,7 @@ fn make(connection: &mut PgConnection, ledger_id: LedgerId, seqs: Range<i64>) ->
     let mut events = Filed::default();
     let mut tokens = String::new();
     let mut end = seqs.start;
-    for (seq, occurred_at, event) in logged_each(connection, ledger_id, seqs.clone(), MADE_EVENTS_MAX)? {
+    for (seq, row, event) in logged_each(connection, ledger_id, seqs.clone(), MADE_EVENTS_MAX)? {
         end = seq + 1;
         tokens.clear();
         match event.and_then(|event| push_tokens(&mut tokens, ledger_id, &event)) {
@@ -173,7 +172,7 @@ fn make(connection: &mut PgConnection, ledger_id: LedgerId, seqs: Range<i64>) ->
             // Who stores events now is not to be kept from it, and whoever verifies the log is told.
             Err(error) => log::error!("an event that was to be indexed is damaged: {error}"),
         }
-        events.add((occurred_at, entry(ledger_id, seq)), &tokens);
+        events.add(row, &tokens);
     }
     let seqs = seqs.start..end;
     Ok((!seqs.is_empty()).then_some(Piece { seqs, events }))
