@@ -136,6 +136,26 @@ fn what_is_not_in_it_is_filed_before_a_node_answers() {
 }
 
 #[test]
+fn segments_that_were_lost_are_not_taken_for_those_that_have_their_numbers() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, _server, organization) = node();
+    let client = organization.project();
+    for number in 0..5 {
+        store(&client, number);
+        wait_until_filed(&database);
+    }
+    // Which has it read what there is.
+    assert_found(&client, 5);
+    // As a crash of the database loses what it has not synced of the index; it is filed again, by the same numbers.
+    database.execute("TRUNCATE index_segments, index_blocks, indexed");
+    wait_until_filed(&database);
+    assert_ne!(database.count("index_segments WHERE id = 1"), 0);
+    assert_found(&client, 5);
+}
+
+#[test]
 fn an_index_that_is_damaged_keeps_nobody_from_storing_and_is_made_anew_without_it() {
     if !DatabaseKind::Postgres.is_available() {
         return;

@@ -1,4 +1,5 @@
-//! Blocks that have been read, in memory. They never change, so nothing has to be thrown away but for want of room.
+//! Blocks that have been read, in memory. They never change, so nothing has to be thrown away but for want of room, or when
+//! their segment is gone.
 
 use crate::blocks::{BlockId, Blocks};
 use std::collections::HashMap;
@@ -35,6 +36,22 @@ impl BlockCache {
     /// `blocks`, with this before them.
     pub const fn before<B>(&self, blocks: B) -> Cached<'_, B> {
         Cached { cache: self, blocks }
+    }
+
+    /// Lets go of the blocks of a segment.
+    pub fn forget(&self, segment: u32) {
+        let mut generations = self.lock();
+        let Generations {
+            young,
+            young_bytes,
+            old,
+        } = &mut *generations;
+        young.retain(|block, bytes| {
+            let is_kept = block.segment != segment;
+            *young_bytes -= if is_kept { 0 } else { bytes.len() + ENTRY_BYTES };
+            is_kept
+        });
+        old.retain(|block, _| block.segment != segment);
     }
 
     /// The lock is never held while anything can panic, so a poisoned one is as good as new.

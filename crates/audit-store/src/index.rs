@@ -20,6 +20,8 @@ const CACHED_BYTES_MAX: usize = 10 << 20;
 pub(crate) struct IndexCache {
     /// What was read of the index.
     blocks: BlockCache,
+    /// The segments that those are of, on PostgreSQL.
+    segments: postgres::KnownSegments,
     /// What is to come into SQLite's.
     commits: sqlite::tail::KeptCommits,
     /// What is to come into PostgreSQL's.
@@ -32,6 +34,7 @@ impl IndexCache {
     pub(crate) fn new() -> Self {
         Self {
             blocks: BlockCache::new(CACHED_BYTES_MAX),
+            segments: postgres::KnownSegments::default(),
             commits: sqlite::tail::KeptCommits::default(),
             tail: postgres::tail::KeptTail::default(),
             waypoints: Waypoints::default(),

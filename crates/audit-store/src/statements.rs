@@ -198,12 +198,12 @@ statement! {
 
 statement! {
     Pg;
-    /// Finds the segments of the index on PostgreSQL, each with how many events of a ledger the index has, and how many the
-    /// ledger; both alone when there are no segments. All as they are at one moment.
+    /// Finds the segments of the index on PostgreSQL, each with its mark, how many events of a ledger the index has, and how
+    /// many the ledger; those two alone when there are no segments. All as they are at one moment.
     FindSegments {
         "SELECT coalesce((SELECT size FROM indexed WHERE ledger_id = " of_indexed: i64 => BigInt,
         "), 0), coalesce((SELECT size FROM ledgers WHERE id = " of_ledger: i64 => BigInt,
-    } "), 0), id, level, row_count, first_occurred_at, first_id, last_occurred_at, last_id, leaves, directories \
+    } "), 0), mark, id, level, row_count, first_occurred_at, first_id, last_occurred_at, last_id, leaves, directories \
          FROM (SELECT) AS always LEFT JOIN index_segments ON is_complete"
 }
 
@@ -211,6 +211,7 @@ impl Query for FindSegments {
     type SqlType = (
         BigInt,
         BigInt,
+        Nullable<BigInt>,
         Nullable<(
             BigInt,
             BigInt,

@@ -14,7 +14,9 @@ CREATE TABLE index_segments (
     last_id BYTEA NOT NULL,
     leaves BIGINT NOT NULL,
     directories BIGINT NOT NULL,
-    is_complete BOOLEAN NOT NULL
+    is_complete BOOLEAN NOT NULL,
+    -- Tells it from one that had the same number and was lost with the end of the write-ahead log.
+    mark BIGINT NOT NULL DEFAULT (random() * 9007199254740992)::bigint
 );
 
 -- What they consist of. A block is read whole, and does not get shorter by compression: it stays in the row if that fits a page.

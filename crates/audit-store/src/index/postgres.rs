@@ -13,10 +13,12 @@ use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
 use crate::index::IndexCache;
 use crate::statements::FindSegments;
-use audit_index::{Segment, Term};
+use audit_index::{BlockCache, Segment, Term};
 use diesel::prelude::*;
 use segments::{FoundBlocks, OptionalSegmentRow};
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// What an event is known by in the index: when it occurred, in microseconds, and its id, which is the order of queries.
 pub(crate) type RowKey = (i64, u128);
@@ -29,20 +31,48 @@ pub(crate) struct Snapshot {
     segments: Vec<Segment<RowKey>>,
 }
 
+/// The segments of the last snapshot, by number, each with its mark.
+#[derive(Debug, Default)]
+pub(crate) struct KnownSegments(Mutex<HashMap<u32, i64>>);
+
+impl KnownSegments {
+    /// Takes note of another snapshot, and lets go of the blocks of segments that it does not have: they were merged, or
+    /// lost in a crash of the database, and then another one will have the same number.
+    fn replace(&self, segments: HashMap<u32, i64>, blocks: &BlockCache) {
+        // The lock is never held while anything can panic, so a poisoned one is as good as new.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != segments {
+            for (id, _) in known.iter().filter(|(id, mark)| segments.get(id) != Some(mark)) {
+                blocks.forget(*id);
+            }
+            *known = segments;
+        }
+    }
+}
+
 impl Snapshot {
-    pub(crate) fn read(connection: &mut PgConnection, ledger_id: LedgerId) -> Result<Self> {
-        type Row = (i64, i64, OptionalSegmentRow);
+    pub(crate) fn read(
+        connection: &mut PgConnection,
+        ledger_id: LedgerId,
+        cache: &IndexCache,
+    ) -> Result<Self> {
+        type Row = (i64, i64, Option<i64>, OptionalSegmentRow);
         let find = FindSegments {
             of_indexed: ledger_id.0,
             of_ledger: ledger_id.0,
         };
         let rows: Vec<Row> = find.load(connection)?;
-        let tail = rows.first().map_or(0..0, |(indexed, size, _)| *indexed..*size);
-        let segments = rows.into_iter().filter_map(|(_, _, segment)| segment);
-        Ok(Self {
-            tail,
-            segments: segments.map(segments::read).collect::<Result<_>>()?,
-        })
+        let tail = rows.first().map_or(0..0, |(indexed, size, ..)| *indexed..*size);
+        let (mut segments, mut marks) = (Vec::with_capacity(rows.len()), HashMap::with_capacity(rows.len()));
+        for (_, _, mark, row) in rows {
+            if let (Some(mark), Some(row)) = (mark, row) {
+                let segment = segments::read(row)?;
+                marks.insert(segment.id, mark);
+                segments.push(segment);
+            }
+        }
+        cache.segments.replace(marks, &cache.blocks);
+        Ok(Self { tail, segments })
     }
 
     /// The newest rows within `range` that are in the index under all `terms`, descending, `wanted` at most.
@@ -63,7 +93,7 @@ impl Snapshot {
             let Err(StoreError::DamagedIndex(_)) = found else {
                 return found;
             };
-            let now = Self::read(connection, ledger_id)?;
+            let now = Self::read(connection, ledger_id, cache)?;
             if now.segments == self.segments {
                 return found;
             }

@@ -119,7 +119,7 @@ impl WalkIndexed {
             );
             range.end = range.end.min(place);
         }
-        let index = Snapshot::read(connection, ledger_id)?;
+        let index = Snapshot::read(connection, ledger_id, index_cache)?;
         let seqs = index.tail.clone();
         let tail = tail::rows(connection, &index_cache.tail, ledger_id, seqs, &terms, &range)?;
         Ok(Self {

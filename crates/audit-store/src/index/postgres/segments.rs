@@ -214,7 +214,8 @@ impl Segments for WrittenBlocks<'_> {
         rows.into_iter().map(read).collect()
     }
 
-    /// The highest number is always that of a segment that was filed or merged last, or that nobody has read.
+    /// The highest number is that of a segment that was filed or merged last, or that nobody has read. One that was lost has a
+    /// number that comes again; who has read it knows it by its mark.
     fn next_id(&mut self) -> Result<u32> {
         let last: Option<i64> = index_segments::table
             .select(max(index_segments::id))
