@@ -273,9 +273,10 @@ fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
              SET statement_timeout = {POSTGRES_WRITE_TIMEOUT_MS};
              SET idle_in_transaction_session_timeout = {POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS};"
         ),
-        // What a crash takes from the index is filed again, so nobody has to wait for the disk.
+        // What a crash takes from the index is filed again, so nobody has to wait for the disk. What is asked is planned each time,
+        // for tables that grow and shrink.
         Purpose::Index => format!(
-            "SET synchronous_commit = off; SET jit = off; SET default_transaction_isolation = 'read committed';
+            "SET synchronous_commit = off; SET plan_cache_mode = force_custom_plan; SET jit = off; SET default_transaction_isolation = 'read committed';
              SET statement_timeout = {POSTGRES_WRITE_TIMEOUT_MS};
              SET idle_in_transaction_session_timeout = {POSTGRES_IDLE_TRANSACTION_TIMEOUT_MS};
              SET tcp_keepalives_idle = {POSTGRES_KEEPALIVE_SECONDS}; SET tcp_keepalives_interval = 5;
