@@ -70,10 +70,11 @@ struct Session {
 }
 
 impl Session {
-    fn open(url: &DatabaseUrl) -> Result<Self> {
+    fn open(url: &DatabaseUrl, cache: &IndexCache) -> Result<Self> {
         let AnyConnection::Postgres(connection) = url.connect(Purpose::Index)? else {
             return Err(StoreError::Stopped);
         };
+        cache.tail.clear();
         Ok(Self {
             connection,
             is_writer: false,
@@ -246,7 +247,7 @@ impl Session {
 impl Indexer {
     /// `interval`: how long commits come together before they are filed.
     pub(crate) fn open(url: &DatabaseUrl, cache: Arc<IndexCache>, interval: Duration) -> Result<Self> {
-        let mut session = Session::open(url)?;
+        let mut session = Session::open(url, &cache)?;
         session.catch_up(&cache)?;
         Ok(Self {
             url: url.clone(),
@@ -279,7 +280,7 @@ impl Indexer {
         } = self;
         let session = match session {
             Some(session) => session,
-            none => none.insert(Session::open(url)?),
+            none => none.insert(Session::open(url, cache)?),
         };
         let attempt = catch_unwind(AssertUnwindSafe(|| session.file_all(cache, filing)));
         attempt.unwrap_or_else(|_| Err(StoreError::Unreachable("the indexer panicked".to_owned())))

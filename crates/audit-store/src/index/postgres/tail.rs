@@ -88,6 +88,12 @@ impl KeptTail {
         }
     }
 
+    /// Forgets everything: what was committed may have been lost with the server that connections broke with, where another one
+    /// takes its place.
+    pub(crate) fn clear(&self) {
+        *self.lock() = Kept::default();
+    }
+
     /// The ledgers of which there is something.
     pub(crate) fn ledgers(&self) -> Vec<i64> {
         let kept = self.lock();
