@@ -10,6 +10,8 @@ const BEHIND: &str =
     "ledgers LEFT JOIN indexed ON ledger_id = id WHERE ledgers.size > coalesce(indexed.size, 0)";
 /// Segments that were merged of merged ones.
 const TWICE_MERGED: &str = "index_segments WHERE level >= 2 AND is_complete";
+/// What an operator does with an index that is damaged.
+const REMOVE_INDEX: &str = "TRUNCATE index_segments, index_blocks, indexed";
 /// Sessions that write the index.
 const WRITERS: &str =
     "pg_locks WHERE locktype = 'advisory' AND classid = 1 AND objid = 'indexed'::regclass AND granted
@@ -129,7 +131,7 @@ fn what_is_not_in_it_is_filed_before_a_node_answers() {
         store(&organization.project(), number);
     }
     stop(server);
-    database.execute("TRUNCATE index_segments, index_blocks, indexed");
+    database.execute(REMOVE_INDEX);
     let server = Server::start(&database, &[]);
     assert_eq!(database.count(BEHIND), 0);
     assert_found(&organization.on(&server).project(), 10);
@@ -149,7 +151,7 @@ fn segments_that_were_lost_are_not_taken_for_those_that_have_their_numbers() {
     // Which has it read what there is.
     assert_found(&client, 5);
     // As a crash of the database loses what it has not synced of the index; it is filed again, by the same numbers.
-    database.execute("TRUNCATE index_segments, index_blocks, indexed");
+    database.execute(REMOVE_INDEX);
     wait_until_filed(&database);
     assert_ne!(database.count("index_segments WHERE id = 1"), 0);
     assert_found(&client, 5);
@@ -171,7 +173,7 @@ fn an_index_that_is_damaged_keeps_nobody_from_storing_and_is_made_anew_without_i
     let found = client.get("/events").query("actor_id", "actor-0").send();
     found.expect_error(500, "internal_error");
     stop(server);
-    database.execute("TRUNCATE index_segments, index_blocks, indexed");
+    database.execute(REMOVE_INDEX);
     let server = Server::start(&database, &[]);
     assert_found(&organization.on(&server).project(), 2);
 }

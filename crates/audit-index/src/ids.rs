@@ -114,16 +114,15 @@ impl<I: RowId> IdReader<I> {
         }
         // The last block whose first id is below, and then within that block.
         let (mut low, mut high) = (0, rows.div_ceil(block_ids::<I>()));
-        for step in 0_u32.. {
-            if high - low <= 1 {
-                break;
-            }
-            if B::ARE_FAR && step.is_multiple_of(STEPS_TOGETHER) {
+        let mut steps = 0_u32;
+        while high - low > 1 {
+            if B::ARE_FAR && steps.is_multiple_of(STEPS_TOGETHER) {
                 let mut blocks_ahead = Vec::new();
                 push_middles(low, high, STEPS_TOGETHER, &mut blocks_ahead);
                 let first_rows = blocks_ahead.iter().map(|block| block * block_ids::<I>());
                 self.expect(first_rows, blocks)?;
             }
+            steps += 1;
             let middle = low.midpoint(high);
             match self.id(middle * block_ids::<I>(), blocks)? < id {
                 true => low = middle,

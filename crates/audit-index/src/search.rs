@@ -46,8 +46,7 @@ pub fn newest<I: RowId, B: Blocks>(
                 }
                 opened_before += 1;
             }
-            let mut found = Found::open(segment, terms, range, blocks)?;
-            found.wanted = wanted;
+            let mut found = Found::open(segment, terms, range, wanted, blocks)?;
             if let Some(id) = found.next(blocks)? {
                 opened.push((id, found));
                 best = index_of_highest(&opened);
@@ -169,6 +168,7 @@ impl<I: RowId> Found<I> {
         segment: &Segment<I>,
         terms: &[Term],
         range: &Range<I>,
+        wanted: usize,
         blocks: &mut B,
     ) -> Result<Self, B::Error> {
         let mut ids = IdReader::new(*segment);
@@ -200,7 +200,7 @@ impl<I: RowId> Found<I> {
             ids,
             terms: matching,
             rows,
-            wanted: 0,
+            wanted,
             chunk: None,
             chunks_before: 0,
             found: Bits::new(segment.rows),

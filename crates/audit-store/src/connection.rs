@@ -250,7 +250,8 @@ fn use_write_ahead_log(connection: &mut SqliteConnection) -> diesel::QueryResult
     connection.batch_execute("PRAGMA journal_mode = WAL")
 }
 
-fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
+/// Opens a connection to the PostgreSQL database of this URL.
+pub(crate) fn connect_postgres(url: &str, purpose: Purpose) -> Result<PgConnection> {
     let unreachable =
         |error: &dyn fmt::Display| StoreError::Unreachable(error.to_string().trim_end().to_owned());
     let mut connection =

@@ -227,6 +227,10 @@ diesel::table! {
 
 diesel::allow_tables_to_appear_in_same_query!(organizations, projects, webhooks);
 
+diesel::table! {
+    index_blocks (id) { id -> BigInt, bytes -> Binary, }
+}
+
 /// The tables of events on SQLite.
 pub(crate) mod sqlite {
     use super::ledgers;
@@ -275,10 +279,6 @@ pub(crate) mod sqlite {
     }
 
     diesel::table! {
-        index_blocks (id) { id -> BigInt, bytes -> Binary, }
-    }
-
-    diesel::table! {
         indexed (id) { id -> BigInt, last_commit -> BigInt, last_segment -> BigInt, }
     }
 
@@ -318,10 +318,6 @@ pub(crate) mod postgres {
             directories -> BigInt,
             is_complete -> Bool,
         }
-    }
-
-    diesel::table! {
-        index_blocks (id) { id -> BigInt, bytes -> Binary, }
     }
 
     diesel::table! {

@@ -138,7 +138,7 @@ impl Store {
                 let filing = Arc::clone(&filing);
                 spawn("indexer".to_owned(), move || indexer.run(&filing))?
             }
-            DatabaseUrl::Postgres(_) => {
+            DatabaseUrl::Postgres(url) => {
                 let cache = Arc::clone(&index_cache);
                 let indexer = index::postgres::indexer::Indexer::open(url, cache, options.indexing_interval)?;
                 let filing = Arc::clone(&filing);

@@ -1,5 +1,8 @@
 //! Events with what they are filed under.
 
+use audit_index::Term;
+use std::ops::Range;
+
 /// Some events, each with its row in the index and what it is filed under.
 #[derive(Debug)]
 pub(crate) struct Filed<I> {
@@ -34,6 +37,18 @@ impl<I: Copy> Filed<I> {
     pub(crate) fn events(&self) -> impl Iterator<Item = (I, &str)> {
         let tokens = self.tokens.split_terminator('\n');
         self.rows.iter().copied().zip(tokens)
+    }
+
+    /// The rows within `range` whose events fulfil all conditions.
+    pub(crate) fn matching(&self, terms: &[Term], range: &Range<I>) -> impl Iterator<Item = I>
+    where
+        I: PartialOrd,
+    {
+        let is_wanted = |row: &I, tokens: &str| {
+            range.contains(row) && terms.iter().all(|term| term.is_fulfilled_by(tokens))
+        };
+        let events = self.events().filter(move |(row, tokens)| is_wanted(row, tokens));
+        events.map(|(row, _)| row)
     }
 
     /// What it takes in memory.

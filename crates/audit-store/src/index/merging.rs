@@ -3,6 +3,31 @@
 use crate::error::{Result, StoreError};
 use audit_index::{Merge, RowId, Segment, WriteBlocks, due};
 
+/// How much of merges is done for each event that is filed, and at least, in rows of tokens. An event has some sixty for
+/// each level; what is left is done while there is nothing to file.
+const MERGED_ROWS_PER_EVENT: usize = 300;
+pub(crate) const MERGED_ROWS_MIN: usize = 50_000;
+
+/// How much of merges is done when so many events were filed.
+pub(crate) fn rows_to_merge(events: usize) -> usize {
+    MERGED_ROWS_MIN.max(events * MERGED_ROWS_PER_EVENT)
+}
+
+/// A number of the list of segments.
+pub(crate) fn small(number: i64) -> Result<u32> {
+    u32::try_from(number).map_err(|_| StoreError::Damaged {
+        what: "list of segments",
+    })
+}
+
+/// The number of a segment, which is stored with the numbers of its blocks.
+pub(crate) fn segment_id(number: i64) -> Result<u32> {
+    let in_range = i32::try_from(number).ok().map(i32::unsigned_abs);
+    in_range.ok_or(StoreError::Damaged {
+        what: "number of the last segment",
+    })
+}
+
 /// The segments of an index, with their blocks.
 pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
     /// What its rows are known by.
@@ -20,8 +45,19 @@ pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
     /// Whether a segment that is being made is still on the list.
     fn is_being_made(&mut self, id: u32) -> Result<bool>;
 
+    /// The numbers of those that are being made.
+    fn unfinished(&mut self) -> Result<Vec<i64>>;
+
     /// Takes a segment off the list, with its blocks.
     fn remove(&mut self, id: u32) -> Result<()>;
+
+    /// Takes off what was being made. Another process that is at it finds out, and begins anew.
+    fn remove_unfinished(&mut self) -> Result<()> {
+        for id in self.unfinished()? {
+            self.remove(small(id)?)?;
+        }
+        Ok(())
+    }
 
     /// Files rows, ascending, as a segment of their own.
     fn file(&mut self, rows: &[(Self::Id, &str)]) -> Result<()>

@@ -13,15 +13,21 @@ use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
 use crate::index::IndexCache;
 use crate::statements::FindSegments;
+use audit_domain::{EventId, Timestamp};
 use audit_index::{BlockCache, Segment, Term};
 use diesel::prelude::*;
-use segments::{FoundBlocks, OptionalSegmentRow};
+use segments::{FoundBlocks, SegmentRow};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// What an event is known by in the index: when it occurred, in microseconds, and its id, which is the order of queries.
 pub(crate) type RowKey = (i64, u128);
+
+/// What the index knows an event by.
+pub(crate) fn row_key(occurred_at: Timestamp, id: EventId) -> RowKey {
+    (occurred_at.as_micros(), u128::from_be_bytes(id.to_bytes()))
+}
 
 /// The index as it is at one moment, for one ledger.
 #[derive(Debug)]
@@ -56,7 +62,7 @@ impl Snapshot {
         ledger_id: LedgerId,
         cache: &IndexCache,
     ) -> Result<Self> {
-        type Row = (i64, i64, Option<i64>, OptionalSegmentRow);
+        type Row = (i64, i64, Option<i64>, Option<SegmentRow>);
         let find = FindSegments {
             of_indexed: ledger_id.0,
             of_ledger: ledger_id.0,
@@ -66,7 +72,7 @@ impl Snapshot {
         let (mut segments, mut marks) = (Vec::with_capacity(rows.len()), HashMap::with_capacity(rows.len()));
         for (_, _, mark, row) in rows {
             if let (Some(mark), Some(row)) = (mark, row) {
-                let segment = segments::read(row)?;
+                let segment = row.read()?;
                 marks.insert(segment.id, mark);
                 segments.push(segment);
             }

@@ -5,8 +5,8 @@ use crate::append::LedgerId;
 use crate::append::sqlite::read_id;
 use crate::connection::AnyConnection;
 use crate::error::{Result, StoreError};
-use crate::index::postgres::{RowKey, Snapshot, tail};
-use crate::index::{IndexCache, newest_of};
+use crate::index::postgres::{RowKey, Snapshot, row_key, tail};
+use crate::index::{Ahead, IndexCache};
 use crate::rows::Rows;
 use crate::schema::postgres::events;
 use crate::statements::{FindEvents, FindNewest};
@@ -89,11 +89,8 @@ pub(crate) struct WalkIndexed {
     ledger_id: LedgerId,
     /// Never empty.
     terms: Vec<Term>,
-    /// Where the next candidates are.
-    range: Range<RowKey>,
+    ahead: Ahead<RowKey>,
     index: Snapshot,
-    /// Candidates that were not in the index when the walk began. They may have come into it since.
-    tail: Vec<RowKey>,
     index_cache: Arc<IndexCache>,
 }
 
@@ -113,11 +110,7 @@ impl WalkIndexed {
         let mut range = (start.map_or(i64::MIN, Timestamp::as_micros), u128::MIN)
             ..(end.map_or(i64::MAX, Timestamp::as_micros), u128::MAX);
         if let Some(after) = after {
-            let place = (
-                after.occurred_at.as_micros(),
-                u128::from_be_bytes(after.id.to_bytes()),
-            );
-            range.end = range.end.min(place);
+            range.end = range.end.min(row_key(after.occurred_at, after.id));
         }
         let index = Snapshot::read(connection, ledger_id, index_cache)?;
         let seqs = index.tail.clone();
@@ -125,9 +118,8 @@ impl WalkIndexed {
         Ok(Self {
             ledger_id,
             terms,
-            range,
+            ahead: Ahead { range, tail },
             index,
-            tail,
             index_cache: Arc::clone(index_cache),
         })
     }
@@ -136,29 +128,18 @@ impl WalkIndexed {
         let mut found = Vec::with_capacity(wanted);
         loop {
             let missing = wanted - found.len();
-            let rows = self.candidates(connection, missing)?;
+            let (ledger_id, terms, cache) = (self.ledger_id, &self.terms, &self.index_cache);
+            let newest = |range: &_| {
+                let index = &mut self.index;
+                index.newest(connection, ledger_id, terms, range, missing, cache)
+            };
+            let rows = self.ahead.take(missing, newest)?;
             let is_end = rows.len() < missing;
             found.extend(events_at(connection, self.ledger_id, &rows)?);
             if is_end || found.len() == wanted {
                 return Ok(found);
             }
         }
-    }
-
-    /// The next rows, newest first; fewer than `wanted` only at the end.
-    fn candidates(&mut self, connection: &mut PgConnection, wanted: usize) -> Result<Vec<RowKey>> {
-        let range = self.range.clone();
-        let (ledger_id, cache) = (self.ledger_id, &self.index_cache);
-        let indexed = self
-            .index
-            .newest(connection, ledger_id, &self.terms, &range, wanted, cache)?;
-        let tail = self.tail.iter().copied();
-        let rows = newest_of(indexed, tail.filter(|row| range.contains(row)), wanted);
-        self.range.end = match rows.last() {
-            Some(last) if rows.len() == wanted => *last,
-            _ => range.start,
-        };
-        Ok(rows)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::entry::{SEQ_END, entry, ledger_and_seq};
 use crate::error::{Result, StoreError};
 use crate::event_ids::entry_of;
 use crate::index::sqlite::{self as index, tail};
-use crate::index::{IndexCache, newest_of};
+use crate::index::{Ahead, IndexCache};
 use crate::ledgers::{ledger_size, total_size};
 use crate::rows::Rows;
 use crate::schema::sqlite::{event_times, events};
@@ -43,11 +43,7 @@ pub(crate) struct Scan {
     terms: Vec<Term>,
     /// Whether to walk through the rows themselves instead.
     walks_rows: bool,
-    start: i64,
-    /// Exclusive.
-    end: i64,
-    /// Candidates that were not in the index when the walk began. They may have come into it since.
-    tail: Vec<i64>,
+    ahead: Ahead<i64>,
     index_cache: Arc<IndexCache>,
 }
 
@@ -66,16 +62,19 @@ impl Scan {
         if terms.is_empty() {
             terms.push(Term::is(ledger_token(ledger_id.0)));
         }
+        // Events keep milliseconds: the first at or after `start` is in the millisecond that is not before it.
+        let start = start.map_or(i64::MIN, |start| {
+            first_position(-(-start.as_micros()).div_euclid(1_000))
+        });
+        let end = end.map_or(i64::MAX, |end| position_after(first_position(end.as_millis())));
         let mut scan = Self {
             ledger_id,
             terms,
             walks_rows,
-            // Events keep milliseconds: the first at or after `start` is in the millisecond that is not before it.
-            start: start.map_or(i64::MIN, |start| {
-                first_position(-(-start.as_micros()).div_euclid(1_000))
-            }),
-            end: end.map_or(i64::MAX, |end| position_after(first_position(end.as_millis()))),
-            tail: Vec::new(),
+            ahead: Ahead {
+                range: start..end,
+                tail: Vec::new(),
+            },
             index_cache: Arc::clone(rows.index_cache),
         };
         let AnyConnection::Sqlite(sqlite) = connection else {
@@ -86,12 +85,11 @@ impl Scan {
                 Some(entry) => position_of(sqlite, entry)?,
                 None => None,
             };
-            scan.end = scan
-                .end
-                .min(position.unwrap_or(first_position(after.occurred_at.as_millis())));
+            let place = position.unwrap_or(first_position(after.occurred_at.as_millis()));
+            scan.ahead.range.end = end.min(place);
         }
         // Before the index is asked: what leaves the tail in between is found twice, and not missed.
-        scan.tail = tail::positions(sqlite, &scan.terms, &(scan.start..scan.end), &scan.index_cache)?;
+        scan.ahead.tail = tail::positions(sqlite, &scan.terms, &scan.ahead.range, &scan.index_cache)?;
         Ok(scan)
     }
 
@@ -111,7 +109,9 @@ impl Scan {
         let mut found = Vec::with_capacity(wanted);
         loop {
             let missing = wanted - found.len();
-            let positions = self.candidates(connection, missing)?;
+            let (terms, cache) = (&self.terms, &self.index_cache);
+            let newest = |range: &_| index::newest(connection, terms, range, missing, cache);
+            let positions = self.ahead.take(missing, newest)?;
             let is_end = positions.len() < missing;
             for position in positions {
                 // The index may be newer than what this transaction sees of the events.
@@ -126,23 +126,6 @@ impl Scan {
         }
     }
 
-    /// The next positions, newest first; fewer than `wanted` only at the end.
-    fn candidates(&mut self, connection: &mut SqliteConnection, wanted: usize) -> Result<Vec<i64>> {
-        let in_range = self.start..self.end;
-        let indexed = index::newest(connection, &self.terms, &in_range, wanted, &self.index_cache)?;
-        let tail = self.tail.iter().copied();
-        let positions = newest_of(
-            indexed,
-            tail.filter(|position| in_range.contains(position)),
-            wanted,
-        );
-        self.end = match positions.last() {
-            Some(last) if positions.len() == wanted => *last,
-            _ => self.start,
-        };
-        Ok(positions)
-    }
-
     /// The next rows of the ledger among the next events of all ledgers. Where those are mostly others', the walk ends
     /// and the index takes over: the ledger's own may lie behind millions of them.
     fn walk_rows(&mut self, connection: &mut SqliteConnection, wanted: usize) -> Result<Vec<StoredEvent>> {
@@ -150,13 +133,14 @@ impl Scan {
         for _ in 0..WALKED_CHUNKS_MAX {
             let missing = wanted - found.len();
             let places = event_times::table
-                .filter(event_times::position.ge(self.start))
-                .filter(event_times::position.lt(self.end))
+                .filter(event_times::position.ge(self.ahead.range.start))
+                .filter(event_times::position.lt(self.ahead.range.end))
                 .order(event_times::position.desc())
                 .load_iter::<(i64, i64), DefaultLoadingMode>(connection)?
                 .take(missing);
             let places = places.collect::<Result<Vec<_>, _>>()?;
-            self.end = places.last().map_or(self.start, |(position, _)| *position);
+            let range = &mut self.ahead.range;
+            range.end = places.last().map_or(range.start, |(position, _)| *position);
             let is_end = places.len() < missing;
             for (_, entry) in places {
                 if ledger_and_seq(entry).0 == self.ledger_id {

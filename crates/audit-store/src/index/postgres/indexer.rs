@@ -1,13 +1,13 @@
 //! The thread that writes the index, on one of the nodes.
 
 use super::RowKey;
-use super::segments::{ReadAhead, WrittenBlocks, remove_unfinished};
+use super::segments::{ReadAhead, WrittenBlocks};
 use super::tail::{self, Piece};
 use crate::append::LedgerId;
-use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
+use crate::connection::{Purpose, connect_postgres};
 use crate::error::{Result, StoreError};
-use crate::index::IndexCache;
-use crate::index::merging::{Merging, Segments};
+use crate::index::merging::{MERGED_ROWS_MIN, Merging, Segments, rows_to_merge};
+use crate::index::{FILED_EVENTS_MAX, FILING_RETRY_INTERVAL, IndexCache};
 use crate::schema::postgres::indexed;
 use crate::signal::{Filing, Signal};
 use diesel::connection::SimpleConnection;
@@ -18,15 +18,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Events of one transaction, at most, and those of the piece that reaches it.
-const FILED_EVENTS_MAX: usize = 8_000;
-/// How much of merges is done for each event that is filed, and at least, in rows of tokens.
-const MERGED_ROWS_PER_EVENT: usize = 300;
-const MERGED_ROWS_MIN: usize = 50_000;
 /// How often to look for what other nodes have stored.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// How long to leave it after a failure.
-const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Names the locks, together with the table that they are about: of who writes the index, and of who brings it up to date
 /// before anybody asks it.
@@ -35,7 +28,7 @@ const START_LOCK: i32 = 2;
 
 /// Files what commits leave in the tail, if no other node does.
 pub(crate) struct Indexer {
-    url: DatabaseUrl,
+    url: String,
     cache: Arc<IndexCache>,
     interval: Duration,
     session: Option<Session>,
@@ -70,10 +63,8 @@ struct Session {
 }
 
 impl Session {
-    fn open(url: &DatabaseUrl, cache: &IndexCache) -> Result<Self> {
-        let AnyConnection::Postgres(connection) = url.connect(Purpose::Index)? else {
-            return Err(StoreError::Stopped);
-        };
+    fn open(url: &str, cache: &IndexCache) -> Result<Self> {
+        let connection = connect_postgres(url, Purpose::Index)?;
         cache.tail.clear();
         Ok(Self {
             connection,
@@ -91,7 +82,7 @@ impl Session {
             );
             let held: IsHeld = diesel::sql_query(sql).get_result(&mut self.connection)?;
             if held.is_held {
-                self.change(remove_unfinished)?;
+                self.change(|blocks| blocks.remove_unfinished())?;
                 self.is_writer = true;
             }
         }
@@ -116,7 +107,7 @@ impl Session {
             }
             filed += events;
             log::info!("making the index of events: {filed} so far");
-            while self.merge(events * MERGED_ROWS_PER_EVENT)? {}
+            while self.merge(rows_to_merge(events))? {}
         }
         Ok(self.connection.batch_execute(&lock("pg_advisory_unlock"))?)
     }
@@ -234,7 +225,7 @@ impl Session {
             }
             let events = self.file_some(&missing, cache)?;
             self.forget(cache)?;
-            self.merge(MERGED_ROWS_MIN.max(events * MERGED_ROWS_PER_EVENT))?;
+            self.merge(rows_to_merge(events))?;
             if events < FILED_EVENTS_MAX {
                 break;
             }
@@ -246,11 +237,11 @@ impl Session {
 
 impl Indexer {
     /// `interval`: how long commits come together before they are filed.
-    pub(crate) fn open(url: &DatabaseUrl, cache: Arc<IndexCache>, interval: Duration) -> Result<Self> {
+    pub(crate) fn open(url: &str, cache: Arc<IndexCache>, interval: Duration) -> Result<Self> {
         let mut session = Session::open(url, &cache)?;
         session.catch_up(&cache)?;
         Ok(Self {
-            url: url.clone(),
+            url: url.to_owned(),
             cache,
             interval,
             session: Some(session),
@@ -264,11 +255,11 @@ impl Indexer {
             if let Err(error) = self.attempt(filing) {
                 self.session = None;
                 log::warn!("what was stored last is not in the index yet: {error}");
-                filing.rest(RETRY_INTERVAL);
+                filing.rest(FILING_RETRY_INTERVAL);
             }
         }
         if let Some(mut session) = self.session.take().filter(|session| session.is_writer)
-            && let Err(error) = session.change(remove_unfinished)
+            && let Err(error) = session.change(|blocks| blocks.remove_unfinished())
         {
             log::warn!("the index was left unfinished: {error}");
         }

@@ -3,8 +3,9 @@
 use super::RowKey;
 use crate::append::sqlite::read_id;
 use crate::error::{Result, StoreError};
-use crate::index::merging::Segments;
-use crate::schema::postgres::{index_blocks, index_segments};
+use crate::index::merging::{Segments, segment_id, small};
+use crate::schema::index_blocks;
+use crate::schema::postgres::index_segments;
 use crate::statements::InsertBlocks;
 use audit_index::{BlockId, BlockKind, Blocks, NamedBlock, Segment, WriteBlocks};
 use diesel::dsl::max;
@@ -38,55 +39,34 @@ impl Blocks for FoundBlocks<'_> {
     }
 }
 
-/// A row of the list of segments: id, level, rows, the first row, the last row, and how many blocks.
-type SegmentRow = (i64, i64, i64, i64, Vec<u8>, i64, Vec<u8>, i64, i64);
-/// The same where there may be none.
-pub(crate) type OptionalSegmentRow = Option<SegmentRow>;
-
-const SEGMENT_COLUMNS: (
-    index_segments::id,
-    index_segments::level,
-    index_segments::row_count,
-    index_segments::first_occurred_at,
-    index_segments::first_id,
-    index_segments::last_occurred_at,
-    index_segments::last_id,
-    index_segments::leaves,
-    index_segments::directories,
-) = (
-    index_segments::id,
-    index_segments::level,
-    index_segments::row_count,
-    index_segments::first_occurred_at,
-    index_segments::first_id,
-    index_segments::last_occurred_at,
-    index_segments::last_id,
-    index_segments::leaves,
-    index_segments::directories,
-);
-
-/// A number of the list of segments.
-fn small(number: i64) -> Result<u32> {
-    u32::try_from(number).map_err(|_| StoreError::Damaged {
-        what: "list of segments",
-    })
+/// A row of the list of segments.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = index_segments)]
+pub(crate) struct SegmentRow {
+    id: i64,
+    level: i64,
+    row_count: i64,
+    first_occurred_at: i64,
+    first_id: Vec<u8>,
+    last_occurred_at: i64,
+    last_id: Vec<u8>,
+    leaves: i64,
+    directories: i64,
 }
 
-fn id_of(bytes: Vec<u8>) -> Result<u128> {
-    Ok(u128::from_be_bytes(read_id(bytes)?.to_bytes()))
-}
-
-pub(crate) fn read(row: SegmentRow) -> Result<Segment<RowKey>> {
-    let (id, level, rows, first_occurred_at, first_id, last_occurred_at, last_id, leaves, directories) = row;
-    Ok(Segment {
-        id: small(id)?,
-        level: small(level)?,
-        rows: small(rows)?,
-        first: (first_occurred_at, id_of(first_id)?),
-        last: (last_occurred_at, id_of(last_id)?),
-        leaves: small(leaves)?,
-        directories: small(directories)?,
-    })
+impl SegmentRow {
+    pub(crate) fn read(self) -> Result<Segment<RowKey>> {
+        let id_of = |bytes| Ok::<_, StoreError>(u128::from_be_bytes(read_id(bytes)?.to_bytes()));
+        Ok(Segment {
+            id: small(self.id)?,
+            level: small(self.level)?,
+            rows: small(self.row_count)?,
+            first: (self.first_occurred_at, id_of(self.first_id)?),
+            last: (self.last_occurred_at, id_of(self.last_id)?),
+            leaves: small(self.leaves)?,
+            directories: small(self.directories)?,
+        })
+    }
 }
 
 /// Blocks that are read together, since who merges reads those of a kind one after the other.
@@ -209,9 +189,9 @@ impl Segments for WrittenBlocks<'_> {
     fn complete(&mut self) -> Result<Vec<Segment<RowKey>>> {
         let rows: Vec<SegmentRow> = index_segments::table
             .filter(index_segments::is_complete.eq(true))
-            .select(SEGMENT_COLUMNS)
+            .select(SegmentRow::as_select())
             .load(self.connection)?;
-        rows.into_iter().map(read).collect()
+        rows.into_iter().map(SegmentRow::read).collect()
     }
 
     /// The highest number is that of a segment that was filed or merged last, or that nobody has read. One that was lost has a
@@ -220,10 +200,7 @@ impl Segments for WrittenBlocks<'_> {
         let last: Option<i64> = index_segments::table
             .select(max(index_segments::id))
             .get_result(self.connection)?;
-        let in_range = i32::try_from(last.unwrap_or(0) + 1).ok().map(i32::unsigned_abs);
-        in_range.ok_or(StoreError::Damaged {
-            what: "number of the last segment",
-        })
+        segment_id(last.unwrap_or(0) + 1)
     }
 
     fn put(&mut self, segment: &Segment<RowKey>, is_complete: bool) -> Result<()> {
@@ -255,6 +232,11 @@ impl Segments for WrittenBlocks<'_> {
         Ok(diesel::select(diesel::dsl::exists(row)).get_result(self.connection)?)
     }
 
+    fn unfinished(&mut self) -> Result<Vec<i64>> {
+        let unfinished = index_segments::table.filter(index_segments::is_complete.eq(false));
+        Ok(unfinished.select(index_segments::id).load(self.connection)?)
+    }
+
     fn remove(&mut self, id: u32) -> Result<()> {
         self.ahead.0.retain(|(segment, _), _| *segment != id);
         let keys = BlockId::keys_of(id);
@@ -267,16 +249,4 @@ impl Segments for WrittenBlocks<'_> {
         diesel::delete(index_segments::table.find(i64::from(id))).execute(self.connection)?;
         Ok(())
     }
-}
-
-/// Takes off what another node was making when it ended.
-pub(crate) fn remove_unfinished(blocks: &mut WrittenBlocks<'_>) -> Result<()> {
-    let unfinished: Vec<i64> = index_segments::table
-        .filter(index_segments::is_complete.eq(false))
-        .select(index_segments::id)
-        .load(blocks.connection)?;
-    for id in unfinished {
-        blocks.remove(small(id)?)?;
-    }
-    Ok(())
 }

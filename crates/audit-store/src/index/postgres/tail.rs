@@ -1,9 +1,10 @@
 //! Events that are stored and not in the index yet, as far as this process has in memory what they are filed under.
 
-use super::RowKey;
+use super::{RowKey, row_key};
 use crate::append::LedgerId;
 use crate::append::plan::NewRow;
 use crate::error::Result;
+use crate::index::KEPT_BYTES_MAX;
 use crate::index::filed::Filed;
 use crate::query::postgres::logged_each;
 use crate::tokens::push_facet_tokens;
@@ -14,8 +15,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is kept in memory, in bytes. The rest is made of its events when needed.
-const KEPT_BYTES_MAX: usize = 8 << 20;
 /// Events that are made of the stored ones at once.
 const MADE_EVENTS_MAX: i64 = 1_000;
 
@@ -74,10 +73,7 @@ impl KeptTail {
         for run in rows.chunk_by(follows) {
             let mut events = Filed::default();
             for row in run {
-                let key = (
-                    row.record.occurred_at().as_micros(),
-                    u128::from_be_bytes(row.record.stamp().id.to_bytes()),
-                );
+                let key = row_key(row.record.occurred_at(), row.record.stamp().id);
                 events.add(key, row.tokens.facets());
             }
             let piece = Piece {
@@ -156,10 +152,7 @@ pub(crate) fn rows(
 ) -> Result<Vec<RowKey>> {
     let mut found = Vec::new();
     for_each(connection, kept, ledger_id, tail, |piece| {
-        let events = piece.events.events().filter(|(row, tokens)| {
-            range.contains(row) && terms.iter().all(|term| term.is_fulfilled_by(tokens))
-        });
-        found.extend(events.map(|(row, _)| row));
+        found.extend(piece.events.matching(terms, range));
         true
     })?;
     Ok(found)

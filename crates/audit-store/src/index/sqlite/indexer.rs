@@ -1,11 +1,11 @@
 //! The thread that writes the index.
 
-use super::segments::{self, SegmentBlocks};
+use super::segments::SegmentBlocks;
 use super::{connect, tail};
 use crate::connection::{Purpose, connect_sqlite};
 use crate::error::{Result, StoreError};
-use crate::index::IndexCache;
-use crate::index::merging::{Merging, Segments};
+use crate::index::merging::{MERGED_ROWS_MIN, Merging, Segments, rows_to_merge};
+use crate::index::{FILED_EVENTS_MAX, FILING_RETRY_INTERVAL, IndexCache};
 use crate::signal::{Filing, Signal};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -13,15 +13,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Events of one transaction, at most, and those of the commit that reaches it.
-const FILED_EVENTS_MAX: usize = 8_000;
-/// How much of merges is done for each event that is filed, and at least, in rows of tokens. An event has some sixty for
-/// each level; what is left is done while there is nothing to file.
-const MERGED_ROWS_PER_EVENT: usize = 300;
-const MERGED_ROWS_MIN: usize = 50_000;
-/// How long to leave it after a failure.
-const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Files what commits leave in the tail.
 pub(crate) struct Indexer {
@@ -38,7 +29,7 @@ impl Indexer {
     pub(crate) fn open(database: &Path, cache: Arc<IndexCache>, interval: Duration) -> Result<Self> {
         let reader = connect_sqlite(database, Purpose::Read)?;
         let mut index = connect(database)?;
-        index.immediate_transaction(segments::remove_unfinished)?;
+        index.immediate_transaction(|index| SegmentBlocks(index).remove_unfinished())?;
         Ok(Self {
             path: database.to_owned(),
             index,
@@ -56,13 +47,15 @@ impl Indexer {
             if let Err(error) = self.attempt(|indexer| indexer.file_all(filing)) {
                 log::warn!("what was stored last is not in the index yet: {error}");
                 filing.ask();
-                filing.rest(RETRY_INTERVAL);
+                filing.rest(FILING_RETRY_INTERVAL);
             }
         }
         let finished = self.attempt(|indexer| {
             indexer.file_all(filing)?;
             indexer.merging.forget();
-            indexer.index.immediate_transaction(segments::remove_unfinished)?;
+            indexer
+                .index
+                .immediate_transaction(|index| SegmentBlocks(index).remove_unfinished())?;
             Ok(indexer.index.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
         });
         if let Err(error) = finished {
@@ -86,7 +79,7 @@ impl Indexer {
     fn file_all(&mut self, filing: &Signal<Filing>) -> Result<()> {
         loop {
             let events = self.file_some(filing)?;
-            self.merge(MERGED_ROWS_MIN.max(events * MERGED_ROWS_PER_EVENT))?;
+            self.merge(rows_to_merge(events))?;
             if events < FILED_EVENTS_MAX {
                 break;
             }

@@ -1,8 +1,9 @@
 //! Where the segments of the index are kept.
 
 use crate::error::{Result, StoreError};
-use crate::index::merging::Segments;
-use crate::schema::sqlite::{index_blocks, index_segments, indexed};
+use crate::index::merging::{Segments, segment_id, small};
+use crate::schema::index_blocks;
+use crate::schema::sqlite::{index_segments, indexed};
 use audit_index::{BlockId, Blocks, Segment, WriteBlocks};
 use diesel::prelude::*;
 use std::sync::Arc;
@@ -41,13 +42,6 @@ struct SegmentRow {
     directories: i64,
 }
 
-/// A number of the list of segments.
-fn small(number: i64) -> Result<u32> {
-    u32::try_from(number).map_err(|_| StoreError::Damaged {
-        what: "list of segments",
-    })
-}
-
 impl SegmentRow {
     fn read(self) -> Result<Segment> {
         Ok(Segment {
@@ -78,10 +72,7 @@ impl Segments for SegmentBlocks<'_> {
             .set(indexed::last_segment.eq(indexed::last_segment + 1))
             .returning(indexed::last_segment)
             .get_result(self.0)?;
-        let in_range = i32::try_from(id).ok().map(i32::unsigned_abs);
-        in_range.ok_or(StoreError::Damaged {
-            what: "number of the last segment",
-        })
+        segment_id(id)
     }
 
     fn put(&mut self, segment: &Segment, is_complete: bool) -> Result<()> {
@@ -107,6 +98,11 @@ impl Segments for SegmentBlocks<'_> {
         Ok(diesel::select(diesel::dsl::exists(row)).get_result(self.0)?)
     }
 
+    fn unfinished(&mut self) -> Result<Vec<i64>> {
+        let unfinished = index_segments::table.filter(index_segments::is_complete.eq(false));
+        Ok(unfinished.select(index_segments::id).load(self.0)?)
+    }
+
     fn remove(&mut self, id: u32) -> Result<()> {
         let keys = BlockId::keys_of(id);
         diesel::delete(
@@ -118,16 +114,4 @@ impl Segments for SegmentBlocks<'_> {
         diesel::delete(index_segments::table.find(i64::from(id))).execute(self.0)?;
         Ok(())
     }
-}
-
-/// Takes off what was being made. Another process that is at it finds out, and begins anew.
-pub(crate) fn remove_unfinished(index: &mut SqliteConnection) -> Result<()> {
-    let unfinished: Vec<i64> = index_segments::table
-        .filter(index_segments::is_complete.eq(false))
-        .select(index_segments::id)
-        .load(index)?;
-    for id in unfinished {
-        SegmentBlocks(index).remove(small(id)?)?;
-    }
-    Ok(())
 }

@@ -7,8 +7,8 @@ use super::tokens_of;
 use crate::append::{LedgerId, Tokens};
 use crate::entry::entry;
 use crate::error::{Result, StoreError};
-use crate::index::IndexCache;
 use crate::index::filed::Filed;
+use crate::index::{IndexCache, KEPT_BYTES_MAX};
 use crate::query::sqlite::position_of;
 use crate::schema::sqlite::{event_tail, indexed};
 use audit_index::Term;
@@ -18,9 +18,6 @@ use diesel::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What the commits that are kept in memory may take there, in bytes. Others are made of their events when needed.
-const KEPT_BYTES_MAX: usize = 8 << 20;
 
 /// The events of one commit, by position.
 pub(crate) type Commit = Filed<i64>;
@@ -237,10 +234,7 @@ pub(crate) fn positions(
 ) -> Result<Vec<i64>> {
     let mut found = Vec::new();
     for_each(connection, cache, usize::MAX, |_, commit| {
-        let events = commit.events().filter(|(position, tokens)| {
-            range.contains(position) && terms.iter().all(|term| term.is_fulfilled_by(tokens))
-        });
-        found.extend(events.map(|(position, _)| position));
+        found.extend(commit.matching(terms, range));
         true
     })?;
     Ok(found)
