@@ -6,8 +6,8 @@ use crate::serve::{listen, run};
 use crate::surroundings::open_to_administer;
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection};
-use audit_auth::{MasterKey, Principal};
-use audit_domain::{Environment, EventFilter, KeyId, PageLimit, Search};
+use audit_auth::Credential;
+use audit_domain::{Environment, EventFilter, PageLimit, Search};
 use comfy_table::{ContentArrangement, Table, presets::ASCII_MARKDOWN};
 use indicatif::ProgressBar;
 use serde_json::Value;
@@ -93,7 +93,7 @@ fn next_steps(new: &NewOrganization, address: &str) -> String {
     )
 }
 
-/// Asks as the organization's master.
+/// Asks with the project's key.
 struct Reader<'a> {
     service: &'a AuditLog,
     new: &'a NewOrganization,
@@ -105,17 +105,13 @@ impl Reader<'_> {
         filter: EventFilter,
         cursor: Option<String>,
     ) -> anyhow::Result<(Vec<Value>, Option<String>)> {
-        let (key_id, organization_id) = (KeyId::from_random([0; 16]), self.new.organization.id);
-        let principal = Principal::Master(MasterKey {
-            key_id,
-            organization_id,
-        });
+        let credential = Credential::Key(self.new.project_key.clone());
         let request = EventsRequest {
             filter,
             cursor,
             limit: PageLimit::new(PageLimit::EVENTS_MAX)?,
         };
-        let answer = self.service.events(&principal, Selection::default(), request)?;
+        let answer = self.service.events(&credential, Selection::default(), request)?;
         let events = answer
             .events
             .iter()

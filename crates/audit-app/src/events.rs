@@ -1,8 +1,9 @@
 //! Reading events.
 
 use crate::error::{AppError, Result};
+use crate::reading::Reader;
 use crate::service::{AuditLog, Scope, Selection};
-use audit_auth::Principal;
+use audit_auth::{Credential, Principal};
 use audit_domain::{EventFilter, EventId, PageLimit, Position, StoredEvent, ViewerTier, Violations};
 use audit_store::{EventPage, EventQuery, LoggedEvent, Rows};
 use serde_json::value::{RawValue, to_raw_value};
@@ -28,20 +29,24 @@ pub struct EventsAnswer {
 }
 
 impl AuditLog {
-    /// One page of the events that the principal may see.
+    /// One page of the events that whoever holds the credential may see.
     ///
     /// # Errors
-    /// When the cursor is not one of this query, or the principal does not reach the project.
+    /// Those of [`Self::authenticate`], and when the cursor is not one of this query or the credential does not reach the
+    /// project.
     pub fn events(
         &self,
-        principal: &Principal,
+        credential: &Credential,
         selection: Selection,
         request: EventsRequest,
     ) -> Result<EventsAnswer> {
         self.store.query(|rows| {
-            let scope = self.scope(rows, principal, selection)?;
-            let tier = visible_tier(&scope, principal)?;
-            let filter = as_stored(&scope, permitted(principal, request.filter));
+            let Reader {
+                principal,
+                scope,
+                tier,
+            } = self.reader(rows, credential, selection)?;
+            let filter = as_stored(&scope, permitted(&principal, request.filter));
             let cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
             let after = match &request.cursor {
                 Some(text) => Some(self.open_cursor(text, &cursor_scope)?),
@@ -73,19 +78,17 @@ impl AuditLog {
         })
     }
 
-    /// An event that the principal may see.
+    /// An event that the reader may see.
     pub(crate) fn visible_event(
         &self,
         rows: &mut Rows<'_>,
-        scope: &Scope,
-        principal: &Principal,
+        reader: &Reader,
         id: EventId,
     ) -> Result<LoggedEvent> {
         let logged = rows
-            .event(scope.ledger_id, id)?
+            .event(reader.scope.ledger_id, id)?
             .ok_or(AppError::NotFound("event"))?;
-        let tier = visible_tier(scope, principal)?;
-        if let (Principal::Viewer(viewer), Some(tier)) = (principal, tier) {
+        if let (Principal::Viewer(viewer), Some(tier)) = (&reader.principal, &reader.tier) {
             let facets = logged.event.facets()?;
             if facets.tenant_id != viewer.tenant_id || !tier.shows(&facets) {
                 return Err(AppError::NotFound("event"));

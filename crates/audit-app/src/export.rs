@@ -134,7 +134,7 @@ impl AuditLog {
         limit: PageLimit,
     ) -> Result<(EventPage, Option<ViewerTier>)> {
         self.store.query(|rows| {
-            let reader = self.reader(rows, asked)?;
+            let reader = self.reader(rows, &asked.credential, asked.selection)?;
             let filter = permitted(&reader.principal, asked.filter.clone());
             let query = EventQuery {
                 ledger_id: reader.scope.ledger_id,

@@ -4,7 +4,7 @@ mod roots;
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Scope, Selection};
-use audit_auth::Principal;
+use audit_auth::{Credential, Principal};
 use audit_domain::{ContentHash, EventId, Timestamp, Violations};
 use audit_ledger::{
     Checkpoint, ConsistencyProof, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
@@ -71,22 +71,23 @@ impl AuditLog {
     /// [`AppError::NotFound`] when there is no such event.
     pub fn event_proof(
         &self,
-        principal: &Principal,
+        credential: &Credential,
         selection: Selection,
         id: EventId,
     ) -> Result<EventProof> {
-        let (scope, logged, last) = self.store.query(|rows| {
-            let scope = self.scope(rows, principal, selection)?;
-            let logged = self.visible_event(rows, &scope, principal, id)?;
-            let last = rows.log_checkpoint(scope.ledger_id)?;
-            Ok::<_, AppError>((scope, logged, last))
+        let (ledger_id, logged, last) = self.store.query(|rows| {
+            let reader = self.reader(rows, credential, selection)?;
+            let logged = self.visible_event(rows, &reader, id)?;
+            let ledger_id = reader.scope.ledger_id;
+            let last = rows.log_checkpoint(ledger_id)?;
+            Ok::<_, AppError>((ledger_id, logged, last))
         })?;
         let LoggedEvent { seq, event } = logged;
-        let (checkpoint, size) = self.checkpoint_after(last, scope.ledger_id, seq)?;
+        let (checkpoint, size) = self.checkpoint_after(last, ledger_id, seq)?;
         let subtrees = InclusionProof::subtrees(seq, size).map_err(AppError::internal)?;
         let tiles = self
             .store
-            .query(|rows| self.committed_tiles(rows, scope.ledger_id, subtrees, size))?;
+            .query(|rows| self.committed_tiles(rows, ledger_id, subtrees, size))?;
         let inclusion = InclusionProof::prove(seq, size, |subtree| tiles.hash(subtree));
         Ok(EventProof {
             seq,

@@ -1,5 +1,5 @@
-//! Who reads over a longer time: the feed and the exports look at the credential again for every page, so that what is
-//! revoked ends them.
+//! Who reads: whoever asks for events has the credential looked up together with them. The feed and the exports look at it
+//! again for every page, so that what is revoked ends them.
 
 use crate::error::Result;
 use crate::events::visible_tier;
@@ -37,10 +37,16 @@ pub struct ReadingStatistics {
 }
 
 impl AuditLog {
-    pub(crate) fn reader(&self, rows: &mut Rows<'_>, asked: &Asked) -> Result<Reader> {
+    /// Whom a page is for. Holds for this moment, as [`Self::authenticate`].
+    pub(crate) fn reader(
+        &self,
+        rows: &mut Rows<'_>,
+        credential: &Credential,
+        selection: Selection,
+    ) -> Result<Reader> {
         let snapshot = self.directory.current(rows)?;
-        let principal = self.identify(rows, &snapshot, &asked.credential)?;
-        let scope = self.scope_at(rows, snapshot, &principal, asked.selection)?;
+        let principal = self.identify(rows, &snapshot, credential)?;
+        let scope = self.scope_at(rows, snapshot, &principal, selection)?;
         let tier = visible_tier(&scope, &principal)?;
         Ok(Reader {
             principal,

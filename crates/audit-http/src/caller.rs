@@ -106,13 +106,12 @@ impl<P: Policy> Caller<P> {
     }
 
     /// Whether the policy takes the credential.
-    async fn check(state: &HttpState, credential: Credential) -> Result<Self, ApiError> {
-        let service = Arc::clone(&state.service);
-        let presented = credential.clone();
-        let principal = blocking(move || service.authenticate(&presented)).await?;
+    async fn check(service: Arc<AuditLog>, credential: Credential) -> Result<Self, ApiError> {
+        let (asked, presented) = (Arc::clone(&service), credential.clone());
+        let principal = blocking(move || asked.authenticate(&presented)).await?;
         let proof = P::admit(principal).ok_or_else(|| AppError::Forbidden(P::REFUSAL.to_owned()))?;
         Ok(Self {
-            service: Arc::clone(&state.service),
+            service,
             proof,
             credential,
             policy: PhantomData,
@@ -141,6 +140,11 @@ fn credential_of(request: &HttpRequest) -> Result<Credential, ApiError> {
     Credential::from_authorization_header(text).map_err(|error| AppError::from(error).into())
 }
 
+fn service_of(request: &HttpRequest) -> Result<Arc<AuditLog>, ApiError> {
+    let state = request.app_data::<web::Data<HttpState>>();
+    Ok(Arc::clone(&state.ok_or(ApiError::NoRoute)?.service))
+}
+
 impl<P: Policy> Describe for Caller<P> {
     fn describe(facts: &mut Facts) {
         let kinds = CredentialKind::admitted_by::<P>();
@@ -156,11 +160,13 @@ impl<P: Policy> Describe for Caller<P> {
 /// A caller of an endpoint whose credential is looked up by the service itself, together with what else it does.
 pub(crate) struct Bearer<P: Policy> {
     credential: Result<Credential, ApiError>,
+    service: Result<Arc<AuditLog>, ApiError>,
     policy: PhantomData<P>,
 }
 
 /// A credential of a known form that has not been looked up.
 pub(crate) struct Presented<P: Policy> {
+    pub(crate) service: Arc<AuditLog>,
     pub(crate) credential: Credential,
     policy: PhantomData<P>,
 }
@@ -170,22 +176,32 @@ impl<P: Policy> Bearer<P> {
     pub(crate) fn present(self) -> Result<Presented<P>, ApiError> {
         Ok(Presented {
             credential: self.credential?,
+            service: self.service?,
             policy: self.policy,
         })
     }
 }
 
 impl<P: Policy> Presented<P> {
-    /// `error`, if the policy takes the credential: whoever may not call learns that, and nothing else. Where there is no
-    /// room for the request there is none to look its credential up either.
-    pub(crate) async fn refuse(self, state: &HttpState, error: ApiError) -> ApiError {
-        if matches!(error, ApiError::Overloaded) {
-            return error;
+    /// What came with the credential, if it could be read. Whoever may not call learns that, and not what is wrong with it.
+    /// Where there is no room for the request there is none to look its credential up either.
+    pub(crate) async fn with<T>(&self, input: Result<T, ApiError>) -> Result<T, ApiError> {
+        if let Err(error) = &input
+            && !matches!(error, ApiError::Overloaded)
+        {
+            Caller::<P>::check(Arc::clone(&self.service), self.credential.clone()).await?;
         }
-        match Caller::<P>::check(state, self.credential).await {
-            Ok(_) => error,
-            Err(refusal) => refusal,
-        }
+        input
+    }
+}
+
+impl Presented<Readers> {
+    /// Runs `work`, which may block and looks the credential up. Whoever has one may read.
+    pub(crate) async fn run<T: Send + 'static>(
+        self,
+        work: impl FnOnce(&AuditLog, &Credential) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        blocking(move || work(&self.service, &self.credential)).await
     }
 }
 
@@ -196,6 +212,7 @@ impl<P: Policy> FromRequest for Bearer<P> {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         ready(Ok(Self {
             credential: credential_of(request),
+            service: service_of(request),
             policy: PhantomData,
         }))
     }
@@ -212,12 +229,7 @@ impl<P: Policy> FromRequest for Caller<P> {
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let credential = credential_of(request);
-        let state = request.app_data::<web::Data<HttpState>>().cloned();
-        Box::pin(async move {
-            let credential = credential?;
-            let state = state.ok_or(ApiError::NoRoute)?;
-            Self::check(&state, credential).await
-        })
+        let (credential, service) = (credential_of(request), service_of(request));
+        Box::pin(async move { Self::check(service?, credential?).await })
     }
 }

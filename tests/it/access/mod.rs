@@ -186,6 +186,7 @@ on_both_databases! {
     each_route_admits_the_credentials_of_the_table_and_no_others,
     a_refused_request_changes_nothing,
     a_credential_is_judged_before_the_body,
+    a_credential_is_judged_before_the_parameters,
     what_is_no_known_credential_is_unauthorized,
     a_mistyped_key_is_invalid,
 }
@@ -279,6 +280,31 @@ fn a_credential_is_judged_before_the_body(database: DatabaseKind) {
         .raw_json("{")
         .send()
         .expect_error(403, "forbidden");
+}
+
+fn a_credential_is_judged_before_the_parameters(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let key = organization.create_key("live");
+    let id = key_id(&organization, &key);
+    let client = organization.with_credential(&key);
+    let paths = [
+        "/events",
+        "/events/feed",
+        "/events/export",
+        "/events/nonsense/proof",
+    ];
+    let ask = |path: &str| client.get(path).query("nonsense", "1").send();
+    for path in paths {
+        ask(path).expect_error(400, "validation_error");
+    }
+    organization
+        .master()
+        .delete(&format!("/keys/{id}"))
+        .send()
+        .expect_status(200);
+    for path in paths {
+        ask(path).expect_error(401, "key_revoked");
+    }
 }
 
 fn what_is_no_known_credential_is_unauthorized(database: DatabaseKind) {

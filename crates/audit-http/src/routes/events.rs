@@ -242,12 +242,8 @@ pub(super) async fn ingest(
     let input = parameters
         .read()
         .and_then(|selection| Ok((selection, body.bytes()?)));
-    let (selection, bytes) = match input {
-        Ok(input) => input,
-        // Whoever may not send events learns that, and not what is wrong with them.
-        Err(error) => return Err(presented.refuse(&state, error).await),
-    };
-    let ingested = state
+    let (selection, bytes) = presented.with(input).await?;
+    let ingested = presented
         .service
         .ingest(&presented.credential, selection, &bytes)
         .await?;
@@ -257,12 +253,13 @@ pub(super) async fn ingest(
 
 /// One page of events.
 pub(super) async fn list(
-    caller: Caller<Readers>,
+    bearer: Bearer<Readers>,
     parameters: Parameters<EventsQuery>,
 ) -> Result<Reply<EventsBody>, ApiError> {
-    let (selection, query) = parameters.read()?;
-    let answer = caller
-        .run(move |service, principal| service.events(&principal, selection, query))
+    let presented = bearer.present()?;
+    let (selection, query) = presented.with(parameters.read()).await?;
+    let answer = presented
+        .run(move |service, credential| service.events(credential, selection, query))
         .await?;
     Ok(Reply::ok(EventsBody {
         has_more: answer.cursor.is_some(),

@@ -1,7 +1,7 @@
 //! `/api/v1/events/feed`.
 
 use super::events::{FilterQuery, PageQuery};
-use crate::caller::{Caller, Readers};
+use crate::caller::{Bearer, Readers};
 use crate::error::ApiError;
 use crate::event_schema::VisibleEvent;
 use crate::event_stream::{EVENT_STREAM, EventStream};
@@ -107,17 +107,17 @@ impl Describe for FeedAnswer {
 
 /// The events behind a cursor in the order in which they were committed, as one answer or as a stream.
 pub(super) async fn follow(
-    caller: Caller<Readers>,
+    bearer: Bearer<Readers>,
     parameters: Parameters<FeedQuery>,
     request: HttpRequest,
 ) -> Result<FeedAnswer, ApiError> {
-    let (selection, (mut asked, wait)) = parameters.read()?;
+    let presented = bearer.present()?;
+    let (selection, (mut asked, wait)) = presented.with(parameters.read()).await?;
     let is_stream = wants_stream(&request);
     if let Some(id) = last_event_id(&request).filter(|_| is_stream) {
         asked.after = Some(id);
     }
-    let (service, _, credential) = caller.into_parts();
-    let mut follower = service.follow(credential, selection, asked);
+    let mut follower = presented.service.follow(presented.credential, selection, asked);
     if is_stream {
         let first = follower.next(Duration::ZERO).await?;
         return Ok(FeedAnswer::Stream(event_stream(follower, first)));

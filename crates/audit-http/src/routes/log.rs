@@ -2,7 +2,7 @@
 //!
 //! Checkpoints, tiles and the key are served in the formats of C2SP, as plain text and bytes, for tools that know those.
 
-use crate::caller::{Caller, Keys, Readers};
+use crate::caller::{Bearer, Caller, Keys, Readers};
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters, ProjectParameters};
 use crate::parameters::WholeNumber;
@@ -121,14 +121,18 @@ pub(super) async fn key(
 
 /// That an event is in the log.
 pub(super) async fn proof(
-    caller: Caller<Readers>,
+    bearer: Bearer<Readers>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<ProofBody>, ApiError> {
-    let selection = parameters.read()?;
-    let id: EventId = id.parse().map_err(|_| AppError::NotFound("event"))?;
-    let proof = caller
-        .run(move |service, principal| service.event_proof(&principal, selection, id))
+    let presented = bearer.present()?;
+    let input = parameters.read().and_then(|selection| {
+        let id = id.parse::<EventId>();
+        Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
+    });
+    let (selection, id) = presented.with(input).await?;
+    let proof = presented
+        .run(move |service, credential| service.event_proof(credential, selection, id))
         .await?;
     Ok(Reply::ok(proof.into()))
 }
