@@ -362,6 +362,7 @@ fn query(runs: &[&Run<'_>], results: &mut Vec<QueryResult>) -> anyhow::Result<()
         services,
         requests: plan.query_requests,
         extra_requests: plan.query_extra_requests,
+        decisive_requests: plan.query_decisive_requests,
         rounds: QUERY_ROUNDS,
         round_ms_max: plan.query_round_ms_max,
         extra_ms_max: plan.query_extra_ms_max * runs.len() as u64,

@@ -90,7 +90,10 @@ pub(crate) struct QueriesOrder {
     pub(crate) requests: u32,
     /// In addition, of each query whose p99 is not settled by these at some service. All of them count.
     pub(crate) extra_requests: u32,
-    /// Since the beginning; then there are no more rounds of those.
+    /// In addition to both, of each query whose p99 differs much between services. All of them count, and nothing that
+    /// comes out ends them early.
+    pub(crate) decisive_requests: u32,
+    /// Since the beginning; then there are no more rounds of extra requests. As long again for the decisive ones.
     pub(crate) extra_ms_max: u64,
     /// The queries take turns so many times, so that a disturbance of the machine hits many queries a little.
     pub(crate) rounds: u32,

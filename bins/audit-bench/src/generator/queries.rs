@@ -27,24 +27,57 @@ pub(crate) fn run(order: &QueriesOrder) -> anyhow::Result<Vec<Vec<Option<QueryRe
     let services = order.services.iter().map(Asked::find);
     let mut services = services.collect::<anyhow::Result<Vec<_>>>()?;
     let queries = order.services.first().map_or(0, |service| service.queries.len());
+    let extra_max = Duration::from_millis(order.extra_ms_max);
+
+    ask_in_rounds(&mut services, 0..queries, order.requests, order, None)?;
+    let unsettled: Vec<usize> = (0..queries)
+        .filter(|query| has_long_tail(&services, *query))
+        .collect();
+    let end = Some(began + extra_max);
+    ask_in_rounds(&mut services, unsettled, order.extra_requests, order, end)?;
+    let different: Vec<usize> = (0..queries).filter(|query| differs(&services, *query)).collect();
+    let end = Some(Instant::now() + extra_max);
+    ask_in_rounds(&mut services, different, order.decisive_requests, order, end)?;
+    Ok(services.into_iter().map(Asked::report).collect())
+}
+
+/// Asks each of these queries so many times, a few times in each round; no more rounds after `end`.
+fn ask_in_rounds(
+    services: &mut [Asked],
+    queries: impl IntoIterator<Item = usize> + Clone,
+    requests: u32,
+    order: &QueriesOrder,
+    end: Option<Instant>,
+) -> anyhow::Result<()> {
     let time_max = Duration::from_millis(order.round_ms_max);
     let round_requests = order.requests.div_ceil(order.rounds).max(1);
-    for _ in 0..order.rounds {
-        for query in 0..queries {
-            ask(&mut services, query, round_requests, time_max)?;
-        }
-    }
-    let is_unsettled = |query: &usize| services.iter().any(|service| service.has_long_tail(*query));
-    let unsettled: Vec<usize> = (0..queries).filter(is_unsettled).collect();
-    for _ in 0..order.extra_requests / round_requests {
-        if began.elapsed() > Duration::from_millis(order.extra_ms_max) {
+    for _ in 0..requests.div_ceil(round_requests) {
+        if end.is_some_and(|end| Instant::now() > end) {
             break;
         }
-        for query in &unsettled {
-            ask(&mut services, *query, round_requests, time_max)?;
+        for query in queries.clone() {
+            ask(services, query, round_requests, time_max)?;
         }
     }
-    Ok(services.into_iter().map(Asked::report).collect())
+    Ok(())
+}
+
+/// Whether p99 of the query is not settled at some service.
+fn has_long_tail(services: &[Asked], query: usize) -> bool {
+    let measured = services.iter().filter_map(|service| service.measured(query));
+    measured
+        .map(|measured| &measured.latencies)
+        .any(Latencies::has_long_tail)
+}
+
+/// Whether p99 of the query is more than twice as high at one service as at another.
+fn differs(services: &[Asked], query: usize) -> bool {
+    let measured = services.iter().filter_map(|service| service.measured(query));
+    let p99s: Vec<u32> = measured
+        .map(|measured| measured.latencies.clone().summary().p99_us)
+        .collect();
+    let (least, most) = (p99s.iter().min(), p99s.iter().max());
+    least.zip(most).is_some_and(|(least, most)| *most > 2 * *least)
 }
 
 /// Asks all services the same, request by request, so that whatever disturbs one disturbs the other as well.
@@ -73,9 +106,8 @@ impl Asked {
         Ok(Self { reader, queries })
     }
 
-    fn has_long_tail(&self, query: usize) -> bool {
-        let measured = self.queries[query].as_ref();
-        measured.is_some_and(|measured| measured.latencies.has_long_tail())
+    fn measured(&self, query: usize) -> Option<&Measured> {
+        self.queries[query].as_ref()
     }
 
     fn report(self) -> Vec<Option<QueryReport>> {
