@@ -24,6 +24,7 @@ use anyhow::Context;
 use arguments::{Arguments, Command, Options};
 use clap::Parser;
 use plan::Plan;
+use results::Results;
 use service::database::DatabaseKind;
 use service::process::Folder;
 use service::{Cluster, Database, server_binary};
@@ -61,6 +62,8 @@ fn benchmark(options: &Options) -> anyhow::Result<()> {
     if let Some(out) = &out {
         std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     }
+    // What is written for one database changes the working folder.
+    let commit = commit();
     print::progress("building audit-server")?;
     let binary = server_binary(options.server.as_deref())?;
     let kinds = [DatabaseKind::Sqlite, DatabaseKind::Postgres];
@@ -85,7 +88,8 @@ fn benchmark(options: &Options) -> anyhow::Result<()> {
                 Database::postgres(&cluster)?
             }
         };
-        measure(&binary, &database, &folder, &plan, out.as_deref())?;
+        let results = run::run(&binary, &database, folder.path(), &plan, commit.clone())?;
+        report(&results, out.as_deref())?;
     }
     Ok(())
 }
@@ -97,16 +101,9 @@ fn find_cluster(options: &Options, folder: &Path) -> anyhow::Result<Cluster> {
     }
 }
 
-/// Measures, prints, and writes the files.
-fn measure(
-    binary: &Path,
-    database: &Database,
-    folder: &Folder,
-    plan: &Plan,
-    out: Option<&Path>,
-) -> anyhow::Result<()> {
-    let results = run::run(binary, database, folder.path(), plan, commit())?;
-    print::print(&print::tables(&results))?;
+/// Prints, and writes the files.
+fn report(results: &Results, out: Option<&Path>) -> anyhow::Result<()> {
+    print::print(&print::tables(results))?;
     if let Some(last) = results.server_log.last() {
         let lines = results.server_log.len();
         print::progress(&format!(
@@ -114,7 +111,7 @@ fn measure(
         ))?;
     }
     if let Some(out) = out {
-        output::write(&results, out)?;
+        output::write(results, out)?;
         print::progress(&format!("written to {}", out.display()))?;
     }
     Ok(())
