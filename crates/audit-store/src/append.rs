@@ -191,6 +191,8 @@ impl AppendRequest {
 pub(crate) struct Known {
     /// On SQLite. Without them every key is looked for.
     pub(crate) keys: Option<sqlite::SeenKeys>,
+    /// On PostgreSQL.
+    pub(crate) lookups: postgres::KeyLookups,
     pub(crate) actions: KnownActions,
     pub(crate) begun: Arc<BegunTiles>,
 }
@@ -226,7 +228,11 @@ pub(crate) fn append(
         AnyConnection::Sqlite(sqlite) => {
             sqlite::find_keys(sqlite, &requests, &before.heads, known.keys.as_mut(), index_cache)?
         }
-        AnyConnection::Postgres(postgres) => postgres::find_keys(postgres, &requests)?,
+        AnyConnection::Postgres(postgres) => {
+            let keys = postgres::find_keys(postgres, &requests)?;
+            known.lookups.found(keys.len());
+            keys
+        }
     };
     before.remembered = watch::read_remembered(connection, &requests)?;
     let mut plan = plan::plan(requests, before);

@@ -103,7 +103,7 @@ statement! {
 statement! {
     Pg;
     /// Stores events on PostgreSQL, and the heads of their ledgers, all of them in one statement, if everything is as it is
-    /// expected: the configuration, the sizes of the ledgers, and that none of the keys in `new_keys` is there. Otherwise
+    /// expected: the configuration, the sizes of the ledgers, and that none of `absent_keys` is there. Otherwise
     /// nothing is stored.
     ///
     /// Who changes the configuration or a head at the same time is waited for, and what he has left is looked at. Each key is
@@ -127,7 +127,7 @@ statement! {
              WHERE ledgers.id = head.ledger_id AND ledgers.size = head.size_before AND held.version = "
         configuration_version: i64 => BigInt,
         " AND (\
-                 SELECT count(*) FROM unnest(" new_keys: Vec<&'a [u8]> => Array<Binary>,
+                 SELECT count(*) FROM unnest(" absent_keys: Vec<&'a [u8]> => Array<Binary>,
         ") AS wanted (hash) CROSS JOIN LATERAL (\
                      SELECT FROM events WHERE ledger_id = ledgers.id AND idempotency_hash = wanted.hash LIMIT 1\
                  ) AS found\
@@ -254,11 +254,15 @@ impl Query for FindNewest<'_> {
 
 statement! {
     Pg;
-    /// Finds events of a ledger on PostgreSQL: id, time, content hash, whether redacted, and body.
+    /// Finds events of a ledger on PostgreSQL, each looked up by itself as in [`FindKeys`]: id, time, content hash, whether
+    /// redacted, and body.
     FindEvents<'a> {
-        "SELECT id, occurred_at, content_hash, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
-        " AND id = ANY (" ids: Vec<&'a [u8]> => Array<Binary>,
-    } ")"
+        "SELECT found.* FROM unnest(" ids: Vec<&'a [u8]> => Array<Binary>,
+        ") AS wanted (id) CROSS JOIN LATERAL (\
+             SELECT id, occurred_at, content_hash, redacted, body FROM events \
+             WHERE ledger_id = " ledger_id: i64 => BigInt,
+    } " AND id = wanted.id LIMIT 1\
+         ) AS found"
 }
 
 impl Query for FindEvents<'_> {

@@ -12,6 +12,33 @@ use diesel::PgConnection;
 use diesel::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
+/// Commits that look their keys up after one of them was stored already.
+const LOOKED_UP_COMMITS: u32 = 1_000;
+
+/// Whether a commit that is planned without asking looks its keys up before it is stored. The index of keys refuses a key that
+/// is there already, so nothing has to be looked up as long as that hardly ever happens; what was written until then was
+/// written for nothing.
+#[derive(Debug, Default)]
+pub(crate) struct KeyLookups {
+    commits_left: u32,
+}
+
+impl KeyLookups {
+    /// Takes note of how many keys of a commit were stored already.
+    pub(crate) fn found(&mut self, keys: usize) {
+        if keys > 0 {
+            self.commits_left = LOOKED_UP_COMMITS;
+        }
+    }
+
+    /// Whether the next commit looks its keys up.
+    fn next(&mut self) -> bool {
+        let is_next = self.commits_left > 0;
+        self.commits_left = self.commits_left.saturating_sub(1);
+        is_next
+    }
+}
+
 /// Finds the idempotency keys of `requests` that are stored already. The heads of the ledgers are locked, so no other
 /// node stores one in the meantime.
 pub(crate) fn find_keys(
@@ -93,24 +120,30 @@ fn write_as_expected(
     heads: &[NewHead],
     known: &mut Known,
 ) -> Result<()> {
+    let AnyConnection::Postgres(postgres) = connection else {
+        return Err(StoreError::Stale);
+    };
     let new_keys = plan.rows.iter().filter_map(|row| row.idempotency.as_ref());
-    let new_keys = new_keys.map(|key| key.hash.as_slice()).collect();
-    match connection {
-        AnyConnection::Postgres(postgres) => write(postgres, plan, heads, new_keys, &mut known.actions),
-        AnyConnection::Sqlite(_) => Err(StoreError::Stale),
+    let looked_up = match known.lookups.next() {
+        true => new_keys.map(|key| key.hash.as_slice()).collect(),
+        false => Vec::new(),
+    };
+    match write(postgres, plan, heads, looked_up, &mut known.actions) {
+        Err(StoreError::Duplicate) => Err(StoreError::Stale),
+        written => written,
     }
 }
 
 /// Writes the rows of a plan, and the heads of their ledgers.
 ///
 /// # Errors
-/// [`StoreError::Stale`] when the ledgers or the configuration are not as the plan has them, or one of `new_keys` is stored
-/// already: then nothing was written.
+/// [`StoreError::Stale`] when the ledgers or the configuration are not as the plan has them, or one of `absent_keys` is stored
+/// already; [`StoreError::Duplicate`] when another key is. Then nothing was written.
 pub(crate) fn write(
     connection: &mut PgConnection,
     plan: &Plan,
     heads: &[NewHead],
-    new_keys: Vec<&[u8]>,
+    absent_keys: Vec<&[u8]>,
     actions: &mut KnownActions,
 ) -> Result<()> {
     let rows = &plan.rows;
@@ -135,7 +168,7 @@ pub(crate) fn write(
         days: heads.iter().map(|head| head.day).collect(),
         day_events: heads.iter().map(|head| head.day_events).collect(),
         configuration_version: plan.after.configuration_version,
-        new_keys,
+        absent_keys,
         ledger_ids: rows.iter().map(|row| row.ledger_id.0).collect(),
         seqs: rows.iter().map(|row| row.seq).collect(),
         ids: ids.iter().map(<[u8; 16]>::as_slice).collect(),
@@ -157,4 +190,19 @@ pub(crate) fn write(
     actions.write_new(plan, |ledger_id, action| {
         ledgers::insert_action_postgres(connection, ledger_id, action)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_looked_up_for_a_while_after_one_was_stored_already() {
+        let mut lookups = KeyLookups::default();
+        lookups.found(0);
+        assert!(!lookups.next());
+        lookups.found(1);
+        assert!((0..LOOKED_UP_COMMITS).all(|_| lookups.next()));
+        assert!(!lookups.next());
+    }
 }
