@@ -1,4 +1,4 @@
-//! The migrations are compiled in; without this, cargo does not notice when one is added.
+//! Rebuilds the crate when a migration is added. Cargo does not track the files that `embed_migrations!` reads.
 
 fn main() {
     println!("cargo:rerun-if-changed=../../migrations");

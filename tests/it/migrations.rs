@@ -1,12 +1,13 @@
-//! The migrations of the two databases come in pairs and make the same tables.
+//! The migrations of the two databases come in pairs, result in the same tables, and can be reverted.
 
-use audit_tests::{Database, DatabaseKind, Server};
+use audit_tests::{Database, DatabaseKind, Server, on_both_databases};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-/// Events lie in SQLite in the order of the log, with a narrow B-tree beside them for the order of queries, a list of those
-/// whose ids are out of order, one of the keys of each commit, and one of what is not in the index yet, which is a file of
-/// its own; in PostgreSQL they are one table with B-trees, and the index is in tables beside it. `docs/architecture.md` says
-/// what each costs.
+/// Tables that differ by design. SQLite stores events in log order, with narrow tables beside them (query order, unordered
+/// ids, idempotency keys, commits that are not yet indexed), and the index in a file of its own. PostgreSQL stores events in
+/// one table with B-trees, and the index in tables. `docs/architecture.md` says what each costs.
 const STORED_DIFFERENTLY: [&str; 8] = [
     "events",
     "event_times",
@@ -46,15 +47,44 @@ fn both_databases_have_the_same_tables_and_columns() {
 
 #[test]
 fn migrations_come_in_pairs_of_the_same_name() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations");
-    let names = |kind: &str| {
-        let entries = std::fs::read_dir(format!("{root}/{kind}")).expect("list the migrations");
-        let mut names: Vec<_> = entries
-            .map(|entry| entry.expect("list the migrations").file_name())
-            .collect();
-        names.sort();
-        names
+    assert!(!names(DatabaseKind::Sqlite).is_empty());
+    assert_eq!(names(DatabaseKind::Sqlite), names(DatabaseKind::Postgres));
+}
+
+on_both_databases! {
+    reverting_all_migrations_leaves_no_table,
+}
+
+fn reverting_all_migrations_leaves_no_table(kind: DatabaseKind) {
+    let database = Database::create(kind);
+    drop(Server::start(&database, &[]));
+    for name in names(kind).iter().rev() {
+        let down = directory(kind).join(name).join("down.sql");
+        database.execute(&std::fs::read_to_string(down).expect("read a migration"));
+    }
+    // diesel's record of the applied migrations.
+    assert_eq!(
+        database.tables().into_keys().collect::<Vec<_>>(),
+        ["__diesel_schema_migrations"]
+    );
+}
+
+fn directory(kind: DatabaseKind) -> PathBuf {
+    let name = match kind {
+        DatabaseKind::Sqlite => "sqlite",
+        DatabaseKind::Postgres => "postgres",
     };
-    assert!(!names("sqlite").is_empty());
-    assert_eq!(names("sqlite"), names("postgres"));
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../migrations")
+        .join(name)
+}
+
+/// The names of the migrations, sorted.
+fn names(kind: DatabaseKind) -> Vec<OsString> {
+    let entries = std::fs::read_dir(directory(kind)).expect("list the migrations");
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.expect("list the migrations").file_name())
+        .collect();
+    names.sort();
+    names
 }

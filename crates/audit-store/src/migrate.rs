@@ -1,4 +1,4 @@
-//! Bringing the schema to the version this program knows.
+//! Applies pending migrations, and refuses a database of a later release.
 
 use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
-/// Names the lock under which nodes that start at once migrate one after another.
+/// Key of the advisory lock that lets one node migrate at a time.
 const POSTGRES_LOCK: i64 = 0x6175_6469_745f_6d69;
 
-/// Runs what migrations are missing.
+/// Applies the migrations that the database does not have yet.
 pub(crate) fn migrate(url: &DatabaseUrl) -> Result<()> {
     let mut connection = url.connect(Purpose::Prepare)?;
     match &mut connection {
         AnyConnection::Sqlite(sqlite) => {
-            // An exclusive transaction is the guard; diesel's own transactions become savepoints within it.
+            // The exclusive transaction is the lock. diesel's transactions become savepoints within it.
             diesel::SqliteConnection::exclusive_transaction(sqlite, |sqlite| {
                 run(sqlite, SQLITE).map_err(|error| TransactionError::Store(Box::new(error)))
             })

@@ -5,7 +5,6 @@ mod careful;
 mod evidence;
 mod keys;
 mod nodes;
-mod older;
 mod proofs;
 mod tampering;
 mod third_parties;

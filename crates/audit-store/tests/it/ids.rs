@@ -3,12 +3,8 @@
 use crate::{NOW, append, create_project, open, prepare};
 use audit_domain::{EventId, Timestamp};
 use audit_store::{Appended, Destination, NewEvent, Store};
-use diesel::connection::SimpleConnection;
-use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary};
 use proptest::prelude::*;
 use serde_json::json;
-use std::path::Path;
 
 /// Events that are stored together.
 #[derive(Clone, Debug)]
@@ -79,27 +75,6 @@ pub(crate) fn seq_of(store: &Store, to: &Destination, id: EventId) -> Option<u64
     logged.expect("the log is searched").map(|logged| logged.seq)
 }
 
-#[derive(QueryableByName, Debug, PartialEq)]
-struct Listed {
-    #[diesel(sql_type = BigInt)]
-    entry: i64,
-    #[diesel(sql_type = Binary)]
-    id: Vec<u8>,
-    #[diesel(sql_type = Binary)]
-    after_id: Vec<u8>,
-}
-
-fn connect(folder: &Path) -> SqliteConnection {
-    let path = folder.join("audit.db");
-    SqliteConnection::establish(path.to_str().expect("a path in UTF-8")).expect("the database opens")
-}
-
-fn listed(folder: &Path) -> Vec<Listed> {
-    diesel::sql_query("SELECT entry, id, after_id FROM unordered_events ORDER BY entry")
-        .load(&mut connect(folder))
-        .expect("the list is read")
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -132,35 +107,6 @@ proptest! {
             prop_assert_eq!(seq_of(&store, &to, id), None);
         }
     }
-}
-
-#[test]
-fn an_older_database_gets_the_list_that_it_would_have() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
-    let (one, two) = (create_project(&store, 1), create_project(&store, 2));
-    let one = crate::destination(&store, one.project_id);
-    let steps = [
-        Step::Sent(3, 5),
-        Step::Claimed(4, 1_000),
-        Step::Sent(2, 5),
-        Step::Claimed(1, 6),
-    ];
-    for to in [&one, &two] {
-        take(&store, to, &steps);
-    }
-    drop(store);
-    let expected = listed(folder.path());
-    assert_eq!(expected.len(), 10, "{expected:?}");
-    connect(folder.path())
-        .batch_execute(concat!(
-            "BEGIN;",
-            include_str!("../../../../migrations/sqlite/2026-11-21-000011_unordered_events/down.sql"),
-            include_str!("../../../../migrations/sqlite/2026-11-21-000011_unordered_events/up.sql"),
-            "COMMIT;"
-        ))
-        .unwrap();
-    assert_eq!(listed(folder.path()), expected);
 }
 
 #[test]

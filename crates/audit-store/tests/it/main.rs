@@ -5,7 +5,6 @@ mod deliveries;
 mod finding;
 mod ids;
 mod tail;
-mod upgrading;
 
 use audit_domain::{
     Clock, Environment, Event, EventFilter, EventId, OrganizationId, PageLimit, Plan, ProjectId, Record,

@@ -1,3 +1,0 @@
-DROP TABLE events;
-DROP TABLE ledger_actions;
-DROP TABLE ledgers;

@@ -1,4 +1,0 @@
-DROP TABLE delivery_attempts;
-DROP TABLE webhook_deliveries;
-DROP TABLE webhook_secrets;
-DROP TABLE webhooks;

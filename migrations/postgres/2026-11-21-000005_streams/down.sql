@@ -1,3 +1,0 @@
-DROP TABLE stream_clients;
-DROP TABLE stream_events;
-DROP TABLE streams;

@@ -1,3 +1,0 @@
-DROP TABLE log_checkpoints;
-DROP TABLE log_tiles;
-ALTER TABLE ledgers DROP COLUMN frontier;

@@ -1,2 +1,0 @@
--- Nothing was made.
-SELECT 1;

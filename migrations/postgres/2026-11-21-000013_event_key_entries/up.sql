@@ -1,2 +1,0 @@
--- Only SQLite has this table.
-SELECT 1;

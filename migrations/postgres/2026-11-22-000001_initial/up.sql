@@ -1,0 +1,396 @@
+-- The schema, on PostgreSQL. The tables of events and of the index differ from SQLite's; all others have the same columns.
+--
+-- Conventions: ids are hyphenated UUIDs as text, or 16 bytes where the rows are many. Times are microseconds since the Unix
+-- epoch (UTC), days are days since 1970-01-01 (UTC), lists are JSON as text. Keys of event data begin with the ledger.
+
+-- ---- Configuration and secrets of the service ----
+
+-- One row. A transaction that changes keys, plans, rules, tiers or webhooks increases the version. A node caches the
+-- configuration with its version, and each transaction that relies on the cache compares the version first.
+CREATE TABLE configuration (
+    id BIGINT NOT NULL PRIMARY KEY,
+    version BIGINT NOT NULL
+);
+INSERT INTO configuration (id, version) VALUES (1, 1);
+
+-- Secrets that the service generates for itself, by name, such as the key of the cursors.
+CREATE TABLE secrets (
+    name TEXT NOT NULL PRIMARY KEY,
+    secret BYTEA NOT NULL,
+    created_at BIGINT NOT NULL
+);
+
+-- ---- Organizations, projects and API keys ----
+
+CREATE TABLE organizations (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+
+CREATE TABLE projects (
+    id TEXT NOT NULL PRIMARY KEY,
+    organization_id TEXT NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+-- Lists the projects of an organization.
+CREATE INDEX projects_by_organization ON projects (organization_id);
+
+-- Master keys (`project_id` is NULL) and project keys. The unique index on the hash authenticates a request.
+CREATE TABLE api_keys (
+    id TEXT NOT NULL PRIMARY KEY,
+    organization_id TEXT NOT NULL REFERENCES organizations (id),
+    project_id TEXT REFERENCES projects (id),
+    -- NULL for a master key.
+    environment TEXT,
+    name TEXT NOT NULL,
+    -- The leading characters of the key, for display.
+    prefix TEXT NOT NULL,
+    -- SHA-256 of the key. The key itself is not stored.
+    key_hash BYTEA NOT NULL UNIQUE,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT,
+    revoked_at BIGINT
+);
+-- Lists the keys of an organization, and of a project within it.
+CREATE INDEX api_keys_by_organization ON api_keys (organization_id);
+
+-- ---- Viewers ----
+
+-- HMAC secrets that sign viewer tokens, by the `kid` of the token. A retired secret verifies until its last token expires.
+CREATE TABLE viewer_secrets (
+    kid TEXT NOT NULL PRIMARY KEY,
+    secret BYTEA NOT NULL,
+    created_at BIGINT NOT NULL,
+    retired_at BIGINT
+);
+
+-- Tiers of a project: the events and fields that a viewer token of the tier can read. The primary key lists them.
+CREATE TABLE viewer_tiers (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    name TEXT NOT NULL,
+    -- NULL: all categories.
+    categories TEXT,
+    -- NULL: all actions.
+    actions TEXT,
+    hidden_fields TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (project_id, name)
+);
+
+-- ---- Redaction ----
+
+-- Custom rules, and the changed settings of built-in rules (kind `builtin`, id `builtin_…`). The primary key lists the rules
+-- of a project.
+CREATE TABLE redaction_rules (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    -- Only with kind `pattern`.
+    pattern TEXT,
+    -- Only with kind `field_redact`.
+    fields TEXT,
+    behavior TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (project_id, id)
+);
+
+-- ---- Ledgers ----
+
+-- One ledger per project and environment, with its head: what an append needs to know about the events before it. `seq`
+-- counts the events of a ledger from 0, without a gap, in commit order. An append locks the row of the head.
+CREATE TABLE ledgers (
+    id BIGINT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    environment TEXT NOT NULL,
+    -- Number of events, and the `seq` of the next one.
+    size BIGINT NOT NULL,
+    -- Stamp of the newest event. `received_at` never decreases; ids of ingested events strictly increase.
+    last_event_id BYTEA,
+    last_received_at BIGINT,
+    -- Right edge of the Merkle tree, from which the tree grows. NULL until the first event.
+    frontier BYTEA,
+    -- Events ingested on one day, for the daily limit of a live ledger. Here, because an append writes this row anyway.
+    day BIGINT NOT NULL DEFAULT 0,
+    day_events BIGINT NOT NULL DEFAULT 0,
+    -- Finds the ledgers of a project.
+    UNIQUE (project_id, environment)
+);
+
+-- The distinct actions of a ledger. A prefix or wildcard filter that ends within a segment of the action is expanded to
+-- actions here. The primary key serves that range, in byte order (`COLLATE "C"`).
+CREATE TABLE ledger_actions (
+    ledger_id BIGINT NOT NULL REFERENCES ledgers (id),
+    action TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (ledger_id, action)
+);
+
+-- ---- Events (PostgreSQL only) ----
+
+-- The events. The primary key serves the feed and the verifiable log, which read in commit order.
+CREATE TABLE events (
+    ledger_id BIGINT NOT NULL,
+    seq BIGINT NOT NULL,
+    id BYTEA NOT NULL,
+    occurred_at BIGINT NOT NULL,
+    content_hash BYTEA NOT NULL,
+    -- NULL without an idempotency key.
+    idempotency_hash BYTEA,
+    -- Digest of the event as sent. NULL without an idempotency key.
+    sent_digest BYTEA,
+    redacted BOOLEAN NOT NULL,
+    -- The canonical JSON that `content_hash` covers.
+    body TEXT NOT NULL,
+    PRIMARY KEY (ledger_id, seq)
+);
+-- Query order. Serves pages without a filter, and reads an event that the index found.
+CREATE UNIQUE INDEX events_by_time ON events (ledger_id, occurred_at, id);
+-- Finds an event by its id, and refuses an id that is already stored.
+CREATE UNIQUE INDEX events_by_id ON events (ledger_id, id);
+-- Finds the event of an idempotency key, and refuses a key that is already stored.
+CREATE UNIQUE INDEX events_by_idempotency_key ON events (ledger_id, idempotency_hash) WHERE idempotency_hash IS NOT NULL;
+
+-- ---- Inverted index of filter values and search words (PostgreSQL only) ----
+
+-- Immutable segments (crates/audit-index) over rows (`occurred_at`, id). One node at a time writes them, after the commits
+-- of events; a merge replaces several by one.
+CREATE TABLE index_segments (
+    id BIGINT NOT NULL PRIMARY KEY,
+    level BIGINT NOT NULL,
+    row_count BIGINT NOT NULL,
+    first_occurred_at BIGINT NOT NULL,
+    first_id BYTEA NOT NULL,
+    last_occurred_at BIGINT NOT NULL,
+    last_id BYTEA NOT NULL,
+    -- Number of leaf and of directory blocks.
+    leaves BIGINT NOT NULL,
+    directories BIGINT NOT NULL,
+    -- False while a merge is building the segment. Queries ignore it until then.
+    is_complete BOOLEAN NOT NULL,
+    -- Random. A crash can lose the commit of a segment, and another one can get its id; cached blocks are keyed by both.
+    mark BIGINT NOT NULL DEFAULT (random() * 9007199254740992)::bigint
+);
+
+-- The blocks of the segments. The id encodes segment, kind and number. A block is read whole and does not compress, so it is
+-- stored uncompressed, and in the row where that fits a page.
+CREATE TABLE index_blocks (
+    id BIGINT NOT NULL PRIMARY KEY,
+    bytes BYTEA NOT NULL
+) WITH (toast_tuple_target = 8160);
+ALTER TABLE index_blocks ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+-- Number of indexed events per ledger, from `seq` 0; updated with the segment that adds them. Queries scan the events
+-- after it besides.
+CREATE TABLE indexed (
+    ledger_id BIGINT NOT NULL PRIMARY KEY,
+    size BIGINT NOT NULL
+);
+
+-- ---- The verifiable log ----
+
+-- Full tiles of 256 hashes (C2SP tlog-tiles) of the Merkle tree over the content hashes of a ledger; leaf n is the event
+-- with `seq` n. Level 0 holds leaf hashes. Partial tiles are computed on request.
+CREATE TABLE log_tiles (
+    ledger_id BIGINT NOT NULL,
+    level BIGINT NOT NULL,
+    tile_index BIGINT NOT NULL,
+    hashes BYTEA NOT NULL,
+    PRIMARY KEY (ledger_id, level, tile_index)
+);
+
+-- The latest signed checkpoint of a ledger. The next one must be consistent with it.
+CREATE TABLE log_checkpoints (
+    ledger_id BIGINT NOT NULL PRIMARY KEY,
+    size BIGINT NOT NULL,
+    note TEXT NOT NULL,
+    signed_at BIGINT NOT NULL
+);
+
+-- ---- Alerts ----
+
+-- Custom rules, and built-in rules with changed settings (their ids are not UUIDs). The primary key lists the rules of a
+-- project.
+CREATE TABLE alert_rules (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    action_pattern TEXT NOT NULL,
+    threshold BIGINT NOT NULL,
+    window_seconds BIGINT NOT NULL,
+    group_by TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    cooldown_seconds BIGINT NOT NULL,
+    -- Incremented by an edit; counts in `alert_groups` of another revision start again.
+    revision BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (project_id, id)
+);
+
+-- Counting state of a rule for one group (an actor or a tenant). Written in the transaction that stores the events, under
+-- the lock of the ledger's head. Expired rows are deleted in key order; an index on `expires_at` would cost one more random
+-- page per counted event.
+CREATE TABLE alert_groups (
+    ledger_id BIGINT NOT NULL,
+    -- Hash of rule, tenant and actor.
+    group_hash BYTEA NOT NULL,
+    state BYTEA NOT NULL,
+    -- From then on the row has no effect.
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (ledger_id, group_hash)
+);
+
+-- Fired alerts. Ids begin with the time of firing in ms, so that the primary key lists the alerts of a ledger by time.
+CREATE TABLE alerts (
+    ledger_id BIGINT NOT NULL,
+    id BYTEA NOT NULL,
+    rule_id TEXT NOT NULL,
+    rule_name TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    status TEXT NOT NULL,
+    group_key TEXT NOT NULL,
+    event_count BIGINT NOT NULL,
+    -- Event ids, 16 bytes each.
+    sample_event_ids BYTEA NOT NULL,
+    fired_at BIGINT NOT NULL,
+    acknowledged_at BIGINT,
+    resolved_at BIGINT,
+    PRIMARY KEY (ledger_id, id)
+);
+-- Each lists the alerts of a ledger by time, filtered by one column.
+CREATE INDEX alerts_by_rule ON alerts (ledger_id, rule_id, id);
+CREATE INDEX alerts_by_severity ON alerts (ledger_id, severity, id);
+CREATE INDEX alerts_by_status ON alerts (ledger_id, status, id);
+
+-- ---- Webhooks ----
+
+CREATE TABLE webhooks (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    url TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    -- A deleted webhook is hidden at once. Its deliveries are deleted in batches, then the row.
+    deleted_at BIGINT
+);
+-- Lists the webhooks of a project.
+CREATE INDEX webhooks_by_project ON webhooks (project_id);
+-- Finds the deleted webhook to remove next.
+CREATE INDEX webhooks_deleted ON webhooks (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- Secrets that sign deliveries: the latest, and rotated ones until they expire. Encrypted where an encryption key is
+-- configured. The primary key lists the secrets of a webhook.
+CREATE TABLE webhook_secrets (
+    webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    number BIGINT NOT NULL,
+    secret BYTEA NOT NULL,
+    -- NULL for the latest.
+    expires_at BIGINT,
+    PRIMARY KEY (webhook_id, number)
+);
+-- Finds expired secrets to delete.
+CREATE INDEX webhook_secrets_by_expiry ON webhook_secrets (expires_at) WHERE expires_at IS NOT NULL;
+
+-- One message to one webhook. Until it is finished it has a stage:
+--   `ready`    an attempt may begin now; `due_at` is the order.
+--   `waiting`  `due_at` is when it becomes ready: the time of the next retry, or the end of the lease of the attempt in
+--              flight, so that the delivery of a crashed node is retried.
+--   `held`     the webhook is disabled, or the plan does not include webhooks.
+CREATE TABLE webhook_deliveries (
+    id BYTEA NOT NULL PRIMARY KEY,
+    webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    -- `alert.fired`, with the alert, or `webhook.test`.
+    kind TEXT NOT NULL,
+    ledger_id BIGINT,
+    alert_id BYTEA,
+    status TEXT NOT NULL,
+    attempts BIGINT NOT NULL,
+    -- Attempts by the retry schedule. The others were requested.
+    scheduled_attempts BIGINT NOT NULL,
+    -- Whether a failed attempt is retried by the schedule.
+    is_retried BOOLEAN NOT NULL,
+    -- NULL once finished.
+    stage TEXT,
+    due_at BIGINT,
+    -- Next attempt by the schedule, while a requested attempt precedes it.
+    scheduled_at BIGINT,
+    -- Whether an attempt was requested during the one in flight.
+    retry_asked BOOLEAN NOT NULL,
+    -- Identifies the attempt in flight: only its node records the outcome.
+    lease BYTEA,
+    created_at BIGINT NOT NULL,
+    finished_at BIGINT
+);
+-- Finds the webhooks with ready deliveries, one step each, and leases the first deliveries of a webhook.
+CREATE INDEX webhook_deliveries_ready ON webhook_deliveries (webhook_id, due_at) WHERE stage = 'ready';
+-- Finds the waiting deliveries that are due, and the time at which the next one is.
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (due_at) WHERE stage = 'waiting';
+-- Finds the held deliveries of a webhook that is enabled again.
+CREATE INDEX webhook_deliveries_held ON webhook_deliveries (webhook_id) WHERE stage = 'held';
+-- Lists the deliveries of a webhook by time, and deletes those of a deleted webhook.
+CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, id);
+-- The same list, filtered by status.
+CREATE INDEX webhook_deliveries_by_status ON webhook_deliveries (webhook_id, status, id);
+-- Finds finished deliveries past their retention to delete.
+CREATE INDEX webhook_deliveries_by_finish ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL;
+
+-- The attempts of a delivery, from 1. The primary key lists them.
+CREATE TABLE delivery_attempts (
+    delivery_id BYTEA NOT NULL REFERENCES webhook_deliveries (id) ON DELETE CASCADE,
+    number BIGINT NOT NULL,
+    started_at BIGINT NOT NULL,
+    duration_ms BIGINT NOT NULL,
+    status_code BIGINT,
+    failure TEXT,
+    PRIMARY KEY (delivery_id, number)
+);
+
+-- ---- Anonymous streams ----
+
+-- A stream is identified by the SHA-256 of its token. The row outlives its events, so that a token is never reused.
+CREATE TABLE streams (
+    token_hash BYTEA NOT NULL PRIMARY KEY,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    claimed_at BIGINT,
+    -- Accepted events: in total, and on one day.
+    event_count BIGINT NOT NULL,
+    day BIGINT NOT NULL,
+    day_events BIGINT NOT NULL,
+    -- Whether the events are deleted: claimed, or purged after expiry.
+    is_empty BOOLEAN NOT NULL
+);
+-- Finds expired streams to purge.
+CREATE INDEX streams_by_expiry ON streams (expires_at) WHERE NOT is_empty;
+
+-- The events of unclaimed streams, apart from those of projects. The primary key lists the events of a stream.
+CREATE TABLE stream_events (
+    token_hash BYTEA NOT NULL REFERENCES streams (token_hash),
+    number BIGINT NOT NULL,
+    id BYTEA NOT NULL,
+    occurred_at BIGINT NOT NULL,
+    received_at BIGINT NOT NULL,
+    -- NULL without an idempotency key, like the digest of the event as sent.
+    idempotency_hash BYTEA,
+    sent_digest BYTEA,
+    redacted BOOLEAN NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (token_hash, number)
+);
+
+-- Rate limits of the clients of streams: an IPv4 address, or the /64 of an IPv6 address.
+CREATE TABLE stream_clients (
+    client TEXT NOT NULL PRIMARY KEY,
+    -- Times of the latest requests, in ms since the Unix epoch, 8 bytes each.
+    requests BYTEA NOT NULL,
+    -- Streams created on one day.
+    day BIGINT NOT NULL,
+    new_streams BIGINT NOT NULL,
+    last_seen_at BIGINT NOT NULL
+);
+-- Finds clients past their retention to delete.
+CREATE INDEX stream_clients_by_last_seen ON stream_clients (last_seen_at);

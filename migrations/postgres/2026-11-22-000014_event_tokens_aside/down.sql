@@ -1,1 +1,0 @@
-ALTER INDEX events_by_token RESET (gin_pending_list_limit);

@@ -1,9 +1,0 @@
-DROP TABLE daily_usage;
-DROP TABLE redaction_rules;
-DROP TABLE viewer_tiers;
-DROP TABLE viewer_secrets;
-DROP TABLE api_keys;
-DROP TABLE projects;
-DROP TABLE organizations;
-DROP TABLE secrets;
-DROP TABLE configuration;

@@ -1,0 +1,393 @@
+-- The schema, on SQLite. The tables of events and of the index differ from PostgreSQL's; all others have the same columns.
+--
+-- Conventions: ids are hyphenated UUIDs as text, or 16 bytes where the rows are many. Times are microseconds since the Unix
+-- epoch (UTC), days are days since 1970-01-01 (UTC), lists are JSON as text. Keys of event data begin with the ledger.
+
+-- ---- Configuration and secrets of the service ----
+
+-- One row. A transaction that changes keys, plans, rules, tiers or webhooks increases the version. A node caches the
+-- configuration with its version, and each transaction that relies on the cache compares the version first.
+CREATE TABLE configuration (
+    id BIGINT NOT NULL PRIMARY KEY,
+    version BIGINT NOT NULL
+);
+INSERT INTO configuration (id, version) VALUES (1, 1);
+
+-- Secrets that the service generates for itself, by name, such as the key of the cursors.
+CREATE TABLE secrets (
+    name TEXT NOT NULL PRIMARY KEY,
+    secret BLOB NOT NULL,
+    created_at BIGINT NOT NULL
+);
+
+-- ---- Organizations, projects and API keys ----
+
+CREATE TABLE organizations (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+
+CREATE TABLE projects (
+    id TEXT NOT NULL PRIMARY KEY,
+    organization_id TEXT NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+-- Lists the projects of an organization.
+CREATE INDEX projects_by_organization ON projects (organization_id);
+
+-- Master keys (`project_id` is NULL) and project keys. The unique index on the hash authenticates a request.
+CREATE TABLE api_keys (
+    id TEXT NOT NULL PRIMARY KEY,
+    organization_id TEXT NOT NULL REFERENCES organizations (id),
+    project_id TEXT REFERENCES projects (id),
+    -- NULL for a master key.
+    environment TEXT,
+    name TEXT NOT NULL,
+    -- The leading characters of the key, for display.
+    prefix TEXT NOT NULL,
+    -- SHA-256 of the key. The key itself is not stored.
+    key_hash BLOB NOT NULL UNIQUE,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT,
+    revoked_at BIGINT
+);
+-- Lists the keys of an organization, and of a project within it.
+CREATE INDEX api_keys_by_organization ON api_keys (organization_id);
+
+-- ---- Viewers ----
+
+-- HMAC secrets that sign viewer tokens, by the `kid` of the token. A retired secret verifies until its last token expires.
+CREATE TABLE viewer_secrets (
+    kid TEXT NOT NULL PRIMARY KEY,
+    secret BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    retired_at BIGINT
+);
+
+-- Tiers of a project: the events and fields that a viewer token of the tier can read. The primary key lists them.
+CREATE TABLE viewer_tiers (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    name TEXT NOT NULL,
+    -- NULL: all categories.
+    categories TEXT,
+    -- NULL: all actions.
+    actions TEXT,
+    hidden_fields TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (project_id, name)
+);
+
+-- ---- Redaction ----
+
+-- Custom rules, and the changed settings of built-in rules (kind `builtin`, id `builtin_…`). The primary key lists the rules
+-- of a project.
+CREATE TABLE redaction_rules (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    -- Only with kind `pattern`.
+    pattern TEXT,
+    -- Only with kind `field_redact`.
+    fields TEXT,
+    behavior TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (project_id, id)
+);
+
+-- ---- Ledgers ----
+
+-- One ledger per project and environment, with its head: what an append needs to know about the events before it. `seq`
+-- counts the events of a ledger from 0, without a gap, in commit order. An append locks the row of the head.
+CREATE TABLE ledgers (
+    id BIGINT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    environment TEXT NOT NULL,
+    -- Number of events, and the `seq` of the next one.
+    size BIGINT NOT NULL,
+    -- Stamp of the newest event. `received_at` never decreases; ids of ingested events strictly increase.
+    last_event_id BLOB,
+    last_received_at BIGINT,
+    -- Right edge of the Merkle tree, from which the tree grows. NULL until the first event.
+    frontier BLOB,
+    -- Events ingested on one day, for the daily limit of a live ledger. Here, because an append writes this row anyway.
+    day BIGINT NOT NULL DEFAULT 0,
+    day_events BIGINT NOT NULL DEFAULT 0,
+    -- Finds the ledgers of a project.
+    UNIQUE (project_id, environment)
+);
+
+-- The distinct actions of a ledger. A prefix or wildcard filter that ends within a segment of the action is expanded to
+-- actions here. The primary key serves that range.
+CREATE TABLE ledger_actions (
+    ledger_id BIGINT NOT NULL REFERENCES ledgers (id),
+    action TEXT NOT NULL,
+    PRIMARY KEY (ledger_id, action)
+);
+
+-- ---- Events (SQLite only) ----
+
+-- The events, in commit order, so that an append adds pages at the end only, whatever `occurred_at` is. No secondary
+-- index: each would dirty one more page per event.
+CREATE TABLE events (
+    -- ledger_id << 40 | seq
+    entry INTEGER PRIMARY KEY,
+    -- Query order: occurred_at in ms << 20 | counter within the millisecond. Also the row number in the index.
+    position BIGINT NOT NULL,
+    id BLOB NOT NULL,
+    content_hash BLOB NOT NULL,
+    -- Digest of the event as sent. NULL without an idempotency key.
+    sent_digest BLOB,
+    redacted BOOLEAN NOT NULL,
+    -- The canonical JSON that `content_hash` covers.
+    body TEXT NOT NULL,
+    -- The two halves of `entry`, for queries by hand.
+    ledger_id BIGINT AS (entry >> 40) VIRTUAL,
+    seq BIGINT AS (entry & 1099511627775) VIRTUAL
+);
+
+-- Query order to event. Serves pages without a filter, and reads an event that the index found. Narrow, so that an event
+-- which occurred before others dirties one page of hundreds of rows.
+CREATE TABLE event_times (
+    position INTEGER PRIMARY KEY,
+    entry BIGINT NOT NULL
+);
+
+-- Events whose id is not greater than all ids before it in the ledger: claimed stream events. A lookup by id is a binary
+-- search over `events`; at these entries it compares with `after_id`.
+CREATE TABLE unordered_events (
+    entry INTEGER PRIMARY KEY,
+    id BLOB NOT NULL,
+    -- The greatest id before `entry`.
+    after_id BLOB NOT NULL
+);
+-- Finds an unordered event by its id.
+CREATE INDEX unordered_events_by_id ON unordered_events (id);
+
+-- Hashes of the idempotency keys of consecutive events: one row per ledger and commit that has any. The in-memory filter of
+-- known keys and the tokens of keys in the index are rebuilt from them.
+CREATE TABLE event_keys (
+    -- Entry of the first event of the run: ledger_id << 40 | seq.
+    first_entry INTEGER PRIMARY KEY,
+    -- 16 bytes each; zeros for an event without a key.
+    hashes BLOB NOT NULL
+);
+
+-- Commits that are not yet indexed. The index is a file of its own, written after the commit; queries scan these events
+-- besides. The index stores the id of the last commit that it contains, so the newest row stays until there is a newer one.
+CREATE TABLE event_tail (
+    id INTEGER PRIMARY KEY,
+    -- Random. Tells a commit from a rolled-back one that had the same id.
+    mark BIGINT NOT NULL,
+    -- Per ledger: entry of the first event and number of events (8 bytes each, big-endian).
+    runs BLOB NOT NULL
+);
+
+-- ---- The verifiable log ----
+
+-- Full tiles of 256 hashes (C2SP tlog-tiles) of the Merkle tree over the content hashes of a ledger; leaf n is the event
+-- with `seq` n. Level 0 holds leaf hashes. Partial tiles are computed on request.
+CREATE TABLE log_tiles (
+    ledger_id BIGINT NOT NULL,
+    level BIGINT NOT NULL,
+    tile_index BIGINT NOT NULL,
+    hashes BLOB NOT NULL,
+    PRIMARY KEY (ledger_id, level, tile_index)
+);
+
+-- The latest signed checkpoint of a ledger. The next one must be consistent with it.
+CREATE TABLE log_checkpoints (
+    ledger_id BIGINT NOT NULL PRIMARY KEY,
+    size BIGINT NOT NULL,
+    note TEXT NOT NULL,
+    signed_at BIGINT NOT NULL
+);
+
+-- ---- Alerts ----
+
+-- Custom rules, and built-in rules with changed settings (their ids are not UUIDs). The primary key lists the rules of a
+-- project.
+CREATE TABLE alert_rules (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    action_pattern TEXT NOT NULL,
+    threshold BIGINT NOT NULL,
+    window_seconds BIGINT NOT NULL,
+    group_by TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    cooldown_seconds BIGINT NOT NULL,
+    -- Incremented by an edit; counts in `alert_groups` of another revision start again.
+    revision BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (project_id, id)
+);
+
+-- Counting state of a rule for one group (an actor or a tenant). Written in the transaction that stores the events, under
+-- the lock of the ledger's head. Expired rows are deleted in key order; an index on `expires_at` would cost one more random
+-- page per counted event.
+CREATE TABLE alert_groups (
+    ledger_id BIGINT NOT NULL,
+    -- Hash of rule, tenant and actor.
+    group_hash BLOB NOT NULL,
+    state BLOB NOT NULL,
+    -- From then on the row has no effect.
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (ledger_id, group_hash)
+) WITHOUT ROWID;
+
+-- Fired alerts. Ids begin with the time of firing in ms, so that the primary key lists the alerts of a ledger by time.
+CREATE TABLE alerts (
+    ledger_id BIGINT NOT NULL,
+    id BLOB NOT NULL,
+    rule_id TEXT NOT NULL,
+    rule_name TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    status TEXT NOT NULL,
+    group_key TEXT NOT NULL,
+    event_count BIGINT NOT NULL,
+    -- Event ids, 16 bytes each.
+    sample_event_ids BLOB NOT NULL,
+    fired_at BIGINT NOT NULL,
+    acknowledged_at BIGINT,
+    resolved_at BIGINT,
+    PRIMARY KEY (ledger_id, id)
+) WITHOUT ROWID;
+-- Each lists the alerts of a ledger by time, filtered by one column.
+CREATE INDEX alerts_by_rule ON alerts (ledger_id, rule_id, id);
+CREATE INDEX alerts_by_severity ON alerts (ledger_id, severity, id);
+CREATE INDEX alerts_by_status ON alerts (ledger_id, status, id);
+
+-- ---- Webhooks ----
+
+CREATE TABLE webhooks (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    url TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    -- A deleted webhook is hidden at once. Its deliveries are deleted in batches, then the row.
+    deleted_at BIGINT
+);
+-- Lists the webhooks of a project.
+CREATE INDEX webhooks_by_project ON webhooks (project_id);
+-- Finds the deleted webhook to remove next.
+CREATE INDEX webhooks_deleted ON webhooks (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- Secrets that sign deliveries: the latest, and rotated ones until they expire. Encrypted where an encryption key is
+-- configured. The primary key lists the secrets of a webhook.
+CREATE TABLE webhook_secrets (
+    webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    number BIGINT NOT NULL,
+    secret BLOB NOT NULL,
+    -- NULL for the latest.
+    expires_at BIGINT,
+    PRIMARY KEY (webhook_id, number)
+);
+-- Finds expired secrets to delete.
+CREATE INDEX webhook_secrets_by_expiry ON webhook_secrets (expires_at) WHERE expires_at IS NOT NULL;
+
+-- One message to one webhook. Until it is finished it has a stage:
+--   `ready`    an attempt may begin now; `due_at` is the order.
+--   `waiting`  `due_at` is when it becomes ready: the time of the next retry, or the end of the lease of the attempt in
+--              flight, so that the delivery of a crashed node is retried.
+--   `held`     the webhook is disabled, or the plan does not include webhooks.
+CREATE TABLE webhook_deliveries (
+    id BLOB NOT NULL PRIMARY KEY,
+    webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    -- `alert.fired`, with the alert, or `webhook.test`.
+    kind TEXT NOT NULL,
+    ledger_id BIGINT,
+    alert_id BLOB,
+    status TEXT NOT NULL,
+    attempts BIGINT NOT NULL,
+    -- Attempts by the retry schedule. The others were requested.
+    scheduled_attempts BIGINT NOT NULL,
+    -- Whether a failed attempt is retried by the schedule.
+    is_retried BOOLEAN NOT NULL,
+    -- NULL once finished.
+    stage TEXT,
+    due_at BIGINT,
+    -- Next attempt by the schedule, while a requested attempt precedes it.
+    scheduled_at BIGINT,
+    -- Whether an attempt was requested during the one in flight.
+    retry_asked BOOLEAN NOT NULL,
+    -- Identifies the attempt in flight: only its node records the outcome.
+    lease BLOB,
+    created_at BIGINT NOT NULL,
+    finished_at BIGINT
+);
+-- Finds the webhooks with ready deliveries, one step each, and leases the first deliveries of a webhook.
+CREATE INDEX webhook_deliveries_ready ON webhook_deliveries (webhook_id, due_at) WHERE stage = 'ready';
+-- Finds the waiting deliveries that are due, and the time at which the next one is.
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (due_at) WHERE stage = 'waiting';
+-- Finds the held deliveries of a webhook that is enabled again.
+CREATE INDEX webhook_deliveries_held ON webhook_deliveries (webhook_id) WHERE stage = 'held';
+-- Lists the deliveries of a webhook by time, and deletes those of a deleted webhook.
+CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, id);
+-- The same list, filtered by status.
+CREATE INDEX webhook_deliveries_by_status ON webhook_deliveries (webhook_id, status, id);
+-- Finds finished deliveries past their retention to delete.
+CREATE INDEX webhook_deliveries_by_finish ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL;
+
+-- The attempts of a delivery, from 1. The primary key lists them.
+CREATE TABLE delivery_attempts (
+    delivery_id BLOB NOT NULL REFERENCES webhook_deliveries (id) ON DELETE CASCADE,
+    number BIGINT NOT NULL,
+    started_at BIGINT NOT NULL,
+    duration_ms BIGINT NOT NULL,
+    status_code BIGINT,
+    failure TEXT,
+    PRIMARY KEY (delivery_id, number)
+);
+
+-- ---- Anonymous streams ----
+
+-- A stream is identified by the SHA-256 of its token. The row outlives its events, so that a token is never reused.
+CREATE TABLE streams (
+    token_hash BLOB NOT NULL PRIMARY KEY,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    claimed_at BIGINT,
+    -- Accepted events: in total, and on one day.
+    event_count BIGINT NOT NULL,
+    day BIGINT NOT NULL,
+    day_events BIGINT NOT NULL,
+    -- Whether the events are deleted: claimed, or purged after expiry.
+    is_empty BOOLEAN NOT NULL
+);
+-- Finds expired streams to purge.
+CREATE INDEX streams_by_expiry ON streams (expires_at) WHERE NOT is_empty;
+
+-- The events of unclaimed streams, apart from those of projects. The primary key lists the events of a stream.
+CREATE TABLE stream_events (
+    token_hash BLOB NOT NULL REFERENCES streams (token_hash),
+    number BIGINT NOT NULL,
+    id BLOB NOT NULL,
+    occurred_at BIGINT NOT NULL,
+    received_at BIGINT NOT NULL,
+    -- NULL without an idempotency key, like the digest of the event as sent.
+    idempotency_hash BLOB,
+    sent_digest BLOB,
+    redacted BOOLEAN NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (token_hash, number)
+);
+
+-- Rate limits of the clients of streams: an IPv4 address, or the /64 of an IPv6 address.
+CREATE TABLE stream_clients (
+    client TEXT NOT NULL PRIMARY KEY,
+    -- Times of the latest requests, in ms since the Unix epoch, 8 bytes each.
+    requests BLOB NOT NULL,
+    -- Streams created on one day.
+    day BIGINT NOT NULL,
+    new_streams BIGINT NOT NULL,
+    last_seen_at BIGINT NOT NULL
+);
+-- Finds clients past their retention to delete.
+CREATE INDEX stream_clients_by_last_seen ON stream_clients (last_seen_at);

@@ -1,2 +1,0 @@
--- Only PostgreSQL has this index.
-SELECT 1;

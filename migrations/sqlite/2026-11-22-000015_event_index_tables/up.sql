@@ -1,2 +1,0 @@
--- SQLite's index is a file of its own already.
-SELECT 1;
