@@ -2,7 +2,7 @@
 
 use audit_tests::{
     Database, DatabaseKind, Deadline, Organization, Server, assert_settings_refused, command_line,
-    command_line_on, command_line_with, event, on_both_databases, temporary_directory,
+    command_line_on, command_line_with, event, has_curl, on_both_databases, temporary_directory,
 };
 use serde_json::{Value, json};
 use std::process::Command;
@@ -81,8 +81,7 @@ fn the_first_start_prints_keys_that_work_and_later_ones_none(database: DatabaseK
 }
 
 fn the_printed_curl_line_works_as_printed(database: DatabaseKind) {
-    if Command::new("curl").arg("--version").output().is_err() {
-        // The line is for people who have curl.
+    if !has_curl() {
         return;
     }
     let server = Server::start(&Database::create(database), &[]);

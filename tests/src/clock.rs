@@ -1,8 +1,8 @@
 //! A clock for a server that stands still until a test moves it, made with libfaketime (the Debian package
 //! `libfaketime`). With `AUDIT_TEST_REQUIRE_FAKETIME` set, not having the library is a failure.
 
-use crate::edge::{environment, temporary_directory};
-use std::io::Write;
+use crate::edge::temporary_directory;
+use crate::prerequisite::Prerequisite;
 use std::path::{Path, PathBuf};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
@@ -91,14 +91,5 @@ fn library() -> Option<PathBuf> {
     let found = directories
         .map(|directory| directory.join("faketime").join(LIBRARY))
         .find(|path| path.is_file());
-    if found.is_none() {
-        let required = environment("AUDIT_TEST_REQUIRE_FAKETIME").is_some();
-        assert!(!required, "libfaketime is required but not installed");
-        let test = std::thread::current().name().unwrap_or("a test").to_owned();
-        let line = format!("SKIPPED: libfaketime: {test}: it is not installed\n");
-        std::io::stderr()
-            .write_all(line.as_bytes())
-            .expect("write to standard error");
-    }
-    found
+    Prerequisite::Libfaketime.check(found.ok_or("it is not installed"))
 }

@@ -27,6 +27,7 @@ mod events;
 mod live;
 mod organization;
 mod postgres;
+mod prerequisite;
 pub mod process;
 mod python;
 mod receiver;
@@ -45,6 +46,7 @@ pub use edge::{Deadline, allow_many_open_files, moment, now_plus, temporary_dire
 pub use events::{content_hash, event, event_with, merge};
 pub use live::{EventStream, Live, Next, SentEvent};
 pub use organization::Organization;
+pub use prerequisite::has_curl;
 pub use python::{example, run_example, verify_with_library};
 pub use receiver::{Received, Receiver, Reply};
 pub use server::{

@@ -2,10 +2,10 @@
 //! own `initdb` and `postgres`. With `AUDIT_TEST_REQUIRE_POSTGRES` set, having neither is a failure.
 
 use crate::edge::{Deadline, environment, temporary_directory};
+use crate::prerequisite::Prerequisite;
 use crate::process::Process;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -33,15 +33,7 @@ fn postgres() -> Result<&'static Postgres, &'static str> {
 
 /// See [`crate::DatabaseKind::is_available`].
 pub(crate) fn is_available() -> bool {
-    let Err(reason) = postgres() else { return true };
-    let required = environment("AUDIT_TEST_REQUIRE_POSTGRES").is_some();
-    assert!(!required, "PostgreSQL is required but {reason}");
-    let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    let line = format!("SKIPPED: PostgreSQL: {test}: {reason}\n");
-    std::io::stderr()
-        .write_all(line.as_bytes())
-        .expect("write to standard error");
-    false
+    Prerequisite::Postgres.check(postgres()).is_some()
 }
 
 /// Creates an empty database and gives its URL.

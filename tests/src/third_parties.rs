@@ -4,7 +4,7 @@
 //! `AUDIT_TEST_REQUIRE_GO` set, having none is a failure.
 
 use crate::edge::{environment, temporary_directory};
-use std::io::Write;
+use crate::prerequisite::Prerequisite;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -13,26 +13,10 @@ const TESTS: &str = env!("CARGO_MANIFEST_DIR");
 /// Where Debian has the sources of Go's libraries.
 const GO_LIBRARIES: &str = "/usr/share/gocode";
 
-/// Whether a test can run a program, which `found` says or why not. Where it cannot, this says so on standard error, past
-/// the capture of the test runner, or panics when it is required.
-pub(crate) fn available(what: &str, required: &str, found: Result<String, &str>) -> Option<String> {
-    let reason = match found {
-        Ok(program) => return Some(program),
-        Err(reason) => reason,
-    };
-    assert!(environment(required).is_none(), "{what} is required but {reason}");
-    let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    let line = format!("SKIPPED: {what}: {test}: {reason}\n");
-    std::io::stderr()
-        .write_all(line.as_bytes())
-        .expect("write to standard error");
-    None
-}
-
 /// The Python interpreter, if there is one.
 pub fn python() -> Option<String> {
     let python = environment("AUDIT_TEST_PYTHON").ok_or("AUDIT_TEST_PYTHON is not set");
-    available("Python", "AUDIT_TEST_REQUIRE_PYTHON", python)
+    Prerequisite::Python.check(python)
 }
 
 /// The `go` command, if there is one with golang.org/x/mod.
@@ -51,7 +35,7 @@ pub fn go() -> Option<String> {
         Some(_) if !has_library => Err("golang.org/x/mod is not there (Debian: golang-golang-x-mod-dev)"),
         Some(go) => Ok(go),
     };
-    available("Go", "AUDIT_TEST_REQUIRE_GO", go)
+    Prerequisite::Go.check(go)
 }
 
 /// Runs a script of `tests/`.

@@ -1,0 +1,73 @@
+//! Programs and libraries that tests need besides the workspace. A test that lacks one is skipped and reports it on
+//! standard error, past the capture of the test runner; with `AUDIT_TEST_REQUIRE_…` of the prerequisite set, it fails.
+//! `.ci/run` sets all of them (`skips` in `tests/it`).
+
+use crate::edge::environment;
+use std::fmt::Display;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Something that a machine may lack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Prerequisite {
+    /// A PostgreSQL server, or the programs to start one.
+    Postgres,
+    /// A clock that a test can set.
+    Libfaketime,
+    /// An interpreter with `tests/requirements.txt`.
+    Python,
+    /// The `go` command with golang.org/x/mod.
+    Go,
+    /// The `curl` command.
+    Curl,
+}
+
+impl Prerequisite {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Postgres => "PostgreSQL",
+            Self::Libfaketime => "libfaketime",
+            Self::Python => "Python",
+            Self::Go => "Go",
+            Self::Curl => "curl",
+        }
+    }
+
+    /// The variable that makes a test fail instead of skipping it.
+    fn required_by(self) -> &'static str {
+        match self {
+            Self::Postgres => "AUDIT_TEST_REQUIRE_POSTGRES",
+            Self::Libfaketime => "AUDIT_TEST_REQUIRE_FAKETIME",
+            Self::Python => "AUDIT_TEST_REQUIRE_PYTHON",
+            Self::Go => "AUDIT_TEST_REQUIRE_GO",
+            Self::Curl => "AUDIT_TEST_REQUIRE_CURL",
+        }
+    }
+
+    /// What was found. Where it is missing, the calling test is about to be skipped: reports that with the reason, or
+    /// panics if it is required.
+    pub(crate) fn check<T>(self, found: Result<T, impl Display>) -> Option<T> {
+        let reason = match found {
+            Ok(found) => return Some(found),
+            Err(reason) => reason,
+        };
+        let name = self.name();
+        let is_required = environment(self.required_by()).is_some();
+        assert!(!is_required, "{name} is required but {reason}");
+        let test = std::thread::current().name().unwrap_or("a test").to_owned();
+        let line = format!("SKIPPED: {name}: {test}: {reason}\n");
+        std::io::stderr()
+            .write_all(line.as_bytes())
+            .expect("write to standard error");
+        None
+    }
+}
+
+/// Whether `curl` is installed.
+pub fn has_curl() -> bool {
+    let mut version = Command::new("curl");
+    let found = version.arg("--version").stdout(Stdio::null()).status();
+    Prerequisite::Curl
+        .check(found.map_err(|error| format!("it does not run: {error}")))
+        .is_some()
+}
