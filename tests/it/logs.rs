@@ -1,6 +1,6 @@
 //! One line a request, and nothing in it that should not be there.
 
-use audit_tests::{Database, DatabaseKind, Deadline, Organization, Server, event_with, on_both_databases};
+use audit_tests::{Database, DatabaseKind, Organization, Server, event_with, on_both_databases};
 use serde_json::json;
 
 on_both_databases! {
@@ -14,8 +14,7 @@ fn a_request_is_one_line_with_its_id_method_route_and_status(database: DatabaseK
     let id = project.store(event_with(json!({})));
     let answer = project.get(&format!("/events/{id}")).send().expect_status(200);
     let request_id = answer.text("request_id");
-    server.terminate();
-    let log = server.wait(Deadline::seconds(15)).stderr;
+    let log = server.stop().stderr;
     let lines: Vec<&str> = log.lines().filter(|line| line.contains(&request_id)).collect();
     assert_eq!(lines.len(), 1, "{log}");
     for part in ["GET", "/api/v1/events/", "200"] {
@@ -51,8 +50,7 @@ fn no_key_token_or_body_is_ever_logged(database: DatabaseKind) {
         .get("/events")
         .send()
         .expect_status(401);
-    server.terminate();
-    let finished = server.wait(Deadline::seconds(15));
+    let finished = server.stop();
     let log = finished.stderr;
     assert!(log.contains("/api/v1/events"), "requests are logged: {log}");
     assert_eq!(finished.stdout, printed_at_start, "logs go to standard error");

@@ -9,9 +9,6 @@ use std::collections::BTreeSet;
 use std::sync::mpsc;
 use std::thread;
 
-/// The operating contract: SIGTERM ends the server within ten seconds. The rest is for a busy machine.
-const STOP_SECONDS_MAX: u64 = 15;
-
 fn metrics(client: &Client) -> String {
     let answer = client.request("GET", "/metrics").send_raw();
     assert_eq!(answer.status, 200);
@@ -124,8 +121,7 @@ fn sigterm_finishes_what_was_accepted_and_exits_with_0(database: DatabaseKind) {
                 .recv_timeout(deadline.left().expect("answers in time"))
                 .expect("answers in time");
         }
-        server.terminate();
-        let finished = server.wait(Deadline::seconds(STOP_SECONDS_MAX));
+        let finished = server.stop();
         let ids = writers
             .into_iter()
             .flat_map(|writer| writer.join().expect("a writer ends"));
@@ -155,8 +151,7 @@ fn sigterm_does_not_wait_for_idle_connections(database: DatabaseKind) {
     client.request("GET", "/healthz").send().expect_status(200);
     let address = server.base_url().trim_start_matches("http://").to_owned();
     let idle = std::net::TcpStream::connect(address).expect("connect");
-    server.terminate();
-    let finished = server.wait(Deadline::seconds(STOP_SECONDS_MAX));
+    let finished = server.stop();
     assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
     drop((client, idle));
 }

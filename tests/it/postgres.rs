@@ -88,8 +88,7 @@ fn a_query_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_f
 
 /// Ends the server, and looks how many rows its sessions have read of events and what is counted of them.
 fn assert_read_at_most(database: &Database, server: Server, rows: usize) {
-    server.terminate();
-    server.wait(Deadline::seconds(60));
+    server.stop();
     // A session counts what it has read at its end, if not before.
     Deadline::seconds(60).poll("the end of all sessions", || {
         let sessions = "pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()

@@ -26,8 +26,7 @@ fn node() -> (Database, Server, Organization) {
 }
 
 fn stop(server: Server) {
-    server.terminate();
-    server.wait(Deadline::seconds(60));
+    server.stop();
 }
 
 fn wait_until_filed(database: &Database) {

@@ -1,8 +1,8 @@
 //! Starting: the first time, again, several at once, and when it cannot.
 
 use audit_tests::{
-    Database, DatabaseKind, Deadline, Organization, Server, assert_settings_refused, command_line,
-    command_line_on, command_line_with, event, has_curl, on_both_databases, temporary_directory,
+    Database, DatabaseKind, Organization, Server, assert_settings_refused, command_line, command_line_on,
+    command_line_with, event, has_curl, on_both_databases, temporary_directory,
 };
 use serde_json::{Value, json};
 use std::process::Command;
@@ -183,8 +183,7 @@ fn a_port_in_use_is_said_clearly(database: DatabaseKind) {
 fn a_database_of_a_newer_version_is_left_alone(database: DatabaseKind) {
     let database = Database::create(database);
     let server = Server::start(&database, &[]);
-    server.terminate();
-    server.wait(Deadline::seconds(15)).success();
+    server.stop().success();
     database.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('99990101000000')");
     let refusal = command_line_on(&database, &["serve", "--listen", "127.0.0.1:0"]).refusal();
     assert!(refusal.contains("newer"), "{refusal}");

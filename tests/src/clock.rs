@@ -44,6 +44,14 @@ impl Clock {
         self.write();
     }
 
+    /// The time that it shows, moved by `seconds`, as RFC 3339.
+    pub fn plus(&self, seconds: i64) -> String {
+        let moment = self.now + Duration::seconds(seconds);
+        moment
+            .format(&Rfc3339)
+            .expect("a date of this century has a text form")
+    }
+
     /// What it shows, in milliseconds since the Unix epoch.
     pub fn millis(&self) -> i64 {
         i64::try_from(self.now.unix_timestamp_nanos() / 1_000_000).expect("a time of this century")

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The advisory lock of PostgreSQL for which held commits wait.
-const COMMIT_LOCK: i64 = 7_310_001;
+/// The advisory lock of PostgreSQL for which transactions wait at their pause.
+const PAUSE_LOCK: i64 = 7_310_001;
 
 /// Which database a test runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,33 +178,44 @@ impl Database {
         }
     }
 
-    /// From now on commits that store events can be held up by [`Self::hold_commits`]: everything is done but the commit
-    /// itself. Only for PostgreSQL, which runs deferred triggers there.
-    pub fn prepare_to_hold_commits(&self) {
+    /// From now on, transactions that store events pause in their commit, after all their work, while
+    /// [`Self::hold_pauses`] holds. Only for PostgreSQL, where a deferred trigger runs then.
+    pub fn pause_commits(&self) {
+        self.create_pause(
+            "CREATE CONSTRAINT TRIGGER pause AFTER UPDATE ON ledgers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW",
+        );
+    }
+
+    /// From now on, statements of this kind (`AFTER INSERT ON streams`) pause within their transaction while
+    /// [`Self::hold_pauses`] holds. Only for PostgreSQL.
+    pub fn pause_statements(&self, kind: &str) {
+        self.create_pause(&format!("CREATE TRIGGER pause {kind} FOR EACH STATEMENT"));
+    }
+
+    fn create_pause(&self, trigger: &str) {
         self.postgres()
             .batch_execute(&format!(
-                "CREATE FUNCTION wait_in_commit() RETURNS trigger LANGUAGE plpgsql AS
+                "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
                     $$ BEGIN
                         PERFORM set_config('lock_timeout', '0', true);
-                        PERFORM pg_advisory_xact_lock_shared({COMMIT_LOCK});
+                        PERFORM pg_advisory_xact_lock_shared({PAUSE_LOCK});
                         RETURN NULL;
                     END $$;
-                CREATE CONSTRAINT TRIGGER wait_in_commit AFTER UPDATE ON ledgers DEFERRABLE INITIALLY DEFERRED
-                    FOR EACH ROW EXECUTE FUNCTION wait_in_commit()"
+                {trigger} EXECUTE FUNCTION pause()"
             ))
             .expect("create the trigger");
     }
 
-    /// Keeps transactions that store events in their commit for as long as the returned guard lives.
-    pub fn hold_commits(&self) -> WriteLock {
+    /// Holds transactions at their pause for as long as the returned guard lives.
+    pub fn hold_pauses(&self) -> WriteLock {
         let mut connection = self.postgres();
-        let lock = format!("BEGIN; SELECT pg_advisory_xact_lock({COMMIT_LOCK})");
+        let lock = format!("BEGIN; SELECT pg_advisory_xact_lock({PAUSE_LOCK})");
         connection.batch_execute(&lock).expect("take the lock");
         WriteLock::Postgres(Box::new(connection))
     }
 
-    /// How many transactions are held in their commit.
-    pub fn held_commits(&self) -> i64 {
+    /// How many transactions are held at their pause.
+    pub fn paused(&self) -> i64 {
         self.count(
             "pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
             WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()",

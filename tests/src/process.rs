@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn the_end_of_a_process_is_reported_with_what_it_wrote() {
         let mut process = shell("echo out; echo err >&2; exit 3");
-        assert_eq!(process.wait(Deadline::seconds(10)), Exit::Code(3));
+        assert_eq!(process.wait(Deadline::seconds(30)), Exit::Code(3));
         assert!(
             process.stdout.text().ends_with("\nout"),
             "{}",
@@ -241,7 +241,7 @@ mod tests {
     fn a_killed_process_is_reported_by_its_signal() {
         let mut process = shell("exec sleep 600");
         process.signal(Signal::KILL);
-        assert_eq!(process.wait(Deadline::seconds(10)), Exit::Signal(9));
+        assert_eq!(process.wait(Deadline::seconds(30)), Exit::Signal(9));
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
         let process = shell("echo ready; exec sleep 600");
         process
             .stdout
-            .wait_for(Deadline::seconds(10), |line| (line == "ready").then_some(()))
+            .wait_for(Deadline::seconds(30), |line| (line == "ready").then_some(()))
             .unwrap();
         let pid = process.pid;
         assert!(test_kill_process(pid).is_ok(), "it runs");

@@ -176,7 +176,13 @@ impl Receiver {
         self.shared.lock().connections
     }
 
-    /// Waits until the client has left an answer without end on `path`.
+    /// How many responses without end on `path` the client has given up.
+    pub fn given_up(&self, path: &str) -> usize {
+        let state = self.shared.lock();
+        state.given_up.iter().filter(|given_up| *given_up == path).count()
+    }
+
+    /// Waits until the client has given up a response without end on `path`.
     pub fn wait_until_given_up(&self, path: &str) {
         let found = self.shared.wait(|state| {
             let is_left = state.given_up.iter().any(|given_up| given_up == path);

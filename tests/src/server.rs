@@ -13,6 +13,8 @@ use std::sync::OnceLock;
 
 /// Long enough for a debug build on a busy machine; a server that needs more has a fault.
 const START_SECONDS_MAX: u64 = 60;
+/// See [`Server::stop`].
+const STOP_SECONDS_MAX: u64 = 50;
 
 /// The daily limits of the shared servers. Only tests about limits and plans create organizations on these plans.
 const SHARED_ENVIRONMENT: &[(&str, &str)] = &[
@@ -305,6 +307,13 @@ impl Server {
     /// SIGTERM, without waiting.
     pub fn terminate(&self) {
         self.process.signal(Signal::TERM);
+    }
+
+    /// SIGTERM, and waits for the end. The server promises ten seconds; the bound is generous because a busy machine is not
+    /// what the test is about, and shorter than a minute, for which polls, stalled readers and nothing else wait.
+    pub fn stop(self) -> Finished {
+        self.terminate();
+        self.wait(Deadline::seconds(STOP_SECONDS_MAX))
     }
 
     /// Waits for its end and gives how it ended and what it wrote.

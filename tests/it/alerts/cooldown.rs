@@ -1,7 +1,7 @@
 //! The silence of a group after an alert.
 
-use super::{event_counts, organization_with_rule};
-use audit_tests::{DatabaseKind, Deadline, door_opened, merge, on_both_databases};
+use super::{Timed, event_counts, organization_with_rule};
+use audit_tests::{DatabaseKind, door_opened, merge, on_both_databases};
 use serde_json::{Value, json};
 
 fn doors(count: usize) -> Vec<Value> {
@@ -46,11 +46,13 @@ fn without_a_cooldown_each_threshold_raises_an_alert(database: DatabaseKind) {
 
 fn after_the_cooldown_the_threshold_is_needed_again(database: DatabaseKind) {
     let rule = json!({"threshold": 3, "cooldown_seconds": 1});
-    let organization = organization_with_rule(database, rule);
-    let project = organization.project();
+    let Some(mut timed) = Timed::with_rule(database, rule) else {
+        return;
+    };
+    let project = timed.organization.project();
     project.store_all(doors(3));
     assert_eq!(event_counts(&project), [3]);
-    Deadline::seconds(2).pass();
+    timed.clock.advance_millis(2_000);
     project.store_all(doors(2));
     assert_eq!(
         event_counts(&project),
@@ -63,10 +65,12 @@ fn after_the_cooldown_the_threshold_is_needed_again(database: DatabaseKind) {
 
 fn events_of_the_silence_count_for_the_next_alert(database: DatabaseKind) {
     let rule = json!({"threshold": 3, "cooldown_seconds": 2});
-    let organization = organization_with_rule(database, rule);
-    let project = organization.project();
+    let Some(mut timed) = Timed::with_rule(database, rule) else {
+        return;
+    };
+    let project = timed.organization.project();
     project.store_all(doors(5));
-    Deadline::seconds(3).pass();
+    timed.clock.advance_millis(3_000);
     assert_eq!(event_counts(&project), [3]);
     project.store(door_opened("actor-1"));
     assert_eq!(event_counts(&project), [3, 3]);
@@ -74,10 +78,12 @@ fn events_of_the_silence_count_for_the_next_alert(database: DatabaseKind) {
 
 fn what_reaches_the_threshold_in_silence_fires_with_the_next_event_after_it(database: DatabaseKind) {
     let rule = json!({"threshold": 3, "cooldown_seconds": 2});
-    let organization = organization_with_rule(database, rule);
-    let project = organization.project();
+    let Some(mut timed) = Timed::with_rule(database, rule) else {
+        return;
+    };
+    let project = timed.organization.project();
     project.store_all(doors(7));
-    Deadline::seconds(3).pass();
+    timed.clock.advance_millis(3_000);
     assert_eq!(
         event_counts(&project),
         [3],

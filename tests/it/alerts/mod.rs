@@ -9,15 +9,47 @@ mod groups;
 mod nodes;
 mod windows;
 
-use audit_tests::{Client, Organization, alert_rule, door_opened, merge};
+use audit_tests::{
+    Client, Clock, Database, DatabaseKind, Organization, Server, alert_rule, door_opened, merge,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// An organization with one rule of its own.
-fn organization_with_rule(database: audit_tests::DatabaseKind, rule: Value) -> Organization {
+fn organization_with_rule(database: DatabaseKind, rule: Value) -> Organization {
     let organization = Organization::fresh(database);
     organization.create_alert_rule(alert_rule(rule));
     organization
+}
+
+/// The same on a server whose clock the test moves.
+struct Timed {
+    clock: Clock,
+    organization: Organization,
+    _server: Server,
+}
+
+impl Timed {
+    /// `None` without libfaketime.
+    fn with_rule(kind: DatabaseKind, rule: Value) -> Option<Self> {
+        let clock = Clock::at("2026-03-10T12:00:00Z")?;
+        let server = Server::start_at(&Database::create(kind), &[], &clock);
+        let organization = Organization::create(&server, "enterprise");
+        organization.create_alert_rule(alert_rule(rule));
+        Some(Self {
+            clock,
+            organization,
+            _server: server,
+        })
+    }
+
+    /// An opened door that happened some seconds from the time that the clock shows.
+    fn door_opened_at(&self, actor: &str, seconds: i64) -> Value {
+        merge(
+            door_opened(actor),
+            json!({"occurred_at": self.clock.plus(seconds)}),
+        )
+    }
 }
 
 /// An opened door that happened some seconds from now.

@@ -1,8 +1,8 @@
-//! Which events lie within the window. What happens at its very ends, to the millisecond, is proven where the clock is
-//! an argument; here the clock is the real one.
+//! Which events lie within the window. Unit tests of `audit-alerts`, where the clock is an argument, prove its bounds to the
+//! millisecond.
 
-use super::{door_opened_at, event_counts, organization_with_rule, strings};
-use audit_tests::{DatabaseKind, Deadline, door_opened, moment, now_plus, on_both_databases};
+use super::{Timed, door_opened_at, event_counts, organization_with_rule, strings};
+use audit_tests::{DatabaseKind, door_opened, moment, now_plus, on_both_databases};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -46,11 +46,12 @@ fn what_occurred_before_the_window_is_history(database: DatabaseKind) {
 
 fn the_window_moves_on(database: DatabaseKind) {
     let rule = json!({"threshold": 3, "window_seconds": 60});
-    let organization = organization_with_rule(database, rule);
-    let project = organization.project();
-    let leaving = Deadline::seconds(5);
-    project.store_all(vec![door_opened_at("actor-1", -56); 2]);
-    leaving.pass();
+    let Some(mut timed) = Timed::with_rule(database, rule) else {
+        return;
+    };
+    let project = timed.organization.project();
+    project.store_all(vec![timed.door_opened_at("actor-1", -56); 2]);
+    timed.clock.advance_millis(5_000);
     project.store(door_opened("actor-1"));
     assert_eq!(
         project.all_alerts().len(),
@@ -99,12 +100,13 @@ fn the_newest_ten_events_are_shown(database: DatabaseKind) {
 
 fn a_late_event_does_not_bring_back_what_has_left_the_window(database: DatabaseKind) {
     let rule = json!({"threshold": 3, "window_seconds": 60});
-    let organization = organization_with_rule(database, rule);
-    let project = organization.project();
-    let leaving = Deadline::seconds(5);
-    project.store_all(vec![door_opened_at("actor-1", -56); 2]);
-    leaving.pass();
+    let Some(mut timed) = Timed::with_rule(database, rule) else {
+        return;
+    };
+    let project = timed.organization.project();
+    project.store_all(vec![timed.door_opened_at("actor-1", -56); 2]);
+    timed.clock.advance_millis(5_000);
     // It occurred within a minute after them, but they are older than a minute now.
-    project.store(door_opened_at("actor-1", -15));
+    project.store(timed.door_opened_at("actor-1", -15));
     assert_eq!(project.all_alerts().len(), 0);
 }

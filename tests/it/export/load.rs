@@ -10,14 +10,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// What the sockets between two programs never hold.
 pub(super) const MORE_THAN_SOCKETS_MEBIBYTES: usize = 24;
-/// More than a request takes when nobody stands in its way, on a busy machine.
-const ANSWER_SECONDS_MAX: u64 = 10;
-/// The operating contract.
-const STOP_SECONDS_MAX: u64 = 10;
 
 /// Stores about `mebibytes` MiB in large events and gives how many.
 pub(super) fn store_mebibytes(client: &Client, mebibytes: usize) -> usize {
@@ -74,15 +69,14 @@ fn exports_that_nobody_takes_stand_in_nobodys_way(database: DatabaseKind) {
     let project = Organization::create(&server, "enterprise").project();
     let count = store_mebibytes(&project, MORE_THAN_SOCKETS_MEBIBYTES);
     let mut stalled: Vec<_> = (0..4).map(|_| project.get("/events/export").open()).collect();
-    let started = Instant::now();
     for _ in 0..20 {
         let id = project.store(event());
         assert_eq!(project.find_ids(&[("limit", "1")]), [id]);
     }
-    let took = started.elapsed();
-    assert!(took < Duration::from_secs(ANSWER_SECONDS_MAX), "{took:?}");
+    // The server breaks off an export that is not read for a minute. This one is whole, so the requests above did not wait
+    // for it.
     let (body, end) = stalled.remove(0).rest(Deadline::seconds(120));
-    assert_eq!(end, Next::End, "it goes on when somebody takes it");
+    assert_eq!(end, Next::End, "a stalled export continues when it is read");
     let lines = body.iter().filter(|byte| **byte == b'\n').count();
     assert!((count..=count + 20).contains(&lines), "{lines}");
 }
@@ -128,8 +122,7 @@ fn a_signal_breaks_off_an_export_that_nobody_takes(database: DatabaseKind) {
     let project = Organization::create(&server, "enterprise").project();
     store_mebibytes(&project, MORE_THAN_SOCKETS_MEBIBYTES);
     let live = project.get("/events/export").open();
-    server.terminate();
-    let finished = server.wait(Deadline::seconds(STOP_SECONDS_MAX));
+    let finished = server.stop();
     assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
     let (_, end) = live.rest(Deadline::seconds(30));
     assert_eq!(end, Next::BrokenOff, "nobody takes a part for the whole");

@@ -201,7 +201,7 @@ fn a_commit_that_nobody_heard_of_comes_once_and_nothing_overtakes_it() {
     let steady = Server::start(&database, &[]);
     let organization = Organization::create(&steady, "enterprise");
     let client = organization.project();
-    database.prepare_to_hold_commits();
+    database.pause_commits();
     let mut stream = client.get("/events/feed").open_events();
     let mut expected = Vec::new();
     for kill in 0..KILLS {
@@ -209,11 +209,11 @@ fn a_commit_that_nobody_heard_of_comes_once_and_nothing_overtakes_it() {
         let doomed = organization.on(&mortal).project();
         let unheard = event_with(json!({"idempotency_key": format!("unheard-{kill}")}));
         let cursor = end_of(&client);
-        let held = database.hold_commits();
+        let held = database.hold_pauses();
         let behind = thread::scope(|scope| {
             let lost = scope.spawn(|| doomed.post("/events").json(unheard.clone()).try_send());
             let deadline = Deadline::seconds(60);
-            deadline.poll("the commit", || (database.held_commits() == 1).then_some(()));
+            deadline.poll("the commit", || (database.paused() == 1).then_some(()));
             let behind = scope.spawn(|| store_patiently(&client, event()));
             deadline.poll("who comes after", || (database.count(BLOCKED) >= 2).then_some(()));
             mortal.kill();

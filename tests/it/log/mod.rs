@@ -14,7 +14,7 @@ use audit_domain::{ContentHash, EventId};
 use audit_ledger::Hash;
 use audit_tests::process::Exit;
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Finished, Organization, Server, command_line, command_line_on,
+    Client, Database, DatabaseKind, Finished, Organization, Server, command_line, command_line_on,
     event_with, temporary_directory,
 };
 use serde_json::{Value, json};
@@ -204,8 +204,7 @@ pub(crate) fn assert_wrong(finished: &Finished, what: &str) {
 }
 
 pub(crate) fn stop(server: Server) {
-    server.terminate();
-    let finished = server.wait(Deadline::seconds(30));
+    let finished = server.stop();
     assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
 }
 

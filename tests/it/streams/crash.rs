@@ -15,14 +15,10 @@ const EVENTS: usize = 300;
 /// How many requests of others are answered between the claim and the kill, round by round.
 const ANSWERS_BEFORE_KILL: [usize; 5] = [0, 1, 3, 7, 15];
 
-/// On SQLite the claim is held up by counting, on PostgreSQL by sleeping, after it has moved the first event.
-const SLOW_SQLITE: &str = "CREATE TRIGGER slow BEFORE DELETE ON stream_events WHEN OLD.number = 0 BEGIN
-    SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000000) SELECT i FROM n);
+/// On SQLite a claim that has moved the first event counts for ever.
+const ENDLESS_CLAIM: &str = "CREATE TRIGGER pause BEFORE DELETE ON stream_events WHEN OLD.number = 0 BEGIN
+    SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n);
     END";
-const SLOW_POSTGRES: &str = "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN PERFORM pg_sleep(3); RETURN NULL; END $$;
-    CREATE TRIGGER slow BEFORE DELETE ON stream_events FOR EACH STATEMENT EXECUTE FUNCTION slow()";
-const SLEEPING: &str = "pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
 
 fn of_tenant(tenant: &str, count: usize) -> Vec<Value> {
     vec![event_with(json!({"tenant_id": tenant})); count]
@@ -129,24 +125,30 @@ fn kill_9_in_the_middle_of_a_claim_leaves_the_stream_as_it_was(kind: DatabaseKin
     let created = Organization::create(&server, "enterprise");
     let stream = Stream::of(&server.client());
     let sent: BTreeSet<String> = stream.store_all(of_tenant("claimed", 50)).into_iter().collect();
-    let slow = match kind {
-        DatabaseKind::Sqlite => SLOW_SQLITE,
-        DatabaseKind::Postgres => SLOW_POSTGRES,
+    let held = match kind {
+        DatabaseKind::Sqlite => {
+            database.execute(ENDLESS_CLAIM);
+            None
+        }
+        DatabaseKind::Postgres => {
+            database.pause_statements("BEFORE DELETE ON stream_events");
+            Some(database.hold_pauses())
+        }
     };
-    database.execute(slow);
     thread::scope(|scope| {
         let request = stream.claim(&created.master());
         let claim = scope.spawn(move || request.try_send().is_ok());
         Deadline::seconds(60).poll("the claim to be at work", || match kind {
             DatabaseKind::Sqlite => database.is_being_written().then_some(()),
-            DatabaseKind::Postgres => (database.count(SLEEPING) > 0).then_some(()),
+            DatabaseKind::Postgres => (database.paused() > 0).then_some(()),
         });
         server.kill();
         assert!(!claim.join().expect("the claimant ends"), "it was not answered");
     });
+    drop(held);
     database.execute(match kind {
-        DatabaseKind::Sqlite => "DROP TRIGGER slow",
-        DatabaseKind::Postgres => "DROP TRIGGER slow ON stream_events",
+        DatabaseKind::Sqlite => "DROP TRIGGER pause",
+        DatabaseKind::Postgres => "DROP TRIGGER pause ON stream_events",
     });
     let server = Server::start(&database, UNLIMITED);
     let (stream, organization) = (stream.held_by(&server.client()), created.on(&server));

@@ -1,9 +1,7 @@
 //! Neither what streams redact nor their tokens may be found where they do not belong.
 
 use super::UNLIMITED;
-use audit_tests::{
-    Database, DatabaseKind, Deadline, Organization, Server, Stream, event_with, on_both_databases,
-};
+use audit_tests::{Database, DatabaseKind, Organization, Server, Stream, event_with, on_both_databases};
 use serde_json::{Value, json};
 
 const SENSITIVE: [&str; 5] = [
@@ -80,8 +78,7 @@ fn neither_what_is_redacted_nor_the_token_reaches_the_files() {
     assert_clean("before the claim");
     assert_eq!(claimed.move_to(&organization.master()), 2);
     assert_clean("after the claim");
-    server.terminate();
-    server.wait(Deadline::seconds(15)).success();
+    server.stop().success();
     assert_clean("after the end");
 }
 
@@ -129,8 +126,7 @@ fn a_token_is_neither_logged_nor_measured(database: DatabaseKind) {
     assert!(!answer.body().to_string().contains(mistyped), "{answer:?}");
     let metrics = server.client().request("GET", "/metrics").send_raw();
     let metrics = String::from_utf8(metrics.bytes).expect("metrics are text");
-    server.terminate();
-    let log = server.wait(Deadline::seconds(15)).stderr;
+    let log = server.stop().stderr;
     assert!(log.contains("/streams/"), "requests are logged: {log}");
     assert!(metrics.contains("/streams/"), "requests are measured: {metrics}");
     for text in [log.to_lowercase(), metrics.to_lowercase()] {

@@ -93,8 +93,7 @@ fn many_expired_streams_are_removed_by_several_nodes_at_once(kind: DatabaseKind)
         3
     );
     for server in servers {
-        server.terminate();
-        let log = server.wait(Deadline::seconds(15)).stderr;
+        let log = server.stop().stderr;
         assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
     }
 }
@@ -168,10 +167,7 @@ fn what_is_over_is_removed_and_what_matters_is_kept(kind: DatabaseKind) {
 /// another node may have forgotten the client. SQLite has one writer, so there it cannot.
 #[test]
 fn a_client_that_is_forgotten_while_it_sends_is_known_anew() {
-    const PAUSE: &str = "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN PERFORM pg_sleep(1); RETURN NULL; END $$;
-        CREATE TRIGGER pause AFTER INSERT ON stream_clients FOR EACH STATEMENT EXECUTE FUNCTION pause()";
-    const PAUSED: &str = "pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+    const BLOCKED: &str = "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
@@ -179,11 +175,17 @@ fn a_client_that_is_forgotten_while_it_sends_is_known_anew() {
     let server = Server::start(&database, &[]);
     let stream = Stream::of(&server.client());
     stream.store(event());
-    database.execute(PAUSE);
+    database.pause_statements("AFTER INSERT ON stream_clients");
+    let held = database.hold_pauses();
     std::thread::scope(|scope| {
         let sender = scope.spawn(|| stream.send(event()));
-        Deadline::seconds(60).poll("the pause", || (database.count(PAUSED) > 0).then_some(()));
-        database.execute("DELETE FROM stream_clients");
+        let deadline = Deadline::seconds(60);
+        deadline.poll("the pause", || (database.paused() > 0).then_some(()));
+        let deletion = scope.spawn(|| database.execute("DELETE FROM stream_clients"));
+        deadline.poll("the deletion", || {
+            (deletion.is_finished() || database.count(BLOCKED) >= 2).then_some(())
+        });
+        drop(held);
         sender.join().expect("an answer").expect_status(201);
     });
     assert_eq!(stream.state().1, 2);

@@ -2,8 +2,8 @@
 
 use super::attempts;
 use audit_tests::{
-    Answer, Database, DatabaseKind, Deadline, Organization, Receiver, Server, Subscription,
-    on_both_databases, serve_refused, temporary_directory, webhook_environment,
+    Answer, Database, DatabaseKind, Organization, Receiver, Server, Subscription, on_both_databases,
+    serve_refused, temporary_directory, webhook_environment,
 };
 use serde_json::{Value, json};
 
@@ -125,8 +125,7 @@ fn what_was_allowed_before_is_checked_again_in_every_attempt(database: DatabaseK
     let database = Database::create(database);
     let server = Server::start(&database, &webhook_environment());
     let subscription = Subscription::on(&server);
-    server.terminate();
-    server.wait(Deadline::seconds(15)).success();
+    server.stop().success();
     let server = start_strict(&database);
     let subscription = subscription.moved_to(&server);
     subscription.organization.raise_alert();

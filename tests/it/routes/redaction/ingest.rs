@@ -236,7 +236,6 @@ fn nothing_sensitive_reaches_the_database_files() {
         }
     };
     check();
-    server.terminate();
-    server.wait(audit_tests::Deadline::seconds(15)).success();
+    server.stop().success();
     check();
 }
