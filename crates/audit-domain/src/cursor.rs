@@ -1,10 +1,10 @@
 //! Where the next page of a query begins.
 
 use crate::{EventId, Timestamp};
+use aes_siv::KeyInit;
+use aes_siv::siv::Aes128Siv;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 use std::fmt;
 
 /// A place in the order of events: `occurred_at` descending, then id descending.
@@ -57,26 +57,24 @@ impl fmt::Debug for CursorKey {
     }
 }
 
-impl CursorKey {
-    const VERSION: u8 = 1;
-    const COUNT_VERSION: u8 = 2;
-    /// Keeps what hides a count apart from what seals it.
-    const MASK_VERSION: u8 = 3;
-    const SEAL_BYTES: usize = 12;
+/// What a cursor holds. Authenticated with it, so that no cursor opens as one of another kind.
+#[derive(Clone, Copy)]
+enum Kind {
+    Place = 1,
+    Count = 2,
+}
 
+impl CursorKey {
     /// A key of 32 unpredictable bytes.
     pub const fn new(secret: [u8; 32]) -> Self {
         Self(secret)
     }
 
-    /// An opaque text for a place in a list, valid for `scope` only: which list, filters, and what the reader may see.
+    /// An opaque text for a place in a list, valid for `scope` only: the list, its filters, and what the reader may see.
+    ///
+    /// Equal places in equal scopes have equal texts; otherwise a text reveals only its length.
     pub fn seal(&self, place: &[u8], scope: &str) -> String {
-        let mut bytes = Vec::with_capacity(1 + place.len() + Self::SEAL_BYTES);
-        bytes.push(Self::VERSION);
-        bytes.extend_from_slice(place);
-        let seal = self.authenticator(&bytes, scope).finalize().into_bytes();
-        bytes.extend_from_slice(&seal[..Self::SEAL_BYTES]);
-        URL_SAFE_NO_PAD.encode(bytes)
+        self.encrypt(Kind::Place, place, scope)
     }
 
     /// The place behind a text of [`Self::seal`].
@@ -84,32 +82,13 @@ impl CursorKey {
     /// # Errors
     /// [`CursorError`] when the text was altered, made up, or given out for another scope.
     pub fn open(&self, text: &str, scope: &str) -> Result<Vec<u8>, CursorError> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| CursorError)?;
-        let place_end = bytes.len().checked_sub(Self::SEAL_BYTES).ok_or(CursorError)?;
-        let (versioned_place, seal) = bytes.split_at(place_end);
-        self.authenticator(versioned_place, scope)
-            .verify_truncated_left(seal)
-            .map_err(|_| CursorError)?;
-        match versioned_place.split_first() {
-            Some((&Self::VERSION, place)) => Ok(place.to_vec()),
-            _ => Err(CursorError),
-        }
+        self.decrypt(Kind::Place, text, scope)
     }
 
-    /// An opaque text for a count, which it hides: whoever counts something that the reader may not see in full must not
-    /// tell how much of it there is. Otherwise as [`Self::seal`].
-    ///
-    /// The seal is also what the count is hidden with (a synthetic initialization vector, as in RFC 5297), so equal counts
-    /// have equal texts, and nothing else can be told from them.
+    /// As [`Self::seal`], for a count. Hides it: a viewer must not learn how many events the log has beside those that
+    /// the viewer may see.
     pub fn seal_count(&self, count: u64, scope: &str) -> String {
-        let mut bytes = [0; 1 + 8 + Self::SEAL_BYTES];
-        bytes[0] = Self::COUNT_VERSION;
-        bytes[1..9].copy_from_slice(&count.to_be_bytes());
-        let seal = self.authenticator(&bytes[..9], scope).finalize().into_bytes();
-        bytes[9..].copy_from_slice(&seal[..Self::SEAL_BYTES]);
-        let hidden = count ^ self.mask(&bytes[9..], scope);
-        bytes[1..9].copy_from_slice(&hidden.to_be_bytes());
-        URL_SAFE_NO_PAD.encode(bytes)
+        self.encrypt(Kind::Count, &count.to_be_bytes(), scope)
     }
 
     /// The count behind a text of [`Self::seal_count`].
@@ -117,43 +96,34 @@ impl CursorKey {
     /// # Errors
     /// [`CursorError`] when the text was altered, made up, or given out for another scope.
     pub fn open_count(&self, text: &str, scope: &str) -> Result<u64, CursorError> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| CursorError)?;
-        let bytes: [u8; 1 + 8 + Self::SEAL_BYTES] = bytes.try_into().map_err(|_| CursorError)?;
-        let (versioned_count, seal) = bytes.split_at(9);
-        let hidden = versioned_count[1..].try_into().map_err(|_| CursorError)?;
-        let count = u64::from_be_bytes(hidden) ^ self.mask(seal, scope);
-        let mut versioned_count = [Self::COUNT_VERSION; 9];
-        versioned_count[1..].copy_from_slice(&count.to_be_bytes());
-        self.authenticator(&versioned_count, scope)
-            .verify_truncated_left(seal)
-            .map_err(|_| CursorError)?;
-        match bytes[0] {
-            Self::COUNT_VERSION => Ok(count),
-            _ => Err(CursorError),
-        }
+        let count = self.decrypt(Kind::Count, text, scope)?;
+        count.try_into().map(u64::from_be_bytes).map_err(|_| CursorError)
     }
 
-    fn mask(&self, seal: &[u8], scope: &str) -> u64 {
-        let mut versioned_seal = [Self::MASK_VERSION; 1 + Self::SEAL_BYTES];
-        versioned_seal[1..].copy_from_slice(seal);
-        let mask = self.authenticator(&versioned_seal, scope).finalize().into_bytes();
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&mask[..8]);
-        u64::from_be_bytes(bytes)
+    fn encrypt(&self, kind: Kind, plaintext: &[u8], scope: &str) -> String {
+        let sealed = self
+            .cipher()
+            .encrypt(associated_data(&[kind as u8], scope), plaintext);
+        URL_SAFE_NO_PAD
+            .encode(sealed.expect("AES-SIV refuses more than 126 items of associated data; these are two"))
     }
 
-    fn authenticator(&self, versioned_place: &[u8], scope: &str) -> Hmac<Sha256> {
-        <Hmac<Sha256> as KeyInit>::new(&hmac_block(&self.0))
-            .chain_update(versioned_place)
-            .chain_update(scope.as_bytes())
+    fn decrypt(&self, kind: Kind, text: &str, scope: &str) -> Result<Vec<u8>, CursorError> {
+        let sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| CursorError)?;
+        let plaintext = self
+            .cipher()
+            .decrypt(associated_data(&[kind as u8], scope), &sealed);
+        plaintext.map_err(|_| CursorError)
+    }
+
+    /// Deterministic authenticated encryption (RFC 5297), which needs no nonce.
+    fn cipher(&self) -> Aes128Siv {
+        Aes128Siv::new(&self.0.into())
     }
 }
 
-/// HMAC pads a key to its hash's block of 64 bytes with zeros (RFC 2104 §2).
-fn hmac_block(key: &[u8; 32]) -> hmac::digest::Key<Hmac<Sha256>> {
-    let mut block = hmac::digest::Key::<Hmac<Sha256>>::default();
-    block[..key.len()].copy_from_slice(key);
-    block
+fn associated_data<'a>(kind: &'a [u8; 1], scope: &'a str) -> [&'a [u8]; 2] {
+    [kind, scope.as_bytes()]
 }
 
 #[cfg(test)]
@@ -199,7 +169,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cursor_with_one_other_character_is_refused(index in 0usize..50, replacement in "[A-Za-z0-9_-]") {
+        fn a_cursor_with_one_other_character_is_refused(index in 0usize..54, replacement in "[A-Za-z0-9_-]") {
             let key = CursorKey::new([7; 32]);
             let position = Position { occurred_at: Timestamp::from_micros(5), id: EventId::from_bytes([1; 16]) };
             let text = key.seal(&position.to_bytes(), "");
@@ -213,9 +183,23 @@ mod tests {
     #[test]
     fn counts_that_follow_each_other_have_texts_that_do_not() {
         let key = CursorKey::new([7; 32]);
-        let hidden = |count| URL_SAFE_NO_PAD.decode(key.seal_count(count, "s")).unwrap()[1..9].to_vec();
-        let texts: Vec<_> = (0..100).map(hidden).collect();
-        assert!(texts.iter().all(|text| text[..4] != [0; 4]));
-        assert!(texts.windows(2).all(|pair| pair[0][..6] != pair[1][..6]));
+        let sealed = |count| URL_SAFE_NO_PAD.decode(key.seal_count(count, "s")).unwrap();
+        let texts: Vec<_> = (0..100).map(sealed).collect();
+        // Behind the synthetic initialization vector of 16 bytes is the encrypted count.
+        assert!(
+            texts
+                .iter()
+                .all(|text| text.len() == 24 && text[16..20] != [0; 4])
+        );
+        assert!(texts.windows(2).all(|pair| pair[0][..16] != pair[1][..16]));
+        assert!(texts.windows(2).all(|pair| pair[0][16..22] != pair[1][16..22]));
+    }
+
+    #[test]
+    fn equal_places_have_equal_cursors() {
+        let key = CursorKey::new([7; 32]);
+        assert_eq!(key.seal(b"place", "s"), key.seal(b"place", "s"));
+        assert_eq!(key.seal_count(5, "s"), key.seal_count(5, "s"));
+        assert_ne!(key.seal(b"place", "s"), key.seal(b"place", "t"));
     }
 }
