@@ -92,9 +92,8 @@ mod tests {
     fn the_mac_is_the_one_of_the_rfc() {
         let signer = Hs256::for_signing(Algorithm::HS256, &EncodingKey::from_secret(b"Jefe")).unwrap();
         let mut mac = signer.try_sign(b"what do ya want for nothing?").unwrap();
-        let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(
-            hex,
+            base16ct::lower::encode_string(&mac),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         );
 

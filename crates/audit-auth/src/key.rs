@@ -231,14 +231,8 @@ mod tests {
     #[test]
     fn a_key_is_stored_as_the_sha_256_of_its_text() {
         let key = KeyText::generate(KeyKind::Master, [0; 24]);
-        let hex: String = key
-            .hash()
-            .as_bytes()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
         assert_eq!(
-            hex,
+            base16ct::lower::encode_string(key.hash().as_bytes()),
             "bdc64e525e15aeaf6dd95f0f6dec1f494cd8181a9ef7fede1c1de5a1d614b178"
         );
     }

@@ -111,10 +111,9 @@ pub fn write_string(out: &mut String, text: &str) {
             0x0C => out.push_str("\\f"),
             b'\r' => out.push_str("\\r"),
             _ => {
-                const HEX: &[u8; 16] = b"0123456789abcdef";
                 out.push_str("\\u00");
-                out.push(char::from(HEX[usize::from(byte >> 4)]));
-                out.push(char::from(HEX[usize::from(byte & 15)]));
+                let digit = |value: u8| char::from_digit(value.into(), 16);
+                out.extend([byte >> 4, byte & 15].into_iter().filter_map(digit));
             }
         }
         rest = &rest[at + 1..];

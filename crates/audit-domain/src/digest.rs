@@ -28,7 +28,8 @@ impl ContentHash {
 impl fmt::Display for ContentHash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        let mut digits = [0; 64];
+        formatter.write_str(base16ct::lower::encode_str(&self.0, &mut digits)?)
     }
 }
 

@@ -96,10 +96,7 @@ mod tests {
 
     #[test]
     fn the_empty_tree_and_the_empty_leaf_hash_as_the_rfc_says() {
-        let hex = |hash: Hash| {
-            let digits: String = hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-            digits
-        };
+        let hex = |hash: Hash| base16ct::lower::encode_string(hash.as_bytes());
         assert_eq!(
             hex(Hash::of_empty_tree()),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 pub(crate) const SHA256_PREFIX: &str = "sha256:";
 /// Begins every keyed hash form.
 pub(crate) const HMAC_PREFIX: &str = "hmac-sha256:";
-
-const HEX: &[u8; 16] = b"0123456789abcdef";
+/// Follow either prefix.
+pub(crate) const DIGEST_HEX_CHARS: usize = 64;
 
 /// A secret that makes hash forms unguessable: without it, whoever reads `sha256:…` of a short value
 /// (a social security number has a billion candidates) finds the value by trying all of them.
@@ -46,12 +46,11 @@ pub(crate) fn keyed(key: &HashKey, text: &[u8]) -> String {
 }
 
 fn form(prefix: &str, digest: &[u8]) -> String {
-    let mut out = String::with_capacity(prefix.len() + digest.len() * 2);
+    let mut digits = [0; DIGEST_HEX_CHARS];
+    let digits = base16ct::lower::encode_str(digest, &mut digits).expect("a SHA-256 digest has 32 bytes");
+    let mut out = String::with_capacity(prefix.len() + digits.len());
     out.push_str(prefix);
-    for byte in digest {
-        out.push(char::from(HEX[usize::from(byte >> 4)]));
-        out.push(char::from(HEX[usize::from(byte & 15)]));
-    }
+    out.push_str(digits);
     out
 }
 

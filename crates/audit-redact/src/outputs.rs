@@ -3,13 +3,11 @@
 //! The output of every behaviour, put in again, must stay as it is. Otherwise a pattern such as `[A-Z]+`
 //! would turn `[REDACTED]` into `[[REDACTED]]`, and the next pass would go on from there.
 
-use crate::hash::{HMAC_PREFIX, SHA256_PREFIX};
+use crate::hash::{DIGEST_HEX_CHARS, HMAC_PREFIX, SHA256_PREFIX};
 use crate::scan::Span;
 
 /// What replaced text becomes.
 pub(crate) const REDACTED: &str = "[REDACTED]";
-
-const DIGEST_HEX_CHARS: usize = 64;
 
 /// Shortest run of stars before four visible characters that the general mask writes.
 const MASK_STARS_MIN: usize = 8;

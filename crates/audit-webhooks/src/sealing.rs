@@ -71,26 +71,14 @@ impl FromStr for EncryptionKey {
     /// Reads 64 hexadecimal digits, or base64 of either alphabet, with padding or without.
     fn from_str(text: &str) -> Result<Self, EncryptionKeyError> {
         // No text is read in two ways: 64 hexadecimal digits are base64 too, but of 48 bytes.
-        let bytes = from_hex(text)
-            .or_else(|| from_base64(text))
-            .ok_or(EncryptionKeyError)?;
+        let bytes = match text.len() == 2 * Self::BYTES {
+            true => base16ct::mixed::decode_vec(text).ok(),
+            false => None,
+        };
+        let bytes = bytes.or_else(|| from_base64(text)).ok_or(EncryptionKeyError)?;
         let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| EncryptionKeyError)?;
         Ok(Self(LessSafeKey::new(key)))
     }
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if text.len() != 2 * EncryptionKey::BYTES {
-        return None;
-    }
-    let digits: Vec<u32> = text
-        .chars()
-        .map(|digit| digit.to_digit(16))
-        .collect::<Option<_>>()?;
-    digits
-        .chunks_exact(2)
-        .map(|pair| u8::try_from(pair[0] * 16 + pair[1]).ok())
-        .collect()
 }
 
 fn from_base64(text: &str) -> Option<Vec<u8>> {

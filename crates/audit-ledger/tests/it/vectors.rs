@@ -7,6 +7,7 @@ use audit_ledger::{
     Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey,
     TileId, TreeHead, VerifierKey,
 };
+use base16ct::lower::encode_string as hex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -35,14 +36,8 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn from_hex(value: &Value) -> Vec<u8> {
-    let pairs = text(value).as_bytes().chunks(2);
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-    pairs.map(byte).collect()
+    base16ct::lower::decode_vec(text(value)).unwrap()
 }
 
 fn hexes(hashes: &[Hash]) -> Vec<String> {
