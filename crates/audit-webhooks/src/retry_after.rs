@@ -1,9 +1,7 @@
 //! The response header `Retry-After` (RFC 9110 section 10.2.3).
 
 use audit_domain::Timestamp;
-use time::format_description::BorrowedFormatItem;
-use time::macros::format_description;
-use time::{OffsetDateTime, PrimitiveDateTime};
+use std::time::UNIX_EPOCH;
 
 /// When a receiver asks to be tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,15 +14,19 @@ pub enum RetryAfter {
 
 impl RetryAfter {
     /// Reads a number of seconds, or a date in one of the three forms of RFC 9110 section 5.6.7. Everything else is `None`:
-    /// the schedule alone decides then. `now`, about, tells the century of a year of two digits.
-    pub fn parse(value: &str, now: Timestamp) -> Option<Self> {
+    /// the schedule alone decides then. A year of two digits, which is obsolete, lies between 1970 and 2069.
+    pub fn parse(value: &str) -> Option<Self> {
         let value = value.trim_matches([' ', '\t']);
         if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
             // Digits that do not fit mean longer than anybody waits.
             return Some(Self::Seconds(value.parse().unwrap_or(u64::MAX)));
         }
-        let at = date(value, IMF_FIXDATE).or_else(|| date(value, ASCTIME_DATE));
-        at.or_else(|| rfc850_date(value, now)).map(Self::At)
+        let since_epoch = httpdate::parse_http_date(value)
+            .ok()?
+            .duration_since(UNIX_EPOCH)
+            .ok()?;
+        let seconds = i64::try_from(since_epoch.as_secs()).ok()?;
+        Some(Self::At(Timestamp::from_seconds(seconds)))
     }
 
     /// How long to wait from `now` on, in microseconds; 0 for a time that has passed, `micros_max` at most.
@@ -39,43 +41,10 @@ impl RetryAfter {
     }
 }
 
-/// What senders must write.
-const IMF_FIXDATE: &[BorrowedFormatItem<'_>] =
-    format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
-/// Obsolete.
-const ASCTIME_DATE: &[BorrowedFormatItem<'_>] = format_description!(
-    "[weekday repr:short] [month repr:short] [day padding:space] [hour]:[minute]:[second] [year]"
-);
-/// Obsolete, with all digits of its year.
-const RFC850_DATE: &[BorrowedFormatItem<'_>] =
-    format_description!("[weekday], [day]-[month repr:short]-[year] [hour]:[minute]:[second] GMT");
-/// A year of two digits that seems further ahead than this many years is in the past.
-const YEARS_AHEAD_MAX: i64 = 50;
-
-fn date(value: &str, form: &[BorrowedFormatItem<'_>]) -> Option<Timestamp> {
-    let date = PrimitiveDateTime::parse(value, form).ok()?;
-    Some(Timestamp::from_seconds(date.assume_utc().unix_timestamp()))
-}
-
-/// A date with two digits for the year: the last such year that is no more than [`YEARS_AHEAD_MAX`] years ahead.
-fn rfc850_date(value: &str, now: Timestamp) -> Option<Timestamp> {
-    let (before_year, rest) = value.rsplit_once('-')?;
-    let (digits, time) = rest.split_at_checked(2)?;
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let this_year = OffsetDateTime::from_unix_timestamp(now.as_seconds()).ok()?.year();
-    let latest = i64::from(this_year) + YEARS_AHEAD_MAX;
-    let year = latest - (latest - digits.parse::<i64>().ok()?).rem_euclid(100);
-    date(&format!("{before_year}-{year:04}{time}"), RFC850_DATE)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
     #[test]
     fn seconds_and_dates_are_read() {
@@ -105,15 +74,17 @@ mod tests {
             ("Sun Nov  6 08:49:37 1994", at("1994-11-06T08:49:37Z")),
             ("Thu Jan 15 10:30:00 2026", at("2026-01-15T10:30:00Z")),
             ("Thursday, 15-Jan-26 10:30:00 GMT", at("2026-01-15T10:30:00Z")),
-            // Fifty years ahead, and one more, which is taken for long ago.
-            ("Wednesday, 15-Jan-76 10:30:00 GMT", at("2076-01-15T10:30:00Z")),
+            ("Tuesday, 15-Jan-69 10:30:00 GMT", at("2069-01-15T10:30:00Z")),
+            ("Thursday, 15-Jan-70 10:30:00 GMT", at("1970-01-15T10:30:00Z")),
             ("Saturday, 15-Jan-77 10:30:00 GMT", at("1977-01-15T10:30:00Z")),
+            // The day of the week is that of 2076.
+            ("Wednesday, 15-Jan-76 10:30:00 GMT", None),
             ("Thursday, 15-Jan-2026 10:30:00 GMT", None),
             ("Thu, 15-Jan-26 10:30:00 GMT", None),
             ("Thursday, 15-Jan-é6 10:30:00 GMT", None),
             ("Thu Jan 15 10:30:00 26", None),
         ] {
-            assert_eq!(RetryAfter::parse(value, NOW), expected, "{value:?}");
+            assert_eq!(RetryAfter::parse(value), expected, "{value:?}");
         }
     }
 
@@ -134,10 +105,10 @@ mod tests {
     proptest! {
         #[test]
         fn no_value_makes_reading_panic(value in "\\PC{0,40}", year in 0u32..99_999, day in 0u32..40) {
-            RetryAfter::parse(&value, NOW);
-            RetryAfter::parse(&format!("Thu, {day:02} Jan {year:04} 10:30:00 GMT"), NOW);
-            RetryAfter::parse(&format!("Thursday, {day:02}-Jan-{year:02} 10:30:00 GMT"), NOW);
-            RetryAfter::parse(&format!("a-{value}"), NOW);
+            RetryAfter::parse(&value);
+            RetryAfter::parse(&format!("Thu, {day:02} Jan {year:04} 10:30:00 GMT"));
+            RetryAfter::parse(&format!("Thursday, {day:02}-Jan-{year:02} 10:30:00 GMT"));
+            RetryAfter::parse(&format!("a-{value}"));
         }
     }
 }

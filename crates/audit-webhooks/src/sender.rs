@@ -4,7 +4,6 @@ use crate::resolver::{Lookup, TooManyLookups, VettingResolver, system_lookup};
 use crate::{
     AddressPolicy, CertificatesError, FailureKind, Outcome, RetryAfter, SignatureHeaders, WebhookUrl, roots,
 };
-use audit_domain::Timestamp;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,8 +71,6 @@ pub struct OutgoingRequest<'a> {
     pub signature: &'a SignatureHeaders,
     /// JSON, byte for byte as it was signed.
     pub body: &'a [u8],
-    /// The time, about: it tells the century of an answer's date that has two digits for the year.
-    pub now: Timestamp,
 }
 
 /// Makes attempts. It blocks, so it is called from a thread that may; clones share one configuration.
@@ -122,7 +119,7 @@ impl Sender {
             builder = builder.header(name, value);
         }
         match builder.send(request.body) {
-            Ok(response) => Ok(answered(response, request.now)),
+            Ok(response) => Ok(answered(response)),
             Err(Error::Other(cause)) if cause.is::<TooManyLookups>() => Err(TooManyLookups),
             Err(error) => Ok(Outcome::Failed(FailureKind::of(&error))),
         }
@@ -165,13 +162,13 @@ fn configuration(options: &SenderOptions) -> Result<Config, SenderError> {
         .build())
 }
 
-fn answered(response: Response<Body>, now: Timestamp) -> Outcome {
+fn answered(response: Response<Body>) -> Outcome {
     let status = response.status().as_u16();
     let retry_after = response
         .headers()
         .get(header::RETRY_AFTER)
         .and_then(|value| value.to_str().ok())
-        .and_then(|value| RetryAfter::parse(value, now));
+        .and_then(RetryAfter::parse);
     let mut body = response.into_body().into_reader().take(RESPONSE_BYTES_MAX);
     if let Err(error) = io::copy(&mut body, &mut io::sink()) {
         // The receiver has said what it had to say: a body that ends early or late is no reason to send again.

@@ -158,7 +158,6 @@ fn send(
         url: &url,
         signature: &signature,
         body: body.as_bytes(),
-        now,
     })
 }
 

@@ -190,7 +190,6 @@ pub(crate) fn send_body(sender: &Sender, url: &WebhookUrl, body: &[u8]) -> Outco
         url,
         signature: &signature,
         body,
-        now: NOW,
     });
     outcome.expect("places for lookups")
 }
