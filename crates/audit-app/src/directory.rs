@@ -12,8 +12,9 @@ use audit_auth::{KeyHash, ViewerSecret};
 use audit_domain::{Environment, Plan, ProjectId};
 use audit_redact::Engine;
 use audit_store::{Key, LedgerId, Project, Rows, StoredTier};
+use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 /// Everything about a project that a request depends on.
 #[derive(Debug)]
@@ -46,15 +47,10 @@ pub(crate) struct Directory {
     newest: RwLock<Arc<Snapshot>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Maps are changed by single insertions, which leave them whole even in a panic.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Directory {
     /// The newest snapshot known, which may be out of date.
     pub(crate) fn newest(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.newest.read())
     }
 
     /// A snapshot that holds at this moment.
@@ -64,7 +60,7 @@ impl Directory {
         if newest.version == version {
             return Ok(newest);
         }
-        let mut newest = self.newest.write().unwrap_or_else(PoisonError::into_inner);
+        let mut newest = self.newest.write();
         if newest.version < version {
             *newest = Arc::new(Snapshot {
                 version,
@@ -78,12 +74,12 @@ impl Directory {
 impl Snapshot {
     /// A key, if it has been looked up before.
     pub(crate) fn known_key(&self, hash: &KeyHash) -> Option<Arc<Key>> {
-        lock(&self.keys).get(hash.as_bytes()).cloned()
+        self.keys.lock().get(hash.as_bytes()).cloned()
     }
 
     /// A project, if it has been looked up before.
     pub(crate) fn known_project(&self, id: ProjectId) -> Option<Arc<ProjectConfiguration>> {
-        lock(&self.projects).get(&id).cloned()
+        self.projects.lock().get(&id).cloned()
     }
 
     /// The key whose text has this hash.
@@ -97,7 +93,7 @@ impl Snapshot {
             return Ok(None);
         };
         let key = Arc::new(key);
-        let mut keys = lock(&self.keys);
+        let mut keys = self.keys.lock();
         if keys.len() >= REMEMBERED_MAX {
             keys.clear();
         }
@@ -118,7 +114,7 @@ impl Snapshot {
         let Some(configuration) = load_project(rows, settings, id)?.map(Arc::new) else {
             return Ok(None);
         };
-        let mut projects = lock(&self.projects);
+        let mut projects = self.projects.lock();
         if projects.len() >= REMEMBERED_MAX {
             projects.clear();
         }

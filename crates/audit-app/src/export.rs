@@ -11,9 +11,10 @@ use crate::service::{AuditLog, Selection};
 use audit_auth::{Credential, Principal};
 use audit_domain::{EventFilter, OrganizationId, PageLimit, Position, ViewerTier};
 use audit_store::{EventPage, EventQuery};
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -38,11 +39,6 @@ pub(crate) struct Exports {
     reads: Arc<Semaphore>,
 }
 
-fn lock(running: &Running) -> MutexGuard<'_, HashMap<OrganizationId, usize>> {
-    // Each change is of one number, so the map is whole even in a panic.
-    running.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Default for Exports {
     fn default() -> Self {
         Self {
@@ -54,11 +50,11 @@ impl Default for Exports {
 
 impl Exports {
     pub(crate) fn running(&self) -> usize {
-        lock(&self.running).values().sum()
+        self.running.lock().values().sum()
     }
 
     fn begin(&self, organization_id: OrganizationId) -> Result<Slot> {
-        let mut running = lock(&self.running);
+        let mut running = self.running.lock();
         let own = running.get(&organization_id).copied().unwrap_or_default();
         if own >= ORGANIZATION_EXPORTS_MAX || running.values().sum::<usize>() >= EXPORTS_MAX {
             return Err(AppError::TooManyExports);
@@ -79,7 +75,7 @@ struct Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut running = lock(&self.running);
+        let mut running = self.running.lock();
         if let Some(own) = running.get_mut(&self.organization_id) {
             *own -= 1;
         }
@@ -249,6 +245,6 @@ mod tests {
         drop(exports.begin(organization(3)).unwrap());
         drop(slots);
         assert_eq!(exports.running(), 0);
-        assert!(lock(&exports.running).is_empty());
+        assert!(exports.running.lock().is_empty());
     }
 }

@@ -12,8 +12,9 @@ use audit_auth::{Credential, MasterKey, Principal, ProjectKey, Viewer, ViewerSec
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
 use audit_redact::Engine;
 use audit_store::{Key, LedgerId, Rows, Store, StoreError, StoreStatistics};
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// The audit log service. Everything but [`AuditLog::ingest`] blocks.
 pub struct AuditLog {
@@ -211,19 +212,12 @@ impl AuditLog {
 
     pub(crate) fn note_use(&self, key_id: KeyId) {
         let now = self.clock.now();
-        self.keys_used
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(key_id, now);
+        self.keys_used.lock().insert(key_id, now);
     }
 
     /// When a key was used, if that is not written yet.
     pub(crate) fn noted_use(&self, key_id: KeyId) -> Option<Timestamp> {
-        self.keys_used
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&key_id)
-            .copied()
+        self.keys_used.lock().get(&key_id).copied()
     }
 
     /// Writes when keys were last used. To be called every few seconds: `lastUsedAt` may lag by up to a minute.
@@ -231,11 +225,7 @@ impl AuditLog {
     /// # Errors
     /// When the database cannot be written; what was noted is then kept for the next time.
     pub fn write_key_uses(&self) -> Result<()> {
-        let noted = self
-            .keys_used
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let noted = self.keys_used.lock().clone();
         if noted.is_empty() {
             return Ok(());
         }
@@ -246,7 +236,7 @@ impl AuditLog {
                 .try_for_each(|(id, at)| rows.set_key_last_used(id, at))
                 .map_err(AppError::from)
         })?;
-        let mut uses = self.keys_used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = self.keys_used.lock();
         uses.retain(|id, at| noted.get(id) != Some(at));
         Ok(())
     }
@@ -272,7 +262,7 @@ impl AuditLog {
 
     /// What waited to be delivered when it was last counted.
     pub fn pending_deliveries(&self) -> PendingDeliveries {
-        *self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.pending.lock()
     }
 
     /// Counts what waits to be delivered, which takes the longer the more it is. To be called every few seconds.
@@ -283,7 +273,7 @@ impl AuditLog {
         let counted = self.store.query(|rows| rows.pending_deliveries())?;
         let now = self.clock.now().as_seconds();
         let age = |oldest: Timestamp| (now - oldest.as_seconds()).max(0);
-        *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = PendingDeliveries {
+        *self.pending.lock() = PendingDeliveries {
             count: counted.count,
             oldest_seconds: counted.oldest_created_at.map_or(0, age),
         };

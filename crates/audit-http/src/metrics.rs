@@ -1,10 +1,10 @@
 //! What operators watch, in Prometheus' text format.
 
 use audit_app::{AuditLog, Ingested};
+use parking_lot::Mutex;
 use prometheus::{
     Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
 };
-use std::sync::{Mutex, PoisonError};
 
 /// Counters and histograms of this process.
 pub(crate) struct Metrics {
@@ -163,7 +163,7 @@ impl Metrics {
     /// All of them as text, without asking the database.
     pub(crate) fn render(&self, service: &AuditLog) -> prometheus::Result<Vec<u8>> {
         // Two at once would both add what is missing.
-        let _turn = self.rendering.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.rendering.lock();
         let statistics = service.statistics();
         self.alerts_fired
             .inc_by(statistics.alerts.saturating_sub(self.alerts_fired.get()));

@@ -1,12 +1,13 @@
 //! Resolving names, at every attempt, to addresses that the policy allows.
 
 use crate::AddressPolicy;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use ureq::Error;
 use ureq::config::Config;
@@ -118,15 +119,7 @@ fn literal(host: &str) -> Option<IpAddr> {
 }
 
 /// The lookups under way, by name.
-#[derive(Default)]
-struct Running(Mutex<HashMap<String, usize>>);
-
-impl Running {
-    /// The map is changed by single steps, which leave it whole even in a panic.
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+type Running = Mutex<HashMap<String, usize>>;
 
 /// One of [`LOOKUPS_MAX`] places, given back when dropped.
 struct Slot {
@@ -292,10 +285,10 @@ mod tests {
     #[test]
     fn lookups_that_hang_are_given_up_and_their_number_is_bounded() {
         let (hold, held) = mpsc::channel::<()>();
-        let held = std::sync::Mutex::new(held);
+        let held = Mutex::new(held);
         let hanging = move |_: &str, port| {
             // Until the test ends: nothing is ever sent.
-            drop(held.lock().map(|held| held.recv()));
+            held.lock().recv().unwrap_err();
             Ok(vec![SocketAddr::new(Ipv4Addr::new(1, 1, 1, 1).into(), port)])
         };
         let resolver = VettingResolver::new(AddressPolicy::Public, Arc::new(hanging));

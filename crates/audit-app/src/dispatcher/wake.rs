@@ -2,7 +2,8 @@
 
 use super::results::Finished;
 use audit_webhooks::{Course, Lane};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What the deciding thread waits for.
@@ -43,20 +44,15 @@ impl Wake {
     }
 
     fn tell(&self, change: impl FnOnce(&mut News)) {
-        change(&mut self.lock());
+        change(&mut self.news.lock());
         self.changed.notify_all();
-    }
-
-    /// News are changed by single assignments, which leave them whole even in a panic.
-    fn lock(&self) -> MutexGuard<'_, News> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for news, at most for `time`.
     pub(super) fn wait(&self, time: Duration) -> News {
         let is_quiet = |news: &mut News| !news.is_due && !news.is_stopping && news.ended.is_empty();
-        let waited = self.changed.wait_timeout_while(self.lock(), time, is_quiet);
-        let (mut news, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut news = self.news.lock();
+        self.changed.wait_while_for(&mut news, is_quiet, time);
         News {
             is_due: std::mem::take(&mut news.is_due),
             is_stopping: news.is_stopping,
@@ -68,8 +64,8 @@ impl Wake {
     pub(super) fn wait_for_ends(&self, end: Instant) -> Vec<Ended> {
         let left = end.saturating_duration_since(Instant::now());
         let is_quiet = |news: &mut News| news.ended.is_empty();
-        let waited = self.changed.wait_timeout_while(self.lock(), left, is_quiet);
-        let (mut news, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut news = self.news.lock();
+        self.changed.wait_while_for(&mut news, is_quiet, left);
         std::mem::take(&mut news.ended)
     }
 }

@@ -4,9 +4,9 @@
 use crate::error::{AppError, Result};
 use audit_ledger::{Hash, Tile, TileId};
 use audit_store::{LedgerId, Rows};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Roots that are kept, about 100 bytes each; those of 16 million events.
 const ROOTS_MAX: usize = 65_536;
@@ -48,21 +48,17 @@ impl TileRoots {
 
     /// The roots of the first tiles, up to one that is not known.
     fn known(&self, ledger_id: LedgerId, level: u8, indexes: Range<u64>) -> Vec<Hash> {
-        let roots = self.lock();
+        let roots = self.0.lock();
         let known = indexes.map_while(|index| roots.get(&(ledger_id, level, index)).copied());
         known.collect()
     }
 
     fn keep(&self, ledger_id: LedgerId, level: u8, first: u64, hashes: &[Hash]) {
-        let mut roots = self.lock();
+        let mut roots = self.0.lock();
         if roots.len() + hashes.len() > ROOTS_MAX {
             roots.clear();
         }
         let places = (first..).map(|index| (ledger_id, level, index));
         roots.extend(places.zip(hashes.iter().copied()));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Place, Hash>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
