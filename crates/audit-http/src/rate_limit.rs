@@ -1,8 +1,8 @@
 //! How often one credential may ask: a token bucket for each, in this process. Off unless configured.
 //!
-//! A bucket holds so many tokens, each request takes one, and they come back at a steady rate. The headers are those of
-//! `draft-ietf-httpapi-ratelimit-headers-07`. A bucket that is full again is as good as none, so only those in use are
-//! held; several nodes count each on its own.
+//! A bucket holds `burst` tokens, each request takes one, and they come back at a steady rate. The headers are those of
+//! `draft-ietf-httpapi-ratelimit-headers-07`. A full bucket is as good as none, so full ones are dropped when the table
+//! is full. Each node counts on its own.
 
 use crate::caller::credential_text;
 use crate::error::ApiError;
@@ -13,13 +13,24 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
 use audit_app::AppError;
-use std::collections::HashMap;
+use governor::clock::{Clock, DefaultClock, Reference};
+use governor::middleware::StateInformationMiddleware;
+use governor::nanos::Nanos;
+use governor::state::direct::NotKeyed;
+use governor::state::keyed::{HashMapStateStore, ShrinkableKeyedStateStore};
+use governor::state::{InMemoryState, StateStore};
+use governor::{Quota, RateLimiter};
+use parking_lot::Mutex;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::num::NonZeroU32;
+use std::time::Duration;
 
-/// Buckets held at once. Beyond that those that are full are forgotten, and if there are none, all.
+/// Buckets of one credential each, about 2 MiB.
 const BUCKETS_MAX: usize = 100_000;
+/// Buckets shared by the credentials that arrive while the table is full.
+const SHARED_BUCKETS: u64 = 1_024;
+/// The shortest time between two sweeps of a full table; each visits every bucket.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
@@ -34,13 +45,22 @@ pub struct RateLimit {
     pub burst: u32,
 }
 
-/// The buckets of all credentials.
-pub(crate) struct Buckets {
-    limit: RateLimit,
-    /// By a hash that nobody outside can aim at: of a collision two credentials share a bucket.
+/// The buckets of all credentials. Tests pass a clock of their own.
+pub(crate) struct Buckets<C: Clock = DefaultClock> {
+    quota: Quota,
+    limiter: RateLimiter<u64, BucketTable, C, StateInformationMiddleware>,
+    swept_at: Mutex<Option<C::Instant>>,
+    /// Keyed, so that no client can choose a credential that collides with another one.
     hasher: RandomState,
-    /// When each bucket is full again.
-    full_at: Mutex<HashMap<u64, Instant>>,
+}
+
+/// Buckets by the hash of their credential.
+///
+/// Made-up credentials can fill the table. It then keeps every bucket that it has, and the credentials without one share
+/// [`SHARED_BUCKETS`] others: a flood neither resets a limit nor grows the table.
+struct BucketTable {
+    own: HashMapStateStore<u64>,
+    shared: Vec<InMemoryState>,
 }
 
 /// What a credential has left.
@@ -56,47 +76,95 @@ pub(crate) struct Allowance {
 
 impl Buckets {
     pub(crate) fn new(limit: RateLimit) -> Self {
+        Self::with_clock(limit, DefaultClock::default())
+    }
+}
+
+impl<C: Clock> Buckets<C> {
+    fn with_clock(limit: RateLimit, clock: C) -> Self {
+        let at_least_1 = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
+        let quota = Quota::per_second(at_least_1(limit.per_second)).allow_burst(at_least_1(limit.burst));
+        let table = BucketTable {
+            own: HashMapStateStore::default(),
+            shared: (0..SHARED_BUCKETS).map(|_| InMemoryState::default()).collect(),
+        };
         Self {
-            limit,
+            quota,
+            limiter: RateLimiter::new(quota, table, clock),
+            swept_at: Mutex::default(),
             hasher: RandomState::new(),
-            full_at: Mutex::default(),
         }
     }
 
     /// Takes a token from the bucket of `credential`, if there is one.
-    ///
-    /// The time at which a bucket is full again says everything (the virtual scheduling of the generic cell rate
-    /// algorithm, ITU-T I.371): each token taken moves it on by the time in which one comes back.
-    pub(crate) fn take(&self, credential: &str, now: Instant) -> Allowance {
-        let RateLimit { per_second, burst } = self.limit;
-        let token = Duration::from_secs(1) / per_second;
-        let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= BUCKETS_MAX {
-            buckets.retain(|_, full_at| *full_at > now);
-            if buckets.len() >= BUCKETS_MAX {
-                buckets.clear();
+    pub(crate) fn take(&self, credential: &str) -> Allowance {
+        let now = self.limiter.clock().now();
+        if self.limiter.len() >= BUCKETS_MAX {
+            self.drop_full_buckets(now);
+        }
+        let token = self.quota.replenish_interval();
+        let burst = self.quota.burst_size().get();
+        match self.limiter.check_key(&self.hasher.hash_one(credential)) {
+            Ok(bucket) => {
+                let remaining = bucket.remaining_burst_capacity();
+                Allowance {
+                    limit: burst,
+                    remaining,
+                    reset: token * burst.saturating_sub(remaining),
+                    wait: None,
+                }
+            }
+            Err(refusal) => {
+                let wait = refusal.wait_time_from(now);
+                Allowance {
+                    limit: burst,
+                    remaining: 0,
+                    reset: wait + token * (burst - 1),
+                    wait: Some(wait),
+                }
             }
         }
-        let full_at = buckets.entry(self.hasher.hash_one(credential)).or_insert(now);
-        let missing = full_at.saturating_duration_since(now);
-        let capacity = token * burst;
-        let after = missing + token;
-        if after > capacity {
-            return Allowance {
-                limit: burst,
-                remaining: 0,
-                reset: missing,
-                wait: Some(after - capacity),
-            };
+    }
+
+    fn drop_full_buckets(&self, now: C::Instant) {
+        let mut swept_at = self.swept_at.lock();
+        if swept_at.is_some_and(|at| Duration::from(now.duration_since(at)) < SWEEP_INTERVAL) {
+            return;
         }
-        *full_at = now + after;
-        let remaining = (capacity - after).as_nanos() / token.as_nanos().max(1);
-        Allowance {
-            limit: burst,
-            remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
-            reset: after,
-            wait: None,
+        *swept_at = Some(now);
+        self.limiter.retain_recent();
+    }
+}
+
+impl StateStore for BucketTable {
+    type Key = u64;
+
+    fn measure_and_replace<T, F, E>(&self, key: &u64, decide: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        let mut own = self.own.lock();
+        if own.len() < BUCKETS_MAX || own.contains_key(key) {
+            let bucket = own.entry(*key).or_default();
+            return bucket.measure_and_replace(&NotKeyed::NonKey, decide);
         }
+        drop(own);
+        let bucket = &self.shared[(key % SHARED_BUCKETS) as usize];
+        bucket.measure_and_replace(&NotKeyed::NonKey, decide)
+    }
+}
+
+impl ShrinkableKeyedStateStore<u64> for BucketTable {
+    fn retain_recent(&self, drop_below: Nanos) {
+        self.own.retain_recent(drop_below);
+    }
+
+    fn len(&self) -> usize {
+        self.own.lock().len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.own.lock().is_empty()
     }
 }
 
@@ -127,7 +195,7 @@ pub(crate) async fn with_rate_limit(
     let buckets = state.and_then(|state| state.buckets.as_ref());
     let allowance = buckets
         .zip(credential_text(request.request()))
-        .map(|(buckets, text)| buckets.take(without_scheme(text), Instant::now()));
+        .map(|(buckets, text)| buckets.take(without_scheme(text)));
     if let Some(allowance) = allowance {
         request.extensions_mut().insert(allowance);
         if let Some(wait) = allowance.wait {
@@ -144,24 +212,49 @@ pub(crate) async fn with_rate_limit(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use governor::clock::FakeRelativeClock;
+
+    fn buckets(per_second: u32, burst: u32) -> (Buckets<FakeRelativeClock>, FakeRelativeClock) {
+        let clock = FakeRelativeClock::default();
+        let limit = RateLimit { per_second, burst };
+        (Buckets::with_clock(limit, clock.clone()), clock)
+    }
 
     #[test]
     fn a_burst_is_let_through_and_then_one_request_for_each_token_that_comes_back() {
-        let buckets = Buckets::new(RateLimit {
-            per_second: 10,
-            burst: 3,
-        });
-        let start = Instant::now();
-        let remaining: Vec<_> = (0..3).map(|_| buckets.take("a", start).remaining).collect();
+        let (buckets, clock) = buckets(10, 3);
+        let remaining: Vec<_> = (0..3).map(|_| buckets.take("a").remaining).collect();
         assert_eq!(remaining, [2, 1, 0]);
-        let refused = buckets.take("a", start);
+        let refused = buckets.take("a");
         assert_eq!(refused.wait, Some(Duration::from_millis(100)));
         assert_eq!(refused.reset, Duration::from_millis(300));
-        assert_eq!(buckets.take("b", start).wait, None, "each credential has its own");
-        let later = start + Duration::from_millis(100);
-        assert_eq!(buckets.take("a", later).wait, None);
-        assert!(buckets.take("a", later).wait.is_some());
-        let rested = start + Duration::from_secs(5);
-        assert_eq!(buckets.take("a", rested).remaining, 2);
+        assert_eq!(buckets.take("b").wait, None, "each credential has its own");
+        clock.advance(Duration::from_millis(100));
+        assert_eq!(buckets.take("a").wait, None);
+        assert!(buckets.take("a").wait.is_some());
+        clock.advance(Duration::from_millis(4_900));
+        assert_eq!(buckets.take("a").remaining, 2);
+    }
+
+    #[test]
+    fn a_flood_of_new_credentials_neither_resets_a_bucket_in_use_nor_grows_the_table() {
+        let (buckets, clock) = buckets(1, 2);
+        buckets.take("a");
+        buckets.take("a");
+        // Forty for each shared bucket, so that none of these has a token left.
+        for number in 0..BUCKETS_MAX + 40 * 1_024 {
+            buckets.take(&format!("made up {number}"));
+        }
+        assert_eq!(buckets.limiter.len(), BUCKETS_MAX);
+        assert!(buckets.take("a").wait.is_some(), "its tokens are gone");
+        assert!(
+            buckets.take("new").wait.is_some(),
+            "it shares a bucket with the flood"
+        );
+
+        // The flood is over and its buckets are full again.
+        clock.advance(Duration::from_secs(5));
+        assert_eq!(buckets.take("new").remaining, 1);
+        assert_eq!(buckets.limiter.len(), 1);
     }
 }
