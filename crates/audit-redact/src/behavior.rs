@@ -1,18 +1,17 @@
-//! What happens to text a rule has found.
+//! What a rule does with its hits.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What a rule does with what it finds.
+/// What a rule does with the text that it hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Behavior {
     /// The text becomes `[REDACTED]`.
     #[default]
     Replace,
-    /// The text becomes its SHA-256, or its HMAC-SHA-256 when a hash key is configured, so that equal
-    /// values stay comparable.
+    /// The text becomes its SHA-256, or its HMAC-SHA-256 if a hash key is configured. Equal values stay comparable.
     Hash,
-    /// The text is starred out up to a recognisable rest, for example `****-****-****-1234`.
+    /// Stars replace all but a few characters, for example `****-****-****-1234`.
     Mask,
 }
 
@@ -20,7 +19,7 @@ impl Behavior {
     /// Every behaviour, the strictest first.
     pub const ALL: &[Behavior] = &[Behavior::Replace, Behavior::Hash, Behavior::Mask];
 
-    /// The word for this behaviour in rules.
+    /// The name of this behaviour in a rule.
     pub fn as_str(self) -> &'static str {
         match self {
             Behavior::Replace => "replace",
@@ -29,7 +28,7 @@ impl Behavior {
         }
     }
 
-    /// Of two behaviours the one that lets less through: replace before hash before mask.
+    /// The behaviour that reveals less: replace before hash before mask.
     pub(crate) fn stricter(self, other: Behavior) -> Behavior {
         match (self, other) {
             (Behavior::Replace, _) | (_, Behavior::Replace) => Behavior::Replace,
@@ -45,7 +44,7 @@ impl fmt::Display for Behavior {
     }
 }
 
-/// A word that names no behaviour.
+/// The error for an unknown behaviour name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown behavior: expected one of replace, hash, mask")]
 pub struct BehaviorError;
@@ -67,14 +66,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_behavior_reads_back_from_its_own_word() {
+    fn every_behavior_parses_from_its_own_name() {
         for behavior in Behavior::ALL {
             assert_eq!(behavior.to_string().parse(), Ok(*behavior));
         }
     }
 
     #[test]
-    fn an_unknown_word_is_refused_with_the_allowed_ones() {
+    fn an_unknown_name_is_refused_with_the_allowed_ones() {
         let error = "Replace".parse::<Behavior>().unwrap_err();
         assert_eq!(
             error.to_string(),

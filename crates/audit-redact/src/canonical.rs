@@ -1,9 +1,9 @@
-//! The text of a JSON value, the same whatever the order of its keys.
+//! The text of a JSON value, independent of the order of its keys.
 
 use serde_json::Value;
 
-/// The value without white space and with its keys sorted. Needed because the order of a map depends on a
-/// feature of `serde_json` that any crate of a build can switch on, and a hash must not.
+/// The value as JSON without white space and with sorted keys. The order of a `serde_json` map depends on a feature
+/// that any crate of a build can enable; a hash must not depend on it.
 pub(crate) fn canonical_text(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);

@@ -1,4 +1,4 @@
-//! The rules of one configuration, ready to run.
+//! The rules of one configuration, compiled.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::behavior::Behavior;
 use crate::builtin::{self, Builtin};
 use crate::hash::{self, HashKey};
 use crate::outputs;
-use crate::path::{FieldPath, Trail};
+use crate::path::{FieldPath, Location};
 use crate::pattern::{Pattern, PatternSet};
 use crate::report::Report;
 use crate::rewrite::Hit;
@@ -14,7 +14,7 @@ use crate::scan::{Span, Subject};
 use crate::session::Session;
 use crate::shape::Shape;
 
-/// A set of rules, ready to run. Cheap to share between threads behind an `Arc`.
+/// A compiled set of rules. Share it between threads behind an `Arc`.
 #[derive(Debug, Clone)]
 pub struct Engine {
     /// The rules' names, in order of evaluation: field rules, patterns, built-ins.
@@ -42,20 +42,20 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Adds a built-in rule. Adding one again changes its behaviour.
+    /// Adds a built-in rule. Adding a rule again changes its behaviour.
     pub fn builtin(mut self, builtin: Builtin, behavior: Behavior) -> Self {
         self.builtins.retain(|(present, _)| *present != builtin);
         self.builtins.push((builtin, behavior));
         self
     }
 
-    /// Adds a rule that redacts whatever a pattern matches.
+    /// Adds a rule that redacts the text that a pattern matches.
     pub fn pattern(mut self, name: &str, pattern: Pattern, behavior: Behavior) -> Self {
         self.patterns.push((name.to_owned(), pattern, behavior));
         self
     }
 
-    /// Adds a rule that redacts the whole values at some paths.
+    /// Adds a rule that redacts the whole values at these paths.
     pub fn fields(mut self, name: &str, paths: Vec<FieldPath>, behavior: Behavior) -> Self {
         self.fields.push((name.to_owned(), FieldRule { paths, behavior }));
         self
@@ -67,7 +67,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Makes the engine.
+    /// Builds the engine.
     pub fn build(self) -> Engine {
         let custom = self
             .fields
@@ -90,12 +90,12 @@ impl EngineBuilder {
 }
 
 impl Engine {
-    /// Begins with no rules at all.
+    /// A builder without rules.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
 
-    /// All built-in rules that are enabled by default, with [`Behavior::Replace`] and no hash key.
+    /// An engine with the built-in rules that are enabled by default, [`Behavior::Replace`] and no hash key.
     pub fn builtins() -> Engine {
         let enabled = Builtin::ALL.iter().filter(|builtin| builtin.enabled_by_default());
         enabled
@@ -105,27 +105,26 @@ impl Engine {
             .build()
     }
 
-    /// How many rules every redaction looks at.
+    /// The number of rules that each redaction evaluates.
     pub fn rules_evaluated(&self) -> usize {
         self.names.len()
     }
 
-    /// Redacts a whole document in place. `shape` says which of its parts are structure, which are
-    /// identifiers and which are free-form.
+    /// Redacts a whole document in place. `shape` says which parts are structure, which are identifiers and which are
+    /// free-form.
     pub fn redact(&self, value: &mut Value, shape: &Shape) -> Report {
         let mut session = self.session();
         session.document(value, *shape);
         session.finish()
     }
 
-    /// Begins the redaction of a document that the caller hands over part by part.
+    /// Starts the redaction of a document that the caller passes in part by part.
     pub fn session(&self) -> Session<'_> {
         Session::new(self)
     }
 
-    /// Every form under which an identifier of this original value may be stored: itself, then its hash
-    /// forms. All of them count whatever the rules are now, since they may have been others when an event
-    /// came in.
+    /// Every form in which an identifier with this original value may be stored: the value itself, then its hash forms.
+    /// The result does not depend on the current rules, because an event may have been redacted under other rules.
     pub fn identifier_forms(&self, original: &str) -> Vec<String> {
         let mut forms = vec![original.to_owned()];
         if !outputs::is_hash(original) {
@@ -147,14 +146,14 @@ impl Engine {
         self.hash_key.as_ref()
     }
 
-    /// The field rules that name the value at `trail`, each with its behaviour.
+    /// The field rules that cover the value at `location`, each with its behaviour.
     pub(crate) fn field_rules<'a>(
         &'a self,
-        trail: &'a Trail<'a>,
+        location: &'a Location<'a>,
     ) -> impl Iterator<Item = (usize, Behavior)> + 'a {
         let rules = self.fields.iter().enumerate();
         rules
-            .filter(|(_, rule)| rule.paths.iter().any(|path| path.covers(trail)))
+            .filter(|(_, rule)| rule.paths.iter().any(|path| path.covers(location)))
             .map(|(index, rule)| (index, rule.behavior))
     }
 
@@ -162,8 +161,7 @@ impl Engine {
         !self.fields.is_empty()
     }
 
-    /// Collects the hits of all patterns and built-ins. On clean text nothing is pushed, so nothing is
-    /// allocated.
+    /// Collects the hits of all patterns and built-in rules. Clean text allocates nothing.
     pub(crate) fn scan(&self, subject: Subject<'_>, hits: &mut Vec<Hit>) {
         self.builtins.scan(subject, hits);
         if !self.patterns.is_empty() {

@@ -1,24 +1,24 @@
-//! The hash form of a redacted text.
+//! The output of the hash behaviour.
 
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// Begins every unkeyed hash form.
+/// Prefix of the unkeyed hash form.
 pub(crate) const SHA256_PREFIX: &str = "sha256:";
-/// Begins every keyed hash form.
+/// Prefix of the keyed hash form.
 pub(crate) const HMAC_PREFIX: &str = "hmac-sha256:";
 /// Follow either prefix.
 pub(crate) const DIGEST_HEX_CHARS: usize = 64;
 
-/// A secret that makes hash forms unguessable: without it, whoever reads `sha256:…` of a short value
-/// (a social security number has a billion candidates) finds the value by trying all of them.
+/// The key of the keyed hash form. Without a key, a reader of `sha256:…` can recover a short value by hashing every
+/// candidate: a social security number has only a billion.
 #[derive(Clone)]
 pub struct HashKey(Vec<u8>);
 
 impl HashKey {
-    /// Takes the key's bytes. Any length works; 32 random bytes are a good key.
+    /// Takes the key's bytes. Every length is valid; use 32 random bytes.
     pub fn new(key: Vec<u8>) -> Self {
         HashKey(key)
     }
@@ -37,8 +37,7 @@ pub(crate) fn unkeyed(text: &[u8]) -> String {
 
 /// `hmac-sha256:` and 64 hex digits.
 pub(crate) fn keyed(key: &HashKey, text: &[u8]) -> String {
-    // HMAC takes keys of any length, so this cannot fail; were it ever to, the unkeyed form still hides
-    // the text.
+    // HMAC accepts keys of any length, so this cannot fail. The unkeyed form would still hide the text.
     match Hmac::<Sha256>::new_from_slice(&key.0) {
         Ok(mac) => form(HMAC_PREFIX, &mac.chain_update(text).finalize().into_bytes()),
         Err(_) => unkeyed(text),

@@ -1,4 +1,4 @@
-//! Rewriting the keys of an object.
+//! Rewrites the keys of an object.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use crate::outputs;
 
-/// Most digits of the number that tells rewritten keys apart.
+/// Most digits of the number that makes a rewritten key unique.
 const SUFFIX_DIGITS_MAX: usize = 9;
 
-/// Gives every member its new key: `(old key, new key, value)`. Two keys can become the same, in which case
-/// the later one gets `#2`, `#3` and so on: dropping a value would be worse than an odd key.
+/// Renames every member: `(old key, new key, value)`. If several keys become equal, the later ones get the suffix
+/// `#2`, `#3` and so on, so that no value is dropped.
 pub(crate) fn rename(
     map: Map<String, Value>,
     mut new_key: impl FnMut(&str) -> Option<String>,
@@ -43,15 +43,15 @@ pub(crate) fn rename(
         .collect()
 }
 
-/// Where the number begins that an earlier redaction put behind a rewritten key, or the key's end. It is no
-/// part of the key's text, so no rule may look at it: `[0-9]` would redact it again and again.
+/// The start of the `#N` suffix that an earlier redaction appended, or the length of the key. No rule scans the suffix:
+/// a pattern such as `[0-9]` would otherwise redact it in every pass.
 pub(crate) fn suffix_start(key: &str) -> usize {
     let Some((text, number)) = key.rsplit_once('#') else {
         return key.len();
     };
     let numbered =
         (1..=SUFFIX_DIGITS_MAX).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
-    if numbered && (text.contains('*') || !outputs::sealed_spans(text).is_empty()) {
+    if numbered && (text.contains('*') || !outputs::protected_spans(text).is_empty()) {
         text.len()
     } else {
         key.len()
@@ -64,7 +64,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn keys_that_become_the_same_are_numbered_and_none_is_lost() {
+    fn keys_that_become_equal_are_numbered_and_none_is_lost() {
         let Value::Object(map) = json!({"a": 1, "b": 2, "c": 3, "x": 4, "x#2": 5}) else {
             panic!()
         };
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_number_behind_something_redacted_is_a_suffix() {
+    fn only_a_number_behind_redacted_text_is_a_suffix() {
         assert_eq!(suffix_start("[REDACTED]#2"), "[REDACTED]".len());
         assert_eq!(suffix_start("a***@x.com#12"), "a***@x.com".len());
         assert_eq!(suffix_start("issue#12"), "issue#12".len());

@@ -1,8 +1,8 @@
-//! Finds and removes sensitive text in JSON: payment cards, social security numbers, e-mail addresses, phone
-//! numbers, tokens and keys, and whatever a user's own patterns and field paths name.
+//! Finds sensitive text in JSON and replaces, hashes or masks it: payment cards, social security numbers, e-mail
+//! addresses, phone numbers, tokens and keys, and the text that custom patterns and field paths name.
 //!
-//! The crate is a library and nothing else: no I/O, no clock, no randomness, and no knowledge of the service
-//! around it. It works on any [`serde_json::Value`].
+//! The crate works on any [`serde_json::Value`]. It does no I/O, reads no clock and no randomness, and depends on no
+//! other crate of the service.
 //!
 //! ```
 //! use audit_redact::{Behavior, Builtin, Engine, Pattern, Shape};
@@ -22,21 +22,21 @@
 //! # Ok::<(), audit_redact::PatternError>(())
 //! ```
 //!
-//! A caller whose event is a typed struct hands over its parts with [`Engine::session`].
+//! A caller with a typed event passes its parts to an [`Engine::session`].
 //!
 //! # Invariants
 //!
-//! - **Redacting twice is redacting once.** A text is looked at again after it changed until nothing more is
-//!   found; what never settles is replaced as a whole. `[REDACTED]` and both hash forms are never touched again.
-//! - **One piece or part by part:** [`Engine::redact`] and a [`Session`] give the same outcome.
-//! - **Structure is never touched,** whatever a rule says; see [`Shape`].
-//! - **Identifiers stay distinguishable:** they are hashed as a whole or left alone.
-//! - **Every rule looks at the original text,** and all rules that hit are listed. Hits that overlap are merged:
-//!   the first of their rules says what they become if it covers the whole; otherwise the strictest behaviour
-//!   wins (replace before hash before mask). Where a field rule names a value, it alone decides.
-//! - **Time is linear in the text,** whatever the text and whatever the patterns.
+//! - **Redaction is idempotent.** A changed text is scanned again until a pass changes nothing. A text that reaches no
+//!   fixed point is replaced as a whole. `[REDACTED]` and both hash forms are never changed again.
+//! - **[`Engine::redact`] and a [`Session`] have the same result.**
+//! - **Structure never changes,** whatever a rule names; see [`Shape`].
+//! - **Identifiers stay distinguishable:** an identifier is hashed as a whole or left unchanged.
+//! - **Every rule scans the original text,** and the report lists every rule that hits. Overlapping hits are merged. If
+//!   the hit of the first rule covers the merged span, that rule's behaviour applies. Otherwise the strictest behaviour
+//!   applies (replace before hash before mask). A value that a field rule names gets that rule's behaviour.
+//! - **Time is linear in the length of the text,** for every text and every pattern.
 //! - **A clean document costs no allocation.**
-//! - **A report shows nothing sensitive:** paths contain keys as rewritten.
+//! - **A report contains nothing sensitive:** its paths have keys in their redacted form.
 
 mod behavior;
 mod builtin;
@@ -54,6 +54,7 @@ mod scan;
 mod session;
 mod shape;
 mod small;
+mod work;
 
 pub use behavior::{Behavior, BehaviorError};
 pub use builtin::Builtin;
@@ -65,7 +66,7 @@ pub use report::Report;
 pub use session::Session;
 pub use shape::Shape;
 
-/// The readme's example compiles and holds.
+/// Compiles and runs the example in the readme.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

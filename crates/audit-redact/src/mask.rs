@@ -1,12 +1,12 @@
-//! The mask form of a redacted text.
+//! The output of the mask behaviour.
 
 use crate::builtin::Builtin;
 use crate::outputs::MASK_VISIBLE_CHARS;
 
-/// Shortest text of no known kind of which the last characters stay visible.
+/// Shortest text of unknown kind whose last characters stay visible.
 const VISIBLE_FROM_CHARS: usize = 12;
 
-/// Stars the text out. `kind` is what the whole text is known to be.
+/// Masks the text. `kind` is the kind of the whole text, if known.
 pub(crate) fn mask(kind: Option<Builtin>, text: &str) -> String {
     match kind {
         Some(Builtin::CreditCard) => format!("****-****-****-{}", last_digits(text)),
@@ -30,7 +30,7 @@ fn mask_email(text: &str) -> String {
     let first = text.trim_start_matches(['"', '\\']).chars().next();
     match (first, domain) {
         (Some(first), Some(at)) => {
-            // `*` before `@` is how a mask reads; a local part of nothing but punctuation stays hidden.
+            // Punctuation as the first character is masked too, so that the output has the form of a mask.
             let shown = if first.is_alphanumeric() { first } else { '*' };
             format!("{shown}***{}", &text[at..])
         }
@@ -39,7 +39,7 @@ fn mask_email(text: &str) -> String {
 }
 
 fn mask_phone(text: &str) -> String {
-    // The digits of a percent-encoded plus sign are punctuation.
+    // The digit of a percent-encoded plus sign is not part of the number.
     let plus = text
         .get(..3)
         .filter(|start| start.eq_ignore_ascii_case("%2b"))

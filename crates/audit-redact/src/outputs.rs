@@ -1,22 +1,24 @@
-//! Recognising what this crate itself has written.
+//! Recognises the crate's own output.
 //!
-//! The output of every behaviour, put in again, must stay as it is. Otherwise a pattern such as `[A-Z]+`
-//! would turn `[REDACTED]` into `[[REDACTED]]`, and the next pass would go on from there.
+//! The output of every behaviour must not change when it is redacted again. Otherwise a pattern such as `[A-Z]+` would
+//! turn `[REDACTED]` into `[[REDACTED]]`, and each further pass would add brackets.
 
 use crate::hash::{DIGEST_HEX_CHARS, HMAC_PREFIX, SHA256_PREFIX};
 use crate::scan::Span;
+use crate::work;
 
-/// What replaced text becomes.
+/// The output of the replace behaviour.
 pub(crate) const REDACTED: &str = "[REDACTED]";
 
-/// Shortest run of stars before four visible characters that the general mask writes.
+/// Fewest stars that the general mask writes before visible characters.
 const MASK_STARS_MIN: usize = 8;
 
 /// Characters that a mask leaves visible at the end.
 pub(crate) const MASK_VISIBLE_CHARS: usize = 4;
 
-/// The spans that no rule may touch again: `[REDACTED]` and both hash forms, exactly as written.
-pub(crate) fn sealed_spans(text: &str) -> Vec<Span> {
+/// The spans that no rule may touch again, in order: `[REDACTED]` and both hash forms, exactly as written.
+pub(crate) fn protected_spans(text: &str) -> Vec<Span> {
+    work::bytes_read(text.len());
     let mut spans: Vec<Span> = text
         .match_indices(REDACTED)
         .map(|(start, _)| Span::new(start, start + REDACTED.len()))
@@ -56,15 +58,16 @@ pub(crate) fn is_mask(text: &str) -> bool {
     mask_spans(text).first() == Some(&Span::new(0, text.len()))
 }
 
-/// The spans that read like one of our masks: stars with at most four visible characters after them, or the
-/// domain of a masked e-mail address. A hit of a user's pattern that lies wholly inside one found nothing but
-/// what a mask left visible on purpose. A hit that reaches out of it counts.
+/// The spans that have the form of a mask, in order: stars with at most four visible characters behind them, or a
+/// masked e-mail address. A custom pattern's hit inside such a span is ignored, because it covers only characters that
+/// a mask left visible on purpose. A hit that extends beyond the span counts.
 pub(crate) fn mask_spans(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut at = 0;
     while let Some(offset) = text[at..].find('*') {
         let first = at + offset;
         let span = mask_at(text, at, first);
+        work::bytes_read(span.end - at);
         at = span.end;
         spans.push(span);
     }
@@ -105,15 +108,17 @@ fn masked_domain_end(text: &str, after: usize) -> Option<usize> {
     let domain_len = domain
         .find(|ch: char| !(ch.is_alphanumeric() || matches!(ch, '.' | '-')))
         .unwrap_or(domain.len());
+    work::bytes_read(domain_len);
     Some(text.len() - domain.len() + domain_len)
 }
 
-/// Stars, punctuation and then at most four digits: `****-****-****-1234`, `***) ***-4567`.
+/// The end of a mask of stars, punctuation and at most four digits: `****-****-****-1234`, `***) ***-4567`.
 fn masked_digits_end(text: &str, after: usize) -> usize {
     let mut end = after;
     let mut digits = 0;
     for (offset, ch) in text[after..].char_indices() {
         let next = after + offset + ch.len_utf8();
+        work::bytes_read(ch.len_utf8());
         match ch {
             '*' if digits == 0 => end = next,
             '0'..='9' if digits < MASK_VISIBLE_CHARS => {
@@ -139,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_exact_forms_are_sealed() {
+    fn only_the_exact_forms_are_protected() {
         let digest = "0".repeat(64);
         let text = format!("a [REDACTED] [redacted] sha256:{digest} hmac-sha256:{digest} sha256:{digest}0");
         let expected = [
@@ -147,11 +152,11 @@ mod tests {
             format!("sha256:{digest}"),
             format!("hmac-sha256:{digest}"),
         ];
-        assert_eq!(cut(&text, sealed_spans(&text)), expected);
+        assert_eq!(cut(&text, protected_spans(&text)), expected);
     }
 
     #[test]
-    fn every_mask_is_recognised_whole() {
+    fn every_mask_is_recognised_as_a_whole() {
         for mask in [
             "****-****-****-1234",
             "***-**-6789",
@@ -168,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_before_a_longer_text_hide_four_characters_of_it() {
+    fn a_mask_covers_at_most_four_characters_behind_the_stars() {
         assert_eq!(cut("**** 41111111", mask_spans("**** 41111111")), ["**** 4111"]);
         assert_eq!(cut("x ** y", mask_spans("x ** y")), ["**"]);
     }

@@ -1,11 +1,10 @@
-//! Paths: those that field rules name, and the trail of the value at hand.
+//! Field paths of rules, and the location of a value in a document.
 
 use std::fmt;
 
 /// The dot path of a field rule, for example `metadata.user.ssn` or `changes.*.before`.
 ///
-/// A `*` stands for any one step, an object's key or an array's index. A key that contains a dot cannot be
-/// named, other than by `*`.
+/// `*` matches any one step: an object's key or an array's index. A key that contains a dot is matched only by `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldPath {
     text: String,
@@ -27,12 +26,12 @@ pub enum FieldPathError {
 }
 
 impl FieldPath {
-    /// Most characters of a path.
+    /// Most characters in a path.
     pub const CHARS_MAX: usize = 512;
-    /// Most steps of a path.
+    /// Most steps in a path.
     pub const STEPS_MAX: usize = 32;
 
-    /// Checks a path.
+    /// Parses a path.
     pub fn parse(path: &str) -> Result<FieldPath, FieldPathError> {
         if path.chars().count() > FieldPath::CHARS_MAX {
             return Err(FieldPathError::TooLong);
@@ -55,36 +54,36 @@ impl FieldPath {
         &self.text
     }
 
-    /// Whether this path names the value at `trail`, or something that contains the part it belongs to.
-    pub(crate) fn covers(&self, trail: &Trail<'_>) -> bool {
-        trail.covered_by(&self.steps)
+    /// Whether this path names the value at `location`, or a container of the part that the value belongs to.
+    pub(crate) fn covers(&self, location: &Location<'_>) -> bool {
+        location.covered_by(&self.steps)
     }
 }
 
-/// Where in an event a value stands: a list that grows on the stack while the event is walked, so that clean
-/// events allocate nothing.
+/// The location of a value in a document: a linked list on the stack, so that walking a clean document allocates
+/// nothing.
 #[derive(Clone, Copy)]
-pub(crate) enum Trail<'a> {
+pub(crate) enum Location<'a> {
     /// The path of a part, as handed over by the caller.
     Part(&'a [&'a str]),
-    /// A value in an object. `shown` is the key after redaction, the only one that may be reported.
+    /// A value in an object. `shown` is the key after redaction; only this form may appear in a report.
     Key {
-        parent: &'a Trail<'a>,
+        parent: &'a Location<'a>,
         key: &'a str,
         shown: &'a str,
     },
     /// A value in an array.
-    Index { parent: &'a Trail<'a>, index: usize },
+    Index { parent: &'a Location<'a>, index: usize },
 }
 
-impl Trail<'_> {
+impl Location<'_> {
     fn covered_by(&self, steps: &[String]) -> bool {
         match self {
-            // A path that names a container covers the parts below it: `actor` covers `actor.name`. What is
-            // directly in a part that a rule names is only looked at when the part itself must stay.
-            Trail::Part(part)
-            | Trail::Key {
-                parent: Trail::Part(part),
+            // A path that names a container covers the parts in it: `actor` covers `actor.name`. The second pattern
+            // applies to members of `metadata`, which itself stays an object.
+            Location::Part(part)
+            | Location::Key {
+                parent: Location::Part(part),
                 ..
             } if steps.len() <= part.len() && names(steps, part) => true,
             _ => self.is(steps),
@@ -94,44 +93,44 @@ impl Trail<'_> {
     /// Whether the steps name exactly this value.
     fn is(&self, steps: &[String]) -> bool {
         let (parent, found, last, rest) = match (self, steps.split_last()) {
-            (Trail::Part(part), _) => return steps.len() == part.len() && names(steps, part),
+            (Location::Part(part), _) => return steps.len() == part.len() && names(steps, part),
             (_, None) => return false,
-            (Trail::Key { parent, key, .. }, Some((last, rest))) => (parent, last == key, last, rest),
-            (Trail::Index { parent, index }, Some((last, rest))) => {
+            (Location::Key { parent, key, .. }, Some((last, rest))) => (parent, last == key, last, rest),
+            (Location::Index { parent, index }, Some((last, rest))) => {
                 (parent, last.parse() == Ok(*index), last, rest)
             }
         };
         (found || last == "*") && parent.is(rest)
     }
 
-    /// The key that stands before this value: of an array's items, the array's.
+    /// The key before this value. The items of an array have the array's key.
     pub(crate) fn nearest_key(&self) -> &str {
         match self {
-            Trail::Part(part) => part.last().copied().unwrap_or_default(),
-            Trail::Key { key, .. } => key,
-            Trail::Index { parent, .. } => parent.nearest_key(),
+            Location::Part(part) => part.last().copied().unwrap_or_default(),
+            Location::Key { key, .. } => key,
+            Location::Index { parent, .. } => parent.nearest_key(),
         }
     }
 }
 
-impl fmt::Display for Trail<'_> {
+impl fmt::Display for Location<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parent = match self {
-            Trail::Part(part) => return formatter.write_str(&part.join(".")),
-            Trail::Key { parent, .. } | Trail::Index { parent, .. } => parent,
+            Location::Part(part) => return formatter.write_str(&part.join(".")),
+            Location::Key { parent, .. } | Location::Index { parent, .. } => parent,
         };
-        if !matches!(parent, Trail::Part([])) {
+        if !matches!(parent, Location::Part([])) {
             write!(formatter, "{parent}.")?;
         }
         match self {
-            Trail::Key { shown, .. } => formatter.write_str(shown),
-            Trail::Index { index, .. } => write!(formatter, "{index}"),
-            Trail::Part(_) => Ok(()),
+            Location::Key { shown, .. } => formatter.write_str(shown),
+            Location::Index { index, .. } => write!(formatter, "{index}"),
+            Location::Part(_) => Ok(()),
         }
     }
 }
 
-/// Whether each step names the key at its place.
+/// Whether each step names the key at the same index.
 fn names(steps: &[String], keys: &[&str]) -> bool {
     steps
         .iter()
@@ -171,25 +170,25 @@ mod tests {
 
     #[test]
     fn a_container_covers_its_parts() {
-        assert!(path("actor").covers(&Trail::Part(&["actor", "name"])));
-        assert!(path("changes.*").covers(&Trail::Part(&["changes", "3", "before"])));
-        assert!(!path("actor.name").covers(&Trail::Part(&["actor"])));
-        assert!(!path("actor.id").covers(&Trail::Part(&["actor", "name"])));
+        assert!(path("actor").covers(&Location::Part(&["actor", "name"])));
+        assert!(path("changes.*").covers(&Location::Part(&["changes", "3", "before"])));
+        assert!(!path("actor.name").covers(&Location::Part(&["actor"])));
+        assert!(!path("actor.id").covers(&Location::Part(&["actor", "name"])));
     }
 
     #[test]
-    fn below_a_part_a_path_names_one_value_and_a_star_any_one_step() {
-        let metadata = Trail::Part(&["metadata"]);
-        let users = Trail::Key {
+    fn inside_a_part_a_path_names_one_value_and_a_star_any_one_step() {
+        let metadata = Location::Part(&["metadata"]);
+        let users = Location::Key {
             parent: &metadata,
             key: "users",
             shown: "users",
         };
-        let second = Trail::Index {
+        let second = Location::Index {
             parent: &users,
             index: 1,
         };
-        let ssn = Trail::Key {
+        let ssn = Location::Key {
             parent: &second,
             key: "ssn",
             shown: "ssn",

@@ -1,18 +1,19 @@
-//! Patterns that users write.
+//! Custom patterns.
 
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 use crate::scan::Span;
+use crate::work;
 
-/// Most bytes one pattern may take compiled. Bounds both memory and the time per character of text.
+/// Most bytes of one compiled pattern. Bounds memory and the time per character of text.
 pub const PATTERN_COMPILED_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Most hits of one pattern in one string. Finding *one* match takes time linear in the text, but finding
-/// all of them does not: `.*[^A-Z]|[A-Z]` reads a long `AAAA…` to its end for every single letter. Past
-/// this many, the rest of the string counts as one hit: too much is hidden rather than too little.
+/// Most hits of one pattern in one string. One search takes time linear in the text, but a search for all matches does
+/// not: `.*[^A-Z]|[A-Z]` reads a long `AAAA…` to its end for every letter. Beyond this limit the rest of the string
+/// counts as one hit, which hides too much rather than too little.
 const HITS_MAX: usize = 256;
 
-/// A regular expression that has been checked: it compiles, is of bounded size and never matches nothing.
+/// A valid regular expression: it compiles, its size is bounded and it never matches the empty string.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     regex: Regex,
@@ -21,26 +22,26 @@ pub struct Pattern {
 /// Why a pattern was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PatternError {
-    /// It is no regular expression of the supported syntax.
+    /// The syntax is invalid or not supported.
     #[error("pattern does not compile: {0}")]
     Syntax(String),
     /// It has more characters than [`Pattern::CHARS_MAX`].
     #[error("pattern is longer than {} characters", Pattern::CHARS_MAX)]
     TooLong,
-    /// It would hit between any two characters of any text.
+    /// The pattern would match between any two characters of any text.
     #[error("pattern matches the empty string")]
     MatchesEmpty,
-    /// It takes more than [`PATTERN_COMPILED_BYTES_MAX`] compiled, usually because of large repetitions.
+    /// The compiled pattern exceeds [`PATTERN_COMPILED_BYTES_MAX`], usually because of large repetitions.
     #[error("pattern compiles to more than {PATTERN_COMPILED_BYTES_MAX} bytes")]
     TooBig,
 }
 
 impl Pattern {
-    /// Most characters of a pattern's text.
+    /// Most characters in a pattern.
     pub const CHARS_MAX: usize = 1_000;
 
-    /// Checks a pattern. The syntax is that of the `regex` crate: no back-references and no look-around, in
-    /// exchange for time that is linear in the text whatever the pattern.
+    /// Parses a pattern in the syntax of the `regex` crate. It has neither back-references nor look-around, so that a
+    /// search takes time linear in the text for every pattern.
     pub fn parse(pattern: &str) -> Result<Pattern, PatternError> {
         if pattern.chars().count() > Pattern::CHARS_MAX {
             return Err(PatternError::TooLong);
@@ -52,7 +53,8 @@ impl Pattern {
                 regex::Error::CompiledTooBig(_) => PatternError::TooBig,
                 other => PatternError::Syntax(other.to_string()),
             })?;
-        // `\b` matches nothing in an empty text, and yet it would hit without covering a character.
+        // A search in an empty text would not reveal this: `\b` does not match there, and elsewhere it matches without
+        // covering a character.
         let can_match_empty = regex_syntax::parse(pattern)
             .map_err(|error| PatternError::Syntax(error.to_string()))?
             .properties()
@@ -69,51 +71,55 @@ impl Pattern {
         self.regex.as_str()
     }
 
-    /// Hands over every hit, in order.
+    /// Calls `hit` with every hit, in order.
     pub(crate) fn each_hit(&self, text: &str, mut hit: impl FnMut(Span)) {
+        // Each search may read the text to its end.
+        work::bytes_read(text.len());
         let matches = self.regex.find_iter(text).filter(|found| !found.is_empty());
         for (count, found) in matches.enumerate() {
             if count == HITS_MAX {
                 return hit(Span::new(found.start(), text.len()));
             }
             hit(Span::new(found.start(), found.end()));
+            work::bytes_read(text.len() - found.end());
         }
     }
 }
 
-/// All patterns of an engine behind one automaton, so that a clean string is read once whatever their number.
+/// All patterns of an engine behind one automaton, which reads a clean string once for any number of patterns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PatternSet {
     patterns: Vec<Pattern>,
-    /// Absent without patterns, and when the union of all would be too big.
-    gate: Option<RegexSet>,
+    /// Absent with fewer than two patterns, or if the union of all would be too large.
+    prefilter: Option<RegexSet>,
 }
 
-/// Most bytes the union of all patterns may take compiled.
-const GATE_COMPILED_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Most bytes of the compiled union of all patterns.
+const PREFILTER_COMPILED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 impl PatternSet {
     pub(crate) fn new(patterns: Vec<Pattern>) -> Self {
         // For one pattern the union is the pattern itself.
-        let gate = if patterns.len() < 2 {
+        let prefilter = if patterns.len() < 2 {
             None
         } else {
             let union = RegexSetBuilder::new(patterns.iter().map(Pattern::as_str))
-                .size_limit(GATE_COMPILED_BYTES_MAX)
+                .size_limit(PREFILTER_COMPILED_BYTES_MAX)
                 .build();
             union.ok()
         };
-        PatternSet { patterns, gate }
+        PatternSet { patterns, prefilter }
     }
 
-    /// Hands over every hit of every pattern with the pattern's index.
+    /// Calls `hit` with every hit of every pattern and the pattern's index.
     pub(crate) fn each_hit(&self, text: &str, mut hit: impl FnMut(usize, Span)) {
-        match &self.gate {
-            Some(gate) => {
-                if !gate.is_match(text) {
+        match &self.prefilter {
+            Some(prefilter) => {
+                work::bytes_read(text.len());
+                if !prefilter.is_match(text) {
                     return;
                 }
-                for index in gate.matches(text).iter() {
+                for index in prefilter.matches(text).iter() {
                     self.patterns[index].each_hit(text, |span| hit(index, span));
                 }
             }
@@ -139,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_pattern_is_refused_with_the_place() {
+    fn a_pattern_with_a_syntax_error_is_refused() {
         let PatternError::Syntax(message) = refusal("a(b") else {
             panic!("not a syntax error")
         };
@@ -147,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_may_have_a_thousand_characters_and_no_more() {
+    fn a_pattern_has_at_most_a_thousand_characters() {
         assert!(Pattern::parse(&"é".repeat(Pattern::CHARS_MAX)).is_ok());
         assert_eq!(
             refusal(&"é".repeat(Pattern::CHARS_MAX + 1)),
@@ -156,26 +162,26 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_matches_nothing_at_all_is_refused() {
+    fn a_pattern_that_matches_the_empty_text_is_refused() {
         for pattern in ["", "x*", "a|", "^$", "(?:)"] {
             assert_eq!(refusal(pattern), PatternError::MatchesEmpty, "{pattern}");
         }
     }
 
     #[test]
-    fn a_pattern_that_explodes_is_refused() {
+    fn a_pattern_that_compiles_beyond_the_limit_is_refused() {
         assert_eq!(refusal(r"(?:\w{50}){50}"), PatternError::TooBig);
     }
 
     #[test]
-    fn a_pattern_that_can_hit_nothing_is_refused() {
+    fn a_pattern_that_can_match_without_a_character_is_refused() {
         for pattern in [r"\b", "^", "x*", "a|", r"(?:x?)$"] {
             assert_eq!(refusal(pattern), PatternError::MatchesEmpty, "{pattern}");
         }
     }
 
     #[test]
-    fn past_the_most_hits_the_rest_is_one_hit() {
+    fn beyond_the_limit_of_hits_the_rest_is_one_hit() {
         let pattern = Pattern::parse("a").unwrap();
         let text = "ab".repeat(HITS_MAX + 10);
         let mut spans = Vec::new();
@@ -185,20 +191,20 @@ mod tests {
     }
 
     #[test]
-    fn the_gate_changes_no_result() {
+    fn the_prefilter_changes_no_result() {
         let patterns: Vec<_> = ["EMP-[0-9]+", "[0-9]{3}", "x"]
             .iter()
             .map(|text| Pattern::parse(text).unwrap())
             .collect();
         let set = PatternSet::new(patterns.clone());
         for text in ["", "nothing", "EMP-123 x", "xx 999"] {
-            let mut through_gate = Vec::new();
-            set.each_hit(text, |index, span| through_gate.push((index, span)));
+            let mut through_prefilter = Vec::new();
+            set.each_hit(text, |index, span| through_prefilter.push((index, span)));
             let mut one_by_one = Vec::new();
             for (index, pattern) in patterns.iter().enumerate() {
                 pattern.each_hit(text, |span| one_by_one.push((index, span)));
             }
-            assert_eq!(through_gate, one_by_one);
+            assert_eq!(through_prefilter, one_by_one);
         }
     }
 }

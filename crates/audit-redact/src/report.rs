@@ -1,8 +1,8 @@
-//! What a redaction did.
+//! The report of a redaction.
 
-/// What was redacted, and by which rules.
+/// The fields that were redacted and the rules that hit.
 ///
-/// A report on a clean event holds no memory.
+/// A report on a clean event allocates nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     pub(crate) fields: Vec<String>,
@@ -11,24 +11,23 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether anything changed.
+    /// Whether any field changed.
     pub fn was_redacted(&self) -> bool {
         !self.fields.is_empty()
     }
 
-    /// The dot paths of the fields that changed, for example `actor.email` or `changes.0.before.ssn`. Keys
-    /// that were rewritten appear as rewritten.
+    /// The dot paths of the fields that changed, for example `actor.email` or `changes.0.before.ssn`. A rewritten key
+    /// appears in its new form.
     pub fn fields(&self) -> &[String] {
         &self.fields
     }
 
-    /// The rules that changed something, each once, in the order of evaluation: `custom:<name>` or
-    /// `builtin:<name>`.
+    /// The rules that hit, each once, in order of evaluation: `custom:<name>` or `builtin:<name>`.
     pub fn rules(&self) -> &[String] {
         &self.rules
     }
 
-    /// How many rules were looked at.
+    /// The number of rules evaluated.
     pub fn rules_evaluated(&self) -> usize {
         self.rules_evaluated
     }

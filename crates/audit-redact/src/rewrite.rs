@@ -1,4 +1,4 @@
-//! From hits to new text.
+//! Rewrites a text from its hits.
 
 use crate::behavior::Behavior;
 use crate::builtin::Builtin;
@@ -7,18 +7,18 @@ use crate::mask::mask;
 use crate::outputs::REDACTED;
 use crate::scan::Span;
 
-/// One hit of one rule.
+/// One match of one rule.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hit {
     pub(crate) span: Span,
-    /// Which rule, in order of evaluation.
+    /// The rule's index, in order of evaluation.
     pub(crate) rule: usize,
     pub(crate) behavior: Behavior,
-    /// What the text is known to be, when a built-in rule found it.
+    /// The kind of the text, if a built-in rule matched.
     pub(crate) kind: Option<Builtin>,
 }
 
-/// What a text becomes.
+/// The output of a behaviour for a text.
 pub(crate) fn output(
     behavior: Behavior,
     kind: Option<Builtin>,
@@ -35,8 +35,8 @@ pub(crate) fn output(
     }
 }
 
-/// Merges overlapping hits and writes the new text. The first of their rules decides what they become if it covers
-/// all of them; otherwise the strictest behaviour wins.
+/// Merges overlapping hits and writes the new text. If the hit of the first rule covers the merged span, that rule's
+/// behaviour applies. Otherwise the strictest behaviour applies.
 pub(crate) fn rewrite(text: &str, hits: &mut [Hit], hash_key: Option<&HashKey>) -> String {
     hits.sort_by_key(|hit| (hit.span.start, hit.span.end));
     let mut out = String::with_capacity(text.len());
@@ -74,7 +74,7 @@ fn merge(one: Hit, other: Hit) -> Hit {
         span,
         rule: first.rule,
         behavior,
-        // The kind decides how a mask looks, so it must be that of the whole.
+        // The kind determines the form of a mask, so it must be the kind of the whole span.
         kind: [one, other]
             .iter()
             .filter(|hit| hit.span == span)
@@ -82,34 +82,33 @@ fn merge(one: Hit, other: Hit) -> Hit {
     }
 }
 
-/// Takes the sealed spans, which are in order, out of the hits: a hit across one becomes the hits on both sides
-/// of it.
-pub(crate) fn clip(hits: &mut Vec<Hit>, sealed: &[Span]) {
-    if sealed.is_empty() {
+/// Removes the protected spans, which are in order, from the hits. A hit across a protected span is split around it.
+pub(crate) fn clip(hits: &mut Vec<Hit>, protected: &[Span]) {
+    if protected.is_empty() {
         return;
     }
     let mut clipped = Vec::with_capacity(hits.len());
     for hit in hits.drain(..) {
-        let first = sealed.partition_point(|seal| seal.end <= hit.span.start);
-        let within: Vec<&Span> = sealed[first..]
+        let first = protected.partition_point(|protected_span| protected_span.end <= hit.span.start);
+        let within: Vec<&Span> = protected[first..]
             .iter()
-            .take_while(|seal| seal.start < hit.span.end)
+            .take_while(|protected_span| protected_span.start < hit.span.end)
             .collect();
         if within.is_empty() {
             clipped.push(hit);
             continue;
         }
         let mut start = hit.span.start;
-        for seal in within {
-            if start < seal.start {
-                // What is left may be part of a number or address no longer.
+        for protected_span in within {
+            if start < protected_span.start {
+                // The remainder need not be of the same kind.
                 clipped.push(Hit {
-                    span: Span::new(start, seal.start),
+                    span: Span::new(start, protected_span.start),
                     kind: None,
                     ..hit
                 });
             }
-            start = seal.end;
+            start = protected_span.end;
         }
         if start < hit.span.end {
             clipped.push(Hit {
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_decides_if_it_covers_everything() {
+    fn the_first_rule_applies_if_it_covers_the_whole_span() {
         use Behavior::{Mask, Replace};
         assert_eq!(
             rewritten(&[(0, 2, 14, Mask), (1, 2, 14, Replace)]),
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_first_rule_does_not_the_strictest_wins() {
+    fn otherwise_the_strictest_behavior_applies() {
         use Behavior::{Mask, Replace};
         assert_eq!(
             rewritten(&[(0, 2, 8, Mask), (1, 6, 14, Replace)]),

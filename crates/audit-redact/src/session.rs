@@ -1,6 +1,6 @@
-//! One document's redaction, part by part.
+//! Redaction of one document, part by part.
 
-mod settle;
+mod fixpoint;
 
 use std::collections::HashSet;
 
@@ -12,17 +12,17 @@ use crate::canonical::canonical_text;
 use crate::engine::Engine;
 use crate::keys;
 use crate::outputs::{self, REDACTED};
-use crate::path::Trail;
+use crate::path::Location;
 use crate::report::Report;
 use crate::rewrite::{Hit, output, rewrite};
 use crate::scan::Subject;
 use crate::shape::{Role, Shape};
 use crate::small::{Decimal, Tail};
 
-/// A document's redaction in progress: takes over the parts one after the other, and reports on all of them.
+/// The redaction of one document in progress. It takes one part after the other and reports on all of them.
 ///
-/// Hand over `changes.N.field` before `changes.N.before` and `changes.N.after`: it is the key that says what
-/// the values are.
+/// Pass `changes.N.field` before `changes.N.before` and `changes.N.after`: it is the key in whose context the values
+/// are scanned.
 #[derive(Debug)]
 pub struct Session<'e> {
     engine: &'e Engine,
@@ -32,12 +32,13 @@ pub struct Session<'e> {
     change: Option<Change>,
 }
 
-/// The change whose `field` was redacted last.
+/// The entry of `changes` whose `field` was redacted last.
 #[derive(Debug, Clone, Copy)]
 struct Change {
     index: Tail,
-    /// The name as it was, and as it is now.
+    /// The original name.
     field: Tail,
+    /// The name after redaction.
     shown: Tail,
 }
 
@@ -52,13 +53,13 @@ impl<'e> Session<'e> {
         }
     }
 
-    /// Redacts a text. `path` is where it stands, for example `["actor", "name"]`.
+    /// Redacts the text at `path`, for example `["actor", "name"]`.
     pub fn text(&mut self, path: &[&str], text: &mut String) {
         let original = matches!(path, ["changes", _, "field"]).then(|| Tail::new(text));
-        let trail = Trail::Part(path);
-        if let Some(new) = self.string(&trail, trail.nearest_key(), text) {
+        let location = Location::Part(path);
+        if let Some(new) = self.string(&location, location.nearest_key(), text) {
             *text = new;
-            self.report_field(&trail);
+            self.report_field(&location);
         }
         if let (["changes", index, _], Some(field)) = (path, original) {
             self.change = Some(Change {
@@ -69,26 +70,26 @@ impl<'e> Session<'e> {
         }
     }
 
-    /// Redacts an identifier: when any rule hits it, the whole of it becomes its hash form whatever the rule's
-    /// behaviour, so that it stays distinguishable.
+    /// Redacts an identifier. If any rule hits it, the whole identifier becomes its hash form for every behaviour, so
+    /// that it stays distinguishable.
     pub fn identifier(&mut self, path: &[&str], text: &mut String) {
-        let trail = Trail::Part(path);
-        let by_field = self.field_behavior(&trail).is_some();
-        let by_text = self.settled_hits(trail.nearest_key(), text);
+        let location = Location::Part(path);
+        let by_field = self.field_behavior(&location).is_some();
+        let by_text = self.scan_and_mark(location.nearest_key(), text);
         if outputs::is_hash(text) || !(by_field || by_text) {
             return;
         }
-        self.mark_field_rules(&trail);
+        self.mark_field_rules(&location);
         *text = output(Behavior::Hash, None, text, self.engine.hash_key());
-        self.report_field(&trail);
+        self.report_field(&location);
     }
 
-    /// Redacts free-form JSON: strings at any depth, integers of nine digits or more, and keys.
+    /// Redacts free-form JSON at `path`: strings, integers of at least nine digits, and keys, at every depth.
     pub fn value(&mut self, path: &[&str], value: &mut Value) {
-        let trail = Trail::Part(path);
+        let location = Location::Part(path);
         if path == ["metadata"] && value.is_object() {
-            // A rule that names `metadata` replaces what is in it, so that it stays an object.
-            return self.inside(&trail, trail.nearest_key(), value, Depth::FreeForm);
+            // A rule that names `metadata` replaces its members, so that `metadata` stays an object.
+            return self.children(&location, location.nearest_key(), value, Scope::FreeForm);
         }
         match path {
             ["changes", index, "before" | "after"]
@@ -96,17 +97,17 @@ impl<'e> Session<'e> {
                     && change.index.as_str() == *index =>
             {
                 let Change { field, shown, .. } = change;
-                self.walk(&trail, field.as_str(), value, Depth::FreeForm);
+                self.walk(&location, field.as_str(), value, Scope::FreeForm);
                 if field.as_str() != shown.as_str() {
-                    // As with a rewritten key: a second redaction sees only the new name.
-                    self.walk(&trail, shown.as_str(), value, Depth::FreeForm);
+                    // A second redaction of the output sees only the new name, as with a rewritten key.
+                    self.walk(&location, shown.as_str(), value, Scope::FreeForm);
                 }
             }
-            _ => self.walk(&trail, trail.nearest_key(), value, Depth::FreeForm),
+            _ => self.walk(&location, location.nearest_key(), value, Scope::FreeForm),
         }
     }
 
-    /// Ends the redaction.
+    /// Ends the redaction and returns its report.
     pub fn finish(self) -> Report {
         let mut report = Report {
             rules_evaluated: self.engine.rules_evaluated(),
@@ -121,14 +122,14 @@ impl<'e> Session<'e> {
         }
         report.fields = self.fields;
         if report.fields.len() > 1 {
-            // What stands behind a rewritten key was looked at twice.
+            // A value behind a rewritten key was scanned twice.
             let mut seen = HashSet::new();
             report.fields.retain(|field| seen.insert(field.clone()));
         }
         report
     }
 
-    /// Takes a whole document apart and hands its parts to the methods above.
+    /// Splits a whole document into parts and redacts each.
     pub(crate) fn document(&mut self, value: &mut Value, shape: Shape) {
         self.part(&[], value, shape);
     }
@@ -146,14 +147,14 @@ impl<'e> Session<'e> {
                 }
             }
             (Role::Identifier | Role::Container | Role::Text, value) => {
-                let trail = Trail::Part(path);
-                self.walk(&trail, trail.nearest_key(), value, Depth::Text);
+                let location = Location::Part(path);
+                self.walk(&location, location.nearest_key(), value, Scope::Text);
             }
         }
     }
 
     fn members(&mut self, path: &[&str], map: &mut Map<String, Value>, shape: Shape) {
-        // The name of a change is the context of its values, wherever it stands among them.
+        // `field` is the context of `before` and `after`, so it comes first regardless of the order of the members.
         let name_first = matches!(path, ["changes", _]);
         if name_first && let Some(field) = map.get_mut("field") {
             self.part(&[path[0], path[1], "field"], field, shape);
@@ -170,55 +171,65 @@ impl<'e> Session<'e> {
         }
     }
 
-    /// Redacts a value that stands after `key`, or everything inside it.
-    fn walk(&mut self, trail: &Trail<'_>, key: &str, value: &mut Value, depth: Depth) {
+    /// Redacts a value behind `key`, or its children.
+    fn walk(&mut self, location: &Location<'_>, key: &str, value: &mut Value, scope: Scope) {
         if let Value::String(text) = value {
-            if let Some(new) = self.string(trail, key, text) {
+            if let Some(new) = self.string(location, key, text) {
                 *text = new;
-                self.report_field(trail);
+                self.report_field(location);
             }
             return;
         }
-        if let Some(behavior) = self.field_behavior(trail) {
-            self.mark_field_rules(trail);
+        if let Some(behavior) = self.field_behavior(location) {
+            self.mark_field_rules(location);
             *value = Value::String(non_string_output(behavior, value, self.engine));
-            return self.report_field(trail);
+            return self.report_field(location);
         }
-        self.inside(trail, key, value, depth);
+        self.children(location, key, value, scope);
     }
 
-    fn inside(&mut self, trail: &Trail<'_>, key: &str, value: &mut Value, depth: Depth) {
-        match (value, depth) {
+    fn children(&mut self, location: &Location<'_>, key: &str, value: &mut Value, scope: Scope) {
+        match (value, scope) {
             (Value::Array(items), _) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    self.walk(&Trail::Index { parent: trail, index }, key, item, depth);
+                    self.walk(
+                        &Location::Index {
+                            parent: location,
+                            index,
+                        },
+                        key,
+                        item,
+                        scope,
+                    );
                 }
             }
-            (Value::Object(map), Depth::FreeForm) if self.any_key_hit(map) => self.rewrite_keys(trail, map),
+            (Value::Object(map), Scope::FreeForm) if self.any_key_hit(map) => {
+                self.rewrite_keys(location, map)
+            }
             (Value::Object(map), _) => {
                 for (key, value) in map.iter_mut() {
                     self.walk(
-                        &Trail::Key {
-                            parent: trail,
+                        &Location::Key {
+                            parent: location,
                             key,
                             shown: key,
                         },
                         key,
                         value,
-                        depth,
+                        scope,
                     );
                 }
             }
-            (value, Depth::FreeForm) => self.integer(trail, key, value),
-            (_, Depth::Text) => {}
+            (value, Scope::FreeForm) => self.integer(location, key, value),
+            (_, Scope::Text) => {}
         }
     }
 
-    fn integer(&mut self, trail: &Trail<'_>, key: &str, value: &mut Value) {
+    fn integer(&mut self, location: &Location<'_>, key: &str, value: &mut Value) {
         const INTEGER_MIN: u64 = 100_000_000;
         const WHOLE_MAX: f64 = 1e19;
         let Value::Number(number) = &*value else { return };
-        // `4111111111111111.0` and `4.111111111111111e15` are the same number, and may be read back as digits.
+        // A reader may convert `4111111111111111.0` and `4.111111111111111e15` back to digits.
         let whole =
             |number: f64| (number.fract() == 0.0 && number.abs() < WHOLE_MAX).then(|| number.abs() as u64);
         let magnitude = number
@@ -244,9 +255,9 @@ impl<'e> Session<'e> {
         }
         self.mark_hits();
         let text = rewrite(written.as_str(), &mut self.hits, self.engine.hash_key());
-        let text = self.settle(key, &text).unwrap_or(text);
+        let text = self.redact_to_fixpoint(key, &text).unwrap_or(text);
         *value = Value::String(text);
-        self.report_field(trail);
+        self.report_field(location);
     }
 
     fn any_key_hit(&mut self, map: &Map<String, Value>) -> bool {
@@ -264,34 +275,34 @@ impl<'e> Session<'e> {
         })
     }
 
-    fn rewrite_keys(&mut self, trail: &Trail<'_>, map: &mut Map<String, Value>) {
+    fn rewrite_keys(&mut self, location: &Location<'_>, map: &mut Map<String, Value>) {
         let old = std::mem::take(map);
         let renamed = keys::rename(old, |key| {
             let end = keys::suffix_start(key);
-            let new = self.settle("", &key[..end])?;
+            let new = self.redact_to_fixpoint("", &key[..end])?;
             Some(new + &key[end..])
         });
         for (key, shown, mut value) in renamed {
-            let trail = Trail::Key {
-                parent: trail,
+            let location = Location::Key {
+                parent: location,
                 key: &key,
                 shown: &shown,
             };
-            self.walk(&trail, &key, &mut value, Depth::FreeForm);
+            self.walk(&location, &key, &mut value, Scope::FreeForm);
             if key != shown {
-                // Once more after the new key: that is what a second redaction of the outcome would see.
-                self.walk(&trail, &shown, &mut value, Depth::FreeForm);
-                self.report_field(&trail);
+                // Scanned again behind the new key, because a second redaction of the output would do so.
+                self.walk(&location, &shown, &mut value, Scope::FreeForm);
+                self.report_field(&location);
             }
             map.insert(shown, value);
         }
     }
 }
 
-/// What is looked at inside a value.
+/// What is scanned inside a value.
 #[derive(Debug, Clone, Copy)]
-enum Depth {
-    /// Strings.
+enum Scope {
+    /// Strings only.
     Text,
     /// Strings, integers and keys.
     FreeForm,
@@ -299,7 +310,7 @@ enum Depth {
 
 fn non_string_output(behavior: Behavior, value: &Value, engine: &Engine) -> String {
     match (behavior, value) {
-        // There is no telling which parts of a structure may stay visible.
+        // No part of an object or array is known to be safe to show.
         (Behavior::Mask, Value::Object(_) | Value::Array(_)) => REDACTED.to_owned(),
         _ => {
             let text = canonical_text(value);

@@ -1,21 +1,21 @@
-//! Which parts of a JSON document are what.
+//! The roles of the parts of a JSON document.
 
-/// What a part of a document is.
+/// The role of a part of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Never touched.
     Structure,
-    /// Must stay distinguishable: becomes its hash form as a whole.
+    /// Must stay distinguishable: hashed as a whole.
     Identifier,
-    /// JSON of any kind; keys and integers are looked at too.
+    /// Any JSON: strings, integers and keys are scanned at every depth.
     FreeForm,
-    /// An object or array with parts of its own.
+    /// An object or array whose members have roles of their own.
     Container,
-    /// Everything else: strings at any depth are looked at.
+    /// Anything else: strings are scanned at every depth.
     Text,
 }
 
-/// Says which parts of a document are structure, which are identifiers and which are free-form.
+/// The layout of a document: which parts are structure, which are identifiers and which are free-form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     kind: Kind,
@@ -30,15 +30,15 @@ enum Kind {
 impl Shape {
     /// An audit event. `action`, `category`, `tenant_id`, `actor.type`, `target.type`, `occurred_at` and
     /// `idempotency_key` are structure; `actor.id`, `target.id` and `context.session_id` are identifiers;
-    /// `metadata` and `before` and `after` of each of `changes` are free-form. Of everything else, known or
-    /// unknown, string values at any depth are looked at.
+    /// `metadata` and `before` and `after` of each of `changes` are free-form. In all other parts, known or unknown,
+    /// string values at every depth are scanned.
     pub fn audit_event() -> Shape {
         Shape {
             kind: Kind::AuditEvent,
         }
     }
 
-    /// Any JSON at all: every string, every integer of nine digits or more and every key is looked at.
+    /// Any JSON. Every string, every integer of at least nine digits and every key is scanned.
     pub fn free_form() -> Shape {
         Shape { kind: Kind::FreeForm }
     }

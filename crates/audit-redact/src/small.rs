@@ -1,4 +1,4 @@
-//! Short texts without allocation.
+//! Short texts on the stack.
 
 /// A number in decimal.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ impl Decimal {
     }
 }
 
-/// The last bytes of a text: as much of a key as can matter for what stands behind it.
+/// The last bytes of a key. Earlier bytes are out of reach of every keyword search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tail {
     bytes: [u8; Tail::BYTES_MAX],
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_usual() {
+    fn numbers_are_written_in_decimal() {
         for number in [0, 9, 10, 4_111_111_111_111_111, u64::MAX] {
             assert_eq!(Decimal::new(number).as_str(), number.to_string());
         }

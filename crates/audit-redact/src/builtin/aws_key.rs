@@ -1,74 +1,77 @@
-//! AWS credentials: key ids, secret keys and session tokens.
+//! AWS credentials: access key ids, secret access keys and session tokens.
 
-use crate::scan::context::{CONTEXT_CHARS, Words, part};
+use crate::scan::context::{CONTEXT_CHARS, Keywords, substring};
 use crate::scan::edge::{
     blocked_after, blocked_before, escape_len, percent_escape_at, percent_escape_before,
 };
-use crate::scan::gate::Signs;
+use crate::scan::prefilter::Hints;
 use crate::scan::{Span, Subject};
+use crate::work;
 
-/// Ids of credentials. `AROA`, `AIDA` and `AGPA` begin names of roles, users and groups, which open nothing.
+/// Prefixes of credential ids. `AROA`, `AIDA` and `AGPA` identify roles, users and groups and grant no access.
 const KEY_ID_PREFIXES: &[&[u8; 4]] = &[b"AKIA", b"ASIA", b"ABIA", b"ACCA"];
 const KEY_ID_BYTES: usize = 20;
 
 const SECRET_CHARS: usize = 40;
-/// How far before a secret the word may stand that says so.
-const SECRET_WORD_CHARS: usize = 60;
-/// How far from a secret its key id may stand.
+/// Greatest distance between a keyword and the secret key behind it.
+const SECRET_KEYWORD_CHARS: usize = 60;
+/// Greatest distance between a secret key and its key id.
 const KEY_ID_REACH_BYTES: usize = 100;
 
-const SECRET_WORDS: &Words = &Words::new(&[
-    part("secret"),
-    part("access_key"),
-    part("access-key"),
-    part("accesskey"),
-    part("access key"),
-    part("aws_key"),
-    part("awskey"),
-    part("aws key"),
+const SECRET_KEYWORDS: &Keywords = &Keywords::new(&[
+    substring("secret"),
+    substring("access_key"),
+    substring("access-key"),
+    substring("accesskey"),
+    substring("access key"),
+    substring("aws_key"),
+    substring("awskey"),
+    substring("aws key"),
 ]);
 
-/// Forms every session token begins with: what AWS's own header becomes in base64.
+/// The prefixes of session tokens: the header that AWS writes, in base64.
 const SESSION_TOKEN_PREFIXES: &[&str] = &["IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"];
-/// Shortest session token, cut off or not.
+/// Shortest session token, complete or truncated.
 const SESSION_TOKEN_CHARS_MIN: usize = 20;
-/// Shortest session token that only a word tells.
+/// Shortest session token that is identified by a keyword alone.
 const NAMED_SESSION_TOKEN_CHARS_MIN: usize = 100;
 
-const SESSION_WORDS: &Words = &Words::new(&[
-    part("session_token"),
-    part("session-token"),
-    part("session token"),
-    part("sessiontoken"),
-    part("security_token"),
-    part("security-token"),
-    part("security token"),
-    part("securitytoken"),
+const SESSION_KEYWORDS: &Keywords = &Keywords::new(&[
+    substring("session_token"),
+    substring("session-token"),
+    substring("session token"),
+    substring("sessiontoken"),
+    substring("security_token"),
+    substring("security-token"),
+    substring("security token"),
+    substring("securitytoken"),
 ]);
 
-pub(super) fn find(signs: Signs, subject: Subject<'_>, mut hit: impl FnMut(Span)) {
+pub(super) fn find(hints: Hints, subject: Subject<'_>, mut hit: impl FnMut(Span)) {
     let text = subject.text;
     let mut prefixed = false;
-    if signs.meets(Signs::AWS_PREFIX) {
+    if hints.intersects(Hints::AWS_PREFIX) {
         each_key_id(text, 0, text.len(), &mut hit);
+        work::bytes_read(text.len());
         prefixed = SESSION_TOKEN_PREFIXES.iter().any(|prefix| text.contains(prefix));
     }
-    if prefixed || signs.meets(Signs::BASE64_RUN) {
+    if prefixed || hints.intersects(Hints::BASE64_RUN) {
         find_in_runs(subject, prefixed, hit);
     }
 }
 
-/// `prefixed` says whether what session tokens begin with is anywhere in the text.
+/// Checks each run of base64 characters. `prefixed` says whether the text contains a session token's prefix.
 fn find_in_runs(subject: Subject<'_>, prefixed: bool, mut hit: impl FnMut(Span)) {
     let bytes = subject.bytes();
     let mut at = 0;
     while at < bytes.len() {
         if base64_char_len(bytes, at) == 0 {
-            // The letters of `\n` and `%22` are no part of what follows.
+            // The letters and digits of `\n` and `%22` are not part of the run that follows.
             at += escape_len(bytes, at).max(1);
+            work::bytes_read(1);
             continue;
         }
-        let run = Run::read(bytes, at);
+        let run = Base64Run::read(bytes, at);
         if is_secret(&subject, &run) || is_session_token(&subject, &run) {
             hit(run.span);
         } else if prefixed && let Some(start) = session_token_start(&subject, &run) {
@@ -79,6 +82,7 @@ fn find_in_runs(subject: Subject<'_>, prefixed: bool, mut hit: impl FnMut(Span))
 }
 
 fn each_key_id(text: &str, from: usize, to: usize, mut hit: impl FnMut(Span)) {
+    work::bytes_read(to.saturating_sub(from));
     let bytes = text.as_bytes();
     let mut start = from;
     while let Some(offset) = bytes[start..to].iter().position(|byte| *byte == b'A') {
@@ -101,16 +105,16 @@ fn each_key_id(text: &str, from: usize, to: usize, mut hit: impl FnMut(Span)) {
     }
 }
 
-/// Base64 characters in a row, possibly percent-encoded, with their padding.
-struct Run {
+/// Consecutive base64 characters, possibly percent-encoded, and their padding.
+struct Base64Run {
     span: Span,
-    /// Without the padding.
+    /// Number of characters without the padding.
     chars: usize,
     padded: bool,
 }
 
-impl Run {
-    fn read(bytes: &[u8], start: usize) -> Run {
+impl Base64Run {
+    fn read(bytes: &[u8], start: usize) -> Base64Run {
         let mut end = start;
         let mut chars = 0;
         loop {
@@ -131,7 +135,8 @@ impl Run {
                 break;
             }
         }
-        Run {
+        work::bytes_read(end - start);
+        Base64Run {
             span: Span::new(start, end),
             chars,
             padded: end > body_end,
@@ -149,19 +154,19 @@ fn base64_char_len(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-fn is_secret(subject: &Subject<'_>, run: &Run) -> bool {
+fn is_secret(subject: &Subject<'_>, run: &Base64Run) -> bool {
     if run.padded && run.chars == SECRET_CHARS {
-        // The `=` behind it may also separate it from what comes next; a secret key itself has none.
+        // A secret key has no padding.
         return false;
     }
     if run.chars != SECRET_CHARS || !is_mixed(&subject.bytes()[run.span.start..run.span.end]) {
         return false;
     }
-    SECRET_WORDS.end_within(SECRET_WORD_CHARS, subject, run.span.start)
+    SECRET_KEYWORDS.end_within(SECRET_KEYWORD_CHARS, subject, run.span.start)
         || is_near_key_id(subject.text, run.span)
 }
 
-/// Lower case, upper case and a digit: no digest, no word, no path of one case.
+/// Whether the bytes have both cases and a digit. Digests, words and paths in one case do not.
 fn is_mixed(bytes: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| bytes.iter().any(test);
     has(u8::is_ascii_lowercase)
@@ -178,24 +183,25 @@ fn is_near_key_id(text: &str, span: Span) -> bool {
     near
 }
 
-fn is_session_token(subject: &Subject<'_>, run: &Run) -> bool {
+fn is_session_token(subject: &Subject<'_>, run: &Base64Run) -> bool {
     if run.chars < NAMED_SESSION_TOKEN_CHARS_MIN {
         return false;
     }
     let bytes = subject.bytes();
-    // Between dots it is a part of a JSON Web Token or a host name.
+    // A run next to a dot is part of a JSON Web Token or a host name.
     let dotted = bytes.get(run.span.end) == Some(&b'.') || bytes[..run.span.start].ends_with(b".");
     !dotted
         && is_mixed(&bytes[run.span.start..run.span.end])
-        && SESSION_WORDS.end_within(CONTEXT_CHARS, subject, run.span.start)
+        && SESSION_KEYWORDS.end_within(CONTEXT_CHARS, subject, run.span.start)
 }
 
-/// Where in the run a session token begins, known by its first characters.
-fn session_token_start(subject: &Subject<'_>, run: &Run) -> Option<usize> {
+/// The start of a session token within the run, identified by its prefix.
+fn session_token_start(subject: &Subject<'_>, run: &Base64Run) -> Option<usize> {
     if run.chars < SESSION_TOKEN_CHARS_MIN {
         return None;
     }
     let text = &subject.text[run.span.start..run.span.end];
+    work::bytes_read(text.len());
     let offset = SESSION_TOKEN_PREFIXES
         .iter()
         .filter_map(|prefix| text.find(prefix))

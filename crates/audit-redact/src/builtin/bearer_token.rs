@@ -1,26 +1,27 @@
 //! Tokens of the `Bearer` scheme.
 
-use crate::scan::context::{CONTEXT_CHARS, Words, part};
+use crate::scan::context::{CONTEXT_CHARS, Keywords, substring};
 use crate::scan::edge::{blocked_after, blocked_before, percent_escape_at};
 use crate::scan::{Span, Subject};
+use crate::work;
 
 const SCHEME: &str = "bearer";
 
 /// Shortest token with a digit.
 const TOKEN_CHARS_MIN: usize = 8;
-/// Shortest token with a digit after a word that says authorization.
+/// Shortest token with a digit behind an authorization keyword.
 const TOKEN_AFTER_AUTH_CHARS_MIN: usize = 6;
 /// Shortest token without a digit, of mixed case.
 const TOKEN_WITHOUT_DIGIT_CHARS_MIN: usize = 24;
 /// Most separators between the scheme and the token.
 const SEPARATORS_MAX: usize = 4;
 
-const AUTH_WORDS: &Words = &Words::new(&[part("auth")]);
+const AUTH_KEYWORDS: &Keywords = &Keywords::new(&[substring("auth")]);
 
-/// Keys that stand for the scheme itself: their value is a token.
+/// Keys whose value is a token without the scheme before it.
 const KEYS: &[&str] = &["bearer", "bearer_token", "bearer-token", "bearertoken"];
 
-/// Whether the key says that the value is a token.
+/// Whether the value of this key is a token.
 pub(super) fn is_named_by(key: &str) -> bool {
     KEYS.iter().any(|name| {
         key.len()
@@ -52,19 +53,21 @@ pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
                 hit(span);
                 at = span.end;
             }
-            // What is no token has no end that is one: `bearer+bearer+…` is read once.
+            // A suffix of a rejected candidate is no token either. Skipping it reads `bearer+bearer+…` once.
             None => at = start + token68_len(&text.as_bytes()[start..]),
         }
     }
 }
 
 fn find_scheme(bytes: &[u8]) -> Option<usize> {
-    bytes
+    let position = bytes
         .windows(SCHEME.len())
-        .position(|window| window.eq_ignore_ascii_case(SCHEME.as_bytes()))
+        .position(|window| window.eq_ignore_ascii_case(SCHEME.as_bytes()));
+    work::bytes_read(position.unwrap_or(bytes.len()));
+    position
 }
 
-/// Where the token begins that follows a scheme's end.
+/// The start of the token behind a scheme that ends at `end`.
 fn token_start(text: &str, end: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = end;
@@ -86,10 +89,11 @@ fn token_at(subject: &Subject<'_>, scheme: usize, start: usize) -> Option<Span> 
     let text = subject.text;
     let bytes = text.as_bytes();
     let body_end = start + token68_len(&bytes[start..]);
-    // A sentence's end is no part of the token.
+    // A trailing dot ends a sentence; it is not part of the token.
     let body_end = start + text[start..body_end].trim_end_matches(['.', '~']).len();
     let padding = bytes[body_end..].iter().take_while(|byte| **byte == b'=').count();
     let end = body_end + padding;
+    work::bytes_read(end - start);
     if blocked_after(text, end) || (padding == 1 && opens_value(&text[end..])) {
         return None;
     }
@@ -98,7 +102,7 @@ fn token_at(subject: &Subject<'_>, scheme: usize, start: usize) -> Option<Span> 
     let long_enough = if has(u8::is_ascii_digit) {
         token.len() >= TOKEN_CHARS_MIN
             || (token.len() >= TOKEN_AFTER_AUTH_CHARS_MIN
-                && AUTH_WORDS.begin_within(CONTEXT_CHARS, subject, scheme))
+                && AUTH_KEYWORDS.begin_within(CONTEXT_CHARS, subject, scheme))
     } else {
         token.len() >= TOKEN_WITHOUT_DIGIT_CHARS_MIN
             && has(u8::is_ascii_lowercase)
@@ -107,11 +111,12 @@ fn token_at(subject: &Subject<'_>, scheme: usize, start: usize) -> Option<Span> 
     long_enough.then(|| Span::new(start, end))
 }
 
-/// Whether a quotation mark begins the value of a challenge's parameter, as in `realm="…"`, rather than ending
-/// the text that the token is in.
+/// Whether a quotation mark opens the value of a challenge parameter, as in `realm="…"`. Otherwise it ends the text
+/// around the token.
 fn opens_value(behind: &str) -> bool {
-    behind
-        .trim_start_matches('\\')
+    let unescaped = behind.trim_start_matches('\\');
+    work::bytes_read(behind.len() - unescaped.len());
+    unescaped
         .strip_prefix(['"', '\''])
         .is_some_and(|value| value.starts_with(|ch: char| ch.is_alphanumeric() || ch == '/'))
 }
@@ -126,5 +131,6 @@ fn token68_len(bytes: &[u8]) -> usize {
             _ => break,
         }
     }
+    work::bytes_read(len);
     len
 }

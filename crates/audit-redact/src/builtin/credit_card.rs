@@ -1,6 +1,6 @@
-//! Payment card numbers: digits in one of the usual groupings, of a known issuer, with a right check digit.
+//! Payment card numbers: digits in a usual grouping, with a known issuer prefix and a valid check digit.
 
-use crate::scan::context::{CONTEXT_CHARS, Words, part, stem, word};
+use crate::scan::context::{CONTEXT_CHARS, Keywords, prefix, substring, word};
 use crate::scan::digits::{Chain, group_before, is_digit_at};
 use crate::scan::edge::{blocked_after, blocked_before};
 use crate::scan::exclusion::is_excluded;
@@ -10,7 +10,7 @@ use crate::scan::{Span, Subject};
 const DIGITS_MIN: usize = 12;
 const DIGITS_MAX: usize = 19;
 
-/// How cards are written in groups.
+/// The lengths of the groups in which cards are printed.
 const GROUPINGS: &[&[usize]] = &[
     &[4, 4, 4, 4, 3],
     &[4, 4, 4, 4],
@@ -24,46 +24,46 @@ const GROUPINGS: &[&[usize]] = &[
     &[8, 6],
 ];
 
-const WORDS: &Words = &Words::new(&[
+const KEYWORDS: &Keywords = &Keywords::new(&[
     word("card"),
-    part("creditcard"),
-    part("debitcard"),
-    part("bankcard"),
-    stem("cardnum"),
-    stem("cardno"),
+    substring("creditcard"),
+    substring("debitcard"),
+    substring("bankcard"),
+    prefix("cardnum"),
+    prefix("cardno"),
     word("credit"),
     word("debit"),
-    stem("ccnum"),
+    prefix("ccnum"),
     word("cc"),
     word("ccn"),
     word("pan"),
     word("visa"),
-    part("mastercard"),
+    substring("mastercard"),
     word("amex"),
-    stem("american express"),
+    prefix("american express"),
     word("maestro"),
     word("discover"),
     word("diners"),
     word("jcb"),
-    stem("unionpay"),
-    stem("union pay"),
+    prefix("unionpay"),
+    prefix("union pay"),
     word("uatp"),
     word("carte"),
     word("karte"),
-    part("kartennummer"),
+    substring("kartennummer"),
     word("tarjeta"),
 ]);
 
-/// How much an issuer prefix says.
+/// The evidence that an issuer prefix gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Issuer {
-    /// Together with the check digit enough by itself.
+    /// Sufficient together with the check digit.
     Strong,
-    /// Needs a word that says card.
-    WithWord,
+    /// Sufficient only behind a keyword.
+    WithKeyword,
 }
 
-/// The card number whose first digits the chain begins with.
+/// The card number at the start of the chain.
 pub(super) fn at(subject: Subject<'_>, chain: &Chain) -> Option<Span> {
     if chain.digits() < DIGITS_MIN {
         return None;
@@ -90,17 +90,17 @@ pub(super) fn at(subject: Subject<'_>, chain: &Chain) -> Option<Span> {
     }
     let known = match issuer {
         Issuer::Strong => true,
-        Issuer::WithWord => !subject.integer && WORDS.begin_within(CONTEXT_CHARS, &subject, span.start),
+        Issuer::WithKeyword => !subject.integer && KEYWORDS.begin_within(CONTEXT_CHARS, &subject, span.start),
     };
     (known && !is_excluded(subject.text, span)).then_some(span)
 }
 
-/// The `%B` that begins a magnetic stripe's first track does not block.
+/// The boundary check before the number. The `%B` that begins track 1 of a magnetic stripe does not block.
 fn is_blocked_before(subject: &Subject<'_>, start: usize) -> bool {
     blocked_before(subject.text, start) && !subject.text[..start].ends_with("%B")
 }
 
-/// Digits in a row: one group. A fraction or a further group behind a dash makes it something else.
+/// Checks a number in one group. A dot or dash that joins further digits rules it out.
 fn whole(subject: &Subject<'_>, chain: &Chain) -> Option<usize> {
     let group = chain.groups()[0];
     let continues = |separator| matches!(separator, Separator::Dot | Separator::Dash);
@@ -109,7 +109,7 @@ fn whole(subject: &Subject<'_>, chain: &Chain) -> Option<usize> {
     (group.len() <= DIGITS_MAX && !behind && !before).then_some(1)
 }
 
-/// Groups with one separator throughout, and no further group with it on either side.
+/// Checks a number in several groups: one separator throughout, and no further group joined by it on either side.
 fn grouped(subject: &Subject<'_>, chain: &Chain) -> Option<usize> {
     let groups = chain.groups();
     let separator = chain.separator(0)?;
@@ -127,14 +127,14 @@ fn grouped(subject: &Subject<'_>, chain: &Chain) -> Option<usize> {
                 .zip(groups)
                 .all(|(len, group)| *len == group.len())
     });
-    let goes_on_before = group_before(subject.text, groups[0].start).is_some_and(|(before, digits)| {
-        // Numbers stand before numbers in any sentence; only a group of four reads like one of the card's.
+    let continues_before = group_before(subject.text, groups[0].start).is_some_and(|(before, digits)| {
+        // In prose a number may precede the card's. Behind a space only a group of four reads like part of the card.
         before == separator && (separator != Separator::Space || digits == 4)
     });
-    (fits && !goes_on_before).then_some(count)
+    (fits && !continues_before).then_some(count)
 }
 
-/// Whether the group is the month of `4111 1111 1111 1111 12/26`.
+/// Whether the group is the month of an expiry date, as in `4111 1111 1111 1111 12/26`.
 fn is_expiry(subject: &Subject<'_>, group: Span) -> bool {
     group.len() <= 2
         && subject.bytes().get(group.end) == Some(&b'/')
@@ -166,10 +166,10 @@ fn issuer(digits: &[u8]) -> Option<Issuer> {
         16 if sixteen => Some(Issuer::Strong),
         15 if fifteen => Some(Issuer::Strong),
         14 if fourteen => Some(Issuer::Strong),
-        13 | 19 if one == 4 => Some(Issuer::WithWord),
-        17..=19 if sixteen || fifteen || fourteen => Some(Issuer::WithWord),
-        15 if one == 1 => Some(Issuer::WithWord),
-        DIGITS_MIN..=DIGITS_MAX if maestro => Some(Issuer::WithWord),
+        13 | 19 if one == 4 => Some(Issuer::WithKeyword),
+        17..=19 if sixteen || fifteen || fourteen => Some(Issuer::WithKeyword),
+        15 if one == 1 => Some(Issuer::WithKeyword),
+        DIGITS_MIN..=DIGITS_MAX if maestro => Some(Issuer::WithKeyword),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@ mod domain;
 
 use crate::scan::edge::{percent_escape_before, unicode_escape_before};
 use crate::scan::{Span, Subject};
+use crate::work;
 
 /// Most characters of a local part.
 const LOCAL_CHARS_MAX: usize = 64;
@@ -14,19 +15,20 @@ pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
     let mut floor = 0;
     let mut at = 0;
     while let Some(offset) = bytes[at..].iter().position(|byte| matches!(byte, b'@' | b'%')) {
-        let sign = at + offset;
-        let sign_len = if bytes[sign] == b'@' { 1 } else { 3 };
-        at = sign + 1;
-        if sign_len == 3 && !bytes[sign..].starts_with(b"%40") {
+        let at_sign = at + offset;
+        let at_sign_len = if bytes[at_sign] == b'@' { 1 } else { 3 };
+        at = at_sign + 1;
+        work::bytes_read(offset + 1);
+        if at_sign_len == 3 && !bytes[at_sign..].starts_with(b"%40") {
             continue;
         }
-        let Some(end) = domain::end(text, sign + sign_len) else {
+        let Some(end) = domain::end(text, at_sign + at_sign_len) else {
             continue;
         };
-        let Some(start) = local_start(text, floor, sign) else {
+        let Some(start) = local_start(text, floor, at_sign) else {
             continue;
         };
-        if is_remote(text, start, sign, end) {
+        if is_remote(text, start, at_sign, end) {
             continue;
         }
         hit(Span::new(start, end));
@@ -35,7 +37,7 @@ pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
     }
 }
 
-/// Where the local part begins that ends at `end`.
+/// The start of the local part that ends at `end`.
 fn local_start(text: &str, floor: usize, end: usize) -> Option<usize> {
     let before = &text[floor..end];
     if before.ends_with('"')
@@ -64,7 +66,7 @@ fn local_start(text: &str, floor: usize, end: usize) -> Option<usize> {
         .then(|| end - trimmed.len())
 }
 
-/// The width of the character, or escape, before `at`, and whether it belongs to a local part.
+/// The length of the character or escape before `at`, and whether it may be part of a local part.
 fn step_back(text: &str, floor: usize, at: usize) -> (usize, bool) {
     let bytes = text.as_bytes();
     if at >= floor + 3
@@ -84,7 +86,7 @@ fn step_back(text: &str, floor: usize, at: usize) -> (usize, bool) {
     };
     let belongs = match ch {
         '.' | '_' | '+' | '-' | '!' | '#' | '$' | '%' | '~' | '^' => true,
-        // Inside `o'brien`, but not as a quotation mark.
+        // An apostrophe as in `o'brien`, not a quotation mark.
         '\'' => {
             at < text.len()
                 && text[at..].starts_with(char::is_alphanumeric)
@@ -96,12 +98,13 @@ fn step_back(text: &str, floor: usize, at: usize) -> (usize, bool) {
     (ch.len_utf8(), belongs)
 }
 
-/// Marks that combine with the letter before them.
+/// Whether the character combines with the letter before it.
 fn is_mark(ch: char) -> bool {
     matches!(ch, '\u{300}'..='\u{36f}' | '\u{93e}'..='\u{94d}' | '\u{200c}' | '\u{200d}')
 }
 
-/// Whether an `=` behind this text is that of `bounces+jane=example.com@…` rather than one of `key=value`.
+/// Whether an `=` behind this text belongs to a tagged sender, as in `bounces+jane=example.com@…`. Otherwise it
+/// separates a key from a value.
 fn is_tagged_sender(before: &str) -> bool {
     let reach = before.len().saturating_sub(LOCAL_CHARS_MAX);
     let bytes = &before.as_bytes()[reach..];
@@ -116,7 +119,7 @@ fn is_tagged_sender(before: &str) -> bool {
             .any(|tag| word.get(..4).is_some_and(|head| head.eq_ignore_ascii_case(tag)))
 }
 
-/// The `n` of a `\n` before an address is no part of it.
+/// Skips the `n` of a `\n` before an address.
 fn skip_escape_letter(text: &str, start: usize) -> usize {
     let escape = text[..start].ends_with('\\') && text[start..].starts_with(['n', 't', 'r']);
     if escape { start + 1 } else { start }
@@ -125,7 +128,7 @@ fn skip_escape_letter(text: &str, start: usize) -> usize {
 /// The length of the quoted local part at the end of `before`, quotation marks included.
 fn quoted_len(before: &str) -> Option<usize> {
     let inside = &before[..before.len() - 1];
-    // In a string inside a string the marks are escaped themselves.
+    // In JSON inside a string the quotation marks are escaped.
     let inside = inside.strip_suffix('\\').unwrap_or(inside);
     let mut chars = 0;
     for (at, ch) in inside.char_indices().rev() {
@@ -144,14 +147,14 @@ fn quoted_len(before: &str) -> Option<usize> {
     None
 }
 
-/// Whether it names an account on a machine rather than a mailbox: `git@host:path`, `ssh://git@host/path`, and
-/// the user part of a URL with a password.
-fn is_remote(text: &str, start: usize, sign: usize, end: usize) -> bool {
+/// Whether the match is an account on a host and not a mailbox: `git@host:path`, `ssh://git@host/path`, or the user
+/// and password of a URL.
+fn is_remote(text: &str, start: usize, at_sign: usize, end: usize) -> bool {
     let behind = text[end..].chars().next();
-    if &text[start..sign] == "git" && matches!(behind, Some(':' | '/')) {
+    if &text[start..at_sign] == "git" && matches!(behind, Some(':' | '/')) {
         return true;
     }
-    if text.as_bytes()[sign] != b'@' {
+    if text.as_bytes()[at_sign] != b'@' {
         return false;
     }
     const URL_USER_BYTES_MAX: usize = 256;
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_cut_out_exactly() {
+    fn the_span_of_an_address_is_exact() {
         for (text, addresses) in [
             (
                 "mail jane.doe+tag@example.co.uk, please",
@@ -221,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_has_an_at_sign_is_left() {
+    fn an_at_sign_alone_is_no_address() {
         for text in [
             "logo@2x.png",
             "react@18.2.0",

@@ -1,13 +1,13 @@
 //! IPv4 addresses.
 
-use crate::scan::context::{Words, word};
+use crate::scan::context::{Keywords, word};
 use crate::scan::digits::{each_digit_group, group_end, is_digit_at};
 use crate::scan::edge::{blocked_after, blocked_before};
 use crate::scan::exclusion::is_octet;
 use crate::scan::{Span, Subject};
 
-/// Words directly before four numbers that make them a version.
-const VERSION_WORDS: &Words = &Words::new(&[
+/// Keywords that identify four numbers behind them as a version.
+const VERSION_KEYWORDS: &Keywords = &Keywords::new(&[
     word("version"),
     word("ver"),
     word("release"),
@@ -16,7 +16,7 @@ const VERSION_WORDS: &Words = &Words::new(&[
     word("firmware"),
 ]);
 
-/// How near such a word must be.
+/// Greatest distance between such a keyword and the version.
 const VERSION_CHARS: usize = 16;
 
 pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
@@ -55,11 +55,11 @@ fn address_at(subject: Subject<'_>, start: usize) -> Option<Span> {
     let version = bytes[..start].ends_with(b".")
         || is_product_version(&bytes[..start])
         || (!subject.text[..start].ends_with("://")
-            && VERSION_WORDS.end_within(VERSION_CHARS, &subject, start));
+            && VERSION_KEYWORDS.end_within(VERSION_CHARS, &subject, start));
     (free && !dotted_on && !suffixed && !version).then(|| Span::new(start, at))
 }
 
-/// Whether a product's name and a slash come directly before, as in `Chrome/120.0.0.0`.
+/// Whether a product name and a slash precede the address, as in `Chrome/120.0.0.0`.
 fn is_product_version(before: &[u8]) -> bool {
     match before {
         [.., name, b'/'] => name.is_ascii_alphanumeric(),

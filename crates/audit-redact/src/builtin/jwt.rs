@@ -1,4 +1,4 @@
-//! JSON Web Tokens: parts in base64url with dots between, the first of which is a JSON object.
+//! JSON Web Tokens: base64url parts separated by dots. The first part decodes to a JSON object.
 
 use base64::Engine as _;
 use base64::alphabet::URL_SAFE;
@@ -7,14 +7,15 @@ use serde_json::Value;
 
 use crate::scan::edge::{blocked_after, blocked_before};
 use crate::scan::{Span, Subject};
+use crate::work;
 
-/// What `{"`, `{` and a line feed, and `{` and a blank become in base64.
-const BEGINNINGS: &[&str] = &["eyJ", "ewo", "eyA"];
+/// `{"`, `{` with a line feed, and `{` with a space, in base64url.
+const PREFIXES: &[&str] = &["eyJ", "ewo", "eyA"];
 
-/// Longest part that is decoded. A longer one is no header and proves nothing.
+/// Longest part that is decoded. Real headers are far shorter.
 const DECODED_BYTES_MAX: usize = 16 * 1024;
 
-/// Most places in one part where a token is tried to begin.
+/// Most candidate starts within one part.
 const TRIES_MAX: usize = 4;
 
 const DECODER: GeneralPurpose = GeneralPurpose::new(
@@ -31,10 +32,9 @@ pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
     while let Some(offset) = text[at..].find('e') {
         let start = at + offset;
         at = start + 1;
-        let begins = BEGINNINGS
-            .iter()
-            .any(|beginning| text[start..].starts_with(beginning));
-        if !begins || blocked_before(text, start) {
+        work::bytes_read(offset + 1);
+        let has_prefix = PREFIXES.iter().any(|prefix| text[start..].starts_with(prefix));
+        if !has_prefix || blocked_before(text, start) {
             continue;
         }
         if let Some(end) = token_end(text, start) {
@@ -42,7 +42,7 @@ pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
             at = end;
             continue;
         }
-        // `_eyJ_eyJ_eyJ…` would be read to its end again and again.
+        // Without a limit, `_eyJ_eyJ_eyJ…` would be read to its end for every candidate.
         let header_end = part_end(text, start);
         tried = (header_end, if tried.0 == header_end { tried.1 + 1 } else { 1 });
         if tried.1 == TRIES_MAX {
@@ -65,7 +65,7 @@ fn token_end(text: &str, start: usize) -> Option<usize> {
         at = end + 1;
     }
     let body = |index: usize| &text[parts[index].0..parts[index].1];
-    // Five parts that fit are encrypted; otherwise the first three are signed, whatever follows.
+    // Five parts are an encrypted token. Otherwise the first three parts are a signed token.
     let encrypted = count == 5 && !body(2).is_empty() && !body(3).is_empty() && !body(4).is_empty();
     if count < 3 || (!encrypted && body(1).is_empty()) {
         return None;
@@ -78,7 +78,7 @@ fn token_end(text: &str, start: usize) -> Option<usize> {
     (valid && !blocked_after(text, end)).then_some(end)
 }
 
-/// Where the part that begins at `start` ends, padding included.
+/// The end of the part that begins at `start`, padding included.
 fn part_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let is_base64url = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
@@ -92,6 +92,7 @@ fn part_end(text: &str, start: usize) -> usize {
             break;
         }
     }
+    work::bytes_read(end - start);
     end
 }
 

@@ -1,4 +1,4 @@
-//! The built-in rules, one module each.
+//! The built-in rules, one module per rule.
 
 mod aws_key;
 mod bearer_token;
@@ -12,10 +12,10 @@ mod ssn;
 use crate::behavior::Behavior;
 use crate::rewrite::Hit;
 use crate::scan::digits::{Chain, each_group};
-use crate::scan::gate::{self, Signs};
+use crate::scan::prefilter::{self, Hints};
 use crate::scan::{Span, Subject};
 
-/// A kind of sensitive text that is known without any configuration.
+/// A kind of sensitive text that a built-in rule finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Builtin {
     /// Payment card numbers.
@@ -32,7 +32,7 @@ pub enum Builtin {
     BearerToken,
     /// AWS key ids, secret keys and session tokens.
     AwsKey,
-    /// IPv4 addresses. Not enabled by default: an audit log is often kept for them.
+    /// IPv4 addresses. Not enabled by default: many audit logs exist to record them.
     Ipv4,
 }
 
@@ -90,20 +90,20 @@ impl Builtin {
         }
     }
 
-    /// Whether the rule is on unless switched off.
+    /// Whether the rule is enabled by default.
     pub fn enabled_by_default(self) -> bool {
         self != Builtin::Ipv4
     }
 
-    /// What a text must hold for this kind to be in it.
-    fn signs(self) -> Signs {
+    /// The hints of this kind. A text without any of them cannot contain it.
+    fn hints(self) -> Hints {
         match self {
-            Builtin::CreditCard | Builtin::Ssn | Builtin::Phone => Signs::DIGITS,
-            Builtin::Email => Signs::AT,
-            Builtin::Jwt => Signs::ENCODED_JSON,
-            Builtin::BearerToken => Signs::BEARER,
-            Builtin::AwsKey => Signs::AWS_PREFIX.with(Signs::BASE64_RUN),
-            Builtin::Ipv4 => Signs::FEW_DIGITS,
+            Builtin::CreditCard | Builtin::Ssn | Builtin::Phone => Hints::DIGITS,
+            Builtin::Email => Hints::AT,
+            Builtin::Jwt => Hints::ENCODED_JSON,
+            Builtin::BearerToken => Hints::BEARER,
+            Builtin::AwsKey => Hints::AWS_PREFIX.union(Hints::BASE64_RUN),
+            Builtin::Ipv4 => Hints::FEW_DIGITS,
         }
     }
 
@@ -115,23 +115,23 @@ impl Builtin {
 /// The enabled built-in rules.
 #[derive(Debug, Clone)]
 pub(crate) struct Enabled {
-    /// By [`Builtin::index`]: the rule's number and behaviour.
+    /// By [`Builtin::index`]: the rule's index and behaviour.
     rules: [Option<(usize, Behavior)>; Builtin::ALL.len()],
-    /// What a text must hold for any of them to look at it.
-    signs: Signs,
+    /// The hints of all enabled rules.
+    hints: Hints,
 }
 
 impl Enabled {
     pub(crate) fn new(behaviors: &[(Builtin, Behavior)], first_rule: usize) -> Enabled {
         let mut enabled = Enabled {
             rules: [None; Builtin::ALL.len()],
-            signs: Signs::NONE,
+            hints: Hints::NONE,
         };
         let mut rule = first_rule;
         for kind in Builtin::ALL {
             if let Some((_, behavior)) = behaviors.iter().find(|(present, _)| present == kind) {
                 enabled.rules[kind.index()] = Some((rule, *behavior));
-                enabled.signs = enabled.signs.with(kind.signs());
+                enabled.hints = enabled.hints.union(kind.hints());
                 rule += 1;
             }
         }
@@ -149,19 +149,19 @@ impl Enabled {
     /// Collects the hits of all enabled rules.
     #[inline]
     pub(crate) fn scan(&self, subject: Subject<'_>, hits: &mut Vec<Hit>) {
-        if self.signs == Signs::NONE {
+        if self.hints == Hints::NONE {
             return;
         }
-        let mut signs = gate::signs(subject.bytes());
+        let mut hints = prefilter::hints(subject.bytes());
         if bearer_token::is_named_by(subject.key) {
-            signs = signs.with(Signs::BEARER);
+            hints = hints.union(Hints::BEARER);
         }
-        if signs.meets(self.signs) {
-            self.scan_for(signs, subject, hits);
+        if hints.intersects(self.hints) {
+            self.scan_for(hints, subject, hits);
         }
     }
 
-    fn scan_for(&self, signs: Signs, subject: Subject<'_>, hits: &mut Vec<Hit>) {
+    fn scan_for(&self, hints: Hints, subject: Subject<'_>, hits: &mut Vec<Hit>) {
         let mut hit = |kind: Builtin, span: Span| {
             if let Some((rule, behavior)) = self.rules[kind.index()] {
                 hits.push(Hit {
@@ -173,7 +173,7 @@ impl Enabled {
             }
         };
         find(
-            signs,
+            hints,
             subject,
             |kind| self.rules[kind.index()].is_some(),
             &mut hit,
@@ -181,14 +181,14 @@ impl Enabled {
     }
 }
 
-/// Finds the wanted kinds in a text with these signs.
+/// Finds the wanted kinds in a text. `hints` are those of the text.
 fn find(
-    signs: Signs,
+    hints: Hints,
     subject: Subject<'_>,
     wanted: impl Fn(Builtin) -> bool,
     hit: &mut impl FnMut(Builtin, Span),
 ) {
-    let may_hold = |kind: Builtin| wanted(kind) && signs.meets(kind.signs());
+    let may_hold = |kind: Builtin| wanted(kind) && hints.intersects(kind.hints());
     let (card, ssn, phone) = (
         may_hold(Builtin::CreditCard),
         may_hold(Builtin::Ssn),
@@ -207,17 +207,16 @@ fn find(
         bearer_token::find(subject, |span| hit(Builtin::BearerToken, span));
     }
     if may_hold(Builtin::AwsKey) {
-        aws_key::find(signs, subject, |span| hit(Builtin::AwsKey, span));
+        aws_key::find(hints, subject, |span| hit(Builtin::AwsKey, span));
     }
     if may_hold(Builtin::Ipv4) {
         ipv4::find(subject, |span| hit(Builtin::Ipv4, span));
     }
 }
 
-/// Card, social security and phone numbers all begin at a group of digits: one walk over the groups serves
-/// all three.
+/// Finds card, social security and phone numbers in one pass, because each begins with a group of digits.
 fn find_numbers(subject: Subject<'_>, [card, ssn, phone]: [bool; 3], hit: &mut impl FnMut(Builtin, Span)) {
-    /// The shortest number of the three is a local one behind `tel:`.
+    /// The shortest of them is a local phone number behind `tel:`.
     const DIGITS_MIN: usize = 7;
     let mut ends = [0; 3];
     each_group::<DIGITS_MIN>(subject.text, |start| {
@@ -243,7 +242,7 @@ fn find_numbers(subject: Subject<'_>, [card, ssn, phone]: [bool; 3], hit: &mut i
     });
 }
 
-/// What the whole text is, if it is of one kind from end to end.
+/// The kind of the text, if one match covers all of it.
 pub(crate) fn kind_of_whole(text: &str) -> Option<Builtin> {
     let subject = Subject {
         key: "",
@@ -253,7 +252,7 @@ pub(crate) fn kind_of_whole(text: &str) -> Option<Builtin> {
     let whole = Span::new(0, text.len());
     let mut kind = None;
     find(
-        gate::signs(text.as_bytes()),
+        prefilter::hints(text.as_bytes()),
         subject,
         |_| true,
         &mut |found, span| {
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn only_addresses_of_machines_are_off_by_default() {
+    fn only_ipv4_is_off_by_default() {
         let off: Vec<_> = Builtin::ALL
             .iter()
             .filter(|kind| !kind.enabled_by_default())

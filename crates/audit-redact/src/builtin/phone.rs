@@ -1,11 +1,11 @@
 //! Phone numbers.
 //!
-//! Digits are everywhere in an audit log, so a number must show what it is: by a plus sign and a country
-//! code, by the North American punctuation, by `tel:`, or by a word before it.
+//! An audit log is full of digits, so a phone number needs evidence: a plus sign and a country code, North American
+//! punctuation, `tel:`, or a keyword before it.
 
 mod country;
 
-use crate::scan::context::{Words, part, stem, word};
+use crate::scan::context::{Keywords, prefix, substring, word};
 use crate::scan::digits::{group_before, group_end, is_digit_at};
 use crate::scan::edge::{blocked_after, blocked_before, percent_escape_before};
 use crate::scan::exclusion::is_excluded;
@@ -14,52 +14,52 @@ use crate::scan::{Span, Subject};
 
 const DIGITS_MIN: usize = 8;
 const DIGITS_MAX: usize = 15;
-/// `tel:` also introduces local numbers.
+/// `tel:` also precedes local numbers.
 const TEL_DIGITS_MIN: usize = 7;
 /// The `1` and ten digits.
 const NORTH_AMERICAN_DIGITS_MAX: usize = 11;
-/// A first group this long is the whole number; what stands behind a blank is something else.
+/// A first group this long is the whole number; digits behind a space after it belong to something else.
 const WHOLE_GROUP_DIGITS_MIN: usize = 9;
 
 /// Longest area code.
 const AREA_DIGITS_MAX: usize = 5;
 
-/// How far behind a word a number may begin.
-const WORD_REACH_CHARS: usize = 25;
+/// Greatest distance between a keyword and the number behind it.
+const KEYWORD_REACH_CHARS: usize = 25;
 
-const WORDS: &Words = &Words::new(&[
+const KEYWORDS: &Keywords = &Keywords::new(&[
     word("phone"),
-    part("telephone"),
-    part("cellphone"),
-    part("mobilephone"),
-    part("homephone"),
-    part("workphone"),
-    stem("phonen"),
+    substring("telephone"),
+    substring("cellphone"),
+    substring("mobilephone"),
+    substring("homephone"),
+    substring("workphone"),
+    prefix("phonen"),
     word("tel"),
-    stem("telno"),
-    stem("telnum"),
+    prefix("telno"),
+    prefix("telnum"),
     word("mobile"),
-    stem("mobilen"),
+    prefix("mobilen"),
     word("cell"),
     word("call"),
     word("calling"),
     word("called"),
     word("sms"),
     word("fax"),
-    part("telefax"),
-    stem("faxn"),
-    part("telefon"),
-    part("whatsapp"),
-    part("msisdn"),
+    substring("telefax"),
+    prefix("faxn"),
+    substring("telefon"),
+    substring("whatsapp"),
+    substring("msisdn"),
     word("contact"),
-    stem("contactn"),
+    prefix("contactn"),
     word("dial"),
     word("dialed"),
     word("dialled"),
     word("dialing"),
 ]);
 
-/// The number whose first digit is at `start`; nothing before `floor` belongs to it.
+/// The number whose first digit is at `start`. It contains nothing before `floor`.
 pub(super) fn at(subject: Subject<'_>, start: usize, floor: usize) -> Option<Span> {
     let text = subject.text;
     let lead = Lead::before(text, start, floor);
@@ -73,12 +73,12 @@ pub(super) fn at(subject: Subject<'_>, start: usize, floor: usize) -> Option<Spa
         return (number.digits >= TEL_DIGITS_MIN && !blocked_after_number(text, number.end))
             .then(|| Span::new(lead.start, number.end));
     }
-    north_american(text, start, &lead).or_else(|| behind_word(&subject, start, &lead))
+    north_american(text, start, &lead).or_else(|| behind_keyword(&subject, start, &lead))
 }
 
-/// What stands directly before the first digit.
+/// The plus sign and bracket directly before the first digit.
 struct Lead {
-    /// Where the number begins, sign and bracket included.
+    /// The start of the number, sign and bracket included.
     start: usize,
     plus: bool,
     bracket: bool,
@@ -93,13 +93,13 @@ impl Lead {
             bracket: false,
         };
         let group = group_end(bytes, digit);
-        // Only around an area code: `(020) 7946 0958`, not `(call 555-123-4567)`.
+        // A bracket belongs to the number only around an area code: `(020) 7946 0958`, not `(call 555-123-4567)`.
         let closed = group - digit <= AREA_DIGITS_MAX && bytes.get(group) == Some(&b')');
         if lead.start > floor && bytes[lead.start - 1] == b'(' && closed {
             lead.bracket = true;
             lead.start -= 1;
         }
-        // Behind a letter or digit the sign is a blank in form encoding.
+        // Behind a letter or digit the plus sign is a space in form encoding.
         let signed = lead.start > floor && bytes[lead.start - 1] == b'+';
         if signed && !blocked_before(text, lead.start - 1) {
             lead.plus = true;
@@ -112,7 +112,7 @@ impl Lead {
     }
 }
 
-/// A plus sign, a country code that is assigned, and 8 to 15 digits that do not read like a decimal.
+/// A plus sign, an assigned country code, and 8 to 15 digits that are not a decimal number.
 fn international(text: &str, start: usize, lead: &Lead) -> Option<Span> {
     let bytes = text.as_bytes();
     let north_american = bytes[start] == b'1';
@@ -137,7 +137,7 @@ fn international(text: &str, start: usize, lead: &Lead) -> Option<Span> {
     .then_some(span)
 }
 
-/// `(NPA) NXX-XXXX`, `NPA-NXX-XXXX` or with dots, possibly after a `1`.
+/// `(NPA) NXX-XXXX`, `NPA-NXX-XXXX` or `NPA.NXX.XXXX`, optionally after a `1`.
 fn north_american(text: &str, start: usize, lead: &Lead) -> Option<Span> {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -178,17 +178,17 @@ fn north_american(text: &str, start: usize, lead: &Lead) -> Option<Span> {
     let end = group_of(bytes, at + len, 4)?;
     let span = Span::new(lead.start, end);
     let joins = |separator| matches!(separator, Separator::Dash | Separator::Dot);
-    let goes_on = separator_at(text, end)
+    let continues = separator_at(text, end)
         .is_some_and(|(separator, len)| joins(separator) && is_digit_at(bytes, end + len))
         || group_before(text, lead.start).is_some_and(|(separator, _)| joins(separator));
-    (!goes_on
+    (!continues
         && !blocked_before(text, lead.start)
         && !blocked_after_number(text, end)
         && !is_excluded(text, span))
     .then_some(span)
 }
 
-/// The end of a group of exactly so many digits.
+/// The end of a group of exactly `digits` digits.
 fn group_of(bytes: &[u8], start: usize, digits: usize) -> Option<usize> {
     let end = group_end(bytes, start.min(bytes.len()));
     (end.checked_sub(start) == Some(digits)).then_some(end)
@@ -205,8 +205,8 @@ fn is_behind_tel(before: &str) -> bool {
         && !blocked_before(before, at)
 }
 
-/// Any number shortly behind a word that says phone.
-fn behind_word(subject: &Subject<'_>, start: usize, lead: &Lead) -> Option<Span> {
+/// A number of any form shortly behind a keyword.
+fn behind_keyword(subject: &Subject<'_>, start: usize, lead: &Lead) -> Option<Span> {
     let text = subject.text;
     if blocked_before(text, lead.start) || group_before(text, lead.start).is_some() {
         return None;
@@ -216,28 +216,28 @@ fn behind_word(subject: &Subject<'_>, start: usize, lead: &Lead) -> Option<Span>
     if !plausible || number.is_years || number.is_address || blocked_after_number(text, number.end) {
         return None;
     }
-    if !WORDS.end_within(WORD_REACH_CHARS, subject, lead.start) {
+    if !KEYWORDS.end_within(KEYWORD_REACH_CHARS, subject, lead.start) {
         return None;
     }
     let span = Span::new(lead.start, number.end);
     (!is_excluded(text, span)).then_some(span)
 }
 
-/// Groups of digits with the punctuation of phone numbers between them.
+/// Groups of digits, separated by the punctuation of phone numbers.
 struct Number {
     end: usize,
     digits: usize,
     single_digit_groups: usize,
-    /// One dot and nothing else between the digits, or two such numbers with a dash between: coordinates.
+    /// One dot is the only separator, or a dash joins two such numbers, as in coordinates.
     is_decimal: bool,
-    /// Two years with a dash between.
+    /// A dash joins two years.
     is_years: bool,
-    /// Four short groups with dots between. Most are IP addresses; looking for a word would be wasted.
+    /// Dots separate four short groups. Most of these are IP addresses, so the keyword search is skipped.
     is_address: bool,
 }
 
 impl Number {
-    /// Reads as many groups as fit into `digits_max`. A single group that does not fit is no number.
+    /// Reads as many groups as fit into `digits_max` digits. `None` if the first group alone does not fit.
     fn read(text: &str, start: usize, digits_max: usize) -> Option<Number> {
         let bytes = text.as_bytes();
         let mut number = Number {
@@ -251,7 +251,7 @@ impl Number {
         let mut at = start;
         let mut groups = 0;
         let mut years = 0;
-        // Behind the first, second, third group.
+        // Whether a dot follows the first, second and third group.
         let mut points = [false; 3];
         let mut dotted_short_groups = 0;
         loop {
@@ -284,7 +284,7 @@ impl Number {
     }
 }
 
-/// Where the next group begins, when only the punctuation of phone numbers stands before it.
+/// The start of the next group, if only the punctuation of phone numbers precedes it.
 fn next_group(text: &str, end: usize) -> Option<usize> {
     const SEPARATORS_MAX: usize = 3;
     let bytes = text.as_bytes();
@@ -309,7 +309,7 @@ fn next_group(text: &str, end: usize) -> Option<usize> {
                 at += len;
             }
         }
-        // `5. 10` ends a sentence; ` - ` and `) ` join.
+        // The dot of `5. 10` ends a sentence. ` - ` and `) ` join groups.
         if marks > 1 || spaces > 2 || (spaces > 0 && bytes[end] == b'.') {
             return None;
         }
@@ -317,7 +317,7 @@ fn next_group(text: &str, end: usize) -> Option<usize> {
     None
 }
 
-/// Whether a date, or a time of day, begins at `at`: what follows a number in a log.
+/// Whether a date or a time of day begins at `at`. Log lines often have one behind a number.
 fn begins_date_or_time(bytes: &[u8], at: usize) -> bool {
     let end = group_end(bytes, at);
     match (end - at, bytes.get(end)) {
@@ -327,7 +327,7 @@ fn begins_date_or_time(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether what follows keeps a number from ending at `end`. An extension does not: `x89`.
+/// Whether the character at `end` prevents a number from ending there. An extension such as `x89` does not.
 fn blocked_after_number(text: &str, end: usize) -> bool {
     blocked_after(text, end) && !is_extension(&text[end..])
 }

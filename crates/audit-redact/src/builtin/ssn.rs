@@ -1,31 +1,31 @@
 //! United States social security numbers.
 
-use crate::scan::context::{CONTEXT_CHARS, Words, part, stem, word};
+use crate::scan::context::{CONTEXT_CHARS, Keywords, prefix, substring, word};
 use crate::scan::digits::{Chain, group_before};
 use crate::scan::edge::{blocked_after, blocked_before};
 use crate::scan::exclusion::is_excluded;
 use crate::scan::punctuation::Separator;
 use crate::scan::{Span, Subject};
 
-const WORDS: &Words = &Words::new(&[
+const KEYWORDS: &Keywords = &Keywords::new(&[
     word("ssn"),
-    stem("ssnum"),
-    stem("ssno"),
+    prefix("ssnum"),
+    prefix("ssno"),
     word("ss#"),
     word("ss #"),
-    part("social sec"),
-    part("social_sec"),
-    part("social-sec"),
-    part("socialsec"),
-    part("social%20sec"),
-    part("social+sec"),
+    substring("social sec"),
+    substring("social_sec"),
+    substring("social-sec"),
+    substring("socialsec"),
+    substring("social%20sec"),
+    substring("social+sec"),
     word("soc sec"),
 ]);
 
-/// The number whose first digits the chain begins with.
+/// The social security number at the start of the chain.
 pub(super) fn at(subject: Subject<'_>, chain: &Chain) -> Option<Span> {
     let groups = chain.groups();
-    let (span, needs_word) = match groups {
+    let (span, needs_keyword) = match groups {
         [whole, ..] if whole.len() == 9 => (*whole, true),
         [area, group, serial, ..] if [area.len(), group.len(), serial.len()] == [3, 2, 4] => {
             let separator = chain.separator(0)?;
@@ -39,16 +39,16 @@ pub(super) fn at(subject: Subject<'_>, chain: &Chain) -> Option<Span> {
     if !is_assigned(&subject.bytes()[span.start..span.end])
         || blocked_before(subject.text, span.start)
         || blocked_after(subject.text, span.end)
-        || is_part_of_more(&subject, chain, span)
+        || continues(&subject, chain, span)
     {
         return None;
     }
-    let known = !needs_word || WORDS.begin_within(CONTEXT_CHARS, &subject, span.start);
+    let known = !needs_keyword || KEYWORDS.begin_within(CONTEXT_CHARS, &subject, span.start);
     (known && !is_excluded(subject.text, span)).then_some(span)
 }
 
-/// Whether more digits follow or precede behind a dash or dot.
-fn is_part_of_more(subject: &Subject<'_>, chain: &Chain, span: Span) -> bool {
+/// Whether a dash or dot joins further digits to either end of the span.
+fn continues(subject: &Subject<'_>, chain: &Chain, span: Span) -> bool {
     let joins = |separator| matches!(separator, Separator::Dot | Separator::Dash);
     let last = chain
         .groups()
@@ -59,7 +59,7 @@ fn is_part_of_more(subject: &Subject<'_>, chain: &Chain, span: Span) -> bool {
         || group_before(subject.text, span.start).is_some_and(|(separator, _)| joins(separator))
 }
 
-/// Whether such a number can have been given to anyone.
+/// Whether the number is one that can be assigned.
 fn is_assigned(text: &[u8]) -> bool {
     let mut digits = text.iter().filter(|byte| byte.is_ascii_digit());
     let mut number = |len: usize| {

@@ -1,50 +1,50 @@
-//! Words before a match that say what it is.
+//! Keywords that identify the text behind them, such as `phone` before a number.
 
 use super::Subject;
 
-/// As many characters before a match as any rule looks at.
+/// Most characters before a match that a rule reads.
 const WINDOW_CHARS_MAX: usize = 80;
 
-/// How far from a match a word counts, unless a rule says otherwise.
+/// The distance within which a keyword counts, unless a rule sets its own.
 pub(crate) const CONTEXT_CHARS: usize = 40;
 
-/// Words that say what a number or text behind them is.
-pub(crate) struct Words {
-    words: &'static [Word],
-    /// For every first letter the set of second characters, one bit each.
-    beginnings: [u32; 26],
+/// The keywords of one rule.
+pub(crate) struct Keywords {
+    keywords: &'static [Keyword],
+    /// By first letter: the set of second characters, one bit each.
+    first_pairs: [u32; 26],
     chars_max: usize,
 }
 
-impl Words {
-    /// Takes words of two characters or more.
-    pub(crate) const fn new(words: &'static [Word]) -> Words {
-        let mut beginnings = [0; 26];
+impl Keywords {
+    /// Takes lower-case keywords of at least two characters that begin with a letter.
+    pub(crate) const fn new(keywords: &'static [Keyword]) -> Keywords {
+        let mut first_pairs = [0; 26];
         let mut chars_max = 0;
         let mut at = 0;
-        while at < words.len() {
-            let text = words[at].text.as_bytes();
-            beginnings[(text[0] - b'a') as usize] |= second_bit(text[1]);
+        while at < keywords.len() {
+            let text = keywords[at].text.as_bytes();
+            first_pairs[(text[0] - b'a') as usize] |= second_bit(text[1]);
             if text.len() > chars_max {
                 chars_max = text.len();
             }
             at += 1;
         }
-        Words {
-            words,
-            beginnings,
+        Keywords {
+            keywords,
+            first_pairs,
             chars_max,
         }
     }
 
-    /// Whether one of the words begins within the `chars` characters before `start`.
+    /// Whether a keyword begins within the `chars` characters before `start`.
     pub(crate) fn begin_within(&self, chars: usize, subject: &Subject<'_>, start: usize) -> bool {
-        // One more character shows where a word begins.
+        // One more character is needed to detect the start of a word.
         let window = Window::before(subject, start, chars + 1);
         window.find(self, WINDOW_CHARS_MAX - chars).is_some()
     }
 
-    /// Whether one of the words ends within the `chars` characters before `start`.
+    /// Whether a keyword ends within the `chars` characters before `start`.
     pub(crate) fn end_within(&self, chars: usize, subject: &Subject<'_>, start: usize) -> bool {
         let reach = chars + self.chars_max;
         let window = Window::before(subject, start, reach + 1);
@@ -63,7 +63,7 @@ const fn second_bit(byte: u8) -> u32 {
     1 << ((byte | 0x20) & 31)
 }
 
-/// The characters before a match in `<key>: <value>`, one byte each.
+/// The characters before a match in `<key>: <value>`, one byte per character.
 struct Window {
     bytes: [u8; WINDOW_CHARS_MAX],
     start: usize,
@@ -101,7 +101,7 @@ impl Window {
             if self.start == floor {
                 return;
             }
-            // Of a character outside ASCII only the first byte counts, and as a letter of no word.
+            // A character outside ASCII takes one byte and is part of no keyword.
             if byte & 0xc0 == 0x80 {
                 continue;
             }
@@ -110,38 +110,39 @@ impl Window {
         }
     }
 
-    /// The first of the words at `from` or behind: its place and length.
-    fn find(&self, words: &Words, from: usize) -> Option<(usize, usize)> {
+    /// The first keyword at or after `from`: its offset and length.
+    fn find(&self, keywords: &Keywords, from: usize) -> Option<(usize, usize)> {
         let from = from.max(self.start);
         for (offset, pair) in self.bytes[from..].windows(2).enumerate() {
             let first = usize::from((pair[0] | 0x20).wrapping_sub(b'a'));
-            if words
-                .beginnings
+            if keywords
+                .first_pairs
                 .get(first)
                 .is_none_or(|seconds| seconds & second_bit(pair[1]) == 0)
             {
                 continue;
             }
             let at = from + offset;
-            if let Some(word) = words.words.iter().find(|word| self.is_word_at(at, word)) {
-                return Some((at, word.text.len()));
+            let mut candidates = keywords.keywords.iter();
+            if let Some(keyword) = candidates.find(|keyword| self.matches_at(at, keyword)) {
+                return Some((at, keyword.text.len()));
             }
         }
         None
     }
 
-    fn is_word_at(&self, at: usize, word: &Word) -> bool {
-        let end = at + word.text.len();
+    fn matches_at(&self, at: usize, keyword: &Keyword) -> bool {
+        let end = at + keyword.text.len();
         let Some(found) = self.bytes.get(at..end) else {
             return false;
         };
-        found.eq_ignore_ascii_case(word.text.as_bytes())
-            && (word.joins_left || self.begins_word(at))
-            && (word.joins_right || self.ends_word(end))
+        found.eq_ignore_ascii_case(keyword.text.as_bytes())
+            && (keyword.open_left || self.begins_word(at))
+            && (keyword.open_right || self.ends_word(end))
             && !self.names_something_else(end)
     }
 
-    /// Whether a word begins at `at`: after no letter, or as in `userPhone`.
+    /// Whether a word begins at `at`: no letter precedes it, or the case changes as in `userPhone`.
     fn begins_word(&self, at: usize) -> bool {
         if at == self.start {
             return true;
@@ -150,7 +151,7 @@ impl Window {
         !before.is_ascii_alphabetic() || (before.is_ascii_lowercase() && first.is_ascii_uppercase())
     }
 
-    /// Whether a word ends at `end`: before no letter, in a plural, or as in `phoneNumber`.
+    /// Whether a word ends at `end`: no letter follows, a plural `s` follows, or the case changes as in `phoneNumber`.
     fn ends_word(&self, end: usize) -> bool {
         let letter = |at: usize| self.bytes.get(at).copied().filter(u8::is_ascii_alphabetic);
         match letter(end) {
@@ -161,7 +162,7 @@ impl Window {
         }
     }
 
-    /// Whether the word is only a part of a name for something else: `contact_id`, `lastCallAt`.
+    /// Whether the keyword is part of a name for something else: `contact_id`, `lastCallAt`.
     fn names_something_else(&self, end: usize) -> bool {
         let rest = &self.bytes[end..];
         let name_len = rest
@@ -181,7 +182,7 @@ impl Window {
     }
 }
 
-/// What a name ends in that stands for neither a number nor a secret.
+/// Last parts of names whose values are neither phone or card numbers nor secrets.
 const OTHER_NAMES: &[&str] = &[
     "id",
     "ids",
@@ -205,37 +206,37 @@ const OTHER_NAMES: &[&str] = &[
     "ttl",
 ];
 
-/// A word to look for, in lower case.
-pub(crate) struct Word {
+/// A keyword in lower case. `open_left` and `open_right` allow letters directly before and after it.
+pub(crate) struct Keyword {
     text: &'static str,
-    joins_left: bool,
-    joins_right: bool,
+    open_left: bool,
+    open_right: bool,
 }
 
-/// A word that stands on its own.
-pub(crate) const fn word(text: &'static str) -> Word {
-    Word {
+/// A keyword that matches a whole word.
+pub(crate) const fn word(text: &'static str) -> Keyword {
+    Keyword {
         text,
-        joins_left: false,
-        joins_right: false,
+        open_left: false,
+        open_right: false,
     }
 }
 
-/// A word that other letters may follow.
-pub(crate) const fn stem(text: &'static str) -> Word {
-    Word {
+/// A keyword that matches the start of a word.
+pub(crate) const fn prefix(text: &'static str) -> Keyword {
+    Keyword {
         text,
-        joins_left: false,
-        joins_right: true,
+        open_left: false,
+        open_right: true,
     }
 }
 
-/// A word that counts inside any other.
-pub(crate) const fn part(text: &'static str) -> Word {
-    Word {
+/// A keyword that matches anywhere in a word.
+pub(crate) const fn substring(text: &'static str) -> Keyword {
+    Keyword {
         text,
-        joins_left: true,
-        joins_right: true,
+        open_left: true,
+        open_right: true,
     }
 }
 
@@ -243,11 +244,11 @@ pub(crate) const fn part(text: &'static str) -> Word {
 mod tests {
     use super::*;
 
-    const SSN: &[Word] = &[word("ssn")];
-    const CONTACT: &[Word] = &[word("contact")];
+    const SSN: &[Keyword] = &[word("ssn")];
+    const CONTACT: &[Keyword] = &[word("contact")];
 
-    fn has(key: &str, text: &str, words: &'static [Word]) -> bool {
-        Words::new(words).begin_within(
+    fn has(key: &str, text: &str, keywords: &'static [Keyword]) -> bool {
+        Keywords::new(keywords).begin_within(
             CONTEXT_CHARS,
             &Subject {
                 key,
@@ -267,14 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn forty_characters_are_counted_not_bytes() {
+    fn distance_is_counted_in_characters_not_bytes() {
         let far = |chars: usize| format!("ssn{}", "é".repeat(chars));
         assert!(has("", &far(37), SSN));
         assert!(!has("", &far(38), SSN));
     }
 
     #[test]
-    fn a_word_in_the_name_of_something_else_does_not_count() {
+    fn a_keyword_in_the_name_of_something_else_does_not_count() {
         for key in ["contact_id", "contactId", "contact_phone_id", "last_contact_at"] {
             assert!(!has(key, "", CONTACT), "{key}");
         }

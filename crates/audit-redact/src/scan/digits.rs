@@ -1,14 +1,15 @@
-//! Groups of digits and chains of them.
+//! Groups of digits, and chains of groups.
 
 use super::Span;
 use super::edge::percent_escape_at;
 use super::exclusion::is_octet;
 use super::punctuation::{Separator, separator_at, separator_before};
+use crate::work;
 
-/// More groups than any card number has, and one more to see that a chain goes on.
+/// A card number has at most five groups; the sixth shows that the chain continues.
 const GROUPS_MAX: usize = 6;
 
-/// Groups of digits with one separator between each two.
+/// Groups of digits with one separator between adjacent groups.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
     groups: [Span; GROUPS_MAX],
@@ -45,7 +46,7 @@ impl Chain {
         &self.groups[..self.len]
     }
 
-    /// What stands between group `index` and the next one, if there is one.
+    /// The separator between group `index` and the next group, if there is one.
     pub(crate) fn separator(&self, index: usize) -> Option<Separator> {
         self.separators.get(index).copied().flatten()
     }
@@ -58,7 +59,7 @@ impl Chain {
 /// Most bytes between two digits of one number.
 const GAP_BYTES_MAX: usize = 9;
 
-/// Whether a byte is a digit or can stand between two digits of one number.
+/// By byte: whether it is a digit or may stand between two digits of one number.
 const BELONGS: [bool; 256] = {
     let mut belongs = [false; 256];
     let bytes = b"0123456789 -.()/+%";
@@ -75,11 +76,12 @@ const BELONGS: [bool; 256] = {
     belongs
 };
 
-/// Calls `visit` with the start of every group of digits in a stretch of at least `DIGITS_MIN` of them with
-/// nothing but punctuation between. Times, versions and addresses have fewer, so this is where most texts end.
+/// Calls `visit` with the start of every group of digits in a stretch. A stretch has at least `DIGITS_MIN` digits
+/// with only punctuation between them. Times, versions and addresses have fewer, so most texts have none.
 ///
-/// Such a stretch is at least as long as it has digits, so that most of a text is skipped in strides.
+/// A stretch has at least `DIGITS_MIN` bytes, so the search advances in strides of that length.
 pub(crate) fn each_group<const DIGITS_MIN: usize>(text: &str, mut visit: impl FnMut(usize)) {
+    work::bytes_read(text.len());
     let bytes = text.as_bytes();
     let belongs = |byte: &u8| BELONGS[usize::from(*byte)];
     let mut at = 0;
@@ -95,7 +97,7 @@ pub(crate) fn each_group<const DIGITS_MIN: usize>(text: &str, mut visit: impl Fn
     }
 }
 
-/// Does the same between two places with nothing but digits and punctuation between.
+/// Does the same in `from..to`, which has only digits and punctuation, and splits it at gaps that are too wide.
 fn each_stretch<const DIGITS_MIN: usize>(
     bytes: &[u8],
     from: usize,
@@ -119,19 +121,20 @@ fn each_stretch<const DIGITS_MIN: usize>(
             }
             at += 1;
         }
+        work::bytes_read(at - start);
         if digits >= DIGITS_MIN && !is_address(&bytes[start..at]) {
             each_group_of(bytes, start, at, visit);
         }
     }
 }
 
-/// Calls `visit` with the start of every group of digits whatsoever.
+/// Calls `visit` with the start of every group of digits in the text.
 pub(crate) fn each_digit_group(text: &str, mut visit: impl FnMut(usize)) {
     each_group_of(text.as_bytes(), 0, text.len(), &mut visit);
 }
 
-/// Whether a stretch is an IPv4 address and nothing else: the most frequent of all stretches, and nothing is
-/// found in it.
+/// Whether a stretch is exactly an IPv4 address. This is the most frequent kind of stretch, and no number rule
+/// matches in it.
 fn is_address(stretch: &[u8]) -> bool {
     const ADDRESS_BYTES_MAX: usize = 15;
     stretch.len() <= ADDRESS_BYTES_MAX
@@ -143,13 +146,14 @@ fn each_group_of(bytes: &[u8], start: usize, end: usize, visit: &mut impl FnMut(
     let mut at = start;
     while let Some(offset) = bytes[at..end].iter().position(u8::is_ascii_digit) {
         let mut start = at + offset;
-        // The digits of `%20` are punctuation.
+        // The digits of `%20` belong to an escape.
         if start > 0 && bytes[start - 1] == b'%' && percent_escape_at(bytes, start - 1).is_some() {
             start += 2;
         }
         if is_digit_at(bytes, start) {
             visit(start);
         }
+        work::bytes_read(offset);
         at = group_end(bytes, start.min(end)).min(end);
         if at < start {
             return;
@@ -157,7 +161,7 @@ fn each_group_of(bytes: &[u8], start: usize, end: usize, visit: &mut impl FnMut(
     }
 }
 
-/// The separator and the length of the group before the group at `start`, when they form one chain.
+/// The separator before the group at `start` and the length of the group before that, if both exist.
 pub(crate) fn group_before(text: &str, start: usize) -> Option<(Separator, usize)> {
     let (separator, len) = separator_before(text, start)?;
     let before = &text.as_bytes()[..start - len];
@@ -166,16 +170,18 @@ pub(crate) fn group_before(text: &str, start: usize) -> Option<(Separator, usize
         .rev()
         .take_while(|byte| byte.is_ascii_digit())
         .count();
+    work::bytes_read(digits);
     (digits > 0).then_some((separator, digits))
 }
 
-/// Where the group ends that begins at `start`, which is at most the text's end.
+/// The end of the group that begins at `start`. `start` is at most the length of the text.
 pub(crate) fn group_end(bytes: &[u8], start: usize) -> usize {
-    start
-        + bytes[start..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
+    let digits = bytes[start..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    work::bytes_read(digits);
+    start + digits
 }
 
 pub(crate) fn is_digit_at(bytes: &[u8], at: usize) -> bool {
@@ -193,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_visited_wherever_their_stretch_stands() {
+    fn groups_are_visited_at_every_offset_of_their_stretch() {
         for before in ["", "x", "xxxxxxx ", "12 ab ", "....xx"] {
             for behind in ["", "x", " xxxxxxxxx", "x12", "-."] {
                 let start = before.len();

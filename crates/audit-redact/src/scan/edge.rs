@@ -1,6 +1,6 @@
-//! Where a match may begin and end: a letter or digit next to it blocks it, anything else does not.
+//! The boundaries of a match: an adjacent letter or digit blocks it, any other character does not.
 
-/// Whether the character before `start` keeps a match from beginning there.
+/// Whether the character before `start` prevents a match from beginning there.
 pub(crate) fn blocked_before(text: &str, start: usize) -> bool {
     match text[..start].chars().next_back() {
         Some(ch) => ch.is_alphanumeric() && !ends_with_escape(text.as_bytes(), start),
@@ -8,7 +8,7 @@ pub(crate) fn blocked_before(text: &str, start: usize) -> bool {
     }
 }
 
-/// Whether the character at `end` keeps a match from ending there.
+/// Whether the character at `end` prevents a match from ending there.
 pub(crate) fn blocked_after(text: &str, end: usize) -> bool {
     match text.as_bytes().get(end) {
         Some(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric(),
@@ -17,7 +17,8 @@ pub(crate) fn blocked_after(text: &str, end: usize) -> bool {
     }
 }
 
-/// Whether the letters or digits before `end` belong to an escape of some punctuation: `%3D`, `\n`, `\u003d`.
+/// Whether the letters or digits before `end` are part of an escaped non-alphanumeric character: `%3D`, `\n`,
+/// `\u003d`.
 pub(crate) fn ends_with_escape(bytes: &[u8], end: usize) -> bool {
     if let Some(decoded) = percent_escape_before(bytes, end) {
         return !decoded.is_ascii_alphanumeric();
@@ -27,7 +28,7 @@ pub(crate) fn ends_with_escape(bytes: &[u8], end: usize) -> bool {
         || unicode_escape_before(bytes, end).is_some()
 }
 
-/// The length of the escape of some punctuation at `start`, or zero.
+/// The length of the escaped non-alphanumeric character at `start`, or zero.
 pub(crate) fn escape_len(bytes: &[u8], start: usize) -> usize {
     match bytes.get(start) {
         Some(b'%') if percent_escape_at(bytes, start).is_some_and(|byte| !byte.is_ascii_alphanumeric()) => 3,
@@ -37,12 +38,12 @@ pub(crate) fn escape_len(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Whether `\n` or one of its like is at the beginning.
+/// Whether the bytes begin with `\n`, `\t`, `\r`, `\b` or `\f`.
 fn is_letter_escape(bytes: &[u8]) -> bool {
     matches!(bytes, [b'\\', b'n' | b't' | b'r' | b'b' | b'f', ..])
 }
 
-/// The UTF-16 unit that `\uXXXX` directly before `end` stands for.
+/// The UTF-16 unit encoded by a `\uXXXX` that ends at `end`.
 pub(crate) fn unicode_escape_before(bytes: &[u8], end: usize) -> Option<u16> {
     match bytes.get(end.checked_sub(6)?..end)? {
         [b'\\', b'u', digits @ ..] => digits
@@ -52,12 +53,12 @@ pub(crate) fn unicode_escape_before(bytes: &[u8], end: usize) -> Option<u16> {
     }
 }
 
-/// The byte that `%XX` directly before `end` stands for.
+/// The byte encoded by a `%XX` that ends at `end`.
 pub(crate) fn percent_escape_before(bytes: &[u8], end: usize) -> Option<u8> {
     percent_escape_at(bytes, end.checked_sub(3)?)
 }
 
-/// The byte that `%XX` at `start` stands for.
+/// The byte encoded by a `%XX` at `start`.
 pub(crate) fn percent_escape_at(bytes: &[u8], start: usize) -> Option<u8> {
     match bytes.get(start..start + 3)? {
         [b'%', high, low] => Some(hex_value(*high)? << 4 | hex_value(*low)?),
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_of_punctuation_have_a_length_and_letters_have_none() {
+    fn escaped_punctuation_has_a_length_and_an_escaped_letter_has_none() {
         for (text, len) in [
             ("%3Dx", 3),
             ("%41x", 0),

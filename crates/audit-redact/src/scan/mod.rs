@@ -1,13 +1,13 @@
-//! Reading text: what every built-in rule shares.
+//! Text scanning shared by the built-in rules.
 
 pub(crate) mod context;
 pub(crate) mod digits;
 pub(crate) mod edge;
 pub(crate) mod exclusion;
-pub(crate) mod gate;
+pub(crate) mod prefilter;
 pub(crate) mod punctuation;
 
-/// A range of bytes, always on character boundaries of the text it belongs to.
+/// A byte range. Both ends are character boundaries of the text it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
     pub(crate) start: usize,
@@ -28,12 +28,12 @@ impl Span {
     }
 }
 
-/// A text to look at, with the key that stands before it.
+/// A text to scan, with the object key before it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) key: &'a str,
     pub(crate) text: &'a str,
-    /// The text is an integer written out. Numbers are so often ids and times that more is asked of them.
+    /// The text is a JSON integer in decimal. Integers are often ids or times, so rules require more evidence.
     pub(crate) integer: bool,
 }
 

@@ -2,15 +2,15 @@
 
 use super::edge::percent_escape_at;
 
-/// What stands between two groups of digits.
+/// A separator between two groups of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
-    /// A blank, also one that does not break or has another width, or `%20`.
+    /// A space of any width, breaking or not, or `%20`.
     Space,
-    /// A hyphen, or any other dash.
+    /// A hyphen or any other dash.
     Dash,
     Dot,
-    /// A blank in form encoding.
+    /// A space in form encoding.
     Plus,
 }
 

@@ -1,14 +1,14 @@
-//! The labelled set, and what the engine makes of it.
+//! The labelled strings, and functions that redact them.
 
 use audit_redact::{Behavior, Builtin, Engine, Shape};
 use serde_json::{Map, Value};
 
 /// One labelled string.
 pub(crate) struct Sample {
-    /// The key it stands after, possibly empty.
+    /// The key before the string. May be empty.
     pub(crate) key: String,
     pub(crate) text: String,
-    /// Every sensitive part with its kind.
+    /// The sensitive parts, each with its kind.
     pub(crate) sensitive: Vec<(Builtin, String)>,
 }
 
@@ -32,7 +32,7 @@ fn sample(line: &str) -> Sample {
     }
 }
 
-/// Strings that hold nothing sensitive, one a line.
+/// Strings without sensitive parts.
 pub(crate) fn clean_texts() -> Vec<&'static str> {
     include_str!("../clean.txt").lines().collect()
 }
@@ -43,7 +43,7 @@ pub(crate) fn events() -> Vec<Value> {
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Every string value inside a value, with the key before it.
+/// Collects every string inside a value with the key before it.
 pub(crate) fn strings<'a>(key: &'a str, value: &'a Value, out: &mut Vec<(&'a str, &'a str)>) {
     match value {
         Value::String(text) => out.push((key, text)),
@@ -53,7 +53,7 @@ pub(crate) fn strings<'a>(key: &'a str, value: &'a Value, out: &mut Vec<(&'a str
     }
 }
 
-/// What a text becomes when it stands after a key.
+/// The redacted form of a text behind a key.
 pub(crate) fn redacted(engine: &Engine, key: &str, text: &str) -> String {
     let mut map = Map::new();
     map.insert(key.to_owned(), Value::from(text));

@@ -1,4 +1,4 @@
-//! Redacting twice is redacting once, and in one piece is part by part.
+//! Redaction is idempotent, and a session has the same result as one call.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::corpus::{redacted, samples};
 
-/// Patterns that do their best to match what redaction itself writes.
+/// Patterns that match the output of redaction.
 const GREEDY: &[&str] = &[
     "[A-Z]+",
     r"\d+",
@@ -41,7 +41,7 @@ fn all_builtins(behavior: Behavior, hash_key: Option<HashKey>) -> Engine {
 }
 
 #[test]
-fn every_behavior_leaves_its_own_output_alone() {
+fn every_behavior_leaves_its_own_output_unchanged() {
     for behavior in Behavior::ALL {
         for key in [None, Some(HashKey::new(b"key".to_vec()))] {
             let engine = all_builtins(*behavior, key);
@@ -59,7 +59,7 @@ fn every_behavior_leaves_its_own_output_alone() {
 }
 
 #[test]
-fn greedy_patterns_leave_every_output_alone() {
+fn greedy_patterns_leave_every_output_unchanged() {
     for pattern in GREEDY {
         for behavior in Behavior::ALL {
             let engine = Builtin::ALL
@@ -187,7 +187,7 @@ fn event() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What a caller with a typed event does.
+/// Redacts the event as a caller with a typed event does.
 fn part_by_part(engine: &Engine, event: &mut Value) -> Report {
     let mut session = engine.session();
     let text =
@@ -235,7 +235,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn redacting_twice_is_redacting_once(engine in engine(), event in event()) {
+    fn redaction_of_an_event_is_idempotent(engine in engine(), event in event()) {
         let mut once = event;
         engine.redact(&mut once, &Shape::audit_event());
         let mut twice = once.clone();
@@ -245,7 +245,7 @@ proptest! {
     }
 
     #[test]
-    fn any_json_redacted_twice_is_redacted_once(engine in engine(), value in json_value()) {
+    fn redaction_of_any_json_is_idempotent(engine in engine(), value in json_value()) {
         let mut once = value;
         engine.redact(&mut once, &Shape::free_form());
         let mut twice = once.clone();
@@ -254,7 +254,7 @@ proptest! {
     }
 
     #[test]
-    fn part_by_part_is_like_in_one_piece(engine in engine(), event in event()) {
+    fn a_session_has_the_same_result_as_one_call(engine in engine(), event in event()) {
         let mut whole = event.clone();
         let report = engine.redact(&mut whole, &Shape::audit_event());
         let mut parts = event;

@@ -1,4 +1,4 @@
-//! How well the built-in rules tell sensitive text from the rest.
+//! Precision and recall of the built-in rules.
 
 use audit_redact::{Builtin, Engine};
 
@@ -42,7 +42,7 @@ fn score(kind: Builtin, samples: &[Sample], complaints: &mut Vec<String>) -> Sco
             .iter()
             .filter(|(sensitive, _)| *sensitive == kind)
         {
-            // Parts are listed in order, apart from two kinds in one text.
+            // The parts of one kind are listed in order; those of two kinds may be interleaved.
             let at = sample.text[from..]
                 .find(part.as_str())
                 .map_or_else(|| sample.text.find(part.as_str()), |at| Some(at + from));
@@ -80,7 +80,7 @@ fn score(kind: Builtin, samples: &[Sample], complaints: &mut Vec<String>) -> Sco
 }
 
 #[test]
-fn every_kind_is_found_and_hardly_anything_else() {
+fn precision_and_recall_of_every_kind_reach_the_minimum() {
     let samples = samples();
     let mut total = Score::default();
     let mut failures = Vec::new();
@@ -138,7 +138,7 @@ fn no_sensitive_value_is_left_in_the_output() {
 }
 
 #[test]
-fn found_parts_are_cut_out_exactly() {
+fn the_spans_of_found_parts_are_exact() {
     let mut inexact = Vec::new();
     let mut total = 0;
     for sample in samples() {
@@ -152,7 +152,7 @@ fn found_parts_are_cut_out_exactly() {
         }
     }
     println!(
-        "{} of {total} not cut out exactly\n{}",
+        "{} of {total} spans are not exact\n{}",
         inexact.len(),
         inexact.join("\n")
     );
@@ -160,7 +160,7 @@ fn found_parts_are_cut_out_exactly() {
 }
 
 #[test]
-fn clean_strings_stay_as_they_are() {
+fn clean_strings_do_not_change() {
     let engine = Engine::builtins();
     let events = events();
     let mut texts: Vec<(&str, &str)> = clean_texts().into_iter().map(|text| ("value", text)).collect();

@@ -1,4 +1,4 @@
-//! Rules that users write.
+//! Custom rules.
 
 use audit_redact::{Behavior, Builtin, Engine, EngineBuilder, FieldPath, HashKey, Pattern, Shape};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn run(builder: EngineBuilder, mut event: Value) -> (Value, Vec<String>, Vec<Str
 }
 
 #[test]
-fn a_pattern_replaces_only_what_it_matches() {
+fn a_pattern_replaces_only_its_match() {
     let builder = pattern(Engine::builder(), "employees", "EMP-[0-9]+", Behavior::Replace);
     let (event, fields, rules) = run(builder, json!({"actor": {"name": "Jane (EMP-1234)"}}));
     assert_eq!(event, json!({"actor": {"name": "Jane ([REDACTED])"}}));
@@ -45,7 +45,7 @@ fn rules_are_listed_in_the_order_fields_patterns_built_ins() {
 }
 
 #[test]
-fn where_the_first_rule_covers_a_part_only_the_strictest_behavior_wins() {
+fn the_strictest_behavior_applies_unless_the_first_rule_covers_the_whole_span() {
     for (one, other, output) in [
         (Behavior::Mask, Behavior::Replace, "[REDACTED]"),
         (Behavior::Mask, Behavior::Mask, "j***@example.com"),
@@ -65,7 +65,7 @@ fn where_the_first_rule_covers_a_part_only_the_strictest_behavior_wins() {
 }
 
 #[test]
-fn a_field_rule_alone_says_what_its_value_becomes() {
+fn a_field_rule_alone_determines_its_value() {
     let builder = Engine::builder().builtin(Builtin::Email, Behavior::Replace);
     let builder = fields(builder, "f", &["actor.email"], Behavior::Mask);
     let (event, _, rules) = run(builder, json!({"actor": {"email": "jane@example.com"}}));
@@ -74,7 +74,7 @@ fn a_field_rule_alone_says_what_its_value_becomes() {
 }
 
 #[test]
-fn a_field_rule_takes_values_of_any_type() {
+fn a_field_rule_redacts_values_of_any_type() {
     let event = json!({"metadata": {"a": 5, "b": {"c": [1]}, "d": null, "e": "text", "keep": 1}});
     for (behavior, expected) in [
         (
@@ -109,7 +109,7 @@ fn a_field_rule_takes_values_of_any_type() {
 }
 
 #[test]
-fn a_container_means_everything_that_may_be_redacted_in_it() {
+fn a_field_rule_that_names_a_container_redacts_its_parts() {
     let event = json!({
         "actor": {"id": "u1", "type": "user", "name": "Jane"},
         "changes": [{"field": "x", "before": {"y": 1}, "after": 2}, {"field": "z", "before": 3, "after": 4}],
@@ -137,7 +137,7 @@ fn a_container_means_everything_that_may_be_redacted_in_it() {
 }
 
 #[test]
-fn a_star_stands_for_any_one_step() {
+fn a_star_matches_any_one_step() {
     let builder = fields(
         Engine::builder(),
         "f",
@@ -154,7 +154,7 @@ fn a_star_stands_for_any_one_step() {
 }
 
 #[test]
-fn structure_is_safe_from_every_rule() {
+fn no_rule_changes_structure() {
     let builder = fields(
         Engine::builder(),
         "f",
@@ -167,7 +167,7 @@ fn structure_is_safe_from_every_rule() {
 }
 
 #[test]
-fn hashes_are_keyed_when_a_key_is_configured() {
+fn hashes_are_keyed_if_a_key_is_configured() {
     let builder = Engine::builder()
         .builtin(Builtin::Email, Behavior::Hash)
         .hash_key(Some(HashKey::new(b"k".to_vec())));
@@ -181,7 +181,7 @@ fn hashes_are_keyed_when_a_key_is_configured() {
 }
 
 #[test]
-fn a_pattern_does_not_reach_into_what_is_redacted_already() {
+fn a_pattern_does_not_change_redacted_text() {
     let builder = pattern(Engine::builder(), "p", "[A-Z]+|[a-f0-9]+", Behavior::Replace);
     let hash = format!("sha256:{}", "ab".repeat(32));
     let event = json!({"actor": {"name": format!("x [REDACTED] {hash} y")}});
@@ -189,7 +189,7 @@ fn a_pattern_does_not_reach_into_what_is_redacted_already() {
 }
 
 #[test]
-fn someone_elses_marker_hides_nothing() {
+fn text_around_a_foreign_redaction_marker_is_redacted() {
     let builder = Engine::builder().builtin(Builtin::CreditCard, Behavior::Replace);
     let builder = pattern(builder, "p", ".*secret.*", Behavior::Replace);
     let (event, ..) = run(
@@ -200,7 +200,7 @@ fn someone_elses_marker_hides_nothing() {
 }
 
 #[test]
-fn a_number_is_looked_at_however_it_is_written() {
+fn a_number_is_redacted_in_every_notation() {
     let event = json!({"metadata": {"a": 4111111111111111_u64, "b": 4111111111111111.0, "c": 4.111111111111111e15, "d": -4111111111111111.0, "e": 4111111111111111.5}});
     let (event, _, _) = run(
         Engine::builder().builtin(Builtin::CreditCard, Behavior::Replace),

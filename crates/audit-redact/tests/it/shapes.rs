@@ -1,4 +1,4 @@
-//! Which parts of a document are looked at, and how.
+//! How each part of a document is redacted.
 
 use audit_redact::{Behavior, Builtin, Engine, HashKey, Shape};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn redact(value: Value, shape: &Shape) -> (Value, Vec<String>) {
 }
 
 #[test]
-fn structure_is_never_touched() {
+fn structure_never_changes() {
     let event = json!({
         "action": "user.jane@example.com", "category": "auth", "tenant_id": "jane@example.com",
         "actor": {"id": "u1", "type": "jane@example.com"}, "target": {"id": "t1", "type": "123-45-6789"},
@@ -20,7 +20,7 @@ fn structure_is_never_touched() {
 }
 
 #[test]
-fn an_identifier_becomes_its_hash_as_a_whole() {
+fn an_identifier_is_hashed_as_a_whole() {
     let hash = "sha256:8c87b489ce35cf2e2f39f80e282cb2e804932a56a213983eeeb428407d43b52d";
     let event = json!({"actor": {"id": "jane@example.com"}, "context": {"session_id": "s-1"}});
     let (event, fields) = redact(event, &Shape::audit_event());
@@ -32,7 +32,7 @@ fn an_identifier_becomes_its_hash_as_a_whole() {
 }
 
 #[test]
-fn an_identifier_is_found_by_every_form_it_may_have() {
+fn identifier_forms_are_the_value_and_its_hash_forms() {
     let keyed = Engine::builder()
         .hash_key(Some(HashKey::new(b"key".to_vec())))
         .build();
@@ -48,7 +48,7 @@ fn an_identifier_is_found_by_every_form_it_may_have() {
 }
 
 #[test]
-fn free_form_parts_are_searched_for_keys_and_integers() {
+fn keys_and_integers_of_free_form_parts_are_redacted() {
     let event = json!({
         "metadata": {"jane@example.com": 1, "n": 4111111111111111_u64, "at": 1700000000000_u64, "list": [{"mail": "a@b.co"}]},
         "changes": [{"field": "ssn", "before": 123456789, "after": "987 65 4321"}],
@@ -83,7 +83,7 @@ fn keys_that_collide_are_all_kept() {
 }
 
 #[test]
-fn integers_need_more_than_text_does() {
+fn integers_need_more_evidence_than_text() {
     let (value, _) = redact(
         json!({"card": 4222222222222_u64, "id": 378282246310005_u64, "x": 123456789, "phone": 4155550123_u64, "y": 4155550123_u64}),
         &Shape::free_form(),
@@ -95,7 +95,7 @@ fn integers_need_more_than_text_does() {
 }
 
 #[test]
-fn unknown_parts_and_wrong_types_are_searched_as_well() {
+fn unknown_parts_and_unexpected_types_are_redacted() {
     let event = json!({"actor": "a@b.co", "changes": {"x": "a@b.co"}, "other": [{"a@b.co": "a@b.co"}], "target": {"id": ["a@b.co"], "n": 4111111111111111_u64}});
     let (event, _) = redact(event, &Shape::audit_event());
     assert_eq!(

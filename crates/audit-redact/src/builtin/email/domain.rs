@@ -1,15 +1,17 @@
 //! The domain of an e-mail address.
 
 use super::is_mark;
+use crate::work;
 
-/// Most characters of a domain, and of one of its labels.
+/// Longest domain.
 const DOMAIN_BYTES_MAX: usize = 255;
+/// Longest label of a domain.
 const LABEL_CHARS_MAX: usize = 63;
-/// Most labels that are looked at. No real domain has half as many.
+/// Most labels that are read. Real domains have far fewer.
 const LABELS_MAX: usize = 32;
 
-/// Endings of file names. Those that are also countries (`.rs`, `.py`, `.sh`) are not among them: an address
-/// that is missed is worse than a file name with an at sign.
+/// File extensions. Those that are also country domains (`.rs`, `.py`, `.sh`) are not listed: a missed address is
+/// worse than a redacted file name.
 const FILE_EXTENSIONS: &[&str] = &[
     "7z", "asc", "avi", "avro", "bak", "bin", "bmp", "bz2", "cer", "cfg", "class", "conf", "cpp", "crt",
     "crx", "css", "csv", "dat", "deb", "der", "dll", "dmg", "doc", "docx", "eml", "enc", "env", "eps", "exe",
@@ -23,7 +25,7 @@ const FILE_EXTENSIONS: &[&str] = &[
     "zip", "zst",
 ];
 
-/// Where the domain that begins at `start` ends.
+/// The end of the domain that begins at `start`.
 pub(super) fn end(text: &str, start: usize) -> Option<usize> {
     let mut ends = [0; LABELS_MAX];
     let mut count = 0;
@@ -57,17 +59,18 @@ pub(super) fn end(text: &str, start: usize) -> Option<usize> {
     well_formed.then(|| ends[count - 1])
 }
 
-/// Where the label ends: letters with their marks, digits and inner dashes. A dash at the end belongs to the
-/// text around.
+/// The end of the label at `start`: letters with their marks, digits and inner dashes. A trailing dash is not part of
+/// the label.
 fn label_end(text: &str, start: usize) -> usize {
     let rest = &text[start.min(text.len())..];
     let len = rest
         .find(|ch: char| !(ch.is_alphanumeric() || ch == '-' || is_mark(ch)))
         .unwrap_or(rest.len());
+    work::bytes_read(len);
     start + rest[..len].trim_end_matches('-').len()
 }
 
-/// `18.2`, `v4.1`: no domain begins with two numbers.
+/// Whether the first two labels are a version such as `18.2` or `v4.1`.
 fn is_version(first: &str, second: &str) -> bool {
     let number = first.strip_prefix(['v', 'V']).unwrap_or(first);
     !number.is_empty()
@@ -91,7 +94,7 @@ mod tests {
     use super::end;
 
     #[test]
-    fn a_domain_ends_with_a_name_of_letters() {
+    fn a_domain_ends_with_a_top_level_domain() {
         for (text, domain) in [
             ("example.com", Some("example.com")),
             ("mail.example.co.uk.", Some("mail.example.co.uk")),

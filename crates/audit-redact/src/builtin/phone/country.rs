@@ -1,12 +1,12 @@
 //! Country calling codes.
 
-/// Codes of two digits that are assigned (ITU-T E.164).
+/// Assigned codes of two digits (ITU-T E.164).
 const TWO_DIGITS: &[u32] = &[
     20, 27, 30, 31, 32, 33, 34, 36, 39, 40, 41, 43, 44, 45, 46, 47, 48, 49, 51, 52, 53, 54, 55, 56, 57, 58,
     60, 61, 62, 63, 64, 65, 66, 81, 82, 84, 86, 90, 91, 92, 93, 94, 95, 98,
 ];
 
-/// Whether the digits begin with a country code that is assigned.
+/// Whether the digits begin with an assigned country code.
 pub(super) fn is_assigned(digits: [u8; 3]) -> bool {
     let [one, two, three] = digits.map(|byte| u32::from(byte - b'0'));
     matches!(one, 1 | 7)
@@ -58,7 +58,7 @@ mod tests {
     use super::is_assigned;
 
     #[test]
-    fn unassigned_codes_are_none() {
+    fn unassigned_codes_are_refused() {
         for code in [
             b"000", b"210", b"214", b"259", b"281", b"384", b"422", b"671", b"801", b"851", b"969", b"999",
         ] {

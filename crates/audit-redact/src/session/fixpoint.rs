@@ -1,23 +1,23 @@
-//! What becomes of one string.
+//! Redaction of one string.
 
 use super::Session;
 use crate::behavior::Behavior;
 use crate::builtin;
 use crate::outputs::{self, REDACTED};
-use crate::path::Trail;
+use crate::path::Location;
 use crate::rewrite::{clip, output, rewrite};
 use crate::scan::Subject;
 
-/// Most times a text is looked at again after it changed. Redacting one thing can uncover another (the letter
-/// that kept a number from counting is gone), so a changed text is looked at until it stays as it is; one that
-/// never settles is replaced as a whole. Either way the outcome is left alone when it is put in again.
+/// Most passes over one text. Redacting one match can uncover another: the letter that blocked a number is gone. So a
+/// changed text is scanned again until a pass changes nothing, and a text that reaches no fixed point is replaced as a
+/// whole. Either way a second redaction of the output changes nothing.
 const PASSES_MAX: usize = 4;
 
 impl Session<'_> {
-    /// What the string at `trail` becomes, if anything else.
-    pub(super) fn string(&mut self, trail: &Trail<'_>, key: &str, text: &str) -> Option<String> {
-        let Some(behavior) = self.field_behavior(trail) else {
-            return self.settle(key, text);
+    /// The redacted form of the string at `location`, or `None` if it does not change.
+    pub(super) fn string(&mut self, location: &Location<'_>, key: &str, text: &str) -> Option<String> {
+        let Some(behavior) = self.field_behavior(location) else {
+            return self.redact_to_fixpoint(key, text);
         };
         let finished = match behavior {
             Behavior::Replace => text == REDACTED,
@@ -27,20 +27,20 @@ impl Session<'_> {
         let kind = builtin::kind_of_whole(text);
         let mut new = output(behavior, kind, text, self.engine.hash_key());
         if behavior == Behavior::Mask && !outputs::is_mask(&new) {
-            // It would be masked further the next time, so it is hidden altogether.
+            // A second redaction would mask it further, so it is replaced as a whole.
             new = REDACTED.to_owned();
         }
         if finished || new == text {
             return None;
         }
-        // The other rules' hits are listed as well; the field rule alone says what the value becomes.
-        self.settled_hits(key, text);
-        self.mark_field_rules(trail);
+        // The report also lists the other rules that hit. The field rule alone determines the value.
+        self.scan_and_mark(key, text);
+        self.mark_field_rules(location);
         Some(new)
     }
 
-    /// Redacts a text until nothing more is found in it.
-    pub(super) fn settle(&mut self, key: &str, text: &str) -> Option<String> {
+    /// Redacts a text until a pass changes nothing. `None` if no pass changed it.
+    pub(super) fn redact_to_fixpoint(&mut self, key: &str, text: &str) -> Option<String> {
         let mut current: Option<String> = None;
         for _ in 0..PASSES_MAX {
             let before = current.as_deref().unwrap_or(text);
@@ -54,16 +54,16 @@ impl Session<'_> {
             self.mark_hits();
             current = Some(after);
         }
-        let unsettled = self.scan(key, current.as_deref().unwrap_or(text));
-        if unsettled {
+        let still_hit = self.scan(key, current.as_deref().unwrap_or(text));
+        if still_hit {
             Some(REDACTED.to_owned())
         } else {
             current
         }
     }
 
-    /// Whether any rule hits the text; those that do are marked.
-    pub(super) fn settled_hits(&mut self, key: &str, text: &str) -> bool {
+    /// Whether any rule hits the text. Marks the rules that do.
+    pub(super) fn scan_and_mark(&mut self, key: &str, text: &str) -> bool {
         let hit = self.scan(key, text);
         if hit {
             self.mark_hits();
@@ -71,7 +71,7 @@ impl Session<'_> {
         hit
     }
 
-    /// Collects the hits on a text, apart from those on what is redacted already.
+    /// Collects the hits on a text, except those on output of an earlier redaction.
     fn scan(&mut self, key: &str, text: &str) -> bool {
         self.hits.clear();
         self.engine.scan(
@@ -83,24 +83,24 @@ impl Session<'_> {
             &mut self.hits,
         );
         if !self.hits.is_empty() {
-            clip(&mut self.hits, &outputs::sealed_spans(text));
+            clip(&mut self.hits, &outputs::protected_spans(text));
         }
         !self.hits.is_empty()
     }
 
-    pub(super) fn field_behavior(&self, trail: &Trail<'_>) -> Option<Behavior> {
+    pub(super) fn field_behavior(&self, location: &Location<'_>) -> Option<Behavior> {
         if !self.engine.has_field_rules() {
             return None;
         }
         self.engine
-            .field_rules(trail)
+            .field_rules(location)
             .map(|(_, behavior)| behavior)
             .reduce(Behavior::stricter)
     }
 
-    pub(super) fn mark_field_rules(&mut self, trail: &Trail<'_>) {
+    pub(super) fn mark_field_rules(&mut self, location: &Location<'_>) {
         let engine = self.engine;
-        for (rule, _) in engine.field_rules(trail) {
+        for (rule, _) in engine.field_rules(location) {
             self.mark(rule);
         }
     }
@@ -118,7 +118,7 @@ impl Session<'_> {
         self.rules[rule] = true;
     }
 
-    pub(super) fn report_field(&mut self, trail: &Trail<'_>) {
-        self.fields.push(trail.to_string());
+    pub(super) fn report_field(&mut self, location: &Location<'_>) {
+        self.fields.push(location.to_string());
     }
 }
