@@ -1,5 +1,5 @@
-//! What the log costs: appending, tiles, proofs at a million events, checkpoints. One core; one run on whatever machine
-//! it is, so ratios tell more than figures.
+//! Cost of appends, tiles, proofs at a million events, and checkpoints, on one core. The figures depend on the machine; their
+//! ratios are comparable between machines.
 #![allow(clippy::print_stdout)]
 
 use audit_domain::{ContentHash, Event, EventId, Record, Stamp, Timestamp, json};
@@ -12,15 +12,15 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Best of so many rounds: the machine's other work only ever adds time.
+/// Number of rounds. The fastest counts, because other load on the machine only adds time.
 const ROUNDS: usize = 5;
 const EVENTS: u64 = 1_000_000;
-/// How many proofs a round makes, spread over the tree.
+/// Number of proofs per round, spread over the tree.
 const PROOFS: u64 = 1_000;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Tiles as a database holds them.
+/// The log as a database stores it.
 #[derive(Default)]
 struct Stored {
     tiles: BTreeMap<TileId, Vec<u8>>,
@@ -30,8 +30,8 @@ struct Stored {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("{0} is not there")]
-struct NotThere(TileId);
+#[error("tile {0} is missing")]
+struct NoTile(TileId);
 
 fn main() -> Outcome<()> {
     let content_hashes: Vec<ContentHash> = (0..EVENTS).map(|n| ContentHash::of(&n.to_string())).collect();
@@ -54,7 +54,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Nanoseconds for one of `count` things.
+/// Nanoseconds per item, of `count` items.
 fn best<T>(count: u64, mut all: impl FnMut() -> T) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -92,7 +92,7 @@ fn growing(content_hashes: &[ContentHash], batch: usize) -> Outcome<()> {
     failed.map_or(Ok(()), Err)
 }
 
-/// Transactions of `batch` events, each with what it reads and writes but without a database.
+/// Appends in transactions of `batch` events, with their reads and writes but without a database.
 fn grow(content_hashes: &[ContentHash], batch: usize) -> Outcome<Stored> {
     let mut stored = Stored::default();
     for events in content_hashes.chunks(batch) {
@@ -115,9 +115,9 @@ fn grow(content_hashes: &[ContentHash], batch: usize) -> Outcome<Stored> {
 }
 
 impl Stored {
-    fn read(&self, id: TileId) -> Result<Tile, NotThere> {
+    fn read(&self, id: TileId) -> Result<Tile, NoTile> {
         if let Some(bytes) = self.tiles.get(&id) {
-            return Tile::decode(id, bytes).map_err(|_| NotThere(id));
+            return Tile::decode(id, bytes).map_err(|_| NoTile(id));
         }
         let hash = |subtree: Subtree| match id.level() {
             0 => self.leaves.get(subtree.index() as usize).copied(),
@@ -127,7 +127,7 @@ impl Stored {
             }
         };
         let hashes: Option<Vec<Hash>> = id.subtrees().map(hash).collect();
-        Tile::new(id, hashes.ok_or(NotThere(id))?).map_err(|_| NotThere(id))
+        Tile::new(id, hashes.ok_or(NoTile(id))?).map_err(|_| NoTile(id))
     }
 
     fn tiles(&self, subtrees: Vec<Subtree>) -> Outcome<TileSet> {
@@ -153,16 +153,16 @@ impl Stored {
     }
 }
 
-fn places() -> impl Iterator<Item = u64> {
+fn indices() -> impl Iterator<Item = u64> {
     (0..PROOFS).map(|n| n * (EVENTS / PROOFS) + n % 7)
 }
 
 fn inclusion(stored: &Stored, content_hashes: &[ContentHash]) -> Outcome<()> {
-    let proofs: Vec<InclusionProof> = places()
+    let proofs: Vec<InclusionProof> = indices()
         .map(|index| stored.inclusion(index))
         .collect::<Outcome<_>>()?;
     let nanos = best(PROOFS, || {
-        places()
+        indices()
             .map(|index| stored.inclusion(index).is_ok())
             .filter(|made| *made)
             .count()
@@ -173,8 +173,8 @@ fn inclusion(stored: &Stored, content_hashes: &[ContentHash]) -> Outcome<()> {
         let leaf = Hash::of_event(&content_hashes[index as usize]);
         proof.verify(index, &leaf, &head)
     };
-    places().zip(&proofs).try_for_each(verify)?;
-    let nanos = best(PROOFS, || places().zip(&proofs).try_for_each(verify));
+    indices().zip(&proofs).try_for_each(verify)?;
+    let nanos = best(PROOFS, || indices().zip(&proofs).try_for_each(verify));
     print("verify an inclusion proof, with the leaf's hash", nanos);
     let json_bytes = |proof: &InclusionProof| {
         let texts = proof.to_base64();
@@ -187,7 +187,7 @@ fn inclusion(stored: &Stored, content_hashes: &[ContentHash]) -> Outcome<()> {
 
 fn consistency(stored: &Stored) -> Outcome<()> {
     let leaves = &stored.leaves;
-    let heads = places().map(|from| {
+    let heads = indices().map(|from| {
         let mut frontier = Frontier::new();
         leaves[..from as usize].iter().for_each(|leaf| {
             frontier.append(*leaf);
@@ -201,7 +201,7 @@ fn consistency(stored: &Stored) -> Outcome<()> {
         .collect::<Outcome<_>>()?;
     let head = stored.frontier.head();
     let nanos = best(PROOFS, || {
-        places()
+        indices()
             .map(|from| stored.consistency(from).is_ok())
             .filter(|made| *made)
             .count()
@@ -235,7 +235,7 @@ fn checkpoints(stored: &Stored) -> Outcome<()> {
     Ok(())
 }
 
-/// What it takes to recompute a log from its canonical texts, once they are read.
+/// Recomputes a log from its canonical texts, without the time to read them.
 fn verifying_a_log() -> Outcome<()> {
     let lines = include_str!("../../../docs/examples/cloudtrail-events.jsonl");
     let received_at = Timestamp::parse_rfc3339("2026-01-15T10:30:00Z")?;

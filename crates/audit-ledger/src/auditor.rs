@@ -1,14 +1,14 @@
-//! An outsider who recomputes the whole log.
+//! A verifier that recomputes the whole log from its events.
 
 use crate::follower::{Advance, FollowError, Follower};
 use crate::{Frontier, Hash, Origin, SignedCheckpoint, VerifierKey};
 use audit_domain::ContentHash;
 use std::ops::Range;
 
-/// Follows a log by its events: the root hash of the events seen must be the one that was signed. Needs no proofs, since
-/// the tree is built by appending alone, from the one whose root was checked the last time.
+/// Follows a log by its events: their root hash must equal the signed root hash. It needs no proofs, because it appends
+/// the new events to a tree whose root is already verified.
 ///
-/// What it remembers is the last checkpoint and the frontier there, two kilobytes at most: keep
+/// Its state is the last checkpoint and the frontier at that size, at most two kilobytes. Store
 /// [`SignedCheckpoint::note`] and [`Frontier::encode`] together.
 #[derive(Clone, Debug)]
 pub struct Auditor {
@@ -16,7 +16,7 @@ pub struct Auditor {
     frontier: Frontier,
 }
 
-/// An audit up to a checkpoint, while its events are fetched. Dropped halfway, it changes nothing.
+/// An audit up to a checkpoint, in progress. Dropping it before [`Self::finish`] leaves the auditor unchanged.
 #[derive(Debug)]
 pub struct Replay<'a> {
     auditor: &'a mut Auditor,
@@ -25,7 +25,7 @@ pub struct Replay<'a> {
 }
 
 impl Auditor {
-    /// Begins with the first event.
+    /// Starts with the first event of the log.
     pub const fn new(origin: Origin, keys: Vec<VerifierKey>) -> Self {
         Self {
             follower: Follower::new(origin, keys),
@@ -33,10 +33,10 @@ impl Auditor {
         }
     }
 
-    /// Goes on from the last checkpoint.
+    /// Resumes from the last checkpoint.
     ///
     /// # Errors
-    /// [`FollowError`] when the note is not one of this log, or the frontier is another one's.
+    /// [`FollowError`] if the note is not a checkpoint of this log, or the frontier belongs to another checkpoint.
     pub fn resume(
         origin: Origin,
         keys: Vec<VerifierKey>,
@@ -60,10 +60,10 @@ impl Auditor {
         &self.frontier
     }
 
-    /// Begins to audit up to a new checkpoint.
+    /// Starts an audit up to a new checkpoint.
     ///
     /// # Errors
-    /// [`FollowError`] when the checkpoint alone shows that something is wrong: see [`Follower::check`].
+    /// [`FollowError`] if [`Follower::check`] refuses the checkpoint.
     pub fn begin(&mut self, note: &str) -> Result<Replay<'_>, FollowError> {
         let offered = self.follower.check(note)?;
         Ok(Replay {
@@ -75,21 +75,21 @@ impl Auditor {
 }
 
 impl Replay<'_> {
-    /// The events that are still to be appended, by `seq`.
+    /// The events to append, by `seq`.
     pub fn missing(&self) -> Range<u64> {
         self.frontier.size()..self.offered.head().size
     }
 
-    /// Appends the next event. Compute its content hash from its canonical JSON; the one that the service says it has
-    /// proves nothing.
+    /// Appends the next event. Compute its content hash from its canonical JSON; the hash that the service reports proves
+    /// nothing.
     pub fn append(&mut self, content_hash: &ContentHash) {
         self.frontier.append(Hash::of_event(content_hash));
     }
 
-    /// Compares the root hash of the events with the signed one, and remembers the checkpoint.
+    /// Compares the root hash of the events with the signed one and accepts the checkpoint.
     ///
     /// # Errors
-    /// [`FollowError::EventCount`] or [`FollowError::EventsDiffer`]. The auditor is then still at the last checkpoint.
+    /// [`FollowError::EventCount`] or [`FollowError::EventsDiffer`]. The auditor then stays at the last checkpoint.
     pub fn finish(self) -> Result<Advance, FollowError> {
         let (signed, seen) = (self.offered.head(), self.frontier.head());
         if signed.size != seen.size {
@@ -102,6 +102,6 @@ impl Replay<'_> {
             return Err(FollowError::EventsDiffer { size: signed.size });
         }
         self.auditor.frontier = self.frontier;
-        Ok(self.auditor.follower.remember(self.offered))
+        Ok(self.auditor.follower.accept(self.offered))
     }
 }

@@ -6,13 +6,12 @@ use crate::range::RangeError;
 use crate::{ConsistencyProof, Hash, HistoryError, TreeHead};
 use std::fmt;
 
-/// Which log: the first line of its checkpoints. By convention a URL without its scheme. A log that lost events, by a
-/// restored backup for one, must go on under a new origin.
+/// The identity of a log: the first line of its checkpoints. By convention a URL without its scheme. A log that lost
+/// events, for example by a restored backup, must continue under a new origin.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin(String);
 
-/// What a log says of itself: which log it is, how large, and the hash over everything in it. Displayed as the text that
-/// is signed.
+/// A log's origin, size and root hash. `Display` writes the text that is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     origin: Origin,
@@ -20,54 +19,53 @@ pub struct Checkpoint {
     extensions: Vec<String>,
 }
 
-/// A checkpoint that was signed by a key that somebody trusts. There is no other way to get one than to sign or to verify
-/// it.
+/// A checkpoint with a valid signature by a trusted key. It can only be made by signing or by verifying.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedCheckpoint {
     checkpoint: Checkpoint,
     note: String,
 }
 
-/// The text is not a checkpoint of the log, signed by one of its keys.
+/// A text is not a checkpoint of the log, signed by one of its keys.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
-    /// It is not a note, or not signed by whom it should be.
+    /// The text is not a note, or no trusted key signed it.
     #[error(transparent)]
     Note(#[from] NoteError),
     /// The origin is empty, too long, or more than one line.
     #[error("an origin is one line of 1 to {} bytes", Origin::BYTES_MAX)]
     Origin,
-    /// The second line is not a number of leaves.
+    /// The second line is not a valid size.
     #[error("the second line of a checkpoint is its size, without leading zeros")]
     Size,
-    /// The third line is not a hash, or not that of the empty tree while the size is 0.
+    /// The third line is not a hash, or the size is 0 and it is not the root of the empty tree.
     #[error("the third line of a checkpoint is its root hash in base64")]
     Root,
-    /// A line after the third is empty, or has a control character.
-    #[error("the lines of a checkpoint have text and no control characters")]
+    /// An extension line is empty or has a control character.
+    #[error("a line of a checkpoint is not empty and has no control characters")]
     Extension,
-    /// It is too long, or does not end with a newline.
-    #[error("a checkpoint is three lines or more, at most {NOTE_BYTES_MAX} bytes")]
+    /// The text is too long, or does not end with a newline.
+    #[error("a checkpoint has at least three lines and at most {NOTE_BYTES_MAX} bytes")]
     Lines,
-    /// It is signed, but of another log.
+    /// The signature is valid, but the origin is that of another log.
     #[error("this is a checkpoint of {found}, not of {expected}")]
     OtherLog {
-        /// The log that was asked for.
+        /// The origin expected.
         expected: String,
-        /// The log that answered.
+        /// The origin in the checkpoint.
         found: String,
     },
 }
 
 impl Origin {
-    /// The most bytes of an origin.
+    /// Most bytes in an origin.
     pub const BYTES_MAX: usize = 1_024;
 
-    /// Checks an origin. The format allows any line; to be usable as the name of a key as well, it must have neither
-    /// spaces nor plus signs.
+    /// Parses an origin. The format allows any line. An origin that also serves as a key name has neither spaces nor plus
+    /// signs.
     ///
     /// # Errors
-    /// [`CheckpointError::Origin`] when it is empty, too long, or has a control character.
+    /// [`CheckpointError::Origin`] if the text is empty, too long, or has a control character.
     pub fn parse(text: &str) -> Result<Self, CheckpointError> {
         if text.is_empty() || text.len() > Self::BYTES_MAX || has_control(text) {
             return Err(CheckpointError::Origin);
@@ -97,11 +95,10 @@ impl Checkpoint {
         }
     }
 
-    /// Reads the text of a checkpoint. It says nothing before its signature has been verified: see
-    /// [`SignedCheckpoint::open`].
+    /// Parses the text of a checkpoint. Do not trust the result: it is not verified. See [`SignedCheckpoint::open`].
     ///
     /// # Errors
-    /// [`CheckpointError`] when it is anything but what [`Self::to_string`](ToString::to_string) writes.
+    /// [`CheckpointError`] if the text is not in the form that [`Self::to_string`](ToString::to_string) writes.
     pub fn parse(text: &str) -> Result<Self, CheckpointError> {
         if text.len() > NOTE_BYTES_MAX {
             return Err(CheckpointError::Lines);
@@ -126,18 +123,18 @@ impl Checkpoint {
         })
     }
 
-    /// Which log.
+    /// The identity of the log.
     pub const fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Its size and root.
+    /// The size and root of the log.
     pub const fn head(&self) -> &TreeHead {
         &self.head
     }
 
-    /// Further lines, which mean nothing to this crate. The specification advises against them, since nobody can check
-    /// them against the log; so there is no way to add any here.
+    /// Extension lines of a parsed checkpoint. This crate does not interpret them and writes none: the specification advises
+    /// against them, because a verifier cannot check them against the log.
     pub fn extensions(&self) -> &[String] {
         &self.extensions
     }
@@ -154,10 +151,10 @@ impl fmt::Display for Checkpoint {
 }
 
 impl SignedCheckpoint {
-    /// Reads a checkpoint as a log serves it: of this log, signed by at least one of these keys.
+    /// Parses and verifies a checkpoint: it must have this origin and a signature by at least one of these keys.
     ///
     /// # Errors
-    /// [`CheckpointError`] when it is not that.
+    /// [`CheckpointError`] names the check that failed.
     pub fn open(note: &str, origin: &Origin, keys: &[VerifierKey]) -> Result<Self, CheckpointError> {
         let checkpoint = Checkpoint::parse(SignedNote::parse(note)?.verify(keys)?)?;
         if checkpoint.origin != *origin {
@@ -172,7 +169,7 @@ impl SignedCheckpoint {
         })
     }
 
-    /// What was signed.
+    /// The checkpoint that was signed.
     pub const fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
     }
@@ -182,8 +179,8 @@ impl SignedCheckpoint {
         self.checkpoint.head()
     }
 
-    /// The note with all its signatures, as it is served and kept. Keep it and not only what it says: two notes that
-    /// contradict each other are evidence, and anybody can check them.
+    /// The note with all its signatures, as it is served. Store the note and not only its content: two contradicting notes
+    /// are evidence that anyone can verify.
     pub fn note(&self) -> &str {
         &self.note
     }
@@ -197,11 +194,11 @@ impl SigningKey {
         SignedCheckpoint { checkpoint, note }
     }
 
-    /// Signs the next checkpoint of a log, if it continues the last one. A log whose database was rolled back or changed
-    /// would otherwise sign its own conviction: two checkpoints that cannot both be true.
+    /// Signs the next checkpoint of a log if it continues the last one. Without this check, a log whose database was rolled
+    /// back or changed would sign two contradicting checkpoints.
     ///
     /// # Errors
-    /// [`HistoryError`] when it does not continue the last one. The log must go on under a new origin then.
+    /// [`HistoryError`] if it does not continue the last one. The log must then continue under a new origin.
     pub fn sign_successor(
         &self,
         last: &SignedCheckpoint,
@@ -220,7 +217,7 @@ fn has_control(line: &str) -> bool {
 
 fn parse_size(text: &str) -> Result<u64, CheckpointError> {
     let size: u64 = text.parse().map_err(|_| CheckpointError::Size)?;
-    // Leading zeros and plus signs would be further spellings of the same checkpoint.
+    // Leading zeros and plus signs would be other encodings of the same checkpoint.
     if size.to_string() != text || RangeError::check_size(size).is_err() {
         return Err(CheckpointError::Size);
     }

@@ -1,12 +1,12 @@
-//! An outsider who remembers one checkpoint.
+//! A verifier that keeps one checkpoint.
 
 use crate::{CheckpointError, ConsistencyProof, HistoryError, Origin, SignedCheckpoint, VerifierKey};
 
-/// Follows a log from checkpoint to checkpoint, without seeing events. What it remembers is the last checkpoint, a few
-/// hundred bytes: keep [`SignedCheckpoint::note`] and go on with [`Self::resume`].
+/// Follows a log from checkpoint to checkpoint without reading events. Its state is the last checkpoint, a few hundred
+/// bytes. Store [`SignedCheckpoint::note`] and continue with [`Self::resume`].
 ///
-/// As long as it gets on, everything the log ever showed to it is still there: nothing was changed, removed, inserted or
-/// reordered. What it cannot see is whether the log shows somebody else another history; let several follow, and compare.
+/// As long as it advances, no event of an accepted checkpoint was changed, removed, inserted or reordered. It cannot detect
+/// a split view, in which the log shows another history to another follower. To detect one, compare several followers.
 #[derive(Clone, Debug)]
 pub struct Follower {
     origin: Origin,
@@ -14,46 +14,46 @@ pub struct Follower {
     last: Option<SignedCheckpoint>,
 }
 
-/// How far a log has been followed.
+/// The progress of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advance {
-    /// Events known before; 0 at first.
+    /// Size of the checkpoint before; 0 for the first step.
     pub from: u64,
-    /// Events known now.
+    /// Size of the new checkpoint.
     pub to: u64,
 }
 
-/// A log cannot be followed further.
+/// A verifier refused a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FollowError {
-    /// The log did not show a checkpoint of itself.
+    /// The note is not a signed checkpoint of this log.
     #[error("cannot read the checkpoint")]
     Checkpoint(#[from] CheckpointError),
-    /// The log's history is not what it was.
-    #[error("the log does not continue what is known of it")]
+    /// The checkpoint does not continue the last one.
+    #[error("the log does not continue the last checkpoint")]
     History(#[from] HistoryError),
-    /// Not all the new events were seen, or more than there are.
-    #[error("the checkpoint is of {expected} events and {replayed} were seen")]
+    /// The number of events appended is not the size of the checkpoint.
+    #[error("the checkpoint has {expected} events, but {replayed} were replayed")]
     EventCount {
-        /// Events of the checkpoint.
+        /// Size of the checkpoint.
         expected: u64,
-        /// Events that were seen.
+        /// Number of events appended.
         replayed: u64,
     },
-    /// The events are not those that the log signed, or those that were known are no longer in it. The log's tiles of
-    /// level 0 tell which: see [`Tile::first_difference`](crate::Tile::first_difference).
-    #[error("the {size} events seen do not have the root hash that the log signed")]
+    /// The events are not those that the log signed, or an earlier event was changed. To find the event, compare the log's
+    /// tiles of level 0: see [`Tile::first_difference`](crate::Tile::first_difference).
+    #[error("the {size} replayed events do not have the signed root hash")]
     EventsDiffer {
-        /// Events of the checkpoint.
+        /// Size of the checkpoint.
         size: u64,
     },
-    /// What was kept does not belong together.
-    #[error("the frontier kept is not that of the checkpoint kept")]
+    /// The stored frontier and the stored checkpoint do not belong together.
+    #[error("the stored frontier does not belong to the stored checkpoint")]
     OtherFrontier,
 }
 
 impl Follower {
-    /// Begins to follow. The first checkpoint is believed, as nothing is known that it could contradict.
+    /// Starts without a checkpoint. The first checkpoint is trusted if its signature is valid.
     pub const fn new(origin: Origin, keys: Vec<VerifierKey>) -> Self {
         Self {
             origin,
@@ -62,10 +62,10 @@ impl Follower {
         }
     }
 
-    /// Goes on from the last checkpoint.
+    /// Resumes from the last checkpoint.
     ///
     /// # Errors
-    /// [`CheckpointError`] when the note is not one of this log, signed by one of these keys.
+    /// [`CheckpointError`] if the note is not a checkpoint of this log, signed by one of these keys.
     pub fn resume(origin: Origin, keys: Vec<VerifierKey>, last_note: &str) -> Result<Self, CheckpointError> {
         let last = SignedCheckpoint::open(last_note, &origin, &keys)?;
         Ok(Self {
@@ -79,16 +79,16 @@ impl Follower {
         self.last.as_ref()
     }
 
-    /// How many events are known.
+    /// The size of the last checkpoint, or 0.
     pub fn size(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.head().size)
     }
 
-    /// What can be told of a new checkpoint alone: whose it is, and whether the log has shrunk or has another history of
-    /// the same size. Its size then says which consistency proof to fetch: from [`Self::size`] to it.
+    /// Makes the checks that need no proof: the signature, the origin, that the log did not shrink, and that its root is the
+    /// same at the same size. Then fetch the consistency proof from [`Self::size`] to the checkpoint's size.
     ///
     /// # Errors
-    /// [`FollowError`] says what is wrong.
+    /// [`FollowError`] names the check that failed.
     pub fn check(&self, note: &str) -> Result<SignedCheckpoint, FollowError> {
         let offered = SignedCheckpoint::open(note, &self.origin, &self.keys)?;
         if let Some(last) = &self.last {
@@ -97,22 +97,22 @@ impl Follower {
         Ok(offered)
     }
 
-    /// Accepts a new checkpoint that continues the last one. The proof is empty when nothing was known, or nothing is
-    /// new.
+    /// Accepts a new checkpoint that continues the last one. The proof is empty if there is no last checkpoint, or if both
+    /// have the same size.
     ///
     /// # Errors
-    /// [`FollowError`] says what is wrong. The last checkpoint is then still the one before; with the note that was
-    /// refused it is the evidence.
+    /// [`FollowError`] names the check that failed. The last checkpoint then stays in place; together with the refused note
+    /// it is evidence.
     pub fn advance(&mut self, note: &str, proof: &ConsistencyProof) -> Result<Advance, FollowError> {
         let offered = self.check(note)?;
         if let Some(last) = &self.last {
             last.head().check_successor(offered.head(), proof)?;
         }
-        Ok(self.remember(offered))
+        Ok(self.accept(offered))
     }
 
-    /// Makes a checkpoint that [`Self::check`] gave the last one. Whoever calls this has made sure that it is consistent.
-    pub(crate) fn remember(&mut self, offered: SignedCheckpoint) -> Advance {
+    /// Replaces the last checkpoint. The caller has verified that `offered` continues it.
+    pub(crate) fn accept(&mut self, offered: SignedCheckpoint) -> Advance {
         let from = self.size();
         let to = offered.head().size;
         self.last = Some(offered);

@@ -1,11 +1,14 @@
-//! The right edge of a growing tree, which is all that appending needs to know of it.
+//! The frontier: the right edge of a tree, which is sufficient to append to it.
+//!
+//! Encoding: version byte `1`, size (u64, big endian), then the hashes of the complete subtrees that make up the tree, 32
+//! bytes each, largest subtree first. There is one hash for each bit set in the size.
 
 use crate::range::{RangeError, ReadError};
 use crate::subtree::{TREE_LEAVES_MAX, join};
 use crate::{Hash, Subtree, TreeHead};
 
-/// The hashes of the complete subtrees that make up a tree: one for each bit that is set in its size. Appending a leaf
-/// costs one hash on average and one for each level at most.
+/// The hashes of the complete subtrees that make up a tree: one for each bit set in its size. Appending a leaf computes one
+/// hash on average and at most one per level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frontier {
     size: u64,
@@ -13,26 +16,26 @@ pub struct Frontier {
     edge: Vec<Hash>,
 }
 
-/// Bytes are not the encoding of a frontier.
+/// The bytes are not the encoding of a frontier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrontierError {
-    /// Another version of the service wrote them, or something else did.
+    /// The version byte is unknown.
     #[error("cannot read a frontier of version {0}")]
     UnknownVersion(u8),
-    /// They are fewer or more than a tree of their size has.
+    /// The number of hashes does not match the size.
     #[error("the frontier has the wrong length")]
     Length,
     /// The tree is larger than [`TREE_LEAVES_MAX`].
-    #[error("the frontier is of a tree of {0} leaves, more than there can be")]
+    #[error("the frontier has {0} leaves, more than the largest tree")]
     Size(u64),
 }
 
 impl Frontier {
-    /// The most bytes of an encoding.
+    /// Most bytes of an encoding.
     pub const BYTES_MAX: usize = 1 + 8 + 62 * Hash::BYTES;
     const VERSION: u8 = 1;
 
-    /// The frontier of the tree without leaves.
+    /// The frontier of the empty tree.
     pub const fn new() -> Self {
         Self {
             size: 0,
@@ -40,11 +43,11 @@ impl Frontier {
         }
     }
 
-    /// The frontier of a tree whose hashes are kept elsewhere, for one in tiles.
+    /// The frontier of a tree whose hashes are stored elsewhere, for example in tiles. `source` is called for at most one
+    /// hash per level.
     ///
     /// # Errors
-    /// Whatever `source` fails with, which is asked for at most one hash of each level; and for a size above
-    /// [`TREE_LEAVES_MAX`].
+    /// An error of `source`, or a size above [`TREE_LEAVES_MAX`].
     pub fn read<E>(size: u64, source: impl FnMut(Subtree) -> Result<Hash, E>) -> Result<Self, ReadError<E>> {
         RangeError::check_size(size)?;
         let edge = Subtree::of_tree(size).map(source).collect::<Result<_, E>>();
@@ -57,41 +60,41 @@ impl Frontier {
         self.append_each(leaf, |_, _| {})
     }
 
-    /// [`Self::append`] that shows each subtree which the leaf completes, by level, the leaf itself first.
-    pub(crate) fn append_each(&mut self, leaf: Hash, mut show: impl FnMut(u8, Hash)) -> u64 {
+    /// Does the same and calls `visit` with the level and hash of each subtree that the leaf completes, the leaf first.
+    pub(crate) fn append_each(&mut self, leaf: Hash, mut visit: impl FnMut(u8, Hash)) -> u64 {
         let index = self.size;
         let mut hash = leaf;
         let mut level = 0;
-        show(level, hash);
-        // Adding one to a binary number: each one at its end is a subtree whose other half is now there.
+        visit(level, hash);
+        // As in binary addition of one: each trailing one bit of the index is a left subtree whose sibling is now complete.
         while index >> level & 1 == 1 {
             let Some(left) = self.edge.pop() else { break };
             hash = Hash::of_node(&left, &hash);
             level += 1;
-            show(level, hash);
+            visit(level, hash);
         }
         self.edge.push(hash);
         self.size += 1;
         index
     }
 
-    /// How many leaves the tree has.
+    /// The number of leaves in the tree.
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// The complete subtrees that make up the tree, largest first, each with its hash. Where two trees of one size differ,
-    /// these tell between which leaves.
+    /// The complete subtrees that make up the tree, largest first, each with its hash. Comparing them narrows down where two
+    /// trees of one size differ.
     pub fn edge(&self) -> impl Iterator<Item = (Subtree, Hash)> + '_ {
         Subtree::of_tree(self.size).zip(self.edge.iter().copied())
     }
 
-    /// The tree's root hash. One hash for each bit set in the size, less one.
+    /// The tree's root hash. Computes one hash fewer than the size has bits set.
     pub fn root(&self) -> Hash {
         join(self.edge.iter().copied())
     }
 
-    /// Size and root.
+    /// The size and root of the tree.
     pub fn head(&self) -> TreeHead {
         TreeHead {
             size: self.size,
@@ -99,8 +102,7 @@ impl Frontier {
         }
     }
 
-    /// The frontier as a row holds it: a version byte, the size in 8 bytes with the highest first, and the hashes of the
-    /// subtrees with the largest first. A frontier has exactly one encoding.
+    /// Encodes the frontier in the format above. A frontier has exactly one encoding.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(1 + 8 + self.edge.len() * Hash::BYTES);
         bytes.push(Self::VERSION);
@@ -111,11 +113,11 @@ impl Frontier {
         bytes
     }
 
-    /// Reads what [`Self::encode`] wrote.
+    /// Decodes the output of [`Self::encode`]. It cannot verify the hashes: compare [`Self::root`] with a root stored
+    /// elsewhere.
     ///
     /// # Errors
-    /// [`FrontierError`] when the bytes are anything else. Whether the hashes are right, only the root that was kept
-    /// elsewhere can tell: compare it with [`Self::root`].
+    /// [`FrontierError`] if the bytes are not an encoding.
     pub fn decode(bytes: &[u8]) -> Result<Self, FrontierError> {
         let (version, rest) = bytes.split_first().ok_or(FrontierError::Length)?;
         if *version != Self::VERSION {

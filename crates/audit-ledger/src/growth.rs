@@ -1,10 +1,10 @@
-//! What an append adds to the tiles.
+//! Appending a batch of leaves and the tiles that it completes.
 
 use crate::tile::{TILE_HEIGHT, Tile, TileError, TileId};
 use crate::{Frontier, Hash, TreeHead};
 
-/// A tree growing by some leaves, and the tiles that they fill. One for each transaction that appends: it computes every
-/// hash once and holds 33 bytes or so for each new leaf.
+/// A tree and the leaves that a transaction appends to it. It computes every hash once and holds about 33 bytes per new
+/// leaf.
 ///
 /// ```
 /// use audit_ledger::{Frontier, Growth, Hash};
@@ -14,7 +14,7 @@ use crate::{Frontier, Hash, TreeHead};
 /// for n in 0..300_u16 {
 ///     growth.append(Hash::of_leaf(&n.to_be_bytes()));
 /// }
-/// // The tree was empty, so no tile was begun before.
+/// // The tree was empty, so there is no partial tile to read.
 /// let (frontier, full) = growth.finish(|_| Err(Error::from(ErrorKind::NotFound)))?;
 /// assert_eq!(full.iter().map(|tile| tile.id().to_string()).collect::<Vec<_>>(), ["tile/0/000"]);
 /// assert_eq!(frontier.size(), 300);
@@ -24,28 +24,27 @@ use crate::{Frontier, Hash, TreeHead};
 pub struct Growth {
     frontier: Frontier,
     from: u64,
-    /// The new hashes at each level of tiles, from left to right.
+    /// By tile level: the new hashes from left to right.
     added: [Vec<Hash>; TileId::LEVEL_MAX as usize + 1],
 }
 
-/// The full tiles of an append could not be made.
+/// The full tiles of an append cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrowthError<E> {
-    /// A tile that was begun before could not be read.
-    #[error("cannot read the begun {id}")]
+    /// A partial tile cannot be read.
+    #[error("cannot read partial tile {id}")]
     Read {
-        /// The tile as it was before the append.
+        /// The partial tile as of before the append.
         id: TileId,
-        /// Why not.
+        /// The cause.
         #[source]
         source: E,
     },
-    /// Another tile was read than was asked for.
+    /// The tile read is not the tile requested.
     #[error(transparent)]
     Tile(#[from] TileError),
-    /// What was read is not what the tree was made of when it was appended: somebody changed it since. Written down, the
-    /// tile would contradict every checkpoint from now on.
-    #[error("{id} does not hash to the tree's own node: its hashes were changed since they were appended")]
+    /// The hashes read were changed after they were appended. The tile would contradict every later checkpoint.
+    #[error("{id} does not hash to its node in the tree: its hashes were changed after they were appended")]
     Changed {
         /// The tile.
         id: TileId,
@@ -53,7 +52,7 @@ pub enum GrowthError<E> {
 }
 
 impl Growth {
-    /// A tree that is about to grow.
+    /// Starts an append to the tree with this frontier.
     pub fn new(frontier: Frontier) -> Self {
         Self {
             from: frontier.size(),
@@ -74,7 +73,7 @@ impl Growth {
         })
     }
 
-    /// How many leaves the tree had.
+    /// The number of leaves before the append.
     pub const fn from(&self) -> u64 {
         self.from
     }
@@ -84,28 +83,28 @@ impl Growth {
         &self.added[0]
     }
 
-    /// The tree as it is now.
+    /// The frontier of the tree with the new leaves.
     pub const fn frontier(&self) -> &Frontier {
         &self.frontier
     }
 
-    /// Size and root as they are now.
+    /// The size and root of the tree with the new leaves.
     pub fn head(&self) -> TreeHead {
         self.frontier.head()
     }
 
-    /// The grown tree, and the tiles that have become full: those [`TileId::completed`] names.
+    /// The new frontier and the tiles that became full, as listed by [`TileId::completed`].
     ///
-    /// `begun` reads a tile as it was before the append, partial therefore. It is asked for one at each level where a tile
-    /// becomes full that was begun earlier: about once in 256 leaves at level 0, once in 65,536 at level 1. The hashes of
-    /// level 0 are those of the leaves, the others the roots of full tiles, so nothing but full tiles need be kept. What
-    /// is read is held against the tree's own hashes, at the cost of one more hash for each leaf.
+    /// `read_partial` reads a partial tile as of before the append. It is called once per level where a partial tile becomes
+    /// full: about once per 256 leaves at level 0 and once per 65,536 at level 1. The hashes of level 0 are those of the
+    /// leaves, and those of higher levels are the roots of full tiles, so only full tiles need to be stored. Each full tile
+    /// is verified against the tree's own hashes, which costs one more hash per leaf.
     ///
     /// # Errors
-    /// [`GrowthError`] when `begun` fails, or what it read was changed since it was appended.
+    /// [`GrowthError`] if `read_partial` fails, or if the hashes it returns were changed after they were appended.
     pub fn finish<E>(
         &self,
-        mut begun: impl FnMut(TileId) -> Result<Tile, E>,
+        mut read_partial: impl FnMut(TileId) -> Result<Tile, E>,
     ) -> Result<(Frontier, Vec<Tile>), GrowthError<E>> {
         let mut tiles = Vec::new();
         for level in 0..=TileId::LEVEL_MAX {
@@ -114,12 +113,12 @@ impl Growth {
                 .filter(of_level)
                 .peekable();
             if full.peek().is_none() {
-                // Where no tile becomes full nothing is added above.
+                // A level without a new full tile adds no hash to the level above.
                 break;
             }
             let mut hashes = match TileId::partial_of(self.from).find(of_level) {
                 Some(id) => {
-                    let tile = begun(id).map_err(|source| GrowthError::Read { id, source })?;
+                    let tile = read_partial(id).map_err(|source| GrowthError::Read { id, source })?;
                     tile.into_hashes_of(id)?
                 }
                 None => Vec::new(),

@@ -1,4 +1,4 @@
-//! The hashes of the tree: RFC 6962 §2.1, unchanged in RFC 9162 §2.1.1.
+//! The hashes of the tree: RFC 6962 §2.1 and, identically, RFC 9162 §2.1.1.
 
 use audit_domain::ContentHash;
 use base64::Engine;
@@ -7,8 +7,7 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
-/// A hash in the tree: of a leaf, of an inner node, or of a whole tree. Written in base64 (RFC 4648 §4), as checkpoints
-/// and proofs are.
+/// The hash of a leaf, of an inner node or of a whole tree. Its text is base64 (RFC 4648 §4), as in checkpoints and proofs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hash([u8; Self::BYTES]);
 
@@ -18,14 +17,14 @@ pub struct Hash([u8; Self::BYTES]);
 pub struct HashTextError;
 
 impl Hash {
-    /// Bytes of a hash.
+    /// Length of a hash.
     pub const BYTES: usize = 32;
 
-    /// Leaves and nodes are hashed with different first bytes, so that nobody can pass a node off as a leaf.
+    /// Leaves and nodes are hashed with different prefixes, so that a node cannot be presented as a leaf.
     const LEAF_PREFIX: u8 = 0;
     const NODE_PREFIX: u8 = 1;
 
-    /// From the bytes of [`Self::as_bytes`].
+    /// The hash with these bytes.
     pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
@@ -35,7 +34,7 @@ impl Hash {
         &self.0
     }
 
-    /// The root of the tree without leaves: the hash of no bytes.
+    /// The root of the empty tree: the SHA-256 of the empty string.
     pub fn of_empty_tree() -> Self {
         Self(Sha256::digest([]).into())
     }
@@ -46,7 +45,7 @@ impl Hash {
         Self(hasher.chain_update(data).finalize().into())
     }
 
-    /// The hash of an event's leaf, whose data are the 32 bytes of the event's content hash.
+    /// The hash of an event's leaf. The leaf data are the 32 bytes of the event's content hash.
     pub fn of_event(content_hash: &ContentHash) -> Self {
         Self::of_leaf(content_hash.as_bytes())
     }
@@ -80,7 +79,7 @@ impl FromStr for Hash {
     type Err = HashTextError;
 
     fn from_str(text: &str) -> Result<Self, HashTextError> {
-        // Looking at the length first bounds what is decoded.
+        // Checking the length first bounds the input to the decoder.
         const TEXT_BYTES: usize = Hash::BYTES.div_ceil(3) * 4;
         if text.len() != TEXT_BYTES {
             return Err(HashTextError);
@@ -95,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_empty_tree_and_the_empty_leaf_hash_as_the_rfc_says() {
+    fn the_hashes_of_the_empty_tree_and_the_empty_leaf_agree_with_the_rfc() {
         let hex = |hash: Hash| base16ct::lower::encode_string(hash.as_bytes());
         assert_eq!(
             hex(Hash::of_empty_tree()),
@@ -108,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_a_leaf_with_its_content_hash_as_data() {
+    fn the_leaf_data_of_an_event_are_its_content_hash() {
         let content_hash = ContentHash::from_bytes([7; 32]);
         assert_eq!(Hash::of_event(&content_hash), Hash::of_leaf(&[7; 32]));
     }
 
     #[test]
-    fn a_hash_has_one_spelling() {
+    fn a_hash_has_one_encoding() {
         let hash = Hash::from_bytes([0xFF; 32]);
         let text = hash.to_string();
         assert_eq!(text.parse(), Ok(hash));

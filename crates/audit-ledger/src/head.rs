@@ -1,51 +1,50 @@
-//! What a tree is at one size.
+//! Tree heads: the size and root of a tree.
 
 use crate::{ConsistencyProof, Frontier, Hash, ProofError};
 use audit_domain::ContentHash;
 
-/// The size of a tree and the hash over all its leaves. Who has it can be shown that a leaf is in the tree and that a
-/// later tree has all the same leaves; two trees with the same head are the same.
+/// The size of a tree and the hash over all its leaves. A verifier that holds it can check that a leaf is in the tree and
+/// that a later tree has the same leaves. Two trees with the same head are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeHead {
-    /// How many leaves the tree has.
+    /// The number of leaves.
     pub size: u64,
     /// The Merkle tree hash over them (RFC 9162 §2.1.1).
     pub root: Hash,
 }
 
-/// One tree does not continue another.
+/// A tree does not continue an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistoryError {
-    /// The log shows less than it did: it was cut off, or rolled back to an older copy.
-    #[error("the log had {known} events and now has {offered}: it was cut off or rolled back")]
+    /// The log shrank: it was truncated or rolled back to an older copy.
+    #[error("the log had {known} events and now has {offered}: it was truncated or rolled back")]
     Rollback {
-        /// Events it was known to have.
+        /// Size of the earlier tree.
         known: u64,
-        /// Events it has now.
+        /// Size of the later tree.
         offered: u64,
     },
-    /// There are two logs of one size with different events: somebody was shown another history.
+    /// The log has two histories of one size.
     #[error("the log has two histories of {size} events")]
     Fork {
-        /// Events in each.
+        /// Size of both trees.
         size: u64,
     },
-    /// There is no showing that the events known are still there, unchanged and in their places.
-    #[error("the log of {offered} events does not continue the one of {known} events that is known")]
+    /// The proof does not show that the earlier events are unchanged and at the same positions.
+    #[error("the log of {offered} events does not continue the known log of {known} events")]
     Inconsistent {
-        /// Events it was known to have.
+        /// Size of the earlier tree.
         known: u64,
-        /// Events it has now.
+        /// Size of the later tree.
         offered: u64,
-        /// What is wrong with the proof. Nobody can make a right one if events were changed, but a wrong one may also
-        /// have been damaged on its way.
+        /// The error in the proof. If events were changed, no valid proof exists. A proof damaged in transit is invalid too.
         #[source]
         source: ProofError,
     },
 }
 
 impl TreeHead {
-    /// The head of the tree without leaves, with which every log begins.
+    /// The head of the empty tree, with which every log begins.
     pub fn of_empty_tree() -> Self {
         Frontier::new().head()
     }
@@ -59,10 +58,10 @@ impl TreeHead {
         frontier.head()
     }
 
-    /// Whether `next` may follow this head: at least as large, with all the same leaves.
+    /// Checks that `next` continues this head: it is at least as large and begins with the same leaves.
     ///
     /// # Errors
-    /// [`HistoryError`] says in which way it may not.
+    /// [`HistoryError`] names the check that failed.
     pub fn check_successor(&self, next: &Self, proof: &ConsistencyProof) -> Result<(), HistoryError> {
         self.check_size_and_root(next)?;
         proof

@@ -8,17 +8,18 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
-/// Who signs: the text before the signature. By convention a URL without its scheme, such as `audit.example.com/log`.
+/// The name of a signer, written before its signature. By convention a URL without its scheme, such as
+/// `audit.example.com/log`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyName(String);
 
-/// With the name, which key signed: the first four bytes of SHA-256 over name, newline, 0x01 and public key. No secret
-/// and no proof; it only tells which key to try.
+/// Selects a key of one name: the first four bytes of SHA-256 over name, newline, 0x01 and public key. It is neither secret
+/// nor a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyId([u8; 4]);
 
-/// What signatures are verified with. Its text is `<name>+<key id in hexadecimal>+<base64 of 0x01 and the public key>`,
-/// as Go's `golang.org/x/mod/sumdb/note` and everything descended from it reads keys.
+/// The public key that verifies signatures. Its text is `<name>+<key id in hexadecimal>+<base64 of 0x01 and the public
+/// key>`, the format of Go's `golang.org/x/mod/sumdb/note`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VerifierKey {
     name: KeyName,
@@ -26,43 +27,43 @@ pub struct VerifierKey {
     public_key: [u8; Self::PUBLIC_KEY_BYTES],
 }
 
-/// What checkpoints are signed with.
+/// The private key that signs checkpoints.
 pub struct SigningKey {
     verifier: VerifierKey,
     pair: Ed25519KeyPair,
 }
 
-/// A key or a name of one cannot be used.
+/// A key or key name is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// The name is empty, too long, or has a character that separates names from other things.
+    /// The name is empty, too long, or has a separator character.
     #[error(
         "the name of a key has 1 to {} bytes without spaces, plus signs and control characters",
         KeyName::BYTES_MAX
     )]
     Name,
-    /// The text does not have the three parts of a key, or has them in another spelling.
+    /// The text does not have the three parts of a key in their exact encoding.
     #[error("must be a key such as example.com/log+1a2b3c4d+A… (name, key id, base64)")]
     Text,
     /// The key is not an Ed25519 key.
-    #[error("the key is for signatures of type {0}; only type 1, Ed25519, is known")]
+    #[error("the key is for signatures of type {0}; only type 1 (Ed25519) is supported")]
     Type(u8),
-    /// The key id is not that of the name and the public key: one of the three was mistyped.
-    #[error("the key id is not that of this name and public key")]
+    /// The key id does not match the name and the public key: one of the three was mistyped.
+    #[error("the key id does not match the name and public key")]
     Id,
-    /// The cryptographic library did not take the seed.
-    #[error("cannot make a key pair of the seed")]
+    /// The cryptographic library refused the seed.
+    #[error("cannot derive a key pair from the seed")]
     Seed,
 }
 
 impl KeyName {
-    /// The most bytes of a name.
+    /// Most bytes in a name.
     pub const BYTES_MAX: usize = 255;
 
-    /// Checks a name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// [`KeyError::Name`] when it is empty, too long, or has a space, a plus sign or a control character.
+    /// [`KeyError::Name`] if it is empty, too long, or has a space, a plus sign or a control character.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         if text.len() > Self::BYTES_MAX || !Self::is_well_formed(text) {
             return Err(KeyError::Name);
@@ -70,7 +71,8 @@ impl KeyName {
         Ok(Self(text.to_owned()))
     }
 
-    /// Whether the specification allows the name. It has no limit, and signatures by strangers must be let pass.
+    /// Whether the specification allows the name. It sets no limit on the length, and signatures by unknown keys must be
+    /// accepted.
     pub(crate) fn is_well_formed(text: &str) -> bool {
         let forbidden = |c: char| c.is_whitespace() || c == '+' || c < ' ';
         !text.is_empty() && !text.contains(forbidden)
@@ -112,23 +114,23 @@ impl fmt::Display for KeyId {
 }
 
 impl VerifierKey {
-    /// Bytes of a public key (RFC 8032 §5.1.5).
+    /// Length of a public key (RFC 8032 §5.1.5).
     pub const PUBLIC_KEY_BYTES: usize = 32;
     /// The type of Ed25519 signatures over the text of a note.
     const ED25519_TYPE: u8 = 1;
 
-    /// The key with this name and these public bytes.
+    /// The key with this name and public key.
     pub fn new(name: KeyName, public_key: [u8; Self::PUBLIC_KEY_BYTES]) -> Self {
         let id = KeyId::of(&name, &Self::typed(&public_key));
         Self { name, id, public_key }
     }
 
-    /// Who signs with it.
+    /// The name of the signer.
     pub const fn name(&self) -> &KeyName {
         &self.name
     }
 
-    /// Which key of that name it is.
+    /// The key id.
     pub const fn id(&self) -> KeyId {
         self.id
     }
@@ -138,7 +140,7 @@ impl VerifierKey {
         &self.public_key
     }
 
-    /// Whether the key's owner made the signature over the text.
+    /// Whether the signature over the text is valid.
     pub(crate) fn is_signature(&self, text: &str, signature: &[u8]) -> bool {
         let key = UnparsedPublicKey::new(&ED25519, &self.public_key);
         key.verify(text.as_bytes(), signature).is_ok()
@@ -160,7 +162,7 @@ impl FromStr for VerifierKey {
     type Err = KeyError;
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        // A key in base64 may have plus signs, a name may not.
+        // The base64 part may contain plus signs; a name does not.
         let (name, rest) = text.split_once('+').ok_or(KeyError::Text)?;
         let (id, key) = rest.split_once('+').ok_or(KeyError::Text)?;
         let name = KeyName::parse(name)?;
@@ -179,13 +181,13 @@ impl FromStr for VerifierKey {
 }
 
 impl SigningKey {
-    /// Bytes of a seed (the private key of RFC 8032 §5.1.5).
+    /// Length of a seed (the private key of RFC 8032 §5.1.5).
     pub const SEED_BYTES: usize = 32;
 
-    /// The key pair of a seed of unpredictable bytes. The same seed may serve several names; each has its own key id.
+    /// Derives the key pair from a random seed. One seed may serve several names; each has its own key id.
     ///
     /// # Errors
-    /// [`KeyError::Seed`] when the cryptographic library does not take it, which none of them has given cause for yet.
+    /// [`KeyError::Seed`] if the cryptographic library refuses the seed.
     pub fn from_seed(name: KeyName, seed: &[u8; Self::SEED_BYTES]) -> Result<Self, KeyError> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| KeyError::Seed)?;
         let public_key = pair.public_key().as_ref().try_into();
@@ -193,13 +195,13 @@ impl SigningKey {
         Ok(Self { verifier, pair })
     }
 
-    /// What its signatures are verified with.
+    /// The public key that verifies its signatures.
     pub const fn verifier(&self) -> &VerifierKey {
         &self.verifier
     }
 
-    /// The signature line over a note's text. Only checkpoints are signed, so no other part of the service can be talked
-    /// into signing one for somebody.
+    /// The signature line over a note's text. Private to the crate: only [`Self::sign`] and [`Self::sign_successor`] sign, and
+    /// they sign only checkpoints.
     pub(crate) fn signature_line(&self, text: &str) -> String {
         let signature = self.pair.sign(text.as_bytes());
         let bytes = [self.verifier.id.as_bytes(), signature.as_ref()].concat();
@@ -225,7 +227,7 @@ mod tests {
     const SUM_GOLANG_ORG: &str = "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8";
 
     #[test]
-    fn a_key_is_read_and_written_as_go_does() {
+    fn a_key_has_the_text_that_go_writes() {
         let key: VerifierKey = SUM_GOLANG_ORG.parse().unwrap();
         assert_eq!(key.name().as_str(), "sum.golang.org");
         assert_eq!(key.id().to_string(), "033de0ae");
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_spelling_of_a_key_is_refused() {
+    fn a_key_has_one_encoding() {
         let of_type_2 = VerifierKey::typed(&[7; 32])
             .iter()
             .map(|_| 2)
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_word() {
+    fn a_name_has_no_spaces_and_no_plus_signs() {
         let longest = "n".repeat(KeyName::BYTES_MAX);
         for name in ["a", "example.com/log", "日志", &longest] {
             assert_eq!(KeyName::parse(name).unwrap().as_str(), name);

@@ -1,9 +1,9 @@
-//! The verifiable log: a Merkle tree over the content hashes of events, in published formats, so that whoever holds no
-//! key to the database sees every alteration, deletion, reordering, truncation and rollback of it.
+//! The verifiable log: a Merkle tree over the content hashes of events, in published formats. A verifier without access to
+//! the database detects alteration, deletion, reordering, truncation and rollback.
 //!
-//! Trees and proofs are those of RFC 6962 and RFC 9162 §2.1, tiles those of [C2SP `tlog-tiles`], checkpoints those of
-//! [C2SP `tlog-checkpoint`] and [`signed-note`] with Ed25519 (RFC 8032). Everything here is a value or a function of
-//! values: no I/O, no clock, no randomness. Other services may link this crate to verify what a log tells them.
+//! Trees and proofs follow RFC 6962 and RFC 9162 §2.1, tiles [C2SP `tlog-tiles`], checkpoints [C2SP `tlog-checkpoint`] and
+//! [`signed-note`] with Ed25519 (RFC 8032). The crate does no I/O and reads no clock and no randomness, so other services
+//! can link it to verify a log.
 //!
 //! ```
 //! use audit_domain::ContentHash;
@@ -22,7 +22,7 @@
 //! let tiles = TileSet::from_iter([Tile::new("tile/0/000.p/3".parse()?, leaves)?]);
 //! let proof = InclusionProof::prove(1, 3, |subtree| tiles.hash(subtree))?;
 //!
-//! // Somebody else, with the log's public key.
+//! // A verifier with the log's public key.
 //! let keys = [key.verifier().to_string().parse()?];
 //! let signed = SignedCheckpoint::open(checkpoint.note(), &origin, &keys)?;
 //! proof.verify(1, &Hash::of_event(&events[1]), signed.head())?;
@@ -30,19 +30,19 @@
 //! ```
 //!
 //! # Invariants
-//! - [`Frontier::root`], roots read from tiles, and the recursive definition of RFC 9162 are the same for every tree.
-//! - What [`InclusionProof::prove`] and [`ConsistencyProof::prove`] make verifies, and no other leaf, place or hash does
-//!   with it.
-//! - Everything read has one spelling and a limit: hashes, keys, paths, checkpoints, frontiers. No bytes make it panic.
-//! - There is no [`SignedCheckpoint`] whose signature was not made or verified here.
-//! - [`Growth::finish`] gives no tile that contradicts the tree it belongs to.
+//! - [`Frontier::root`], the roots computed from tiles, and the recursive definition of RFC 9162 agree for every tree.
+//! - The proofs of [`InclusionProof::prove`] and [`ConsistencyProof::prove`] verify, and they verify for no other leaf, index
+//!   or hash.
+//! - Every input format has one encoding and a limit: hashes, keys, paths, checkpoints, frontiers. No input causes a panic.
+//! - The signature of every [`SignedCheckpoint`] was made or verified by this crate.
+//! - [`Growth::finish`] returns no tile that contradicts its tree.
 //!
-//! # What is left to the caller
-//! - To believe neither a tile nor a proof before it leads to the root of a [`SignedCheckpoint`], and to recompute an
-//!   event's content hash from its text instead of believing the one beside it.
-//! - To append under a lock, in the transaction that stores the events, so that leaf `n` is the event with `seq` `n`.
-//! - To keep the last checkpoint signed, and to sign the next one with [`SigningKey::sign_successor`].
-//! - To get a log's public key from somewhere else than from who could have changed the log.
+//! # Obligations of the caller
+//! - Trust no tile and no proof until it leads to the root of a [`SignedCheckpoint`]. Recompute an event's content hash from
+//!   its text.
+//! - Append under a lock, in the transaction that stores the events, so that leaf `n` is the event with `seq` `n`.
+//! - Store the last signed checkpoint, and sign the next one with [`SigningKey::sign_successor`].
+//! - Obtain a log's public key over a channel that the operator of the log does not control.
 //!
 //! [C2SP `tlog-tiles`]: https://c2sp.org/tlog-tiles
 //! [C2SP `tlog-checkpoint`]: https://c2sp.org/tlog-checkpoint
@@ -76,7 +76,7 @@ pub use range::{RangeError, ReadError};
 pub use subtree::{Subtree, TREE_LEAVES_MAX};
 pub use tile::{MissingTile, Tile, TileError, TileId, TileSet};
 
-/// The readme's example compiles and holds.
+/// Compiles and runs the example in the readme.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

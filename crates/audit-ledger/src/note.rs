@@ -4,44 +4,44 @@ use crate::key::{KeyId, KeyName, VerifierKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// The most bytes of a note. The specification asks for room for sixteen signatures of nearly 5 kB, which base64 makes
-/// 7 kB each.
+/// Most bytes in a note. The specification requires room for sixteen signatures of nearly 5 kB, 7 kB each in base64.
 pub const NOTE_BYTES_MAX: usize = 128 * 1024;
-/// The most signatures of a note; a log's own and those of witnesses.
+/// Most signatures on a note: the log's own and those of witnesses.
 pub const NOTE_SIGNATURES_MAX: usize = 100;
 
-/// What a line with a signature begins with: an em dash and a space.
+/// The prefix of a signature line: an em dash and a space.
 pub(crate) const SIGNATURE_START: &str = "— ";
 
-/// The text is not a note, or not signed by whom it should be.
+/// The text is not a note, or no trusted key signed it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
-    /// It is longer than notes may be.
+    /// The text exceeds [`NOTE_BYTES_MAX`].
     #[error("a note has at most {NOTE_BYTES_MAX} bytes, not {bytes}")]
     TooLong {
         /// Bytes of the text.
         bytes: usize,
     },
-    /// It has a control character other than newlines.
-    #[error("a note has no control characters but newlines")]
+    /// The text has a control character other than a newline.
+    #[error("a note has no control characters except newlines")]
     ControlCharacter,
-    /// There is no empty line with signatures after it.
-    #[error("a note ends with an empty line and the lines of its signatures")]
+    /// No empty line with signatures after it.
+    #[error("a note ends with an empty line and its signature lines")]
     NoSignatures,
-    /// It has more signatures than notes may have.
+    /// The note has more than [`NOTE_SIGNATURES_MAX`] signatures.
     #[error("a note has at most {NOTE_SIGNATURES_MAX} signatures")]
     TooManySignatures,
     /// A line after the empty one is not a signature.
     #[error("line {line} after the note's text is not a signature")]
     SignatureLine {
-        /// Which one, from 1 on.
+        /// The number of the line, from 1.
         line: usize,
     },
-    /// None of the signatures is by a key that is trusted. Whoever made the note, it was not the log.
+    /// No signature is by a trusted key.
     #[error("the note is not signed by a known key")]
     UnknownSigner,
-    /// A signature in the name of a trusted key was not made with it: the text was changed after it was signed.
-    #[error("the note's signature by {name}+{id} is wrong")]
+    /// A signature in the name of a trusted key is invalid. The text was changed after it was signed, or the signature is
+    /// forged.
+    #[error("the note's signature by {name}+{id} is invalid")]
     WrongSignature {
         /// The key's name.
         name: String,
@@ -50,7 +50,7 @@ pub enum NoteError {
     },
 }
 
-/// A note taken apart. Its text means nothing before [`Self::verify`].
+/// A parsed note. Do not use its text before [`Self::verify`].
 #[derive(Debug)]
 pub(crate) struct SignedNote<'a> {
     text: &'a str,
@@ -87,9 +87,9 @@ impl<'a> SignedNote<'a> {
         Ok(Self { text, signatures })
     }
 
-    /// The text, if at least one of the keys signed it. Signatures by other keys are ignored, so that a log can change its
-    /// key and witnesses can add theirs; one in the name of a known key that is wrong spoils the note, as the
-    /// specification advises, even beside a right one.
+    /// The text, if at least one of the keys signed it. Signatures by other keys are ignored, so that a log can rotate its key
+    /// and witnesses can add signatures. An invalid signature in the name of a known key invalidates the note, even beside a
+    /// valid one, as the specification advises.
     pub(crate) fn verify(&self, keys: &[VerifierKey]) -> Result<&'a str, NoteError> {
         let mut is_signed = false;
         for signature in &self.signatures {

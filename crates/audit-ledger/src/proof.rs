@@ -1,4 +1,4 @@
-//! What the proofs of RFC 9162 §2.1.3 and §2.1.4 have in common: lists of hashes, read off the tree.
+//! Proofs of RFC 9162 §2.1.3 and §2.1.4: lists of hashes of the tree.
 
 mod consistency;
 mod inclusion;
@@ -11,23 +11,23 @@ use crate::subtree::TREE_LEAVES_MAX;
 use crate::{Hash, HashTextError, Subtree};
 use std::ops::Range;
 
-/// The most hashes of a proof: one for each level of the largest tree, and one more where consistency begins inside it.
+/// Most hashes in a proof: one per level of the largest tree, and one more for a consistency proof that starts at an inner
+/// node.
 pub const PROOF_HASHES_MAX: usize = TREE_LEAVES_MAX.ilog2() as usize + 1;
 
-/// A proof does not prove what it should.
+/// A proof is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
-    /// Nothing could prove it.
+    /// The statement cannot be true for any tree.
     #[error(transparent)]
     Range(#[from] RangeError),
-    /// It has more or fewer hashes than every proof between these places.
+    /// The number of hashes is not that of a proof for this index and size.
     #[error("the proof has the wrong number of hashes")]
     Length,
-    /// Its hashes do not lead from the leaf to the root. The leaf is not in the tree at this index, or the proof is
-    /// damaged.
+    /// The hashes do not lead to the root. The leaf is not in the tree at this index, or the proof is damaged.
     #[error("the proof does not lead to the root of the tree")]
     Root,
-    /// Its hashes do not lead to the root of the earlier tree.
+    /// The hashes do not lead to the root of the earlier tree.
     #[error("the proof does not lead to the root of the earlier tree")]
     EarlierRoot,
 }
@@ -35,15 +35,15 @@ pub enum ProofError {
 /// A list of texts is not a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProofTextError {
-    /// It is longer than every proof.
+    /// The list exceeds [`PROOF_HASHES_MAX`].
     #[error("a proof has at most {PROOF_HASHES_MAX} hashes")]
     TooLong,
-    /// One of them is not a hash.
+    /// One of the texts is not a hash.
     #[error("cannot read hash {position} of the proof")]
     Hash {
-        /// Which one, from 0 on.
+        /// The index of the text, from 0.
         position: usize,
-        /// Why not.
+        /// The cause.
         #[source]
         source: HashTextError,
     },
@@ -65,8 +65,8 @@ fn from_texts(texts: impl IntoIterator<Item: AsRef<str>>) -> Result<Vec<Hash>, P
     Ok(hashes)
 }
 
-/// The leaves over whose hashes a path leads from `start` to the root of a tree of `size` leaves, bottom up: at each
-/// level the other half of the node above. Where the tree ends before the other half begins there is none.
+/// The leaves below each sibling on the path from `start` to the root of a tree of `size` leaves, bottom up. A level where
+/// the tree ends before the sibling begins has none.
 fn siblings(start: Subtree, size: u64) -> impl Iterator<Item = Range<u64>> {
     let levels = start.level()..size.next_power_of_two().ilog2() as u8;
     levels.filter_map(move |level| {

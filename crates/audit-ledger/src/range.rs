@@ -1,8 +1,8 @@
-//! Questions that no tree can answer.
+//! Range checks for leaves and sizes.
 
 use crate::subtree::TREE_LEAVES_MAX;
 
-/// A leaf or a size that the tree in question does not have.
+/// A leaf or size is out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     /// The leaf is beyond the end of the tree.
@@ -14,15 +14,15 @@ pub enum RangeError {
         size: u64,
     },
     /// The earlier tree is larger than the later one.
-    #[error("a tree of {from} leaves is no beginning of one of {to} leaves")]
+    #[error("a tree of {to} leaves cannot continue a tree of {from} leaves")]
     Backwards {
-        /// Size of the tree that should be the earlier one.
+        /// Size of the earlier tree.
         from: u64,
-        /// Size of the other.
+        /// Size of the later tree.
         to: u64,
     },
     /// The tree is larger than [`TREE_LEAVES_MAX`].
-    #[error("a tree of {size} leaves is larger than there can be")]
+    #[error("{size} leaves are more than the largest tree has")]
     TooLarge {
         /// The tree's size.
         size: u64,
@@ -54,13 +54,13 @@ impl RangeError {
     }
 }
 
-/// Something could not be made from the hashes of a tree.
+/// A proof or frontier cannot be built from the hashes of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError<E> {
-    /// It cannot be, whatever the hashes are.
+    /// A leaf or size is out of range.
     #[error(transparent)]
     Range(#[from] RangeError),
-    /// A hash could not be read.
+    /// A hash cannot be read.
     #[error("cannot read the hashes of the tree")]
     Source(#[source] E),
 }

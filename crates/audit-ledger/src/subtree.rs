@@ -1,14 +1,14 @@
-//! Where a hash is in the tree.
+//! Complete subtrees: the positions of hashes in the tree.
 
 use crate::Hash;
 use std::ops::Range;
 
-/// The most leaves of a tree that is read or proved. Far enough from where 64-bit numbers end (the signed ones of
-/// databases and of other implementations, too) that nothing overflows, however long one appends afterwards.
+/// Most leaves of a tree that is read or proved. Far enough below the limits of signed and unsigned 64-bit integers that no
+/// arithmetic overflows, also after further appends.
 pub const TREE_LEAVES_MAX: u64 = 1 << 62;
 
-/// A complete subtree: `2^level` leaves from leaf `index · 2^level` on. Once all its leaves are there its hash never
-/// changes, so these are the hashes that are worth keeping. Level 0 are the leaves themselves.
+/// A complete subtree: `2^level` leaves from leaf `index · 2^level`. Its hash never changes, so it can be stored. The
+/// subtrees of level 0 are the leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subtree {
     level: u8,
@@ -16,7 +16,7 @@ pub struct Subtree {
 }
 
 impl Subtree {
-    /// The subtree at a place, or `None` when it ends after [`TREE_LEAVES_MAX`].
+    /// The subtree at this level and index, or `None` if it ends after [`TREE_LEAVES_MAX`].
     pub const fn new(level: u8, index: u64) -> Option<Self> {
         if level as u32 <= TREE_LEAVES_MAX.ilog2() && index < TREE_LEAVES_MAX >> level {
             Some(Self { level, index })
@@ -25,36 +25,36 @@ impl Subtree {
         }
     }
 
-    /// How many doublings lead from a leaf to this subtree.
+    /// The level: 0 for a leaf.
     pub const fn level(&self) -> u8 {
         self.level
     }
 
-    /// How many subtrees of this level are to the left. At level 0 that is the index of the leaf, an event's `seq`.
+    /// The index within the level. At level 0 it is the index of the leaf, which is the event's `seq`.
     pub const fn index(&self) -> u64 {
         self.index
     }
 
-    /// The leaves below.
+    /// The leaves of the subtree.
     pub const fn leaves(&self) -> Range<u64> {
         self.index << self.level..(self.index + 1) << self.level
     }
 
-    /// The complete subtrees that make up a tree of `size` leaves, largest first. More than [`TREE_LEAVES_MAX`] count as
-    /// that many.
+    /// The complete subtrees that make up a tree of `size` leaves, largest first. A larger size counts as
+    /// [`TREE_LEAVES_MAX`].
     pub fn of_tree(size: u64) -> impl Iterator<Item = Self> {
         Self::covering(0..size.min(TREE_LEAVES_MAX))
     }
 
-    /// The complete subtrees that make up some leaves, largest first. `leaves.start` is 0 or a multiple of the least
-    /// power of two that is not below the number of leaves: thus begins everything that RFC 9162 takes the hash of.
+    /// The complete subtrees that make up a range of leaves, largest first. `leaves.start` is 0 or a multiple of the least
+    /// power of two that is at least the number of leaves. This holds for every range that RFC 9162 hashes.
     pub(crate) fn covering(leaves: Range<u64>) -> impl Iterator<Item = Self> {
         let mut start = leaves.start;
         std::iter::from_fn(move || {
             let level = leaves.end.checked_sub(start)?.checked_ilog2()?;
             let index = start >> level;
             start += 1 << level;
-            // A logarithm of 64 bits fits into 8.
+            // The logarithm of a 64-bit number fits into 8 bits.
             Some(Self {
                 level: level as u8,
                 index,
@@ -63,8 +63,8 @@ impl Subtree {
     }
 }
 
-/// The hash over neighbouring complete subtrees, given largest first: MTH of RFC 9162 §2.1.1, which splits at the largest
-/// power of two every time.
+/// The hash over adjacent complete subtrees, given largest first: MTH of RFC 9162 §2.1.1, which splits at the largest power
+/// of two.
 pub(crate) fn join(subtrees: impl DoubleEndedIterator<Item = Hash>) -> Hash {
     subtrees
         .rev()
@@ -72,7 +72,7 @@ pub(crate) fn join(subtrees: impl DoubleEndedIterator<Item = Hash>) -> Hash {
         .unwrap_or_else(Hash::of_empty_tree)
 }
 
-/// The hash over some leaves, for which see [`Subtree::covering`].
+/// The hash over a range of leaves, which must satisfy the condition of [`Subtree::covering`].
 pub(crate) fn hash_over<E>(
     leaves: Range<u64>,
     source: &mut impl FnMut(Subtree) -> Result<Hash, E>,
@@ -86,10 +86,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_is_made_of_one_subtree_for_each_bit_of_its_size() {
-        let places = |size| Subtree::of_tree(size).map(|s| s.leaves()).collect::<Vec<_>>();
-        assert_eq!(places(0), []);
-        assert_eq!(places(7), [0..4, 4..6, 6..7]);
+    fn a_tree_has_one_subtree_for_each_bit_of_its_size() {
+        let ranges = |size| Subtree::of_tree(size).map(|s| s.leaves()).collect::<Vec<_>>();
+        assert_eq!(ranges(0), []);
+        assert_eq!(ranges(7), [0..4, 4..6, 6..7]);
         assert!(Subtree::of_tree(TREE_LEAVES_MAX).eq(Subtree::new(62, 0)));
         assert!(Subtree::of_tree(u64::MAX).eq(Subtree::new(62, 0)));
         let all = Subtree::of_tree(TREE_LEAVES_MAX - 1).collect::<Vec<_>>();

@@ -1,8 +1,9 @@
-//! The tree cut into tiles, as C2SP `tlog-tiles` publishes it: 256 neighbouring hashes each, eight levels apart.
+//! The tiles of the tree (C2SP `tlog-tiles`): up to 256 adjacent hashes each, eight tree levels apart.
 //!
-//! Tiles of level 0 hold the hashes of leaves; each hash in a tile above is the hash over one full tile below. The hashes
-//! between come from hashing within a tile. What the leaves hash (here: the content hashes of events) is not in any tile,
-//! and `tile/entries` is not part of this crate: entries would be the content hashes, which reads of events give.
+//! Tile level 0 has the hashes of the leaves. Each hash in a higher tile is the root over one full tile of the level below.
+//! The hashes of the levels between are computed within a tile. Tiles do not contain the leaf data, here the content hashes
+//! of events. This crate does not implement `tile/entries`: its entries would be the content hashes, which reads of events
+//! return.
 
 mod content;
 mod path;
@@ -15,11 +16,12 @@ use crate::Subtree;
 use crate::subtree::TREE_LEAVES_MAX;
 use std::ops::Range;
 
-/// Levels of the tree from one level of tiles to the next.
+/// Tree levels per tile level.
 pub(crate) const TILE_HEIGHT: u8 = 8;
 
-/// Which tile: its level, how many full tiles are to its left, and how many hashes it has. A tile with fewer than 256 is
-/// partial, the last one of its level in a tree of some size; it never changes either, wider ones come to be beside it.
+/// The identity of a tile: its level, its index within the level, and its width in hashes. A tile with fewer than 256 hashes
+/// is partial: the last one of its level in a tree of some size. A partial tile never changes; as the tree grows, wider tiles
+/// appear at the same index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TileId {
     level: u8,
@@ -27,13 +29,13 @@ pub struct TileId {
     width: u16,
 }
 
-/// There is no such tile, or these are not its hashes.
+/// The tile does not exist, or the hashes are not those of the tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TileError {
-    /// The text is not the path of a tile of hashes, or a second spelling of one.
+    /// The text is not the exact path of a tile.
     #[error("must be the path of a tile, such as tile/0/x001/x234/067 or tile/0/000.p/7")]
     Path,
-    /// The tile is empty, wider than tiles are, or beyond the end of the largest tree.
+    /// The tile is empty, too wide, or beyond the end of the largest tree.
     #[error("no tree has a tile {index} of {width} hashes at level {level}")]
     Range {
         /// The tile's level.
@@ -43,7 +45,7 @@ pub enum TileError {
         /// Its width.
         width: u16,
     },
-    /// The hashes given for a tile are more or fewer than it has.
+    /// The number of hashes is not the width of the tile.
     #[error("{id} has {} bytes and not {bytes}", id.bytes())]
     Length {
         /// The tile.
@@ -51,32 +53,32 @@ pub enum TileError {
         /// Bytes of the hashes given.
         bytes: usize,
     },
-    /// Another tile was given than was asked for.
-    #[error("asked for {id} and got {other}")]
+    /// The tile is not the one requested.
+    #[error("requested {id} and got {other}")]
     Other {
-        /// The tile that was asked for.
+        /// The tile requested.
         id: TileId,
-        /// The one that was given.
+        /// The tile returned.
         other: TileId,
     },
 }
 
 impl TileId {
-    /// Hashes in a full tile.
+    /// Width of a full tile.
     pub const WIDTH_MAX: u16 = 1 << TILE_HEIGHT;
-    /// The highest level at which the largest tree has a tile. The format has room for 63.
+    /// The highest tile level of the largest tree. The format allows 63.
     pub const LEVEL_MAX: u8 = (TREE_LEAVES_MAX.ilog2() / TILE_HEIGHT as u32) as u8;
 
-    /// The tile at a place.
+    /// The tile at this level and index with this width.
     ///
     /// # Errors
-    /// [`TileError::Range`] when not even the largest tree has it.
+    /// [`TileError::Range`] if the largest tree does not have it.
     pub fn new(level: u8, index: u64, width: u16) -> Result<Self, TileError> {
         let id = Self { level, index, width };
         let in_range = level <= Self::LEVEL_MAX
             && (1..=Self::WIDTH_MAX).contains(&width)
             && index <= TREE_LEAVES_MAX >> TILE_HEIGHT
-            && id.places().end <= hashes_at(level, TREE_LEAVES_MAX);
+            && id.hash_range().end <= hashes_at(level, TREE_LEAVES_MAX);
         in_range
             .then_some(id)
             .ok_or(TileError::Range { level, index, width })
@@ -87,51 +89,52 @@ impl TileId {
         self.level
     }
 
-    /// How many full tiles of its level are to the left.
+    /// The index within the level.
     pub const fn index(&self) -> u64 {
         self.index
     }
 
-    /// How many hashes it has, from 1 to [`Self::WIDTH_MAX`].
+    /// The number of hashes, from 1 to [`Self::WIDTH_MAX`].
     pub const fn width(&self) -> u16 {
         self.width
     }
 
-    /// Whether it has all the hashes that it can have.
+    /// Whether the tile has [`Self::WIDTH_MAX`] hashes.
     pub const fn is_full(&self) -> bool {
         self.width == Self::WIDTH_MAX
     }
 
-    /// Bytes of the tile as it is served.
+    /// The length of the encoded tile.
     pub const fn bytes(&self) -> usize {
         self.width as usize * crate::Hash::BYTES
     }
 
-    /// Whether all its hashes are there in a tree of `size` leaves. Such a tile can be served; one that is partial for a
-    /// smaller tree than the newest, too, since somebody may still hold a checkpoint of that size.
+    /// Whether a tree of `size` leaves has all hashes of the tile. A partial tile of a smaller tree is included, because a
+    /// verifier may hold a checkpoint of that size.
     pub fn exists_in(&self, size: u64) -> bool {
-        self.places().end <= hashes_at(self.level, size)
+        self.hash_range().end <= hashes_at(self.level, size)
     }
 
-    /// The subtrees whose hashes it has, from left to right. At level 0 they are the leaves, so their indices are those
-    /// of the events.
+    /// The subtrees whose hashes the tile has, from left to right. At level 0 they are the leaves, so their indices are the
+    /// `seq` of the events.
     pub fn subtrees(&self) -> impl Iterator<Item = Subtree> + use<> {
         let level = self.level * TILE_HEIGHT;
-        self.places().filter_map(move |index| Subtree::new(level, index))
+        self.hash_range()
+            .filter_map(move |index| Subtree::new(level, index))
     }
 
-    /// The tile of a tree of `size` leaves from which the hash of `subtree` comes, or `None` when the tree does not have
+    /// The tile from which the hash of `subtree` in a tree of `size` leaves is computed, or `None` if the tree does not have
     /// that subtree.
     pub fn holding(subtree: Subtree, size: u64) -> Option<Self> {
         if subtree.leaves().end > size {
             return None;
         }
-        let (level, places) = places_of(subtree);
-        Self::at(level, places.start / u64::from(Self::WIDTH_MAX), size)
+        let (level, hashes) = tile_hashes_below(subtree);
+        Self::at(level, hashes.start / u64::from(Self::WIDTH_MAX), size)
     }
 
-    /// The partial tiles of a tree of `size` leaves: at most one at each level, and none where the last one is full. More
-    /// leaves than [`TREE_LEAVES_MAX`] count as that many, here and in [`Self::completed`].
+    /// The partial tiles of a tree of `size` leaves: at most one per level, and none where the last tile is full. Here and in
+    /// [`Self::completed`], a larger size counts as [`TREE_LEAVES_MAX`].
     pub fn partial_of(size: u64) -> impl Iterator<Item = Self> {
         let size = size.min(TREE_LEAVES_MAX);
         (0..=Self::LEVEL_MAX).filter_map(move |level| {
@@ -152,7 +155,7 @@ impl TileId {
         })
     }
 
-    /// The tile at a place as wide as it is in a tree of `size` leaves.
+    /// The tile at this level and index, with its width in a tree of `size` leaves.
     fn at(level: u8, index: u64, size: u64) -> Option<Self> {
         let start = index * u64::from(Self::WIDTH_MAX);
         let width = hashes_at(level, size).checked_sub(start)?;
@@ -160,20 +163,20 @@ impl TileId {
         Self::new(level, index, width).ok()
     }
 
-    /// Which hashes of its level it has.
-    fn places(&self) -> Range<u64> {
+    /// The hashes of the tile, as indices within its level.
+    fn hash_range(&self) -> Range<u64> {
         let start = self.index * u64::from(Self::WIDTH_MAX);
         start..start + u64::from(self.width)
     }
 }
 
-/// How many hashes the tiles of a level have together in a tree of `size` leaves.
+/// The number of hashes in all tiles of a level in a tree of `size` leaves.
 const fn hashes_at(level: u8, size: u64) -> u64 {
     size >> (level * TILE_HEIGHT)
 }
 
-/// The level of tiles under a subtree's root, and the hashes of that level over which its hash is.
-fn places_of(subtree: Subtree) -> (u8, Range<u64>) {
+/// The nearest tile level at or below a subtree's root, and the hashes of that level over which its hash is computed.
+fn tile_hashes_below(subtree: Subtree) -> (u8, Range<u64>) {
     let within = subtree.level() % TILE_HEIGHT;
     let level = subtree.level() / TILE_HEIGHT;
     (level, subtree.index() << within..(subtree.index() + 1) << within)

@@ -89,7 +89,7 @@ fn a_log_that_was_cut_off_carefully_is_caught(database: DatabaseKind) {
     );
     case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
     case.expect_sound();
-    case.expect_caught("the log had 300 events and now has 290: it was cut off or rolled back");
+    case.expect_caught("the log had 300 events and now has 290: it was truncated or rolled back");
 }
 
 /// Stores more events on a case's database, which an auditor sees.
@@ -121,7 +121,7 @@ fn rolled_back(database: DatabaseKind) -> Case {
 fn a_log_that_was_rolled_back_is_caught(database: DatabaseKind) {
     let case = rolled_back(database);
     case.expect_sound();
-    case.expect_caught("the log had 320 events and now has 300: it was cut off or rolled back");
+    case.expect_caught("the log had 320 events and now has 300: it was truncated or rolled back");
     assert_wrong(&case.audit(&["--new-only"]), "cut off or rolled back");
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Frontier, KeyName, TREE_LEAVES_MAX};
 
-/// A checkpoint of Go's checksum database, as it was served, and its key.
+/// A checkpoint of Go's checksum database, as served, and its key.
 const GO: &str = "go.sum database tree\n63096908\n8lHrQPRYe4KT4WQ9/Qk8/taKnD6IRHbFgfN7vQE2Y54=\n\n— sum.golang.org Az3gri/oVBN1jAhNZ/iS+W31psFAWRT20/GyrhpU6taFwulQGetBkH5S7wpGXdS935jiIGiUUAXBVHzT/P6fYhqAmAk=\n";
 const GO_KEY: &str = "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8";
 const ROOT: &str = "8lHrQPRYe4KT4WQ9/Qk8/taKnD6IRHbFgfN7vQE2Y54=";
@@ -44,7 +44,7 @@ fn a_checkpoint_of_go_s_checksum_database_is_verified() {
 }
 
 #[test]
-fn what_is_signed_can_be_opened_and_says_the_same() {
+fn a_signed_checkpoint_round_trips() {
     let checkpoint = Checkpoint::new(origin(), head(3));
     let signed = key().sign(checkpoint.clone());
     let opened = SignedCheckpoint::open(signed.note(), &origin(), &[key().verifier().clone()]);
@@ -54,7 +54,7 @@ fn what_is_signed_can_be_opened_and_says_the_same() {
 }
 
 #[test]
-fn a_checkpoint_of_another_log_is_refused_though_it_is_signed() {
+fn a_signed_checkpoint_of_another_log_is_refused() {
     let signed = key().sign(Checkpoint::new(origin(), head(3)));
     let other = Origin::parse("example.com/another").unwrap();
     assert_eq!(
@@ -67,7 +67,7 @@ fn a_checkpoint_of_another_log_is_refused_though_it_is_signed() {
 }
 
 #[test]
-fn further_lines_are_kept() {
+fn extension_lines_are_kept() {
     let text = format!("o\n1\n{ROOT}\none line\nanother\n");
     let checkpoint = Checkpoint::parse(&text).unwrap();
     assert_eq!(checkpoint.extensions(), ["one line", "another"]);
@@ -75,7 +75,7 @@ fn further_lines_are_kept() {
 }
 
 #[test]
-fn every_other_spelling_of_a_checkpoint_is_refused() {
+fn a_checkpoint_has_one_encoding() {
     let too_large = TREE_LEAVES_MAX + 1;
     for (text, error) in [
         (String::new(), CheckpointError::Lines),
@@ -127,7 +127,7 @@ fn an_origin_and_a_checkpoint_have_limits() {
 }
 
 #[test]
-fn nothing_is_signed_that_contradicts_the_last_checkpoint() {
+fn a_checkpoint_that_contradicts_the_last_one_is_not_signed() {
     let last = key().sign(Checkpoint::new(origin(), head(2)));
     let leaf = |n: u16| Hash::of_leaf(&n.to_be_bytes());
     let proof = ConsistencyProof::from_hashes(vec![leaf(2)]);

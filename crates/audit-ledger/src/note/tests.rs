@@ -3,7 +3,7 @@ use crate::SigningKey;
 
 const TEXT: &str =
     "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n";
-/// A note and its key as the tests of Go's `golang.org/x/mod/sumdb/note` have them.
+/// A note and its key from the tests of Go's `golang.org/x/mod/sumdb/note`.
 const PETER: &str = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
 const PETERS_LINE: &str = "— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n";
 
@@ -34,7 +34,7 @@ fn the_text_ends_at_the_last_empty_line() {
 }
 
 #[test]
-fn signatures_by_strangers_are_ignored() {
+fn signatures_by_unknown_keys_are_ignored() {
     let (known, namesake, stranger) = (signing_key("a", 1), signing_key("a", 2), signing_key("b", 3));
     let lines = [&namesake, &stranger, &known].map(|key| key.signature_line(TEXT));
     let note = format!("{TEXT}\n{}— {} AAAAAAA=\n", lines.concat(), "long".repeat(100));
@@ -45,7 +45,7 @@ fn signatures_by_strangers_are_ignored() {
 }
 
 #[test]
-fn a_wrong_signature_by_a_known_key_spoils_the_note() {
+fn an_invalid_signature_by_a_known_key_invalidates_the_note() {
     let key = signing_key("a", 1);
     let (right, wrong) = (key.signature_line(TEXT), key.signature_line("another text\n"));
     for note in [
@@ -63,7 +63,7 @@ fn a_wrong_signature_by_a_known_key_spoils_the_note() {
 }
 
 #[test]
-fn whatever_is_no_note_is_refused() {
+fn a_malformed_note_is_refused() {
     let refused = |note: &str| SignedNote::parse(note).map(|_| ()).unwrap_err();
     for note in ["", "\n", TEXT, PETERS_LINE, &format!("{TEXT}{PETERS_LINE}")] {
         assert_eq!(refused(note), NoteError::NoSignatures, "{note:?}");
@@ -96,7 +96,7 @@ fn whatever_is_no_note_is_refused() {
     ] {
         let line = if line.is_empty() { "\n" } else { &line };
         let error = refused(&format!("{TEXT}\n{PETERS_LINE}{line}"));
-        // An empty line moves the end of the text; nothing is left to be a signature.
+        // An empty line moves the end of the text, so that no signature follows it.
         let expected = match line {
             "\n" => NoteError::NoSignatures,
             _ => NoteError::SignatureLine { line: 2 },

@@ -1,4 +1,4 @@
-//! That a tree begins with all the leaves of an earlier one: RFC 9162 §2.1.4.
+//! Consistency proofs: a tree begins with all the leaves of an earlier one (RFC 9162 §2.1.4).
 
 use super::{ProofError, ProofTextError, from_texts, siblings, to_texts};
 use crate::range::{RangeError, ReadError};
@@ -6,15 +6,15 @@ use crate::subtree::hash_over;
 use crate::{Hash, Subtree, TreeHead};
 use std::ops::Range;
 
-/// The hashes from which both the root of a tree and that of an earlier one follow. Every tree continues the empty one
-/// and itself; there the proof is empty.
+/// The hashes from which both the root of a tree and that of an earlier one follow. Every tree continues the empty tree and
+/// itself; these proofs are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConsistencyProof {
     hashes: Vec<Hash>,
 }
 
 impl ConsistencyProof {
-    /// A proof with these hashes, to be verified.
+    /// A proof with these hashes, not yet verified.
     pub const fn from_hashes(hashes: Vec<Hash>) -> Self {
         Self { hashes }
     }
@@ -29,19 +29,19 @@ impl ConsistencyProof {
         to_texts(&self.hashes)
     }
 
-    /// Reads what [`Self::to_base64`] wrote.
+    /// Parses the output of [`Self::to_base64`].
     ///
     /// # Errors
-    /// [`ProofTextError`] when a text is not a hash or there are more than any proof has.
+    /// [`ProofTextError`] if a text is not a hash or there are too many.
     pub fn from_base64(texts: impl IntoIterator<Item: AsRef<str>>) -> Result<Self, ProofTextError> {
         from_texts(texts).map(Self::from_hashes)
     }
 
-    /// Proves that the tree of `to` leaves continues the one of `from` leaves (PROOF of RFC 9162 §2.1.4.1). `source`
-    /// knows the hashes of complete subtrees; [`Self::subtrees`] says beforehand which.
+    /// Proves that the tree of `to` leaves continues the tree of `from` leaves (PROOF of RFC 9162 §2.1.4.1). `source` returns
+    /// the hashes of complete subtrees; [`Self::subtrees`] lists them in advance.
     ///
     /// # Errors
-    /// [`ReadError`] when the earlier tree would be the larger one, or `source` fails.
+    /// [`ReadError`] if `from` is greater than `to`, or `source` fails.
     pub fn prove<E>(
         from: u64,
         to: u64,
@@ -53,26 +53,26 @@ impl ConsistencyProof {
         Ok(Self { hashes })
     }
 
-    /// The subtrees whose hashes [`Self::prove`] asks for.
+    /// The subtrees whose hashes [`Self::prove`] reads.
     ///
     /// # Errors
-    /// [`RangeError`] when the earlier tree would be the larger one.
+    /// [`RangeError`] if `from` is greater than `to`.
     pub fn subtrees(from: u64, to: u64) -> Result<Vec<Subtree>, RangeError> {
         RangeError::check_growth(from, to)?;
         Ok(parts(from, to).flat_map(Subtree::covering).collect())
     }
 
-    /// Whether the tree `to` continues the tree `from` (RFC 9162 §2.1.4.2). Both sizes are believed already: take them
-    /// from signed checkpoints with their roots.
+    /// Verifies that the tree `to` continues the tree `from` (RFC 9162 §2.1.4.2). Both heads are trusted inputs: take them
+    /// from signed checkpoints.
     ///
     /// # Errors
-    /// [`ProofError`] when the proof does not show that.
+    /// [`ProofError`] if the proof is invalid.
     pub fn verify(&self, from: &TreeHead, to: &TreeHead) -> Result<(), ProofError> {
         RangeError::check_growth(from.size, to.size)?;
         if from.size == 0 || from.size == to.size {
             return self.verify_without_hashes(from, to);
         }
-        // A complete earlier tree is a node of the later one, which the verifier has, so the proof leaves it out.
+        // A complete earlier tree is a node of the later tree. The verifier has its hash, so the proof omits it.
         let (mut hashes, mut node, mut last) = (self.hashes.iter(), from.size - 1, to.size - 1);
         let start = if from.size.is_power_of_two() {
             &from.root
@@ -90,7 +90,7 @@ impl ConsistencyProof {
             if node & 1 == 1 || node == last {
                 earlier = Hash::of_node(other, &earlier);
                 later = Hash::of_node(other, &later);
-                // Levels at which the last node has no sibling: it is its own parent.
+                // The last node has no sibling at these levels and is its own parent.
                 while node & 1 == 0 && node != 0 {
                     node >>= 1;
                     last >>= 1;
@@ -127,8 +127,8 @@ impl ConsistencyProof {
     }
 }
 
-/// The leaves over whose hashes the proof goes: the smallest complete subtree at the end of the earlier tree, unless it
-/// is all of that tree, and then the way up from there.
+/// The leaves below each hash of the proof: the last complete subtree of the earlier tree, unless it is the whole tree, then
+/// the siblings on the path from there to the root.
 fn parts(from: u64, to: u64) -> impl Iterator<Item = Range<u64>> {
     let last_of_earlier = Subtree::of_tree(from).last().filter(|_| from < to);
     last_of_earlier.into_iter().flat_map(move |last| {

@@ -1,4 +1,4 @@
-//! That a leaf is in a tree: RFC 9162 §2.1.3.
+//! Inclusion proofs: a leaf is in a tree (RFC 9162 §2.1.3).
 
 use super::{ProofError, ProofTextError, from_texts, siblings, to_texts};
 use crate::range::{RangeError, ReadError};
@@ -12,7 +12,7 @@ pub struct InclusionProof {
 }
 
 impl InclusionProof {
-    /// A proof with these hashes, to be verified.
+    /// A proof with these hashes, not yet verified.
     pub const fn from_hashes(hashes: Vec<Hash>) -> Self {
         Self { hashes }
     }
@@ -27,19 +27,19 @@ impl InclusionProof {
         to_texts(&self.hashes)
     }
 
-    /// Reads what [`Self::to_base64`] wrote.
+    /// Parses the output of [`Self::to_base64`].
     ///
     /// # Errors
-    /// [`ProofTextError`] when a text is not a hash or there are more than any proof has.
+    /// [`ProofTextError`] if a text is not a hash or there are too many.
     pub fn from_base64(texts: impl IntoIterator<Item: AsRef<str>>) -> Result<Self, ProofTextError> {
         from_texts(texts).map(Self::from_hashes)
     }
 
-    /// Proves that leaf `index` is in the tree of `size` leaves (PATH of RFC 9162 §2.1.3.1). `source` knows the hashes
-    /// of complete subtrees; [`Self::subtrees`] says beforehand which.
+    /// Proves that leaf `index` is in the tree of `size` leaves (PATH of RFC 9162 §2.1.3.1). `source` returns the hashes of
+    /// complete subtrees; [`Self::subtrees`] lists them in advance.
     ///
     /// # Errors
-    /// [`ReadError`] when there is no such leaf, or `source` fails.
+    /// [`ReadError`] if the tree has no such leaf, or `source` fails.
     pub fn prove<E>(
         index: u64,
         size: u64,
@@ -50,20 +50,20 @@ impl InclusionProof {
         Ok(Self { hashes })
     }
 
-    /// The subtrees whose hashes [`Self::prove`] asks for.
+    /// The subtrees whose hashes [`Self::prove`] reads.
     ///
     /// # Errors
-    /// [`RangeError`] when there is no such leaf.
+    /// [`RangeError`] if the tree has no such leaf.
     pub fn subtrees(index: u64, size: u64) -> Result<Vec<Subtree>, RangeError> {
         let siblings = siblings(leaf(index, size)?, size);
         Ok(siblings.flat_map(Subtree::covering).collect())
     }
 
-    /// Whether leaf `index` of the tree is `leaf` (RFC 9162 §2.1.3.2). The size is part of what is believed already: take
-    /// it from a signed checkpoint with the root.
+    /// Verifies that leaf `index` of the tree is `leaf` (RFC 9162 §2.1.3.2). The head is a trusted input: take it from a
+    /// signed checkpoint.
     ///
     /// # Errors
-    /// [`ProofError`] when the proof does not show that.
+    /// [`ProofError`] if the proof is invalid.
     pub fn verify(&self, index: u64, leaf: &Hash, head: &TreeHead) -> Result<(), ProofError> {
         RangeError::check_leaf(index, head.size)?;
         let (mut node, mut last) = (index, head.size - 1);
@@ -74,7 +74,7 @@ impl InclusionProof {
             }
             if node & 1 == 1 || node == last {
                 hash = Hash::of_node(other, &hash);
-                // Levels at which the last node has no sibling: it is its own parent.
+                // The last node has no sibling at these levels and is its own parent.
                 while node & 1 == 0 && node != 0 {
                     node >>= 1;
                     last >>= 1;

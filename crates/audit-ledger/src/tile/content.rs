@@ -1,9 +1,10 @@
 //! The hashes of a tile.
 
-use super::{TileError, TileId, places_of};
+use super::{TileError, TileId, tile_hashes_below};
 use crate::{Frontier, Hash, Subtree};
 
-/// A tile with its hashes. They are claims until something made of them leads to a signed root: a proof, or the frontier.
+/// A tile with its hashes: the hashes concatenated from left to right. Do not trust them until a proof or frontier computed
+/// from them leads to a signed root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tile {
     id: TileId,
@@ -14,7 +15,7 @@ impl Tile {
     /// A tile with its hashes from left to right.
     ///
     /// # Errors
-    /// [`TileError::Length`] when they are more or fewer than its width.
+    /// [`TileError::Length`] if their number is not the width of the tile.
     pub fn new(id: TileId, hashes: Vec<Hash>) -> Result<Self, TileError> {
         let bytes = hashes.len() * Hash::BYTES;
         if bytes != id.bytes() {
@@ -23,10 +24,10 @@ impl Tile {
         Ok(Self { id, hashes })
     }
 
-    /// Reads a tile as it is served: its hashes, one after the other.
+    /// Decodes the output of [`Self::encode`].
     ///
     /// # Errors
-    /// [`TileError::Length`] when the bytes are more or fewer than it has.
+    /// [`TileError::Length`] if the length does not match the width of the tile.
     pub fn decode(id: TileId, bytes: &[u8]) -> Result<Self, TileError> {
         if bytes.len() != id.bytes() {
             return Err(TileError::Length {
@@ -39,22 +40,22 @@ impl Tile {
         Ok(Self { id, hashes })
     }
 
-    /// The bytes that are served and kept.
+    /// Encodes the tile as it is served and stored.
     pub fn encode(&self) -> Vec<u8> {
         self.hashes.iter().flat_map(|hash| *hash.as_bytes()).collect()
     }
 
-    /// Which tile it is.
+    /// The identity of the tile.
     pub const fn id(&self) -> TileId {
         self.id
     }
 
-    /// Its hashes from left to right.
+    /// The hashes from left to right.
     pub fn hashes(&self) -> &[Hash] {
         &self.hashes
     }
 
-    /// The hashes, if they are those of this tile.
+    /// The hashes, if the tile is the one requested.
     pub(crate) fn into_hashes_of(self, id: TileId) -> Result<Vec<Hash>, TileError> {
         if self.id != id {
             return Err(TileError::Other { id, other: self.id });
@@ -62,24 +63,24 @@ impl Tile {
         Ok(self.hashes)
     }
 
-    /// The hash of a subtree between this tile and the one above, or `None` when the tile does not have all of it.
+    /// The hash of a subtree between this tile level and the next, or `None` if the tile does not have all its hashes.
     pub fn hash(&self, subtree: Subtree) -> Option<Hash> {
-        let (level, places) = places_of(subtree);
-        let first = self.id.places().start;
-        let start = usize::try_from(places.start.checked_sub(first)?).ok()?;
-        let end = usize::try_from(places.end - first).ok()?;
+        let (level, range) = tile_hashes_below(subtree);
+        let first = self.id.hash_range().start;
+        let start = usize::try_from(range.start.checked_sub(first)?).ok()?;
+        let end = usize::try_from(range.end - first).ok()?;
         let below = self.hashes.get(start..end).filter(|_| level == self.id.level);
         below.map(hash_over)
     }
 
-    /// The hash that a full tile has in the tile above; `None` for a partial one, which must have none.
+    /// The hash of a full tile in the tile above. `None` for a partial tile, which has no hash there.
     pub fn root(&self) -> Option<Hash> {
         self.id.is_full().then(|| hash_over(&self.hashes))
     }
 
-    /// The first place at which `hashes` differ from the tile's, or end before them. Where a recomputed tree has another
-    /// root than the signed one, this finds the event: compare the tiles of level 0 with the hashes of the events'
-    /// leaves, and the index of the subtree returned is the event's `seq`.
+    /// The first subtree whose hash in `hashes` differs from the tile's or is missing. Use it to find the event if a
+    /// recomputed root differs from the signed root: compare the tiles of level 0 with the leaf hashes of the events. The index
+    /// of the returned subtree is the event's `seq`.
     pub fn first_difference(&self, hashes: &[Hash]) -> Option<Subtree> {
         let pairs = self.id.subtrees().zip(&self.hashes);
         let mut others = hashes.iter();
@@ -90,7 +91,7 @@ impl Tile {
     }
 }
 
-/// The hash over `2^n` neighbours: that of a tree whose leaves they are.
+/// The hash over `2^n` adjacent hashes: the root of a tree with them as leaves.
 fn hash_over(hashes: &[Hash]) -> Hash {
     let mut frontier = Frontier::new();
     for hash in hashes {
@@ -132,13 +133,13 @@ mod tests {
         assert_eq!(
             tile.first_difference(&hashes(9)),
             None,
-            "what follows is no part of the tile"
+            "further hashes are not part of the tile"
         );
         let mut changed = hashes(7);
         changed[4] = changed[5];
         let seq = |hashes: &[Hash]| {
             tile.first_difference(hashes)
-                .map(|place| (place.level(), place.index()))
+                .map(|subtree| (subtree.level(), subtree.index()))
         };
         assert_eq!(seq(&changed), Some((0, 3 * 256 + 4)));
         assert_eq!(seq(&hashes(6)), Some((0, 3 * 256 + 6)));

@@ -1,13 +1,14 @@
-//! Paths of tiles: `tile/<L>/<N>[.p/<W>]` (C2SP `tlog-tiles`, section "Merkle Tree").
+//! Tile paths: `tile/<L>/<N>[.p/<W>]` (C2SP `tlog-tiles`, section "Merkle Tree").
 
 use super::{TileError, TileId};
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest path: level 0, six groups of digits, a width of three.
+/// The longest path: level 0, six groups of digits, a width of three digits.
 const PATH_BYTES_MAX: usize = "tile/0/x018/x014/x398/x509/x481/983.p/255".len();
 
-/// As in a URL or a directory: three digits a group, an `x` before each but the last, the width only of partial tiles.
+/// The path in a URL or directory. The index is written in groups of three digits, with an `x` before each group except the
+/// last. The width is written only for partial tiles.
 impl fmt::Display for TileId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "tile/{}/", self.level())?;
@@ -36,7 +37,7 @@ impl FromStr for TileId {
         }
         let (level, index, width) = read(text).ok_or(TileError::Path)?;
         let id = Self::new(level, index, width)?;
-        // Every other spelling of the same numbers (fewer zeros, more, a sign, `.p/256`) is another resource.
+        // Another encoding of the same numbers (more or fewer zeros, a sign, `.p/256`) is not the path of the tile.
         if id.to_string() != text {
             return Err(TileError::Path);
         }
@@ -45,10 +46,10 @@ impl FromStr for TileId {
 }
 
 fn read(text: &str) -> Option<(u8, u64, u16)> {
-    let (level, place) = text.strip_prefix("tile/")?.split_once('/')?;
-    let (groups, width) = match place.split_once(".p/") {
+    let (level, rest) = text.strip_prefix("tile/")?.split_once('/')?;
+    let (groups, width) = match rest.split_once(".p/") {
         Some((groups, width)) => (groups, width.parse().ok()?),
-        None => (place, TileId::WIDTH_MAX),
+        None => (rest, TileId::WIDTH_MAX),
     };
     let index = groups.split('/').try_fold(0_u64, |index, group| {
         let digits = group.strip_prefix('x').unwrap_or(group);
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_written_as_the_specification_says() {
+    fn paths_agree_with_the_specification() {
         for (level, index, width, path) in [
             (0, 0, 256, "tile/0/000"),
             (0, 999, 256, "tile/0/999"),
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_spelling_is_refused() {
+    fn a_path_has_one_encoding() {
         for path in [
             "",
             "tile",

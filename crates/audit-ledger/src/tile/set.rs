@@ -1,30 +1,30 @@
-//! Some tiles of one tree, from which proofs are made.
+//! Tiles of one tree from which proofs are built.
 
-use super::{Tile, TileId, places_of};
+use super::{Tile, TileId, tile_hashes_below};
 use crate::{Hash, Subtree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tiles at hand. Find out with [`Self::needed`] which a proof takes, fetch them all at once, and let the proof read
-/// [`Self::hash`].
+/// The tiles for a proof. [`Self::needed`] lists them; fetch all of them at once, then build the proof with
+/// [`Self::hash`] as its source.
 #[derive(Clone, Debug, Default)]
 pub struct TileSet {
     tiles: BTreeMap<(u8, u64), Tile>,
 }
 
-/// The tile with a hash that is needed is not at hand.
+/// No tile of the set has a hash that is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no tile at hand has the hash of leaves {} to {}", subtree.leaves().start, subtree.leaves().end)]
+#[error("no tile in the set has the hash of leaves {} to {}", subtree.leaves().start, subtree.leaves().end)]
 pub struct MissingTile {
-    /// Where the hash is in the tree.
+    /// The subtree of the hash.
     pub subtree: Subtree,
 }
 
 impl TileSet {
-    /// The tiles of a tree of `size` leaves that have the hashes of some subtrees. At a million leaves an
-    /// inclusion proof needs at most six, three of them partial.
+    /// The tiles of a tree of `size` leaves that have the hashes of these subtrees. An inclusion proof at a million leaves
+    /// needs at most six tiles, three of them partial.
     ///
     /// # Errors
-    /// [`MissingTile`] when the tree does not have one of the subtrees.
+    /// [`MissingTile`] if the tree does not have one of the subtrees.
     pub fn needed(
         subtrees: impl IntoIterator<Item = Subtree>,
         size: u64,
@@ -35,24 +35,24 @@ impl TileSet {
         ids.collect()
     }
 
-    /// Adds a tile. Of two of one place the wider one is kept, which has all the other has: a log may have replaced a
-    /// partial tile by the full one meanwhile.
+    /// Adds a tile. If the set has a tile at the same level and index, the wider one stays: it has all hashes of the
+    /// narrower one.
     pub fn insert(&mut self, tile: Tile) {
-        let place = (tile.id().level(), tile.id().index());
-        match self.tiles.get(&place) {
-            Some(held) if held.id().width() >= tile.id().width() => {}
-            _ => drop(self.tiles.insert(place, tile)),
+        let position = (tile.id().level(), tile.id().index());
+        match self.tiles.get(&position) {
+            Some(present) if present.id().width() >= tile.id().width() => {}
+            _ => drop(self.tiles.insert(position, tile)),
         }
     }
 
     /// The hash of a subtree, computed within the tile that has it.
     ///
     /// # Errors
-    /// [`MissingTile`] when that tile is not at hand, or not wide enough.
+    /// [`MissingTile`] if that tile is not in the set or not wide enough.
     pub fn hash(&self, subtree: Subtree) -> Result<Hash, MissingTile> {
-        let (level, places) = places_of(subtree);
-        let place = (level, places.start / u64::from(TileId::WIDTH_MAX));
-        let tile = self.tiles.get(&place);
+        let (level, hashes) = tile_hashes_below(subtree);
+        let position = (level, hashes.start / u64::from(TileId::WIDTH_MAX));
+        let tile = self.tiles.get(&position);
         tile.and_then(|tile| tile.hash(subtree))
             .ok_or(MissingTile { subtree })
     }

@@ -1,4 +1,4 @@
-//! What an outsider sees of a log that somebody tampers with.
+//! Followers and auditors of honest logs and of logs that were tampered with.
 
 use crate::log::Log;
 use audit_domain::ContentHash;
@@ -8,7 +8,7 @@ use audit_ledger::{
     VerifierKey,
 };
 
-/// A log with its events, and a key that signs whatever it is told to: the operator is the one who is not trusted.
+/// A log that signs every checkpoint, because the operator is not trusted.
 #[derive(Clone)]
 struct Service {
     events: Vec<ContentHash>,
@@ -54,8 +54,8 @@ impl Service {
     }
 }
 
-/// A follower and an auditor who have seen so many events, stopped, and gone on from what they kept.
-fn outsiders(count: u32) -> (Follower, Auditor) {
+/// A follower and an auditor at a checkpoint of `count` events, resumed from their stored state.
+fn verifiers(count: u32) -> (Follower, Auditor) {
     let service = Service::with(count);
     let mut follower = Follower::new(origin(), keys());
     let none = ConsistencyProof::from_hashes(Vec::new());
@@ -87,7 +87,7 @@ fn audit(auditor: &mut Auditor, service: &Service) -> Result<Advance, FollowErro
     replay.finish()
 }
 
-/// The follower asks for the proof between the sizes it knows of, and the service makes the best it can.
+/// Advances the follower with the service's own consistency proof.
 fn follow(follower: &mut Follower, service: &Service) -> Result<Advance, FollowError> {
     let checkpoint = service.checkpoint();
     let offered = follower.check(checkpoint.note())?;
@@ -98,7 +98,7 @@ fn follow(follower: &mut Follower, service: &Service) -> Result<Advance, FollowE
 
 #[test]
 fn an_honest_log_is_followed() {
-    let (mut follower, mut auditor) = outsiders(10);
+    let (mut follower, mut auditor) = verifiers(10);
     for count in [10, 11, 300, 300, 1_000] {
         let service = Service::with(count);
         let from = follower.size();
@@ -115,7 +115,7 @@ fn an_honest_log_is_followed() {
 
 #[test]
 fn an_empty_log_is_followed() {
-    let (mut follower, mut auditor) = outsiders(0);
+    let (mut follower, mut auditor) = verifiers(0);
     let advance = Advance { from: 0, to: 5 };
     assert_eq!(follow(&mut follower, &Service::with(5)), Ok(advance));
     assert_eq!(audit(&mut auditor, &Service::with(5)), Ok(advance));
@@ -123,7 +123,7 @@ fn an_empty_log_is_followed() {
 
 #[test]
 fn a_rollback_is_caught() {
-    let (mut follower, mut auditor) = outsiders(100);
+    let (mut follower, mut auditor) = verifiers(100);
     let rolled_back = Service::with(99);
     let rollback = FollowError::History(HistoryError::Rollback {
         known: 100,
@@ -131,16 +131,12 @@ fn a_rollback_is_caught() {
     });
     assert_eq!(follow(&mut follower, &rolled_back), Err(rollback.clone()));
     assert_eq!(audit(&mut auditor, &rolled_back), Err(rollback));
-    assert_eq!(
-        follower.size(),
-        100,
-        "the checkpoint that convicts the log is kept"
-    );
+    assert_eq!(follower.size(), 100, "the earlier checkpoint stays as evidence");
 }
 
 #[test]
 fn a_rollback_that_grew_again_is_caught() {
-    let (mut follower, mut auditor) = outsiders(100);
+    let (mut follower, mut auditor) = verifiers(100);
     let mut service = Service::with(99);
     service.events.extend((0..50).map(|n| event(1_000 + n)));
     assert!(matches!(
@@ -159,7 +155,7 @@ fn a_rollback_that_grew_again_is_caught() {
 
 #[test]
 fn two_histories_of_one_size_are_caught() {
-    let (mut follower, mut auditor) = outsiders(100);
+    let (mut follower, mut auditor) = verifiers(100);
     let mut service = Service::with(100);
     service.events[99] = event(1_000);
     let fork = FollowError::History(HistoryError::Fork { size: 100 });
@@ -169,7 +165,7 @@ fn two_histories_of_one_size_are_caught() {
 
 /// Each way to tamper with events that were seen before, while the log grows.
 #[test]
-fn every_change_to_the_past_is_caught() {
+fn every_change_to_past_events_is_caught() {
     type Tamper = fn(&mut Vec<ContentHash>, usize);
     let ways: [(&str, Tamper); 4] = [
         ("edit", |events, at| events[at] = event(1_000)),
@@ -179,7 +175,7 @@ fn every_change_to_the_past_is_caught() {
         ("insert", |events, at| events.insert(at, event(1_000))),
         ("swap", |events, at| events.swap(at, at + 1)),
     ];
-    let before = outsiders(40);
+    let before = verifiers(40);
     for (way, tamper) in ways {
         for at in 0..39 {
             let mut service = Service::with(60);
@@ -202,10 +198,10 @@ fn every_change_to_the_past_is_caught() {
 }
 
 #[test]
-fn events_that_are_not_those_of_the_checkpoint_are_caught_and_named() {
+fn events_that_differ_from_the_checkpoint_are_caught_and_located() {
     let service = Service::with(700);
     for wrong in [0, 255, 256, 600, 699] {
-        let (_, mut auditor) = outsiders(0);
+        let (_, mut auditor) = verifiers(0);
         let checkpoint = service.checkpoint();
         let mut shown = service.events.clone();
         shown[wrong] = event(1_000);
@@ -220,7 +216,7 @@ fn events_that_are_not_those_of_the_checkpoint_are_caught_and_named() {
             let shown = &leaves[id.index() as usize * 256..];
             log.tile(id).unwrap().first_difference(shown)
         });
-        assert_eq!(first.map(|place| place.index()), Some(wrong as u64));
+        assert_eq!(first.map(|subtree| subtree.index()), Some(wrong as u64));
     }
 }
 
@@ -228,7 +224,7 @@ fn events_that_are_not_those_of_the_checkpoint_are_caught_and_named() {
 fn too_few_and_too_many_events_are_caught() {
     let service = Service::with(10);
     for shown in [0, 9, 11] {
-        let (_, mut auditor) = outsiders(0);
+        let (_, mut auditor) = verifiers(0);
         let checkpoint = service.checkpoint();
         let mut replay = auditor.begin(checkpoint.note()).unwrap();
         assert_eq!(replay.missing(), 0..10);
@@ -246,7 +242,7 @@ fn too_few_and_too_many_events_are_caught() {
 
 #[test]
 fn a_wrong_proof_does_not_move_a_follower() {
-    let (mut follower, _) = outsiders(10);
+    let (mut follower, _) = verifiers(10);
     let service = Service::with(20);
     let wrong = service.consistency(9);
     let error = HistoryError::Inconsistent {
@@ -271,8 +267,8 @@ fn a_wrong_proof_does_not_move_a_follower() {
 }
 
 #[test]
-fn whoever_is_not_the_log_is_not_believed() {
-    let (follower, mut auditor) = outsiders(10);
+fn a_checkpoint_of_another_signer_or_log_is_refused() {
+    let (follower, mut auditor) = verifiers(10);
     let head = TreeHead::of_events(&Service::with(20).events);
     let stranger = SigningKey::from_seed(KeyName::parse("example.com/log").unwrap(), &[2; 32]).unwrap();
     let forged = stranger.sign(Checkpoint::new(origin(), head));
@@ -288,7 +284,7 @@ fn whoever_is_not_the_log_is_not_believed() {
 }
 
 #[test]
-fn what_was_kept_must_belong_together() {
+fn a_stored_frontier_must_belong_to_the_stored_checkpoint() {
     let note = Service::with(10).checkpoint();
     let resumed = Auditor::resume(origin(), keys(), note.note(), Frontier::new());
     assert_eq!(resumed.map(|_| ()).unwrap_err(), FollowError::OtherFrontier);

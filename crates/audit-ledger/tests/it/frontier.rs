@@ -1,11 +1,11 @@
-//! The right edge of a tree, and its bytes.
+//! Frontiers and their encoding.
 
 use crate::reference::Reference;
 use audit_ledger::{Frontier, FrontierError, RangeError, ReadError, TREE_LEAVES_MAX, TreeHead};
 use proptest::prelude::*;
 
 #[test]
-fn appending_gives_the_root_that_the_rfc_defines() {
+fn the_root_after_each_append_agrees_with_the_rfc() {
     let tree = Reference::of_size(300);
     let mut frontier = Frontier::new();
     assert_eq!(frontier.head(), TreeHead::of_empty_tree());
@@ -23,7 +23,7 @@ fn appending_gives_the_root_that_the_rfc_defines() {
 }
 
 #[test]
-fn a_frontier_that_was_stored_goes_on_as_if_it_had_not_been() {
+fn a_decoded_frontier_continues_the_tree() {
     let tree = Reference::of_size(300);
     let mut frontier = Frontier::new();
     for index in 0..300 {
@@ -74,7 +74,7 @@ fn a_tree_that_is_too_large_is_not_read() {
 }
 
 #[test]
-fn one_may_append_to_the_largest_tree_that_can_be_read() {
+fn the_largest_tree_accepts_appends() {
     let mut bytes = Frontier::new().encode();
     bytes[1..].copy_from_slice(&TREE_LEAVES_MAX.to_be_bytes());
     bytes.extend([7; 32]);

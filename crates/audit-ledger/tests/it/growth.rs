@@ -1,11 +1,11 @@
-//! Full tiles come to be as a log grows, whatever the sizes of its transactions.
+//! Full tiles of a growing log, for transactions of any size.
 
 use crate::log::{Log, leaf};
 use audit_ledger::{Growth, GrowthError, Hash, TileError, TileId};
 use proptest::prelude::*;
 
 #[test]
-fn a_log_grown_in_steps_is_the_log_grown_at_once() {
+fn a_log_grown_in_steps_equals_the_log_grown_at_once() {
     let at_once = Log::of_size(70_000);
     let mut in_steps = Log::default();
     let steps = [1, 2, 3, 250, 0, 256, 255, 1, 4_000, 60_000, 767, 1_000, 3_465];
@@ -26,7 +26,7 @@ fn a_log_grown_in_steps_is_the_log_grown_at_once() {
 }
 
 #[test]
-fn a_begun_tile_is_read_only_when_it_becomes_full() {
+fn a_partial_tile_is_read_only_when_it_becomes_full() {
     let mut log = Log::of_size(1_000);
     let mut growth = Growth::new(log.frontier.clone());
     for n in 1_000..1_023 {
@@ -54,7 +54,7 @@ fn a_begun_tile_is_read_only_when_it_becomes_full() {
 }
 
 #[test]
-fn a_leaf_that_was_changed_since_makes_no_tile() {
+fn a_changed_leaf_yields_no_tile() {
     for changed in 0..255 {
         let mut log = Log::of_size(255);
         log.leaves[changed] = Hash::of_leaf(b"changed");
@@ -65,7 +65,7 @@ fn a_leaf_that_was_changed_since_makes_no_tile() {
 }
 
 #[test]
-fn a_changed_root_of_a_tile_makes_no_tile_above() {
+fn a_changed_root_of_a_tile_yields_no_tile_above() {
     let mut log = Log::of_size(65_535);
     let id = TileId::new(0, 7, 256).unwrap();
     log.roots.insert(id, leaf(0));
@@ -77,7 +77,7 @@ fn a_changed_root_of_a_tile_makes_no_tile_above() {
 }
 
 #[test]
-fn what_is_read_must_be_what_was_asked_for() {
+fn the_tile_read_must_be_the_tile_requested() {
     let log = Log::of_size(10);
     let grown = || {
         let mut growth = Growth::new(log.frontier.clone());

@@ -1,4 +1,4 @@
-//! Keys and checkpoints under damage.
+//! Damaged keys and checkpoints.
 
 use audit_ledger::{Checkpoint, KeyName, Origin, SignedCheckpoint, SigningKey, TreeHead, VerifierKey};
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn no_byte_of_a_key_can_be_mistyped() {
 }
 
 #[test]
-fn an_old_and_a_new_key_may_sign_side_by_side() {
+fn a_note_may_have_signatures_by_an_old_and_a_new_key() {
     let (old, origin, first) = signed();
     let new = SigningKey::from_seed(old.name().clone(), &[4; 32]).unwrap();
     let second = new.sign(first.checkpoint().clone());

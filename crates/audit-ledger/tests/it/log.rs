@@ -1,4 +1,4 @@
-//! A log as a service keeps one: the hashes of its leaves, its full tiles with their roots, and its frontier.
+//! A log as a service stores it: the hashes of its leaves, its full tiles with their roots, and its frontier.
 
 use audit_ledger::{
     ConsistencyProof, Frontier, Growth, GrowthError, Hash, InclusionProof, MissingTile, ReadError, Subtree,
@@ -15,14 +15,14 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// A log of so many leaves, appended at once.
+    /// A log of `size` leaves, appended in one transaction.
     pub(crate) fn of_size(size: u32) -> Self {
         let mut log = Self::default();
         log.append((0..size).map(leaf)).unwrap();
         log
     }
 
-    /// One transaction.
+    /// Appends in one transaction.
     pub(crate) fn append(
         &mut self,
         leaves: impl IntoIterator<Item = Hash>,
@@ -46,7 +46,7 @@ impl Log {
         self.frontier.head()
     }
 
-    /// A full tile from where they are kept, a partial one from the leaves, or from the roots of the tiles below.
+    /// A full tile from the store. A partial tile is built from the leaves or from the roots of the tiles below.
     pub(crate) fn tile(&self, id: TileId) -> Result<Tile, String> {
         if let Some(tile) = self.full.get(&id) {
             return Ok(tile.clone());
@@ -59,7 +59,7 @@ impl Log {
             }
         };
         let hashes: Option<Vec<Hash>> = id.subtrees().map(hash).collect();
-        let hashes = hashes.ok_or_else(|| format!("{id} is not there"))?;
+        let hashes = hashes.ok_or_else(|| format!("{id} is missing"))?;
         Tile::new(id, hashes).map_err(|error| error.to_string())
     }
 
@@ -87,7 +87,7 @@ impl Log {
     }
 }
 
-/// The same leaves as [`Reference::of_size`](crate::reference::Reference::of_size) has.
+/// Leaf `n` of [`Reference::of_size`](crate::reference::Reference::of_size).
 pub(crate) fn leaf(n: u32) -> Hash {
     Hash::of_leaf(&n.to_be_bytes())
 }

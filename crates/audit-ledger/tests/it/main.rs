@@ -1,6 +1,6 @@
-//! Tests of the crate as its users see it.
+//! Tests of the crate's public interface.
 
-// The exemption of tests does not reach the functions that tests share.
+// Clippy's exemption for tests does not cover functions shared by tests.
 #![allow(clippy::unwrap_used)]
 
 mod following;

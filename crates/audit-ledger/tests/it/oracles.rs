@@ -1,4 +1,4 @@
-//! Implementations that are not ours say the same: `ct-merkle`, `tlog_tiles` and `signed_note`.
+//! Comparison with independent implementations: `ct-merkle`, `tlog_tiles` and `signed_note`.
 
 use crate::log::{Log, leaf};
 use crate::reference::Reference;
@@ -88,7 +88,7 @@ fn tlog_tiles_makes_and_verifies_the_same_proofs() {
     }
 }
 
-/// Lets `tlog_tiles` read our tiles, as they are served.
+/// Lets `tlog_tiles` read our tiles in the encoding that is served.
 struct Served<'a> {
     log: &'a Log,
     paths: RefCell<Vec<String>>,
@@ -111,7 +111,7 @@ impl TileReader for Served<'_> {
     fn save_tiles(&self, _: &[tlog_tiles::Tile], _: &[Vec<u8>]) {}
 }
 
-/// Paths of `tlog_tiles` are those of Go's checksum database, with the height in them; C2SP leaves it out.
+/// The paths of `tlog_tiles` contain the tile height, as in Go's checksum database. C2SP omits it.
 fn our_id(tile: &tlog_tiles::Tile) -> TileId {
     tile.path().replacen("tile/8/", "tile/", 1).parse().unwrap()
 }
@@ -133,7 +133,7 @@ fn tlog_tiles_finds_every_leaf_in_our_tiles() {
             let leaf = their(&log.leaves[index as usize]);
             tlog_tiles::check_record(&proof, size, their(&head.root), index, leaf).unwrap();
         }
-        // What they fetch is what may be fetched of a tree of this size.
+        // Every tile fetched is full or partial in a tree of this size.
         for path in served.paths.into_inner() {
             let id: TileId = path.parse().unwrap();
             assert!(id.is_full() || TileId::partial_of(size).any(|partial| partial == id));
@@ -165,9 +165,9 @@ proptest! {
 
     #[test]
     fn tlog_tiles_reads_the_same_paths(path in "[0-9]{1,2}/(x[0-9]{3}/){0,3}[0-9]{2,3}(\\.p/[1-9][0-9]{0,2})?") {
-        // Widths of 0 make theirs panic, so there are none here.
+        // `tlog_tiles` panics on a width of 0, so the strategy has none.
         let ours = format!("tile/{path}").parse::<TileId>();
-        // Tiles beyond the largest tree are read by theirs only.
+        // Only `tlog_tiles` accepts tiles beyond our largest tree.
         if !matches!(ours, Err(TileError::Range { .. })) {
             let theirs = tlog_tiles::Tile::from_path(&format!("tile/8/{path}")).ok();
             prop_assert_eq!(ours.ok(), theirs.as_ref().map(our_id));
@@ -176,7 +176,7 @@ proptest! {
 
     #[test]
     fn tlog_tiles_reads_the_same_checkpoints(text in "(o|a b|)\n(0|1|01|77|\\+1|-1| 1|1 )\n(47DEQpj8HBSa\\+/TImW\\+5JCeuQeRkm5NMpJWZG3hSuFU=|47DEQpj8|)(\n|\n\n| \n|\nx\n|\nx|)") {
-        // Ours refuses another thing: an empty tree with the root of a tree that is not empty. There is none here.
+        // Only ours refuses an empty tree whose root is not that of the empty tree. The strategy has no such text.
         let ours = Checkpoint::parse(&text);
         let theirs = tlog_tiles::Checkpoint::from_bytes(text.as_bytes());
         match (ours, theirs) {
@@ -188,7 +188,7 @@ proptest! {
 }
 
 proptest! {
-    // Their signatures take milliseconds each without optimisation.
+    // A signature of `signed_note` takes milliseconds without optimisation.
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]

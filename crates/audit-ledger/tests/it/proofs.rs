@@ -1,4 +1,4 @@
-//! Proofs of inclusion and consistency, for every place in every tree of up to 300 leaves.
+//! Proofs of inclusion and consistency for every index in every tree of up to 300 leaves.
 
 use crate::reference::Reference;
 use audit_ledger::{
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 
 /// Large enough for every shape of proof at nine levels, and small enough to try all pairs.
 const SIZE_MAX: u64 = 300;
-/// Up to here every byte of every proof is changed; beyond, one byte of each hash.
+/// Up to this size every byte of every proof is changed; above it, one byte of each hash.
 const THOROUGH_SIZE_MAX: u64 = 35;
 
 fn tree() -> Reference {
@@ -37,14 +37,14 @@ fn prove_consistency(tree: &Reference, from: u64, to: u64) -> ConsistencyProof {
     proof.unwrap()
 }
 
-/// Sizes at which proofs are tampered with: all at first, then every seventh and those around powers of two.
+/// Sizes at which proofs are tampered with: all small ones, then every seventh and those around powers of two.
 fn sizes_to_tamper_with() -> impl Iterator<Item = u64> {
     let is_near_power = |size: u64| (size - 1..=size + 1).any(u64::is_power_of_two);
     (1..=SIZE_MAX).filter(move |size| *size <= 3 * THOROUGH_SIZE_MAX || size % 7 == 0 || is_near_power(*size))
 }
 
-/// Lists of hashes that differ from these by a changed byte, a hash removed, added or exchanged. Thorough: every byte, and
-/// every place to add or remove one; otherwise a byte of each hash, and the ends.
+/// Lists that differ from these hashes by a changed byte or by a hash removed, added or exchanged. Thorough lists change
+/// every byte and add or remove at every index. Other lists change one byte of each hash and add or remove at the ends.
 fn tampered(hashes: &[Hash], is_thorough: bool) -> Vec<Vec<Hash>> {
     let mut lists = Vec::new();
     for position in 0..hashes.len() {
@@ -78,7 +78,7 @@ fn tampered(hashes: &[Hash], is_thorough: bool) -> Vec<Vec<Hash>> {
 }
 
 #[test]
-fn every_leaf_of_every_tree_is_proved_as_the_rfc_says() {
+fn inclusion_proofs_agree_with_the_rfc_for_every_leaf() {
     let tree = tree();
     for size in 1..=SIZE_MAX {
         let head = tree.head(size);
@@ -118,7 +118,7 @@ fn no_inclusion_proof_survives_tampering() {
 }
 
 #[test]
-fn a_leaf_is_proved_at_its_own_place_only() {
+fn an_inclusion_proof_verifies_at_its_own_index_only() {
     let tree = tree();
     for size in 1..=64 {
         let head = tree.head(size);
@@ -135,7 +135,7 @@ fn a_leaf_is_proved_at_its_own_place_only() {
 }
 
 #[test]
-fn a_node_cannot_pass_for_a_leaf() {
+fn a_node_is_not_accepted_as_a_leaf() {
     let tree = tree();
     let (left, right) = (tree.mth(0, 2), tree.mth(2, 4));
     let data = [left.as_bytes().as_slice(), right.as_bytes()].concat();
@@ -149,7 +149,7 @@ fn a_node_cannot_pass_for_a_leaf() {
 }
 
 #[test]
-fn every_tree_continues_every_smaller_one_as_the_rfc_says() {
+fn consistency_proofs_agree_with_the_rfc_for_every_pair_of_sizes() {
     let tree = tree();
     for to in 0..=SIZE_MAX {
         for from in 0..=to {
@@ -180,7 +180,7 @@ fn no_consistency_proof_survives_tampering() {
                 ..head
             };
             assert!(proof.verify(&other(earlier), &later).is_err(), "{from} to {to}");
-            // The empty tree is the beginning of every other one, whatever that contains.
+            // Every tree continues the empty tree.
             if from > 0 {
                 assert!(proof.verify(&earlier, &other(later)).is_err(), "{from} to {to}");
             }
@@ -189,7 +189,7 @@ fn no_consistency_proof_survives_tampering() {
 }
 
 #[test]
-fn a_changed_leaf_leaves_no_consistent_past() {
+fn a_changed_leaf_breaks_consistency_with_every_tree_that_has_it() {
     let tree = tree();
     let mut data: Vec<Vec<u8>> = (0..SIZE_MAX as u32).map(|n| n.to_be_bytes().to_vec()).collect();
     data[17] = b"changed".to_vec();
@@ -201,9 +201,9 @@ fn a_changed_leaf_leaves_no_consistent_past() {
     }
 }
 
-/// Roots that do not belong to their sizes: only a log that signs nonsense has them, and its proofs must not pass either.
+/// The roots here do not belong to their sizes. A log that signs such heads must not get a proof accepted either.
 #[test]
-fn a_proof_has_the_length_of_its_sizes_even_where_it_leads_to_the_root() {
+fn a_proof_of_the_wrong_length_is_refused_even_if_it_leads_to_the_root() {
     let tree = tree();
     let head = |size, root| TreeHead { size, root };
     let (first, second) = (tree.leaf(0), tree.leaf(1));
@@ -227,7 +227,7 @@ fn a_proof_has_the_length_of_its_sizes_even_where_it_leads_to_the_root() {
 }
 
 #[test]
-fn there_is_no_proof_of_what_a_tree_does_not_have() {
+fn a_leaf_or_size_out_of_range_has_no_proof() {
     let tree = tree();
     let none = || InclusionProof::from_hashes(Vec::new());
     let no_leaf = RangeError::NoSuchLeaf { index: 5, size: 5 };
@@ -258,7 +258,7 @@ fn there_is_no_proof_of_what_a_tree_does_not_have() {
 }
 
 #[test]
-fn what_the_source_fails_with_comes_through() {
+fn an_error_of_the_source_is_returned() {
     let failing = |_: Subtree| Err::<Hash, _>("no disk");
     assert_eq!(
         InclusionProof::prove(0, 2, failing),
@@ -271,7 +271,7 @@ fn what_the_source_fails_with_comes_through() {
 }
 
 #[test]
-fn proofs_go_through_texts_and_have_a_limit() {
+fn proofs_round_trip_through_base64_and_have_a_limit() {
     let tree = tree();
     let proof = prove_inclusion(&tree, 17, 300);
     let texts = proof.to_base64();
@@ -299,7 +299,7 @@ fn proofs_go_through_texts_and_have_a_limit() {
 }
 
 proptest! {
-    /// Shapes beyond what can be tried exhaustively: lengths are those of the tree, and nothing overflows.
+    /// Sizes beyond exhaustive testing: the lengths are bounded and no arithmetic overflows.
     #[test]
     fn proofs_in_the_largest_trees_are_bounded(size in 1..=TREE_LEAVES_MAX, a: u64, b: u64) {
         let made_up = |subtree: Subtree| {
@@ -316,7 +316,7 @@ proptest! {
         }
     }
 
-    /// Nothing that is shown to a verifier makes it panic.
+    /// No input makes a verifier panic.
     #[test]
     fn any_hashes_are_refused(hashes in prop::collection::vec(any::<[u8; 32]>(), 0..70), index: u64, from: u64, to: u64) {
         let hashes: Vec<Hash> = hashes.into_iter().map(Hash::from_bytes).collect();

@@ -1,5 +1,5 @@
-//! The tree as RFC 9162 defines it, word for word: recursive, over a list of leaves, with nothing remembered but what was
-//! hashed before. The definitions of §2.1.1, §2.1.3.1 and §2.1.4.1 are quoted by their names.
+//! A reference implementation: the recursive definitions of RFC 9162 §2.1.1 (MTH), §2.1.3.1 (PATH) and §2.1.4.1 (PROOF) over
+//! a list of leaves, with memoised hashes.
 
 use audit_ledger::{Hash, Subtree, TreeHead};
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ impl Reference {
         }
     }
 
-    /// A tree of so many leaves, all different.
+    /// A tree of `size` distinct leaves.
     pub(crate) fn of_size(size: u32) -> Self {
         Self::new((0..size).map(|n| n.to_be_bytes().to_vec()).collect())
     }
@@ -35,7 +35,7 @@ impl Reference {
         TreeHead { size, root }
     }
 
-    /// For proofs: the hash of any complete subtree.
+    /// The hash of a complete subtree, as a source for proofs.
     pub(crate) fn hash(&self, subtree: Subtree) -> Result<Hash, Infallible> {
         let leaves = subtree.leaves();
         Ok(self.mth(leaves.start as usize, leaves.end as usize))

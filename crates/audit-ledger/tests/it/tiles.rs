@@ -1,4 +1,4 @@
-//! Where tiles are, and what is read from them.
+//! Tiles: their positions, their hashes and the proofs built from them.
 
 use crate::log::Log;
 use crate::reference::Reference;
@@ -47,13 +47,13 @@ fn the_largest_tree_has_tiles_at_eight_levels() {
     assert_eq!(
         partial(u64::MAX),
         partial(TREE_LEAVES_MAX),
-        "no more than there can be"
+        "a larger size counts as the largest"
     );
     assert_eq!(TileId::completed(u64::MAX, 5).count(), 0);
 }
 
 #[test]
-fn a_tile_that_cannot_be_is_refused() {
+fn a_tile_out_of_range_is_refused() {
     for (level, index, width) in [
         (0, 0, 0),
         (0, 0, 257),
@@ -88,7 +88,7 @@ fn a_tile_has_the_hashes_of_its_definition() {
 }
 
 #[test]
-fn proofs_read_from_tiles_verify() {
+fn proofs_built_from_tiles_verify() {
     let (tree, log) = (Reference::of_size(70_000), Log::of_size(70_000));
     for size in [
         1, 2, 255, 256, 257, 300, 511, 512, 513, 65_535, 65_536, 65_537, 69_999, 70_000,
@@ -116,13 +116,13 @@ fn proofs_read_from_tiles_verify() {
 }
 
 #[test]
-fn a_missing_tile_is_named_by_what_it_has() {
+fn a_missing_tile_is_named_by_its_leaves() {
     let log = Log::of_size(600);
     let subtree = Subtree::new(8, 1).unwrap();
     assert_eq!(TileSet::default().hash(subtree), Err(MissingTile { subtree }));
     assert_eq!(
         MissingTile { subtree }.to_string(),
-        "no tile at hand has the hash of leaves 256 to 512"
+        "no tile in the set has the hash of leaves 256 to 512"
     );
     let beyond = Subtree::new(0, 600).unwrap();
     assert_eq!(
@@ -135,7 +135,7 @@ fn a_missing_tile_is_named_by_what_it_has() {
 }
 
 #[test]
-fn the_wider_of_two_tiles_is_used_whatever_their_order() {
+fn the_wider_of_two_tiles_is_used_in_any_order() {
     let log = Log::of_size(256);
     let (narrow, wide) = (log.tile(id(0, 0, 7)).unwrap(), log.tile(id(0, 0, 256)).unwrap());
     let last = Subtree::new(0, 255).unwrap();
@@ -218,7 +218,7 @@ proptest! {
         bytes[byte] ^= 1 << bit;
         let changed = Tile::decode(tile.id(), &bytes).unwrap();
         prop_assert_ne!(changed.root(), tile.root());
-        let place = changed.first_difference(tile.hashes()).unwrap();
-        prop_assert_eq!(place.index(), byte as u64 / 32);
+        let subtree = changed.first_difference(tile.hashes()).unwrap();
+        prop_assert_eq!(subtree.index(), byte as u64 / 32);
     }
 }

@@ -1,4 +1,4 @@
-//! Recomputes every vector in `docs/vectors`.
+//! Verifies every vector in `docs/vectors`.
 
 use crate::log::Log;
 use crate::reference::Reference;
@@ -49,7 +49,7 @@ fn texts(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_tree_of_certificate_transparency_s_tests() {
+fn the_tree_of_the_certificate_transparency_tests() {
     let vectors = read(MERKLE);
     let tree = Reference::new(items(&vectors["leaves"]).iter().map(from_hex).collect());
     let leaves: Vec<Hash> = (0..8).map(|index| tree.leaf(index)).collect();
@@ -82,11 +82,11 @@ fn the_tree_of_certificate_transparency_s_tests() {
 #[test]
 fn tiles_and_their_paths() {
     let vectors = read(TILES);
-    let id = |place: &Value| {
-        let (level, width) = (number(&place["level"]) as u8, number(&place["width"]) as u16);
-        let id = TileId::new(level, number(&place["index"]), width).unwrap();
-        assert_eq!(id.to_string(), text(&place["path"]));
-        assert_eq!(text(&place["path"]).parse(), Ok(id));
+    let id = |tile: &Value| {
+        let (level, width) = (number(&tile["level"]) as u8, number(&tile["width"]) as u16);
+        let id = TileId::new(level, number(&tile["index"]), width).unwrap();
+        assert_eq!(id.to_string(), text(&tile["path"]));
+        assert_eq!(text(&tile["path"]).parse(), Ok(id));
         id
     };
     assert_eq!(items(&vectors["paths"]).iter().map(id).count(), 9);
@@ -181,7 +181,7 @@ fn events_their_canonical_form_and_their_proofs() {
     assert_eq!(hashes.len(), 5);
 }
 
-/// What whoever reads an event computes.
+/// The content hash that a reader of an event computes.
 fn hash_of_read(read: &str) -> ContentHash {
     let mut event: serde_json::Map<String, Value> = serde_json::from_str(read).unwrap();
     event.remove("content_hash").unwrap();
@@ -190,8 +190,8 @@ fn hash_of_read(read: &str) -> ContentHash {
 }
 
 #[test]
-fn the_key_of_the_vectors_is_nobody_s() {
-    // A seed of counted bytes; should somebody sign with it, it shows.
+fn the_key_of_the_vectors_has_a_recognisable_seed() {
+    // The seed counts up from zero, so that a real log that uses it stands out.
     let seed: [u8; 32] = std::array::from_fn(|n| n as u8);
     let name = KeyName::parse("audit.example.com").unwrap();
     let key = SigningKey::from_seed(name, &seed).unwrap();
