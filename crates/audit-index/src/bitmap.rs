@@ -1,6 +1,9 @@
-//! A set of rows of one chunk.
+//! A bitmap over the rows of one chunk.
+//!
+//! A chunk is 65,536 consecutive row numbers: the high 16 bits of a row number select the chunk, the low 16 bits the row
+//! within it. The encoded form of a bitmap is bytes, lowest row first, lowest bit first. Trailing zero bytes are omitted.
 
-/// Rows of a chunk.
+/// Rows per chunk.
 pub(crate) const CHUNK_ROWS: u32 = 1 << CHUNK_SHIFT;
 const CHUNK_SHIFT: u32 = 16;
 
@@ -14,19 +17,19 @@ pub(crate) const fn first_of(chunk: u32) -> u32 {
     chunk << CHUNK_SHIFT
 }
 
-/// A row's number within its chunk.
+/// The offset of a row within its chunk.
 pub(crate) const fn low(row: u32) -> u16 {
     row as u16
 }
 
-/// One bit for each row of a chunk.
+/// One bit per row of a chunk.
 #[derive(Clone, Debug)]
-pub(crate) struct Bits {
+pub(crate) struct Bitmap {
     words: Box<[u64]>,
 }
 
-impl Bits {
-    /// For the chunks of a segment with so many rows. Rows that it does not have are in no set.
+impl Bitmap {
+    /// An empty bitmap for the chunks of a segment with `rows` rows. Rows beyond that are never set.
     pub(crate) fn new(rows: u32) -> Self {
         let words = rows.min(CHUNK_ROWS).div_ceil(64);
         Self {
@@ -44,7 +47,7 @@ impl Bits {
         }
     }
 
-    /// Adds the rows of a bitmap: byte by byte, the lowest bit first. It may end early.
+    /// Adds the rows of an encoded bitmap.
     pub(crate) fn insert_bitmap(&mut self, bitmap: &[u8]) {
         let (whole, rest) = bitmap.as_chunks::<8>();
         for (word, bytes) in self.words.iter_mut().zip(whole) {
@@ -58,18 +61,18 @@ impl Bits {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        // Without a look at each word, which is faster for eight kilobytes.
+        // One OR over all words is vectorised, and so faster than a branch per word.
         self.words.iter().fold(0, |all, word| all | word) == 0
     }
 
-    /// Keeps what is in both.
+    /// Keeps the rows that are in both bitmaps.
     pub(crate) fn intersect(&mut self, other: &Self) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= other;
         }
     }
 
-    /// Takes out the highest row that is not above `limit`, looking no further than it has to.
+    /// Removes and returns the highest row that is at most `limit`.
     pub(crate) fn take_highest(&mut self, limit: u16) -> Option<u16> {
         let top = usize::from(limit >> 6);
         let allowed = self
@@ -90,7 +93,7 @@ impl Bits {
     }
 }
 
-/// The rows of a bitmap, ascending.
+/// The rows of an encoded bitmap, ascending.
 pub(crate) fn rows_of(bitmap: &[u8]) -> impl Iterator<Item = u16> {
     bitmap.iter().enumerate().flat_map(|(index, byte)| {
         let mut left = *byte;

@@ -1,29 +1,33 @@
-//! The pieces that segments are kept in.
+//! Blocks: the unit in which segments are stored.
+//!
+//! A block is an immutable byte string of about 4 KB, identified by [`BlockId`]. Its format depends on its [`BlockKind`]: see
+//! the modules `ids`, `dictionary` and `postings`. The key of a block is a 64-bit number: bits 32 to 62 the segment, bits 28 to
+//! 31 the kind (0 ids, 1 dictionary, 2 postings, 3 directory), bits 0 to 27 the number.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BlockKind {
-    /// The ids of rows, by their number within the segment.
+    /// Row ids, by row number.
     Ids,
-    /// Tokens in alphabetical order, each with its rows or where those are.
+    /// Tokens in byte order, each with its posting list or a reference to it.
     Dictionary,
-    /// The rows of tokens that have many.
+    /// The posting lists of frequent tokens.
     Postings,
-    /// What each block of the dictionary begins with.
+    /// One separator key per dictionary block.
     Directory,
 }
 
-/// Names a block.
+/// The identity of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId {
     /// The segment it belongs to, at most 2^31 - 1.
     pub segment: u32,
-    /// What it holds.
+    /// The content of the block.
     pub kind: BlockKind,
-    /// Counts the blocks of a kind within a segment, at most 2^28 - 1.
+    /// The index among the segment's blocks of this kind, at most 2^28 - 1.
     pub number: u32,
 }
 
@@ -31,7 +35,7 @@ const KIND_SHIFT: u32 = 28;
 const SEGMENT_SHIFT: u32 = 32;
 
 impl BlockId {
-    /// One number for all of it. Those of a segment are beside each other, and within it those of a kind.
+    /// The identity as one number. The keys of a segment are contiguous, and within it those of a kind.
     #[must_use]
     pub const fn key(self) -> i64 {
         (self.segment as i64) << SEGMENT_SHIFT | (self.kind as i64) << KIND_SHIFT | self.number as i64
@@ -44,35 +48,35 @@ impl BlockId {
     }
 }
 
-/// What was read is not what was written.
+/// A block is missing or does not have the format that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the index is damaged: {what}")]
 pub struct Damaged {
-    /// Where it is.
+    /// The inconsistency.
     pub what: &'static str,
 }
 
-/// A block, with its name.
+/// A block with its identity.
 pub type NamedBlock = (BlockId, Arc<[u8]>);
 
-/// Where blocks are read.
+/// A store of blocks for reading.
 pub trait Blocks {
-    /// Why one cannot be read or written.
+    /// The error of a read or write.
     type Error: From<Damaged>;
 
-    /// Whether it takes long to get there, so that several are better read together.
-    const ARE_FAR: bool = false;
+    /// Whether a read has high latency, so that [`Self::prefetch`] pays.
+    const IS_REMOTE: bool = false;
 
-    /// A block, if it is there.
+    /// A block, or `None` if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the read fails.
     fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Self::Error>;
 
-    /// Those of some blocks that are there.
+    /// Several blocks in one request, without those that do not exist.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If the read fails.
     fn read_all(&mut self, blocks: &[BlockId]) -> Result<Vec<NamedBlock>, Self::Error> {
         let mut read = |block: &BlockId| Ok(self.read(*block)?.map(|bytes| (*block, bytes)));
         blocks
@@ -81,26 +85,26 @@ pub trait Blocks {
             .collect()
     }
 
-    /// Says which blocks will be read soon, to whoever [is far](Self::ARE_FAR) from them and can keep them until then.
+    /// Announces blocks that will be read soon. A cache over a [remote](Self::IS_REMOTE) store fetches them in one request.
     ///
     /// # Errors
-    /// When they cannot be read.
-    fn expect(&mut self, blocks: &[BlockId]) -> Result<(), Self::Error> {
+    /// If the read fails.
+    fn prefetch(&mut self, blocks: &[BlockId]) -> Result<(), Self::Error> {
         let _ = blocks;
         Ok(())
     }
 }
 
-/// Where blocks are written as well.
+/// A store of blocks for reading and writing.
 pub trait WriteBlocks: Blocks {
-    /// Keeps a new block.
+    /// Stores a new block.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If the write fails.
     fn write(&mut self, block: BlockId, bytes: &[u8]) -> Result<(), Self::Error>;
 }
 
-/// Writes the blocks of one kind of a segment, one after the other.
+/// Writes the blocks of one kind of a segment in order.
 #[derive(Debug)]
 pub(crate) struct BlockWriter {
     segment: u32,
@@ -117,7 +121,7 @@ impl BlockWriter {
         }
     }
 
-    /// How many have been written, and so the number of the next one.
+    /// The number of blocks written, which is the number of the next block.
     pub(crate) const fn count(&self) -> u32 {
         self.count
     }
@@ -133,7 +137,7 @@ impl BlockWriter {
     }
 }
 
-/// Reads the blocks of one kind of a segment, and keeps the last one.
+/// Reads the blocks of one kind of a segment and caches the last one.
 #[derive(Debug)]
 pub(crate) struct BlockReader {
     segment: u32,
@@ -150,7 +154,7 @@ impl BlockReader {
         }
     }
 
-    /// The block of this number.
+    /// The identity of block `number`.
     pub(crate) const fn block(&self, number: u32) -> BlockId {
         BlockId {
             segment: self.segment,
@@ -168,7 +172,7 @@ impl BlockReader {
     }
 }
 
-/// A block that has to be there.
+/// Reads a block that must exist.
 pub(crate) fn read<B: Blocks>(
     blocks: &mut B,
     segment: u32,

@@ -1,18 +1,17 @@
-//! Blocks that have been read, in memory. They never change, so nothing has to be thrown away but for want of room, or when
-//! their segment is gone.
+//! A cache of blocks. Blocks are immutable, so an entry is removed only to free memory or when its segment is deleted.
 
 use crate::blocks::{BlockId, Blocks};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The blocks that were read last, of one index, for all who read it.
+/// A cache of recently read blocks of one index, shared by all its readers.
 #[derive(Debug)]
 pub struct BlockCache {
     generation_bytes_max: usize,
     generations: Mutex<Generations>,
 }
 
-/// What is found in the old generation comes into the young one; when that is full, it becomes the old one.
+/// A hit in the old generation moves the block to the young one. When the young generation is full, it replaces the old one.
 #[derive(Debug, Default)]
 struct Generations {
     young: HashMap<BlockId, Arc<[u8]>>,
@@ -20,11 +19,11 @@ struct Generations {
     old: HashMap<BlockId, Arc<[u8]>>,
 }
 
-/// What a block costs besides its bytes, about.
+/// Approximate memory per entry in addition to the block's bytes.
 const ENTRY_BYTES: usize = 64;
 
 impl BlockCache {
-    /// `bytes_max`: how much memory it may take.
+    /// A cache that uses at most about `bytes_max` bytes of memory.
     #[must_use]
     pub fn new(bytes_max: usize) -> Self {
         Self {
@@ -33,13 +32,13 @@ impl BlockCache {
         }
     }
 
-    /// `blocks`, with this before them.
+    /// Reads `blocks` through this cache.
     pub const fn before<B>(&self, blocks: B) -> Cached<'_, B> {
         Cached { cache: self, blocks }
     }
 
-    /// Lets go of the blocks of a segment.
-    pub fn forget(&self, segment: u32) {
+    /// Removes the blocks of a segment.
+    pub fn evict(&self, segment: u32) {
         let mut generations = self.lock();
         let Generations {
             young,
@@ -54,7 +53,7 @@ impl BlockCache {
         old.retain(|block, _| block.segment != segment);
     }
 
-    /// The lock is never held while anything can panic, so a poisoned one is as good as new.
+    /// No code that can panic runs under the lock, so a poisoned lock guards consistent data.
     fn lock(&self) -> MutexGuard<'_, Generations> {
         self.generations.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -79,7 +78,7 @@ impl BlockCache {
     }
 }
 
-/// Blocks that are looked for in memory first.
+/// A store of blocks behind a cache.
 #[derive(Debug)]
 pub struct Cached<'a, B> {
     cache: &'a BlockCache,
@@ -89,7 +88,7 @@ pub struct Cached<'a, B> {
 impl<B: Blocks> Blocks for Cached<'_, B> {
     type Error = B::Error;
 
-    const ARE_FAR: bool = B::ARE_FAR;
+    const IS_REMOTE: bool = B::IS_REMOTE;
 
     fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, B::Error> {
         if let Some(bytes) = self.cache.get(block) {
@@ -102,7 +101,7 @@ impl<B: Blocks> Blocks for Cached<'_, B> {
         Ok(read)
     }
 
-    fn expect(&mut self, blocks: &[BlockId]) -> Result<(), B::Error> {
+    fn prefetch(&mut self, blocks: &[BlockId]) -> Result<(), B::Error> {
         let mut missing: Vec<BlockId> = blocks
             .iter()
             .copied()

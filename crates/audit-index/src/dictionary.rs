@@ -1,28 +1,41 @@
-//! The tokens of a segment in alphabetical order, each with its rows or where those are.
+//! The dictionary of a segment: its tokens in byte order, each with its posting list or a reference to it.
 //!
-//! An entry is how many bytes it shares with the token before it in its block, the bytes that follow, and what
-//! [`PostingsWriter`] says of its rows. Every sixteenth shares nothing; where those begin, two bytes each, is at the end of
-//! the block, and last how many there are. The directory has for each block the shortest beginning of its first token that
-//! comes behind everything in the block before.
+//! Dictionary and directory blocks share one layout (`varint` is LEB128, `u16` is little endian):
+//!
+//! ```text
+//! block   = entry*, restart: u16 * restarts, restarts: u16
+//! entry   = shared: varint, suffix length: varint, suffix, payload
+//! ```
+//!
+//! `shared` is the length of the prefix shared with the key of the entry before it. Every 16th entry, from the first, is a
+//! restart point (`shared` = 0); the trailer has the offset of each restart point in the block. A reader binary-searches the
+//! restart points and decodes at most 16 entries.
+//!
+//! - **Dictionary block:** the key is a token. The payload is `header: varint`, then `header >> 1` bytes. If bit 0 of the header
+//!   is 0, these bytes are the posting list itself (deltas, see `postings`). If it is 1, they are the list of the postings blocks
+//!   that hold it.
+//! - **Directory block:** one entry per dictionary block. The key is a separator: the shortest prefix of the block's first token
+//!   that is greater than the last token of the block before. The payload is empty, except in the first entry of a directory
+//!   block: there it is the number of the dictionary block, as a varint. Further entries count up from it.
 
 use crate::blocks::{BlockId, BlockKind, BlockWriter, Blocks, Damaged, WriteBlocks, read};
-use crate::postings::{Postings, PostingsWriter, for_each_distance};
+use crate::postings::{Postings, PostingsWriter, for_each_delta};
 use crate::segment::Segment;
 use crate::varint::{self, Reader};
 use std::sync::Arc;
 
-/// How long a block gets, so that it fits into a page of 4 KiB.
+/// Greatest length of a block with several entries, so that it fits into a page of 4 KiB.
 const BLOCK_BYTES: usize = 3_900;
-/// Every so many entries one shares nothing with the one before it.
+/// Entries per restart point.
 const RESTART_ENTRIES: u32 = 16;
-/// What an entry takes at most besides its token and what is said of it.
+/// Most bytes of an entry besides its token and payload.
 const ENTRY_OVERHEAD_BYTES: usize = 12;
 
-/// The first eight bytes of a token as one number, shorter ones filled with zeros: of two that differ, the token of the lower
-/// one comes first. Most tokens differ there, and need not be compared any further.
-pub(crate) type Beginning = u64;
+/// The first eight bytes of a token as a big-endian number, padded with zeros. Heads order like their tokens. Most tokens
+/// differ in their heads, which makes comparisons cheap.
+pub(crate) type TokenHead = u64;
 
-pub(crate) fn beginning_of(token: &[u8]) -> Beginning {
+pub(crate) fn head_of(token: &[u8]) -> TokenHead {
     match token.first_chunk() {
         Some(first) => u64::from_be_bytes(*first),
         None => {
@@ -33,11 +46,11 @@ pub(crate) fn beginning_of(token: &[u8]) -> Beginning {
     }
 }
 
-/// Entries of a block, each after the one before it, and of the blocks before it.
+/// Writes the entries of dictionary or directory blocks.
 #[derive(Debug)]
 struct Entries {
     bytes: Vec<u8>,
-    /// The token of the last entry, also of the block before while this one is empty.
+    /// The key of the last entry. While the block is empty, that of the block before.
     last: Vec<u8>,
     count: u32,
     restarts: Vec<u8>,
@@ -55,7 +68,7 @@ impl Entries {
         }
     }
 
-    fn push(&mut self, token: &[u8], what: &[u8]) {
+    fn push(&mut self, token: &[u8], payload: &[u8]) {
         if self.count.is_multiple_of(RESTART_ENTRIES) {
             self.restarts.extend((self.bytes.len() as u16).to_le_bytes());
             self.last.clear();
@@ -65,7 +78,7 @@ impl Entries {
         varint::put(&mut self.bytes, shared as u32);
         varint::put(&mut self.bytes, (token.len() - shared) as u32);
         self.bytes.extend_from_slice(&token[shared..]);
-        self.bytes.extend_from_slice(what);
+        self.bytes.extend_from_slice(payload);
         self.last.truncate(shared);
         self.last.extend_from_slice(&token[shared..]);
     }
@@ -74,13 +87,13 @@ impl Entries {
         self.count == 0
     }
 
-    /// Whether the entry fits. An empty block takes any.
-    fn has_room_for(&self, token: &[u8], what: &[u8]) -> bool {
+    /// Whether the entry fits into the block. An empty block accepts an entry of any length.
+    fn has_room_for(&self, token: &[u8], payload: &[u8]) -> bool {
         let now = self.bytes.len() + self.restarts.len();
-        self.is_empty() || now + token.len() + what.len() + ENTRY_OVERHEAD_BYTES <= BLOCK_BYTES
+        self.is_empty() || now + token.len() + payload.len() + ENTRY_OVERHEAD_BYTES <= BLOCK_BYTES
     }
 
-    /// Writes the block, unless it is empty, and begins the next one.
+    /// Writes the block, unless it is empty, and starts the next one.
     fn write<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
         if self.is_empty() {
             return Ok(());
@@ -102,26 +115,25 @@ fn shared_len(one: &[u8], other: &[u8]) -> usize {
         .count()
 }
 
-/// A block's entries, and where those begin that share nothing.
-fn parts_of(block: &[u8]) -> Result<(&[u8], &[[u8; 2]]), Damaged> {
-    let cut_off = Damaged {
+/// Splits a block into its entries and the offsets of its restart points.
+fn split_trailer(block: &[u8]) -> Result<(&[u8], &[[u8; 2]]), Damaged> {
+    let truncated = Damaged {
         what: "a block of the dictionary ends too early",
     };
-    let (rest, count) = block.split_last_chunk().ok_or(cut_off)?;
+    let (rest, count) = block.split_last_chunk().ok_or(truncated)?;
     let restarts = usize::from(u16::from_le_bytes(*count)) * 2;
-    let entries = rest.len().checked_sub(restarts).ok_or(cut_off)?;
+    let entries = rest.len().checked_sub(restarts).ok_or(truncated)?;
     let (entries, restarts) = rest.split_at(entries);
     Ok((entries, restarts.as_chunks().0))
 }
 
-/// The last of a block's entries that share nothing whose token is not behind `token`: how many of them are before it, and
-/// where it begins. The first one when all are behind.
+/// The last restart point whose key is at most `token`: its index and its offset. If there is none, the first restart point.
 fn restart_before(entries: &[u8], restarts: &[[u8; 2]], token: &[u8]) -> Result<(usize, usize), Damaged> {
-    let begins_at = |index: usize| usize::from(u16::from_le_bytes(restarts[index]));
+    let restart_at = |index: usize| usize::from(u16::from_le_bytes(restarts[index]));
     let (mut low, mut high) = (0, restarts.len());
     while high - low > 1 {
         let middle = low.midpoint(high);
-        let mut reader = Reader::new(entries.get(begins_at(middle)..).unwrap_or_default());
+        let mut reader = Reader::new(entries.get(restart_at(middle)..).unwrap_or_default());
         reader.number()?;
         let length = reader.number()?;
         match reader.bytes(length)? <= token {
@@ -129,16 +141,16 @@ fn restart_before(entries: &[u8], restarts: &[[u8; 2]], token: &[u8]) -> Result<
             false => high = middle,
         }
     }
-    Ok((low, if restarts.is_empty() { 0 } else { begins_at(low) }))
+    Ok((low, if restarts.is_empty() { 0 } else { restart_at(low) }))
 }
 
-/// Writes a dictionary token by token, in their order.
+/// Writes the dictionary, the directory and the postings of a segment, token by token in byte order.
 #[derive(Debug)]
 pub(crate) struct DictionaryWriter {
     postings: PostingsWriter,
     leaf: Entries,
     directory: Entries,
-    what: Vec<u8>,
+    payload: Vec<u8>,
     rows: Vec<u8>,
 }
 
@@ -148,12 +160,12 @@ impl DictionaryWriter {
             postings: PostingsWriter::new(segment),
             leaf: Entries::new(segment, BlockKind::Dictionary),
             directory: Entries::new(segment, BlockKind::Directory),
-            what: Vec::new(),
+            payload: Vec::new(),
             rows: Vec::new(),
         }
     }
 
-    /// Adds a token with its rows, ascending, at least one.
+    /// Adds a token with its rows: at least one, ascending.
     pub(crate) fn push<B: WriteBlocks>(
         &mut self,
         token: &[u8],
@@ -161,22 +173,22 @@ impl DictionaryWriter {
         blocks: &mut B,
     ) -> Result<(), B::Error> {
         self.rows.clear();
-        let are_in_blocks = self.postings.write(rows, &mut self.rows, blocks)?;
-        self.what.clear();
-        let header = (self.rows.len() as u32) << 1 | u32::from(are_in_blocks);
-        varint::put(&mut self.what, header);
-        self.what.extend_from_slice(&self.rows);
-        if !self.leaf.has_room_for(token, &self.what) {
+        let is_posted = self.postings.write(rows, &mut self.rows, blocks)?;
+        self.payload.clear();
+        let header = (self.rows.len() as u32) << 1 | u32::from(is_posted);
+        varint::put(&mut self.payload, header);
+        self.payload.extend_from_slice(&self.rows);
+        if !self.leaf.has_room_for(token, &self.payload) {
             self.leaf.write(blocks)?;
         }
         if self.leaf.is_empty() {
             self.begin_leaf(token, blocks)?;
         }
-        self.leaf.push(token, &self.what);
+        self.leaf.push(token, &self.payload);
         Ok(())
     }
 
-    /// How many blocks the dictionary and the directory have.
+    /// Writes the last blocks. Returns the number of dictionary blocks and of directory blocks.
     pub(crate) fn finish<B: WriteBlocks>(mut self, blocks: &mut B) -> Result<(u32, u32), B::Error> {
         self.leaf.write(blocks)?;
         self.directory.write(blocks)?;
@@ -185,26 +197,26 @@ impl DictionaryWriter {
 
     fn begin_leaf<B: WriteBlocks>(&mut self, token: &[u8], blocks: &mut B) -> Result<(), B::Error> {
         let behind = shared_len(&self.leaf.last, token) + 1;
-        let begins_with = &token[..behind.min(token.len())];
-        if !self.directory.has_room_for(begins_with, &[]) {
+        let separator = &token[..behind.min(token.len())];
+        if !self.directory.has_room_for(separator, &[]) {
             self.directory.write(blocks)?;
         }
-        // A block's first entry says which block of the dictionary it speaks of.
-        let mut what = Vec::new();
+        // The first entry of a directory block has the number of its dictionary block.
+        let mut payload = Vec::new();
         if self.directory.is_empty() {
-            varint::put(&mut what, self.leaf.writer.count());
+            varint::put(&mut payload, self.leaf.writer.count());
         }
-        self.directory.push(begins_with, &what);
+        self.directory.push(separator, &payload);
         Ok(())
     }
 }
 
-/// Puts the next token of a block together.
+/// Decodes the next key of a block; `token` has the key before it.
 fn next_token(reader: &mut Reader<'_>, token: &mut Vec<u8>) -> Result<(), Damaged> {
     let shared = reader.number()? as usize;
     if shared > token.len() {
         return Err(Damaged {
-            what: "a token has no beginning",
+            what: "a token shares more bytes than the token before it has",
         });
     }
     let length = reader.number()?;
@@ -213,53 +225,54 @@ fn next_token(reader: &mut Reader<'_>, token: &mut Vec<u8>) -> Result<(), Damage
     Ok(())
 }
 
-/// The rows of the token that a [`Walk`] is at.
+/// The encoded posting list of one token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Rows<'a> {
-    /// As distances.
-    Here(&'a [u8]),
-    /// Where they are.
-    InBlocks(&'a [u8]),
+pub(crate) enum TokenRows<'a> {
+    /// Deltas.
+    Inline(&'a [u8]),
+    /// The list of the postings blocks.
+    Posted(&'a [u8]),
 }
 
-impl Rows<'_> {
-    /// Calls `see` with all of them, ascending.
+impl TokenRows<'_> {
+    /// Calls `visit` with every row, ascending.
     pub(crate) fn for_each<B: Blocks>(
         &self,
         segment: u32,
-        see: impl FnMut(u32),
+        visit: impl FnMut(u32),
         blocks: &mut B,
     ) -> Result<(), B::Error> {
         match self {
-            Self::Here(distances) => Ok(for_each_distance(distances, see)?),
-            Self::InBlocks(places) => Postings::open(segment, places)?.for_each(see, blocks),
+            Self::Inline(deltas) => Ok(for_each_delta(deltas, visit)?),
+            Self::Posted(block_refs) => Postings::open(segment, block_refs)?.for_each(visit, blocks),
         }
     }
 }
 
-/// A way through the tokens of a segment.
+/// A cursor over the tokens of a segment.
 #[derive(Debug)]
-pub(crate) struct Walk {
+pub(crate) struct DictionaryCursor {
     segment: u32,
     leaves: u32,
     next_leaf: u32,
     leaf: Arc<[u8]>,
-    /// Where the next token begins, and where the tokens end.
+    /// The offset of the next entry.
     at: usize,
+    /// The offset of the end of the entries.
     end: usize,
     token: Vec<u8>,
     rows: (usize, usize),
-    are_in_blocks: bool,
+    is_posted: bool,
 }
 
-impl Walk {
-    /// To a little before `token`, if it is there. Before the first token until it is advanced.
+impl DictionaryCursor {
+    /// A cursor at the last restart point that is not after `token`. Call [`Self::advance`] to get to the first token.
     pub(crate) fn to<I, B: Blocks>(
         segment: &Segment<I>,
         token: &[u8],
         blocks: &mut B,
     ) -> Result<Self, B::Error> {
-        let mut walk = Self {
+        let mut cursor = Self {
             segment: segment.id,
             leaves: segment.leaves,
             next_leaf: leaf_of(segment, token, blocks)?,
@@ -268,26 +281,26 @@ impl Walk {
             end: 0,
             token: Vec::new(),
             rows: (0, 0),
-            are_in_blocks: false,
+            is_posted: false,
         };
-        if walk.next_leaf < walk.leaves {
-            walk.read_leaf(blocks)?;
-            let (entries, restarts) = parts_of(&walk.leaf)?;
-            walk.at = restart_before(entries, restarts, token)?.1;
+        if cursor.next_leaf < cursor.leaves {
+            cursor.read_leaf(blocks)?;
+            let (entries, restarts) = split_trailer(&cursor.leaf)?;
+            cursor.at = restart_before(entries, restarts, token)?.1;
         }
-        Ok(walk)
+        Ok(cursor)
     }
 
     fn read_leaf<B: Blocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
         self.leaf = read(blocks, self.segment, BlockKind::Dictionary, self.next_leaf)?;
         self.next_leaf += 1;
         self.at = 0;
-        self.end = parts_of(&self.leaf)?.0.len();
+        self.end = split_trailer(&self.leaf)?.0.len();
         self.token.clear();
         Ok(())
     }
 
-    /// Goes on to the next token; whether there is one.
+    /// Moves to the next token. Returns whether there is one.
     pub(crate) fn advance<B: Blocks>(&mut self, blocks: &mut B) -> Result<bool, B::Error> {
         while self.at >= self.end {
             if self.next_leaf >= self.leaves {
@@ -298,7 +311,7 @@ impl Walk {
         let mut reader = Reader::new(&self.leaf[self.at..self.end]);
         next_token(&mut reader, &mut self.token)?;
         let header = reader.number()?;
-        self.are_in_blocks = header & 1 == 1;
+        self.is_posted = header & 1 == 1;
         let start = self.end - reader.left();
         reader.bytes(header >> 1)?;
         self.at = self.end - reader.left();
@@ -306,23 +319,23 @@ impl Walk {
         Ok(true)
     }
 
-    /// The token that it is at.
+    /// The current token.
     pub(crate) fn token(&self) -> &[u8] {
         &self.token
     }
 
-    /// The rows of the token that it is at.
-    pub(crate) fn rows(&self) -> Rows<'_> {
+    /// The posting list of the current token.
+    pub(crate) fn rows(&self) -> TokenRows<'_> {
         let bytes = &self.leaf[self.rows.0..self.rows.1];
-        match self.are_in_blocks {
-            true => Rows::InBlocks(bytes),
-            false => Rows::Here(bytes),
+        match self.is_posted {
+            true => TokenRows::Posted(bytes),
+            false => TokenRows::Inline(bytes),
         }
     }
 }
 
-/// Has the blocks read together that have these texts, or what begins like them, in each of the segments.
-pub(crate) fn expect<I, B: Blocks>(
+/// Prefetches the dictionary blocks where these tokens or prefixes begin, in each of the segments.
+pub(crate) fn prefetch<I, B: Blocks>(
     segments: &[&Segment<I>],
     texts: &[&[u8]],
     blocks: &mut B,
@@ -339,7 +352,7 @@ pub(crate) fn expect<I, B: Blocks>(
             (0..segment.directories).map(|number| block(segment, BlockKind::Directory, number))
         });
     let directories: Vec<BlockId> = directories.collect();
-    blocks.expect(&directories)?;
+    blocks.prefetch(&directories)?;
     let mut leaves = Vec::with_capacity(segments.len() * texts.len());
     for segment in segments {
         for text in texts {
@@ -350,15 +363,15 @@ pub(crate) fn expect<I, B: Blocks>(
             ));
         }
     }
-    blocks.expect(&leaves)
+    blocks.prefetch(&leaves)
 }
 
-/// The block that has a token, if any has.
+/// The number of the dictionary block that contains a token, if any does.
 fn leaf_of<I, B: Blocks>(segment: &Segment<I>, token: &[u8], blocks: &mut B) -> Result<u32, B::Error> {
     if segment.leaves <= 1 || token.is_empty() {
         return Ok(0);
     }
-    // The last block of the directory whose first entry is not behind the token.
+    // The last directory block whose first separator is at most the token.
     let directory = |number, blocks: &mut B| read(blocks, segment.id, BlockKind::Directory, number);
     let (mut low, mut high) = (0, segment.directories);
     while high - low > 1 {
@@ -374,22 +387,22 @@ fn leaf_of<I, B: Blocks>(segment: &Segment<I>, token: &[u8], blocks: &mut B) -> 
     Ok(leaf_in(&directory(low, blocks)?, token)?)
 }
 
-/// The last block of the dictionary that does not begin behind a token, of those in a block of the directory.
+/// The last dictionary block of a directory block whose separator is at most the token.
 fn leaf_in(directory: &[u8], token: &[u8]) -> Result<u32, Damaged> {
-    let (entries, restarts) = parts_of(directory)?;
+    let (entries, restarts) = split_trailer(directory)?;
     let mut reader = Reader::new(entries);
     next_token(&mut reader, &mut Vec::new())?;
     let first = reader.number()?;
     let (restart, mut at) = restart_before(entries, restarts, token)?;
-    let (mut begins_with, mut found) = (Vec::new(), first + restart as u32 * RESTART_ENTRIES);
+    let (mut separator, mut found) = (Vec::new(), first + restart as u32 * RESTART_ENTRIES);
     let mut leaf = found;
     while at < entries.len() {
         let mut reader = Reader::new(&entries[at..]);
-        next_token(&mut reader, &mut begins_with)?;
+        next_token(&mut reader, &mut separator)?;
         if at == 0 {
             reader.number()?;
         }
-        if begins_with.as_slice() > token {
+        if separator.as_slice() > token {
             break;
         }
         found = leaf;

@@ -1,21 +1,24 @@
-//! The ids of a segment's rows, ascending: which id a row has, and which rows a range of ids holds.
+//! The ids of a segment's rows, by row number, ascending.
+//!
+//! An ids block is the concatenation of encoded ids ([`RowId::put`], fixed length). Every block except the last one has
+//! `4,000 / RowId::BYTES` ids, so the block and offset of a row's id follow from its row number.
 
 use crate::blocks::{BlockId, BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
 use crate::row_id::RowId;
 use crate::segment::Segment;
 
-/// How long a block gets.
+/// Greatest length of a block.
 const BLOCK_BYTES: usize = 4_000;
 
-/// Ids of one block.
+/// Ids per block.
 const fn block_ids<I: RowId>() -> u32 {
     (BLOCK_BYTES / I::BYTES) as u32
 }
 
-/// How many steps of a search by halves read all blocks together that they may come to.
-const STEPS_TOGETHER: u32 = 3;
+/// Steps of a binary search whose possible blocks are prefetched together.
+const PREFETCH_STEPS: u32 = 3;
 
-/// Where the next steps of a search by halves may come to.
+/// Collects the blocks that the next steps of a binary search may read.
 fn push_middles(low: u32, high: u32, steps: u32, middles: &mut Vec<u32>) {
     if steps > 0 && high - low > 1 {
         let middle = low.midpoint(high);
@@ -25,7 +28,7 @@ fn push_middles(low: u32, high: u32, steps: u32, middles: &mut Vec<u32>) {
     }
 }
 
-/// Writes ids as they come.
+/// Writes the ids of a segment in order.
 #[derive(Debug)]
 pub(crate) struct IdWriter {
     count: u32,
@@ -51,7 +54,7 @@ impl IdWriter {
         Ok(())
     }
 
-    /// How many there are.
+    /// Writes the last block. Returns the number of ids.
     pub(crate) fn finish<B: WriteBlocks>(mut self, blocks: &mut B) -> Result<u32, B::Error> {
         if !self.block.is_empty() {
             self.write(blocks)?;
@@ -91,8 +94,8 @@ impl<I: RowId> IdReader<I> {
         })?)
     }
 
-    /// Has the blocks read together that have the ids of these rows.
-    pub(crate) fn expect<B: Blocks>(
+    /// Prefetches the ids of these rows.
+    pub(crate) fn prefetch<B: Blocks>(
         &self,
         rows: impl Iterator<Item = u32>,
         blocks: &mut B,
@@ -100,10 +103,10 @@ impl<I: RowId> IdReader<I> {
         let expected: Vec<BlockId> = rows
             .map(|row| self.reader.block(row / block_ids::<I>()))
             .collect();
-        blocks.expect(&expected)
+        blocks.prefetch(&expected)
     }
 
-    /// How many rows have an id below this one.
+    /// The number of rows whose id is less than `id`.
     pub(crate) fn rows_below<B: Blocks>(&mut self, id: I, blocks: &mut B) -> Result<u32, B::Error> {
         let rows = self.segment.rows;
         if id <= self.segment.first {
@@ -112,15 +115,15 @@ impl<I: RowId> IdReader<I> {
         if id > self.segment.last {
             return Ok(rows);
         }
-        // The last block whose first id is below, and then within that block.
+        // First find the last block whose first id is less, then the row within that block.
         let (mut low, mut high) = (0, rows.div_ceil(block_ids::<I>()));
         let mut steps = 0_u32;
         while high - low > 1 {
-            if B::ARE_FAR && steps.is_multiple_of(STEPS_TOGETHER) {
+            if B::IS_REMOTE && steps.is_multiple_of(PREFETCH_STEPS) {
                 let mut blocks_ahead = Vec::new();
-                push_middles(low, high, STEPS_TOGETHER, &mut blocks_ahead);
+                push_middles(low, high, PREFETCH_STEPS, &mut blocks_ahead);
                 let first_rows = blocks_ahead.iter().map(|block| block * block_ids::<I>());
-                self.expect(first_rows, blocks)?;
+                self.prefetch(first_rows, blocks)?;
             }
             steps += 1;
             let middle = low.midpoint(high);

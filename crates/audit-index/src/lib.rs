@@ -1,14 +1,13 @@
-//! An inverted index: which rows are filed under which tokens.
+//! An inverted index: a map from tokens to the rows that have them.
 //!
-//! Rows have an id ([`RowId`]) by which answers are ordered, newest (highest) first. What is filed together becomes a
-//! [`Segment`], which never changes; segments that have come together are merged into one ([`due`], [`Merge`]). This is
-//! how Lucene and FTS5 do it. What is different here is made for rows that are asked for by several common values at once:
-//! a segment numbers its rows in the order of their ids, so that the rows of a common token are a bitmap (as in Roaring
-//! bitmaps, by chunks of 65,536 rows), and what several conditions have in common takes a few instructions for 64 rows,
-//! even where it is nothing.
+//! A row has an id ([`RowId`]); results are ordered by id, highest first. A batch of rows is written as a [`Segment`], which
+//! never changes. Segments are merged into larger ones ([`due`], [`Merge`]), as in Lucene and FTS5. The index is built for
+//! conjunctions of frequent tokens: a segment numbers its rows in the order of their ids, so that the posting list of a
+//! frequent token is a bitmap (as in Roaring, per chunk of 65,536 rows), and an intersection takes a few instructions per 64
+//! rows, also if it is empty.
 //!
-//! There is no I/O here: segments consist of blocks of some 4 KB, which the caller keeps ([`Blocks`], [`WriteBlocks`]),
-//! together with the list of segments.
+//! The crate does no I/O. Segments consist of blocks of about 4 KB. The caller stores the blocks ([`Blocks`], [`WriteBlocks`])
+//! and the list of segments.
 //!
 //! ```
 //! use audit_index::*;
@@ -32,21 +31,25 @@
 //!
 //! let mut blocks = Memory::default();
 //! let rows = [(100, "red round"), (200, "red square"), (300, "blue round")];
-//! let segment = file(&rows, 1, &mut blocks)?;
+//! let segment = build_segment(&rows, 1, &mut blocks)?;
 //! let red = Term::AnyOf(vec!["red".to_owned()]);
-//! let round_or_rough = Term::BeginsLike(vec!["ro".to_owned()]);
+//! let round_or_rough = Term::Prefix(vec!["ro".to_owned()]);
 //! let everything = i64::MIN..i64::MAX;
 //! assert_eq!(newest(&[segment], &[red.clone()], &everything, 10, &mut blocks)?, [200, 100]);
 //! assert_eq!(newest(&[segment], &[red, round_or_rough], &everything, 10, &mut blocks)?, [100]);
 //! # Ok::<(), Damaged>(())
 //! ```
 //!
+//! # Format
+//! A segment has four kinds of blocks. Each module describes its format: `blocks` (keys), `ids`, `dictionary` (dictionary and
+//! directory), `postings`, `bitmap` and `varint`. [`FORMAT_VERSION`] covers all of them.
+//!
 //! # Invariants
-//! - [`newest`] gives what looking through all rows would give, however they came into segments and were merged.
-//! - A merge gives the segment that filing all rows at once gives, but for its number and level.
-//! - No bytes make it panic: blocks that are not as they were written are [`Damaged`].
+//! - [`newest`] returns the result of a full scan, for every distribution of the rows over segments and every merge.
+//! - A merge writes the blocks that [`build_segment`] writes for all rows at once; only the segment's id and level differ.
+//! - No input causes a panic: a block that does not have the expected format is [`Damaged`].
 
-mod bits;
+mod bitmap;
 mod blocks;
 mod cache;
 mod dictionary;
@@ -59,10 +62,15 @@ mod segment;
 mod term;
 mod varint;
 
+/// The version of the format of blocks. Store it beside the index, and rebuild the index if it differs.
+///
+/// Raise it when a block's bytes or the tokens change.
+pub const FORMAT_VERSION: u32 = 1;
+
 pub use blocks::{BlockId, BlockKind, Blocks, Damaged, NamedBlock, WriteBlocks};
 pub use cache::{BlockCache, Cached};
 pub use merge::{Merge, due};
 pub use row_id::RowId;
 pub use search::newest;
-pub use segment::{Segment, file};
+pub use segment::{Segment, build_segment};
 pub use term::Term;

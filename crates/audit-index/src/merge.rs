@@ -1,19 +1,18 @@
-//! Making one segment of several.
+//! Merging segments.
 
 use crate::blocks::{Blocks, WriteBlocks};
-use crate::dictionary::{Beginning, DictionaryWriter, Walk, beginning_of};
+use crate::dictionary::{DictionaryCursor, DictionaryWriter, TokenHead, head_of};
 use crate::ids::{IdReader, IdWriter};
 use crate::row_id::RowId;
 use crate::segment::Segment;
 
-/// Segments of a level that are merged into one of the next.
+/// Number of segments of one level that are merged into one of the next level.
 const FANOUT: usize = 8;
-/// Rows of a segment that is not merged any more have at least half as many as this, and at most as many. A merge holds
-/// four bytes for each row in memory.
+/// Most rows of a segment. A segment of at least half as many rows is not merged further. A merge uses four bytes of memory
+/// per row.
 const ROWS_MAX: u32 = 1 << 21;
 
-/// The segments that are to be merged, if there are enough of a kind: those of the lowest level first, and of a level those
-/// with the lowest numbers.
+/// The segments to merge next, if a level has enough of them: those of the lowest such level, with the lowest ids.
 #[must_use]
 pub fn due<I: RowId>(segments: &[Segment<I>]) -> Option<Vec<Segment<I>>> {
     let mut unfinished: Vec<Segment<I>> = segments
@@ -32,9 +31,9 @@ pub fn due<I: RowId>(segments: &[Segment<I>]) -> Option<Vec<Segment<I>>> {
     Some(fit.copied().collect())
 }
 
-/// A merge on its way, to be done step by step between other work.
+/// A merge in progress. It runs in steps between other work.
 ///
-/// What it has written so far is of use only when it gets to its end: whoever loses a block of it must drop it and remove
+/// Its blocks are valid only when it is complete. If one of them is lost, for example by a rollback, drop the merge and delete
 /// the others.
 #[derive(Debug)]
 pub struct Merge<I = i64> {
@@ -48,25 +47,25 @@ pub struct Merge<I = i64> {
 #[derive(Debug)]
 struct Source<I> {
     segment: Segment<I>,
-    walk: Walk,
-    /// What the token that it is at begins with; `None` at its end.
-    beginning: Option<Beginning>,
-    /// What its rows are in the merged segment.
+    cursor: DictionaryCursor,
+    /// The head of the current token; `None` at the end.
+    head: Option<TokenHead>,
+    /// By row number in the source: the row number in the merged segment.
     rows: Vec<u32>,
 }
 
 impl<I: RowId> Merge<I> {
-    /// Begins to make the segment `id`, whose number nothing has had before.
+    /// Starts to merge `segments` into segment `id`, which must not have been used before.
     ///
     /// # Errors
-    /// When a block cannot be read or written, or is not as it was written.
+    /// If a block cannot be read or written, or is damaged.
     pub fn begin<B: WriteBlocks>(segments: &[Segment<I>], id: u32, blocks: &mut B) -> Result<Self, B::Error> {
         let mut sources = Vec::with_capacity(segments.len());
         for segment in segments {
             let mut source = Source {
                 segment: *segment,
-                walk: Walk::to(segment, b"", blocks)?,
-                beginning: None,
+                cursor: DictionaryCursor::to(segment, b"", blocks)?,
+                head: None,
                 rows: Vec::with_capacity(segment.rows as usize),
             };
             source.advance(blocks)?;
@@ -98,35 +97,35 @@ impl<I: RowId> Merge<I> {
         })
     }
 
-    /// The segment that it makes, of which the number, the level and the rows are known.
+    /// The merged segment. Its block counts are not known before the merge is complete.
     #[must_use]
     pub const fn merged(&self) -> &Segment<I> {
         &self.merged
     }
 
-    /// The segments that it takes the place of.
+    /// The segments that the merged segment replaces.
     pub fn sources(&self) -> impl Iterator<Item = &Segment<I>> {
         self.sources.iter().map(|source| &source.segment)
     }
 
-    /// Goes on for about `rows` rows of tokens; the merged segment when it is finished.
+    /// Merges about `rows` postings. Returns the merged segment when the merge is complete.
     ///
     /// # Errors
-    /// As [`Self::begin`]. It cannot go on after that.
+    /// As [`Self::begin`]. The merge must be dropped after an error.
     pub fn step<B: WriteBlocks>(
         &mut self,
         rows: usize,
         blocks: &mut B,
     ) -> Result<Option<Segment<I>>, B::Error> {
-        /// What a token costs, as rows.
+        /// The cost of a token, in postings.
         const TOKEN_ROWS: usize = 8;
         let mut done = 0;
         while done < rows {
             let left = self
                 .sources
                 .iter()
-                .filter_map(|source| Some((source.beginning?, source.walk.token())));
-            let Some((beginning, next)) = left.min() else {
+                .filter_map(|source| Some((source.head?, source.cursor.token())));
+            let Some((head, next)) = left.min() else {
                 let dictionary =
                     std::mem::replace(&mut self.dictionary, DictionaryWriter::new(self.merged.id));
                 (self.merged.leaves, self.merged.directories) = dictionary.finish(blocks)?;
@@ -136,13 +135,13 @@ impl<I: RowId> Merge<I> {
             self.token.extend_from_slice(next);
             self.rows.clear();
             for source in &mut self.sources {
-                if source.beginning == Some(beginning) && source.walk.token() == self.token {
+                if source.head == Some(head) && source.cursor.token() == self.token {
                     source.take_rows(&mut self.rows, blocks)?;
                     done += TOKEN_ROWS;
                 }
             }
             if !self.rows.is_sorted_by(|one, next| one < next) {
-                // Those of each source ascend, which this kind of sorting makes use of.
+                // The rows are runs, one per source, each ascending. The stable sort merges runs.
                 self.rows.sort();
                 self.rows.dedup();
             }
@@ -154,7 +153,7 @@ impl<I: RowId> Merge<I> {
 }
 
 impl<I: RowId> Source<I> {
-    /// Appends the rows of the token that it is at, as those of the merged segment, and goes on.
+    /// Appends the rows of the current token, renumbered for the merged segment, and moves to the next token.
     fn take_rows<B: Blocks>(&mut self, rows: &mut Vec<u32>, blocks: &mut B) -> Result<(), B::Error> {
         let mut is_out_of_range = false;
         let renumbered = &self.rows;
@@ -162,7 +161,7 @@ impl<I: RowId> Source<I> {
             Some(row) => rows.push(*row),
             None => is_out_of_range = true,
         };
-        self.walk.rows().for_each(self.segment.id, take, blocks)?;
+        self.cursor.rows().for_each(self.segment.id, take, blocks)?;
         if is_out_of_range {
             return Err(crate::Damaged {
                 what: "a row is out of range",
@@ -173,13 +172,13 @@ impl<I: RowId> Source<I> {
     }
 
     fn advance<B: Blocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
-        let is_at_token = self.walk.advance(blocks)?;
-        self.beginning = is_at_token.then(|| beginning_of(self.walk.token()));
+        let is_at_token = self.cursor.advance(blocks)?;
+        self.head = is_at_token.then(|| head_of(self.cursor.token()));
         Ok(())
     }
 }
 
-/// Writes the ids of all sources in their order, and notes what becomes of each row; how many there are.
+/// Writes the merged ids and records the new row number of each source row. Returns the number of merged rows.
 fn number_rows<I: RowId, B: WriteBlocks>(
     sources: &mut [Source<I>],
     id: u32,
@@ -189,7 +188,7 @@ fn number_rows<I: RowId, B: WriteBlocks>(
         .iter()
         .map(|source| IdReader::new(source.segment))
         .collect();
-    // The next id of each, `None` at its end.
+    // The next id of each source; `None` at its end.
     let mut heads: Vec<Option<I>> = Vec::with_capacity(sources.len());
     for (source, reader) in sources.iter().zip(&mut readers) {
         heads.push(match source.segment.rows {

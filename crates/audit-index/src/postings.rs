@@ -1,26 +1,37 @@
-//! The rows of one token: a few beside it in the dictionary, many in blocks of their own.
+//! Posting lists: the rows of one token, as row numbers of the segment, ascending.
 //!
-//! Rows are numbers within the segment, ascending. In blocks they are put together by chunk, each chunk as the distances
-//! between rows or as a bitmap, whichever is read sooner.
+//! - **Deltas:** one varint per row, the difference to the row before it. The first row is its difference to 0.
+//! - **Inline list** (at most 128 rows): deltas, in the dictionary entry.
+//! - **Posted list** (more rows): in postings blocks of its own, one container per chunk of 65,536 rows, as in Roaring. The
+//!   dictionary entry has one pair per block: `first chunk: varint, block number: varint`.
+//!
+//! ```text
+//! postings block = container*
+//! container      = chunk: varint, header: varint, (header >> 1) bytes
+//! ```
+//!
+//! If bit 0 of the header is 1, the bytes are a bitmap (see `bitmap`). If it is 0, they are deltas of the rows' offsets within
+//! the chunk. A writer uses the bitmap if it is less than 8 times as long as the deltas. A block has containers of one token
+//! only, in the order of their chunks.
 
-use crate::bits::{Bits, chunk_of, first_of, low, rows_of};
+use crate::bitmap::{Bitmap, chunk_of, first_of, low, rows_of};
 use crate::blocks::{BlockId, BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
 use crate::varint::{self, Reader};
 use std::ops::RangeInclusive;
 
-/// Rows that are kept beside their token, at most.
+/// Most rows of an inline list.
 const INLINE_ROWS_MAX: usize = 128;
-/// A bitmap may be so many times as long as the distances between its rows: it is read at once, and those one by one.
-const BITMAP_BYTES_PER_DISTANCE: usize = 8;
-/// How long a block gets; a chunk that is longer has one of its own.
+/// Length of a bitmap per byte of deltas below which the bitmap is used: a bitmap is read at once, deltas one by one.
+const BITMAP_BYTES_PER_DELTA_BYTE: usize = 8;
+/// Greatest length of a block with several containers. A longer container has a block of its own.
 const BLOCK_BYTES: usize = 3_900;
 
-/// Writes the blocks of a segment's tokens, one token after the other.
+/// Writes the posting lists of a segment, token by token.
 #[derive(Debug)]
 pub(crate) struct PostingsWriter {
     writer: BlockWriter,
     block: Vec<u8>,
-    distances: Vec<u8>,
+    deltas: Vec<u8>,
 }
 
 impl PostingsWriter {
@@ -28,12 +39,12 @@ impl PostingsWriter {
         Self {
             writer: BlockWriter::new(segment, BlockKind::Postings),
             block: Vec::new(),
-            distances: Vec::new(),
+            deltas: Vec::new(),
         }
     }
 
-    /// Writes the rows of a token, of which there is at least one; what the dictionary says of them comes to `entry`: the
-    /// rows themselves, or, when the answer is `true`, in which blocks they are.
+    /// Writes the rows of a token, at least one. Appends the payload of the dictionary entry to `entry`. Returns whether the
+    /// list is posted, so that the payload is the list of its blocks.
     pub(crate) fn write<B: WriteBlocks>(
         &mut self,
         rows: &[u32],
@@ -41,19 +52,19 @@ impl PostingsWriter {
         blocks: &mut B,
     ) -> Result<bool, B::Error> {
         if rows.len() <= INLINE_ROWS_MAX {
-            put_distances(entry, rows.iter().copied());
+            put_deltas(entry, rows.iter().copied());
             return Ok(false);
         }
         for chunk in rows.chunk_by(|one, next| chunk_of(*one) == chunk_of(*next)) {
             let number = chunk_of(chunk[0]);
-            self.distances.clear();
-            put_distances(&mut self.distances, chunk.iter().map(|row| u32::from(low(*row))));
+            self.deltas.clear();
+            put_deltas(&mut self.deltas, chunk.iter().map(|row| u32::from(low(*row))));
             let bitmap_bytes = chunk.last().map_or(0, |last| usize::from(low(*last)) / 8 + 1);
-            let is_bitmap = bitmap_bytes < self.distances.len() * BITMAP_BYTES_PER_DISTANCE;
+            let is_bitmap = bitmap_bytes < self.deltas.len() * BITMAP_BYTES_PER_DELTA_BYTE;
             let bytes = if is_bitmap {
                 bitmap_bytes
             } else {
-                self.distances.len()
+                self.deltas.len()
             };
             if !self.block.is_empty() && self.block.len() + bytes > BLOCK_BYTES {
                 self.write_block(blocks)?;
@@ -72,7 +83,7 @@ impl PostingsWriter {
                     self.block[start + usize::from(row >> 3)] |= 1 << (row & 7);
                 }
             } else {
-                self.block.extend_from_slice(&self.distances);
+                self.block.extend_from_slice(&self.deltas);
             }
         }
         self.write_block(blocks)?;
@@ -86,7 +97,7 @@ impl PostingsWriter {
     }
 }
 
-fn put_distances(bytes: &mut Vec<u8>, rows: impl Iterator<Item = u32>) {
+fn put_deltas(bytes: &mut Vec<u8>, rows: impl Iterator<Item = u32>) {
     let mut last = 0;
     for row in rows {
         varint::put(bytes, row - last);
@@ -94,99 +105,103 @@ fn put_distances(bytes: &mut Vec<u8>, rows: impl Iterator<Item = u32>) {
     }
 }
 
-/// Calls `see` with the rows that were put as distances.
-pub(crate) fn for_each_distance(bytes: &[u8], mut see: impl FnMut(u32)) -> Result<(), Damaged> {
+/// Calls `visit` with the rows of encoded deltas.
+pub(crate) fn for_each_delta(bytes: &[u8], mut visit: impl FnMut(u32)) -> Result<(), Damaged> {
     let out_of_range = Damaged {
         what: "a row is out of range",
     };
     let (mut reader, mut row) = (Reader::new(bytes), 0_u32);
     loop {
-        // Of tokens that many rows have, nearly all distances are short: eight of them at once.
-        while let Some(distances) = reader.eight_of_one_byte() {
-            let farthest = distances.len() as u32 * u32::from(u8::MAX);
-            if row > u32::MAX - farthest {
+        // Nearly all deltas of a frequent token have one byte, so eight are decoded at once.
+        while let Some(deltas) = reader.eight_of_one_byte() {
+            let delta_max = deltas.len() as u32 * u32::from(u8::MAX);
+            if row > u32::MAX - delta_max {
                 return Err(out_of_range);
             }
-            for distance in distances {
-                row += u32::from(distance);
-                see(row);
+            for delta in deltas {
+                row += u32::from(delta);
+                visit(row);
             }
         }
         if reader.is_at_end() {
             return Ok(());
         }
         row = row.checked_add(reader.number()?).ok_or(out_of_range)?;
-        see(row);
+        visit(row);
     }
 }
 
-/// Rows that are in blocks.
+/// A posted list.
 #[derive(Debug)]
 pub(crate) struct Postings {
-    /// The first chunk of each block, with the block.
-    places: Vec<(u32, u32)>,
+    /// The first chunk and the number of each block.
+    block_refs: Vec<(u32, u32)>,
     reader: BlockReader,
 }
 
 impl Postings {
-    /// Out of what the dictionary says.
+    /// Parses the payload of a dictionary entry.
     pub(crate) fn open(segment: u32, entry: &[u8]) -> Result<Self, Damaged> {
-        let (mut reader, mut places) = (Reader::new(entry), Vec::new());
+        let (mut reader, mut block_refs) = (Reader::new(entry), Vec::new());
         while !reader.is_at_end() {
-            places.push((reader.number()?, reader.number()?));
+            block_refs.push((reader.number()?, reader.number()?));
         }
         Ok(Self {
-            places,
+            block_refs,
             reader: BlockReader::new(segment, BlockKind::Postings),
         })
     }
 
-    /// The blocks that have the rows of some chunks.
+    /// The blocks that have the rows of these chunks.
     pub(crate) fn blocks_of(&self, chunks: RangeInclusive<u32>) -> impl Iterator<Item = BlockId> {
-        let start = self.places.partition_point(|(first, _)| first <= chunks.start());
-        let end = self.places.partition_point(|(first, _)| first <= chunks.end());
-        let places = &self.places[start.saturating_sub(1)..end];
-        places.iter().map(|(_, number)| self.reader.block(*number))
+        let start = self
+            .block_refs
+            .partition_point(|(first, _)| first <= chunks.start());
+        let end = self
+            .block_refs
+            .partition_point(|(first, _)| first <= chunks.end());
+        let block_refs = &self.block_refs[start.saturating_sub(1)..end];
+        block_refs.iter().map(|(_, number)| self.reader.block(*number))
     }
 
     /// Adds the rows of a chunk to `bits`.
     pub(crate) fn add_chunk<B: Blocks>(
         &mut self,
         chunk: u32,
-        bits: &mut Bits,
+        bits: &mut Bitmap,
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        let after = self.places.partition_point(|(first, _)| *first <= chunk);
-        let Some((_, number)) = after.checked_sub(1).map(|index| self.places[index]) else {
+        let after = self.block_refs.partition_point(|(first, _)| *first <= chunk);
+        let Some((_, number)) = after.checked_sub(1).map(|index| self.block_refs[index]) else {
             return Ok(());
         };
-        for part in parts(self.reader.read(number, blocks)?) {
-            let part = part?;
-            if part.chunk == chunk {
-                if part.is_bitmap {
-                    bits.insert_bitmap(part.bytes);
+        for container in containers(self.reader.read(number, blocks)?) {
+            let container = container?;
+            if container.chunk == chunk {
+                if container.is_bitmap {
+                    bits.insert_bitmap(container.bytes);
                 } else {
-                    for_each_distance(part.bytes, |row| bits.insert(low(row)))?;
+                    for_each_delta(container.bytes, |row| bits.insert(low(row)))?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Calls `see` with all rows, ascending.
+    /// Calls `visit` with every row, ascending.
     pub(crate) fn for_each<B: Blocks>(
         mut self,
-        mut see: impl FnMut(u32),
+        mut visit: impl FnMut(u32),
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        for (_, number) in &self.places {
-            for part in parts(self.reader.read(*number, blocks)?) {
-                let part = part?;
-                let first = first_of(part.chunk);
-                if part.is_bitmap {
-                    rows_of(part.bytes).for_each(|row| see(first + u32::from(row)));
+        for (_, number) in &self.block_refs {
+            for container in containers(self.reader.read(*number, blocks)?) {
+                let container = container?;
+                let first = first_of(container.chunk);
+                if container.is_bitmap {
+                    rows_of(container.bytes).for_each(|row| visit(first + u32::from(row)));
                 } else {
-                    for_each_distance(part.bytes, |row| see(first + u32::from(low(row))))?;
+                    for_each_delta(container.bytes, |row| visit(first + u32::from(low(row))))?;
                 }
             }
         }
@@ -194,19 +209,19 @@ impl Postings {
     }
 }
 
-/// The rows of one chunk within a block.
-struct Part<'a> {
+/// The encoded rows of one chunk.
+struct Container<'a> {
     chunk: u32,
     is_bitmap: bool,
     bytes: &'a [u8],
 }
 
-fn parts(block: &[u8]) -> impl Iterator<Item = Result<Part<'_>, Damaged>> {
+fn containers(block: &[u8]) -> impl Iterator<Item = Result<Container<'_>, Damaged>> {
     let mut reader = Reader::new(block);
-    std::iter::from_fn(move || (!reader.is_at_end()).then(|| next_part(&mut reader)))
+    std::iter::from_fn(move || (!reader.is_at_end()).then(|| next_container(&mut reader)))
 }
 
-fn next_part<'a>(reader: &mut Reader<'a>) -> Result<Part<'a>, Damaged> {
+fn next_container<'a>(reader: &mut Reader<'a>) -> Result<Container<'a>, Damaged> {
     let chunk = reader.number()?;
     let header = reader.number()?;
     if chunk > chunk_of(u32::MAX) {
@@ -214,7 +229,7 @@ fn next_part<'a>(reader: &mut Reader<'a>) -> Result<Part<'a>, Damaged> {
             what: "a row is out of range",
         });
     }
-    Ok(Part {
+    Ok(Container {
         chunk,
         is_bitmap: header & 1 == 1,
         bytes: reader.bytes(header >> 1)?,

@@ -1,23 +1,24 @@
-//! What rows are known by.
+//! Row ids.
 
 use std::fmt::Debug;
 
-/// The id of a row, by which answers are ordered.
+/// The id of a row. Results are ordered by it.
 pub trait RowId: Copy + Ord + Debug {
-    /// How many bytes one takes.
+    /// The length of an encoded id.
     const BYTES: usize;
-    /// The lowest there can be.
+    /// The lowest id.
     const MIN: Self;
-    /// The highest there can be.
+    /// The highest id.
     const MAX: Self;
 
-    /// Appends its bytes.
+    /// Appends the encoded id.
     fn put(self, bytes: &mut Vec<u8>);
 
-    /// What [`Self::put`] appended, if it is as long.
+    /// Decodes the output of [`Self::put`], or `None` if the length is wrong.
     fn read(bytes: &[u8]) -> Option<Self>;
 }
 
+/// Encoding: little endian.
 impl RowId for i64 {
     const BYTES: usize = size_of::<Self>();
     const MIN: Self = Self::MIN;
@@ -32,7 +33,7 @@ impl RowId for i64 {
     }
 }
 
-/// The second one orders those whose first one is the same.
+/// A composite id: the second part orders ids with the same first part. Encoding: both parts, little endian.
 impl RowId for (i64, u128) {
     const BYTES: usize = i64::BYTES + size_of::<u128>();
     const MIN: Self = (i64::MIN, u128::MIN);

@@ -1,20 +1,19 @@
-//! Finding rows.
+//! Queries.
 
-use crate::bits::{Bits, chunk_of, first_of, low};
+use crate::bitmap::{Bitmap, chunk_of, first_of, low};
 use crate::blocks::Blocks;
-use crate::dictionary::{self, Rows, Walk};
+use crate::dictionary::{self, DictionaryCursor, TokenRows};
 use crate::ids::IdReader;
-use crate::postings::{Postings, for_each_distance};
+use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
 use crate::segment::Segment;
 use crate::term::Term;
 use std::ops::Range;
 
-/// The rows that fulfil all `terms`, of which there is at least one, with ids within `range`: the `wanted` highest ids,
-/// descending.
+/// The `wanted` highest ids within `range` of rows that match all `terms`, descending. `terms` is not empty.
 ///
 /// # Errors
-/// When a block cannot be read, or is not as it was written.
+/// If a block cannot be read, or is damaged.
 pub fn newest<I: RowId, B: Blocks>(
     segments: &[Segment<I>],
     terms: &[Term],
@@ -22,31 +21,31 @@ pub fn newest<I: RowId, B: Blocks>(
     wanted: usize,
     blocks: &mut B,
 ) -> Result<Vec<I>, B::Error> {
-    // Those that may have the highest ids at the end, to be opened only when it comes to them.
+    // Sorted by highest id, the highest last. A segment is opened only when its highest id may be the next result.
     let mut unopened: Vec<&Segment<I>> = segments
         .iter()
         .filter(|segment| segment.last >= range.start && segment.first < range.end)
         .collect();
     unopened.sort_unstable_by_key(|segment| segment.last);
-    let mut opened: Vec<(I, Found<I>)> = Vec::new();
+    let mut opened: Vec<(I, SegmentMatches<I>)> = Vec::new();
     let texts: Vec<&[u8]> = terms.iter().flat_map(Term::texts).map(String::as_bytes).collect();
-    let mut opened_before = 0;
+    let mut opened_count = 0;
     let mut newest = Vec::new();
     while newest.len() < wanted {
         let mut best = index_of_highest(&opened);
         while let Some(segment) =
             unopened.pop_if(|segment| best.is_none_or(|best| segment.last > opened[best].0))
         {
-            if B::ARE_FAR {
-                // The first one is often enough. If not, all others may be needed.
-                match opened_before {
-                    0 => dictionary::expect(&[segment], &texts, blocks)?,
-                    1 => dictionary::expect(&[&[segment], unopened.as_slice()].concat(), &texts, blocks)?,
+            if B::IS_REMOTE {
+                // One segment is often sufficient. If it is not, all others may be needed.
+                match opened_count {
+                    0 => dictionary::prefetch(&[segment], &texts, blocks)?,
+                    1 => dictionary::prefetch(&[&[segment], unopened.as_slice()].concat(), &texts, blocks)?,
                     _ => {}
                 }
-                opened_before += 1;
+                opened_count += 1;
             }
-            let mut found = Found::open(segment, terms, range, wanted, blocks)?;
+            let mut found = SegmentMatches::open(segment, terms, range, wanted, blocks)?;
             if let Some(id) = found.next(blocks)? {
                 opened.push((id, found));
                 best = index_of_highest(&opened);
@@ -54,7 +53,7 @@ pub fn newest<I: RowId, B: Blocks>(
         }
         let Some(best) = best else { break };
         let (id, found) = &mut opened[best];
-        // A row that was filed twice is found once.
+        // A row that is in two segments is returned once.
         if newest.last() != Some(id) {
             newest.push(*id);
         }
@@ -66,59 +65,59 @@ pub fn newest<I: RowId, B: Blocks>(
     Ok(newest)
 }
 
-fn index_of_highest<I: RowId>(opened: &[(I, Found<I>)]) -> Option<usize> {
+fn index_of_highest<I: RowId>(opened: &[(I, SegmentMatches<I>)]) -> Option<usize> {
     let highest = opened.iter().enumerate().max_by_key(|(_, (id, _))| *id);
     highest.map(|(index, _)| index)
 }
 
-/// Blocks that are read together, at most.
-const EXPECTED_BLOCKS_MAX: usize = 100;
+/// Most blocks per prefetch.
+const PREFETCH_BLOCKS_MAX: usize = 100;
 
-/// The rows of one segment that fulfil one term.
+/// The posting lists of one term in one segment.
 #[derive(Debug, Default)]
-struct Matching {
-    /// Ascending, of all tokens with few rows.
+struct TermPostings {
+    /// The rows of all inline lists, ascending.
     few: Vec<u32>,
-    /// Of tokens with many.
+    /// The posted lists.
     many: Vec<Postings>,
 }
 
-impl Matching {
+impl TermPostings {
     fn read<I, B: Blocks>(segment: &Segment<I>, term: &Term, blocks: &mut B) -> Result<Self, B::Error> {
-        let mut matching = Self::default();
+        let mut postings = Self::default();
         match term {
             Term::AnyOf(tokens) => {
                 for token in tokens {
-                    let mut walk = Walk::to(segment, token.as_bytes(), blocks)?;
-                    while walk.advance(blocks)? && walk.token() <= token.as_bytes() {
-                        if walk.token() == token.as_bytes() {
-                            matching.add(segment, walk.rows())?;
+                    let mut cursor = DictionaryCursor::to(segment, token.as_bytes(), blocks)?;
+                    while cursor.advance(blocks)? && cursor.token() <= token.as_bytes() {
+                        if cursor.token() == token.as_bytes() {
+                            postings.add(segment, cursor.rows())?;
                         }
                     }
                 }
             }
-            Term::BeginsLike(beginnings) => {
-                for beginning in beginnings.iter().map(String::as_bytes) {
-                    let mut walk = Walk::to(segment, beginning, blocks)?;
-                    while walk.advance(blocks)? {
-                        if walk.token().starts_with(beginning) {
-                            matching.add(segment, walk.rows())?;
-                        } else if walk.token() > beginning {
+            Term::Prefix(prefixes) => {
+                for head in prefixes.iter().map(String::as_bytes) {
+                    let mut cursor = DictionaryCursor::to(segment, head, blocks)?;
+                    while cursor.advance(blocks)? {
+                        if cursor.token().starts_with(head) {
+                            postings.add(segment, cursor.rows())?;
+                        } else if cursor.token() > head {
                             break;
                         }
                     }
                 }
             }
         }
-        matching.few.sort_unstable();
-        Ok(matching)
+        postings.few.sort_unstable();
+        Ok(postings)
     }
 
-    fn add<I>(&mut self, segment: &Segment<I>, rows: Rows<'_>) -> Result<(), crate::Damaged> {
+    fn add<I>(&mut self, segment: &Segment<I>, rows: TokenRows<'_>) -> Result<(), crate::Damaged> {
         match rows {
-            Rows::Here(distances) => for_each_distance(distances, |row| self.few.push(row)),
-            Rows::InBlocks(places) => {
-                self.many.push(Postings::open(segment.id, places)?);
+            TokenRows::Inline(deltas) => for_each_delta(deltas, |row| self.few.push(row)),
+            TokenRows::Posted(block_refs) => {
+                self.many.push(Postings::open(segment.id, block_refs)?);
                 Ok(())
             }
         }
@@ -128,14 +127,19 @@ impl Matching {
         self.few.is_empty() && self.many.is_empty()
     }
 
-    /// The few rows within a chunk.
+    /// The rows of the inline lists within a chunk.
     fn few_in(&self, chunk: u32) -> &[u32] {
         let start = self.few.partition_point(|row| chunk_of(*row) < chunk);
         let rest = &self.few[start..];
         &rest[..rest.partition_point(|row| chunk_of(*row) == chunk)]
     }
 
-    fn add_chunk<B: Blocks>(&mut self, chunk: u32, bits: &mut Bits, blocks: &mut B) -> Result<(), B::Error> {
+    fn add_chunk<B: Blocks>(
+        &mut self,
+        chunk: u32,
+        bits: &mut Bitmap,
+        blocks: &mut B,
+    ) -> Result<(), B::Error> {
         for row in self.few_in(chunk) {
             bits.insert(low(*row));
         }
@@ -146,24 +150,24 @@ impl Matching {
     }
 }
 
-/// What one segment has, highest first.
+/// An iterator over the matches in one segment, highest id first.
 #[derive(Debug)]
-struct Found<I> {
+struct SegmentMatches<I> {
     ids: IdReader<I>,
-    terms: Vec<Matching>,
-    /// The rows that are left to be looked at.
+    terms: Vec<TermPostings>,
+    /// The rows not yet visited.
     rows: Range<u32>,
-    /// How many rows are wanted, at most.
+    /// The most results that the query returns.
     wanted: usize,
-    /// The chunk whose rows are in `found`.
+    /// The chunk whose matches are in `found`.
     chunk: Option<u32>,
-    /// How many chunks were read before it.
-    chunks_before: u32,
-    found: Bits,
-    other: Bits,
+    /// The number of chunks prefetched, at most 2.
+    chunks_prefetched: u32,
+    found: Bitmap,
+    other: Bitmap,
 }
 
-impl<I: RowId> Found<I> {
+impl<I: RowId> SegmentMatches<I> {
     fn open<B: Blocks>(
         segment: &Segment<I>,
         terms: &[Term],
@@ -173,42 +177,42 @@ impl<I: RowId> Found<I> {
     ) -> Result<Self, B::Error> {
         let mut ids = IdReader::new(*segment);
         let mut rows = ids.rows_below(range.start, blocks)?..ids.rows_below(range.end, blocks)?;
-        let mut matching = Vec::with_capacity(terms.len());
-        // What is soon looked up comes first: it may rule out everything.
+        let mut postings = Vec::with_capacity(terms.len());
+        // The cheapest lookups come first, because an empty one ends the query.
         let mut terms: Vec<&Term> = terms.iter().collect();
         terms.sort_by_key(|term| match term {
             Term::AnyOf(tokens) => (false, tokens.len()),
-            Term::BeginsLike(beginnings) => (true, beginnings.len()),
+            Term::Prefix(prefixes) => (true, prefixes.len()),
         });
         for term in terms {
             if rows.is_empty() {
                 break;
             }
-            let of_term = Matching::read(segment, term, blocks)?;
+            let of_term = TermPostings::read(segment, term, blocks)?;
             if of_term.is_empty() {
                 rows = 0..0;
             } else if of_term.many.is_empty() {
-                // Nothing above or below these has to be looked at.
+                // No row outside of these can match.
                 rows.start = rows.start.max(of_term.few[0]);
                 rows.end = rows.end.min(of_term.few[of_term.few.len() - 1] + 1);
             }
-            matching.push(of_term);
+            postings.push(of_term);
         }
-        // What rules out most comes first.
-        matching.sort_by_key(|term| (!term.many.is_empty(), term.few.len()));
+        // The most selective term comes first.
+        postings.sort_by_key(|term| (!term.many.is_empty(), term.few.len()));
         Ok(Self {
             ids,
-            terms: matching,
+            terms: postings,
             rows,
             wanted,
             chunk: None,
-            chunks_before: 0,
-            found: Bits::new(segment.rows),
-            other: Bits::new(segment.rows),
+            chunks_prefetched: 0,
+            found: Bitmap::new(segment.rows),
+            other: Bitmap::new(segment.rows),
         })
     }
 
-    /// The next id.
+    /// The next match.
     fn next<B: Blocks>(&mut self, blocks: &mut B) -> Result<Option<I>, B::Error> {
         while !self.rows.is_empty() {
             let last = self.rows.end - 1;
@@ -229,14 +233,14 @@ impl<I: RowId> Found<I> {
         Ok(None)
     }
 
-    /// Finds the rows of a chunk that fulfil all terms; whether there are any. If not, `found` has nothing to say.
+    /// Computes the matches in a chunk into `found`. Returns whether there are any; if not, `found` is undefined.
     fn intersect<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<bool, B::Error> {
-        let is_ruled_out = |term: &Matching| term.many.is_empty() && term.few_in(chunk).is_empty();
+        let is_ruled_out = |term: &TermPostings| term.many.is_empty() && term.few_in(chunk).is_empty();
         if self.terms.iter().any(is_ruled_out) {
             return Ok(false);
         }
-        if B::ARE_FAR {
-            self.expect_chunk(chunk, blocks)?;
+        if B::IS_REMOTE {
+            self.prefetch_chunk(chunk, blocks)?;
         }
         let [first, others @ ..] = self.terms.as_mut_slice() else {
             return Ok(false);
@@ -251,34 +255,35 @@ impl<I: RowId> Found<I> {
         if self.found.is_empty() {
             return Ok(false);
         }
-        if B::ARE_FAR {
-            self.expect_ids(chunk, blocks)?;
+        if B::IS_REMOTE {
+            self.prefetch_ids(chunk, blocks)?;
         }
         Ok(true)
     }
 
-    /// Has the rows of a chunk read together for all terms. The first one is often enough; with the second come all others.
-    fn expect_chunk<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<(), B::Error> {
-        let chunks = match self.chunks_before {
+    /// Prefetches the postings of a chunk for all terms. One chunk is often sufficient; with the second, all others are
+    /// prefetched.
+    fn prefetch_chunk<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<(), B::Error> {
+        let chunks = match self.chunks_prefetched {
             0 => chunk..=chunk,
             1 => chunk_of(self.rows.start)..=chunk,
             _ => return Ok(()),
         };
-        self.chunks_before += 1;
+        self.chunks_prefetched += 1;
         let postings = self.terms.iter().flat_map(|term| &term.many);
         let expected = postings.flat_map(|postings| postings.blocks_of(chunks.clone()));
-        let expected: Vec<_> = expected.take(EXPECTED_BLOCKS_MAX).collect();
-        blocks.expect(&expected)
+        let expected: Vec<_> = expected.take(PREFETCH_BLOCKS_MAX).collect();
+        blocks.prefetch(&expected)
     }
 
-    /// Has the ids of the rows read together that were found in a chunk.
-    fn expect_ids<B: Blocks>(&self, chunk: u32, blocks: &mut B) -> Result<(), B::Error> {
+    /// Prefetches the ids of the matches in a chunk.
+    fn prefetch_ids<B: Blocks>(&self, chunk: u32, blocks: &mut B) -> Result<(), B::Error> {
         let (mut left, mut limit) = (self.found.clone(), low(self.rows.end - 1));
         let rows = std::iter::from_fn(|| {
             limit = left.take_highest(limit)?;
             Some(first_of(chunk) + u32::from(limit))
         });
         self.ids
-            .expect(rows.take(self.wanted.min(EXPECTED_BLOCKS_MAX)), blocks)
+            .prefetch(rows.take(self.wanted.min(PREFETCH_BLOCKS_MAX)), blocks)
     }
 }

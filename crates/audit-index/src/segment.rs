@@ -1,35 +1,38 @@
-//! Rows that were filed together.
+//! Segments: immutable parts of the index.
+//!
+//! A segment is its descriptor ([`Segment`], stored by the caller) and its blocks: the ids of its rows (`ids`), its tokens
+//! (`dictionary`) and the posting lists of its frequent tokens (`postings`). Rows are numbered from 0 in the order of their ids.
 
 use crate::blocks::{Blocks, WriteBlocks};
-use crate::dictionary::{DictionaryWriter, Walk, beginning_of};
+use crate::dictionary::{DictionaryCursor, DictionaryWriter, head_of};
 use crate::ids::{IdReader, IdWriter};
 use crate::row_id::RowId;
 use std::collections::HashMap;
 
-/// What has to be known of a segment to read it.
+/// The descriptor of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<I = i64> {
-    /// Names its blocks, and is never used again.
+    /// The identity of the segment, part of its blocks' keys. Never reused.
     pub id: u32,
-    /// How often its rows have been merged.
+    /// 0 for a new segment; a merged segment is one level above the highest of its sources.
     pub level: u32,
-    /// How many rows it has.
+    /// Number of rows.
     pub rows: u32,
     /// The lowest id.
     pub first: I,
     /// The highest id.
     pub last: I,
-    /// Blocks of its dictionary.
+    /// Number of dictionary blocks.
     pub leaves: u32,
-    /// Blocks of its directory.
+    /// Number of directory blocks.
     pub directories: u32,
 }
 
-/// Makes a segment of rows, each an id with the tokens that it is filed under, separated by spaces. Ids ascend.
+/// Builds a segment from rows. A row is an id and its tokens, separated by spaces. The ids ascend.
 ///
 /// # Errors
-/// When a block cannot be written.
-pub fn file<I: RowId, B: WriteBlocks>(
+/// If a block cannot be written.
+pub fn build_segment<I: RowId, B: WriteBlocks>(
     rows: &[(I, &str)],
     id: u32,
     blocks: &mut B,
@@ -46,7 +49,7 @@ pub fn file<I: RowId, B: WriteBlocks>(
         }
     }
     let mut tokens: Vec<(&str, Vec<u32>)> = by_token.into_iter().collect();
-    tokens.sort_unstable_by_key(|(token, _)| (beginning_of(token.as_bytes()), *token));
+    tokens.sort_unstable_by_key(|(token, _)| (head_of(token.as_bytes()), *token));
     let mut dictionary = DictionaryWriter::new(id);
     for (token, rows) in &tokens {
         dictionary.push(token.as_bytes(), rows, blocks)?;
@@ -64,25 +67,25 @@ pub fn file<I: RowId, B: WriteBlocks>(
 }
 
 impl<I: RowId> Segment<I> {
-    /// Calls `see` with each token, in alphabetical order, and the ids of the rows that are filed under it, ascending.
+    /// Calls `visit` with each token, in byte order, and the ids of its rows, ascending.
     ///
     /// # Errors
-    /// When a block cannot be read, or is not as it was written.
+    /// If a block cannot be read, or is damaged.
     pub fn for_each<B: Blocks>(
         &self,
-        mut see: impl FnMut(&[u8], &[I]),
+        mut visit: impl FnMut(&[u8], &[I]),
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        let (mut walk, mut reader) = (Walk::to(self, b"", blocks)?, IdReader::new(*self));
+        let (mut cursor, mut reader) = (DictionaryCursor::to(self, b"", blocks)?, IdReader::new(*self));
         let (mut rows, mut ids) = (Vec::new(), Vec::new());
-        while walk.advance(blocks)? {
+        while cursor.advance(blocks)? {
             rows.clear();
-            walk.rows().for_each(self.id, |row| rows.push(row), blocks)?;
+            cursor.rows().for_each(self.id, |row| rows.push(row), blocks)?;
             ids.clear();
             for row in &rows {
                 ids.push(reader.id(*row, blocks)?);
             }
-            see(walk.token(), &ids);
+            visit(cursor.token(), &ids);
         }
         Ok(())
     }

@@ -1,39 +1,37 @@
-//! Conditions on what a row is filed under.
+//! Query terms.
 
-/// One condition.
+/// A condition on the tokens of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// Filed under one of these tokens; never empty.
+    /// The row has one of these tokens. Not empty.
     AnyOf(Vec<String>),
-    /// Filed under a token that begins like one of these; never empty.
-    BeginsLike(Vec<String>),
+    /// The row has a token with one of these prefixes. Not empty.
+    Prefix(Vec<String>),
 }
 
 impl Term {
-    /// Filed under this token.
+    /// The row has this token.
     #[must_use]
     pub fn is(token: String) -> Self {
         Self::AnyOf(vec![token])
     }
 
-    /// The tokens, or what they begin like.
+    /// The tokens or prefixes.
     pub(crate) fn texts(&self) -> &[String] {
         match self {
-            Self::AnyOf(texts) | Self::BeginsLike(texts) => texts,
+            Self::AnyOf(texts) | Self::Prefix(texts) => texts,
         }
     }
 
-    /// Whether it holds for a row that is filed under these tokens, separated by spaces.
+    /// Whether a row with these tokens, separated by spaces, matches.
     #[must_use]
-    pub fn is_fulfilled_by(&self, filed_under: &str) -> bool {
+    pub fn matches(&self, filed_under: &str) -> bool {
         let mut filed_under = filed_under.split(' ').filter(|token| !token.is_empty());
         match self {
             Self::AnyOf(tokens) => filed_under.any(|token| tokens.iter().any(|wanted| wanted == token)),
-            Self::BeginsLike(beginnings) => filed_under.any(|token| {
-                beginnings
-                    .iter()
-                    .any(|beginning| token.starts_with(beginning.as_str()))
-            }),
+            Self::Prefix(prefixes) => {
+                filed_under.any(|token| prefixes.iter().any(|head| token.starts_with(head.as_str())))
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Numbers in as few bytes as they need: seven bits each, the lowest first (LEB128).
+//! Unsigned LEB128: seven bits per byte, lowest first. Every byte except the last has its high bit set. At most 32 bits.
 
 use crate::blocks::Damaged;
 
-const CUT_OFF: Damaged = Damaged {
+const TRUNCATED: Damaged = Damaged {
     what: "a block ends too early",
 };
 
@@ -14,7 +14,7 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u32) {
     bytes.push(number as u8);
 }
 
-/// Reads what was put one after the other.
+/// Reads consecutive numbers and byte strings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -29,7 +29,7 @@ impl<'a> Reader<'a> {
         self.bytes.is_empty()
     }
 
-    /// How many bytes are left.
+    /// The number of bytes not yet read.
     pub(crate) const fn left(&self) -> usize {
         self.bytes.len()
     }
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next eight numbers, if each has one byte.
+    /// The next eight numbers, if each of them has one byte.
     #[inline]
     pub(crate) fn eight_of_one_byte(&mut self) -> Option<[u8; 8]> {
         const LONGER: u64 = u64::from_le_bytes([0x80; 8]);
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
     fn long_number(&mut self) -> Result<u32, Damaged> {
         let mut number = 0_u32;
         for shift in (0..32).step_by(7) {
-            let (byte, rest) = self.bytes.split_first().ok_or(CUT_OFF)?;
+            let (byte, rest) = self.bytes.split_first().ok_or(TRUNCATED)?;
             self.bytes = rest;
             number |= u32::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn bytes(&mut self, count: u32) -> Result<&'a [u8], Damaged> {
-        let (taken, rest) = self.bytes.split_at_checked(count as usize).ok_or(CUT_OFF)?;
+        let (taken, rest) = self.bytes.split_at_checked(count as usize).ok_or(TRUNCATED)?;
         self.bytes = rest;
         Ok(taken)
     }

@@ -182,7 +182,7 @@ pub(crate) fn searched(ledger_id: i64, word: &SearchWord, visible: &[Kind]) -> T
         .map(|kind| word_token(*kind, ledger_id, &word.text))
         .collect();
     if word.is_prefix {
-        Term::BeginsLike(tokens)
+        Term::Prefix(tokens)
     } else {
         Term::AnyOf(tokens)
     }

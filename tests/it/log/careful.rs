@@ -122,7 +122,7 @@ fn a_log_that_was_rolled_back_is_caught(database: DatabaseKind) {
     let case = rolled_back(database);
     case.expect_sound();
     case.expect_caught("the log had 320 events and now has 300: it was truncated or rolled back");
-    assert_wrong(&case.audit(&["--new-only"]), "cut off or rolled back");
+    assert_wrong(&case.audit(&["--new-only"]), "truncated or rolled back");
 }
 
 fn a_log_that_was_rolled_back_and_has_grown_again_is_caught(database: DatabaseKind) {

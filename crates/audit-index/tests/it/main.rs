@@ -1,7 +1,8 @@
-//! The index against looking through all rows, and segments against each other.
+//! Compares the index with a full scan, and merged segments with segments built at once.
 
 use audit_index::{
-    BlockCache, BlockId, Blocks, Damaged, Merge, NamedBlock, Segment, Term, WriteBlocks, due, file, newest,
+    BlockCache, BlockId, Blocks, Damaged, Merge, NamedBlock, Segment, Term, WriteBlocks, build_segment, due,
+    newest,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -29,29 +30,29 @@ impl Blocks for &mut Memory {
     }
 }
 
-/// Blocks in memory that count how often somebody asks for some, from near or from far.
-struct Counting<const ARE_FAR: bool> {
+/// Blocks in memory that count the read requests, as a local or a remote store.
+struct Counting<const IS_REMOTE: bool> {
     blocks: Memory,
-    questions: usize,
+    reads: usize,
 }
 
-impl<const ARE_FAR: bool> Counting<ARE_FAR> {
+impl<const IS_REMOTE: bool> Counting<IS_REMOTE> {
     const fn of(blocks: Memory) -> Self {
-        Self { blocks, questions: 0 }
+        Self { blocks, reads: 0 }
     }
 }
 
-impl<const ARE_FAR: bool> Blocks for &mut Counting<ARE_FAR> {
+impl<const IS_REMOTE: bool> Blocks for &mut Counting<IS_REMOTE> {
     type Error = Damaged;
-    const ARE_FAR: bool = ARE_FAR;
+    const IS_REMOTE: bool = IS_REMOTE;
 
     fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
-        self.questions += 1;
+        self.reads += 1;
         self.blocks.read(block)
     }
 
     fn read_all(&mut self, blocks: &[BlockId]) -> Result<Vec<NamedBlock>, Damaged> {
-        self.questions += 1;
+        self.reads += 1;
         self.blocks.read_all(blocks)
     }
 }
@@ -65,7 +66,7 @@ impl WriteBlocks for Memory {
 }
 
 impl Memory {
-    /// The blocks of a segment, by what they are within it.
+    /// The blocks of a segment, by their key relative to the segment's first.
     fn of(&self, segment: &Segment) -> Vec<(i64, &[u8])> {
         let keys = BlockId::keys_of(segment.id);
         let start = keys.start;
@@ -80,7 +81,7 @@ type Rows = BTreeMap<i64, String>;
 
 fn file_all(rows: &Rows, id: u32, blocks: &mut Memory) -> Segment {
     let rows: Vec<(i64, &str)> = rows.iter().map(|(id, tokens)| (*id, tokens.as_str())).collect();
-    file(&rows, id, blocks).expect("memory can be written")
+    build_segment(&rows, id, blocks).expect("memory can be written")
 }
 
 fn merged(segments: &[Segment], id: u32, step: usize, blocks: &mut Memory) -> Segment {
@@ -92,8 +93,8 @@ fn merged(segments: &[Segment], id: u32, step: usize, blocks: &mut Memory) -> Se
     }
 }
 
-fn looked_through(rows: &Rows, terms: &[Term], range: &Range<i64>, wanted: usize) -> Vec<i64> {
-    let fulfils = |tokens: &str| terms.iter().all(|term| term.is_fulfilled_by(tokens));
+fn full_scan(rows: &Rows, terms: &[Term], range: &Range<i64>, wanted: usize) -> Vec<i64> {
+    let fulfils = |tokens: &str| terms.iter().all(|term| term.matches(tokens));
     let found = rows
         .range(range.clone())
         .rev()
@@ -101,7 +102,7 @@ fn looked_through(rows: &Rows, terms: &[Term], range: &Range<i64>, wanted: usize
     found.map(|(id, _)| *id).take(wanted).collect()
 }
 
-/// Tokens of which some are frequent, and some begin like others.
+/// Tokens, some of them frequent, some with common prefixes.
 fn token() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ab]{1,3}",
@@ -122,7 +123,7 @@ fn rows() -> impl Strategy<Value = Rows> {
 fn term() -> impl Strategy<Value = Term> {
     prop_oneof![
         vec(token(), 1..4).prop_map(Term::AnyOf),
-        vec(prop_oneof![token(), "[a-d]{0,1}".prop_map(|text| text)], 1..3).prop_map(Term::BeginsLike),
+        vec(prop_oneof![token(), "[a-d]{0,1}".prop_map(|text| text)], 1..3).prop_map(Term::Prefix),
     ]
 }
 
@@ -130,7 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn segments_are_found_in_as_if_all_rows_were_looked_through(
+    fn a_query_returns_the_result_of_a_full_scan(
         parts in vec(rows(), 0..6),
         terms in vec(term(), 1..4),
         ends in (-1_100..1_100_i64, -1_100..1_100_i64),
@@ -140,7 +141,7 @@ proptest! {
     ) {
         let mut blocks = Memory::default();
         let all: Rows = parts.iter().rev().flatten().map(|(id, tokens)| (*id, tokens.clone())).collect();
-        // A row that is in several parts is filed under the same in each, as one that was filed twice is.
+        // A row in several parts has the same tokens in each, like a row that was indexed twice.
         let parts = parts.iter().map(|part| part.keys().map(|id| (*id, all[id].clone())).collect::<Rows>());
         let mut segments: Vec<Segment> = parts.zip(1..).map(|(part, id)| file_all(&part, id, &mut blocks)).collect();
         let merged_parts = merged_parts.min(segments.len());
@@ -150,15 +151,15 @@ proptest! {
         }
         let range = if is_everything { i64::MIN..i64::MAX } else { ends.0..ends.1 };
         let found = newest(&segments, &terms, &range, wanted, &mut blocks);
-        let expected = if range.is_empty() { Vec::new() } else { looked_through(&all, &terms, &range, wanted) };
+        let expected = if range.is_empty() { Vec::new() } else { full_scan(&all, &terms, &range, wanted) };
         prop_assert_eq!(found.as_ref(), Ok(&expected));
-        // A cache, too small for all of it, changes nothing.
+        // A cache too small for all blocks does not change the result.
         let cache = BlockCache::new(3_000);
         for _ in 0..2 {
             let found = newest(&segments, &terms, &range, wanted, &mut cache.before(&mut blocks));
             prop_assert_eq!(found.as_ref(), Ok(&expected));
         }
-        // Nor does it that they are far.
+        // Nor does a remote store.
         let mut far = Counting::<true>::of(blocks);
         for cache in [BlockCache::new(3_000), BlockCache::new(1 << 20)] {
             let found = newest(&segments, &terms, &range, wanted, &mut cache.before(&mut far));
@@ -167,7 +168,7 @@ proptest! {
     }
 
     #[test]
-    fn a_merge_gives_what_filing_everything_at_once_gives(parts in vec(rows(), 1..6), step in 1..500_usize) {
+    fn a_merge_writes_the_blocks_of_a_segment_built_at_once(parts in vec(rows(), 1..6), step in 1..500_usize) {
         let all: Rows = parts.iter().flatten().map(|(id, tokens)| (*id, tokens.clone())).collect();
         let mut blocks = Memory::default();
         let parts = parts.iter().map(|part| part.keys().map(|id| (*id, all[id].clone())).collect::<Rows>());
@@ -180,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(parts in vec(rows(), 1..3), terms in vec(term(), 1..3), which in any::<prop::sample::Index>(), damage in vec(any::<u8>(), 0..40), at in any::<prop::sample::Index>()) {
+    fn no_damaged_block_causes_a_panic(parts in vec(rows(), 1..3), terms in vec(term(), 1..3), which in any::<prop::sample::Index>(), damage in vec(any::<u8>(), 0..40), at in any::<prop::sample::Index>()) {
         let mut blocks = Memory::default();
         let segments: Vec<Segment> = parts.iter().zip(1..).map(|(part, id)| file_all(part, id, &mut blocks)).collect();
         let keys: Vec<i64> = blocks.0.keys().copied().collect();
@@ -190,7 +191,7 @@ proptest! {
             block.truncate(at);
             block.extend(damage);
         }
-        // Whatever they say, they say it without a panic, and a merge comes to an end.
+        // The query must not panic, and the merge must terminate.
         drop(newest(&segments, &terms, &(-500..500), 20, &mut blocks));
         if let Ok(mut merge) = Merge::begin(&segments, 9, &mut blocks) {
             while let Ok(None) = merge.step(1_000, &mut blocks) {}
@@ -198,7 +199,7 @@ proptest! {
     }
 }
 
-/// Rows over several chunks: each is filed under its remainders, so how many there are of each is known.
+/// Rows over several chunks. The tokens are remainders of the row number, so the length of each posting list is known.
 fn many() -> Rows {
     let tokens = |number: i64| {
         format!(
@@ -229,12 +230,12 @@ fn many_rows_are_found_over_chunks() {
         vec![is("two_1"), is("seven_3")],
         vec![is("rare_131"), is("two_0")],
         vec![is("two_0"), is("two_1")],
-        vec![Term::BeginsLike(vec!["rare_1".to_owned()]), is("seven_6")],
+        vec![Term::Prefix(vec!["rare_1".to_owned()]), is("seven_6")],
         vec![is("none")],
     ] {
         for range in [everything.clone(), 100..350_001, 0..1, 196_607..196_611] {
             for wanted in [1, 50, 200_000] {
-                let expected = looked_through(&rows, &terms, &range, wanted);
+                let expected = full_scan(&rows, &terms, &range, wanted);
                 for segments in [segments.as_slice(), &[segment]] {
                     let found = newest(segments, &terms, &range, wanted, &mut blocks);
                     assert!(found.as_ref() == Ok(&expected), "{terms:?} {range:?} {wanted}");
@@ -245,19 +246,19 @@ fn many_rows_are_found_over_chunks() {
 }
 
 #[test]
-fn what_has_nothing_in_common_is_found_out_with_few_blocks() {
+fn an_empty_intersection_reads_few_blocks() {
     let (rows, mut blocks) = (many(), Memory::default());
     let segment = file_all(&rows, 1, &mut blocks);
     let terms = ["two_0", "two_1"].map(|token| Term::is(token.to_owned()));
     let mut counting = Counting::<false>::of(blocks);
     let found = newest(&[segment], &terms, &(i64::MIN..i64::MAX), 50, &mut &mut counting);
     assert_eq!(found, Ok(Vec::new()));
-    // A bitmap for each chunk and token, and the ways to both.
-    assert!(counting.questions <= 2 * 4 + 8, "{}", counting.questions);
+    // One bitmap per chunk and token, and the path to each token.
+    assert!(counting.reads <= 2 * 4 + 8, "{}", counting.reads);
 }
 
 #[test]
-fn what_is_far_is_asked_for_together() {
+fn a_remote_store_gets_batched_reads() {
     const SEGMENTS: usize = 20;
     let tokens = |number: i64| match number % 700 {
         0 => format!("all own_{number} rare"),
@@ -274,7 +275,7 @@ fn what_is_far_is_asked_for_together() {
     let segments: Vec<Segment> = segments.collect();
     let terms = ["rare", "all"].map(|token| Term::is(token.to_owned()));
     let range = 3_000..138_000;
-    let expected = looked_through(&rows, &terms, &range, 1_000);
+    let expected = full_scan(&rows, &terms, &range, 1_000);
     assert!(expected.len() > SEGMENTS * 9);
     let (mut near, mut far) = (
         Counting::<false>::of(blocks.clone()),
@@ -285,13 +286,13 @@ fn what_is_far_is_asked_for_together() {
     assert_eq!(found.as_ref(), Ok(&expected));
     let found = newest(&segments, &terms, &range, 1_000, &mut cache().before(&mut far));
     assert_eq!(found.as_ref(), Ok(&expected));
-    assert!(near.questions > SEGMENTS * 10, "{}", near.questions);
-    // The ways to the first segment and to all others; what is at their end of each.
-    assert!(far.questions < SEGMENTS * 2 + 15, "{}", far.questions);
+    assert!(near.reads > SEGMENTS * 10, "{}", near.reads);
+    // The paths in the first segment and in all others together, then the postings and ids of each.
+    assert!(far.reads < SEGMENTS * 2 + 15, "{}", far.reads);
 }
 
 #[test]
-fn eight_of_a_level_are_due_and_what_is_large_stays() {
+fn eight_segments_of_a_level_are_due_and_large_ones_are_not_merged() {
     let segment = |id, level, rows| Segment {
         id,
         level,
@@ -313,14 +314,14 @@ fn eight_of_a_level_are_due_and_what_is_large_stays() {
     assert_eq!(ids(&[higher, seven].concat()), Some((20..28).collect()));
     let large: Vec<Segment> = (1..20).map(|id| segment(id, 5, 1_500_000)).collect();
     assert_eq!(ids(&large), None);
-    // As many as make one that is not merged any more.
+    // As many as fit into the largest segment.
     let half_large: Vec<Segment> = (1..9).map(|id| segment(id, 4, 650_000)).collect();
     assert_eq!(ids(&half_large), Some(vec![1, 2, 3]));
 }
 
 #[test]
-fn each_of_many_tokens_is_found_and_nothing_between_them() {
-    // More than one block of the directory can name.
+fn each_of_many_tokens_is_found_and_no_absent_token() {
+    // More tokens than one directory block covers.
     let token = |number: i64| format!("{}_{:07}", "long_beginning_that_is_shared".repeat(2), number * 10);
     let rows: Rows = (0..150_000).map(|number| (number, token(number))).collect();
     let mut blocks = Memory::default();
@@ -336,15 +337,11 @@ fn each_of_many_tokens_is_found_and_nothing_between_them() {
         );
         let mut beginning = token(number);
         beginning.pop();
-        assert_eq!(
-            found(Term::BeginsLike(vec![beginning])),
-            Ok(vec![number]),
-            "{number}"
-        );
+        assert_eq!(found(Term::Prefix(vec![beginning])), Ok(vec![number]), "{number}");
     }
     for absent in ["a", "long", "zzz"] {
         assert_eq!(found(Term::is(absent.to_owned())), Ok(Vec::new()));
     }
     let newest: Vec<i64> = (149_950..150_000).rev().collect();
-    assert_eq!(found(Term::BeginsLike(vec!["long".to_owned()])), Ok(newest));
+    assert_eq!(found(Term::Prefix(vec!["long".to_owned()])), Ok(newest));
 }

@@ -45,7 +45,7 @@ impl<I: Copy> Filed<I> {
         I: PartialOrd,
     {
         let is_wanted = |row: &I, tokens: &str| {
-            range.contains(row) && terms.iter().all(|term| term.is_fulfilled_by(tokens))
+            range.contains(row) && terms.iter().all(|term| term.matches(tokens))
         };
         let events = self.events().filter(move |(row, tokens)| is_wanted(row, tokens));
         events.map(|(row, _)| row)

@@ -65,7 +65,7 @@ pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
         Self: Sized,
     {
         let id = self.next_id()?;
-        let segment = audit_index::file(rows, id, self)?;
+        let segment = audit_index::build_segment(rows, id, self)?;
         self.put(&segment, true)
     }
 }

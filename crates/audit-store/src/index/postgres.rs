@@ -49,7 +49,7 @@ impl KnownSegments {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if *known != segments {
             for (id, _) in known.iter().filter(|(id, mark)| segments.get(id) != Some(mark)) {
-                blocks.forget(*id);
+                blocks.evict(*id);
             }
             *known = segments;
         }

@@ -20,7 +20,7 @@ impl Blocks for FoundBlocks<'_> {
     type Error = StoreError;
 
     /// Each question is a round trip.
-    const ARE_FAR: bool = true;
+    const IS_REMOTE: bool = true;
 
     fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>> {
         let bytes = index_blocks::table.find(block.key()).select(index_blocks::bytes);
