@@ -54,7 +54,7 @@ impl Deliveries {
     pub fn stop(self) {
         self.wake.stop();
         if self.thread.join().is_err() {
-            log::error!("the thread that delivers ended in a panic");
+            log::error!("the delivery thread panicked");
         }
     }
 }
@@ -277,7 +277,7 @@ impl Dispatcher {
                 .into_iter()
                 .for_each(|step| self.service.deliveries.count(step)),
             Err(error) => log::error!(
-                "a delivery to webhook {webhook_id} was attempted and will be again, since that could not be written: {error}"
+                "cannot record an attempt at a delivery to webhook {webhook_id}, which will be attempted again: {error}"
             ),
         }
     }
@@ -288,7 +288,7 @@ impl Dispatcher {
         let timeout_ms = i64::try_from(self.sender.timeout().as_millis()).unwrap_or(i64::MAX);
         if left_ms < timeout_ms.saturating_add(LEASE_MARGIN_MS) {
             log::warn!(
-                "a delivery was taken too long ago to be attempted; it is due again when its lease ends"
+                "the lease of a delivery is too short for an attempt; the delivery is due again when it expires"
             );
             return false;
         }
@@ -302,7 +302,7 @@ impl Dispatcher {
         });
         // The lane is free again: what tells of the end was dropped with the closure.
         spawned
-            .inspect_err(|error| log::error!("no thread to deliver: {error}"))
+            .inspect_err(|error| log::error!("cannot start a thread for a delivery: {error}"))
             .is_ok()
     }
 
@@ -318,8 +318,8 @@ impl Dispatcher {
 fn guarded(round: impl FnOnce() -> Result<Duration>) -> Duration {
     match catch_unwind(AssertUnwindSafe(round)) {
         Ok(Ok(wait)) => return wait,
-        Ok(Err(error)) => log::warn!("what is to be delivered could not be read or taken: {error}"),
-        Err(_) => log::error!("the thread that delivers panicked; it goes on"),
+        Ok(Err(error)) => log::warn!("cannot read or lease the due deliveries: {error}"),
+        Err(_) => log::error!("the delivery thread panicked and continues"),
     }
     Duration::from_millis(POLL_MS)
 }

@@ -158,8 +158,8 @@ impl AuditLog {
         let this = Arc::clone(self);
         match tokio::task::spawn_blocking(move || this.store.look_for_arrivals()).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => log::warn!("what other nodes stored could not be looked for: {error}"),
-            Err(error) => log::error!("looking for what other nodes stored failed: {error}"),
+            Ok(Err(error)) => log::warn!("cannot check for events of other nodes: {error}"),
+            Err(error) => log::error!("the check for events of other nodes failed: {error}"),
         }
         *looked_at = Instant::now();
     }

@@ -283,7 +283,7 @@ impl AuditLog {
     /// Finishes what waits to be written, and takes no more.
     pub fn close(&self) {
         if let Err(error) = self.write_key_uses() {
-            log::warn!("the last uses of keys were not written: {error}");
+            log::warn!("cannot write the last uses of keys: {error}");
         }
         self.store.close();
     }

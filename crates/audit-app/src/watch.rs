@@ -73,7 +73,7 @@ impl Watcher for Group {
         let state = remembered.map_or(Ok(GroupState::default()), GroupState::decode);
         let state = state.unwrap_or_else(|error| {
             log::error!(
-                "the count of a group of rule {} starts anew: {error}",
+                "the count of a group of rule {} is reset: its stored state cannot be read: {error}",
                 self.rule.id()
             );
             GroupState::default()

@@ -35,7 +35,7 @@ pub(super) fn attempt(
         report,
     };
     let Ok(outcome) = sent else {
-        log::warn!("a delivery waits, since too many lookups of names are under way");
+        log::warn!("a delivery is postponed: too many DNS look-ups are in flight");
         let until = now.plus_seconds(POSTPONED_SECONDS);
         return (None, finished(Report::NotAttempted { until }));
     };

@@ -104,13 +104,15 @@ impl Finished {
         };
         let webhook_id = &self.webhook_id;
         let Some(is_asked) = is_held else {
-            log::info!("a delivery to webhook {webhook_id} was deleted or taken over meanwhile");
+            log::info!(
+                "a delivery to webhook {webhook_id} was deleted or leased by another node during its attempt"
+            );
             return Ok(Some(*step));
         };
         if let Some((step, after)) = if_moved
             && !rows.disable_webhook(webhook_id, &self.url)?
         {
-            log::info!("webhook {webhook_id} answered 410 where it led before");
+            log::info!("webhook {webhook_id} answered 410 at its former URL and stays enabled");
             rows.finish_attempt(row, after)?;
             return Ok(Some(*step));
         }

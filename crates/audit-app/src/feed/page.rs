@@ -141,12 +141,20 @@ impl Unread {
             let fetched = rows.logged_events(self.ledger_id, found.next_seq, fetched_max)?;
             if fetched.is_empty() {
                 // Somebody deleted rows. To stop here for good would keep what follows from every reader.
-                log::error!("{:?} lacks events from {}", self.ledger_id, found.next_seq);
+                let log = rows.ledger_name(self.ledger_id)?;
+                log::error!(
+                    "events are missing from the log {log} at position {}",
+                    found.next_seq
+                );
                 found.next_seq = end;
             }
             for logged in fetched {
                 if logged.seq != found.next_seq {
-                    log::error!("{:?} lacks events from {}", self.ledger_id, found.next_seq);
+                    let log = rows.ledger_name(self.ledger_id)?;
+                    log::error!(
+                        "events are missing from the log {log} at position {}",
+                        found.next_seq
+                    );
                 }
                 found.next_seq = logged.seq + 1;
                 if !shows_everything && !self.filter.shows(&logged.event, tier)? {

@@ -125,7 +125,7 @@ async fn send_lines(pieces: Pieces, mut export: Export, format: ExportFormat, fi
     let mut lines = first;
     while let Some(page) = lines {
         if let Err(Gone) = pieces.send(page).await {
-            log::info!("an export was given up by its client");
+            log::info!("a client disconnected during an export");
             return;
         }
         let next = pieces
@@ -134,7 +134,7 @@ async fn send_lines(pieces: Pieces, mut export: Export, format: ExportFormat, fi
         lines = match next {
             Ok(Ok(next)) => next,
             Ok(Err(error)) => {
-                log::warn!("an export breaks off: {error}");
+                log::warn!("an export was aborted: {error}");
                 return;
             }
             Err(Gone) => return,
@@ -143,6 +143,6 @@ async fn send_lines(pieces: Pieces, mut export: Export, format: ExportFormat, fi
     // The place among the exports is free before the client can ask for the next.
     drop(export);
     if let Err(Gone) = pieces.end().await {
-        log::info!("an export was given up by its client");
+        log::info!("a client disconnected during an export");
     }
 }

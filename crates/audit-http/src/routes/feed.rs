@@ -154,7 +154,7 @@ fn event_stream(follower: Follower, first: FeedPage) -> HttpResponse {
         if send_pages(&pieces, follower, first).await.is_ok()
             && let Err(Gone) = pieces.end().await
         {
-            log::debug!("a reader of the feed hung up at its end");
+            log::debug!("a feed client disconnected at the end of its stream");
         }
     });
     HttpResponse::Ok()
@@ -179,14 +179,14 @@ async fn send_pages(pieces: &Pieces, mut follower: Follower, first: FeedPage) ->
         match pieces.unless_gone(next).await? {
             Ok(page) => pieces.send(text_of(&mut stream, page)).await?,
             Err(AppError::Unavailable(error)) => {
-                log::warn!("a stream of the feed waits: {error}");
+                log::warn!("a feed stream is waiting: {error}");
                 pieces.send(EventStream::still_here().into()).await?;
                 pieces
                     .unless_gone(sleep(Duration::from_secs(BUSY_PAUSE_SECONDS)))
                     .await?;
             }
             Err(error) => {
-                log::debug!("a stream of the feed ends: {error}");
+                log::debug!("a feed stream ends: {error}");
                 return pieces.send(EventStream::end(&error).into()).await;
             }
         }
