@@ -232,7 +232,8 @@ fn a_wrong_command_line_is_refused() {
         } else {
             with_database
         };
-        command_line(&whole).refusal();
+        let refusal = command_line(&whole).refusal();
+        assert_eq!(refusal.lines().count(), 1, "one clear line: {refusal}");
     }
     for url in ["mysql://localhost/x", "nonsense", "", "sqlite:"] {
         command_line(&["serve", "--listen", "127.0.0.1:0", "--database-url", url]).refusal();

@@ -1,15 +1,15 @@
-//! Commands that make and change organizations, projects and keys.
+//! The commands that create and change organizations, projects and keys.
 
 use crate::arguments::{
     KeyCommand, MasterKeyCommand, OrganizationCommand, Output, ProjectCommand, ViewerSecretCommand,
 };
-use crate::surroundings::open_to_administer;
-use audit_app::NewOrganization;
+use crate::service::open_to_administer;
+use audit_app::{NewOrganization, Organization, Project};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Prints JSON, or the lines that people read.
+/// Prints JSON or the lines for people.
 fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     match output.json {
@@ -19,7 +19,7 @@ fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// The keys of a new organization, as they are shown once.
+/// A new organization with its keys.
 pub(crate) fn describe(new: &NewOrganization) -> String {
     format!(
         "organization  {}  {} ({})\nproject       {}  {}\nmaster key    {}\nproject key   {}\n",
@@ -50,11 +50,8 @@ pub(crate) fn organizations(command: &OrganizationCommand) -> anyhow::Result<Exi
                 "master_key": new.master_key.as_str(),
                 "project_key": new.project_key.as_str(),
             });
-            print(
-                output,
-                &value,
-                &(describe(&new) + "The keys are shown this once; only their hashes are kept."),
-            )
+            let notice = "The keys are printed only now; the database stores their hashes.";
+            print(output, &value, &(describe(&new) + notice))
         }
         OrganizationCommand::SetPlan {
             organization_id,
@@ -64,33 +61,38 @@ pub(crate) fn organizations(command: &OrganizationCommand) -> anyhow::Result<Exi
             let service = open_to_administer(database)?;
             service.set_plan(*organization_id, *plan)?;
             service.close();
-            let line = format!("organization {organization_id} is on the plan {plan}");
+            let line = format!("organization {organization_id} is on the {plan} plan");
             print(&Output { json: false }, &Value::Null, &line)
         }
         OrganizationCommand::List { output, database } => {
-            let service = open_to_administer(database)?;
-            let organizations = service.organizations()?;
-            let (mut value, mut lines) = (Vec::new(), String::new());
-            for (organization, projects) in organizations {
-                lines += &format!(
-                    "{}  {} ({})\n",
-                    organization.id, organization.name, organization.plan
-                );
-                for project in &projects {
-                    lines += &format!("    project {}  {}\n", project.id, project.name);
-                }
-                let project = |project: audit_app::Project| json!({"id": project.id, "name": project.name});
-                value.push(json!({
-                    "id": organization.id,
-                    "name": organization.name,
-                    "plan": organization.plan.as_str(),
-                    "created_at": organization.created_at.to_string(),
-                    "projects": projects.into_iter().map(project).collect::<Vec<_>>(),
-                }));
-            }
-            print(output, &Value::Array(value), &lines)
+            let organizations = open_to_administer(database)?.organizations()?;
+            let values = organizations.iter().map(organization_json).collect();
+            let lines: String = organizations.iter().map(organization_lines).collect();
+            print(output, &Value::Array(values), &lines)
         }
     }
+}
+
+fn organization_json((organization, projects): &(Organization, Vec<Project>)) -> Value {
+    let project = |project: &Project| json!({"id": project.id, "name": project.name});
+    json!({
+        "id": organization.id,
+        "name": organization.name,
+        "plan": organization.plan.as_str(),
+        "created_at": organization.created_at.to_string(),
+        "projects": projects.iter().map(project).collect::<Vec<_>>(),
+    })
+}
+
+fn organization_lines((organization, projects): &(Organization, Vec<Project>)) -> String {
+    let mut lines = format!(
+        "{}  {} ({})\n",
+        organization.id, organization.name, organization.plan
+    );
+    for project in projects {
+        lines += &format!("    project {}  {}\n", project.id, project.name);
+    }
+    lines
 }
 
 pub(crate) fn projects(command: &ProjectCommand) -> anyhow::Result<ExitCode> {
@@ -126,7 +128,7 @@ pub(crate) fn keys(command: &KeyCommand) -> anyhow::Result<ExitCode> {
     print(
         output,
         &value,
-        &format!("project key  {}  (shown this once)", new.text.as_str()),
+        &format!("project key  {}  (printed only now)", new.text.as_str()),
     )
 }
 
@@ -143,7 +145,7 @@ pub(crate) fn master_keys(command: &MasterKeyCommand) -> anyhow::Result<ExitCode
     print(
         output,
         &value,
-        &format!("master key  {}  (shown this once)", new.text.as_str()),
+        &format!("master key  {}  (printed only now)", new.text.as_str()),
     )
 }
 
@@ -152,7 +154,7 @@ pub(crate) fn viewer_secret(command: &ViewerSecretCommand) -> anyhow::Result<Exi
     let service = open_to_administer(database)?;
     let kid = service.rotate_viewer_secret()?;
     service.close();
-    let line = format!("viewer tokens are signed with the secret {kid} from now on");
+    let line = format!("new viewer tokens are signed with the secret {kid}");
     print(&Output { json: false }, &Value::Null, &line)
 }
 

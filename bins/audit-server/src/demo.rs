@@ -1,9 +1,9 @@
-//! `audit-server demo`: the main job on real events, for a newcomer, in one command.
+//! `audit-server demo`: loads real events, shows three queries, and serves the result.
 
 use crate::arguments::{DatabaseOptions, DemoOptions, WebhookOptions};
-use crate::import::{Sink, import};
+use crate::import::{Target, import};
 use crate::serve::{listen, run};
-use crate::surroundings::open_to_administer;
+use crate::service::open_to_administer;
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection};
 use audit_auth::Credential;
@@ -21,15 +21,15 @@ use std::time::Instant;
 const EVENTS: &[u8] = include_bytes!("../../../docs/examples/cloudtrail-events.jsonl");
 const ACTOR: &str = "arn:aws:iam::123837392027:user/benjamin";
 const TENANT: &str = "123837392027";
-/// Rows of a printed table, at most.
+/// Rows of a printed table. The rest is counted.
 const TABLE_ROWS_MAX: usize = 10;
 
 /// The command.
 pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
     let listener = listen(&options.http)?;
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let directory = tempfile::tempdir().context("cannot create a temporary directory")?;
     let database = DatabaseOptions {
-        database_url: format!("sqlite:{}", folder.path().join("demo.db").display()),
+        database_url: format!("sqlite:{}", directory.path().join("demo.db").display()),
     };
     let service = open_to_administer(&database)?;
     let new = service
@@ -50,14 +50,15 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
     }
     write!(out, "{}", next_steps(&new, &listener.local_addr()?.to_string()))?;
     drop(out);
-    // The folder goes when the server has stopped.
     let code = run(
         listener,
         service,
         &options.http,
         WebhookOptions::default().sender()?,
     )?;
-    folder.close().context("cannot remove the temporary folder")?;
+    directory
+        .close()
+        .context("cannot remove the temporary directory")?;
     Ok(code)
 }
 
@@ -66,26 +67,26 @@ fn load(out: &mut impl Write, service: &Arc<AuditLog>, new: &NewOrganization) ->
         out,
         "Loading 2,900 real audit events (AWS CloudTrail, July 2023) into a temporary database …"
     )?;
-    let sink = Sink::Database {
+    let target = Target::Database {
         service: Arc::clone(service),
         project_id: new.project.id,
         environment: Environment::Live,
     };
-    let report = import(EVENTS, &sink, &ProgressBar::hidden())?;
+    let report = import(EVENTS, &target, &ProgressBar::hidden())?;
     writeln!(out, "{}\n", report.summary())?;
     Ok(())
 }
 
 fn next_steps(new: &NewOrganization, address: &str) -> String {
     format!(
-        "A server with these events runs now; Ctrl-C ends it and removes the database.\n\n\
+        "A server with these events is running. Ctrl-C stops it and removes the database.\n\n\
          master key   {}\nproject key  {}\n\n\
-         The newest event of one actor:\n\n  \
+         The latest event of one actor:\n\n  \
          curl -sS -G http://{address}/api/v1/events -H 'Authorization: Bearer {}' --data-urlencode 'actor_id={ACTOR}' -d limit=1\n\n\
-         Send one of your own:\n\n  \
+         Store an event of your own:\n\n  \
          curl -sS http://{address}/api/v1/events -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' \
          -d '{{\"action\":\"user.created\",\"category\":\"mutation\",\"tenant_id\":\"acme\",\"actor\":{{\"id\":\"user_1\",\"type\":\"user\",\"email\":\"jane@example.com\"}}}}'\n\n\
-         Next: audit-server serve keeps its database; docs/api.md shows every endpoint.\n\n",
+         Next: run audit-server serve, which keeps its database. docs/api.md describes every endpoint.\n\n",
         new.master_key.as_str(),
         new.project_key.as_str(),
         new.project_key.as_str(),
@@ -93,7 +94,7 @@ fn next_steps(new: &NewOrganization, address: &str) -> String {
     )
 }
 
-/// Asks with the project's key.
+/// Queries with the key of the project.
 struct Reader<'a> {
     service: &'a AuditLog,
     new: &'a NewOrganization,
@@ -111,12 +112,9 @@ impl Reader<'_> {
             cursor,
             limit: PageLimit::new(PageLimit::EVENTS_MAX)?,
         };
-        let answer = self.service.events(&credential, Selection::default(), request)?;
-        let events = answer
-            .events
-            .iter()
-            .map(|event| serde_json::from_str(event.get()));
-        Ok((events.collect::<Result<_, _>>()?, answer.cursor))
+        let page = self.service.events(&credential, Selection::default(), request)?;
+        let events = page.events.iter().map(|event| serde_json::from_str(event.get()));
+        Ok((events.collect::<Result<_, _>>()?, page.cursor))
     }
 
     fn all(&self, filter: &EventFilter) -> anyhow::Result<Vec<Value>> {
@@ -201,7 +199,7 @@ impl Reader<'_> {
             ]
         });
         let more = if cursor.is_some() {
-            "more follow by cursor"
+            "the cursor leads to more"
         } else {
             "the last page"
         };
@@ -222,7 +220,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The part of an ARN that people read.
+/// The last part of an ARN, shortened.
 fn short(arn: &str) -> String {
     let name = arn.splitn(6, ':').nth(5).unwrap_or(arn);
     match name.char_indices().nth(44) {

@@ -1,7 +1,7 @@
-//! The HTTP server: what actix-web's own makes, over connections that are read in portions.
+//! The HTTP server: actix-web's own, but with connections that limit each read.
 //!
-//! actix-http reads whatever a connection has before it looks at it, up to 128 KiB, into a buffer that grows to 256: with 512
-//! connections that send large bodies, 133 MiB. What it has read it hands on at once, so less at a time costs nothing.
+//! actix-http drains a connection before it parses, up to 128 KiB into a buffer that grows to 256 KiB. With 512 connections
+//! that send large bodies that is 133 MiB. It passes on what it has read at once, so smaller reads cost nothing.
 
 use actix_http::error::DispatchError;
 use actix_http::{HttpService, KeepAlive, Request, Response};
@@ -20,25 +20,24 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
 
-/// Bytes that are read from a connection before what was read is looked at.
-const PORTION_BYTES: u64 = 16 * 1024;
+/// Bytes that are read from a connection before actix-http parses them.
+const READ_BYTES_MAX: u64 = 16 * 1024;
 
-/// How long the server waits for others.
-pub(crate) struct Patience {
-    /// An idle connection is kept.
+/// Timeouts of the server.
+pub(crate) struct Timeouts {
+    /// Of an idle connection.
     pub(crate) keep_alive: Duration,
-    /// The head of a request may take to arrive.
+    /// Of the head of a request.
     pub(crate) request_head: Duration,
-    /// Requests that were accepted may take once the server is told to stop, in seconds.
+    /// Of accepted requests after the server was told to stop, in seconds.
     pub(crate) shutdown_seconds: u64,
 }
 
-/// A server of applications that `application` makes, one for each of the `workers`; as many as there are processors when not
-/// given. It handles no signals.
+/// Starts a server with one application for each worker, by default one worker per processor. It handles no signals.
 pub(crate) fn start<A, I, S, B>(
     listener: TcpListener,
     workers: Option<usize>,
-    patience: Patience,
+    timeouts: Timeouts,
     application: A,
 ) -> io::Result<Server>
 where
@@ -55,7 +54,7 @@ where
     B: MessageBody + 'static,
 {
     let mut builder = ServerBuilder::new()
-        .shutdown_timeout(patience.shutdown_seconds)
+        .shutdown_timeout(timeouts.shutdown_seconds)
         .disable_signals();
     if let Some(workers) = workers {
         builder = builder.workers(workers);
@@ -72,55 +71,55 @@ where
                 let stopping = stopping.clone();
                 async move { stopping.notified().await }
             })
-            .keep_alive(KeepAlive::Timeout(patience.keep_alive))
-            .client_request_timeout(patience.request_head)
+            .keep_alive(KeepAlive::Timeout(timeouts.keep_alive))
+            .client_request_timeout(timeouts.request_head)
             .client_disconnect_timeout(Duration::from_secs(1))
             .local_addr(address)
             .h1(map_config(application, |()| AppConfig::default()));
         fn_service(|stream: TcpStream| {
             let peer = stream.peer_addr().ok();
-            ready(Ok::<_, DispatchError>((Portioned::new(stream), peer)))
+            ready(Ok::<_, DispatchError>((LimitedReads::new(stream), peer)))
         })
         .and_then(http)
     })?;
     Ok(builder.run())
 }
 
-/// A connection that says, after each portion that was read, that there is no more for now, and to ask again at once.
-struct Portioned {
-    /// Limited to what is left of the portion: a read fills whatever room it is given.
+/// A connection that reports "pending" after [`READ_BYTES_MAX`] bytes, and wakes its reader at once.
+struct LimitedReads {
+    /// Limited to the rest of the current read, since a read fills the whole buffer.
     stream: Take<TcpStream>,
 }
 
-impl Portioned {
+impl LimitedReads {
     fn new(stream: TcpStream) -> Self {
         Self {
-            stream: stream.take(PORTION_BYTES),
+            stream: stream.take(READ_BYTES_MAX),
         }
     }
 }
 
-impl AsyncRead for Portioned {
+impl AsyncRead for LimitedReads {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let is_over = self.stream.limit() == 0;
-        let outcome = if is_over {
+        let is_at_limit = self.stream.limit() == 0;
+        let outcome = if is_at_limit {
             context.waker().wake_by_ref();
             Poll::Pending
         } else {
             Pin::new(&mut self.stream).poll_read(context, buffer)
         };
         if outcome.is_pending() {
-            self.stream.set_limit(PORTION_BYTES);
+            self.stream.set_limit(READ_BYTES_MAX);
         }
         outcome
     }
 }
 
-impl AsyncWrite for Portioned {
+impl AsyncWrite for LimitedReads {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -157,29 +156,29 @@ mod tests {
     use std::io::Write;
 
     #[actix_web::test]
-    async fn a_connection_is_read_in_portions_to_its_end() {
-        const BYTES: usize = 3 * PORTION_BYTES as usize + 1;
+    async fn a_connection_is_read_to_its_end_in_limited_reads() {
+        const BYTES: usize = 3 * READ_BYTES_MAX as usize + 1;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut sender = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let stream = listener.accept().unwrap().0;
         stream.set_nonblocking(true).unwrap();
-        let mut connection = Portioned::new(TcpStream::from_std(stream).unwrap());
+        let mut connection = LimitedReads::new(TcpStream::from_std(stream).unwrap());
         let sent = std::thread::spawn(move || sender.write_all(&[7; BYTES]));
-        let mut portion = vec![0; PORTION_BYTES as usize];
-        connection.read_exact(&mut portion).await.unwrap();
+        let mut first = vec![0; READ_BYTES_MAX as usize];
+        connection.read_exact(&mut first).await.unwrap();
         let next = poll_fn(|context| {
-            let mut room = [0; 1];
-            let mut room = ReadBuf::new(&mut room);
-            Poll::Ready(Pin::new(&mut connection).poll_read(context, &mut room))
+            let mut buffer = [0; 1];
+            let mut buffer = ReadBuf::new(&mut buffer);
+            Poll::Ready(Pin::new(&mut connection).poll_read(context, &mut buffer))
         });
         assert!(
             next.await.is_pending(),
-            "what was read is looked at before there is more"
+            "the first read is parsed before the second"
         );
         let mut rest = Vec::new();
         connection.read_to_end(&mut rest).await.unwrap();
         sent.join().unwrap().unwrap();
-        assert_eq!(portion.len() + rest.len(), BYTES);
+        assert_eq!(first.len() + rest.len(), BYTES);
         assert!(rest.iter().all(|byte| *byte == 7));
     }
 }

@@ -1,12 +1,12 @@
-//! `audit-server log`: verifying, auditing and proving what is in the log.
+//! `audit-server log`: verifies, audits and proves the contents of the log.
 
 mod arguments;
 mod audit;
 mod export;
 mod verify;
 
-use crate::surroundings::open;
-use crate::{is_broken_pipe, say_error};
+use crate::service::open;
+use crate::{is_broken_pipe, print_error};
 use anyhow::Context;
 pub(crate) use arguments::LogCommand;
 use arguments::{KeyOptions, LogKeyOptions};
@@ -16,10 +16,10 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Exit code when something is wrong with a log.
-const WRONG: u8 = 1;
-/// Exit code when nobody can tell.
-const UNKNOWN: u8 = 2;
+/// Exit code: the log is inconsistent.
+const EXIT_INCONSISTENT: u8 = 1;
+/// Exit code: the check could not be completed.
+const EXIT_INCONCLUSIVE: u8 = 2;
 
 pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
     let outcome = match command {
@@ -29,13 +29,13 @@ pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
         LogCommand::Key(options) => print_key(options),
         LogCommand::NewName(options) => begin_new_name(options),
     };
-    // Whoever watches the exit code must be able to tell a log that is wrong from a network that is down.
+    // Monitoring watches the exit code and must tell an inconsistent log from a network failure.
     outcome.or_else(|error| {
         if is_broken_pipe(&error) {
             return Err(error);
         }
-        say_error(&error);
-        Ok(ExitCode::from(UNKNOWN))
+        print_error(&format!("{error:#}"));
+        Ok(ExitCode::from(EXIT_INCONCLUSIVE))
     })
 }
 

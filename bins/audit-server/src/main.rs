@@ -1,28 +1,36 @@
-//! `audit-server`: the audit log service, its administration, and import.
+//! `audit-server`: runs, administers and audits the audit log service, and imports events.
 //!
-//! This is the only place that reads the clock, randomness and the environment, and the only one that prints.
+//! The other crates take wall-clock time, the randomness of ids and secrets, and settings as arguments: `system.rs` and
+//! `arguments.rs` read them. Only this crate prints.
 
 mod administration;
 mod arguments;
+mod client;
 mod demo;
 mod http;
 mod import;
 mod ledger;
+mod logging;
+mod retry;
 mod serve;
-mod surroundings;
+mod service;
+mod system;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Most of what an event needs in memory is allocated by one thread and freed by another.
+/// Most memory of an event is allocated by one thread and freed by another.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    log_to_standard_error();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse_command_line(&error),
+    };
+    logging::start();
     let outcome = match arguments.command {
         Command::Serve(options) => serve::serve(&options),
         Command::Demo(options) => demo::demo(&options),
@@ -37,52 +45,36 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(code) => code,
-        // Whoever reads our output has read enough, as in `audit-server routes | head`.
+        // The reader of our output has closed it, as in `audit-server routes | head`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            say_error(&error);
+            print_error(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Targets that are never logged, whatever `RUST_LOG` says: of what goes to webhooks they would show addresses with the
-/// tokens in them, and whole requests.
-const SILENT_TARGETS: [&str; 3] = ["ureq", "ureq_proto", "rustls"];
-
-/// Everything but [`SILENT_TARGETS`].
-struct DiscreetLogger(env_logger::Logger);
-
-impl log::Log for DiscreetLogger {
-    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
-        !is_silent(metadata.target()) && self.0.enabled(metadata)
+/// Help and version go to standard output as clap renders them, an error to standard error as one line.
+fn refuse_command_line(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if !error.use_stderr() || error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
+        // A closed output stream cannot be reported anywhere.
+        error.print().ok();
+    } else {
+        print_error(&command_line_error(&error.to_string()));
     }
-
-    fn log(&self, record: &log::Record<'_>) {
-        if !is_silent(record.target()) {
-            self.0.log(record);
-        }
-    }
-
-    fn flush(&self) {
-        self.0.flush();
-    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-fn is_silent(target: &str) -> bool {
-    let krate = target.split("::").next().unwrap_or_default();
-    SILENT_TARGETS.contains(&krate)
-}
-
-/// What is logged goes there, as `RUST_LOG` says.
-fn log_to_standard_error() {
-    let environment = env_logger::Env::default().default_filter_or("info");
-    let logger = env_logger::Builder::from_env(environment).build();
-    let level_max = logger.filter();
-    // There is none yet: this is the first thing that the process does.
-    if log::set_boxed_logger(Box::new(DiscreetLogger(logger))).is_ok() {
-        log::set_max_level(level_max);
-    }
+/// A rendered clap error without its usage text, on one line.
+fn command_line_error(rendered: &str) -> String {
+    let is_usage = |text: &&str| text.starts_with("Usage:") || text.starts_with("For more information");
+    let paragraphs = rendered.trim_start_matches("error:").split("\n\n").map(str::trim);
+    let message = paragraphs.take_while(|text| !is_usage(text)).map(|text| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.join(" ")
+    });
+    message.collect::<Vec<_>>().join("; ")
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -91,10 +83,10 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// One line, whatever it is made of.
-fn say_error(error: &anyhow::Error) {
-    let line = format!("{error:#}").replace('\n', " ");
-    // Nowhere is left to say that standard error is closed.
+/// Prints one line on standard error.
+fn print_error(message: &str) {
+    let line = message.replace('\n', " ");
+    // A closed standard error cannot be reported anywhere.
     writeln!(std::io::stderr(), "audit-server: {line}").ok();
 }
 
@@ -102,18 +94,28 @@ fn say_error(error: &anyhow::Error) {
 mod tests {
     use super::*;
 
+    fn error(arguments: &[&str]) -> String {
+        let arguments = ["audit-server"].iter().chain(arguments);
+        command_line_error(&Arguments::try_parse_from(arguments).unwrap_err().to_string())
+    }
+
     #[test]
-    fn what_shows_requests_to_webhooks_is_silent() {
-        for target in [
-            "ureq",
-            "ureq::unversioned::transport",
-            "ureq_proto::client",
-            "rustls::client::hs",
-        ] {
-            assert!(is_silent(target), "{target}");
-        }
-        for target in ["", "audit_app::dispatcher", "ureqs", "audit_webhooks::ureq"] {
-            assert!(!is_silent(target), "{target}");
-        }
+    fn a_wrong_command_line_is_one_line_without_usage() {
+        assert_eq!(
+            error(&["serve", "--nonsense"]),
+            "unexpected argument '--nonsense' found"
+        );
+        assert_eq!(
+            error(&["org", "create"]),
+            "the following required arguments were not provided: --name <NAME>"
+        );
+        assert_eq!(
+            error(&["serve", "--readers-max", "0"]),
+            "invalid value '0' for '--readers-max <N>': 0 is not in 1..=1000"
+        );
+        assert_eq!(
+            error(&["serve", "--liste", "x"]),
+            "unexpected argument '--liste' found; tip: a similar argument exists: '--listen'"
+        );
     }
 }

@@ -1,64 +1,58 @@
-//! Running the service until it is told to stop.
+//! `audit-server serve`: runs the service until SIGTERM or SIGINT.
+
+mod background;
 
 use crate::administration::describe;
 use crate::arguments::{HttpOptions, ServeOptions};
-use crate::http::{self, Patience};
-use crate::surroundings::{SystemEntropy, open};
-use actix_web::rt::signal::unix::{SignalKind, signal};
+use crate::http::{self, Timeouts};
+use crate::service::open;
+use crate::system::SystemEntropy;
+use actix_web::rt::signal::unix::{Signal, SignalKind, signal};
 use actix_web::{App, web};
 use anyhow::Context;
-use audit_app::{AuditLog, NewOrganization, Purged, Sender};
+use audit_app::{AuditLog, NewOrganization, Sender};
 use audit_http::{CorsOrigins, HttpState, RateLimit, TrustedProxies};
+use background::Background;
 use std::io::Write;
 use std::net::TcpListener;
 use std::process::ExitCode;
-use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// How long requests that were accepted may take once the service is told to stop.
+/// Accepted requests get this long to complete after a shutdown signal.
 const SHUTDOWN_SECONDS_MAX: u64 = 6;
-/// After how long the process ends whatever hangs. Supervisors kill after ten.
-const END_SECONDS_MAX: u64 = 9;
-/// How often the last uses of keys are written.
-const KEY_USES_INTERVAL_SECONDS: u64 = 5;
-/// What waits to be delivered is counted as often; when that takes long, it rests for this many times as long.
-const COUNT_REST_FACTOR: u32 = 20;
-/// How often what is over is removed: events of expired streams, old deliveries.
-const PURGE_INTERVAL_SECONDS: u64 = 300;
-/// How often checkpoints are signed. They must be at most a second behind.
-const CHECKPOINT_INTERVAL_MS: u64 = 800;
-/// How long an idle connection is kept. Longer than the minute after which proxies and clients let go of theirs: who
-/// closes first must not be the one who is about to be asked.
+/// The process exits this long after a shutdown signal, even if something hangs. Supervisors kill after ten seconds.
+const EXIT_SECONDS_MAX: u64 = 9;
+/// An idle connection stays open this long: longer than proxies and clients keep theirs, usually a minute. Otherwise the
+/// server may close a connection just as the client sends a request on it.
 const KEEP_ALIVE_SECONDS: u64 = 75;
-/// How long the head of a request may take to arrive.
+/// The head of a request must arrive within this time.
 const REQUEST_HEAD_SECONDS_MAX: u64 = 20;
-/// Connections that wait to be accepted.
+/// The length of the socket's accept queue.
 const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
 
 /// `audit-server serve`.
 pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
-    // The port first: a service that cannot listen must not make keys that nobody sees.
+    // The port first: otherwise a port in use would leave an organization whose keys were never printed.
     let listener = listen(&options.http)?;
     let sender = options.webhooks.sender()?;
     let settings = options.webhooks.settings(options.service.settings())?;
     let service = open(&options.database, settings, options.service.store())?;
     service
         .check_webhook_secrets()
-        .context("AUDIT_ENCRYPTION_KEY does not fit the database")?;
+        .context("AUDIT_ENCRYPTION_KEY does not match the database")?;
     let address = listener.local_addr()?;
-    let new = service.create_first_organization()?;
-    let mut stdout = std::io::stdout().lock();
-    if let Some(new) = &new {
-        write!(stdout, "{}", first_start(new, &address.to_string()))?;
+    if let Some(new) = service.create_first_organization()? {
+        let mut stdout = std::io::stdout().lock();
+        write!(stdout, "{}", first_start(&new, &address.to_string()))?;
     }
-    drop(stdout);
     run(listener, service, &options.http, sender)
 }
 
-/// What is printed once, on first start.
+/// The output of the first start.
 fn first_start(new: &NewOrganization, address: &str) -> String {
     format!(
-        "This database was empty. These keys are shown this once; only their hashes are kept.\n\n{}\n\
+        "The database is new. Its keys are printed only now; the database stores their hashes.\n\n{}\n\
          Store an event:\n\n  \
          curl -sS http://{address}/api/v1/events -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' \
          -d '{{\"action\":\"user.created\",\"category\":\"mutation\",\"tenant_id\":\"acme\",\"actor\":{{\"id\":\"user_1\",\"type\":\"user\",\"email\":\"jane@example.com\"}}}}'\n\n\
@@ -75,98 +69,91 @@ pub(crate) fn listen(options: &HttpOptions) -> anyhow::Result<TcpListener> {
     raise_open_files_limit();
     let listener = TcpListener::bind(&options.listen);
     let listener = listener.with_context(|| format!("cannot listen on {}", options.listen))?;
-    // The standard library listens with a short backlog; listening again on the same socket lengthens it.
+    // The standard library sets a short accept queue. A second listen(2) on the same socket lengthens it.
     rustix::net::listen(&listener, BACKLOG_CONNECTIONS_MAX as i32).context("cannot listen")?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }
 
-/// Each connection is an open file, and the usual limit of a shell is 1,024.
+/// Each connection is an open file, and most shells limit those to 1,024.
 fn raise_open_files_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    if let Err(error) = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: maximum,
-            maximum,
-        },
-    ) {
-        log::warn!("the limit of open files stays as it is: {error}");
+    let raised = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        log::warn!("cannot raise the limit of open files: {error}");
     }
 }
 
-/// Serves until SIGTERM or SIGINT, then finishes what was accepted.
+/// Serves until SIGTERM or SIGINT, then completes the accepted requests.
 pub(crate) fn run(
     listener: TcpListener,
     service: Arc<AuditLog>,
     options: &HttpOptions,
     sender: Sender,
 ) -> anyhow::Result<ExitCode> {
-    let address = listener.local_addr()?;
     let state = web::Data::new(HttpState::new(
         Arc::clone(&service),
         Arc::new(SystemEntropy),
         http_options(options),
     )?);
-    let (stop, stopped) = mpsc::channel::<()>();
-    let background = {
-        let service = Arc::clone(&service);
-        std::thread::Builder::new()
-            .name("background".to_owned())
-            .spawn(move || keep_house(&service, &stopped))?
-    };
-    let (stop_signing, signing_stopped) = mpsc::channel::<()>();
-    let signing = {
-        let service = Arc::clone(&service);
-        std::thread::Builder::new()
-            .name("checkpoints".to_owned())
-            .spawn(move || sign_checkpoints(&service, &signing_stopped))?
-    };
+    let background = Background::start(&service)?;
     let deliveries = service.start_deliveries(sender)?;
-    let workers = options.http_workers;
-    let watched = Arc::clone(&service);
-    let outcome = actix_web::rt::System::new().block_on(async move {
-        let configure = move || App::new().configure(|config| audit_http::configure(config, state.clone()));
-        let patience = Patience {
-            keep_alive: Duration::from_secs(KEEP_ALIVE_SECONDS),
-            request_head: Duration::from_secs(REQUEST_HEAD_SECONDS_MAX),
-            shutdown_seconds: SHUTDOWN_SECONDS_MAX,
-        };
-        // Before the line that says the service is up: whoever reads it may send a signal at once.
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let server = http::start(listener, workers, patience, configure)?;
-        let handle = server.handle();
-        actix_web::rt::spawn(async move {
-            tokio::select! {
-                _ = terminate.recv() => log::info!("SIGTERM: finishing what was accepted"),
-                _ = interrupt.recv() => log::info!("SIGINT: finishing what was accepted"),
-            }
-            watched.stop_feeds();
-            end_in_time(watched);
-            handle.stop(true).await;
-        });
-        let mut stdout = std::io::stdout().lock();
-        writeln!(stdout, "listening on http://{address}")?;
-        stdout.flush()?;
-        drop(stdout);
-        server.await
-    });
-    drop((stop, stop_signing));
+    let serving = serve_requests(listener, options.http_workers, state, Arc::clone(&service));
+    let outcome = actix_web::rt::System::new().block_on(serving);
+    let stopping = background.request_stop();
     deliveries.stop();
-    for thread in [background, signing] {
-        if thread.join().is_err() {
-            log::error!("background work ended in a panic");
-        }
-    }
+    stopping.join();
     service.close();
     outcome.context("the server stopped")?;
     log::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the command line says about requests.
+async fn serve_requests(
+    listener: TcpListener,
+    workers: Option<usize>,
+    state: web::Data<HttpState>,
+    service: Arc<AuditLog>,
+) -> std::io::Result<()> {
+    let address = listener.local_addr()?;
+    let application = move || App::new().configure(|config| audit_http::configure(config, state.clone()));
+    let timeouts = Timeouts {
+        keep_alive: Duration::from_secs(KEEP_ALIVE_SECONDS),
+        request_head: Duration::from_secs(REQUEST_HEAD_SECONDS_MAX),
+        shutdown_seconds: SHUTDOWN_SECONDS_MAX,
+    };
+    // Before the line "listening on": a reader of that line may send a signal at once.
+    let terminate = signal(SignalKind::terminate())?;
+    let interrupt = signal(SignalKind::interrupt())?;
+    let server = http::start(listener, workers, timeouts, application)?;
+    let handle = server.handle();
+    actix_web::rt::spawn(async move {
+        wait_for_signal(terminate, interrupt).await;
+        service.stop_feeds();
+        exit_at_deadline(service);
+        handle.stop(true).await;
+    });
+    {
+        let mut stdout = std::io::stdout().lock();
+        writeln!(stdout, "listening on http://{address}")?;
+        stdout.flush()?;
+    }
+    server.await
+}
+
+async fn wait_for_signal(mut terminate: Signal, mut interrupt: Signal) {
+    let name = tokio::select! {
+        _ = terminate.recv() => "SIGTERM",
+        _ = interrupt.recv() => "SIGINT",
+    };
+    log::info!("{name}: completing the accepted requests");
+}
+
+/// The options of the HTTP interface as audit-http takes them.
 fn http_options(options: &HttpOptions) -> audit_http::HttpOptions {
     let origin = |origin: &String| origin.trim_end_matches('/').to_owned();
     let per_second = options.rate_limit_per_second;
@@ -183,57 +170,17 @@ fn http_options(options: &HttpOptions) -> audit_http::HttpOptions {
     }
 }
 
-/// Ends the process when a database that hangs keeps it from ending by itself. Nothing that was acknowledged is lost by
-/// that; it is committed. What still waits was not acknowledged, and its senders are hung up on.
-fn end_in_time(service: Arc<AuditLog>) {
-    let watch = move || {
-        std::thread::sleep(Duration::from_secs(END_SECONDS_MAX));
+/// Exits the process if a hanging database keeps it from stopping. Acknowledged events are committed. The requests that
+/// still wait were not acknowledged; their connections close without a response.
+fn exit_at_deadline(service: Arc<AuditLog>) {
+    let watchdog = move || {
+        std::thread::sleep(Duration::from_secs(EXIT_SECONDS_MAX));
         let waiting = service.statistics().queue_depth;
-        log::warn!("the database does not answer; ending with {waiting} requests that were not stored");
+        log::warn!("the database does not respond; exiting with {waiting} requests that were not stored");
         std::process::exit(i32::from(waiting > 0));
     };
-    if let Err(error) = std::thread::Builder::new()
-        .name("watchdog".to_owned())
-        .spawn(watch)
-    {
-        log::warn!("nobody watches over the end of the process: {error}");
-    }
-}
-
-/// Signs checkpoints of what was stored, until `stopped` closes.
-fn sign_checkpoints(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
-    let interval = Duration::from_millis(CHECKPOINT_INTERVAL_MS);
-    while stopped.recv_timeout(interval) == Err(mpsc::RecvTimeoutError::Timeout) {
-        if let Err(error) = service.sign_checkpoints() {
-            log::warn!("no checkpoint was signed: {error}");
-        }
-    }
-}
-
-/// What is to be done from time to time, until `stopped` closes.
-fn keep_house(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
-    let interval = Duration::from_secs(KEY_USES_INTERVAL_SECONDS);
-    let mut purged_at = None::<Instant>;
-    let mut count_at = Instant::now();
-    while stopped.recv_timeout(interval) == Err(mpsc::RecvTimeoutError::Timeout) {
-        if let Err(error) = service.write_key_uses() {
-            log::warn!("the last uses of keys were not written: {error}");
-        }
-        if Instant::now() >= count_at {
-            let begun_at = Instant::now();
-            if let Err(error) = service.count_pending_deliveries() {
-                log::warn!("what waits to be delivered could not be counted: {error}");
-            }
-            count_at = Instant::now() + COUNT_REST_FACTOR * begun_at.elapsed();
-        }
-        let is_due = |at: Instant| at.elapsed() >= Duration::from_secs(PURGE_INTERVAL_SECONDS);
-        if purged_at.is_none_or(is_due) {
-            purged_at = Some(Instant::now());
-            match service.purge() {
-                Ok(purged) if purged == Purged::default() => {}
-                Ok(purged) => log::info!("removed what is over: {purged:?}"),
-                Err(error) => log::warn!("what is over was not removed: {error}"),
-            }
-        }
+    let thread = std::thread::Builder::new().name("watchdog".to_owned());
+    if let Err(error) = thread.spawn(watchdog) {
+        log::warn!("cannot start the shutdown watchdog: {error}");
     }
 }

@@ -56,7 +56,10 @@ fn an_encrypted_key_is_opened_by_its_key_alone(database: DatabaseKind) {
         finished.refusal();
     }
     let refused = serve_refused(&database, &[("AUDIT_ENCRYPTION_KEY", OTHER_KEY)]);
-    assert!(refused.contains("AUDIT_ENCRYPTION_KEY does not fit"), "{refused}");
+    assert!(
+        refused.contains("AUDIT_ENCRYPTION_KEY does not match"),
+        "{refused}"
+    );
     // Who knows the public key from elsewhere needs no secret to verify.
     command_line_on(&database, &["log", "verify", "--verifier-key", &key]).success();
 }

@@ -156,7 +156,7 @@ impl Case {
         assert_eq!(printed.exit, Exit::Code(1), "{printed:?}");
         let last = printed.stdout.lines().last().unwrap_or_default().to_owned();
         assert!(
-            last.starts_with("WRONG: ") && last.contains(&format!("event {seq}")),
+            last.starts_with("INCONSISTENT: ") && last.contains(&format!("event {seq}")),
             "{printed:?}"
         );
     }
@@ -198,7 +198,7 @@ impl Case {
 pub(crate) fn assert_wrong(finished: &Finished, what: &str) {
     assert_eq!(finished.exit, Exit::Code(1), "{finished:?}");
     assert!(
-        finished.stdout.starts_with("WRONG: ") && finished.stdout.contains(what),
+        finished.stdout.starts_with("INCONSISTENT: ") && finished.stdout.contains(what),
         "{what:?} in {finished:?}"
     );
 }

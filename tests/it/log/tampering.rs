@@ -272,7 +272,7 @@ fn a_cut_off_end_is_found(database: DatabaseKind) {
         }),
         "{findings:?}"
     );
-    case.expect_caught("the log does not show its tile/0/001.p/44");
+    case.expect_caught("the server does not return tile/0/001.p/44 of the log");
     // Without the size: the first one that is missing.
     let case = Case::fresh(database);
     case.tamper(&delete(database, "seq >= 290"));
@@ -304,12 +304,12 @@ fn an_edited_tile_is_found(database: DatabaseKind) {
         case.database.blob(&tile)
     ));
     case.expect_named(3, "the log's tile");
-    case.expect_caught("the tiles of the 300 events do not have the root that the log signed");
+    case.expect_caught("the tiles of the 300 events do not have the signed root");
     let case = Case::fresh(database);
     case.tamper("DELETE FROM log_tiles WHERE LEDGER");
     let findings = case.findings();
     assert_eq!(findings[0]["problem"], "tile/0/000 is missing", "{findings:?}");
-    case.expect_caught("the log does not show its tile/0/000");
+    case.expect_caught("the server does not return tile/0/000");
 }
 
 fn the_first_of_several_is_named(database: DatabaseKind) {

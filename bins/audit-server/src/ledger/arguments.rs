@@ -2,34 +2,38 @@
 
 use crate::arguments::{DatabaseOptions, Output};
 use audit_domain::{Environment, ProjectId, Timestamp};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LogCommand {
-    /// Verify what is stored against the log, straight from the database: exit code 0 when every event is as it was
-    /// appended, 1 when something is wrong (the first event that is wrong is named), 2 when it cannot be told.
-    Verify(VerifyOptions),
-    /// Audit a running server from outside: keep what it signed, and check that it never contradicts itself. Exit code 0
-    /// when it does not, 1 when something is wrong, 2 when it cannot be told.
-    Audit(AuditOptions),
-    /// Put events with the proofs that they are in the log into a zip file that anybody can check.
-    Export(ExportOptions),
-    /// Print the key that verifies the log's checkpoints, for auditors to keep.
-    Key(KeyOptions),
-    /// Give the log a new name, after the database was restored from a backup.
+    /// Verify the stored events against the log, in the database.
     ///
-    /// What was stored after the backup was made is lost, while its checkpoints are out in the world: under the old name
-    /// the log would have to contradict them, so it would never be signed again. Under a new name it is signed from the
-    /// next start on; its auditors, who are told so, begin anew. Stop every server of the database first.
+    /// Exit code 0: every event is as it was appended. 1: the log is inconsistent; the first such event is named. 2: the
+    /// check could not be completed.
+    Verify(VerifyOptions),
+    /// Audit a running server from outside: save what it signed, and check that it never contradicts itself.
+    ///
+    /// Exit code 0: the log is consistent. 1: the log is inconsistent. 2: the check could not be completed.
+    Audit(AuditOptions),
+    /// Write a zip archive of events with their inclusion proofs, which anyone can verify offline.
+    Export(ExportOptions),
+    /// Print the public key that verifies the checkpoints of the log, for auditors.
+    Key(KeyOptions),
+    /// Rename the log after the database was restored from a backup.
+    ///
+    /// Events stored after the backup are lost, but their checkpoints have been published. Under the old name, new
+    /// checkpoints would contradict the published ones, so the service does not sign them. Under a new name it signs again
+    /// from the next start on, and auditors start over with an empty state. Stop every server of the database first.
     NewName(KeyOptions),
 }
 
-/// What opens the log's key in the database.
+/// The options that read the signing key of the log.
 #[derive(Debug, Args)]
 pub(crate) struct LogKeyOptions {
-    /// The key that `serve` encrypts secrets with, if it does: 32 bytes in base64 or hexadecimal.
-    #[arg(long, env = "AUDIT_ENCRYPTION_KEY", hide_env_values = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    /// Encryption key of `serve`, if it has one: 32 bytes in base64 or hexadecimal.
+    #[arg(long, value_name = "KEY", env = "AUDIT_ENCRYPTION_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) encryption_key: Option<String>,
     #[command(flatten)]
     pub(crate) database: DatabaseOptions,
@@ -37,11 +41,11 @@ pub(crate) struct LogKeyOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyOptions {
-    /// The logs of this project only.
-    #[arg(long)]
+    /// Verify only the logs of this project.
+    #[arg(long, value_name = "UUID")]
     pub(crate) project: Option<ProjectId>,
-    /// The key that the last checkpoints must be signed with, as `log key` prints it; the database's own when not given.
-    #[arg(long)]
+    /// Key that must have signed the last checkpoints, as printed by `log key`; the one in the database by default.
+    #[arg(long, value_name = "KEY")]
     pub(crate) verifier_key: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
@@ -51,46 +55,46 @@ pub(crate) struct VerifyOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditOptions {
-    /// The server, such as `https://audit.example.com`.
+    /// URL of the server, such as `https://audit.example.com`.
     #[arg(long, env = "AUDIT_URL")]
     pub(crate) url: String,
-    /// A project or master key of that server.
+    /// Project or master key of that server.
     #[arg(long, env = "AUDIT_KEY", hide_env_values = true)]
     pub(crate) key: String,
-    /// Where to keep what was seen, until the next time. Keep it out of reach of whoever runs the server.
-    #[arg(long)]
+    /// State file, which is updated by every successful audit. Keep it where the server's operator cannot write.
+    #[arg(long, value_name = "FILE")]
     pub(crate) state: PathBuf,
-    /// The key that checkpoints must be signed with, as `log key` prints it; when not given, the one that the server
-    /// says the first time.
-    #[arg(long)]
+    /// Key that must have signed the checkpoints, as printed by `log key`; by default the key that the server returns to
+    /// the first audit.
+    #[arg(long, value_name = "KEY")]
     pub(crate) verifier_key: Option<String>,
-    /// With a master key: whose log.
-    #[arg(long)]
+    /// Project to audit, with a master key.
+    #[arg(long, value_name = "UUID")]
     pub(crate) project: Option<ProjectId>,
-    /// With a master key: live or test.
+    /// live or test, with a master key.
     #[arg(long)]
     pub(crate) environment: Option<Environment>,
-    /// Read only the events that are new. An older one that is changed afterwards goes unnoticed then, until the next
-    /// time without this.
+    /// Read only events appended since the last audit. A later change of an older event goes undetected until the next
+    /// full audit.
     #[arg(long)]
     pub(crate) new_only: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportOptions {
-    /// Whose events.
-    #[arg(long)]
+    /// Project of the events.
+    #[arg(long, value_name = "UUID")]
     pub(crate) project: ProjectId,
     /// live or test.
     #[arg(long, default_value = "live")]
     pub(crate) environment: Environment,
-    /// The first moment at which they occurred, such as 2026-01-15T00:00:00Z.
-    #[arg(long, value_parser = Timestamp::parse_rfc3339)]
+    /// First `occurred_at` of the range, such as 2026-01-15T00:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
     pub(crate) from: Timestamp,
-    /// The last moment at which they occurred.
-    #[arg(long, value_parser = Timestamp::parse_rfc3339)]
+    /// Last `occurred_at` of the range, included.
+    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
     pub(crate) to: Timestamp,
-    /// The file to write; there must be none yet.
+    /// Zip file to create. It must not exist yet.
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) log_key: LogKeyOptions,

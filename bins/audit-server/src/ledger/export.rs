@@ -1,8 +1,8 @@
-//! `audit-server log export`: events with what proves to anybody that they are in the log, in a zip file.
+//! `audit-server log export`: a zip archive of events with their inclusion proofs, which anyone can verify offline.
 
 use super::arguments::ExportOptions;
 use super::open_log;
-use crate::surroundings::SystemClock;
+use crate::system::SystemClock;
 use anyhow::{Context, bail};
 use audit_app::{AuditLog, Evidence, EvidenceRequest};
 use audit_domain::Clock;
@@ -16,12 +16,12 @@ use std::process::ExitCode;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// What the archive says to whoever opens it.
+/// The description inside the archive.
 const README: &str = include_str!("export/README.txt");
 
 pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     if options.file.exists() {
-        bail!("{} is there already", options.file.display());
+        bail!("{} already exists", options.file.display());
     }
     let service = open_log(&options.log_key)?;
     let evidence = service.select_evidence(&EvidenceRequest {
@@ -45,7 +45,7 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     kept.with_context(|| format!("cannot write {}", options.file.display()))?;
     writeln!(
         std::io::stdout(),
-        "{} events of {} are in {}, each with the proof that it is among the {} that were signed",
+        "{} events of {} exported to {}, each with its inclusion proof in the signed log of {} events",
         evidence.events(),
         evidence.checkpoint.checkpoint().origin(),
         options.file.display(),
@@ -54,13 +54,13 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A zip file that is being written, and the digests of what is in it.
+/// A zip file that is being written, and the digests of its files so far.
 struct Archive<'a> {
     zip: ZipWriter<BufWriter<&'a mut File>>,
     digests: BTreeMap<&'static str, String>,
 }
 
-/// A file of the archive, hashed on its way.
+/// A file of the archive, hashed while it is written.
 struct Entry<'a, W> {
     out: &'a mut W,
     digest: Sha256,
@@ -118,7 +118,7 @@ impl<'a> Archive<'a> {
         name: &'static str,
         write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        // Whoever takes an archive apart by hand reads what is in it as it is.
+        // Uncompressed, so that a damaged archive stays readable by hand.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .large_file(true);
@@ -140,8 +140,8 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// One event a line, as a full read returns it, with its place in front. Behind the third comma are the very bytes that
-/// were hashed, so that nobody needs to know canonical JSON to check them.
+/// One event per line, as a full read returns it, with `seq` in front. The hashed bytes follow the third comma, so a
+/// verifier does not need an implementation of canonical JSON.
 fn write_events(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) -> anyhow::Result<()> {
     service.evidence_events(evidence, |logged| {
         let event = &logged.event;

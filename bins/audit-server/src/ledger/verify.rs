@@ -1,7 +1,7 @@
-//! `audit-server log verify`.
+//! `audit-server log verify`: checks the stored events against the log.
 
 use super::arguments::VerifyOptions;
-use super::{WRONG, open_log, read_key};
+use super::{EXIT_INCONSISTENT, open_log, read_key};
 use audit_app::{Finding, LedgerReport};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -9,21 +9,21 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Findings that are printed of each ledger; the others are counted.
+/// Findings printed for each ledger. The rest is counted.
 const PRINTED_FINDINGS_MAX: usize = 20;
 
 pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
     let service = open_log(&options.log_key)?;
-    let what = audit_app::VerifyOptions {
+    let scope = audit_app::VerifyOptions {
         project_id: options.project,
         key: read_key(options.verifier_key.as_deref())?,
     };
     let style =
         ProgressStyle::with_template("{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}")?;
-    // Drawn on a terminal only.
+    // Drawn only on a terminal.
     let progress = ProgressBar::new(0).with_style(style);
     let started = Instant::now();
-    let reports = service.verify_log(&what, &mut |done, total| {
+    let reports = service.verify_log(&scope, &mut |done, total| {
         progress.set_length(total);
         progress.set_position(done);
     })?;
@@ -35,8 +35,8 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
         true => writeln!(stdout, "{}", to_json(&reports, seconds))?,
         false => print(&mut stdout, &reports, seconds)?,
     }
-    Ok(match first_wrong(&reports) {
-        Some(_) => ExitCode::from(WRONG),
+    Ok(match first_finding(&reports) {
+        Some(_) => ExitCode::from(EXIT_INCONSISTENT),
         None => ExitCode::SUCCESS,
     })
 }
@@ -45,8 +45,8 @@ fn events(reports: &[LedgerReport]) -> u64 {
     reports.iter().map(|report| report.events).sum()
 }
 
-/// The first event that is wrong; or, where none can be named, what is known of it.
-fn first_wrong(reports: &[LedgerReport]) -> Option<(&LedgerReport, &Finding)> {
+/// The first finding that names an event, or else the first finding.
+fn first_finding(reports: &[LedgerReport]) -> Option<(&LedgerReport, &Finding)> {
     let firsts = reports
         .iter()
         .filter_map(|report| Some((report, report.findings.first()?)));
@@ -58,37 +58,42 @@ fn print(out: &mut impl Write, reports: &[LedgerReport], seconds: f64) -> anyhow
         .iter()
         .filter(|report| report.events > 0 || report.findings_count > 0)
     {
-        let name = format!("{}/{}", report.project_id, report.environment);
-        let signed = match report.signed {
-            Some(signed) => format!("signed up to {signed}"),
-            None => "not signed yet".to_owned(),
-        };
-        let verdict = match report.findings_count {
-            0 => "as appended".to_owned(),
-            1 => "1 finding".to_owned(),
-            count => format!("{count} findings"),
-        };
-        writeln!(out, "{name}  {} events, {signed}: {verdict}", report.events)?;
-        for finding in report.findings.iter().take(PRINTED_FINDINGS_MAX) {
-            writeln!(out, "    {finding}")?;
-        }
-        let unprinted = report.findings_count.saturating_sub(PRINTED_FINDINGS_MAX as u64);
-        if unprinted > 0 {
-            writeln!(out, "    and {unprinted} more")?;
-        }
+        print_ledger(out, report)?;
     }
     let events = events(reports);
     let rate = events as f64 / seconds.max(0.001);
-    match first_wrong(reports) {
+    match first_finding(reports) {
         None => writeln!(
             out,
-            "{events} events are as they were appended ({seconds:.1} s, {rate:.0} events/s)"
+            "{events} events match the log ({seconds:.1} s, {rate:.0} events/s)"
         )?,
         Some((report, finding)) => writeln!(
             out,
-            "WRONG: {}/{}: {finding}",
+            "INCONSISTENT: {}/{}: {finding}",
             report.project_id, report.environment
         )?,
+    }
+    Ok(())
+}
+
+fn print_ledger(out: &mut impl Write, report: &LedgerReport) -> anyhow::Result<()> {
+    let name = format!("{}/{}", report.project_id, report.environment);
+    let signed = match report.signed {
+        Some(signed) => format!("signed up to {signed}"),
+        None => "not signed yet".to_owned(),
+    };
+    let verdict = match report.findings_count {
+        0 => "consistent".to_owned(),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
+    };
+    writeln!(out, "{name}  {} events, {signed}: {verdict}", report.events)?;
+    for finding in report.findings.iter().take(PRINTED_FINDINGS_MAX) {
+        writeln!(out, "    {finding}")?;
+    }
+    let unprinted = report.findings_count.saturating_sub(PRINTED_FINDINGS_MAX as u64);
+    if unprinted > 0 {
+        writeln!(out, "    and {unprinted} more")?;
     }
     Ok(())
 }
@@ -114,7 +119,7 @@ fn to_json(reports: &[LedgerReport], seconds: f64) -> Value {
         })
     };
     json!({
-        "ok": first_wrong(reports).is_none(),
+        "ok": first_finding(reports).is_none(),
         "events": events(reports),
         "seconds": seconds,
         "ledgers": reports.iter().map(ledger).collect::<Vec<_>>(),

@@ -1,8 +1,8 @@
-//! Where an auditor gets the events from, in the order of the log: `GET /events/feed`, or, from servers that have none,
-//! all pages of `GET /events`.
+//! The events of the audited log, in log order: from `GET /events/feed`, or, if the server has no feed, from all pages of
+//! `GET /events`.
 
-use super::server::{LogServer, Reply};
-use super::{Audited, Failure};
+use super::server::{Fetched, LogServer};
+use super::{AuditResult, Failure};
 use anyhow::Context;
 use audit_domain::{ContentHash, canonical};
 use audit_ledger::Hash;
@@ -10,40 +10,37 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-/// Events that one request asks for.
+/// The `limit` of one request.
 const PAGE_EVENTS_MAX: u64 = 200;
 
-/// An event as the server shows it, hashed anew.
+/// An event of the server, hashed again.
 pub(super) struct Event {
     pub(super) id: String,
-    /// Of its text.
+    /// The leaf hash of its canonical text.
     pub(super) leaf: Hash,
-    /// Whether the content hash beside it is that of its text.
-    pub(super) is_labelled_right: bool,
+    /// Whether its `content_hash` is the hash of its canonical text.
+    pub(super) has_matching_hash: bool,
 }
 
 impl Event {
-    fn read(event: &Value) -> Audited<Self> {
-        let mut event: Map<String, Value> = event.as_object().context("an event is no object")?.clone();
-        let shown = event.remove("content_hash").unwrap_or_default();
-        // The one member besides that is about the event and not of it.
+    fn read(event: &Value) -> AuditResult<Self> {
+        let mut event: Map<String, Value> = event.as_object().context("an event is not an object")?.clone();
+        let content_hash = event.remove("content_hash").unwrap_or_default();
+        // The only other member that is not part of the hashed text.
         event.remove("redacted");
-        let id = event
-            .get("id")
-            .and_then(Value::as_str)
-            .unwrap_or("an event without an id");
+        let id = event.get("id").and_then(Value::as_str).unwrap_or("no id");
         let mut text = String::with_capacity(768);
         canonical::write_object(&mut text, &event);
         let computed = ContentHash::of(&text);
         Ok(Self {
             id: id.to_owned(),
             leaf: Hash::of_event(&computed),
-            is_labelled_right: shown == computed.to_string(),
+            has_matching_hash: content_hash == computed.to_string(),
         })
     }
 }
 
-/// The events at some places of the log, one after the other.
+/// Iterates over the events of a range of the log.
 pub(super) struct EventSource<'a> {
     server: &'a LogServer,
     from: Source,
@@ -52,19 +49,19 @@ pub(super) struct EventSource<'a> {
     has_read: bool,
     cursor: Option<String>,
     first: u64,
-    /// How many are passed over before the first that is wanted, where no cursor leads to it.
+    /// Events to skip before the first wanted one, when there is no cursor to it.
     skipped: u64,
     wanted: u64,
 }
 
 enum Source {
     Feed,
-    /// The pages, and the events of them that were not asked for yet.
+    /// Pages are not in log order: events that were read and not yet returned, by leaf hash.
     Pages(HashMap<Hash, Event>),
 }
 
 impl<'a> EventSource<'a> {
-    /// `cursor` leads to the first of them, if one is known.
+    /// `cursor` is the feed cursor before the first event, if known.
     pub(super) fn new(server: &'a LogServer, seqs: Range<u64>, cursor: Option<String>) -> Self {
         Self {
             server,
@@ -79,10 +76,10 @@ impl<'a> EventSource<'a> {
         }
     }
 
-    /// The next event; `None` when there is no more. `leaf` is the hash that it should have.
-    pub(super) fn next(&mut self, leaf: &Hash) -> Audited<Option<Event>> {
-        if let Source::Pages(unasked) = &mut self.from
-            && let Some(event) = unasked.remove(leaf)
+    /// The next event, which should have the hash `leaf`. `None`: the server has no more.
+    pub(super) fn next(&mut self, leaf: &Hash) -> AuditResult<Option<Event>> {
+        if let Source::Pages(unreturned) = &mut self.from
+            && let Some(event) = unreturned.remove(leaf)
         {
             return Ok(Some(event));
         }
@@ -95,7 +92,7 @@ impl<'a> EventSource<'a> {
                         return Ok(Some(event));
                     }
                     Source::Pages(_) if event.leaf == *leaf => return Ok(Some(event)),
-                    Source::Pages(unasked) => drop(unasked.insert(event.leaf, event)),
+                    Source::Pages(unreturned) => drop(unreturned.insert(event.leaf, event)),
                 }
             }
             if !self.has_more {
@@ -105,16 +102,16 @@ impl<'a> EventSource<'a> {
         }
     }
 
-    /// Where to go on behind what was asked for.
+    /// The feed cursor behind the range.
     pub(super) fn into_cursor(self) -> Option<String> {
         let is_at_end = self.page.is_empty() && self.skipped == 0;
         self.cursor
             .filter(|_| is_at_end && matches!(self.from, Source::Feed))
     }
 
-    fn read(&mut self) -> Audited<()> {
+    fn read(&mut self) -> AuditResult<()> {
         let (path, name, limit) = match self.from {
-            // No more than is wanted, so that the cursor leads to what follows.
+            // At most the wanted events, so that the cursor points behind the last of them.
             Source::Feed => (
                 "events/feed",
                 "after",
@@ -125,28 +122,34 @@ impl<'a> EventSource<'a> {
         let mut parameters = vec![("limit", limit.max(1).to_string())];
         parameters.extend(self.cursor.clone().map(|cursor| (name, cursor)));
         match self.server.json(path, &parameters)? {
-            Reply::Found(answer) => self.take(&answer),
-            Reply::Refused(why) if !self.has_read && self.cursor.is_some() => {
-                log::warn!("the events are read from the first one on: the cursor is refused: {why}");
+            Fetched::Found(body) => self.take(&body),
+            Fetched::Refused(why) if !self.has_read && self.cursor.is_some() => {
+                log::warn!(
+                    "reading the events from the start, because the server refuses the saved cursor: {why}"
+                );
                 (self.cursor, self.skipped) = (None, self.first);
                 Ok(())
             }
-            Reply::Refused(_) if !self.has_read && matches!(self.from, Source::Feed) => {
+            Fetched::Refused(_) if !self.has_read && matches!(self.from, Source::Feed) => {
                 self.from = Source::Pages(HashMap::new());
                 Ok(())
             }
-            Reply::Refused(why) => Err(Failure::Wrong(format!("the log does not show its events: {why}"))),
+            Fetched::Refused(why) => Err(Failure::Inconsistent(format!(
+                "the server does not return the events: {why}"
+            ))),
         }
     }
 
-    fn take(&mut self, answer: &Value) -> Audited<()> {
-        let events = answer["events"].as_array().context("a page has no events")?;
+    fn take(&mut self, body: &Value) -> AuditResult<()> {
+        let events = body["events"]
+            .as_array()
+            .context("a page has no list of events")?;
         for event in events {
             self.page.push_back(Event::read(event)?);
         }
         self.has_read = true;
-        self.has_more = answer["has_more"] == true;
-        self.cursor = answer["cursor"].as_str().map(str::to_owned);
+        self.has_more = body["has_more"] == true;
+        self.cursor = body["cursor"].as_str().map(str::to_owned);
         Ok(())
     }
 }

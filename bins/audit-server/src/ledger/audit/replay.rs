@@ -1,26 +1,26 @@
-//! The events of a log, held against its leaves, and the leaves against its root.
+//! Compares the events of a log with its leaf hashes, and the leaf hashes with its signed root.
 
 use super::events::{Event, EventSource};
 use super::server::LogServer;
-use super::{Audited, Failure};
+use super::{AuditResult, Failure};
 use audit_ledger::{Frontier, Hash, Tile, TileId, TreeHead};
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The events from the end of a tree that is known to the end of one that was signed.
+/// Reads the events between a known tree and a signed, larger one.
 pub(super) struct Replay<'a> {
     server: &'a LogServer,
     frontier: Frontier,
-    /// The edge where the last audit ended, as it was then, and as it is found now.
+    /// The edge at the end of the last audit: as saved, and as the server returns it now.
     known: Option<Frontier>,
     found: Option<Frontier>,
     signed: TreeHead,
     events: EventSource<'a>,
-    /// The first event that is not the one whose hash the log has.
+    /// The first event that does not match its leaf hash.
     difference: Option<String>,
 }
 
 impl<'a> Replay<'a> {
-    /// From the beginning, or from where `start` is; `cursor` leads to the first event behind that, if one is known.
+    /// `start` is the tree to begin at, and `cursor` the feed cursor there, if known.
     pub(super) fn new(
         server: &'a LogServer,
         start: Frontier,
@@ -40,36 +40,36 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Reads everything. Gives the tree's edge at the end, and where to go on reading.
-    pub(super) fn run(mut self) -> Audited<(Frontier, Option<String>)> {
+    /// Returns the edge of the signed tree and the feed cursor behind it.
+    pub(super) fn run(mut self) -> AuditResult<(Frontier, Option<String>)> {
         let width = u64::from(TileId::WIDTH_MAX);
         let total = self.signed.size - self.frontier.size();
         let style = "{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}";
         let style = ProgressStyle::with_template(style).map_err(anyhow::Error::new)?;
-        // Drawn on a terminal only.
+        // Drawn only on a terminal.
         let progress = ProgressBar::new(total).with_style(style);
         while self.frontier.size() < self.signed.size {
             let index = self.frontier.size() / width;
             let wanted = (self.signed.size - index * width).min(width) as u16;
             let id = TileId::new(0, index, wanted).map_err(anyhow::Error::new)?;
             let tile = self.server.tile(id)?;
-            let begun = (self.frontier.size() % width) as usize;
-            self.compare(&tile, begun)?;
-            progress.inc((tile.hashes().len() - begun) as u64);
+            let known = (self.frontier.size() % width) as usize;
+            self.compare(&tile, known)?;
+            progress.inc((tile.hashes().len() - known) as u64);
         }
         progress.finish_and_clear();
         self.conclude()
     }
 
-    /// Takes the leaves of a tile from `begun` on into the tree, and compares the events with them up to the first
-    /// difference.
-    fn compare(&mut self, tile: &Tile, begun: usize) -> Audited<()> {
-        let leaves = tile.hashes().get(begun..).unwrap_or_default();
-        for (place, leaf) in leaves.iter().enumerate() {
+    /// Appends the leaves of a tile after the first `known` to the tree, and compares the events with them up to the
+    /// first difference.
+    fn compare(&mut self, tile: &Tile, known: usize) -> AuditResult<()> {
+        let leaves = tile.hashes().get(known..).unwrap_or_default();
+        for (index, leaf) in leaves.iter().enumerate() {
             if self.difference.is_none() {
                 let event = self.events.next(leaf)?;
                 self.difference =
-                    difference(self.frontier.size(), event.as_ref(), leaf, leaves.get(place + 1));
+                    difference(self.frontier.size(), event.as_ref(), leaf, leaves.get(index + 1));
             }
             self.frontier.append(*leaf);
             if self.known.as_ref().map(Frontier::size) == Some(self.frontier.size()) {
@@ -79,13 +79,13 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn conclude(self) -> Audited<(Frontier, Option<String>)> {
+    fn conclude(self) -> AuditResult<(Frontier, Option<String>)> {
         let size = self.signed.size;
         let leaves_are_signed = self.frontier.root() == self.signed.root;
         match (self.difference, leaves_are_signed) {
             (None, true) => Ok((self.frontier, self.events.into_cursor())),
-            // The leaves are those that were signed, so it is the event that is wrong.
-            (Some(difference), true) => Err(Failure::Wrong(difference)),
+            // The leaves match the signature, so the event was changed.
+            (Some(difference), true) => Err(Failure::Inconsistent(difference)),
             (difference, false) => {
                 let first = match (&self.known, &self.found) {
                     (Some(known), Some(found)) => first_changed(known, found),
@@ -96,8 +96,8 @@ impl<'a> Replay<'a> {
                     .flatten()
                     .collect::<Vec<_>>()
                     .join("; ");
-                let what = format!("the tiles of the {size} events do not have the root that the log signed");
-                Err(Failure::Wrong(
+                let what = format!("the tiles of the {size} events do not have the signed root");
+                Err(Failure::Inconsistent(
                     format!("{what}: {details}").trim_end_matches(": ").to_owned(),
                 ))
             }
@@ -105,37 +105,37 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Between which events the first change is of those that were known, as far as two edges of one tree tell.
+/// The range of events that contains the first change since the last audit, as narrow as two edges can show.
 fn first_changed(known: &Frontier, found: &Frontier) -> Option<String> {
     let mut pairs = known.edge().zip(found.edge());
     let ((subtree, _), _) = pairs.find(|((_, known), (_, found))| known != found)?;
     let leaves = subtree.leaves();
     Some(format!(
-        "events {} to {} are not those of the last audit",
+        "events {} to {} have changed since the last audit",
         leaves.start,
         leaves.end - 1
     ))
 }
 
-/// What is wrong with the event that stands at a place.
+/// Why `event` is not the event at position `seq`, or `None` if it is.
 fn difference(seq: u64, event: Option<&Event>, leaf: &Hash, next_leaf: Option<&Hash>) -> Option<String> {
     let Some(event) = event else {
         return Some(format!(
-            "event {seq} was removed or changed: the server shows none that it can be"
+            "event {seq} was removed or changed: the server returns no event with its hash"
         ));
     };
     let id = &event.id;
     if event.leaf == *leaf {
-        let wrong = format!("event {seq} ({id}) is shown with a content hash that is not its own");
-        return (!event.is_labelled_right).then_some(wrong);
+        let mismatch = format!("event {seq} ({id}) is returned with the content hash of another text");
+        return (!event.has_matching_hash).then_some(mismatch);
     }
     if Some(&event.leaf) == next_leaf {
         return Some(format!(
-            "event {seq} was removed: the event behind it, {id}, is shown in its place"
+            "event {seq} was removed: the server returns the next event, {id}, at its position"
         ));
     }
     Some(format!(
-        "event {seq} was changed: {id}, which stands there, is not what was signed"
+        "event {seq} was changed: {id}, the event at its position, does not match the signed hash"
     ))
 }
 
@@ -144,19 +144,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_with_an_event_is_told() {
+    fn a_difference_says_which_event_was_changed_or_removed() {
         let [one, two, other] = ["one", "two", "other"].map(|text| Hash::of_leaf(text.as_bytes()));
-        let event = |leaf, is_labelled_right| Event {
+        let event = |leaf, has_matching_hash| Event {
             id: "evt_1".to_owned(),
             leaf,
-            is_labelled_right,
+            has_matching_hash,
         };
-        let told = |event: Option<&Event>| difference(7, event, &one, Some(&two)).unwrap_or_default();
-        assert_eq!(told(Some(&event(one, true))), "");
-        assert!(told(Some(&event(one, false))).contains("not its own"));
-        assert!(told(Some(&event(two, true))).contains("event 7 was removed"));
-        assert!(told(Some(&event(other, true))).contains("event 7 was changed: evt_1"));
-        assert!(told(None).contains("event 7 was removed or changed"));
+        let described = |event: Option<&Event>| difference(7, event, &one, Some(&two)).unwrap_or_default();
+        assert_eq!(described(Some(&event(one, true))), "");
+        assert!(described(Some(&event(one, false))).contains("of another text"));
+        assert!(described(Some(&event(two, true))).contains("event 7 was removed"));
+        assert!(described(Some(&event(other, true))).contains("event 7 was changed: evt_1"));
+        assert!(described(None).contains("event 7 was removed or changed"));
     }
 
     #[test]
@@ -171,8 +171,8 @@ mod tests {
         };
         assert_eq!(first_changed(&edge(None), &edge(None)), None);
         for (changed, range) in [(0, "0 to 7"), (9, "8 to 11"), (13, "12 to 13")] {
-            let told = first_changed(&edge(None), &edge(Some(changed))).unwrap();
-            assert!(told.contains(range), "{told}");
+            let described = first_changed(&edge(None), &edge(Some(changed))).unwrap();
+            assert!(described.contains(range), "{described}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What an auditor remembers from one audit to the next.
+//! The state file: what an auditor keeps between audits.
 
 use anyhow::{Context, ensure};
 use audit_ledger::{Frontier, Hash, Origin, SignedCheckpoint, VerifierKey};
@@ -8,22 +8,22 @@ use std::path::Path;
 
 const VERSION: u64 = 1;
 
-/// What is remembered: two kilobytes, however long the log is.
+/// The state after an audit: two kilobytes, whatever the size of the log.
 pub(super) struct State {
-    /// Who signs.
+    /// The key that signs the checkpoints.
     pub(super) key: VerifierKey,
-    /// Which log.
+    /// The name of the log.
     pub(super) origin: Origin,
-    /// The last checkpoint, as it was signed.
+    /// The last checkpoint, with its signatures.
     pub(super) note: String,
-    /// The right edge of the tree there.
+    /// The right edge of its tree.
     pub(super) frontier: Frontier,
-    /// Where to go on reading events.
+    /// The feed cursor behind its last event.
     pub(super) cursor: Option<String>,
 }
 
 impl State {
-    pub(super) fn of(
+    pub(super) fn new(
         key: VerifierKey,
         checkpoint: &SignedCheckpoint,
         frontier: Frontier,
@@ -38,12 +38,12 @@ impl State {
         }
     }
 
-    /// Reads the file; `None` when there is none yet.
+    /// Reads the file. `None`: there is none yet.
     pub(super) fn load(path: &Path) -> anyhow::Result<Option<Self>> {
         match std::fs::read_to_string(path) {
             Ok(text) => {
                 Ok(Some(Self::read(&text).with_context(|| {
-                    format!("{} is no state of an audit", path.display())
+                    format!("{} is not a valid state file", path.display())
                 })?))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -53,8 +53,8 @@ impl State {
 
     fn read(text: &str) -> anyhow::Result<Self> {
         let value: Value = serde_json::from_str(text)?;
-        ensure!(value["version"] == VERSION, "it is of another version");
-        let text = |name: &str| value[name].as_str().with_context(|| format!("it has no {name}"));
+        ensure!(value["version"] == VERSION, "unknown version");
+        let text = |name: &str| value[name].as_str().with_context(|| format!("{name} is missing"));
         let key: VerifierKey = text("key")?.parse()?;
         let origin = Origin::parse(text("log")?)?;
         let note = text("checkpoint")?.to_owned();
@@ -64,14 +64,11 @@ impl State {
             let hash = hashes
                 .next()
                 .and_then(Value::as_str)
-                .context("its edge is too short")?;
+                .context("edge is too short")?;
             Ok(hash.parse()?)
         });
         let frontier = frontier.map_err(|error| anyhow::anyhow!("{error}"))?;
-        ensure!(
-            frontier.head() == signed,
-            "its edge is not that of its checkpoint"
-        );
+        ensure!(frontier.head() == signed, "edge and checkpoint do not match");
         let cursor = value["cursor"].as_str().map(str::to_owned);
         Ok(Self {
             key,
@@ -82,7 +79,7 @@ impl State {
         })
     }
 
-    /// Writes the file: the old one is there until the new one is complete.
+    /// Replaces the file. The old one stays until the new one is complete.
     pub(super) fn save(&self, path: &Path) -> anyhow::Result<()> {
         let edge: Vec<String> = self.frontier.edge().map(|(_, hash)| hash.to_string()).collect();
         let value = json!({
@@ -100,7 +97,7 @@ impl State {
             writeln!(file, "{value:#}")?;
             file.as_file().sync_all()?;
             file.persist(path)?;
-            // So that the name is on the disk as well.
+            // Makes the new directory entry durable as well.
             std::fs::File::open(folder)?.sync_all()?;
             Ok(())
         };
@@ -121,11 +118,11 @@ mod tests {
         }
         let checkpoint = Checkpoint::new(Origin::parse("log/a").unwrap(), frontier.head());
         let cursor = Some("cursor".to_owned());
-        State::of(key.verifier().clone(), &key.sign(checkpoint), frontier, cursor)
+        State::new(key.verifier().clone(), &key.sign(checkpoint), frontier, cursor)
     }
 
     #[test]
-    fn what_is_saved_is_loaded() {
+    fn a_saved_state_is_loaded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
         assert!(State::load(&path).unwrap().is_none());
@@ -140,12 +137,12 @@ mod tests {
         assert_eq!(
             std::fs::read_dir(folder.path()).unwrap().count(),
             1,
-            "nothing else is left"
+            "the temporary file is gone"
         );
     }
 
     #[test]
-    fn what_was_changed_is_not_loaded() {
+    fn a_changed_state_is_not_loaded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
         state(7).save(&path).unwrap();

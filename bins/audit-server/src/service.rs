@@ -1,65 +1,14 @@
-//! The real clock and randomness, and opening the service with what the command line says.
+//! Opens the service with the settings of the command line.
 
 use crate::arguments::{DatabaseOptions, ServiceOptions, WebhookOptions};
+use crate::system::{SystemClock, SystemEntropy};
 use anyhow::Context;
 use audit_app::{
     AddressPolicy, AuditLog, EncryptionKey, HashKey, Sender, SenderOptions, Settings, StreamLimits,
 };
-use audit_domain::{Clock, DigestKey, Entropy, Timestamp};
+use audit_domain::{Clock, DigestKey};
 use audit_store::{DatabaseUrl, QueueLimits, Store, StoreOptions};
-use std::cell::Cell;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The operating system's clock.
-pub(crate) struct SystemClock;
-
-impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
-    fn now(&self) -> Timestamp {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
-    }
-}
-
-/// The operating system's random generator.
-pub(crate) struct SystemEntropy;
-
-/// Random bytes that a thread asks for at once: each request needs some thirty, and asking costs more than the bytes.
-const POOLED_BYTES: usize = 512;
-
-thread_local! {
-    /// Bytes that nobody has had yet, at the end of the array, and how many.
-    static POOL: Cell<([u8; POOLED_BYTES], usize)> = const { Cell::new(([0; POOLED_BYTES], 0)) };
-}
-
-impl Entropy for SystemEntropy {
-    fn fill(&self, bytes: &mut [u8]) {
-        if bytes.len() > POOLED_BYTES / 2 {
-            return fill_from_system(bytes);
-        }
-        // Taken out, so that nobody is given the same bytes should this not come to its end.
-        let (mut pooled, mut left) = POOL.replace(([0; POOLED_BYTES], 0));
-        if left < bytes.len() {
-            fill_from_system(&mut pooled);
-            left = POOLED_BYTES;
-        }
-        let rest = left - bytes.len();
-        bytes.copy_from_slice(&pooled[POOLED_BYTES - left..POOLED_BYTES - rest]);
-        // What has been given is kept nowhere.
-        pooled[..POOLED_BYTES - rest].fill(0);
-        POOL.set((pooled, rest));
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is where randomness comes from")]
-fn fill_from_system(bytes: &mut [u8]) {
-    // Keys and secrets must not be predictable: without randomness nothing may go on.
-    getrandom::fill(bytes).unwrap_or_else(|error| {
-        log::error!("the operating system gives no random bytes: {error}");
-        std::process::abort()
-    });
-}
 
 impl ServiceOptions {
     pub(crate) fn settings(&self) -> Settings {
@@ -104,7 +53,7 @@ impl WebhookOptions {
         }
     }
 
-    /// The settings, with what these options say.
+    /// `others` with the settings of these options.
     pub(crate) fn settings(&self, others: Settings) -> anyhow::Result<Settings> {
         let key = self.encryption_key.as_deref().map(str::parse::<EncryptionKey>);
         Ok(Settings {
@@ -114,7 +63,7 @@ impl WebhookOptions {
         })
     }
 
-    /// What sends deliveries.
+    /// The sender of webhook deliveries.
     pub(crate) fn sender(&self) -> anyhow::Result<Sender> {
         let mut options = SenderOptions::new(concat!("audit-server/", env!("CARGO_PKG_VERSION")));
         options.policy = self.addresses();
@@ -126,7 +75,7 @@ impl WebhookOptions {
     }
 }
 
-/// Opens the service for commands of administration, which read and write a few rows.
+/// Opens the service for an administration command, which reads and writes a few rows.
 pub(crate) fn open_to_administer(database: &DatabaseOptions) -> anyhow::Result<Arc<AuditLog>> {
     let store = StoreOptions {
         readers_max: 1,
@@ -146,30 +95,4 @@ pub(crate) fn open(
     let store = Store::open(url, store, &clock).with_context(|| format!("cannot open {url}"))?;
     let service = AuditLog::open(store, clock, Arc::new(SystemEntropy), settings);
     service.with_context(|| format!("cannot open {url}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashSet;
-
-    #[test]
-    fn no_random_bytes_are_given_twice() {
-        let given = || {
-            let mut given = Vec::new();
-            for length in [10, 20, 16, 256, 7, 300, 0, 255].repeat(20) {
-                let mut bytes = vec![0; length];
-                SystemEntropy.fill(&mut bytes);
-                given.extend(bytes.as_chunks::<8>().0.iter().copied());
-            }
-            given
-        };
-        let threads = [(); 4].map(|()| std::thread::spawn(given));
-        let given: Vec<[u8; 8]> = threads
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap())
-            .collect();
-        let different: HashSet<_> = given.iter().collect();
-        assert!(given.len() > 4_000 && different.len() == given.len());
-    }
 }

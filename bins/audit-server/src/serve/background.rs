@@ -1,0 +1,148 @@
+//! The periodic work of a server: maintenance, and signing checkpoints.
+
+use audit_app::{AuditLog, Purged};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The interval of maintenance, which writes the last uses of keys.
+const MAINTENANCE_INTERVAL_SECONDS: u64 = 5;
+/// Pending deliveries are counted in that interval too. A slow count is followed by a pause this many times as long.
+const COUNT_PAUSE_FACTOR: u32 = 20;
+/// The interval of the purge of expired data.
+const PURGE_INTERVAL_SECONDS: u64 = 300;
+/// The interval of signing checkpoints, which may lag by at most a second.
+const CHECKPOINT_INTERVAL_MS: u64 = 800;
+
+/// The threads of the periodic work.
+pub(super) struct Background {
+    /// A thread stops when its sender is dropped.
+    stop: Vec<mpsc::Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Threads that stop after their current step.
+pub(super) struct Stopping(Vec<JoinHandle<()>>);
+
+impl Background {
+    pub(super) fn start(service: &Arc<AuditLog>) -> std::io::Result<Self> {
+        let mut background = Self {
+            stop: Vec::new(),
+            threads: Vec::new(),
+        };
+        background.spawn("background", service, maintain)?;
+        background.spawn("checkpoints", service, sign_checkpoints)?;
+        Ok(background)
+    }
+
+    fn spawn(
+        &mut self,
+        name: &str,
+        service: &Arc<AuditLog>,
+        work: fn(&AuditLog, &mpsc::Receiver<()>),
+    ) -> std::io::Result<()> {
+        let (stop, stopped) = mpsc::channel();
+        let service = Arc::clone(service);
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        self.threads.push(thread.spawn(move || work(&service, &stopped))?);
+        self.stop.push(stop);
+        Ok(())
+    }
+
+    pub(super) fn request_stop(self) -> Stopping {
+        drop(self.stop);
+        Stopping(self.threads)
+    }
+}
+
+impl Stopping {
+    pub(super) fn join(self) {
+        for thread in self.0 {
+            if thread.join().is_err() {
+                log::error!("a background thread panicked");
+            }
+        }
+    }
+}
+
+/// Waits for `interval`. Returns whether the work goes on.
+fn pause(stopped: &mpsc::Receiver<()>, interval: Duration) -> bool {
+    stopped.recv_timeout(interval) == Err(mpsc::RecvTimeoutError::Timeout)
+}
+
+/// Signs checkpoints until `stopped` closes.
+fn sign_checkpoints(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
+    while pause(stopped, Duration::from_millis(CHECKPOINT_INTERVAL_MS)) {
+        if let Err(error) = service.sign_checkpoints() {
+            log::warn!("cannot sign checkpoints: {error}");
+        }
+    }
+}
+
+/// Maintains the database until `stopped` closes.
+fn maintain(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
+    let purge_interval = Duration::from_secs(PURGE_INTERVAL_SECONDS);
+    let mut purged_at = None::<Instant>;
+    let mut next_count_at = Instant::now();
+    while pause(stopped, Duration::from_secs(MAINTENANCE_INTERVAL_SECONDS)) {
+        if let Err(error) = service.write_key_uses() {
+            log::warn!("cannot write the last uses of keys: {error}");
+        }
+        if Instant::now() >= next_count_at {
+            let started_at = Instant::now();
+            if let Err(error) = service.count_pending_deliveries() {
+                log::warn!("cannot count the pending deliveries: {error}");
+            }
+            next_count_at = Instant::now() + COUNT_PAUSE_FACTOR * started_at.elapsed();
+        }
+        if purged_at.is_none_or(|at| at.elapsed() >= purge_interval) {
+            purged_at = Some(Instant::now());
+            purge(service);
+        }
+    }
+}
+
+fn purge(service: &AuditLog) {
+    match service.purge() {
+        Ok(purged) if purged == Purged::default() => {}
+        Ok(purged) => log::info!("purged {}", describe(purged)),
+        Err(error) => log::warn!("cannot purge expired data: {error}"),
+    }
+}
+
+fn describe(purged: Purged) -> String {
+    let Purged {
+        streams,
+        clients,
+        deliveries,
+        webhooks,
+        secrets,
+        groups,
+    } = purged;
+    let counts = [
+        (streams, "expired streams"),
+        (clients, "stream clients"),
+        (deliveries, "finished deliveries"),
+        (webhooks, "deliveries and records of deleted webhooks"),
+        (secrets, "replaced webhook secrets"),
+        (groups, "idle alert groups"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, kind)| format!("{count} {kind}")).collect();
+    counts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_purge_is_described_by_what_it_removed() {
+        let purged = Purged {
+            streams: 2,
+            groups: 1,
+            ..Purged::default()
+        };
+        assert_eq!(describe(purged), "2 expired streams, 1 idle alert groups");
+    }
+}
