@@ -7,6 +7,8 @@ mod administration;
 mod arguments;
 mod client;
 mod demo;
+#[cfg(test)]
+mod documentation;
 mod http;
 mod import;
 mod ledger;
