@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Follows the event feed and appends every event to a file, each once, as JSON lines.
+"""Follows the event feed and appends every event to a file exactly once, as JSON lines.
 
     export AUDIT_KEY=pk_live_…          # or a viewer token
     python3 follow.py http://127.0.0.1:8080/api/v1 events.jsonl
     python3 follow.py http://127.0.0.1:8080/api/v1 events.jsonl --filter action='auth.*' --once
 
-Python 3.9 or later, nothing else. It may be stopped, killed and started again at any moment: the cursor beside the file
-says where to go on, and what a crash has left between the two is put right at the next start.
+It needs Python 3.9 or later and nothing else. It may be stopped, killed and restarted at any time: it continues from the
+cursor beside the file, and the next start repairs a file that is ahead of its cursor after a crash.
 """
 
 import argparse
+import email.utils
 import json
 import os
+import random
 import sys
 import time
 import urllib.error
@@ -19,23 +21,23 @@ import urllib.parse
 import urllib.request
 
 WAIT_SECONDS = 30
-# More than the server waits: a connection that is dead is given up.
+# Longer than the server waits, so that a dead connection is detected.
 TIMEOUT_SECONDS = WAIT_SECONDS + 30
 PAGE_EVENTS_MAX = 200
 PAUSE_SECONDS_MAX = 60
-# A last line that is longer than this is none of ours: an event has up to 64 KiB.
+# A page and an unfinished line fit in this: an event has up to 64 KiB.
 TAIL_BYTES_MAX = (PAGE_EVENTS_MAX + 1) * 128 * 1024
 
 
 class Refused(Exception):
-    """The server will not answer the same request otherwise."""
+    """The request is invalid or not allowed: a retry would get the same response."""
 
 
 class EventFile:
-    """Events as lines, and the cursor behind them.
+    """A file of events, one per line, and a file with the cursor behind the last of them.
 
-    Events are written and synced before the cursor is. After a crash in between they come again, and are known by
-    their ids: a page is the most that can have been written without its cursor.
+    Events are written and synced before the cursor. After a crash in between, the same page is read again and its events
+    are recognised by their ids. At most one page can be written without its cursor.
     """
 
     def __init__(self, path):
@@ -44,14 +46,14 @@ class EventFile:
         self.recent_ids = self._repair()
 
     def _repair(self):
-        """Drops a line that was not finished, and gives the ids of the last page."""
+        """Truncates an unfinished line and returns the ids of the last page."""
         size = self.file.seek(0, os.SEEK_END)
         self.file.seek(max(0, size - TAIL_BYTES_MAX))
         tail = self.file.read()
         finished = tail[: tail.rfind(b"\n") + 1]
         self.file.truncate(size - len(tail) + len(finished))
         lines = finished.split(b"\n")[-PAGE_EVENTS_MAX - 1 : -1]
-        # The first one may have been cut by where the reading began.
+        # The read may have begun in the middle of the first line.
         lines = lines[1:] if size > TAIL_BYTES_MAX else lines
         return {json.loads(line)["id"] for line in lines}
 
@@ -78,27 +80,36 @@ class EventFile:
 
 
 def read_page(base_url, key, parameters):
-    """One answer of the feed. Raises OSError for what may be over soon."""
+    """Returns one page of the feed. Raises OSError for a temporary failure."""
     url = base_url.rstrip("/") + "/events/feed?" + urllib.parse.urlencode(parameters)
     request = urllib.request.Request(url, headers={"Authorization": "Bearer " + key})
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
-            return json.load(answer)
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+            return json.load(response)
     except urllib.error.HTTPError as error:
-        if error.code == 429 or error.code >= 500:
+        if error.code >= 500 or (error.code == 429 and retry_after(error) is not None):
             raise
         raise Refused(f"{error.code}: {error.read().decode()}") from error
     except ValueError as error:
-        # The connection broke within the answer.
-        raise OSError(f"no whole answer: {error}") from error
+        # The connection broke in the middle of the response.
+        raise OSError(f"incomplete response: {error}") from error
+
+
+def retry_after(error):
+    """The pause that the server asks for, in seconds."""
+    value = (getattr(error, "headers", None) or {}).get("Retry-After", "").strip()
+    if value.isdigit():
+        return int(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
 
 
 def pause_after(error, failures):
-    """How many seconds to wait before the next try."""
-    retry_after = getattr(error, "headers", None) and error.headers.get("Retry-After")
-    if retry_after and retry_after.isdigit():
-        return int(retry_after)
-    return min(2**failures, PAUSE_SECONDS_MAX)
+    """The pause before the next attempt, in seconds. The jitter keeps followers from returning all at once."""
+    pause = min(2**failures, PAUSE_SECONDS_MAX / 2) * (1 + random.random())
+    return max(pause, retry_after(error) or 0)
 
 
 def follow(base_url, key, filters, events, once):
@@ -112,7 +123,7 @@ def follow(base_url, key, filters, events, once):
             page = read_page(base_url, key, parameters)
         except OSError as error:
             pause = pause_after(error, failures)
-            print(f"{error}; once more in {pause} s", file=sys.stderr)
+            print(f"{error}; next attempt in {pause:.1f} s", file=sys.stderr)
             time.sleep(pause)
             failures += 1
             continue
@@ -123,11 +134,11 @@ def follow(base_url, key, filters, events, once):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Appends every event of the feed to a file, each once.")
+    parser = argparse.ArgumentParser(description="Appends every event of the feed to a file exactly once.")
     parser.add_argument("base_url", help="http://127.0.0.1:8080/api/v1")
-    parser.add_argument("file", help="where to append the events")
-    parser.add_argument("--filter", action="append", default=[], metavar="NAME=VALUE", help="such as action=auth.*")
-    parser.add_argument("--once", action="store_true", help="end when everything has been read")
+    parser.add_argument("file", help="file to append the events to")
+    parser.add_argument("--filter", action="append", default=[], metavar="NAME=VALUE", help="filter of the feed, such as action=auth.*")
+    parser.add_argument("--once", action="store_true", help="exit at the end of the feed")
     arguments = parser.parse_args()
     filters = dict(text.split("=", 1) for text in arguments.filter)
     try:
@@ -136,7 +147,7 @@ def main():
     except KeyError:
         sys.exit("AUDIT_KEY is not set")
     except Refused as error:
-        sys.exit(f"refused with {error}")
+        sys.exit(f"refused: {error}")
     except KeyboardInterrupt:
         pass
 

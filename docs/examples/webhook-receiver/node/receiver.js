@@ -1,4 +1,4 @@
-// Receives alert webhooks: verifies them, drops repeats, answers at once.
+// Receives alert webhooks: verifies them, drops repeats, responds at once.
 //
 // Run:  npm ci
 //       WEBHOOK_SECRET=whsec_… TLS_CERT=../receiver.pem TLS_KEY=../receiver.key node receiver.js
@@ -14,11 +14,11 @@ const BODY_BYTES_MAX = 64 * 1024;
 
 const { WEBHOOK_SECRET, TLS_CERT, TLS_KEY, PORT = "8443" } = process.env;
 const webhook = new Webhook(WEBHOOK_SECRET);
-// In earnest a table of your database, with the id as its key and the message in it, written before the answer: what was
-// answered with 2xx is not sent again.
+// In production, a database table of messages with the id as its key, committed before the response: the service does not
+// send a message again after a 2xx.
 const seen = new Set();
 
-/** The status to answer with. */
+/** The response status. */
 function receive(headers, body) {
   let message;
   try {
@@ -30,7 +30,7 @@ function receive(headers, body) {
   const id = headers["webhook-id"];
   if (!seen.has(id)) {
     seen.add(id);
-    // What takes time happens after the answer.
+    // Slow work runs after the response.
     setImmediate(work, message);
   }
   return 204;
@@ -44,7 +44,7 @@ function work({ type, data }) {
   }
 }
 
-/** The bytes as they came: JSON that was parsed and written again has another signature. */
+/** The raw body: parsed and re-serialized JSON would have another signature. */
 async function read(request) {
   const chunks = [];
   let length = 0;

@@ -1,4 +1,4 @@
-"""Receives alert webhooks: verifies them, drops repeats, answers at once.
+"""Receives alert webhooks: verifies them, drops repeats, responds at once.
 
 Run:  python3 -m venv venv && venv/bin/pip install -r requirements.txt
       WEBHOOK_SECRET=whsec_… TLS_CERT=../receiver.pem TLS_KEY=../receiver.key venv/bin/python receiver.py
@@ -18,16 +18,16 @@ BODY_BYTES_MAX = 64 * 1024
 
 webhook = Webhook(os.environ["WEBHOOK_SECRET"])
 messages = queue.Queue()
-# In earnest both are one table of your database, with the id as its key, written before the answer: what was answered
-# with 2xx is not sent again.
+# In production, both are one database table with the id as its key, committed before the response: the service does not
+# send a message again after a 2xx.
 seen, seen_lock = set(), threading.Lock()
 
 
 def receive(headers, body):
-    """The status to answer with."""
+    """Returns the response status."""
     try:
         message = webhook.verify(body, headers)
-    # A forged header or body can be anything; the library raises ValueError for some of it.
+    # A forged header or body can contain anything; the library raises ValueError for some values.
     except (WebhookVerificationError, ValueError) as error:
         print(f"refused: {error}", flush=True)
         return 401
@@ -40,7 +40,7 @@ def receive(headers, body):
 
 
 def work():
-    """What takes time happens after the answer."""
+    """Slow work, after the response."""
     while message := messages.get():
         data = message["data"]
         if message["type"] == "alert.fired":
@@ -50,17 +50,17 @@ def work():
 
 
 class Handler(BaseHTTPRequestHandler):
-    timeout = 10  # seconds for a client that does not go on
+    timeout = 10  # seconds, for a client that stalls
 
     def do_POST(self):
         length = self.headers.get("content-length", "")
         if not length.isdecimal() or len(length) > 9 or int(length) > BODY_BYTES_MAX:
-            return self.answer(413)
-        # The bytes as they came: JSON that was parsed and written again has another signature.
+            return self.respond(413)
+        # The raw body: parsed and re-serialized JSON would have another signature.
         body = self.rfile.read(int(length))
-        self.answer(receive({name.lower(): value for name, value in self.headers.items()}, body))
+        self.respond(receive({name.lower(): value for name, value in self.headers.items()}, body))
 
-    def answer(self, status):
+    def respond(self, status):
         self.send_response(status)
         self.send_header("content-length", "0")
         self.end_headers()
@@ -74,7 +74,7 @@ server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8443"))),
 if "TLS_CERT" in os.environ:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(os.environ["TLS_CERT"], os.environ["TLS_KEY"])
-    # The handshake happens in the thread of its connection, so that a slow client keeps nobody waiting.
+    # The handshake runs in the thread of its connection, so that a slow client does not block the others.
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 print(f"receiving on port {server.server_port}", flush=True)
 server.serve_forever()

@@ -1,4 +1,4 @@
-//! Receives alert webhooks: verifies them, drops repeats, answers at once.
+//! Receives alert webhooks: verifies them, drops repeats, responds at once.
 //!
 //! Run:  WEBHOOK_SECRET=whsec_… TLS_CERT=../receiver.pem TLS_KEY=../receiver.key cargo run --locked
 //!
@@ -22,12 +22,12 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 
 struct Receiver {
     webhook: Webhook,
-    /// In earnest a table of your database, with the id as its key and the message in it, written before the answer:
-    /// what was answered with 2xx is not sent again.
+    /// In production, a database table of messages with the id as its key, committed before the response: the service
+    /// does not send a message again after a 2xx.
     seen: Mutex<HashSet<String>>,
 }
 
-/// `Bytes` is the body as it came: JSON that was parsed and written again has another signature.
+/// `Bytes` is the raw body: parsed and re-serialized JSON would have another signature.
 async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body: Bytes) -> StatusCode {
     if let Err(error) = receiver.webhook.verify(&body, &headers) {
         println!("refused: {error}");
@@ -35,7 +35,7 @@ async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body
     }
     let id = headers[HEADER_WEBHOOK_ID].to_str().unwrap_or_default().to_owned();
     if receiver.seen.lock().expect("not poisoned").insert(id) {
-        // What takes time happens after the answer.
+        // Slow work runs after the response.
         tokio::spawn(async move { work(&body) });
     }
     StatusCode::NO_CONTENT
@@ -75,7 +75,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Ok(certificate) => {
             rustls::crypto::ring::default_provider()
                 .install_default()
-                .expect("it is the first");
+                .expect("no provider is installed yet");
             let tls = RustlsConfig::from_pem_file(certificate, env::var("TLS_KEY")?).await?;
             axum_server::bind_rustls(address, tls)
                 .serve(app.into_make_service())
