@@ -4,7 +4,7 @@ use crate::service::database::DatabaseKind;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Starts the real server, loads it from a process of its own, and prints what it did.
+/// Benchmarks the audit log service: starts the server and sends requests from a second process.
 #[derive(Debug, Parser)]
 #[command(
     name = "audit-bench",
@@ -22,33 +22,40 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The process that sends requests; started by the benchmark itself.
+    /// The load generator process, started by the benchmark itself.
     #[command(name = crate::generator::SUBCOMMAND, hide = true)]
     Generate,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// A short look at everything, up to 100,000 events, in a minute or two. Writes files only with --out.
+    /// Smoke test: at most 100,000 events and short measurements, a minute or two. Writes files only with --out.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Measure this database alone. Otherwise both; PostgreSQL is left out where there is none.
+    /// Measure one database. Default: both; PostgreSQL is skipped if it is not installed.
     #[arg(long, value_enum)]
-    pub(crate) only: Option<DatabaseKind>,
-    /// How many events there are when queries are measured: ascending multiples of 100, from 10000 on, with commas. When
-    /// not given, 10000,100000,1000000.
+    pub(crate) database: Option<DatabaseKind>,
+    /// Event counts at which queries are measured: ascending multiples of 100, at least 10000, comma-separated. Default:
+    /// 10000,100000,1000000.
     #[arg(long, value_delimiter = ',')]
     pub(crate) sizes: Vec<u64>,
-    /// Where the results go (JSON, the printed tables and plots); docs/benchmarks when not given.
+    /// Directory for the results (JSON, tables, charts). Default: docs/benchmarks.
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
-    /// Where the databases are made, and so which disk is measured; the folder for temporary files when not given.
-    #[arg(long)]
-    pub(crate) folder: Option<PathBuf>,
-    /// The server to measure, instead of the one that cargo builds.
+    /// Server binary to measure. Default: built by cargo.
     #[arg(long)]
     pub(crate) server: Option<PathBuf>,
-    /// A PostgreSQL server to make a database on, instead of a cluster of the machine's own programs.
+    #[command(flatten)]
+    pub(crate) location: Location,
+}
+
+/// Where databases are created.
+#[derive(Debug, Args)]
+pub(crate) struct Location {
+    /// Parent directory of the databases; its disk is the one measured. Default: the directory for temporary files.
+    #[arg(long)]
+    pub(crate) folder: Option<PathBuf>,
+    /// PostgreSQL server to create the databases on. Default: a temporary cluster created with initdb.
     #[arg(long)]
     pub(crate) postgres_url: Option<String>,
 }
@@ -64,12 +71,12 @@ mod tests {
     }
 
     #[test]
-    fn all_is_measured_unless_told_otherwise() {
+    fn by_default_everything_is_measured() {
         let options = Arguments::parse_from(["audit-bench"]).options;
-        assert!(!options.quick && options.only.is_none() && options.sizes.is_empty());
-        let options =
-            Arguments::parse_from(["audit-bench", "--only", "postgres", "--sizes", "10000,50000"]).options;
-        assert_eq!(options.only, Some(DatabaseKind::Postgres));
+        assert!(!options.quick && options.database.is_none() && options.sizes.is_empty());
+        let arguments = ["audit-bench", "--database", "postgres", "--sizes", "10000,50000"];
+        let options = Arguments::parse_from(arguments).options;
+        assert_eq!(options.database, Some(DatabaseKind::Postgres));
         assert_eq!(options.sizes, [10_000, 50_000]);
         let arguments = Arguments::parse_from(["audit-bench", "generate"]);
         assert!(matches!(arguments.command, Some(Command::Generate)));

@@ -1,8 +1,7 @@
-//! Whether what makes ingest costly was on while it was measured, and what a proof of inclusion costs.
+//! Checks that redaction, alert rules and idempotency were active, and the measurement of proofs of inclusion.
 
-use crate::generator::{PageReader, count, events_of};
+use crate::generator::{HttpClient, count, events_on_page};
 use crate::latency::{Latencies, LatencySummary};
-use crate::plan::PROOFS;
 use crate::results::ratio;
 use crate::workload::vocabulary::TENANT;
 use anyhow::{Context, bail};
@@ -12,65 +11,66 @@ const PAGE_EVENTS: usize = 200;
 const REPEATED_EVENT: &str = r#"{"action":"benchmark.repeated","category":"system","tenant_id":"benchmark",
     "actor":{"id":"benchmark","type":"system"},"idempotency_key":"benchmark-repeated"}"#;
 
-/// What was found in the database after ingest was measured.
+/// State of the service after the ingest measurements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Checks {
-    /// Of the newest events, those that redaction changed.
+    /// Share of the newest events that redaction changed.
     pub(crate) redacted_share: f64,
-    /// Alerts that the built-in rules raised, at most a page of them.
+    /// Alerts that the built-in rules raised, at most one page.
     pub(crate) alerts: usize,
-    /// Whether an event that was sent twice was stored once.
-    pub(crate) is_repeat_recognised: bool,
+    /// Whether an event sent twice is stored once.
+    pub(crate) is_repeat_detected: bool,
 }
 
-/// Proofs that events are in the log.
+/// Proofs of inclusion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Proofs {
     pub(crate) latency: LatencySummary,
-    /// Of the longest answer.
+    /// Of the longest response.
     pub(crate) bytes_max: usize,
 }
 
 impl Checks {
-    /// Asks the service, and sends it an event twice.
-    pub(crate) fn read(reader: &mut PageReader) -> anyhow::Result<Self> {
-        let (page, _) = reader.get(&format!("/api/v1/events?limit={PAGE_EVENTS}"))?;
+    /// Reads events and alerts, and sends one event twice.
+    pub(crate) fn read(client: &mut HttpClient) -> anyhow::Result<Self> {
+        let (page, _) = client.get(&format!("/api/v1/events?limit={PAGE_EVENTS}"))?;
         let redacted_share = ratio(
             count(page, b"\"redacted\":true") as f64,
-            f64::from(events_of(page)),
+            f64::from(events_on_page(page)),
         );
-        let (page, _) = reader.get("/api/v1/alerts?limit=100")?;
+        let (page, _) = client.get("/api/v1/alerts?limit=100")?;
         let alerts = count(page, b"\"fired_at\":");
         let mut stored_id = || -> anyhow::Result<String> {
             #[derive(Deserialize)]
             struct Stored {
                 ids: [String; 1],
             }
-            let body = reader.post("/api/v1/events", REPEATED_EVENT)?;
-            let Stored { ids: [id] } = serde_json::from_slice(body).context("an event has no id")?;
+            let body = client.post("/api/v1/events", REPEATED_EVENT)?;
+            let Stored { ids: [id] } =
+                serde_json::from_slice(body).context("the response to an event has no id")?;
             Ok(id)
         };
         Ok(Self {
             redacted_share,
             alerts,
-            is_repeat_recognised: stored_id()? == stored_id()?,
+            is_repeat_detected: stored_id()? == stored_id()?,
         })
     }
 }
 
 impl Proofs {
-    /// Asks for proofs of the newest events, and of some of the first that were stored.
-    pub(crate) fn measure(reader: &mut PageReader) -> anyhow::Result<Self> {
+    /// Requests proofs of the newest events and of some of the oldest, repeatedly.
+    pub(crate) fn measure(client: &mut HttpClient, requests: usize) -> anyhow::Result<Self> {
         let first = format!("/api/v1/events?limit={PAGE_EVENTS}&tenant_id={}", TENANT.rare);
-        let mut ids = event_ids(reader, &first)?;
+        let mut ids = event_ids(client, &first)?;
         let newest = format!("/api/v1/events?limit={PAGE_EVENTS}");
-        ids.extend(event_ids(reader, &newest)?);
+        ids.extend(event_ids(client, &newest)?);
         if ids.is_empty() {
-            bail!("there are no events to prove");
+            bail!("there are no events to request proofs of");
         }
         let (mut latencies, mut bytes_max) = (Latencies::default(), 0);
-        for id in ids.iter().cycle().take(PROOFS) {
-            let (proof, took) = reader.get(&format!("/api/v1/events/{id}/proof"))?;
+        for id in ids.iter().cycle().take(requests) {
+            let (proof, took) = client.get(&format!("/api/v1/events/{id}/proof"))?;
             bytes_max = bytes_max.max(proof.len());
             latencies.add(took);
         }
@@ -81,7 +81,7 @@ impl Proofs {
     }
 }
 
-fn event_ids(reader: &mut PageReader, target: &str) -> anyhow::Result<Vec<String>> {
+fn event_ids(client: &mut HttpClient, target: &str) -> anyhow::Result<Vec<String>> {
     #[derive(Deserialize)]
     struct Page {
         events: Vec<Event>,
@@ -90,7 +90,7 @@ fn event_ids(reader: &mut PageReader, target: &str) -> anyhow::Result<Vec<String
     struct Event {
         id: String,
     }
-    let (body, _) = reader.get(target)?;
-    let page: Page = serde_json::from_slice(body).context("a page of events cannot be read")?;
+    let (body, _) = client.get(target)?;
+    let page: Page = serde_json::from_slice(body).context("malformed page of events")?;
     Ok(page.events.into_iter().map(|event| event.id).collect())
 }

@@ -1,35 +1,35 @@
-//! The process that sends requests: this program, started once more.
+//! The load generator: this program in a second process.
 //!
-//! It gets an [`Order`] as JSON on standard input and gives a [`Report`] as JSON on standard output. The work is done by
-//! one thread, which never formats, allocates or parses more than it must: it shares the machine with the service.
+//! It reads a [`Job`] as JSON from standard input and writes a [`Report`] as JSON to standard output. One thread does the
+//! work and keeps formatting, allocation and parsing to a minimum, because it shares the processors with the service.
 
-mod answer;
-mod flood;
-mod order;
-mod page;
+mod client;
+mod closed_loop;
+mod job;
 mod queries;
+mod response;
 
-pub(crate) use answer::count;
-pub(crate) use order::{
-    AskedService, End, FloodOrder, FloodReport, Order, QueriesOrder, Query, QueryReport, Report, Traffic,
-    Window,
+pub(crate) use client::{HttpClient, events_on_page};
+pub(crate) use job::{
+    ClosedLoopJob, ClosedLoopReport, End, Job, QueriedService, QueriesJob, Query, QueryReport, Report,
+    Traffic, Window,
 };
-pub(crate) use page::{PageReader, events_of};
+pub(crate) use response::count;
 
 use anyhow::{Context, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The argument that makes this program the sending process.
+/// The subcommand that runs the load generator.
 pub(crate) const SUBCOMMAND: &str = "generate";
 
-/// The sending process: carries out the order on standard input.
+/// The main function of the load generator process.
 pub(crate) fn generate() -> anyhow::Result<()> {
-    let order = serde_json::from_reader(std::io::stdin().lock()).context("cannot read the order")?;
-    let report = match order {
-        Order::Flood(order) => Report::Flood(flood::flood(&order)?),
-        Order::Queries(order) => Report::Queries(queries::run(&order)?),
+    let job = serde_json::from_reader(std::io::stdin().lock()).context("cannot read the job")?;
+    let report = match job {
+        Job::ClosedLoop(job) => Report::ClosedLoop(closed_loop::run(&job)?),
+        Job::Queries(job) => Report::Queries(queries::run(&job)?),
     };
     let mut stdout = std::io::stdout().lock();
     serde_json::to_writer(&mut stdout, &report)?;
@@ -37,30 +37,30 @@ pub(crate) fn generate() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts the sending process and waits for what it reports.
-pub(crate) fn send(order: &Order) -> anyhow::Result<Report> {
+/// Runs `job` in a load generator process and returns its report.
+pub(crate) fn run(job: &Job) -> anyhow::Result<Report> {
     let program = this_program()?;
     let mut process = Command::new(program)
         .arg(SUBCOMMAND)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .context("cannot start the process that sends requests")?;
+        .context("cannot start the load generator")?;
     let mut input = process
         .stdin
         .take()
-        .context("the sending process takes no order")?;
-    serde_json::to_writer(&mut input, order)?;
-    // It reads to the end of its input.
+        .context("the load generator has no standard input")?;
+    serde_json::to_writer(&mut input, job)?;
+    // The generator reads to the end of its input.
     drop(input);
     let output = process.wait_with_output()?;
     if !output.status.success() {
-        bail!("the process that sends requests failed");
+        bail!("the load generator failed");
     }
-    serde_json::from_slice(&output.stdout).context("cannot read what the sending process reports")
+    serde_json::from_slice(&output.stdout).context("cannot read the report of the load generator")
 }
 
-/// On Linux by way of the running process, so that it stays the same program when its file is built anew in the meantime.
+/// On Linux through `/proc`, so that both processes run the same program even if its file has been rebuilt since.
 fn this_program() -> anyhow::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() {

@@ -1,13 +1,13 @@
-//! How long requests took: every one is kept, so percentiles are exact and not those of a bucket.
+//! Response times. Every one is kept, so percentiles are exact.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Durations in microseconds, four bytes each: an hour of requests fits into memory.
+/// Durations in microseconds, four bytes each: those of an hour fit into memory.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Latencies(Vec<u32>);
 
-/// What is reported of them, in microseconds.
+/// Percentiles in microseconds.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LatencySummary {
     pub(crate) p50_us: u32,
@@ -21,8 +21,7 @@ impl Latencies {
             .push(u32::try_from(duration.as_micros()).unwrap_or(u32::MAX));
     }
 
-    /// Whether the slowest hundredth took more than twice as long as the middle one: then p99 depends on few requests, and
-    /// more of them are needed to know it.
+    /// Whether p99 > 2 × p50. The p99 then depends on few requests, and a reliable one needs more of them.
     pub(crate) fn has_long_tail(&self) -> bool {
         let summary = self.clone().summary();
         summary.p99_us > 2 * summary.p50_us
@@ -48,7 +47,7 @@ impl LatencySummary {
     }
 }
 
-/// The smallest value that at least `percent` of a hundred values do not exceed; 0 when there are none.
+/// Nearest-rank percentile; 0 if there are no values.
 fn percentile(sorted: &[u32], percent: usize) -> u32 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or_default()
@@ -87,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn one_and_no_request_have_percentiles_too() {
+    fn percentiles_of_one_and_of_no_request_are_defined() {
         let one = summary([42]);
         assert_eq!((one.p50_us, one.p99_us, one.max_us), (42, 42, 42));
         assert_eq!(summary([]), LatencySummary::default());
     }
 
     #[test]
-    fn what_is_too_long_for_the_number_counts_as_the_longest() {
+    fn a_duration_beyond_the_number_range_saturates() {
         assert_eq!(summary([u64::from(u32::MAX) + 10]).max_us, u32::MAX);
     }
 }

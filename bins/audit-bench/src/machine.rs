@@ -1,5 +1,5 @@
-//! What the kernel says about this machine and about processes, and the clock. On Linux; elsewhere the benchmark runs
-//! without what it cannot know.
+//! The clock, and what the Linux kernel reports about the machine and about processes. On other systems these figures are
+//! absent.
 
 use anyhow::Context;
 use serde::Serialize;
@@ -8,33 +8,31 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// How often a file is synced to measure how long that takes.
+/// File syncs that are measured.
 const SYNCS: u32 = 200;
 
-/// What the numbers were measured on.
+/// The machine that a run was measured on.
 #[derive(Debug, Serialize)]
 pub(crate) struct Machine {
     processor: Option<String>,
     cores: usize,
     memory_mib: Option<u64>,
     kernel: Option<String>,
-    /// Writing 4 KiB behind the end of a file and syncing it, in the folder of the databases.
+    /// Time to append 4 KiB to a file and sync it, in the directory of the databases.
     sync: crate::latency::LatencySummary,
 }
 
 impl Machine {
-    /// This one.
     pub(crate) fn describe(folder: &Path) -> anyhow::Result<Self> {
         Ok(Self {
             processor: field(Path::new("/proc/cpuinfo"), "model name"),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             memory_mib: kib(Path::new("/proc/meminfo"), "MemTotal").map(|kib| kib / 1_024),
             kernel: read(Path::new("/proc/sys/kernel/osrelease")).map(|text| text.trim().to_owned()),
-            sync: measure_sync(folder).context("cannot measure how long a sync takes")?,
+            sync: measure_sync(folder).context("cannot measure file syncs")?,
         })
     }
 
-    /// In one line.
     pub(crate) fn line(&self) -> String {
         format!(
             "{} · {} cores · {} MiB · Linux {} · sync of 4 KiB: p50 {:.2} ms, p99 {:.2} ms",
@@ -69,13 +67,13 @@ pub(crate) fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Processor time that a process has used, in user mode and in the kernel.
+/// CPU time of a process, user and system.
 pub(crate) fn cpu_seconds(pid: u32) -> Option<f64> {
     let ticks = cpu_ticks(&read(Path::new(&format!("/proc/{pid}/stat")))?)?;
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// Fields 14 and 15 of `/proc/PID/stat`. The second one is the program's name in parentheses, which may hold anything.
+/// Fields 14 and 15 of `/proc/PID/stat`. Field 2 is the program name in parentheses and may contain any character.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11);
@@ -83,18 +81,18 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
     Some(user + system)
 }
 
-/// The most memory that a process has held since [`forget_peak`].
+/// Peak resident memory of a process since [`reset_peak_memory`].
 pub(crate) fn peak_memory_kib(pid: u32) -> Option<u64> {
     kib(Path::new(&format!("/proc/{pid}/status")), "VmHWM")
 }
 
-/// Makes the kernel forget the peak so far, so that each phase has its own. Where that is not allowed, the peak is that
-/// since the process started, which is never less.
-pub(crate) fn forget_peak(pid: u32) -> bool {
-    std::fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok()
+/// Resets the peak, so that each phase has its own. Where the kernel refuses, the peak since the process started remains,
+/// which is never lower.
+pub(crate) fn reset_peak_memory(pid: u32) {
+    drop(std::fs::write(format!("/proc/{pid}/clear_refs"), "5"));
 }
 
-/// Bytes that a process has sent to the disk.
+/// Bytes that a process has caused to be written to disk.
 pub(crate) fn written_bytes(pid: u32) -> Option<u64> {
     field(Path::new(&format!("/proc/{pid}/io")), "write_bytes")?
         .parse()
@@ -122,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processor_time_is_found_behind_any_name_of_a_program() {
+    fn cpu_time_is_parsed_after_any_program_name() {
         let stat = "42 (a) b (c)) S 1 42 42 0 -1 4194304 100 0 0 0 700 300 0 0 20 0 1 0 5 6 7";
         assert_eq!(cpu_ticks(stat), Some(1_000));
         assert_eq!(cpu_ticks("42 (a) S 1"), None);
@@ -130,7 +128,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn this_process_has_memory_and_processor_time() {
+    fn this_process_has_memory_and_cpu_time() {
         let pid = std::process::id();
         assert!(peak_memory_kib(pid).is_some_and(|kib| kib > 100));
         assert!(cpu_seconds(pid).is_some());

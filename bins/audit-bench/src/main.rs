@@ -1,9 +1,10 @@
-//! `audit-bench`: how fast the service is on this machine, in one run that anybody can repeat.
+//! `audit-bench`: a benchmark of the audit log service.
 //!
-//! It starts the real server on an empty database, lets another process send requests, and compares what comes out with
-//! what the disk and HTTP allow here. `docs/benchmarks/README.md` says what the columns mean.
+//! Starts the real server on an empty database, sends requests from a second process, and relates the results to the limits
+//! of disk and HTTP on this machine. `docs/benchmarks/README.md` documents the method and the columns.
 
 mod arguments;
+mod chart;
 mod checks;
 mod generator;
 mod latency;
@@ -16,7 +17,7 @@ mod raw_limit;
 mod results;
 mod run;
 mod service;
-mod svg;
+mod system_under_test;
 mod targets;
 mod workload;
 
@@ -34,14 +35,14 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match arguments.command {
+    let outcome = match &arguments.command {
         Some(Command::Generate) => generator::generate(),
         None => benchmark(&arguments.options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to be told when standard error is closed.
+            // With standard error closed there is no other place to report to.
             drop(writeln!(std::io::stderr().lock(), "error: {error:#}"));
             ExitCode::FAILURE
         }
@@ -50,37 +51,29 @@ fn main() -> ExitCode {
 
 fn benchmark(options: &Options) -> anyhow::Result<()> {
     if cfg!(debug_assertions) {
-        print::progress("this is a debug build: it measures itself; run it with --release")?;
+        print::progress("audit-bench is a debug build and limits the result; run it with --release")?;
     }
     let plan = Plan::new(options.quick, &options.sizes)?;
-    let out = match (&options.out, options.quick) {
-        (Some(folder), _) => Some(folder.clone()),
-        (None, true) => None,
-        (None, false) => Some(results_folder()),
-    };
-    // Now, and not after a quarter of an hour.
-    if let Some(out) = &out {
-        std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-    }
-    // What is written for one database changes the working folder.
+    let out = output_folder(options)?;
+    // Read before the run: the written result files make the working tree dirty.
     let commit = commit();
     print::progress("building audit-server")?;
     let binary = server_binary(options.server.as_deref())?;
-    let kinds = [DatabaseKind::Sqlite, DatabaseKind::Postgres];
-    for kind in kinds
-        .into_iter()
-        .filter(|kind| options.only.is_none_or(|only| only == *kind))
-    {
-        let folder = Folder::create(options.folder.as_deref())?;
-        // Runs as long as its database is measured.
+    let kinds = match options.database {
+        Some(kind) => vec![kind],
+        None => vec![DatabaseKind::Sqlite, DatabaseKind::Postgres],
+    };
+    for kind in kinds {
+        let folder = Folder::create(options.location.folder.as_deref())?;
+        // A cluster stops when it is dropped, so it is kept until its database is measured.
         let cluster;
         let database = match kind {
             DatabaseKind::Sqlite => Database::sqlite(folder.path()),
             DatabaseKind::Postgres => {
-                cluster = match find_cluster(options, folder.path()) {
+                cluster = match Cluster::start(options.location.postgres_url.as_deref(), folder.path()) {
                     Ok(cluster) => cluster,
-                    Err(error) if options.only.is_none() => {
-                        print::print(&format!("\nPostgreSQL was left out: {error:#}.\n"))?;
+                    Err(error) if options.database.is_none() => {
+                        print::print(&format!("\nPostgreSQL is skipped: {error:#}.\n"))?;
                         continue;
                     }
                     Err(error) => return Err(error.context("cannot start PostgreSQL")),
@@ -94,35 +87,39 @@ fn benchmark(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn find_cluster(options: &Options, folder: &Path) -> anyhow::Result<Cluster> {
-    match &options.postgres_url {
-        Some(url) => Ok(Cluster::at(url)),
-        None => Cluster::create(folder),
-    }
+/// Created before the run, so that a wrong path fails at once. None = print only.
+fn output_folder(options: &Options) -> anyhow::Result<Option<PathBuf>> {
+    let out = match (&options.out, options.quick) {
+        (Some(folder), _) => folder.clone(),
+        (None, true) => return Ok(None),
+        (None, false) => workspace_results_folder(),
+    };
+    std::fs::create_dir_all(&out).with_context(|| format!("cannot create {}", out.display()))?;
+    Ok(Some(out))
 }
 
-/// Prints, and writes the files.
+/// Prints the tables and writes the result files.
 fn report(results: &Results, out: Option<&Path>) -> anyhow::Result<()> {
     print::print(&print::tables(results))?;
     if let Some(last) = results.server_log.last() {
         let lines = results.server_log.len();
         print::progress(&format!(
-            "the server logged {lines} warnings and errors, the last: {last}"
+            "the server logged {lines} warnings and errors, last: {last}"
         ))?;
     }
     if let Some(out) = out {
         output::write(results, out)?;
-        print::progress(&format!("written to {}", out.display()))?;
+        print::progress(&format!("results written to {}", out.display()))?;
     }
     Ok(())
 }
 
 /// `docs/benchmarks` of the workspace that this program was built in.
-fn results_folder() -> PathBuf {
+fn workspace_results_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/benchmarks")
 }
 
-/// What git says about the workspace; none where it says nothing.
+/// The output of `git describe` in the workspace; none outside of a repository or without git.
 fn commit() -> Option<String> {
     let output = std::process::Command::new("git")
         .args(["describe", "--always", "--dirty"])

@@ -1,12 +1,12 @@
-//! The files that a run leaves: JSON, the printed tables, and plots.
+//! The result files of a run: JSON, the printed tables, and charts.
 
+use crate::chart::{Chart, Scale, Series};
 use crate::print::tables;
 use crate::results::{Phase, QueryResult, Results};
-use crate::svg::{Chart, Scale, Series};
 use anyhow::Context;
 use std::path::Path;
 
-/// Writes everything about one database into `folder`.
+/// Writes the files of one database into `folder`.
 pub(crate) fn write(results: &Results, folder: &Path) -> anyhow::Result<()> {
     let database = results.database.name();
     let mut files = vec![
@@ -14,7 +14,10 @@ pub(crate) fn write(results: &Results, folder: &Path) -> anyhow::Result<()> {
             format!("{database}.json"),
             serde_json::to_string_pretty(results)? + "\n",
         ),
-        (format!("{database}-queries.json"), one_a_line(&results.queries)?),
+        (
+            format!("{database}-queries.json"),
+            one_per_line(&results.queries)?,
+        ),
         (
             format!("{database}.md"),
             tables(results).trim_start().to_owned() + "\n",
@@ -30,8 +33,8 @@ pub(crate) fn write(results: &Results, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A JSON array with a line for each query, so that two runs can be compared line by line.
-fn one_a_line(queries: &[QueryResult]) -> anyhow::Result<String> {
+/// A JSON array with one line per query, so that the files of two runs can be compared by `diff`.
+fn one_per_line(queries: &[QueryResult]) -> anyhow::Result<String> {
     let lines: Vec<String> = queries
         .iter()
         .map(serde_json::to_string)
@@ -48,7 +51,7 @@ fn charts(results: &Results) -> [(&'static str, Chart); 4] {
     ]
 }
 
-/// How fast batches are stored while the database grows.
+/// Ingest rate while the database grows.
 fn growth(results: &Results) -> Chart {
     let mut points = Vec::new();
     for load in &results.loads {
@@ -65,7 +68,7 @@ fn growth(results: &Results) -> Chart {
             "{}: batches of 100 while the database grows",
             results.database.title()
         ),
-        x_title: "events present",
+        x_title: "events stored",
         y_title: "events/s",
         x_scale: Scale::Linear,
         y_scale: Scale::Linear,
@@ -123,7 +126,7 @@ fn latency(results: &Results) -> Chart {
         }
     }
     Chart {
-        title: format!("{}: time to answer by connections", results.database.title()),
+        title: format!("{}: response time by connections", results.database.title()),
         x_title: "connections",
         y_title: "ms",
         x_scale: Scale::Logarithmic,
@@ -132,10 +135,10 @@ fn latency(results: &Results) -> Chart {
     }
 }
 
-/// A name, and which queries it stands for.
+/// Name and predicate of a group of queries.
 type Group = (&'static str, fn(&QueryResult) -> bool);
 
-/// p99 over the size: of all queries of a kind, the middle one and the worst.
+/// Median and highest p99 of each group of queries by size.
 fn queries(results: &Results) -> Chart {
     let groups: [Group; 4] = [
         ("one filter", |query| {
@@ -150,10 +153,10 @@ fn queries(results: &Results) -> Chart {
         ("page 20", |query| query.kind.page > 1),
     ];
     let mut series = Vec::new();
-    for (name, belongs) in groups {
-        for (which, permille) in [("median", 500), ("worst", 1_000)] {
+    for (name, is_member) in groups {
+        for (rank_name, permille) in [("median", 500), ("highest", 1_000)] {
             let points = results.plan.sizes.iter().filter_map(|size| {
-                let of_group = results.queries.iter().filter(|query| belongs(query));
+                let of_group = results.queries.iter().filter(|query| is_member(query));
                 let mut p99: Vec<f64> = of_group
                     .filter_map(|query| Some(query.at(*size)?.latency.p99_ms()))
                     .collect();
@@ -162,14 +165,14 @@ fn queries(results: &Results) -> Chart {
                 Some((*size as f64, *p99.get(rank.checked_sub(1)?)?))
             });
             series.push(Series {
-                name: format!("{name}, {which}"),
+                name: format!("{name}, {rank_name}"),
                 points: points.collect(),
             });
         }
     }
     Chart {
-        title: format!("{}: p99 of queries by events present", results.database.title()),
-        x_title: "events present",
+        title: format!("{}: p99 of queries by events stored", results.database.title()),
+        x_title: "events stored",
         y_title: "ms",
         x_scale: Scale::Logarithmic,
         y_scale: Scale::Logarithmic,

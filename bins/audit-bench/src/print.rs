@@ -1,21 +1,21 @@
-//! What people read: progress on standard error, tables on standard output.
+//! Progress on standard error and tables on standard output.
 
-use crate::results::{Phase, QueryResult, Results, Size, Turn, ratio};
-use crate::targets::{Bound, Verdict};
+use crate::results::{AlternatingRound, Phase, QueryResult, Results, Size, ratio};
+use crate::targets::{Bound, TargetCheck};
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Queries that are listed because they grow most.
+/// Rows of the table of the queries that grow most.
 const GROWING_QUERIES_MAX: usize = 12;
 
-/// A line on standard error.
+/// Writes a line to standard error.
 pub(crate) fn progress(line: &str) -> anyhow::Result<()> {
     writeln!(std::io::stderr().lock(), "· {line}")?;
     Ok(())
 }
 
-/// Text on standard output.
+/// Writes text to standard output.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
@@ -23,33 +23,33 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All tables of one database.
+/// The tables of one database.
 pub(crate) fn tables(results: &Results) -> String {
     let mut parts = vec![
         format!("\n# {}\n\n{}", results.database_version, results.machine.line()),
         section("Limits", &limits(results)),
         section(
-            "`/healthz` and single events in turns, 64 connections",
-            &turns(results),
+            "`/healthz` and single events, alternating, 64 connections",
+            &alternating(results),
         ),
         section("Ingest", &phases(results, &results.ingest)),
         section(
-            "Loading, batches of 100 over 16 connections, 1 % of them imports of old events",
+            "Loading, batches of 100 over 16 connections, 1 % imports of old events",
             &phases(results, &results.loads),
         ),
         section("Overload", &phases(results, &results.overload)),
         section("Size on disk", &sizes(results)),
-        section("Queries by one filter, p50 / p99 in ms", &single_filters(results)),
         section(
-            "Queries by two filters, the worst p99 in ms of all values",
-            &pairs(results),
+            "Queries with one filter, p50 / p99 in ms",
+            &single_filters(results),
         ),
+        section("Queries with two filters, highest p99 in ms", &pairs(results)),
     ];
     if results.has_growth() {
-        let title = "Queries that grow most, ms at the first and the last size";
+        let title = "Queries that grow most, ms at the smallest and the largest size";
         parts.push(section(title, &growing(results)));
     }
-    parts.push(section("Targets", &targets(&results.targets)));
+    parts.push(section("Targets (bold = missed)", &targets(&results.targets)));
     parts.join("\n")
 }
 
@@ -57,7 +57,7 @@ fn section(title: &str, table: &Table) -> String {
     format!("\n## {title}\n\n{table}\n")
 }
 
-/// Every column but the first holds numbers.
+/// Aligns every column but the first to the right.
 fn table(header: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_header(header).add_rows(rows);
@@ -67,25 +67,25 @@ fn table(header: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> Ta
     table
 }
 
-/// The words of a header, with `|` between them.
-fn words(header: &str) -> Vec<String> {
-    header.split('|').map(|word| word.trim().to_owned()).collect()
+/// Splits a header row at `|`.
+fn columns(header: &str) -> Vec<String> {
+    header.split('|').map(|column| column.trim().to_owned()).collect()
 }
 
-/// `before`, a column for each size, and `after`.
+/// The columns `before`, one column per size, and the columns `after`.
 fn with_sizes(results: &Results, before: &str, after: &str) -> Vec<String> {
     let sizes = results.plan.sizes.iter().map(|size| format!("at {size}"));
-    words(before)
+    columns(before)
         .into_iter()
         .chain(sizes)
-        .chain(words(after))
+        .chain(columns(after))
         .collect()
 }
 
 fn limits(results: &Results) -> Table {
     let raw = results.raw.iter().map(|rate| {
         vec![
-            format!("rows without index, {} a transaction", rate.transaction_rows),
+            format!("raw inserts, {} rows per transaction", rate.transaction_rows),
             rate.connections.to_string(),
             whole(rate.rows_per_second),
             String::new(),
@@ -103,30 +103,29 @@ fn limits(results: &Results) -> Table {
             String::new(),
         ]
     });
-    let header = words("limit | connections | per second | p50 ms | p99 ms | bytes/row");
+    let header = columns("limit | connections | per second | p50 ms | p99 ms | bytes/row");
     table(header, raw.chain(health))
 }
 
-fn turns(results: &Results) -> Table {
-    let row = |turn: &Turn| {
+fn alternating(results: &Results) -> Table {
+    let row = |round: &AlternatingRound| {
         vec![
-            turn.singles.events_before.to_string(),
-            whole(turn.health.requests_per_second()),
-            whole(turn.singles.events_per_second()),
-            format!("{:.2}", turn.share()),
-            milliseconds(turn.singles.latency.p99_ms()),
-            optional(turn.singles.usage.server_cpu_us, tenths),
+            round.singles.events_before.to_string(),
+            whole(round.health.requests_per_second()),
+            whole(round.singles.events_per_second()),
+            format!("{:.2}", round.share()),
+            milliseconds(round.singles.latency.p99_ms()),
+            optional(round.singles.usage.server_cpu_us, tenths),
         ]
     };
-    let header = words(
-        "events before | /healthz, requests/s | single events/s | of /healthz | p99 ms | server µs/event",
-    );
-    table(header, results.turns.iter().map(row))
+    let header =
+        columns("events stored | /healthz requests/s | single events/s | ratio | p99 ms | server µs/event");
+    table(header, results.alternating.iter().map(row))
 }
 
 fn phases(results: &Results, phases: &[Phase]) -> Table {
-    let header = words(
-        "events before | batch | conn. | requests/s | events/s | of raw | p50 ms | p99 ms | 503 | failed | \
+    let header = columns(
+        "events stored | batch | conn. | requests/s | events/s | ratio to raw | p50 ms | p99 ms | 503 | other errors | \
          disk B/event | written B/event | server µs/event | client µs/event | peak MiB",
     );
     let raw = results.raw_rows_per_second();
@@ -165,14 +164,18 @@ fn sizes(results: &Results) -> Table {
             optional(size.peak_memory_mib, whole),
         ]
     };
-    let header = words("events | MiB | bytes/event | of rows alone | peak MiB");
+    let header = columns("events | MiB | bytes/event | ratio to raw | peak MiB");
     table(header, results.sizes.iter().map(row))
 }
 
 fn single_filters(results: &Results) -> Table {
     let row = |query: &QueryResult| {
         let kind = &query.kind;
-        let mut row = vec![kind.filters.clone(), kind.levels.clone(), kind.page.to_string()];
+        let mut row = vec![
+            kind.filters.clone(),
+            kind.selectivity.clone(),
+            kind.page.to_string(),
+        ];
         row.extend(results.plan.sizes.iter().map(|size| {
             query.at(*size).map_or_else(String::new, |at| {
                 let (p50, p99) = (at.latency.p50_ms(), at.latency.p99_ms());
@@ -180,17 +183,20 @@ fn single_filters(results: &Results) -> Table {
             })
         }));
         let found = query.at.last().map_or(0, |at| at.found);
-        row.extend([optional(query.growth(results.ends()), tenths), found.to_string()]);
+        row.extend([
+            optional(query.p99_growth(results.ends()), tenths),
+            found.to_string(),
+        ]);
         row
     };
     let is_single = |query: &&QueryResult| query.kind.filter_count < 2 && !query.at.is_empty();
     table(
-        with_sizes(results, "filter | value | page", "growth of p99 | found"),
+        with_sizes(results, "filter | selectivity | page", "p99 growth | results"),
         results.queries.iter().filter(is_single).map(row),
     )
 }
 
-/// One row for each pair of filters: the worst of its combinations of values, and of their deep pages.
+/// One row for each pair of filters: the highest p99 of all selectivities and pages.
 fn pairs(results: &Results) -> Table {
     let mut by_filters = BTreeMap::<&str, Vec<&QueryResult>>::new();
     let pairs = results
@@ -204,20 +210,26 @@ fn pairs(results: &Results) -> Table {
         let mut row = vec![filters.to_owned(), queries.len().to_string()];
         for size in &results.plan.sizes {
             let p99 = queries.iter().filter_map(|query| query.at(*size));
-            let worst = p99.map(|at| at.latency.p99_ms()).fold(0.0, f64::max);
-            row.push(milliseconds(worst));
+            let highest = p99.map(|at| at.latency.p99_ms()).fold(0.0, f64::max);
+            row.push(milliseconds(highest));
         }
-        let growths = queries.iter().filter_map(|query| query.growth(results.ends()));
+        let growths = queries
+            .iter()
+            .filter_map(|query| query.p99_growth(results.ends()));
         row.push(tenths(growths.fold(0.0, f64::max)));
         row
     });
-    table(with_sizes(results, "filters | queries", "worst growth"), rows)
+    table(
+        with_sizes(results, "filters | queries", "highest p99 growth"),
+        rows,
+    )
 }
 
 fn growing(results: &Results) -> Table {
     let (first, last) = results.ends();
-    let measured =
-        |query| -> Option<(f64, &QueryResult)> { Some((QueryResult::growth(query, (first, last))?, query)) };
+    let measured = |query| -> Option<(f64, &QueryResult)> {
+        Some((QueryResult::p99_growth(query, (first, last))?, query))
+    };
     let mut queries: Vec<(f64, &QueryResult)> = results.queries.iter().filter_map(measured).collect();
     queries.sort_by(|one, other| other.0.total_cmp(&one.0));
     queries.truncate(GROWING_QUERIES_MAX);
@@ -225,38 +237,38 @@ fn growing(results: &Results) -> Table {
         let p50 = |size| query.at(size).map(|at| at.latency.p50_ms());
         let p99 = |size| query.at(size).map(|at| at.latency.p99_ms());
         vec![
-            format!("{} ({})", query.kind.filters, query.kind.levels),
+            format!("{} ({})", query.kind.filters, query.kind.selectivity),
             query.kind.page.to_string(),
             query.at(last).map_or(0, |at| at.found).to_string(),
             optional(p50(first), milliseconds),
             optional(p50(last), milliseconds),
-            optional(query.growth_of_median((first, last)), tenths),
+            optional(query.p50_growth((first, last)), tenths),
             optional(p99(first), milliseconds),
             optional(p99(last), milliseconds),
             tenths(growth),
         ]
     });
     let header =
-        words("query | page | found | first p50 | last p50 | growth | first p99 | last p99 | growth");
+        columns("query | page | results | first p50 | last p50 | growth | first p99 | last p99 | growth");
     table(header, rows)
 }
 
-fn targets(verdicts: &[Verdict]) -> Table {
-    let row = |verdict: &Verdict| {
-        let wanted = match verdict.bound {
+fn targets(checks: &[TargetCheck]) -> Table {
+    let row = |check: &TargetCheck| {
+        let required = match check.bound {
             Bound::AtLeast(least) => format!("at least {}", short(least)),
             Bound::AtMost(most) => format!("at most {}", short(most)),
         };
-        let aim = optional(verdict.aim, |aim| format!(", aim {}", short(aim)));
-        let met = if verdict.is_met { "ok" } else { "MISSED" };
+        let aim = optional(check.aim, |aim| format!(", aim {}", short(aim)));
+        let verdict = if check.is_met { "met" } else { "**missed**" };
         vec![
-            verdict.name.clone(),
-            short(verdict.measured),
-            wanted + &aim,
-            met.to_owned(),
+            check.name.clone(),
+            short(check.measured),
+            required + &aim,
+            verdict.to_owned(),
         ]
     };
-    table(words("target | measured | wanted |"), verdicts.iter().map(row))
+    table(columns("target | measured | required |"), checks.iter().map(row))
 }
 
 fn optional(value: Option<f64>, format: fn(f64) -> String) -> String {

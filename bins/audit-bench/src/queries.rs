@@ -1,30 +1,38 @@
-//! The queries: every filter alone and every two of them together, made from one list.
+//! The measured queries: every filter alone and every pair of filters.
 
-use crate::generator::{PageReader, Query};
+use crate::generator::{HttpClient, Query};
 use crate::plan::DEEP_PAGE;
-use crate::workload::{Epoch, timestamp_text, vocabulary as words};
+use crate::workload::{RunTimes, timestamp_text, vocabulary as words};
 use anyhow::Context;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
 const EVENTS_PATH: &str = "/api/v1/events";
-/// How many of the newest events the filter `start_date` leaves, as a rare one.
+/// Events that the rare value of `start_date` matches.
 const NEWEST_EVENTS: u32 = 200;
+/// Escaped in query strings: everything but unreserved characters (RFC 3986) and the `*` of prefixes.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'*');
 
-/// How many events a value finds.
+/// How many events a filter value matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Level {
-    /// A tenth of all or more.
+pub(crate) enum Selectivity {
+    /// A tenth of all events or more.
     Common,
-    /// About 200, however many there are.
+    /// About 200, independent of the number of events stored.
     Rare,
     /// None.
     Absent,
 }
 
-impl Level {
+impl Selectivity {
     const ALL: [Self; 3] = [Self::Common, Self::Rare, Self::Absent];
-    /// The ways in which two filters are put together.
+    /// The measured combinations of two filters.
     const PAIRS: [[Self; 2]; 6] = [
         [Self::Common, Self::Common],
         [Self::Rare, Self::Common],
@@ -43,24 +51,23 @@ impl Level {
     }
 }
 
-/// A documented filter, with a value of each level.
+/// A documented filter with a value of each selectivity.
 #[derive(Debug)]
 struct Filter {
     name: &'static str,
-    /// Parameters of the query with their values, by level.
+    /// Query parameters and their values, by selectivity.
     values: [Vec<(&'static str, String)>; 3],
 }
 
-/// What is asked, and what is known about the answer beforehand.
+/// A query and the expected size of its result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct QueryKind {
-    /// The filters, joined by `+`.
+    /// Names of the filters, joined by `+`.
     pub(crate) filters: String,
-    /// The levels of their values in the same order, joined by `+`.
-    pub(crate) levels: String,
+    /// Selectivities of their values in the same order, joined by `+`.
+    pub(crate) selectivity: String,
     /// From 1.
     pub(crate) page: u32,
-    /// How many filters there are.
     #[serde(skip)]
     pub(crate) filter_count: usize,
     #[serde(skip)]
@@ -75,18 +82,18 @@ pub(crate) enum Expected {
     Unknown,
 }
 
-/// The times that queries ask for.
+/// Times for the date filters.
 #[derive(Debug, Clone)]
-pub(crate) struct Times {
-    pub(crate) epoch: Epoch,
+pub(crate) struct QueryTimes {
+    pub(crate) run: RunTimes,
     pub(crate) now_ms: i64,
     /// `occurred_at` of the [`NEWEST_EVENTS`]th newest event.
     pub(crate) newest_since: String,
 }
 
-impl Times {
-    /// Asks the service for what it has.
-    pub(crate) fn read(epoch: Epoch, now_ms: i64, reader: &mut PageReader) -> anyhow::Result<Self> {
+impl QueryTimes {
+    /// Reads the newest events of the service.
+    pub(crate) fn read(run: RunTimes, now_ms: i64, client: &mut HttpClient) -> anyhow::Result<Self> {
         #[derive(Deserialize)]
         struct Page {
             events: Vec<Event>,
@@ -95,21 +102,21 @@ impl Times {
         struct Event {
             occurred_at: String,
         }
-        let (body, _) = reader.get(&format!("{EVENTS_PATH}?limit={NEWEST_EVENTS}"))?;
-        let page: Page = serde_json::from_slice(body).context("a page of events cannot be read")?;
+        let (body, _) = client.get(&format!("{EVENTS_PATH}?limit={NEWEST_EVENTS}"))?;
+        let page: Page = serde_json::from_slice(body).context("malformed page of events")?;
         let oldest = page.events.last().context("there are no events")?;
         Ok(Self {
-            epoch,
+            run,
             now_ms,
             newest_since: oldest.occurred_at.clone(),
         })
     }
 }
 
-fn filters(times: &Times) -> Vec<Filter> {
-    let one = |name: &'static str, parameter: &'static str, levels: words::Levels| Filter {
+fn filters(times: &QueryTimes) -> Vec<Filter> {
+    let one = |name: &'static str, parameter: &'static str, values: words::FilterValues| Filter {
         name,
-        values: [levels.common, levels.rare, levels.absent].map(|value| vec![(parameter, value.to_owned())]),
+        values: [values.common, values.rare, values.absent].map(|value| vec![(parameter, value.to_owned())]),
     };
     let date = |name: &'static str, values: [String; 3]| Filter {
         name,
@@ -121,7 +128,7 @@ fn filters(times: &Times) -> Vec<Filter> {
             ("end_date", timestamp_text(end)),
         ]
     };
-    let (rare, empty) = (times.epoch.rare_hour(), times.epoch.empty_hour());
+    let (rare, empty) = (times.run.rare_hour(), times.run.empty_hour());
     let soon = times.now_ms + 3_600_000;
     vec![
         one("tenant_id", "tenant_id", words::TENANT),
@@ -150,7 +157,7 @@ fn filters(times: &Times) -> Vec<Filter> {
         ),
         Filter {
             name: "date range",
-            values: [range((times.epoch.first_ms(), soon)), range(rare), range(empty)],
+            values: [range((times.run.first_ms(), soon)), range(rare), range(empty)],
         },
         one("search word", "search", words::WORD),
         one("search two words", "search", words::TWO_WORDS),
@@ -158,22 +165,22 @@ fn filters(times: &Times) -> Vec<Filter> {
     ]
 }
 
-/// All of them. Which deep pages exist shows when they are asked for.
-pub(crate) fn kinds(times: &Times) -> Vec<(QueryKind, Query)> {
+/// All queries. A result may turn out to end before its deep page.
+pub(crate) fn kinds(times: &QueryTimes) -> Vec<(QueryKind, Query)> {
     let filters = filters(times);
     let mut all = vec![kind(&[], 1), kind(&[], DEEP_PAGE)];
     for filter in &filters {
-        all.extend(Level::ALL.map(|level| kind(&[(filter, level)], 1)));
-        all.push(kind(&[(filter, Level::Common)], DEEP_PAGE));
+        all.extend(Selectivity::ALL.map(|selectivity| kind(&[(filter, selectivity)], 1)));
+        all.push(kind(&[(filter, Selectivity::Common)], DEEP_PAGE));
     }
     for (index, first) in filters.iter().enumerate() {
         for second in filters[index + 1..]
             .iter()
             .filter(|second| !first.excludes(second))
         {
-            all.extend(Level::PAIRS.map(|[a, b]| kind(&[(first, a), (second, b)], 1)));
+            all.extend(Selectivity::PAIRS.map(|[a, b]| kind(&[(first, a), (second, b)], 1)));
             all.push(kind(
-                &[(first, Level::Common), (second, Level::Common)],
+                &[(first, Selectivity::Common), (second, Selectivity::Common)],
                 DEEP_PAGE,
             ));
         }
@@ -183,7 +190,7 @@ pub(crate) fn kinds(times: &Times) -> Vec<(QueryKind, Query)> {
 }
 
 impl Filter {
-    /// Whether both need the same parameter.
+    /// Whether both filters use the same query parameter.
     fn excludes(&self, other: &Self) -> bool {
         let [own, ..] = &self.values;
         let [others, ..] = &other.values;
@@ -191,31 +198,35 @@ impl Filter {
             .any(|(name, _)| others.iter().any(|(other, _)| name == other))
     }
 
-    fn parameters(&self, level: Level) -> &[(&'static str, String)] {
-        match level {
-            Level::Common => &self.values[0],
-            Level::Rare => &self.values[1],
-            Level::Absent => &self.values[2],
+    fn parameters(&self, selectivity: Selectivity) -> &[(&'static str, String)] {
+        match selectivity {
+            Selectivity::Common => &self.values[0],
+            Selectivity::Rare => &self.values[1],
+            Selectivity::Absent => &self.values[2],
         }
     }
 }
 
-fn kind(parts: &[(&Filter, Level)], page: u32) -> (QueryKind, Query) {
+fn kind(parts: &[(&Filter, Selectivity)], page: u32) -> (QueryKind, Query) {
     let join = |names: Vec<&str>| names.join(" + ");
-    let is_absent = parts.iter().any(|(_, level)| *level == Level::Absent);
+    let is_absent = parts
+        .iter()
+        .any(|(_, selectivity)| *selectivity == Selectivity::Absent);
     let expected = match parts {
         _ if is_absent => Expected::Nothing,
         [] | [_] => Expected::Something,
         _ => Expected::Unknown,
     };
-    let parameters = parts.iter().flat_map(|(filter, level)| filter.parameters(*level));
+    let parameters = parts
+        .iter()
+        .flat_map(|(filter, selectivity)| filter.parameters(*selectivity));
     let kind = QueryKind {
         filters: if parts.is_empty() {
             "none".to_owned()
         } else {
             join(parts.iter().map(|(filter, _)| filter.name).collect())
         },
-        levels: join(parts.iter().map(|(_, level)| level.name()).collect()),
+        selectivity: join(parts.iter().map(|(_, selectivity)| selectivity.name()).collect()),
         page,
         filter_count: parts.len(),
         expected,
@@ -227,7 +238,7 @@ fn kind(parts: &[(&Filter, Level)], page: u32) -> (QueryKind, Query) {
 fn never_together(pair: &[(&'static str, &'static str); 2]) -> (QueryKind, Query) {
     let kind = QueryKind {
         filters: pair.map(|(name, _)| name).join(" + "),
-        levels: "common, never together".to_owned(),
+        selectivity: "common, never together".to_owned(),
         page: 1,
         filter_count: 2,
         expected: Expected::Nothing,
@@ -238,22 +249,12 @@ fn never_together(pair: &[(&'static str, &'static str); 2]) -> (QueryKind, Query
 
 fn target<'a>(parameters: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let parts: Vec<String> = parameters
-        .map(|(name, value)| format!("{name}={}", percent_encoded(value)))
+        .map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, ESCAPED)))
         .collect();
     match parts.as_slice() {
         [] => EVENTS_PATH.to_owned(),
         parts => format!("{EVENTS_PATH}?{}", parts.join("&")),
     }
-}
-
-fn percent_encoded(text: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'*' => {
-            char::from(byte).to_string()
-        }
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(encode).collect()
 }
 
 #[cfg(test)]
@@ -262,8 +263,8 @@ mod tests {
     use std::collections::HashSet;
 
     fn all() -> Vec<(QueryKind, Query)> {
-        kinds(&Times {
-            epoch: Epoch {
+        kinds(&QueryTimes {
+            run: RunTimes {
                 began_ms: 1_768_473_000_000,
             },
             now_ms: 1_768_473_100_000,
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn every_filter_is_asked_alone_and_with_every_other() {
+    fn every_filter_is_measured_alone_and_with_every_other() {
         let all = all();
         let firsts = |filters: &str| {
             let is_first = |kind: &&QueryKind| kind.filters == filters && kind.page == 1;
@@ -281,17 +282,17 @@ mod tests {
         assert_eq!((firsts("none"), firsts("category")), (1, 3));
         assert_eq!(firsts("tenant_id + search word"), 6);
         assert_eq!(firsts("start_date + end_date"), 6);
-        // 14 filters make 91 pairs, of which 6 need one parameter twice.
+        // 14 filters make 91 pairs, 6 of which use one parameter twice.
         let pairs: HashSet<&str> = all
             .iter()
-            .filter(|(kind, _)| kind.filter_count == 2 && !kind.levels.contains("never"))
+            .filter(|(kind, _)| kind.filter_count == 2 && !kind.selectivity.contains("never"))
             .map(|(kind, _)| kind.filters.as_str())
             .collect();
         assert_eq!(pairs.len(), 85);
     }
 
     #[test]
-    fn no_query_is_asked_twice_and_none_has_a_parameter_twice() {
+    fn no_query_and_no_parameter_of_a_query_is_repeated() {
         let all = all();
         let different: HashSet<String> = all
             .iter()
@@ -307,11 +308,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_encoded() {
-        let pair = [("search", "a b"), ("start_date", "2026-01-15T10:30:00.000Z")];
+    fn filter_values_are_percent_encoded() {
+        let pair = [("search", "a b*"), ("start_date", "2026-01-15T10:30:00.000Z")];
         assert_eq!(
             target(pair.into_iter()),
-            "/api/v1/events?search=a%20b&start_date=2026-01-15T10%3A30%3A00.000Z"
+            "/api/v1/events?search=a%20b*&start_date=2026-01-15T10%3A30%3A00.000Z"
         );
     }
 }

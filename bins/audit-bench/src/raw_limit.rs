@@ -1,6 +1,6 @@
-//! The limit: the same rows, written by the database alone into a table without any index, and nothing else done.
+//! Raw inserts, the upper limit of ingest: the rows of this run inserted into a table without secondary indexes.
 
-use crate::generator::PageReader;
+use crate::generator::HttpClient;
 use crate::service::Database;
 use crate::service::database::{DatabaseKind, open_sqlite, sqlite_bytes};
 use anyhow::{Context, bail};
@@ -12,16 +12,15 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Rows of one transaction, in turn.
+/// The measured transaction sizes.
 pub(crate) const TRANSACTION_ROWS: &[usize] = &[100, 1_000];
-/// PostgreSQL needs several connections to be busy.
+/// A single connection does not saturate PostgreSQL.
 const POSTGRES_CONNECTIONS: usize = 4;
-/// Different rows, written again and again.
+/// Distinct rows, inserted repeatedly.
 const ROWS: usize = 10_000;
 const PAGE_EVENTS: usize = 200;
 
-/// As the service's own writer has it: synced to disk at every commit, pages of 8 KiB, and a write-ahead log that is moved into
-/// the file once it has 40 MiB.
+/// The settings of the service's writer: sync at every commit, pages of 8 KiB, a WAL checkpoint every 40 MiB.
 const SQLITE_SETTINGS: &str =
     "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
     PRAGMA wal_autocheckpoint = 5120; PRAGMA temp_store = MEMORY;";
@@ -45,7 +44,7 @@ diesel::table! {
     }
 }
 
-/// What the service stores of an event.
+/// The columns that the service stores of an event.
 #[derive(Debug)]
 pub(crate) struct StoredEvent {
     id: Vec<u8>,
@@ -67,7 +66,7 @@ struct RawRow<'a> {
     body: &'a str,
 }
 
-/// How fast rows were written.
+/// The insert rate of one transaction size.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct RawRate {
     pub(crate) transaction_rows: usize,
@@ -76,8 +75,8 @@ pub(crate) struct RawRate {
     pub(crate) bytes_per_row: f64,
 }
 
-/// Reads events as the service has stored them, redacted and canonical.
-pub(crate) fn read_stored(reader: &mut PageReader) -> anyhow::Result<Vec<StoredEvent>> {
+/// Reads events as stored by the service, redacted and in canonical form.
+pub(crate) fn read_stored(client: &mut HttpClient) -> anyhow::Result<Vec<StoredEvent>> {
     #[derive(Deserialize)]
     struct Page {
         events: Vec<Map<String, Value>>,
@@ -86,8 +85,8 @@ pub(crate) fn read_stored(reader: &mut PageReader) -> anyhow::Result<Vec<StoredE
     let first = format!("/api/v1/events?limit={PAGE_EVENTS}");
     let (mut target, mut stored) = (first.clone(), Vec::with_capacity(ROWS));
     while stored.len() < ROWS {
-        let (body, _) = reader.get(&target)?;
-        let page: Page = serde_json::from_slice(body).context("a page of events cannot be read")?;
+        let (body, _) = client.get(&target)?;
+        let page: Page = serde_json::from_slice(body).context("malformed page of events")?;
         for event in page.events {
             stored.push(stored_event(event)?);
         }
@@ -97,15 +96,17 @@ pub(crate) fn read_stored(reader: &mut PageReader) -> anyhow::Result<Vec<StoredE
     Ok(stored)
 }
 
-/// `{"content_hash":…,"redacted":…,…}`: the rest is what is stored as text.
+/// A response adds `content_hash` and `redacted` to the stored text.
 fn stored_event(mut event: Map<String, Value>) -> anyhow::Result<StoredEvent> {
-    let hash = event.remove("content_hash").context("an event has no hash")?;
+    let hash = event
+        .remove("content_hash")
+        .context("an event has no content_hash")?;
     let redacted = event.remove("redacted").and_then(|value| value.as_bool());
     let id = event
         .get("id")
         .and_then(|id| id.as_str())
         .context("an event has no id")?;
-    // As many bytes as the service keeps of an id; which ones makes no difference here.
+    // The service stores 16 bytes of an id; which ones does not affect the rate.
     let id = id.bytes().rev().take(16).collect();
     let hash = hash.as_str().unwrap_or_default();
     let digits = hash.rsplit(':').next().unwrap_or_default().as_bytes().chunks(2);
@@ -114,7 +115,7 @@ fn stored_event(mut event: Map<String, Value>) -> anyhow::Result<StoredEvent> {
         id,
         content_hash: bytes
             .collect::<Result<_, _>>()
-            .context("a hash is not hexadecimal")?,
+            .context("a content_hash is not hexadecimal")?,
         redacted: redacted.unwrap_or_default(),
         body: Value::Object(event).to_string(),
     })
@@ -128,7 +129,7 @@ impl StoredEvent {
             seq: position,
             id: &self.id,
             content_hash: &self.content_hash,
-            // The digest of what was sent is as long as the hash.
+            // Stands in for the digest, which has the same length.
             sent_digest: &self.content_hash,
             redacted: self.redacted,
             body: &self.body,
@@ -136,14 +137,14 @@ impl StoredEvent {
     }
 }
 
-/// The rows of the transaction that begins at `position`.
+/// `count` rows from `position` on.
 fn rows(stored: &[StoredEvent], position: i64, count: usize) -> impl Iterator<Item = RawRow<'_>> {
     let start = usize::try_from(position).unwrap_or_default();
     (start..start + count).map(|index| stored[index % stored.len()].row(index as i64))
 }
 
-/// Measures both sizes of transactions, each for this long. SQLite writes into a file beside the database, PostgreSQL into
-/// a table of it.
+/// Measures each transaction size for `time`: on SQLite in a separate file in `folder`, on PostgreSQL in a table of
+/// `database`.
 pub(crate) fn measure(
     database: &Database,
     folder: &Path,
@@ -151,7 +152,7 @@ pub(crate) fn measure(
     time: Duration,
 ) -> anyhow::Result<Vec<RawRate>> {
     if stored.is_empty() {
-        bail!("there are no events to write");
+        bail!("there are no events to insert");
     }
     let mut rates = Vec::new();
     for rows in TRANSACTION_ROWS {
@@ -163,7 +164,7 @@ pub(crate) fn measure(
     Ok(rates)
 }
 
-/// One connection and one prepared statement: there can be only one writer.
+/// One connection, because SQLite allows one writer, and a cached prepared statement.
 fn measure_sqlite(
     folder: &Path,
     stored: &[StoredEvent],
@@ -205,7 +206,7 @@ struct Size {
     bytes: i64,
 }
 
-/// `COPY` over several connections at once.
+/// `COPY` over concurrent connections.
 fn measure_postgres(
     url: &str,
     stored: &[StoredEvent],
@@ -231,13 +232,13 @@ fn measure_postgres(
     let written = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..POSTGRES_CONNECTIONS).map(|_| scope.spawn(copy)).collect();
         let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-        let counts = joined.map(|count| count.unwrap_or_else(|_| bail!("a thread that writes panicked")));
+        let counts = joined.map(|count| count.unwrap_or_else(|_| bail!("an inserting thread panicked")));
         counts.sum::<anyhow::Result<usize>>()
     })?;
     let seconds = began.elapsed().as_secs_f64();
     let size = diesel::sql_query("SELECT pg_total_relation_size('raw_events') AS bytes");
     let sizes: Vec<Size> = size.load(&mut connection)?;
-    // What is measured next must not pay for writing this to the files.
+    // Otherwise the next measurement includes the checkpoint of these rows.
     connection.batch_execute("DROP TABLE raw_events")?;
     connection.batch_execute("CHECKPOINT")?;
     Ok(RawRate {
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_stored_without_what_a_read_adds() {
+    fn the_stored_text_lacks_the_fields_of_a_response() {
         let event = stored();
         assert_eq!(
             event.body,
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_written_to_sqlite() {
+    fn rows_are_inserted_into_sqlite() {
         let folder = tempfile::tempdir().unwrap();
         let time = Duration::from_millis(1);
         let database = Database::sqlite(folder.path());

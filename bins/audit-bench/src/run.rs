@@ -1,39 +1,24 @@
-//! One run on one database, phase by phase.
+//! A full run on one database, phase by phase.
 
 use crate::checks::{Checks, Proofs};
-use crate::generator::{
-    AskedService, End, FloodOrder, FloodReport, Order, PageReader, QueriesOrder, Report, Traffic, send,
-};
-use crate::machine::{Machine, cpu_seconds, forget_peak, now_ms, peak_memory_kib, written_bytes};
+use crate::generator::{self, End, Job, QueriedService, QueriesJob, QueryReport, Report, Traffic};
+use crate::machine::{Machine, now_ms};
 use crate::plan::{
-    BATCHES, CONNECTIONS, LOAD_BATCH, LOAD_CONNECTIONS, OVERLOAD_CONNECTIONS, OVERLOAD_PADDING_BYTES, Plan,
+    BATCHES, CONNECTIONS, LOAD_BATCH, OVERLOAD_CONNECTIONS, OVERLOAD_PADDING_BYTES, PROOF_REQUESTS, Plan,
     QUERY_ROUNDS, SINGLES_CONNECTIONS,
 };
-use crate::queries::{Times, kinds};
+use crate::queries::{QueryKind, QueryTimes, kinds};
 use crate::raw_limit;
-use crate::results::{Phase, QueryResult, Results, Size, Turn, Usage, ratio};
-use crate::service::{Database, Server};
-use crate::workload::{BodyOptions, Epoch, timestamp_text};
+use crate::results::{AlternatingRound, Phase, QueryResult, Results, Size};
+use crate::service::Database;
+use crate::system_under_test::SystemUnderTest;
+use crate::workload::{BodyOptions, RunTimes, timestamp_text};
 use crate::{print, targets};
 use anyhow::{Context, bail};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How many windows the longest load is reported in.
-const LOAD_WINDOWS: u64 = 45;
-
-/// A run on the way.
-struct Run<'a> {
-    plan: &'a Plan,
-    database: &'a Database,
-    server: Server,
-    epoch: Epoch,
-    next_number: u64,
-    events_stored: u64,
-    disk_bytes: u64,
-}
-
-/// Measures everything on an empty database.
+/// Runs all phases on an empty database.
 pub(crate) fn run(
     binary: &Path,
     database: &Database,
@@ -44,8 +29,8 @@ pub(crate) fn run(
     let (began, began_ms) = (Instant::now(), now_ms());
     let machine = Machine::describe(folder)?;
     print::progress(&format!("{}: {}", database.kind().title(), machine.line()))?;
-    let epoch = Epoch { began_ms };
-    let mut run = Run::start(binary, database, folder, plan, epoch)?;
+    let times = RunTimes { began_ms };
+    let mut system = SystemUnderTest::start(binary, database, folder, plan, times)?;
     let mut results = Results {
         database: database.kind(),
         database_version: database.version()?,
@@ -58,7 +43,7 @@ pub(crate) fn run(
         targets: Vec::new(),
         raw: Vec::new(),
         health: Vec::new(),
-        turns: Vec::new(),
+        alternating: Vec::new(),
         loads: Vec::new(),
         ingest: Vec::new(),
         overload: Vec::new(),
@@ -68,316 +53,197 @@ pub(crate) fn run(
         server_log: Vec::new(),
         queries: Vec::new(),
     };
-    run.grow(&mut results, binary, folder)
-        .with_context(|| run.log())?;
-    results.health = run.health().with_context(|| run.log())?;
-    results.turns = run.turns().with_context(|| run.log())?;
-    results.ingest = run.ingest().with_context(|| run.log())?;
-    results.overload = run.overload().with_context(|| run.log())?;
-    results.checks = Checks::read(&mut run.reader()?).with_context(|| run.log())?;
-    results.server_log = run.server.log().lines().map(str::to_owned).collect();
+    run_phases(&mut system, &mut results, binary, folder).with_context(|| system.log())?;
+    results.server_log = system.server.log().lines().map(str::to_owned).collect();
     results.seconds = began.elapsed().as_secs_f64();
-    results.targets = targets::judge(&results);
+    results.targets = targets::check(&results);
     Ok(results)
 }
 
-impl<'a> Run<'a> {
-    /// A server on an empty database.
-    fn start(
-        binary: &Path,
-        database: &'a Database,
-        folder: &Path,
-        plan: &'a Plan,
-        epoch: Epoch,
-    ) -> anyhow::Result<Self> {
-        Ok(Self {
-            plan,
-            database,
-            server: Server::start(binary, database, folder)?,
-            epoch,
-            next_number: 0,
-            events_stored: 0,
-            disk_bytes: database.disk_bytes()?,
-        })
-    }
+fn run_phases(
+    system: &mut SystemUnderTest<'_>,
+    results: &mut Results,
+    binary: &Path,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    load_and_query(system, results, binary, folder)?;
+    print::progress("proofs of inclusion")?;
+    results.proofs = Proofs::measure(&mut system.client()?, PROOF_REQUESTS)?;
+    let size = system.events_stored + system.plan.events_beyond();
+    results.loads.push(system.load(size)?);
+    // Directly after the load that it is compared with, because the speed of the machine varies over a run. Not before
+    // it: a saturated disk stays slow for a while, and the next phase does not write.
+    results.raw = raw_limit(system, folder)?;
+    system.database.vacuum_and_checkpoint()?;
+    results.health = health(system)?;
+    results.alternating = alternating(system)?;
+    results.ingest = ingest(system)?;
+    results.overload = overload(system)?;
+    results.checks = Checks::read(&mut system.client()?)?;
+    Ok(())
+}
 
-    fn health(&mut self) -> anyhow::Result<Vec<Phase>> {
-        print::progress("/healthz")?;
-        let end = self.measured(self.plan.limit_ms);
-        let phases = CONNECTIONS
-            .iter()
-            .map(|connections| self.flood(*connections, Traffic::Health, end));
-        phases.collect()
+/// Loads up to each size and measures the queries there. A second server holds the smallest size, so that its queries
+/// alternate with those at the largest.
+fn load_and_query(
+    system: &mut SystemUnderTest<'_>,
+    results: &mut Results,
+    binary: &Path,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    let (smallest, largest) = results.ends();
+    let small_folder = folder.join("small");
+    std::fs::create_dir(&small_folder)?;
+    let small_database = system.database.another(&small_folder)?;
+    let mut small =
+        SystemUnderTest::start(binary, &small_database, &small_folder, system.plan, system.times)?;
+    if results.has_growth() {
+        small.load(smallest)?;
     }
-
-    /// One after the other several times: what else the machine does changes over a run, and would be taken for one of
-    /// the two.
-    fn turns(&mut self) -> anyhow::Result<Vec<Turn>> {
-        print::progress("/healthz and single events in turns")?;
-        let end = End::AfterMs {
-            warm_up_ms: self.plan.turn_ms / 5,
-            measured_ms: self.plan.turn_ms,
-        };
-        let mut turns = Vec::new();
-        for _ in 0..self.plan.turns {
-            let singles = Traffic::Events(self.bodies(1));
-            turns.push(Turn {
-                health: self.flood(SINGLES_CONNECTIONS, Traffic::Health, end)?,
-                singles: self.flood(SINGLES_CONNECTIONS, singles, end)?,
-            });
+    for size in system.plan.sizes.clone() {
+        system.reset_peak_memory();
+        results.loads.push(system.load(size)?);
+        system.database.vacuum_and_checkpoint()?;
+        match results.has_growth() {
+            true if size == largest => query(&[&small, system], &mut results.queries)?,
+            true if size == smallest => {}
+            _ => query(&[system], &mut results.queries)?,
         }
-        Ok(turns)
-    }
-
-    /// Loads up to each size, and asks the queries there. Those of the smallest size are asked of another service, in turns
-    /// with those of the largest.
-    fn grow(&mut self, results: &mut Results, binary: &Path, folder: &Path) -> anyhow::Result<()> {
-        let (smallest, largest) = results.ends();
-        let small_folder = folder.join("small");
-        std::fs::create_dir(&small_folder)?;
-        let small_database = self.database.another(&small_folder)?;
-        let mut small = Run::start(binary, &small_database, &small_folder, self.plan, self.epoch)?;
-        if results.has_growth() {
-            small.load(smallest)?;
-        }
-        for size in self.plan.sizes.clone() {
-            self.forget_peak();
-            results.loads.push(self.load(size)?);
-            self.database.settle()?;
-            match results.has_growth() {
-                true if size == largest => query(&[&small, self], &mut results.queries)?,
-                true if size == smallest => {}
-                _ => query(&[self], &mut results.queries)?,
-            }
-            results.sizes.push(Size {
-                events: self.events_stored,
-                disk_bytes: self.disk_bytes,
-                peak_memory_mib: self.peak_memory_mib(),
-            });
-        }
-        drop(small);
-        drop(small_database);
-        print::progress("proofs of inclusion")?;
-        results.proofs = Proofs::measure(&mut self.reader()?)?;
-        let size = self.events_stored + self.plan.events_beyond();
-        results.loads.push(self.load(size)?);
-        // Right after the load that is compared with it: what else the machine does changes over a run. Not before it: a disk
-        // that was written to as fast as it can be needs a while, and what comes next does not write.
-        results.raw = self.raw(folder)?;
-        self.database.settle()?;
-        Ok(())
-    }
-
-    fn load(&mut self, size: u64) -> anyhow::Result<Phase> {
-        print::progress(&format!("loading up to {size} events"))?;
-        let events = size - self.events_stored;
-        let options = BodyOptions {
-            has_rare: self.events_stored == 0,
-            has_imports: true,
-            ..self.bodies(LOAD_BATCH)
-        };
-        let phase = self.flood(
-            LOAD_CONNECTIONS,
-            Traffic::Events(options),
-            End::AfterEvents(events),
-        )?;
-        if self.events_stored != size {
-            bail!("{} events are stored instead of {size}", self.events_stored);
-        }
-        Ok(phase)
-    }
-
-    fn raw(&self, folder: &Path) -> anyhow::Result<Vec<raw_limit::RawRate>> {
-        print::progress("the same rows into a table without an index")?;
-        let mut reader = self.reader()?;
-        let stored = raw_limit::read_stored(&mut reader)?;
-        let time = Duration::from_millis(self.plan.limit_ms);
-        raw_limit::measure(self.database, folder, &stored, time)
-    }
-
-    /// Every batch size at every number of connections. The largest batches come last, since they add most events.
-    fn ingest(&mut self) -> anyhow::Result<Vec<Phase>> {
-        let end = self.measured(self.plan.ingest_ms);
-        let mut phases = Vec::new();
-        for batch in BATCHES {
-            for connections in CONNECTIONS {
-                print::progress(&format!("batches of {batch}, connections: {connections}"))?;
-                let traffic = Traffic::Events(self.bodies(*batch));
-                phases.push(self.flood(*connections, traffic, end)?);
-            }
-        }
-        Ok(phases)
-    }
-
-    /// More than can be served: first ordinary events, then such as fill bodies of half a megabyte.
-    fn overload(&mut self) -> anyhow::Result<Vec<Phase>> {
-        let end = self.measured(self.plan.overload_ms);
-        let mut phases = Vec::new();
-        for padding_bytes in [0, OVERLOAD_PADDING_BYTES] {
-            print::progress(&format!(
-                "overload, {padding_bytes} bytes of details in each event"
-            ))?;
-            let traffic = Traffic::Events(BodyOptions {
-                padding_bytes,
-                ..self.bodies(LOAD_BATCH)
-            });
-            phases.push(self.flood(OVERLOAD_CONNECTIONS, traffic, end)?);
-        }
-        Ok(phases)
-    }
-
-    fn measured(&self, measured_ms: u64) -> End {
-        End::AfterMs {
-            warm_up_ms: self.plan.warm_up_ms,
-            measured_ms,
-        }
-    }
-
-    fn bodies(&self, batch: usize) -> BodyOptions {
-        BodyOptions {
-            batch,
-            first_number: self.next_number,
-            epoch: self.epoch,
-            has_rare: false,
-            has_imports: false,
-            padding_bytes: 0,
-        }
-    }
-
-    /// Lets the sending process work, and takes note of what it cost the server.
-    fn flood(&mut self, connections: usize, traffic: Traffic, end: End) -> anyhow::Result<Phase> {
-        let batch = match &traffic {
-            Traffic::Health => 0,
-            Traffic::Events(options) => options.batch,
-        };
-        let is_load = matches!(end, End::AfterEvents(_));
-        let order = Order::Flood(FloodOrder {
-            address: self.server.address(),
-            project_key: self.server.project_key().to_owned(),
-            connections,
-            traffic,
-            end,
-            window_events: is_load.then_some((self.plan.largest() / LOAD_WINDOWS).max(1)),
-            is_overload: connections >= OVERLOAD_CONNECTIONS,
+        results.sizes.push(Size {
+            events: system.events_stored,
+            disk_bytes: system.disk_bytes,
+            peak_memory_mib: system.peak_memory_mib(),
         });
-        if !is_load {
-            self.forget_peak();
+    }
+    Ok(())
+}
+
+fn raw_limit(system: &SystemUnderTest<'_>, folder: &Path) -> anyhow::Result<Vec<raw_limit::RawRate>> {
+    print::progress("raw inserts into a table without an index")?;
+    let stored = raw_limit::read_stored(&mut system.client()?)?;
+    let time = Duration::from_millis(system.plan.limit_ms);
+    raw_limit::measure(system.database, folder, &stored, time)
+}
+
+fn health(system: &mut SystemUnderTest<'_>) -> anyhow::Result<Vec<Phase>> {
+    print::progress("/healthz")?;
+    let end = timed(system.plan, system.plan.limit_ms);
+    let phases = CONNECTIONS
+        .iter()
+        .map(|connections| system.closed_loop(*connections, Traffic::Health, end));
+    phases.collect()
+}
+
+/// Alternates because the speed of the machine varies over a run, which would distort the ratio of two separate phases.
+fn alternating(system: &mut SystemUnderTest<'_>) -> anyhow::Result<Vec<AlternatingRound>> {
+    print::progress("/healthz and single events, alternating")?;
+    let end = End::AfterMs {
+        warm_up_ms: system.plan.alternating_ms / 5,
+        measured_ms: system.plan.alternating_ms,
+    };
+    let mut rounds = Vec::new();
+    for _ in 0..system.plan.alternating_rounds {
+        let singles = Traffic::Events(system.bodies(1));
+        rounds.push(AlternatingRound {
+            health: system.closed_loop(SINGLES_CONNECTIONS, Traffic::Health, end)?,
+            singles: system.closed_loop(SINGLES_CONNECTIONS, singles, end)?,
+        });
+    }
+    Ok(rounds)
+}
+
+/// Every batch size at every number of connections. The largest batches come last, because they add the most events.
+fn ingest(system: &mut SystemUnderTest<'_>) -> anyhow::Result<Vec<Phase>> {
+    let end = timed(system.plan, system.plan.ingest_ms);
+    let mut phases = Vec::new();
+    for batch in BATCHES {
+        for connections in CONNECTIONS {
+            print::progress(&format!("batches of {batch}, {connections} connections"))?;
+            let traffic = Traffic::Events(system.bodies(*batch));
+            phases.push(system.closed_loop(*connections, traffic, end)?);
         }
-        let pid = self.server.pid();
-        let before = (cpu_seconds(pid), written_bytes(pid));
-        let Report::Flood(report) = send(&order)? else {
-            bail!("the sending process reports something else");
-        };
-        let events_before = self.events_stored;
-        self.events_stored += report.events_stored;
-        self.next_number = self.next_number.max(report.next_number);
-        let usage = self.usage(before, &report)?;
-        Ok(Phase {
-            connections,
-            batch,
-            events_before,
-            seconds: report.seconds,
-            requests: report.requests,
-            events: report.events,
-            refused: report.refused,
-            broken: report.broken,
-            latency: report.latency,
-            usage,
-            windows: report.windows,
-        })
     }
+    Ok(phases)
+}
 
-    fn usage(&mut self, before: (Option<f64>, Option<u64>), report: &FloodReport) -> anyhow::Result<Usage> {
-        let pid = self.server.pid();
-        let cpu = cpu_seconds(pid)
-            .zip(before.0)
-            .map(|(after, before)| after - before);
-        // A checkpoint of ours comes after this, and is not the server's writing.
-        let written = written_bytes(pid).zip(before.1);
-        let written = written.map(|(after, before)| after.saturating_sub(before));
-        let peak_memory_mib = self.peak_memory_mib();
-        let disk_bytes = self.database.disk_bytes()?;
-        let grown = disk_bytes.saturating_sub(self.disk_bytes);
-        self.disk_bytes = disk_bytes;
-        let stored = report.events_stored as f64;
-        let has_events = report.events_stored > 0;
-        let is_sqlite = self.database.kind() == crate::service::database::DatabaseKind::Sqlite;
-        // The server also works while the generator warms up; events are counted then, requests are not.
-        let per_event = |amount: f64| has_events.then(|| ratio(amount, stored));
-        let units = if has_events {
-            report.events
-        } else {
-            report.requests
-        };
-        Ok(Usage {
-            disk_bytes_per_event: per_event(grown as f64),
-            written_bytes_per_event: written
-                .filter(|_| is_sqlite)
-                .and_then(|bytes| per_event(bytes as f64)),
-            server_cpu_us: cpu.and_then(|seconds| per_event(seconds * 1e6)),
-            generator_cpu_us: report
-                .generator_cpu_seconds
-                .map(|seconds| ratio(seconds * 1e6, units as f64)),
-            peak_memory_mib,
-        })
+/// More load than capacity: first ordinary events, then bodies of 500 KB.
+fn overload(system: &mut SystemUnderTest<'_>) -> anyhow::Result<Vec<Phase>> {
+    let end = timed(system.plan, system.plan.overload_ms);
+    let mut phases = Vec::new();
+    for padding_bytes in [0, OVERLOAD_PADDING_BYTES] {
+        print::progress(&format!(
+            "overload, {padding_bytes} bytes of additional metadata per event"
+        ))?;
+        let traffic = Traffic::Events(BodyOptions {
+            padding_bytes,
+            ..system.bodies(LOAD_BATCH)
+        });
+        phases.push(system.closed_loop(OVERLOAD_CONNECTIONS, traffic, end)?);
     }
+    Ok(phases)
+}
 
-    fn reader(&self) -> anyhow::Result<PageReader> {
-        PageReader::connect(self.server.address(), self.server.project_key())
-    }
-
-    fn forget_peak(&self) {
-        // Where the kernel does not allow it the peak stays what it was, which is never too low.
-        forget_peak(self.server.pid());
-    }
-
-    fn peak_memory_mib(&self) -> Option<f64> {
-        peak_memory_kib(self.server.pid()).map(|kib| kib as f64 / 1_024.0)
-    }
-
-    fn log(&self) -> String {
-        format!("the server's log says:\n{}", self.server.log())
+fn timed(plan: &Plan, measured_ms: u64) -> End {
+    End::AfterMs {
+        warm_up_ms: plan.warm_up_ms,
+        measured_ms,
     }
 }
 
-/// Asks every query of all services in turns, and adds what was measured to what was measured at other sizes.
-fn query(runs: &[&Run<'_>], results: &mut Vec<QueryResult>) -> anyhow::Result<()> {
-    let Some(plan) = runs.first().map(|run| run.plan) else {
-        return Ok(());
-    };
-    let (mut services, mut all_kinds) = (Vec::new(), Vec::new());
-    for run in runs {
-        let times = Times::read(run.epoch, now_ms(), &mut run.reader()?)?;
-        let queries;
-        (all_kinds, queries) = kinds(&times).into_iter().unzip();
-        services.push(AskedService {
-            address: run.server.address(),
-            project_key: run.server.project_key().to_owned(),
-            queries,
-        });
-    }
-    let sizes: Vec<u64> = runs.iter().map(|run| run.events_stored).collect();
-    print::progress(&format!("{} queries over {sizes:?} events", all_kinds.len()))?;
-    let order = Order::Queries(QueriesOrder {
-        services,
+/// Sends every query to all systems in turn, and adds the measurements to those at other sizes.
+fn query(systems: &[&SystemUnderTest<'_>], results: &mut Vec<QueryResult>) -> anyhow::Result<()> {
+    let (kinds, reports) = run_queries(systems, |services, plan| QueriesJob {
         requests: plan.query_requests,
-        extra_requests: plan.query_extra_requests,
-        decisive_requests: plan.query_decisive_requests,
+        long_tail_requests: plan.query_long_tail_requests,
+        outlier_requests: plan.query_outlier_requests,
         rounds: QUERY_ROUNDS,
         round_ms_max: plan.query_round_ms_max,
-        extra_ms_max: plan.query_extra_ms_max * runs.len() as u64,
-    });
-    let Report::Queries(reports) = send(&order)? else {
-        bail!("the sending process reports something else");
-    };
+        extra_ms_max: plan.query_extra_ms_max * services.len() as u64,
+        services,
+    })?;
     if results.is_empty() {
         let empty = |kind| QueryResult { kind, at: Vec::new() };
-        results.extend(all_kinds.into_iter().map(empty));
+        results.extend(kinds.into_iter().map(empty));
     }
-    for (size, reports) in sizes.into_iter().zip(reports) {
+    for (system, reports) in systems.iter().zip(reports) {
         for (result, report) in results.iter_mut().zip(reports) {
-            result.add(size, report)?;
+            result.add(system.events_stored, report)?;
         }
     }
     Ok(())
+}
+
+/// The reports by system, in the order of the queries; see [`Report::Queries`].
+pub(crate) type QueryReports = Vec<Vec<Option<QueryReport>>>;
+
+/// Runs the job that `job` makes of the systems' queries.
+pub(crate) fn run_queries(
+    systems: &[&SystemUnderTest<'_>],
+    job: impl FnOnce(Vec<QueriedService>, &Plan) -> QueriesJob,
+) -> anyhow::Result<(Vec<QueryKind>, QueryReports)> {
+    let plan = systems.first().context("there is no service to query")?.plan;
+    let (mut services, mut all_kinds) = (Vec::new(), Vec::new());
+    for system in systems {
+        let times = QueryTimes::read(system.times, now_ms(), &mut system.client()?)?;
+        let queries;
+        (all_kinds, queries) = kinds(&times).into_iter().unzip();
+        services.push(QueriedService {
+            address: system.server.address(),
+            project_key: system.server.project_key().to_owned(),
+            queries,
+        });
+    }
+    let sizes: Vec<String> = systems
+        .iter()
+        .map(|system| system.events_stored.to_string())
+        .collect();
+    print::progress(&format!(
+        "{} queries over {} events",
+        all_kinds.len(),
+        sizes.join(" and ")
+    ))?;
+    let Report::Queries(reports) = generator::run(&Job::Queries(job(services, plan)))? else {
+        bail!("the load generator sent a report of another job");
+    };
+    Ok((all_kinds, reports))
 }

@@ -1,4 +1,4 @@
-//! What is measured: the real server on a database of its own.
+//! The server under test, its database and the processes of both.
 
 pub(crate) mod database;
 mod postgres;

@@ -1,4 +1,4 @@
-//! The database that a server is measured on.
+//! The database of a server under test.
 
 use super::postgres::Cluster;
 use anyhow::Context;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often an SQLite checkpoint that readers keep from ending is tried again.
+/// Attempts at a WAL checkpoint that concurrent readers block.
 const CHECKPOINT_ATTEMPTS_MAX: u32 = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -21,7 +21,7 @@ pub(crate) enum DatabaseKind {
 }
 
 impl DatabaseKind {
-    /// For names of files.
+    /// In file names.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
@@ -29,7 +29,7 @@ impl DatabaseKind {
         }
     }
 
-    /// As its makers write it.
+    /// In text.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Sqlite => "SQLite",
@@ -38,15 +38,15 @@ impl DatabaseKind {
     }
 }
 
-/// An empty database at first. It goes when this is dropped.
+/// A database that starts empty and is removed on drop.
 #[derive(Debug)]
 pub(crate) struct Database {
     url: String,
-    place: Place,
+    location: Location,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Location {
     Sqlite(PathBuf),
     Postgres { admin_url: String, name: String },
 }
@@ -70,44 +70,46 @@ struct Checkpoint {
 }
 
 impl Database {
-    /// A file in `folder`.
+    /// An SQLite file in `folder`.
     pub(crate) fn sqlite(folder: &Path) -> Self {
         let path = folder.join("audit.db");
         Self {
             url: format!("sqlite:{}", path.display()),
-            place: Place::Sqlite(path),
+            location: Location::Sqlite(path),
         }
     }
 
-    /// A new database of `cluster`.
+    /// A new database in `cluster`.
     pub(crate) fn postgres(cluster: &Cluster) -> anyhow::Result<Self> {
         Self::create_postgres(&cluster.admin_url, format!("audit_bench_{}", std::process::id()))
     }
 
     fn create_postgres(admin_url: &str, name: String) -> anyhow::Result<Self> {
-        let mut admin = PgConnection::establish(admin_url).context("cannot reach PostgreSQL")?;
+        let mut admin = PgConnection::establish(admin_url).context("cannot connect to PostgreSQL")?;
         admin.batch_execute(&format!("CREATE DATABASE {name}"))?;
         Ok(Self {
             url: with_database_name(admin_url, &name),
-            place: Place::Postgres {
+            location: Location::Postgres {
                 admin_url: admin_url.to_owned(),
                 name,
             },
         })
     }
 
-    /// One more like this: a file in `folder`, or a database of the same cluster.
+    /// A second database: a file in `folder`, or a database in the same cluster.
     pub(crate) fn another(&self, folder: &Path) -> anyhow::Result<Self> {
-        match &self.place {
-            Place::Sqlite(_) => Ok(Self::sqlite(folder)),
-            Place::Postgres { admin_url, name } => Self::create_postgres(admin_url, format!("{name}_small")),
+        match &self.location {
+            Location::Sqlite(_) => Ok(Self::sqlite(folder)),
+            Location::Postgres { admin_url, name } => {
+                Self::create_postgres(admin_url, format!("{name}_second"))
+            }
         }
     }
 
-    /// Has the database do now what it would do later, in the middle of what is measured next. PostgreSQL looks once a minute
-    /// whether it has to vacuum a table, and reads and writes all of it when many rows have come.
-    pub(crate) fn settle(&self) -> anyhow::Result<()> {
-        if let Place::Postgres { .. } = &self.place {
+    /// Vacuums and checkpoints PostgreSQL. Otherwise autovacuum, which checks once a minute, does so during the next
+    /// measurement.
+    pub(crate) fn vacuum_and_checkpoint(&self) -> anyhow::Result<()> {
+        if let Location::Postgres { .. } = &self.location {
             let mut connection = self.connect()?;
             connection.batch_execute("VACUUM (ANALYZE)")?;
             connection.batch_execute("CHECKPOINT")?;
@@ -116,22 +118,24 @@ impl Database {
     }
 
     pub(crate) fn kind(&self) -> DatabaseKind {
-        match self.place {
-            Place::Sqlite(_) => DatabaseKind::Sqlite,
-            Place::Postgres { .. } => DatabaseKind::Postgres,
+        match self.location {
+            Location::Sqlite(_) => DatabaseKind::Sqlite,
+            Location::Postgres { .. } => DatabaseKind::Postgres,
         }
     }
 
-    /// For `--database-url`.
+    /// The value of the server's `--database-url`.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// Name and version of the database's program.
+    /// Name and version of the database engine.
     pub(crate) fn version(&self) -> anyhow::Result<String> {
-        let rows: Vec<Text> = match &self.place {
-            Place::Sqlite(path) => sql_query("SELECT sqlite_version() AS text").load(&mut open_sqlite(path)?),
-            Place::Postgres { .. } => {
+        let rows: Vec<Text> = match &self.location {
+            Location::Sqlite(path) => {
+                sql_query("SELECT sqlite_version() AS text").load(&mut open_sqlite(path)?)
+            }
+            Location::Postgres { .. } => {
                 sql_query("SELECT current_setting('server_version') AS text").load(&mut self.connect()?)
             }
         }?;
@@ -139,12 +143,12 @@ impl Database {
         Ok(format!("{} {version}", self.kind().title()))
     }
 
-    /// What it holds on disk. On SQLite after a checkpoint, so that what was written lately counts once; on PostgreSQL
-    /// without its write-ahead log, which is not the database's alone.
+    /// Size on disk. On SQLite after a WAL checkpoint, so that recent rows count once; on PostgreSQL without the write-ahead
+    /// log, which all databases of a cluster share.
     pub(crate) fn disk_bytes(&self) -> anyhow::Result<u64> {
-        match &self.place {
-            Place::Sqlite(path) => sqlite_bytes(path),
-            Place::Postgres { .. } => {
+        match &self.location {
+            Location::Sqlite(path) => sqlite_bytes(path),
+            Location::Postgres { .. } => {
                 let query = sql_query("SELECT pg_database_size(current_database()) AS number");
                 let rows: Vec<Number> = query.load(&mut self.connect()?)?;
                 let bytes = rows.first().map_or(0, |row| row.number);
@@ -154,15 +158,15 @@ impl Database {
     }
 
     fn connect(&self) -> anyhow::Result<PgConnection> {
-        PgConnection::establish(&self.url).context("cannot reach the PostgreSQL database")
+        PgConnection::establish(&self.url).context("cannot connect to the PostgreSQL database")
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // The files of SQLite go with their folder. A database on a server that is not ours is not left behind; when that
-        // fails there is nobody to tell but whoever reads the list of databases.
-        if let Place::Postgres { admin_url, name } = &self.place
+        // The files of SQLite are removed with their folder. On a server that outlives this run the database is dropped; a
+        // failure to do so leaves the results valid.
+        if let Location::Postgres { admin_url, name } = &self.location
             && let Ok(mut admin) = PgConnection::establish(admin_url)
         {
             drop(admin.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")));
@@ -177,7 +181,7 @@ pub(crate) fn open_sqlite(path: &Path) -> anyhow::Result<SqliteConnection> {
     Ok(connection)
 }
 
-/// The files of an SQLite database after a checkpoint, with that of its index where there is one.
+/// Size of an SQLite database and its index file, if any, after a WAL checkpoint.
 pub(crate) fn sqlite_bytes(path: &Path) -> anyhow::Result<u64> {
     let beside = |path: &Path, suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
     let index = beside(path, "-index");
@@ -201,7 +205,7 @@ pub(crate) fn sqlite_bytes(path: &Path) -> anyhow::Result<u64> {
     Ok(bytes)
 }
 
-/// The URL with another database in it: what stands between the authority and the parameters.
+/// Replaces the database name of a URL.
 fn with_database_name(url: &str, name: &str) -> String {
     let (base, parameters) = match url.split_once('?') {
         Some((base, parameters)) => (base, format!("?{parameters}")),
@@ -217,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_database_of_a_url_is_exchanged_and_the_rest_kept() {
+    fn the_database_name_of_a_url_is_replaced() {
         for (url, expected) in [
             (
                 "postgres://me:pw@localhost:5432/postgres",
@@ -234,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_an_sqlite_database_grows_with_what_is_in_it() {
+    fn the_size_of_an_sqlite_database_grows_with_its_rows() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let mut connection = open_sqlite(&path).unwrap();

@@ -1,4 +1,4 @@
-//! A PostgreSQL to measure on: the one at `--postgres-url`, or a new cluster of the machine's own programs.
+//! The PostgreSQL server: the one at `--postgres-url`, or a temporary cluster of the installed version.
 
 use super::process::Process;
 use anyhow::{Context, bail};
@@ -8,29 +8,32 @@ use std::time::Duration;
 
 const START_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Where databases are created.
+/// A server on which databases are created.
 #[derive(Debug)]
 pub(crate) struct Cluster {
-    /// Of the database that `CREATE DATABASE` is sent to.
+    /// Of the database that takes `CREATE DATABASE`.
     pub(crate) admin_url: String,
-    /// Held so that it runs as long as this.
+    /// Stops on drop.
     _process: Option<Process>,
 }
 
 impl Cluster {
-    /// The server at this URL.
-    pub(crate) fn at(admin_url: &str) -> Self {
-        Self {
-            admin_url: admin_url.to_owned(),
-            _process: None,
+    /// The server at `url`, or a temporary cluster in `folder`.
+    pub(crate) fn start(url: Option<&str>, folder: &Path) -> anyhow::Result<Self> {
+        match url {
+            Some(url) => Ok(Self {
+                admin_url: url.to_owned(),
+                _process: None,
+            }),
+            None => Self::create(folder),
         }
     }
 
-    /// A new one in `folder`, with the settings that `initdb` writes: it syncs every commit. It listens on a socket in its
-    /// folder only, so there is no port to collide on.
-    pub(crate) fn create(folder: &Path) -> anyhow::Result<Self> {
+    /// Keeps the settings of `initdb`, which sync every commit. Listens on a socket in `folder` only, so no port can be in
+    /// use already.
+    fn create(folder: &Path) -> anyhow::Result<Self> {
         let (Some(initdb), Some(server)) = (find_program("initdb"), find_program("postgres")) else {
-            bail!("there is no initdb on this machine");
+            bail!("initdb is not installed");
         };
         let prefix = ordinary_user()?;
         let folder = folder.join("postgres");
@@ -59,15 +62,15 @@ impl Cluster {
     }
 }
 
-/// The user that PostgreSQL runs as must get to its folder.
+/// Lets the user that PostgreSQL runs as reach its folder.
 fn open_to_others(folder: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let permissions = std::fs::Permissions::from_mode(0o711);
     std::fs::set_permissions(folder, permissions)
-        .with_context(|| format!("cannot open {} to others", folder.display()))
+        .with_context(|| format!("cannot change the permissions of {}", folder.display()))
 }
 
-/// Looks in `PATH`, then where Debian keeps the programs of each version, the newest first.
+/// Searches `PATH`, then Debian's directories of each version, the latest first.
 fn find_program(name: &str) -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut versions: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
@@ -86,23 +89,24 @@ fn find_program(name: &str) -> Option<String> {
     Some(found.display().to_string())
 }
 
-/// What to put before a command, because PostgreSQL refuses to run as root. `setpriv` becomes the command, so signals
-/// reach it; `su` would stay in between.
+/// The command prefix that changes the user, because PostgreSQL refuses to run as root. `setpriv` executes the command in
+/// its own process, so signals reach it; `su` would start a child.
 fn ordinary_user() -> anyhow::Result<Vec<String>> {
     if !rustix::process::geteuid().is_root() {
         return Ok(Vec::new());
     }
     let mut users = ["postgres", "nobody"].into_iter();
     let user = users.find(|user| run(&["id".into(), (*user).into()]).is_ok());
-    let user = user.context("it does not run as root, and there is no other user")?;
-    let setpriv = find_program("setpriv").context("it does not run as root, and setpriv is missing")?;
+    let user = user.context("it refuses to run as root, and neither user postgres nor nobody exists")?;
+    let setpriv =
+        find_program("setpriv").context("it refuses to run as root, and setpriv is not installed")?;
     Ok(vec![setpriv, format!("--reuid={user}"), "--clear-groups".into()])
 }
 
 fn run(command_line: &[String]) -> anyhow::Result<()> {
     let output = Command::new(&command_line[0])
         .args(&command_line[1..])
-        // The present folder may be closed to the user that PostgreSQL runs as.
+        // The user that PostgreSQL runs as may have no access to the current directory.
         .current_dir("/")
         .output()
         .with_context(|| format!("cannot run {}", command_line[0]))?;

@@ -1,7 +1,7 @@
-//! Child processes that end with this one, however it ends.
+//! Child processes and folders that are removed with this process, even if it is killed.
 //!
-//! Ctrl-C or a crash must not leave a server or gigabytes of events behind. So each child runs under a small shell whose
-//! standard input is a pipe from here. When this process is gone the pipe closes, and the shell acts.
+//! Each child runs under a shell whose standard input is a pipe from this process. When this process ends, the kernel closes
+//! the pipe, and the shell ends the child.
 
 use anyhow::{Context, bail};
 use std::fs::File;
@@ -11,9 +11,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Arguments: the name of the signal that ends the child, then its command line. The inner shell says its process id
-/// before it becomes the child. The watching subshell is ended with the child, lest it later signal another process that
-/// has inherited the id.
+/// Arguments: the signal that ends the child, then its command line. The inner shell prints its process id before it
+/// executes the child. The watching subshell ends with the child; otherwise it could later signal another process that
+/// reuses the id.
 const WATCHDOG: &str = r#"
 ulimit -n "$(ulimit -Hn)"
 signal=$1; shift
@@ -29,7 +29,7 @@ kill "$watcher" 2>/dev/null
 exit "$status"
 "#;
 
-/// Removes a folder once nobody needs it, as often as it takes: servers in it may still be ending.
+/// Removes a folder once the pipe closes. Retries, because servers that are still shutting down may write into it.
 const JANITOR: &str = r#"
 trap '' INT TERM HUP
 cat >/dev/null
@@ -48,14 +48,14 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts `command_line`, with standard error going to the file `log`. `end_signal` (`KILL`, `QUIT`) ends it.
+    /// Starts `command_line` with standard error redirected to the file `log`. `end_signal` (`KILL`, `QUIT`) ends it.
     pub(crate) fn start(command_line: &[String], log: &Path, end_signal: &str) -> anyhow::Result<Self> {
-        let errors = File::create(log).with_context(|| format!("cannot make {}", log.display()))?;
+        let errors = File::create(log).with_context(|| format!("cannot create {}", log.display()))?;
         let mut command = Command::new("sh");
         command
             .args(["-c", WATCHDOG, "sh", end_signal])
             .args(command_line);
-        clear_settings(&mut command);
+        remove_settings(&mut command);
         command.env("RUST_LOG", "warn").env("LC_ALL", "C");
         command
             .stdin(Stdio::piped())
@@ -66,7 +66,7 @@ impl Process {
         let stdout = shell.stdout.take().context("standard output is no pipe")?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {
-            // Whoever no longer listens does not mind; the child must not be stopped by a full pipe.
+            // Reads on after the receiver is dropped: a full pipe would block the child.
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 drop(sender.send(line));
             }
@@ -79,7 +79,7 @@ impl Process {
             pid: 0,
         };
         let pid = process.wait_for_line("pid ", Duration::from_secs(30))?;
-        process.pid = pid.parse().context("the shell does not say a process id")?;
+        process.pid = pid.parse().context("the shell did not print a process id")?;
         Ok(process)
     }
 
@@ -87,33 +87,39 @@ impl Process {
         self.pid
     }
 
-    /// Waits for a line on standard output that begins like this, and gives the rest of it.
-    pub(crate) fn wait_for_line(&self, beginning: &str, patience: Duration) -> anyhow::Result<String> {
-        let deadline = Instant::now() + patience;
+    /// Waits for a line with this prefix on standard output, and returns the rest of the line.
+    pub(crate) fn wait_for_line(&self, prefix: &str, timeout: Duration) -> anyhow::Result<String> {
+        let deadline = Instant::now() + timeout;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let Ok(line) = self.lines.recv_timeout(left) else {
-                bail!("no line {beginning:?} came; the log says:\n{}", self.log_tail());
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            let Ok(line) = self.lines.recv_timeout(remaining) else {
+                bail!(
+                    "no line starts with \"{prefix}\"; the end of the log:\n{}",
+                    self.log_tail()
+                );
             };
-            if let Some(rest) = line.strip_prefix(beginning) {
+            if let Some(rest) = line.strip_prefix(prefix) {
                 return Ok(rest.trim().to_owned());
             }
         }
     }
 
-    /// Waits for a line in the log that has this in it.
-    pub(crate) fn wait_for_log(&self, text: &str, patience: Duration) -> anyhow::Result<()> {
-        let deadline = Instant::now() + patience;
+    /// Waits until the log contains `text`.
+    pub(crate) fn wait_for_log(&self, text: &str, timeout: Duration) -> anyhow::Result<()> {
+        let deadline = Instant::now() + timeout;
         while !self.log().contains(text) {
             if Instant::now() > deadline {
-                bail!("no {text:?} came; the log says:\n{}", self.log_tail());
+                bail!(
+                    "the log does not contain \"{text}\"; its end:\n{}",
+                    self.log_tail()
+                );
             }
             std::thread::sleep(Duration::from_millis(50));
         }
         Ok(())
     }
 
-    /// What it wrote to standard error; empty when that cannot be read.
+    /// The standard error output; empty if it cannot be read.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
@@ -128,12 +134,12 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         drop(self.lifeline.take());
-        // It ends by a signal, which is no news.
+        // The exit status is that of the signal.
         drop(self.shell.wait());
     }
 }
 
-/// A new folder that goes when this is dropped, or when this process ends.
+/// A temporary folder, removed on drop and when this process ends.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
@@ -142,13 +148,13 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// In `parent`, or where temporary files go.
+    /// Default of `parent`: the directory for temporary files.
     pub(crate) fn create(parent: Option<&Path>) -> anyhow::Result<Self> {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         let folder = tempfile::Builder::new()
             .prefix("audit-bench-")
             .tempdir_in(&parent);
-        let folder = folder.with_context(|| format!("cannot make a folder in {}", parent.display()))?;
+        let folder = folder.with_context(|| format!("cannot create a folder in {}", parent.display()))?;
         let path = folder.keep();
         let mut janitor = Command::new("sh")
             .args(["-c", JANITOR, "sh"])
@@ -177,8 +183,8 @@ impl Drop for Folder {
     }
 }
 
-/// The settings of whoever runs the benchmark must not reach the server.
-pub(crate) fn clear_settings(command: &mut Command) {
+/// Keeps `AUDIT_*` variables of the environment from configuring the server.
+pub(crate) fn remove_settings(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("AUDIT_") {
             command.env_remove(name);
@@ -191,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_and_the_processes_in_it_go_when_they_are_dropped() {
+    fn a_folder_and_its_processes_are_removed_on_drop() {
         let folder = Folder::create(None).unwrap();
         let path = folder.path().to_owned();
         let script = ["sh", "-c", "echo ready; echo problem >&2; exec sleep 600"];

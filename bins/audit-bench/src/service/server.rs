@@ -1,7 +1,7 @@
-//! The server that is measured.
+//! The server under test.
 
 use super::Database;
-use super::process::{Process, clear_settings};
+use super::process::{Process, remove_settings};
 use anyhow::{Context, bail};
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const START_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// A running server with an organization that has no daily limit.
+/// A running server with an organization without a daily event limit.
 #[derive(Debug)]
 pub(crate) struct Server {
     process: Process,
@@ -20,7 +20,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one with its defaults on an empty database, and waits until it listens.
+    /// Starts a server with default settings on an empty database, and waits until it listens.
     pub(crate) fn start(binary: &Path, database: &Database, folder: &Path) -> anyhow::Result<Self> {
         let project_key = create_organization(binary, database.url())?;
         let program = binary.display().to_string();
@@ -38,9 +38,7 @@ impl Server {
         let address = process.wait_for_line("listening on http://", START_TIME_MAX)?;
         Ok(Self {
             process,
-            address: address
-                .parse()
-                .context("the server does not say where it listens")?,
+            address: address.parse().context("the server printed no valid address")?,
             project_key,
         })
     }
@@ -57,13 +55,13 @@ impl Server {
         &self.project_key
     }
 
-    /// What it warned of and which errors it reported.
+    /// Its warnings and errors.
     pub(crate) fn log(&self) -> String {
         self.process.log()
     }
 }
 
-/// Gives a project key. An organization that is made by command is on the plan enterprise, without a daily limit.
+/// Returns a project key. An organization created on the command line has the enterprise plan, which has no daily limit.
 fn create_organization(binary: &Path, database_url: &str) -> anyhow::Result<String> {
     let arguments = [
         "org",
@@ -75,7 +73,7 @@ fn create_organization(binary: &Path, database_url: &str) -> anyhow::Result<Stri
         database_url,
     ];
     let mut command = Command::new(binary);
-    clear_settings(&mut command);
+    remove_settings(&mut command);
     let output = command
         .args(arguments)
         .output()
@@ -83,16 +81,16 @@ fn create_organization(binary: &Path, database_url: &str) -> anyhow::Result<Stri
     let created: Value = serde_json::from_str(&succeeded(output, "audit-server org create")?)?;
     let key = created["project_key"]
         .as_str()
-        .context("no project key was made")?;
+        .context("audit-server org create printed no project key")?;
     Ok(key.to_owned())
 }
 
-/// The server to measure: the one that is named, or what cargo builds.
-pub(crate) fn server_binary(named: Option<&Path>) -> anyhow::Result<PathBuf> {
-    if let Some(path) = named {
+/// The binary at `path`, or the one that cargo builds.
+pub(crate) fn server_binary(path: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(path) = path {
         return path
             .canonicalize()
-            .with_context(|| format!("there is no {}", path.display()));
+            .with_context(|| format!("cannot find the server binary {}", path.display()));
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = [
@@ -109,7 +107,7 @@ pub(crate) fn server_binary(named: Option<&Path>) -> anyhow::Result<PathBuf> {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
         .output()
-        .context("cannot run cargo; name a server with --server")?;
+        .context("cannot run cargo; pass a server binary instead")?;
     let messages = succeeded(output, "cargo build")?;
     let artifacts = messages
         .lines()
@@ -117,15 +115,15 @@ pub(crate) fn server_binary(named: Option<&Path>) -> anyhow::Result<PathBuf> {
     let executable = artifacts
         .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
         .next_back();
-    executable.context("cargo does not name the server it has built")
+    executable.context("cargo printed no path of the server binary")
 }
 
-fn succeeded(output: Output, what: &str) -> anyhow::Result<String> {
+fn succeeded(output: Output, command: &str) -> anyhow::Result<String> {
     if !output.status.success() {
         bail!(
-            "{what} failed: {}",
+            "{command} failed: {}",
             String::from_utf8_lossy(&output.stderr).trim()
         );
     }
-    String::from_utf8(output.stdout).with_context(|| format!("{what} does not write text"))
+    String::from_utf8(output.stdout).with_context(|| format!("the output of {command} is not UTF-8"))
 }

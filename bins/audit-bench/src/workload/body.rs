@@ -1,42 +1,40 @@
-//! Bodies of requests, made from templates.
+//! Request bodies, written from templates.
 
-use super::Epoch;
-use super::facts::Facts;
+use super::RunTimes;
+use super::event::Event;
 use super::random::Random;
 use super::template::{Template, Values};
 use serde::{Deserialize, Serialize};
 
-/// Different events that are drawn once; what makes each use unique is written into them.
+/// Distinct events, drawn once. Each use fills in values that make it unique.
 const TEMPLATES: usize = 4_096;
-/// Fewer where each is large.
+/// Distinct events if each is large.
 const LARGE_TEMPLATES: usize = 256;
-/// Every so manieth event of the first ones is one that queries look for as rare.
+/// One event in this many is a rare one, while rare events are mixed in.
 const RARE_INTERVAL: u64 = 25;
-/// The events of a batch were collected over this time before it is sent.
+/// The events of a batch occurred within this time before it is sent.
 pub(super) const BATCH_SPAN_MS: i64 = 1_000;
 /// The events of an imported batch occurred within this time.
 const IMPORT_SPAN_MS: i64 = 3_600_000;
-/// How many of a thousand batches are imports of old events.
+/// Share of batches that are imports of old events.
 const IMPORTS_PERMILLE: u64 = 10;
 
-/// What kind of bodies.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BodyOptions {
-    /// Events of a request; 1 is sent as an object, more as an array.
+    /// Events per request; 1 is sent as an object, more as an array.
     pub(crate) batch: usize,
-    /// The number of the first event. Numbers are never used twice on one database: they make the idempotency keys.
+    /// The number of the first event. Idempotency keys derive from numbers, so a database never gets one twice.
     pub(crate) first_number: u64,
-    /// The times of the run.
-    pub(crate) epoch: Epoch,
-    /// Mix in the events that queries look for as rare.
+    pub(crate) times: RunTimes,
+    /// Mix in rare events.
     pub(crate) has_rare: bool,
-    /// Mix in batches that occurred up to 30 days ago.
+    /// Mix in batches of events up to 30 days old.
     pub(crate) has_imports: bool,
-    /// Bytes of additional details in each event.
+    /// Bytes of additional metadata per event.
     pub(crate) padding_bytes: usize,
 }
 
-/// Writes one body after another.
+/// Generates one body after another.
 #[derive(Debug)]
 pub(crate) struct Bodies {
     options: BodyOptions,
@@ -54,12 +52,12 @@ impl Bodies {
         } else {
             LARGE_TEMPLATES
         };
-        let mut draw = |make: fn(&mut Random) -> Facts| {
-            let facts = make(&mut random);
-            facts.template(&mut random, options.padding_bytes)
+        let mut draw = |make: fn(&mut Random) -> Event| {
+            let event = make(&mut random);
+            event.template(&mut random, options.padding_bytes)
         };
-        let ordinary = (0..count).map(|_| draw(Facts::ordinary)).collect();
-        let rare = (0..LARGE_TEMPLATES).map(|_| draw(Facts::rare)).collect();
+        let ordinary = (0..count).map(|_| draw(Event::ordinary)).collect();
+        let rare = (0..LARGE_TEMPLATES).map(|_| draw(Event::rare)).collect();
         Self {
             next_number: options.first_number,
             random: Random::new(options.first_number),
@@ -69,12 +67,12 @@ impl Bodies {
         }
     }
 
-    /// Events of every body.
+    /// Events per body.
     pub(crate) fn batch(&self) -> usize {
         self.options.batch
     }
 
-    /// At most as many bytes as a body has, roughly.
+    /// Approximate upper limit of the size of a body, to size buffers.
     pub(crate) fn bytes_expected(&self) -> usize {
         self.ordinary
             .iter()
@@ -92,9 +90,9 @@ impl Bodies {
             self.write_event(now_ms, out);
             return;
         }
-        let is_import = self.options.has_imports && self.random.happens(IMPORTS_PERMILLE);
+        let is_import = self.options.has_imports && self.random.chance(IMPORTS_PERMILLE);
         let (end_ms, span_ms) = if is_import {
-            let (first, last) = self.options.epoch.imported();
+            let (first, last) = self.options.times.imported();
             let start = first + self.random.below((last - first) as u64) as i64;
             (start, IMPORT_SPAN_MS)
         } else {
@@ -125,12 +123,12 @@ impl Bodies {
         template.write(&Values::new(number, occurred_ms), out);
     }
 
-    /// Half of the rare events occurred in the rare hour.
+    /// Half of the rare events occur in the rare hour, the others at `now_ms`.
     fn rare_time(&mut self, now_ms: i64) -> i64 {
-        if !self.random.happens(500) {
+        if !self.random.chance(500) {
             return now_ms;
         }
-        let (start, end) = self.options.epoch.rare_hour();
+        let (start, end) = self.options.times.rare_hour();
         start + self.random.below((end - start) as u64) as i64
     }
 }
@@ -147,7 +145,7 @@ mod tests {
         BodyOptions {
             batch: 100,
             first_number: 0,
-            epoch: Epoch { began_ms: NOW_MS },
+            times: RunTimes { began_ms: NOW_MS },
             has_rare: false,
             has_imports: false,
             padding_bytes: 0,
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_json_of_the_promised_size() {
+    fn bodies_are_json_of_the_documented_size() {
         let batches = events(options(), 20);
         assert_eq!(batches.len(), 2_000);
         let bytes: usize = batches.iter().map(|event| event.to_string().len()).sum();
@@ -203,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn common_values_are_of_a_tenth_of_the_events_or_more() {
+    fn common_values_occur_in_a_tenth_of_the_events_or_more() {
         let all = events(options(), 100);
         let share = |has: &dyn Fn(&Value) -> bool| all.iter().filter(|event| has(event)).count();
         for (name, count) in [
@@ -230,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn rare_values_are_of_some_of_the_first_events_and_of_no_others() {
+    fn rare_values_occur_in_the_first_events_only() {
         let rare = |events: &[Value]| {
             let is_rare = |event: &&Value| event["tenant_id"] == TENANT.rare;
             events.iter().filter(is_rare).count()
@@ -245,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_are_old_and_a_hundredth() {
+    fn one_batch_in_a_hundred_is_an_import_of_old_events() {
         let imports = BodyOptions {
             batch: 2,
             has_imports: true,

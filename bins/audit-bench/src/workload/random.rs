@@ -1,6 +1,6 @@
-//! Numbers that look random and are the same in every run.
+//! Reproducible pseudorandom numbers.
 
-/// SplitMix64: small, fast, and good enough to draw names with.
+/// SplitMix64, a fast generator without cryptographic strength.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
@@ -14,20 +14,20 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number from 0 to `end`, without `end` itself.
+    /// A number in `0..end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
-        // The bias of the remainder is below 2^-40 for everything drawn here.
+        // The bias of the remainder is below 2^-40 for the values of `end` used here.
         self.next() % end.max(1)
     }
 
-    /// Small numbers often, large ones seldom: the square of an even distribution.
+    /// A number in `0..end`, small ones more often: the square of a uniform distribution.
     pub(crate) fn skewed(&mut self, end: u64) -> u64 {
         let fraction = self.below(1 << 24) as f64 / f64::from(1 << 24);
         (fraction * fraction * end as f64) as u64
     }
 
-    /// True `permille` times out of a thousand.
-    pub(crate) fn happens(&mut self, permille: u64) -> bool {
+    /// True with a probability of `permille` / 1000.
+    pub(crate) fn chance(&mut self, permille: u64) -> bool {
         self.below(1_000) < permille
     }
 
@@ -36,7 +36,7 @@ impl Random {
     }
 }
 
-/// A permutation of all 64-bit numbers: different numbers stay different, neighbours end up far apart.
+/// The finalizer of SplitMix64: a bijection, so distinct numbers stay distinct.
 pub(crate) const fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -59,19 +59,19 @@ mod tests {
     }
 
     #[test]
-    fn mixing_keeps_numbers_apart() {
+    fn mixing_keeps_numbers_distinct() {
         let mixed: HashSet<u64> = (0..100_000).map(mix).collect();
         assert_eq!(mixed.len(), 100_000);
     }
 
     #[test]
-    fn what_is_drawn_stays_in_its_bounds() {
+    fn drawn_numbers_stay_in_their_range() {
         let mut random = Random::new(7);
         for _ in 0..10_000 {
             assert!(random.below(10) < 10);
             assert!(random.skewed(10) < 10);
         }
-        let hits = (0..100_000).filter(|_| random.happens(20)).count();
+        let hits = (0..100_000).filter(|_| random.chance(20)).count();
         assert!((1_500..2_500).contains(&hits), "{hits}");
     }
 }

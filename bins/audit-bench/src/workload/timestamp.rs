@@ -1,11 +1,12 @@
-//! Times as RFC 3339 in UTC with milliseconds. Formatted by hand: one for every event sent.
+//! RFC 3339 times in UTC with milliseconds. Written without `time`'s formatter, which allocates, because every event sent
+//! needs one.
 
 use time::OffsetDateTime;
 
 /// `2026-01-15T10:30:00.000Z`.
 pub(crate) const TIMESTAMP_BYTES: usize = 24;
 
-/// Milliseconds since the Unix epoch as text. What no calendar reaches counts as the epoch.
+/// Formats milliseconds since the Unix epoch. Values outside the range of `OffsetDateTime` give the epoch.
 pub(crate) fn timestamp(ms: i64) -> [u8; TIMESTAMP_BYTES] {
     let nanoseconds = i128::from(ms) * 1_000_000;
     let time = OffsetDateTime::from_unix_timestamp_nanos(nanoseconds).unwrap_or(OffsetDateTime::UNIX_EPOCH);
@@ -20,15 +21,15 @@ pub(crate) fn timestamp(ms: i64) -> [u8; TIMESTAMP_BYTES] {
     text
 }
 
-/// The same as a string.
+/// [`timestamp`] as a string.
 pub(crate) fn timestamp_text(ms: i64) -> String {
     timestamp(ms).iter().map(|byte| char::from(*byte)).collect()
 }
 
-/// Writes `number` with leading zeros into all of `place`.
-pub(crate) fn write_digits(place: &mut [u8], number: i64) {
+/// Writes `number` with leading zeros.
+pub(crate) fn write_digits(digits: &mut [u8], number: i64) {
     let mut rest = number;
-    for digit in place.iter_mut().rev() {
+    for digit in digits.iter_mut().rev() {
         *digit = b'0' + rest.rem_euclid(10) as u8;
         rest = rest.div_euclid(10);
     }
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_the_calendar_has_them() {
+    fn times_are_formatted_as_rfc_3339() {
         for (ms, expected) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_399_999, "2000-02-28T23:59:59.999Z"),

@@ -1,39 +1,39 @@
-//! Names, words and how often each is drawn.
+//! Names, words and their frequencies.
 
-/// A value of which many, few or no events are, for one filter.
+/// Values of one filter by selectivity.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Levels {
-    /// Of a tenth of all events or more, however many there are.
+pub(crate) struct FilterValues {
+    /// Matches a tenth of all events or more.
     pub(crate) common: &'static str,
-    /// Of some 200 events, all among the first that were stored.
+    /// Matches about 200 events, all among the first 10,000.
     pub(crate) rare: &'static str,
-    /// Of none.
+    /// Matches no event.
     pub(crate) absent: &'static str,
 }
 
-const fn levels(common: &'static str, rare: &'static str, absent: &'static str) -> Levels {
-    Levels { common, rare, absent }
+const fn values(common: &'static str, rare: &'static str, absent: &'static str) -> FilterValues {
+    FilterValues { common, rare, absent }
 }
 
-pub(crate) const TENANT: Levels = levels("acme", "umbrella", "nowhere");
-pub(crate) const ACTOR: Levels = levels("usr_support", "usr_intruder", "usr_nobody");
-pub(crate) const ACTOR_TYPE: Levels = levels("user", "service", "system");
-pub(crate) const ACTION: Levels = levels("document.viewed", "vault.unsealed", "moon.landed");
-pub(crate) const ACTION_PREFIX: Levels = levels("document.*", "vault.*", "moon.*");
-pub(crate) const CATEGORY: Levels = levels("access", "system", "security");
-pub(crate) const TARGET: Levels = levels("doc_handbook", "safe_7", "doc_nothing");
-pub(crate) const TARGET_TYPE: Levels = levels("document", "vault", "moon");
-pub(crate) const WORD: Levels = levels("maria", "quetzalcoatl", "zzyzx");
-pub(crate) const TWO_WORDS: Levels = levels("maria viewed", "quetzalcoatl maria", "maria zzyzx");
-pub(crate) const WORD_PREFIX: Levels = levels("ali*", "quetz*", "zzy*");
+pub(crate) const TENANT: FilterValues = values("acme", "umbrella", "nowhere");
+pub(crate) const ACTOR: FilterValues = values("usr_support", "usr_intruder", "usr_nobody");
+pub(crate) const ACTOR_TYPE: FilterValues = values("user", "service", "system");
+pub(crate) const ACTION: FilterValues = values("document.viewed", "vault.unsealed", "moon.landed");
+pub(crate) const ACTION_PREFIX: FilterValues = values("document.*", "vault.*", "moon.*");
+pub(crate) const CATEGORY: FilterValues = values("access", "system", "security");
+pub(crate) const TARGET: FilterValues = values("doc_handbook", "safe_7", "doc_nothing");
+pub(crate) const TARGET_TYPE: FilterValues = values("document", "vault", "moon");
+pub(crate) const WORD: FilterValues = values("maria", "quetzalcoatl", "zzyzx");
+pub(crate) const TWO_WORDS: FilterValues = values("maria viewed", "quetzalcoatl maria", "maria zzyzx");
+pub(crate) const WORD_PREFIX: FilterValues = values("ali*", "quetz*", "zzy*");
 
-/// The name of the actor that [`ACTOR`] calls common.
+/// The name of the common [`ACTOR`].
 pub(crate) const COMMON_ACTOR_NAME: &str = "Maria Lopez";
-/// The name that [`WORD`] calls rare, in actors.
+/// The actor name that contains the rare [`WORD`].
 pub(crate) const RARE_ACTOR_NAME: &str = "Maria Quetzalcoatl";
 
-/// Pairs of filters that many events meet one by one and none at once: what a search that intersects, or walks until it
-/// has found enough, finds hardest.
+/// Pairs of filters that each match many events, and none together: the worst case for an intersection of posting lists and
+/// for a scan that stops at a full page.
 pub(crate) const NEVER_TOGETHER: &[[(&str, &str); 2]] = &[
     [("category", "auth"), ("action", "document.viewed")],
     [("target_type", "user"), ("action", "document.*")],
@@ -41,14 +41,14 @@ pub(crate) const NEVER_TOGETHER: &[[(&str, &str); 2]] = &[
     [("search", "viewed login"), ("actor_type", "user")],
 ];
 
-/// An action, and what its events are like.
+/// An action and the properties of its events.
 #[derive(Debug)]
 pub(crate) struct ActionKind {
     pub(crate) name: &'static str,
-    /// How many of a thousand events.
+    /// Share of the events.
     pub(crate) permille: u64,
     pub(crate) category: &'static str,
-    /// Empty: an event without a target.
+    /// Empty = no target.
     pub(crate) target_type: &'static str,
 }
 
@@ -66,7 +66,7 @@ const fn action(
     }
 }
 
-/// The last five match the built-in alert rules: 22 of a thousand.
+/// The last five match the built-in alert rules: 2.2 % of the events.
 pub(crate) const ACTIONS: &[ActionKind] = &[
     action("document.viewed", 260, "access", "document"),
     action("document.updated", 80, "mutation", "document"),
@@ -93,7 +93,7 @@ pub(crate) const ACTIONS: &[ActionKind] = &[
 pub(crate) const TENANTS: u64 = 400;
 pub(crate) const ACTORS: u64 = 5_000;
 
-/// Five of them begin with `ali`.
+/// Five of them start with `Ali`.
 pub(crate) const FIRST_NAMES: &[&str] = &[
     "Alice", "Alina", "Alistair", "Aliyah", "Alicia", "Maria", "Wei", "Olu", "Priya", "Jonas", "Fatima",
     "Diego", "Hana", "Ivan", "Lena", "Marek", "Noor", "Oscar", "Petra", "Quinn", "Rosa", "Sven", "Tariq",
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shares_of_the_actions_add_up() {
+    fn the_shares_of_the_actions_sum_to_one() {
         assert_eq!(ACTIONS.iter().map(|action| action.permille).sum::<u64>(), 1_000);
         let alerts = ACTIONS.iter().rev().take(5);
         assert_eq!(alerts.map(|action| action.permille).sum::<u64>(), 22);

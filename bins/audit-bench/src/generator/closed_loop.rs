@@ -1,7 +1,8 @@
-//! Many connections on one thread, without blocking: each sends its next request as soon as the last one is answered.
+//! Closed-loop load: many non-blocking connections on one thread, each sending its next request once the previous
+//! response is complete.
 
-use super::answer::{self, Answer};
-use super::order::{End, FloodOrder, FloodReport, Traffic, Window};
+use super::job::{ClosedLoopJob, ClosedLoopReport, End, Traffic, Window};
+use super::response::{self, Response};
 use crate::latency::Latencies;
 use crate::machine::{cpu_seconds, now_ms};
 use crate::workload::Bodies;
@@ -11,24 +12,24 @@ use mio::{Events, Interest, Poll, Registry, Token};
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-/// An answer that takes longer is a fault of the service.
-const ANSWER_SECONDS_MAX: u64 = 60;
+/// A slower response fails the run.
+const RESPONSE_SECONDS_MAX: u64 = 60;
 const READ_BYTES: usize = 16_384;
-/// How often the loop looks whether time is over when nothing happens.
+/// Interval at which an idle loop checks for the end of the job.
 const POLL_MS: u64 = 50;
 
-/// Carries out the order.
-pub(crate) fn flood(order: &FloodOrder) -> anyhow::Result<FloodReport> {
+/// Runs the job.
+pub(crate) fn run(job: &ClosedLoopJob) -> anyhow::Result<ClosedLoopReport> {
     let mut poll = Poll::new()?;
-    let mut flood = Flood::new(order)?;
-    let mut clients = Vec::with_capacity(order.connections);
-    for index in 0..order.connections {
-        clients.push(flood.connect(poll.registry(), Token(index))?);
+    let mut closed_loop = ClosedLoop::new(job);
+    let mut clients = Vec::with_capacity(job.connections);
+    for index in 0..job.connections {
+        clients.push(closed_loop.connect(poll.registry(), Token(index))?);
     }
-    flood.began = Instant::now();
+    closed_loop.began = Instant::now();
     for client in &mut clients {
-        flood.next_request(client)?;
-        flood.send(client, poll.registry())?;
+        closed_loop.next_request(client)?;
+        closed_loop.send(client, poll.registry())?;
     }
     let mut events = Events::with_capacity(1_024);
     while clients.iter().any(|client| client.is_waiting) {
@@ -36,18 +37,18 @@ pub(crate) fn flood(order: &FloodOrder) -> anyhow::Result<FloodReport> {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             outcome => outcome?,
         }
-        flood.progress(&clients)?;
+        closed_loop.tick(&clients)?;
         for event in &events {
             let client = &mut clients[event.token().0];
             if event.is_writable() {
-                flood.send(client, poll.registry())?;
+                closed_loop.send(client, poll.registry())?;
             }
             if event.is_readable() || event.is_read_closed() || event.is_error() {
-                flood.receive(client, poll.registry())?;
+                closed_loop.receive(client, poll.registry())?;
             }
         }
     }
-    Ok(flood.finish())
+    Ok(closed_loop.finish())
 }
 
 struct Client {
@@ -55,61 +56,63 @@ struct Client {
     token: Token,
     request: Vec<u8>,
     sent_bytes: usize,
-    answer: Vec<u8>,
-    /// When the request that is not answered yet was sent.
-    asked: Instant,
+    response: Vec<u8>,
+    /// When the pending request was sent.
+    sent: Instant,
+    /// Whether a request is pending.
     is_waiting: bool,
 }
 
-struct Flood<'a> {
-    order: &'a FloodOrder,
+struct ClosedLoop<'a> {
+    job: &'a ClosedLoopJob,
+    /// Request line and headers, without Content-Length and the final empty line.
     head: String,
     bodies: Option<Bodies>,
     buffer: Vec<u8>,
     began: Instant,
-    /// When measuring began; none while warming up.
+    /// Start of the measured time, and CPU time of this process then; none during the warm-up.
     measuring: Option<(Instant, Option<f64>)>,
     /// When the last measured request ended.
     ended: Instant,
-    /// When somebody last looked for requests that take too long.
-    looked: Instant,
+    /// When requests were last checked for a timeout.
+    timeouts_checked: Instant,
     latencies: Latencies,
-    report: FloodReport,
+    report: ClosedLoopReport,
     events_sent: u64,
 }
 
-impl<'a> Flood<'a> {
-    fn new(order: &'a FloodOrder) -> anyhow::Result<Self> {
-        let (line, bodies) = match &order.traffic {
+impl<'a> ClosedLoop<'a> {
+    fn new(job: &'a ClosedLoopJob) -> Self {
+        let (line, bodies) = match &job.traffic {
             Traffic::Health => ("GET /healthz", None),
             Traffic::Events(options) => ("POST /api/v1/events", Some(Bodies::new(options.clone()))),
         };
-        let mut head = format!("{line} HTTP/1.1\r\nHost: {}\r\n", order.address);
+        let mut head = format!("{line} HTTP/1.1\r\nHost: {}\r\n", job.address);
         if bodies.is_some() {
             head += &format!(
                 "Authorization: Bearer {}\r\nContent-Type: application/json\r\n",
-                order.project_key
+                job.project_key
             );
         }
         let now = Instant::now();
-        Ok(Self {
-            order,
+        Self {
+            job,
             head,
             bodies,
             buffer: vec![0; READ_BYTES],
             began: now,
             measuring: None,
             ended: now,
-            looked: now,
+            timeouts_checked: now,
             latencies: Latencies::default(),
-            report: FloodReport::default(),
+            report: ClosedLoopReport::default(),
             events_sent: 0,
-        })
+        }
     }
 
     fn connect(&self, registry: &Registry, token: Token) -> anyhow::Result<Client> {
-        let stream = std::net::TcpStream::connect(self.order.address)
-            .with_context(|| format!("cannot connect to {}", self.order.address))?;
+        let stream = std::net::TcpStream::connect(self.job.address)
+            .with_context(|| format!("cannot connect to {}", self.job.address))?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         let mut stream = TcpStream::from_std(stream);
@@ -120,13 +123,13 @@ impl<'a> Flood<'a> {
             token,
             request: Vec::with_capacity(self.head.len() + 64 + expected),
             sent_bytes: 0,
-            answer: Vec::with_capacity(READ_BYTES),
-            asked: Instant::now(),
+            response: Vec::with_capacity(READ_BYTES),
+            sent: Instant::now(),
             is_waiting: false,
         })
     }
 
-    /// Prepares the next request of a client, unless enough has been sent.
+    /// Prepares the next request of a client, unless the job has ended.
     fn next_request(&mut self, client: &mut Client) -> anyhow::Result<()> {
         let now = Instant::now();
         client.is_waiting = !self.is_over(now);
@@ -139,10 +142,10 @@ impl<'a> Flood<'a> {
         match &mut self.bodies {
             None => client.request.extend_from_slice(b"\r\n"),
             Some(bodies) => {
-                // The body follows a head that says its length, so it is written behind room for that.
-                const ROOM: &str = "Content-Length: 0000000\r\n\r\n";
+                // Content-Length precedes the body, so its digits are filled in once the body is written.
+                const LENGTH_LINE: &str = "Content-Length: 0000000\r\n\r\n";
                 let length_at = client.request.len() + "Content-Length: ".len();
-                client.request.extend_from_slice(ROOM.as_bytes());
+                client.request.extend_from_slice(LENGTH_LINE.as_bytes());
                 let body_at = client.request.len();
                 bodies.write(now_ms(), &mut client.request);
                 let length = client.request.len() - body_at;
@@ -150,12 +153,12 @@ impl<'a> Flood<'a> {
                 self.events_sent += bodies.batch() as u64;
             }
         }
-        client.asked = Instant::now();
+        client.sent = Instant::now();
         Ok(())
     }
 
     fn is_over(&self, now: Instant) -> bool {
-        match self.order.end {
+        match self.job.end {
             End::AfterEvents(events) => self.events_sent >= events,
             End::AfterMs {
                 warm_up_ms,
@@ -170,8 +173,8 @@ impl<'a> Flood<'a> {
                 Ok(bytes) => client.sent_bytes += bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // There may be an answer nevertheless: a service that is overloaded answers without reading all.
-                Err(error) if self.order.is_overload && is_hang_up(&error) => {
+                // An overloaded service may respond and close before it has read the whole request.
+                Err(error) if self.job.is_overload && is_disconnect(&error) => {
                     return self.receive(client, registry);
                 }
                 Err(error) => return Err(error).context("cannot send a request"),
@@ -187,35 +190,35 @@ impl<'a> Flood<'a> {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) if is_hang_up(&error) => return self.reconnect(client, registry),
-                Err(error) => return Err(error).context("cannot read an answer"),
+                Err(error) if is_disconnect(&error) => return self.reconnect(client, registry),
+                Err(error) => return Err(error).context("cannot read a response"),
             };
-            client.answer.extend_from_slice(&self.buffer[..bytes]);
-            if let Some(answer) = answer::parse(&client.answer)?
-                && client.answer.len() >= answer.bytes()
+            client.response.extend_from_slice(&self.buffer[..bytes]);
+            if let Some(response) = response::parse(&client.response)?
+                && client.response.len() >= response.bytes()
             {
-                self.answered(client, &answer)?;
-                client.answer.drain(..answer.bytes());
+                self.record(client, &response)?;
+                client.response.drain(..response.bytes());
                 self.next_request(client)?;
                 self.send(client, registry)?;
             }
-            // A short read has emptied the socket; what comes later is an event of its own.
+            // A short read has emptied the socket; more data raises another event.
             if bytes < self.buffer.len() {
                 return Ok(());
             }
         }
     }
 
-    /// The service hung up. Only under overload it may.
+    /// Replaces a connection that the service closed, which it may do under overload only.
     fn reconnect(&mut self, client: &mut Client, registry: &Registry) -> anyhow::Result<()> {
-        if !self.order.is_overload {
-            bail!("the service closed a connection that was waiting for an answer");
+        if !self.job.is_overload {
+            bail!("the service closed a connection with a pending request");
         }
         if !client.is_waiting {
             return Ok(());
         }
         if self.measuring.is_some() {
-            self.report.broken += 1;
+            self.report.closed_connections += 1;
         }
         registry.deregister(&mut client.stream)?;
         let fresh = self.connect(registry, client.token)?;
@@ -224,54 +227,59 @@ impl<'a> Flood<'a> {
         self.send(client, registry)
     }
 
-    /// Takes note of an answer, and refuses one that should not be.
-    fn answered(&mut self, client: &Client, answer: &Answer) -> anyhow::Result<()> {
+    /// Counts a response, and fails on one that the job does not allow.
+    fn record(&mut self, client: &Client, response: &Response) -> anyhow::Result<()> {
         let now = Instant::now();
-        let body = answer.body(&client.answer);
-        let events = match (answer.status, &self.bodies) {
+        let body = response.body(&client.response);
+        let events = match (response.status, &self.bodies) {
             (200, None) => 0,
             (201, Some(bodies)) => {
-                let stored = answer::count(body, b"\"evt_");
-                if stored != bodies.batch() || answer::count(body, b"\"repeated_count\"") > 0 {
+                let stored = response::count(body, b"\"evt_");
+                if stored != bodies.batch() || response::count(body, b"\"repeated_count\"") > 0 {
                     bail!("not all events were stored: {}", String::from_utf8_lossy(body));
                 }
                 stored as u64
             }
-            (status, Some(_)) if status == 503 || self.order.is_overload => {
-                *self.report.refused.entry(status).or_default() += u64::from(self.measuring.is_some());
+            (status, Some(_)) if status == 503 || self.job.is_overload => {
+                *self.report.errors.entry(status).or_default() += u64::from(self.measuring.is_some());
                 return Ok(());
             }
-            (status, _) => bail!("unexpected answer {status}: {}", String::from_utf8_lossy(body)),
+            (status, _) => bail!("unexpected status {status}: {}", String::from_utf8_lossy(body)),
         };
         self.report.events_stored += events;
         if self.measuring.is_some() && !self.is_past_the_end(now) {
-            self.latencies.add(now.duration_since(client.asked));
+            self.latencies.add(now.duration_since(client.sent));
             self.report.requests += 1;
             self.report.events += events;
             self.ended = now;
         }
-        if let Some(window) = self.order.window_events {
-            let before = self.report.windows.last().map_or(0, |last| last.events);
-            if self.report.events_stored >= before + window {
-                self.report.windows.push(Window {
-                    events: self.report.events_stored,
-                    seconds: now.duration_since(self.began).as_secs_f64(),
-                });
-            }
-        }
+        self.record_window(now);
         Ok(())
     }
 
-    /// Answers that come after the measured time are waited for and not counted.
-    fn is_past_the_end(&self, now: Instant) -> bool {
-        matches!(self.order.end, End::AfterMs { .. }) && self.is_over(now)
+    fn record_window(&mut self, now: Instant) {
+        let Some(window) = self.job.window_events else {
+            return;
+        };
+        let before = self.report.windows.last().map_or(0, |last| last.events);
+        if self.report.events_stored >= before + window {
+            self.report.windows.push(Window {
+                events: self.report.events_stored,
+                seconds: now.duration_since(self.began).as_secs_f64(),
+            });
+        }
     }
 
-    /// Begins to measure when it is time, and gives up on a service that does not answer.
-    fn progress(&mut self, clients: &[Client]) -> anyhow::Result<()> {
+    /// Responses after the measured time are awaited, but not counted.
+    fn is_past_the_end(&self, now: Instant) -> bool {
+        matches!(self.job.end, End::AfterMs { .. }) && self.is_over(now)
+    }
+
+    /// Starts the measured time after the warm-up, and fails on a request without a response.
+    fn tick(&mut self, clients: &[Client]) -> anyhow::Result<()> {
         let now = Instant::now();
         if self.measuring.is_none() {
-            let warm_up_ms = match self.order.end {
+            let warm_up_ms = match self.job.end {
                 End::AfterMs { warm_up_ms, .. } => warm_up_ms,
                 End::AfterEvents(_) => 0,
             };
@@ -281,22 +289,22 @@ impl<'a> Flood<'a> {
                 self.measuring = Some((start, cpu_seconds(std::process::id())));
             }
         }
-        if now.duration_since(self.looked) < Duration::from_secs(1) {
+        if now.duration_since(self.timeouts_checked) < Duration::from_secs(1) {
             return Ok(());
         }
-        self.looked = now;
-        let patience = Duration::from_secs(ANSWER_SECONDS_MAX);
-        let is_late = |client: &Client| client.is_waiting && now.duration_since(client.asked) > patience;
+        self.timeouts_checked = now;
+        let timeout = Duration::from_secs(RESPONSE_SECONDS_MAX);
+        let is_late = |client: &Client| client.is_waiting && now.duration_since(client.sent) > timeout;
         if clients.iter().any(is_late) {
-            bail!("no answer within {ANSWER_SECONDS_MAX} s");
+            bail!("no response within {RESPONSE_SECONDS_MAX} s");
         }
         Ok(())
     }
 
-    fn finish(mut self) -> FloodReport {
+    fn finish(mut self) -> ClosedLoopReport {
         let (start, cpu_before) = self.measuring.unwrap_or((self.began, None));
-        self.report.seconds = match self.order.end {
-            // What was answered after the end is not counted, nor is the time it took.
+        self.report.seconds = match self.job.end {
+            // Neither responses after the end nor the time until they arrived count.
             End::AfterMs {
                 warm_up_ms,
                 measured_ms,
@@ -309,14 +317,14 @@ impl<'a> Flood<'a> {
         let cpu = cpu_seconds(std::process::id());
         self.report.generator_cpu_seconds = cpu.zip(cpu_before).map(|(after, before)| after - before);
         self.report.latency = self.latencies.summary();
-        if let Traffic::Events(options) = &self.order.traffic {
+        if let Traffic::Events(options) = &self.job.traffic {
             self.report.next_number = options.first_number + self.events_sent;
         }
         self.report
     }
 }
 
-fn is_hang_up(error: &std::io::Error) -> bool {
+fn is_disconnect(error: &std::io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted

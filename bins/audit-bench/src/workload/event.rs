@@ -1,4 +1,4 @@
-//! One event before it becomes text.
+//! The content of an event before serialization.
 
 use super::random::Random;
 use super::template::{KEY, NUMBER, TIME, Template};
@@ -7,9 +7,9 @@ use super::vocabulary::{
     FIRST_NAMES, LAST_NAMES, NOUNS, RARE_ACTOR_NAME, TARGET, TARGET_TYPE, TENANT, TENANTS, USER_AGENTS,
 };
 
-/// Everything in an event that queries can ask for, but its time.
+/// The values that filters can match, except the time.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct Event {
     tenant: String,
     actor: Actor,
     action: &'static str,
@@ -31,8 +31,7 @@ struct Target {
     name: String,
 }
 
-impl Facts {
-    /// An ordinary event.
+impl Event {
     pub(crate) fn ordinary(random: &mut Random) -> Self {
         let action = draw_action(random);
         Self {
@@ -44,20 +43,20 @@ impl Facts {
         }
     }
 
-    /// One of the few that queries look for as rare: of each of its values one half has the rare one and the other half
-    /// the common one, independently of each other, so that every pair of filters finds some.
+    /// A rare event. Each value is the rare or the common one with equal probability and independently of the others, so
+    /// that every pair of filters matches some events.
     pub(crate) fn rare(random: &mut Random) -> Self {
-        let mut choose = |levels: super::vocabulary::Levels| {
-            if random.happens(500) {
-                levels.rare
+        let mut choose = |values: super::vocabulary::FilterValues| {
+            if random.chance(500) {
+                values.rare
             } else {
-                levels.common
+                values.common
             }
         };
         let (tenant, actor, actor_type) = (choose(TENANT), choose(ACTOR), choose(ACTOR_TYPE));
         let (action, category) = (choose(ACTION), choose(CATEGORY));
         let (target, target_type) = (choose(TARGET), choose(TARGET_TYPE));
-        let name = if random.happens(500) {
+        let name = if random.chance(500) {
             RARE_ACTOR_NAME
         } else {
             COMMON_ACTOR_NAME
@@ -79,14 +78,14 @@ impl Facts {
         }
     }
 
-    /// As text, with details that no query asks for. `padding_bytes` more of them make a large event.
+    /// Adds context and metadata, and serializes the event. `padding_bytes` of further metadata make a large event.
     pub(crate) fn template(&self, random: &mut Random, padding_bytes: usize) -> Template {
         let mut text = format!(
             r#"{{"action":"{}","category":"{}","tenant_id":"{}","actor":{{"id":"{}","type":"{}","name":"{}""#,
             self.action, self.category, self.tenant, self.actor.id, self.actor.kind, self.actor.name
         );
-        // A quarter of the events carry an address for redaction to find.
-        if random.happens(250) {
+        // A quarter of the events contain an e-mail address for redaction to find.
+        if random.chance(250) {
             let mailbox = self.actor.name.to_lowercase().replace(' ', ".");
             text += &format!(r#","email":"{mailbox}@example.com""#);
         }
@@ -125,15 +124,15 @@ impl Facts {
 }
 
 fn draw_tenant(random: &mut Random) -> String {
-    if random.happens(300) {
+    if random.chance(300) {
         return TENANT.common.to_owned();
     }
     format!("tenant_{:04}", random.skewed(TENANTS))
 }
 
-/// The same number is the same person, with the same name, in every event.
+/// An actor number always gives the same name and type.
 fn draw_actor(random: &mut Random) -> Actor {
-    if random.happens(130) {
+    if random.chance(130) {
         return Actor {
             id: ACTOR.common.to_owned(),
             kind: ACTOR_TYPE.common,
@@ -142,7 +141,7 @@ fn draw_actor(random: &mut Random) -> Actor {
     }
     let number = random.skewed(ACTORS);
     let mut person = Random::new(number);
-    let is_key = person.happens(120);
+    let is_key = person.chance(120);
     Actor {
         id: format!("usr_{number:05}"),
         kind: if is_key { "api_key" } else { ACTOR_TYPE.common },
@@ -168,8 +167,8 @@ fn draw_target(action: &ActionKind, random: &mut Random) -> Option<Target> {
         "" => return None,
         kind => kind,
     };
-    // A quarter of what happens to documents happens to one that everybody reads.
-    let id = if kind == TARGET_TYPE.common && random.happens(270) {
+    // A quarter of the document events concern the same document.
+    let id = if kind == TARGET_TYPE.common && random.chance(270) {
         TARGET.common.to_owned()
     } else {
         format!("{kind}_{NUMBER}")
@@ -185,20 +184,20 @@ fn draw_title(random: &mut Random) -> String {
     format!("{} {} {NUMBER}", random.pick(ADJECTIVES), random.pick(NOUNS))
 }
 
-/// In four of a hundred events somebody typed what should not be there.
+/// 4 % of the events contain a card number, phone number or bearer token for redaction to find.
 fn sensitive_note(random: &mut Random) -> &'static str {
     const NOTES: &[&str] = &[
         r#","note":"customer paid with 4111 1111 1111 1111, see ticket""#,
         r#","note":"call back at +1 415-555-2671 tomorrow""#,
         r#","note":"sent Authorization: Bearer q8Zr31kfPwX0mv72Lh5TdA by mistake""#,
     ];
-    if random.happens(40) {
+    if random.chance(40) {
         return random.pick::<&str>(NOTES);
     }
     ""
 }
 
-/// A list of words, so that redaction looks at each of them.
+/// A list of strings, each of which redaction scans.
 fn padding(bytes: usize, random: &mut Random) -> String {
     if bytes == 0 {
         return String::new();
@@ -213,7 +212,7 @@ fn padding(bytes: usize, random: &mut Random) -> String {
             random.below(10_000)
         );
     }
-    // The comma before the first of them.
+    // The comma before the first string.
     text.remove(separator_at);
     text.push(']');
     text

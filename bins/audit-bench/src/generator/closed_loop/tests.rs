@@ -1,5 +1,5 @@
 use super::*;
-use crate::workload::{BodyOptions, Epoch};
+use crate::workload::{BodyOptions, RunTimes};
 use std::net::{SocketAddr, TcpListener};
 
 const HEALTHY: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
@@ -8,8 +8,8 @@ const STORED_NOTHING: &str = "HTTP/1.1 201 Created\r\ncontent-length: 10\r\n\r\n
 const REFUSED: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 2\r\n\r\n{}";
 const FAILED: &str = "HTTP/1.1 500 Internal Server Error\r\ncontent-length: 2\r\n\r\n{}";
 
-/// A server that answers the requests of each connection with these answers in turn, and then hangs up if it is told to.
-fn server(answers: &'static [&'static str], then_hang_up: bool) -> SocketAddr {
+/// A server that gives each connection these responses in turn: repeatedly, or once before it closes the connection.
+fn server(responses: &'static [&'static str], then_close: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -17,15 +17,15 @@ fn server(answers: &'static [&'static str], then_hang_up: bool) -> SocketAddr {
             let mut stream = stream.unwrap();
             std::thread::spawn(move || {
                 let mut turns =
-                    answers
+                    responses
                         .iter()
                         .cycle()
-                        .take(if then_hang_up { answers.len() } else { usize::MAX });
+                        .take(if then_close { responses.len() } else { usize::MAX });
                 let mut buffer = [0; READ_BYTES];
-                // A request here is small enough to arrive in one piece.
+                // A request of these tests arrives in one piece.
                 while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {
-                    let Some(answer) = turns.next() else { return };
-                    if stream.write_all(answer.as_bytes()).is_err() {
+                    let Some(response) = turns.next() else { return };
+                    if stream.write_all(response.as_bytes()).is_err() {
                         return;
                     }
                 }
@@ -35,8 +35,8 @@ fn server(answers: &'static [&'static str], then_hang_up: bool) -> SocketAddr {
     address
 }
 
-fn order(address: SocketAddr, traffic: Traffic, end: End) -> FloodOrder {
-    FloodOrder {
+fn job(address: SocketAddr, traffic: Traffic, end: End) -> ClosedLoopJob {
+    ClosedLoopJob {
         address,
         project_key: "pk_live_0".to_owned(),
         connections: 3,
@@ -51,7 +51,7 @@ fn single_events() -> Traffic {
     Traffic::Events(BodyOptions {
         batch: 1,
         first_number: 100,
-        epoch: Epoch { began_ms: 0 },
+        times: RunTimes { began_ms: 0 },
         has_rare: false,
         has_imports: false,
         padding_bytes: 0,
@@ -65,17 +65,17 @@ const SHORT: End = End::AfterMs {
 
 #[test]
 fn requests_are_counted_in_the_measured_time() {
-    let report = flood(&order(server(&[HEALTHY], false), Traffic::Health, SHORT)).unwrap();
+    let report = run(&job(server(&[HEALTHY], false), Traffic::Health, SHORT)).unwrap();
     assert!(report.requests > 0 && report.events == 0, "{report:?}");
     assert!(report.seconds > 0.0 && report.seconds <= 0.4, "{report:?}");
     assert!(report.latency.p99_us >= report.latency.p50_us);
 }
 
 #[test]
-fn as_many_events_are_sent_as_were_ordered() {
-    let mut order = order(server(&[STORED], false), single_events(), End::AfterEvents(50));
-    order.window_events = Some(20);
-    let report = flood(&order).unwrap();
+fn the_job_sets_the_number_of_events() {
+    let mut job = job(server(&[STORED], false), single_events(), End::AfterEvents(50));
+    job.window_events = Some(20);
+    let report = run(&job).unwrap();
     assert_eq!(
         (report.events, report.events_stored, report.requests),
         (50, 50, 50)
@@ -86,41 +86,41 @@ fn as_many_events_are_sent_as_were_ordered() {
 }
 
 #[test]
-fn refusals_are_counted_and_are_no_events() {
+fn refused_requests_count_as_errors_and_store_no_events() {
     let address = server(&[STORED, REFUSED], false);
-    let report = flood(&order(address, single_events(), End::AfterEvents(60))).unwrap();
+    let report = run(&job(address, single_events(), End::AfterEvents(60))).unwrap();
     assert!(
-        report.refused[&503] > 0 && report.events == report.requests,
+        report.errors[&503] > 0 && report.events == report.requests,
         "{report:?}"
     );
 }
 
 #[test]
-fn an_answer_that_should_not_be_ends_the_flood() {
-    for answers in [&[FAILED][..], &[STORED_NOTHING]] {
-        let refused = flood(&order(
-            server(answers, false),
+fn an_unexpected_response_fails_the_job() {
+    for responses in [&[FAILED][..], &[STORED_NOTHING]] {
+        let outcome = run(&job(
+            server(responses, false),
             single_events(),
             End::AfterEvents(60),
         ));
-        assert!(refused.is_err(), "{answers:?}");
+        assert!(outcome.is_err(), "{responses:?}");
     }
 }
 
 #[test]
-fn under_overload_every_refusal_is_counted_by_its_status() {
+fn under_overload_errors_are_counted_by_status() {
     let address = server(&[STORED, REFUSED, FAILED], false);
-    let mut order = order(address, single_events(), End::AfterEvents(60));
-    order.is_overload = true;
-    let report = flood(&order).unwrap();
-    assert_eq!(report.refused.keys().collect::<Vec<_>>(), [&500, &503]);
+    let mut job = job(address, single_events(), End::AfterEvents(60));
+    job.is_overload = true;
+    let report = run(&job).unwrap();
+    assert_eq!(report.errors.keys().collect::<Vec<_>>(), [&500, &503]);
 }
 
 #[test]
-fn only_under_overload_the_service_may_hang_up() {
-    let mut order = order(server(&[STORED], true), single_events(), End::AfterEvents(60));
-    assert!(flood(&order).is_err());
-    order.is_overload = true;
-    let report = flood(&order).unwrap();
-    assert!(report.broken > 0 && report.events > 0, "{report:?}");
+fn the_service_may_close_connections_under_overload_only() {
+    let mut job = job(server(&[STORED], true), single_events(), End::AfterEvents(60));
+    assert!(run(&job).is_err());
+    job.is_overload = true;
+    let report = run(&job).unwrap();
+    assert!(report.closed_connections > 0 && report.events > 0, "{report:?}");
 }
