@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::service::database::DatabaseKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Benchmarks the audit log service: starts the server and sends requests from a second process.
@@ -22,6 +22,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Compare two server binaries: measure both in turns and print the change of each figure.
+    Compare(CompareOptions),
     /// The load generator process, started by the benchmark itself.
     #[command(name = crate::generator::SUBCOMMAND, hide = true)]
     Generate,
@@ -60,6 +62,41 @@ pub(crate) struct Location {
     pub(crate) postgres_url: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct CompareOptions {
+    /// Server binary to compare with.
+    pub(crate) baseline: PathBuf,
+    /// Server binary to examine. Default: built by cargo.
+    pub(crate) candidate: Option<PathBuf>,
+    /// Database to run on.
+    #[arg(long, value_enum, default_value = "sqlite")]
+    pub(crate) database: DatabaseKind,
+    /// Measurements to run, comma-separated.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "query,proof,ingest")]
+    pub(crate) only: Vec<Measurement>,
+    /// Events loaded into each server first: a multiple of 100, at least 10000.
+    #[arg(long, default_value_t = 100_000)]
+    pub(crate) events: u64,
+    /// Duration of each ingest measurement.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub(crate) seconds: u64,
+    /// Turns of each measurement.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) rounds: u32,
+    #[command(flatten)]
+    pub(crate) location: Location,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Measurement {
+    /// Batches of 100 events over 16 connections, single events over 64.
+    Ingest,
+    /// Every query of the full benchmark over one connection.
+    Query,
+    /// Proofs of inclusion over one connection.
+    Proof,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +117,18 @@ mod tests {
         assert_eq!(options.sizes, [10_000, 50_000]);
         let arguments = Arguments::parse_from(["audit-bench", "generate"]);
         assert!(matches!(arguments.command, Some(Command::Generate)));
+    }
+
+    #[test]
+    fn a_comparison_takes_its_measurements_from_the_command_line() {
+        let parse = |arguments: &[&str]| match Arguments::parse_from(arguments).command {
+            Some(Command::Compare(options)) => options,
+            other => panic!("{other:?}"),
+        };
+        let all = parse(&["audit-bench", "compare", "old"]);
+        assert_eq!((all.only.len(), all.candidate), (3, None));
+        let some = parse(&["audit-bench", "compare", "old", "new", "--only", "ingest,query"]);
+        assert_eq!(some.only, [Measurement::Ingest, Measurement::Query]);
+        assert_eq!(some.candidate, Some(PathBuf::from("new")));
     }
 }

@@ -6,6 +6,7 @@
 mod arguments;
 mod chart;
 mod checks;
+mod compare;
 mod generator;
 mod latency;
 mod machine;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Some(Command::Generate) => generator::generate(),
+        Some(Command::Compare(options)) => compare::compare(options),
         None => benchmark(&arguments.options),
     };
     match outcome {

@@ -70,6 +70,19 @@ impl Plan {
         Ok(plan)
     }
 
+    /// A plan for a comparison over `events`, with ingest measurements of `seconds`.
+    pub(crate) fn comparison(events: u64, seconds: u64) -> anyhow::Result<Self> {
+        if !is_size(events) {
+            bail!("--events takes a multiple of {LOAD_BATCH}, at least {SIZE_MIN}");
+        }
+        Ok(Self {
+            sizes: vec![events],
+            warm_up_ms: 500,
+            ingest_ms: seconds * 1_000,
+            ..Self::quick()
+        })
+    }
+
     fn full() -> Self {
         Self {
             sizes: vec![10_000, 100_000, 1_000_000],
@@ -131,6 +144,12 @@ mod tests {
         for refused in [&[9_900][..], &[10_050], &[20_000, 10_000], &[20_000, 20_000]] {
             assert!(sizes(refused).is_err(), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn a_comparison_loads_whole_batches_and_the_rare_events() {
+        assert_eq!(Plan::comparison(10_000, 2).unwrap().sizes, [10_000]);
+        assert!(Plan::comparison(9_900, 2).is_err() && Plan::comparison(10_050, 2).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Progress on standard error and tables on standard output.
 
+use crate::compare::Figure;
 use crate::results::{AlternatingRound, Phase, QueryResult, Results, Size, ratio};
 use crate::targets::{Bound, TargetCheck};
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
@@ -269,6 +270,35 @@ fn targets(checks: &[TargetCheck]) -> Table {
         ]
     };
     table(columns("target | measured | required |"), checks.iter().map(row))
+}
+
+/// The table of a comparison.
+pub(crate) fn comparison(figures: &[Figure]) -> String {
+    let row = |figure: &Figure| {
+        let (least, median, greatest) = figure.changes();
+        vec![
+            figure.name.clone(),
+            significant(figure.baseline()),
+            significant(figure.candidate()),
+            percent(median),
+            format!("{} to {}", percent(least), percent(greatest)),
+        ]
+    };
+    let header = columns("figure | baseline | candidate | change | range of the rounds");
+    format!("{}\n", table(header, figures.iter().map(row)))
+}
+
+/// At least three significant digits above 0.1.
+fn significant(value: f64) -> String {
+    match value {
+        value if value >= 100.0 => whole(value),
+        value if value >= 10.0 => tenths(value),
+        value => format!("{value:.3}"),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:+.1} %", share * 100.0)
 }
 
 fn optional(value: Option<f64>, format: fn(f64) -> String) -> String {

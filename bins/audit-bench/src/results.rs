@@ -130,10 +130,13 @@ fn rate(count: u64, seconds: f64) -> f64 {
     ratio(count as f64, seconds)
 }
 
-/// The higher of the two middle values if their number is even; 0 if there are none.
-fn median(mut numbers: Vec<f64>) -> f64 {
+/// 0 if there are no numbers.
+pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);
-    numbers.get(numbers.len() / 2).copied().unwrap_or_default()
+    let Some(last) = numbers.len().checked_sub(1) else {
+        return 0.0;
+    };
+    (numbers[last / 2] + numbers[last.div_ceil(2)]) / 2.0
 }
 
 /// 0 if `whole` is 0.
@@ -292,6 +295,7 @@ mod tests {
         let rounds = [round(100, 90), round(100, 20), round(200, 60)];
         let shares = rounds.iter().map(AlternatingRound::share).collect();
         assert_eq!(median(shares), 0.3);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
         assert_eq!(median(Vec::new()), 0.0);
     }
 
