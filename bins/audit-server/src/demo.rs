@@ -6,7 +6,7 @@ use crate::serve::{listen, run};
 use crate::service::open_to_administer;
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection};
-use audit_auth::Credential;
+use audit_auth::{Credential, Readers};
 use audit_domain::{Environment, EventFilter, PageLimit, Search};
 use comfy_table::{ContentArrangement, Table, presets::ASCII_MARKDOWN};
 use indicatif::ProgressBar;
@@ -96,7 +96,7 @@ fn next_steps(new: &NewOrganization, address: &str) -> String {
 
 /// Queries with the key of the project.
 struct Reader<'a> {
-    service: &'a AuditLog,
+    service: &'a Arc<AuditLog>,
     new: &'a NewOrganization,
 }
 
@@ -107,12 +107,13 @@ impl Reader<'_> {
         cursor: Option<String>,
     ) -> anyhow::Result<(Vec<Value>, Option<String>)> {
         let credential = Credential::Key(self.new.project_key.clone());
+        let presented = self.service.present::<Readers>(credential);
         let request = EventsRequest {
             filter,
             cursor,
             limit: PageLimit::new(PageLimit::EVENTS_MAX)?,
         };
-        let page = self.service.events(&credential, Selection::default(), request)?;
+        let page = presented.events(Selection::default(), request)?;
         let events = page.events.iter().map(|event| serde_json::from_str(event.get()));
         Ok((events.collect::<Result<_, _>>()?, page.cursor))
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_auth::{KeyKind, KeyText, MasterKey, Principal};
+use audit_auth::{KeyHolder, KeyKind, KeyText, MasterKey, Principal};
 use audit_domain::{Environment, KeyId, Name, OrganizationId, Plan, ProjectId, ViewerTier};
 use audit_store::{Key, Organization, Project, Rows};
 
@@ -228,9 +228,9 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the project named is not within reach.
-    pub fn keys(&self, principal: &Principal, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
+    pub fn keys(&self, principal: &KeyHolder, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
         let mut keys = self.store.read(|rows| {
-            let within = match (principal, project_id) {
+            let within = match (&**principal, project_id) {
                 (Principal::Project(own), Some(named)) if named != own.project_id => {
                     return Err(AppError::NotFound("project"));
                 }
@@ -255,7 +255,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`]; master keys are not found here, they cannot be managed over HTTP.
-    pub fn revoke_key(&self, principal: &Principal, id: KeyId) -> Result<()> {
+    pub fn revoke_key(&self, principal: &KeyHolder, id: KeyId) -> Result<()> {
         let now = self.clock.now();
         let principal = principal.clone();
         self.store.configure(move |rows| {

@@ -6,7 +6,7 @@ use audit_alerts::{
     AlertRule, AlertRuleId, BuiltinRule, CUSTOM_RULES_MAX, Revision, RuleChange, RuleDefinition, RuleOrigin,
     RuleSet,
 };
-use audit_auth::Principal;
+use audit_auth::{KeyHolder, MasterKey, Principal};
 use audit_domain::{Plan, RuleId, Timestamp};
 use audit_store::{AlertRuleRow, Rows, StoreError};
 
@@ -88,7 +88,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// When the principal does not reach the project.
-    pub fn alert_rules(&self, principal: &Principal, selection: Selection) -> Result<Vec<AlertRule>> {
+    pub fn alert_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<AlertRule>> {
         self.store.read(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             rules_of(&rows.alert_rules(scope.project.project.id)?)
@@ -101,10 +101,11 @@ impl AuditLog {
     /// [`AppError::AlertRuleLimit`] on the free plan, and when the project has [`CUSTOM_RULES_MAX`] already.
     pub fn create_alert_rule(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         definition: RuleDefinition,
     ) -> Result<AlertRule> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         let rule = AlertRule::custom(RuleId::from_random(self.entropy.bytes()), now, definition);
@@ -129,11 +130,12 @@ impl AuditLog {
     /// [`AppError::NotFound`], or [`AppError::Forbidden`] for what is fixed in a built-in rule.
     pub fn change_alert_rule(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         id: AlertRuleId,
         change: RuleChange,
     ) -> Result<AlertRule> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         self.store.configure(move |rows: &mut Rows<'_>| {
@@ -154,12 +156,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a built-in rule.
-    pub fn delete_alert_rule(
-        &self,
-        principal: &Principal,
-        selection: Selection,
-        id: AlertRuleId,
-    ) -> Result<()> {
+    pub fn delete_alert_rule(&self, master: &MasterKey, selection: Selection, id: AlertRuleId) -> Result<()> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         self.store.configure(move |rows| {
             let rules = rules_of(&rows.alert_rules(project_id)?)?;

@@ -4,7 +4,7 @@ use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use crate::watch::alert_row;
 use audit_alerts::{Alert, AlertAction, AlertId, AlertState, AlertStatus};
-use audit_auth::Principal;
+use audit_auth::KeyHolder;
 use audit_domain::Violations;
 use audit_store::{AlertFilter, AlertRow, StoreError};
 
@@ -58,7 +58,7 @@ impl AuditLog {
     /// When the cursor is not one of this query, or the principal does not reach the project.
     pub fn alerts(
         &self,
-        principal: &Principal,
+        principal: &KeyHolder,
         selection: Selection,
         request: &AlertsRequest,
     ) -> Result<AlertsAnswer> {
@@ -82,7 +82,7 @@ impl AuditLog {
     /// [`AppError::NotFound`], or [`AppError::Transition`] when there is no way there.
     pub fn change_alert(
         &self,
-        principal: &Principal,
+        principal: &KeyHolder,
         selection: Selection,
         id: AlertId,
         action: AlertAction,

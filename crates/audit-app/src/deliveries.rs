@@ -4,7 +4,7 @@ use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use crate::webhooks::{require_paid_plan, webhook_of};
 use audit_alerts::AlertId;
-use audit_auth::Principal;
+use audit_auth::{MasterKey, Principal};
 use audit_domain::Timestamp;
 use audit_store::{AttemptRow, DeliveryRow, Rows, StoreError};
 use audit_webhooks::{DeliveryId, DeliveryStatus, FailureKind, MessageId, WebhookId};
@@ -139,11 +139,12 @@ impl AuditLog {
     /// [`AppError::NotFound`], and when the cursor is not one of this query.
     pub fn deliveries(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         webhook_id: WebhookId,
         request: &DeliveriesRequest,
     ) -> Result<DeliveriesAnswer> {
+        let principal = &Principal::Master(*master);
         self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             let webhook = webhook_of(rows, scope.project.project.id, webhook_id)?;
@@ -170,10 +171,11 @@ impl AuditLog {
     /// [`AppError::NotFound`], [`AppError::Conflict`] when the webhook is disabled, [`AppError::WebhooksNotAvailable`].
     pub fn test_webhook(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         webhook_id: WebhookId,
     ) -> Result<Delivery> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         let id = DeliveryId::new(now, self.entropy.bytes()).to_bytes().to_vec();
@@ -197,10 +199,11 @@ impl AuditLog {
     /// [`AppError::NotFound`], [`AppError::Conflict`] when the webhook is disabled, [`AppError::WebhooksNotAvailable`].
     pub fn retry_delivery(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         id: DeliveryId,
     ) -> Result<Delivery> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let clock = Arc::clone(&self.clock);
         let retried = self.store.write(move |rows| {

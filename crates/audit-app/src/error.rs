@@ -1,7 +1,7 @@
 //! Why the service did not do what it was asked.
 
 use audit_alerts::{BuiltinRuleError, TransitionError};
-use audit_auth::{CredentialError, SignError, TokenError};
+use audit_auth::{CredentialError, Refused, SignError, TokenError};
 use audit_domain::{DamagedEvent, Violations};
 use audit_store::StoreError;
 use audit_webhooks::OpenError;
@@ -127,6 +127,12 @@ impl From<CredentialError> for AppError {
             CredentialError::MistypedKey => Self::InvalidKey,
             CredentialError::MalformedToken => Self::InvalidToken,
         }
+    }
+}
+
+impl From<Refused> for AppError {
+    fn from(Refused(message): Refused) -> Self {
+        Self::Forbidden(message.to_owned())
     }
 }
 

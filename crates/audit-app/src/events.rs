@@ -1,9 +1,10 @@
 //! Reading events.
 
+use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::reading::Reader;
 use crate::service::{AuditLog, Scope, Selection};
-use audit_auth::{Credential, Principal};
+use audit_auth::{KeyHolder, Principal, Readers};
 use audit_domain::{EventFilter, EventId, PageLimit, Position, StoredEvent, ViewerTier, Violations};
 use audit_store::{EventPage, EventQuery, LoggedEvent, Rows};
 use serde_json::value::{RawValue, to_raw_value};
@@ -28,28 +29,24 @@ pub struct EventsAnswer {
     pub cursor: Option<String>,
 }
 
-impl AuditLog {
-    /// One page of the events that whoever holds the credential may see.
+impl Presented<Readers> {
+    /// One page of the events that the holder of the credential may see.
     ///
     /// # Errors
     /// Those of [`Self::authenticate`], and when the cursor is not one of this query or the credential does not reach the
     /// project.
-    pub fn events(
-        &self,
-        credential: &Credential,
-        selection: Selection,
-        request: EventsRequest,
-    ) -> Result<EventsAnswer> {
-        self.store.query(|rows| {
+    pub fn events(&self, selection: Selection, request: EventsRequest) -> Result<EventsAnswer> {
+        let service = &self.service;
+        service.store.query(|rows| {
             let Reader {
                 principal,
                 scope,
                 tier,
-            } = self.reader(rows, credential, selection)?;
+            } = self.reader(rows, selection)?;
             let filter = as_stored(&scope, permitted(&principal, request.filter));
             let cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
             let after = match &request.cursor {
-                Some(text) => Some(self.open_cursor(text, &cursor_scope)?),
+                Some(text) => Some(service.open_cursor(text, &cursor_scope)?),
                 None => None,
             };
             let query = EventQuery {
@@ -60,15 +57,17 @@ impl AuditLog {
                 limit: request.limit,
             };
             let page = rows.events(&query)?;
-            self.answer(page, query.tier.as_ref(), &cursor_scope)
+            service.answer(page, query.tier.as_ref(), &cursor_scope)
         })
     }
+}
 
+impl AuditLog {
     /// One event by its id.
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the principal's project has no such event.
-    pub fn event(&self, principal: &Principal, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
+    pub fn event(&self, principal: &KeyHolder, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
         self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             let logged = rows

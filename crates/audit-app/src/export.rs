@@ -4,11 +4,12 @@
 //! events, so what was there when it began is in it exactly once, whatever is stored meanwhile. Events are stored first:
 //! while some are, an export reads only part of the time.
 
+use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::events::{as_stored, permitted, visible_json};
 use crate::reading::Asked;
 use crate::service::{AuditLog, Selection};
-use audit_auth::{Credential, Principal};
+use audit_auth::{Principal, Readers};
 use audit_domain::{EventFilter, OrganizationId, PageLimit, Position, ViewerTier};
 use audit_store::{EventPage, EventQuery};
 use parking_lot::Mutex;
@@ -95,25 +96,20 @@ pub struct Export {
     _slot: Slot,
 }
 
-impl AuditLog {
-    /// Begins an export of all events that the principal may see and the filter matches, newest first. `credential` is
-    /// the principal's; it is looked at again for every page.
+impl Presented<Readers> {
+    /// Begins an export of all events that the principal may see and the filter matches, newest first. `principal` is
+    /// the holder of this credential, which is looked up again with every page.
     ///
     /// # Errors
     /// [`AppError::TooManyExports`].
-    pub fn export(
-        self: &Arc<Self>,
-        principal: &Principal,
-        credential: Credential,
-        selection: Selection,
-        filter: EventFilter,
-    ) -> Result<Export> {
+    pub fn export(self, principal: &Principal, selection: Selection, filter: EventFilter) -> Result<Export> {
+        let service = Arc::clone(&self.service);
         Ok(Export {
-            _slot: self.exports.begin(principal.organization_id())?,
-            stored_events: self.store.statistics().events,
-            service: Arc::clone(self),
+            _slot: service.exports.begin(principal.organization_id())?,
+            stored_events: service.store.statistics().events,
+            service,
             asked: Arc::new(Asked {
-                credential,
+                presented: self,
                 selection,
                 filter,
             }),
@@ -122,7 +118,9 @@ impl AuditLog {
             is_over: false,
         })
     }
+}
 
+impl AuditLog {
     fn export_page(
         &self,
         asked: &Asked,
@@ -130,7 +128,7 @@ impl AuditLog {
         limit: PageLimit,
     ) -> Result<(EventPage, Option<ViewerTier>)> {
         self.store.query(|rows| {
-            let reader = self.reader(rows, &asked.credential, asked.selection)?;
+            let reader = asked.presented.reader(rows, asked.selection)?;
             let filter = permitted(&reader.principal, asked.filter.clone());
             let query = EventQuery {
                 ledger_id: reader.scope.ledger_id,

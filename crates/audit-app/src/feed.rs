@@ -9,10 +9,11 @@
 
 mod page;
 
+use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::reading::Asked;
 use crate::service::{AuditLog, Selection};
-use audit_auth::Credential;
+use audit_auth::Readers;
 use audit_domain::{EventFilter, PageLimit};
 use page::{ReadPage, Start};
 use std::sync::Arc;
@@ -123,20 +124,16 @@ impl Drop for Follower {
     }
 }
 
-impl AuditLog {
-    /// Follows the feed on behalf of whoever holds the credential.
-    pub fn follow(
-        self: &Arc<Self>,
-        credential: Credential,
-        selection: Selection,
-        request: FeedRequest,
-    ) -> Follower {
+impl Presented<Readers> {
+    /// Follows the feed on behalf of the holder of the credential, which is looked up with every page.
+    pub fn follow(self, selection: Selection, request: FeedRequest) -> Follower {
         let FeedRequest { filter, after, limit } = request;
-        self.feeds.readers.fetch_add(1, Ordering::Relaxed);
+        let service = Arc::clone(&self.service);
+        service.feeds.readers.fetch_add(1, Ordering::Relaxed);
         Follower {
-            service: Arc::clone(self),
+            service,
             asked: Arc::new(Asked {
-                credential,
+                presented: self,
                 selection,
                 filter,
             }),
@@ -146,7 +143,9 @@ impl AuditLog {
             read_at: Instant::now(),
         }
     }
+}
 
+impl AuditLog {
     /// Looks for what other processes have committed, unless somebody else does or just has.
     async fn look_for_arrivals(self: &Arc<Self>) {
         let Ok(mut looked_at) = self.feeds.looked_at.try_lock() else {

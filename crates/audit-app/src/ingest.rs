@@ -1,11 +1,12 @@
 //! The way of an event in: read, check, redact, stamp, append.
 
+use crate::authentication::Presented;
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
 use crate::redact_event::redact_and_record;
-use crate::service::{AuditLog, Selection, environment_of, ledger_of, principal_of};
+use crate::service::{AuditLog, Selection, environment_of, ledger_of};
 use crate::watch::watches;
-use audit_auth::{Credential, Principal};
+use audit_auth::{Keys, Principal};
 use audit_domain::json::{self, Json};
 use audit_domain::{Environment, Event, EventId, ProjectId, Stamp, Timestamp, Violation, Violations};
 use audit_store::{Appended, Destination, NewEvent, Rows, StoreError};
@@ -56,28 +57,23 @@ pub(crate) struct Prepared<E> {
     is_batch: bool,
 }
 
-impl AuditLog {
+impl Presented<Keys> {
     /// Stores the events of a request body: one object, or an array of up to [`BATCH_EVENTS_MAX`].
     ///
     /// When it returns `Ok`, every event in `ids` is committed; on an error nothing of the request is stored.
     ///
     /// # Errors
     /// The answer of the interface that applies; a batch of which nothing could be stored is invalid as a whole.
-    pub async fn ingest(
-        self: &Arc<Self>,
-        credential: &Credential,
-        selection: Selection,
-        body: &[u8],
-    ) -> Result<Ingested> {
+    pub async fn ingest(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
         // What is in memory is relied upon until the transaction says that it is stale; an error could be due to it
         // as well, so it stands only when a look at the database confirms it.
-        if let Some(sender) = self.known_sender(credential, selection) {
+        if let Some(sender) = self.known_sender(selection) {
             let version = sender.destination.configuration_version;
-            match self.attempt(&sender, body).await {
+            match self.service.attempt(&sender, body).await {
                 Ok(ingested) => return Ok(ingested),
                 Err(error) if is_final(&error) => return Err(error),
                 Err(error) => {
-                    let sender = self.sender(credential, selection).await?;
+                    let sender = self.sender(selection).await?;
                     if sender.destination.configuration_version == version {
                         return Err(error);
                     }
@@ -85,27 +81,23 @@ impl AuditLog {
             }
         }
         for _ in 0..STALE_RETRIES_MAX {
-            let sender = self.sender(credential, selection).await?;
-            match self.attempt(&sender, body).await {
+            let sender = self.sender(selection).await?;
+            match self.service.attempt(&sender, body).await {
                 Err(AppError::Unavailable(StoreError::Stale)) => {}
                 outcome => return outcome,
             }
         }
-        self.ingest_in_turn(credential, selection, body).await
+        self.ingest_in_turn(selection, body).await
     }
 
     /// Prepares and stores in one transaction, during which nothing that is configured changes.
-    async fn ingest_in_turn(
-        self: &Arc<Self>,
-        credential: &Credential,
-        selection: Selection,
-        body: &[u8],
-    ) -> Result<Ingested> {
-        let (this, credential, body) = (Arc::clone(self), credential.clone(), body.to_vec());
+    async fn ingest_in_turn(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
+        let (presented, body) = (self.clone(), body.to_vec());
         let stored = tokio::task::spawn_blocking(move || {
-            let service = Arc::clone(&this);
-            this.store.configure(move |rows| {
-                let sender = service.find_sender(rows, &credential, selection)?;
+            let service = Arc::clone(&presented.service);
+            service.store.configure(move |rows| {
+                let service = &presented.service;
+                let sender = presented.find_sender(rows, selection)?;
                 let (events, rest) = service.prepare(&sender, &body)?.split();
                 match rows.append_sent(sender.destination, events, service.clock.now()) {
                     Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
@@ -116,10 +108,51 @@ impl AuditLog {
         let ingested = stored
             .await
             .unwrap_or_else(|error| Err(AppError::internal(error)))?;
-        self.wake_deliveries();
+        self.service.wake_deliveries();
         Ok(ingested)
     }
 
+    /// The sender, if everything about it is in memory.
+    fn known_sender(&self, selection: Selection) -> Option<Sender> {
+        let snapshot = self.service.directory.newest();
+        let principal = self.identify_in_memory(&snapshot)?;
+        let Principal::Project(own) = &*principal else {
+            return None;
+        };
+        let project_id = own.project_id;
+        if selection.project_id.is_some_and(|named| named != project_id) {
+            return None;
+        }
+        let project = snapshot.known_project(project_id)?;
+        let environment = environment_of(&principal, selection.environment).ok()?;
+        let destination = destination(snapshot.version, &project, environment).ok()?;
+        Some(Sender { destination, project })
+    }
+
+    async fn sender(&self, selection: Selection) -> Result<Sender> {
+        let presented = self.clone();
+        let found = tokio::task::spawn_blocking(move || {
+            let store = &presented.service.store;
+            store.read(|rows| presented.find_sender(rows, selection))
+        });
+        found.await.unwrap_or_else(|error| Err(AppError::internal(error)))
+    }
+
+    fn find_sender(&self, rows: &mut Rows<'_>, selection: Selection) -> Result<Sender> {
+        let snapshot = self.service.directory.current(rows)?;
+        let principal = self.identify(rows, &snapshot)?;
+        let scope = self
+            .service
+            .scope_at(rows, Arc::clone(&snapshot), &principal, selection)?;
+        let destination = destination(snapshot.version, &scope.project, scope.environment)?;
+        Ok(Sender {
+            destination,
+            project: scope.project,
+        })
+    }
+}
+
+impl AuditLog {
     /// Stores events for a project without a credential, as the command line does.
     ///
     /// # Errors
@@ -159,60 +192,6 @@ impl AuditLog {
             },
             other => other.into(),
         }
-    }
-
-    /// The sender, if everything about it is in memory.
-    fn known_sender(&self, credential: &Credential, selection: Selection) -> Option<Sender> {
-        let Credential::Key(text) = credential else {
-            return None;
-        };
-        let snapshot = self.directory.newest();
-        let key = snapshot
-            .known_key(&text.hash())
-            .filter(|key| key.revoked_at.is_none())?;
-        let principal = principal_of(&key);
-        let Principal::Project(own) = principal else {
-            return None;
-        };
-        let project_id = own.project_id;
-        if selection.project_id.is_some_and(|named| named != project_id) {
-            return None;
-        }
-        let project = snapshot.known_project(project_id)?;
-        let environment = environment_of(&principal, selection.environment).ok()?;
-        let destination = destination(snapshot.version, &project, environment).ok()?;
-        self.note_use(key.id);
-        Some(Sender { destination, project })
-    }
-
-    async fn sender(self: &Arc<Self>, credential: &Credential, selection: Selection) -> Result<Sender> {
-        let (this, credential) = (Arc::clone(self), credential.clone());
-        let found = tokio::task::spawn_blocking(move || {
-            this.store
-                .read(|rows| this.find_sender(rows, &credential, selection))
-        });
-        found.await.unwrap_or_else(|error| Err(AppError::internal(error)))
-    }
-
-    fn find_sender(
-        &self,
-        rows: &mut Rows<'_>,
-        credential: &Credential,
-        selection: Selection,
-    ) -> Result<Sender> {
-        let snapshot = self.directory.current(rows)?;
-        let principal = self.identify(rows, &snapshot, credential)?;
-        if matches!(principal, Principal::Viewer(_)) {
-            return Err(AppError::Forbidden(
-                "a viewer token can only read events".to_owned(),
-            ));
-        }
-        let scope = self.scope_at(rows, Arc::clone(&snapshot), &principal, selection)?;
-        let destination = destination(snapshot.version, &scope.project, scope.environment)?;
-        Ok(Sender {
-            destination,
-            project: scope.project,
-        })
     }
 
     fn sender_for_project(&self, project_id: ProjectId, environment: Environment) -> Result<Sender> {

@@ -1,8 +1,9 @@
 //! The use cases of the audit log: where domain, redaction, credentials and storage meet. No HTTP in here.
 //!
-//! [`AuditLog`] is the service. A caller authenticates a credential, gets a principal, and asks on its behalf; ingest
-//! takes the credential itself, because its hot path decides in the transaction that stores the events whether what it
-//! relied on still holds.
+//! [`AuditLog`] is the service. A caller's credential becomes a [`Presented`] under the policy of the endpoint. It either
+//! authenticates, which gives the proof that the other use cases take, or runs the use cases that look the credential up
+//! themselves: ingest does so in memory, and the transaction that stores the events decides whether what it relied on
+//! still holds; queries, proofs and the feed do so on the connection that reads.
 //!
 //! ```
 //! use audit_app::{AuditLog, Settings};
@@ -38,6 +39,7 @@
 mod accounts;
 mod alert_rules;
 mod alerts;
+mod authentication;
 mod deliveries;
 mod directory;
 mod dispatcher;
@@ -62,6 +64,7 @@ mod webhooks;
 
 pub use accounts::{NewKey, NewOrganization, PROJECT_KEYS_MAX, PROJECTS_MAX};
 pub use alerts::{AlertsAnswer, AlertsRequest};
+pub use authentication::Presented;
 pub use deliveries::{DeliveriesAnswer, DeliveriesRequest, Delivery, DeliveryAttempt, DeliveryKind};
 pub use dispatcher::{Deliveries, DeliveryStatistics};
 pub use error::{AppError, Result};

@@ -2,9 +2,10 @@
 
 mod roots;
 
+use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Scope, Selection};
-use audit_auth::{Credential, Principal};
+use audit_auth::{KeyHolder, Readers};
 use audit_domain::{ContentHash, EventId, Timestamp, Violations};
 use audit_ledger::{
     Checkpoint, ConsistencyProof, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
@@ -34,6 +35,36 @@ pub struct EventProof {
     pub checkpoint: String,
 }
 
+impl Presented<Readers> {
+    /// That an event that the holder of the credential may see is in the log.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when there is no such event.
+    pub fn event_proof(&self, selection: Selection, id: EventId) -> Result<EventProof> {
+        let service = &self.service;
+        let (ledger_id, logged, last) = service.store.query(|rows| {
+            let reader = self.reader(rows, selection)?;
+            let logged = service.visible_event(rows, &reader, id)?;
+            let ledger_id = reader.scope.ledger_id;
+            let last = rows.log_checkpoint(ledger_id)?;
+            Ok::<_, AppError>((ledger_id, logged, last))
+        })?;
+        let LoggedEvent { seq, event } = logged;
+        let (checkpoint, size) = service.checkpoint_after(last, ledger_id, seq)?;
+        let subtrees = InclusionProof::subtrees(seq, size).map_err(AppError::internal)?;
+        let tiles = service
+            .store
+            .query(|rows| service.committed_tiles(rows, ledger_id, subtrees, size))?;
+        let inclusion = InclusionProof::prove(seq, size, |subtree| tiles.hash(subtree));
+        Ok(EventProof {
+            seq,
+            content_hash: event.content_hash,
+            inclusion: inclusion.map_err(AppError::internal)?,
+            checkpoint,
+        })
+    }
+}
+
 impl AuditLog {
     /// The key that verifies the log's checkpoints.
     ///
@@ -48,7 +79,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// When the principal does not reach the project.
-    pub fn log_checkpoint(&self, principal: &Principal, selection: Selection) -> Result<String> {
+    pub fn log_checkpoint(&self, principal: &KeyHolder, selection: Selection) -> Result<String> {
         let scope = self.store.read(|rows| self.scope(rows, principal, selection))?;
         self.checkpoint_of(&scope)
     }
@@ -57,43 +88,11 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the tree has no such tile.
-    pub fn log_tile(&self, principal: &Principal, selection: Selection, id: TileId) -> Result<Vec<u8>> {
+    pub fn log_tile(&self, principal: &KeyHolder, selection: Selection, id: TileId) -> Result<Vec<u8>> {
         self.store.query(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             let tile = rows.log_tile(scope.ledger_id, id)?;
             Ok(tile.ok_or(AppError::NotFound("tile"))?.encode())
-        })
-    }
-
-    /// That an event which the principal may see is in the log.
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`] when there is no such event.
-    pub fn event_proof(
-        &self,
-        credential: &Credential,
-        selection: Selection,
-        id: EventId,
-    ) -> Result<EventProof> {
-        let (ledger_id, logged, last) = self.store.query(|rows| {
-            let reader = self.reader(rows, credential, selection)?;
-            let logged = self.visible_event(rows, &reader, id)?;
-            let ledger_id = reader.scope.ledger_id;
-            let last = rows.log_checkpoint(ledger_id)?;
-            Ok::<_, AppError>((ledger_id, logged, last))
-        })?;
-        let LoggedEvent { seq, event } = logged;
-        let (checkpoint, size) = self.checkpoint_after(last, ledger_id, seq)?;
-        let subtrees = InclusionProof::subtrees(seq, size).map_err(AppError::internal)?;
-        let tiles = self
-            .store
-            .query(|rows| self.committed_tiles(rows, ledger_id, subtrees, size))?;
-        let inclusion = InclusionProof::prove(seq, size, |subtree| tiles.hash(subtree));
-        Ok(EventProof {
-            seq,
-            content_hash: event.content_hash,
-            inclusion: inclusion.map_err(AppError::internal)?,
-            checkpoint,
         })
     }
 
@@ -103,7 +102,7 @@ impl AuditLog {
     /// When the sizes are none that the log has had, in this order.
     pub fn log_consistency(
         &self,
-        principal: &Principal,
+        principal: &KeyHolder,
         selection: Selection,
         from: u64,
         to: u64,

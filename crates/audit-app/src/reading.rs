@@ -1,17 +1,18 @@
 //! Who reads: whoever asks for events has the credential looked up together with them. The feed and the exports look at it
 //! again for every page, so that what is revoked ends them.
 
+use crate::authentication::Presented;
 use crate::error::Result;
 use crate::events::visible_tier;
 use crate::service::{AuditLog, Scope, Selection};
-use audit_auth::{Credential, Principal};
+use audit_auth::{Principal, Readers};
 use audit_domain::{EventFilter, ViewerTier};
 use audit_store::Rows;
 
 /// What somebody who reads page by page asks for.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Asked {
-    pub(crate) credential: Credential,
+    pub(crate) presented: Presented<Readers>,
     pub(crate) selection: Selection,
     /// Ids in it are as the reader knows them.
     pub(crate) filter: EventFilter,
@@ -36,17 +37,12 @@ pub struct ReadingStatistics {
     pub exports: usize,
 }
 
-impl AuditLog {
-    /// Whom a page is for. Holds for this moment, as [`Self::authenticate`].
-    pub(crate) fn reader(
-        &self,
-        rows: &mut Rows<'_>,
-        credential: &Credential,
-        selection: Selection,
-    ) -> Result<Reader> {
-        let snapshot = self.directory.current(rows)?;
-        let principal = self.identify(rows, &snapshot, credential)?;
-        let scope = self.scope_at(rows, snapshot, &principal, selection)?;
+impl Presented<Readers> {
+    /// The reader of a page. Holds for this moment, as [`Self::authenticate`].
+    pub(crate) fn reader(&self, rows: &mut Rows<'_>, selection: Selection) -> Result<Reader> {
+        let snapshot = self.service.directory.current(rows)?;
+        let principal = self.identify(rows, &snapshot)?;
+        let scope = self.service.scope_at(rows, snapshot, &principal, selection)?;
         let tier = visible_tier(&scope, &principal)?;
         Ok(Reader {
             principal,
@@ -54,7 +50,9 @@ impl AuditLog {
             tier,
         })
     }
+}
 
+impl AuditLog {
     /// What reads over a longer time in this process.
     pub fn reading_statistics(&self) -> ReadingStatistics {
         ReadingStatistics {

@@ -2,7 +2,7 @@
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
-use audit_auth::Principal;
+use audit_auth::{KeyHolder, MasterKey, Principal};
 use audit_domain::json::Json;
 use audit_domain::{Name, RuleId, Timestamp, check_free_form};
 use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, Report, Shape};
@@ -200,7 +200,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// When the principal does not reach the project.
-    pub fn redaction_rules(&self, principal: &Principal, selection: Selection) -> Result<Vec<RedactionRule>> {
+    pub fn redaction_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<RedactionRule>> {
         self.store.read(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             rules_of(&rows.redaction_rules(scope.project.project.id)?)
@@ -213,10 +213,11 @@ impl AuditLog {
     /// When the project has [`CUSTOM_RULES_MAX`] already.
     pub fn create_redaction_rule(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         new: NewRedactionRule,
     ) -> Result<RedactionRule> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         let rule = RedactionRule {
@@ -244,11 +245,12 @@ impl AuditLog {
     /// [`AppError::NotFound`], or [`AppError::Forbidden`] for what cannot change.
     pub fn change_redaction_rule(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         id: String,
         change: RedactionRuleChange,
     ) -> Result<RedactionRule> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         self.store.configure(move |rows: &mut Rows<'_>| {
@@ -271,12 +273,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a built-in rule.
-    pub fn delete_redaction_rule(
-        &self,
-        principal: &Principal,
-        selection: Selection,
-        id: String,
-    ) -> Result<()> {
+    pub fn delete_redaction_rule(&self, master: &MasterKey, selection: Selection, id: String) -> Result<()> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         if Builtin::from_rule_id(&id).is_some() {
             let message = "a built-in rule cannot be deleted; set enabled to false to switch it off";
@@ -295,7 +293,7 @@ impl AuditLog {
     /// When the principal does not reach the project, or the event is larger or deeper than one may be.
     pub fn try_redaction(
         &self,
-        principal: &Principal,
+        principal: &KeyHolder,
         selection: Selection,
         event: Map<String, Value>,
     ) -> Result<RedactionTrial> {

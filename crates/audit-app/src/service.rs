@@ -8,15 +8,15 @@ use crate::feed::Feeds;
 use crate::log::{LogSigner, TileRoots};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
-use audit_auth::{Credential, MasterKey, Principal, ProjectKey, Viewer, ViewerSecret, viewer_token};
+use audit_auth::{Principal, ViewerSecret};
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
 use audit_redact::Engine;
-use audit_store::{Key, LedgerId, Rows, Store, StoreError, StoreStatistics};
+use audit_store::{LedgerId, Rows, Store, StoreError, StoreStatistics};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// The audit log service. Everything but [`AuditLog::ingest`] blocks.
+/// The audit log service. Its methods block, unless they are `async`.
 pub struct AuditLog {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
@@ -111,58 +111,6 @@ impl AuditLog {
             pending: Mutex::default(),
             keys_used: Mutex::default(),
         }))
-    }
-
-    /// Who sent the credential. Holds for this moment: revocations and deleted tiers count from their commit on.
-    ///
-    /// # Errors
-    /// The 401 of the interface that applies.
-    pub fn authenticate(&self, credential: &Credential) -> Result<Principal> {
-        self.store.read(|rows| {
-            let snapshot = self.directory.current(rows)?;
-            self.identify(rows, &snapshot, credential)
-        })
-    }
-
-    /// Who sent the credential, at the version of `snapshot`.
-    pub(crate) fn identify(
-        &self,
-        rows: &mut Rows<'_>,
-        snapshot: &Snapshot,
-        credential: &Credential,
-    ) -> Result<Principal> {
-        match credential {
-            Credential::Key(text) => {
-                let key = snapshot.key(rows, &text.hash())?.ok_or(AppError::InvalidKey)?;
-                if key.revoked_at.is_some() {
-                    return Err(AppError::KeyRevoked);
-                }
-                self.note_use(key.id);
-                Ok(principal_of(&key))
-            }
-            Credential::ViewerToken(token) => {
-                let secrets = snapshot.viewer_secrets(rows)?;
-                let claims = viewer_token::verify(token, &secrets, self.clock.now())?;
-                let project = snapshot
-                    .project(rows, &self.settings, claims.project_id)?
-                    .ok_or(AppError::InvalidToken)?;
-                // A tier that was deleted and made anew is another tier, though its name is the same.
-                let is_of_token = |tier: &&audit_store::StoredTier| {
-                    tier.tier.name.as_str() == claims.tier && tier.created_at == claims.tier_created_at
-                };
-                project
-                    .tiers
-                    .iter()
-                    .find(is_of_token)
-                    .ok_or(AppError::InvalidToken)?;
-                Ok(Principal::Viewer(Viewer {
-                    organization_id: project.project.organization_id,
-                    project_id: claims.project_id,
-                    tenant_id: claims.tenant_id,
-                    tier: claims.tier,
-                }))
-            }
-        }
     }
 
     /// The project and environment that a request acts on.
@@ -286,23 +234,6 @@ impl AuditLog {
             log::warn!("cannot write the last uses of keys: {error}");
         }
         self.store.close();
-    }
-}
-
-/// Who acts with a key.
-pub(crate) fn principal_of(key: &Key) -> Principal {
-    let (key_id, organization_id) = (key.id, key.organization_id);
-    match key.project {
-        Some((project_id, environment)) => Principal::Project(ProjectKey {
-            key_id,
-            organization_id,
-            project_id,
-            environment,
-        }),
-        None => Principal::Master(MasterKey {
-            key_id,
-            organization_id,
-        }),
     }
 }
 

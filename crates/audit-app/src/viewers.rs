@@ -3,7 +3,8 @@
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{
-    Principal, ProjectKey, TokenLifetime, ViewerClaims, ViewerSecret, ViewerTokenText, viewer_token,
+    MasterKey, Principal, ProjectKey, TokenLifetime, ViewerClaims, ViewerSecret, ViewerTokenText,
+    viewer_token,
 };
 use audit_domain::{
     ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, TierName, Timestamp, ViewerTier, Violations,
@@ -85,7 +86,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// When the principal does not reach the project.
-    pub fn viewer_tiers(&self, principal: &Principal, selection: Selection) -> Result<Vec<StoredTier>> {
+    pub fn viewer_tiers(&self, master: &MasterKey, selection: Selection) -> Result<Vec<StoredTier>> {
+        let principal = &Principal::Master(*master);
         self.store
             .read(|rows| Ok(self.scope(rows, principal, selection)?.project.tiers.clone()))
     }
@@ -97,10 +99,11 @@ impl AuditLog {
     /// [`TIERS_MAX`].
     pub fn create_viewer_tier(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         tier: ViewerTier,
     ) -> Result<StoredTier> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let created_at = self.clock.now();
         self.store.configure(move |rows| {
@@ -127,11 +130,12 @@ impl AuditLog {
     /// [`AppError::NotFound`].
     pub fn change_viewer_tier(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         name: TierName,
         change: TierChange,
     ) -> Result<StoredTier> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         self.store.configure(move |rows| {
             let found = rows
@@ -157,12 +161,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`].
-    pub fn delete_viewer_tier(
-        &self,
-        principal: &Principal,
-        selection: Selection,
-        name: TierName,
-    ) -> Result<()> {
+    pub fn delete_viewer_tier(&self, master: &MasterKey, selection: Selection, name: TierName) -> Result<()> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         self.store
             .configure(move |rows| match rows.delete_tier(project_id, &name)? {

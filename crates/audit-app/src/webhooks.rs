@@ -2,7 +2,7 @@
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
-use audit_auth::Principal;
+use audit_auth::{MasterKey, Principal};
 use audit_domain::{Plan, ProjectId, Timestamp, Violations};
 use audit_store::{Rows, StoreError, WebhookRow, WebhookSecretRow};
 use audit_webhooks::{EncryptionKey, WebhookId, WebhookSecret, WebhookUrl, sealing};
@@ -95,7 +95,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// When the principal does not reach the project.
-    pub fn webhooks(&self, principal: &Principal, selection: Selection) -> Result<Vec<Webhook>> {
+    pub fn webhooks(&self, master: &MasterKey, selection: Selection) -> Result<Vec<Webhook>> {
+        let principal = &Principal::Master(*master);
         self.store.read(|rows| {
             let scope = self.scope(rows, principal, selection)?;
             let webhooks = rows.webhooks(scope.project.project.id)?;
@@ -110,11 +111,12 @@ impl AuditLog {
     /// [`WEBHOOKS_MAX`] already.
     pub fn create_webhook(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         url: String,
         enabled: bool,
     ) -> Result<Webhook> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         self.store.read(|rows| require_paid_plan(rows, project_id))?;
         self.check_url(&url)?;
@@ -144,11 +146,12 @@ impl AuditLog {
     /// [`AppError::NotFound`], and when the URL is none that may be called.
     pub fn change_webhook(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         id: WebhookId,
         change: WebhookChange,
     ) -> Result<Webhook> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         self.store
             .read(|rows| webhook_of(rows, project_id, id).map(|_| ()))?;
@@ -177,7 +180,8 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`].
-    pub fn delete_webhook(&self, principal: &Principal, selection: Selection, id: WebhookId) -> Result<()> {
+    pub fn delete_webhook(&self, master: &MasterKey, selection: Selection, id: WebhookId) -> Result<()> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         self.store.configure(
@@ -196,10 +200,11 @@ impl AuditLog {
     /// [`AppError::NotFound`]; [`AppError::Conflict`] when so many secrets sign already.
     pub fn rotate_webhook_secret(
         &self,
-        principal: &Principal,
+        master: &MasterKey,
         selection: Selection,
         id: WebhookId,
     ) -> Result<Webhook> {
+        let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         let expires_at = Timestamp::from_seconds(now.as_seconds() + REPLACED_SECRET_SECONDS);

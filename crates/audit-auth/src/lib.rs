@@ -1,7 +1,8 @@
 //! API keys and viewer tokens: make, parse, sign, verify. No HTTP, no database.
 //!
 //! A request presents a [`Credential`]: a key, which is looked up by its [`KeyHash`], or a viewer token, which is
-//! checked against the [`ViewerSecret`]s. What it turns out to be is a [`Principal`].
+//! checked against the [`ViewerSecret`]s. A valid one identifies a [`Principal`], which the [`Policy`] of an endpoint
+//! admits or refuses.
 //!
 //! ```
 //! use audit_auth::{Credential, KeyKind, KeyText, TokenLifetime, ViewerClaims, ViewerSecret, viewer_token};
@@ -36,12 +37,14 @@
 mod credential;
 mod hs256;
 mod key;
+mod policy;
 mod principal;
 mod viewer_secret;
 pub mod viewer_token;
 
 pub use credential::{Credential, CredentialError};
 pub use key::{KeyHash, KeyKind, KeyText};
+pub use policy::{KeyHolder, Keys, Master, Policy, Project, Readers, Refused};
 pub use principal::{MasterKey, Principal, ProjectKey, Viewer};
 pub use viewer_secret::{TokenLifetime, TokenLifetimeError, ViewerSecret};
 pub use viewer_token::{SignError, TokenError, ViewerClaims, ViewerTokenText};

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 /// What every handler has at hand.
 pub struct HttpState {
+    /// For endpoints that take no credential. Handlers of the others reach the service through [`crate::caller`].
     pub(crate) service: Arc<AuditLog>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Metrics,

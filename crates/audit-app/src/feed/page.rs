@@ -55,7 +55,7 @@ impl AuditLog {
     /// A page of the feed. Blocks.
     pub(super) fn feed_page(&self, asked: &Asked, start: &Start, limit: PageLimit) -> Result<ReadPage> {
         self.store.query(|rows| {
-            let reader = self.reader(rows, &asked.credential, asked.selection)?;
+            let reader = asked.presented.reader(rows, asked.selection)?;
             let ledger_id = reader.scope.ledger_id;
             let filter = permitted(&reader.principal, asked.filter.clone());
             let cursor_scope = cursor_scope(&reader, &filter);

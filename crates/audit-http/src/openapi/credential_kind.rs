@@ -1,8 +1,7 @@
 //! The kinds of credentials, as the document has them.
 
-use crate::caller::Policy;
 use crate::openapi::model::SecurityScheme;
-use audit_auth::{MasterKey, Principal, ProjectKey, Viewer};
+use audit_auth::{MasterKey, Policy, Principal, ProjectKey, Viewer};
 use audit_domain::{Environment, KeyId, OrganizationId, ProjectId};
 
 /// A kind of credential.

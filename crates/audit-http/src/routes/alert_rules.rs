@@ -1,6 +1,6 @@
 //! `/api/v1/alerts/rules`.
 
-use crate::caller::{Caller, Keys, Master};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
 use crate::reply::{Created, Deleted, Reply};
@@ -10,7 +10,7 @@ use audit_app::{
     AlertRule, AlertRuleId, AppError, CooldownSeconds, GroupBy, RuleChange, RuleDefinition, RuleOrigin,
     Severity, Threshold, WindowSeconds,
 };
-use audit_auth::Principal;
+use audit_auth::{Keys, Master};
 use audit_domain::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -200,9 +200,7 @@ pub(super) async fn create(
 ) -> Result<Reply<OneRuleBody, Created>, ApiError> {
     let selection = parameters.read()?;
     let definition = body.read()?;
-    let made = caller.run(move |service, master| {
-        service.create_alert_rule(&Principal::Master(master), selection, definition)
-    });
+    let made = caller.run(move |service, master| service.create_alert_rule(&master, selection, definition));
     Ok(Reply::created(OneRuleBody {
         rule: made.await?.into(),
     }))
@@ -218,9 +216,8 @@ pub(super) async fn change(
     let selection = parameters.read()?;
     let change = body.read()?;
     let id = id_in(&id)?;
-    let changed = caller.run(move |service, master| {
-        service.change_alert_rule(&Principal::Master(master), selection, id, change)
-    });
+    let changed =
+        caller.run(move |service, master| service.change_alert_rule(&master, selection, id, change));
     Ok(Reply::ok(OneRuleBody {
         rule: changed.await?.into(),
     }))
@@ -234,8 +231,7 @@ pub(super) async fn delete(
 ) -> Result<Reply<Deleted>, ApiError> {
     let selection = parameters.read()?;
     let id = id_in(&id)?;
-    let deleted = caller
-        .run(move |service, master| service.delete_alert_rule(&Principal::Master(master), selection, id));
+    let deleted = caller.run(move |service, master| service.delete_alert_rule(&master, selection, id));
     deleted.await?;
     Ok(Reply::deleted())
 }

@@ -1,6 +1,6 @@
 //! `/api/v1/alerts`.
 
-use crate::caller::{Caller, Keys};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
 use crate::parameters::{LIMIT_DEFAULT, read_limit, read_time};
@@ -8,6 +8,7 @@ use crate::reply::Reply;
 use crate::schema::{AnyTime, Id, NameText, Text, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{Alert, AlertAction, AlertFilter, AlertId, AlertStatus, AlertsRequest, AppError, Severity};
+use audit_auth::Keys;
 use audit_domain::{EventId, Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `/api/v1/alerts/webhooks/{id}/deliveries`, `…/test`, and `/api/v1/alerts/deliveries`.
 
 use super::webhooks::id_in;
-use crate::caller::{Caller, Master};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters, ProjectParameters};
 use crate::parameters::{LIMIT_DEFAULT, read_limit};
@@ -12,7 +12,7 @@ use audit_app::{
     AlertId, AppError, DeliveriesRequest, Delivery, DeliveryAttempt, DeliveryId, DeliveryKind,
     DeliveryStatus, FailureKind, WebhookId,
 };
-use audit_auth::Principal;
+use audit_auth::Master;
 use audit_domain::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -150,7 +150,7 @@ pub(super) async fn list(
     let (selection, query) = parameters.read()?;
     let id = id_in(&id)?;
     let answer = caller
-        .run(move |service, master| service.deliveries(&Principal::Master(master), selection, id, &query))
+        .run(move |service, master| service.deliveries(&master, selection, id, &query))
         .await?;
     Ok(Reply::ok(DeliveriesBody {
         has_more: answer.cursor.is_some(),
@@ -167,8 +167,7 @@ pub(super) async fn test(
 ) -> Result<Reply<OneDeliveryBody, Accepted>, ApiError> {
     let selection = parameters.read()?;
     let id = id_in(&id)?;
-    let made =
-        caller.run(move |service, master| service.test_webhook(&Principal::Master(master), selection, id));
+    let made = caller.run(move |service, master| service.test_webhook(&master, selection, id));
     Ok(Reply::accepted(OneDeliveryBody {
         delivery: made.await?.into(),
     }))
@@ -182,8 +181,7 @@ pub(super) async fn retry(
 ) -> Result<Reply<OneDeliveryBody, Accepted>, ApiError> {
     let selection = parameters.read()?;
     let id: DeliveryId = id.parse().map_err(|_| AppError::NotFound("delivery"))?;
-    let retried =
-        caller.run(move |service, master| service.retry_delivery(&Principal::Master(master), selection, id));
+    let retried = caller.run(move |service, master| service.retry_delivery(&master, selection, id));
     Ok(Reply::accepted(OneDeliveryBody {
         delivery: retried.await?.into(),
     }))

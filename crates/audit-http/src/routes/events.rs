@@ -1,6 +1,6 @@
 //! `/api/v1/events`.
 
-use crate::caller::{Bearer, Caller, Keys, Readers};
+use crate::caller::{Bearer, Caller, blocking};
 use crate::error::{ApiError, ErrorBody, item_error};
 use crate::event_schema::{Event, EventsInput, VisibleEvent};
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
@@ -10,6 +10,7 @@ use crate::schema::{ActionFilterText, AnyTime, Id, SearchText, Text, Word, absen
 use crate::state::HttpState;
 use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
+use audit_auth::{Keys, Readers};
 use audit_domain::{
     ActionFilter, ActorType, Category, EventFilter, EventId, Fields, PageLimit, Search, Violations, limits,
 };
@@ -231,22 +232,18 @@ fn read_with<T>(
     take(fields, parse(&text))
 }
 
-/// Stores one event or an array of them. Master and project keys; the service looks at the credential itself.
+/// Stores one event or an array of them.
 pub(super) async fn ingest(
     bearer: Bearer<Keys>,
     state: web::Data<HttpState>,
     parameters: ProjectParameters,
     body: JsonBody<EventsInput>,
 ) -> Result<Reply<IngestedBody, Created>, ApiError> {
-    let presented = bearer.present()?;
     let input = parameters
         .read()
         .and_then(|selection| Ok((selection, body.bytes()?)));
-    let (selection, bytes) = presented.with(input).await?;
-    let ingested = presented
-        .service
-        .ingest(&presented.credential, selection, &bytes)
-        .await?;
+    let (presented, (selection, bytes)) = bearer.with(input).await?;
+    let ingested = presented.ingest(selection, &bytes).await?;
     state.metrics.ingested(&ingested);
     Ok(Reply::created(ingested.into()))
 }
@@ -256,11 +253,8 @@ pub(super) async fn list(
     bearer: Bearer<Readers>,
     parameters: Parameters<EventsQuery>,
 ) -> Result<Reply<EventsBody>, ApiError> {
-    let presented = bearer.present()?;
-    let (selection, query) = presented.with(parameters.read()).await?;
-    let answer = presented
-        .run(move |service, credential| service.events(credential, selection, query))
-        .await?;
+    let (presented, (selection, query)) = bearer.with(parameters.read()).await?;
+    let answer = blocking(move || presented.events(selection, query)).await?;
     Ok(Reply::ok(EventsBody {
         has_more: answer.cursor.is_some(),
         events: answer.events,

@@ -1,7 +1,7 @@
 //! `/api/v1/events/export`.
 
 use super::events::HistoryQuery;
-use crate::caller::{Caller, Readers};
+use crate::caller::Caller;
 use crate::csv;
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters};
@@ -12,6 +12,7 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, rt};
 use audit_app::{AppError, Export};
+use audit_auth::Readers;
 use audit_domain::{EventFilter, Fields, Violations};
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
@@ -93,8 +94,8 @@ pub(super) async fn export(
         let message = "must be HTTP/1.1: in an older one nobody can tell a broken export from a whole one";
         return Err(Violations::one("version", message).into());
     }
-    let (service, principal, credential) = caller.into_parts();
-    let mut export = service.export(&principal, credential, selection, filter)?;
+    let (presented, principal) = caller.into_parts();
+    let mut export = presented.export(&principal, selection, filter)?;
     // What is wrong shows with the first page, while there still is a status to say it with.
     let first = next_lines(&mut export, format, format.header()).await?;
     let (pieces, body) = streamed();

@@ -1,7 +1,7 @@
 //! `/api/v1/events/feed`.
 
 use super::events::{FilterQuery, PageQuery};
-use crate::caller::{Bearer, Readers};
+use crate::caller::Bearer;
 use crate::error::ApiError;
 use crate::event_schema::VisibleEvent;
 use crate::event_stream::{EVENT_STREAM, EventStream};
@@ -17,6 +17,7 @@ use actix_web::rt::time::sleep;
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, Responder, rt};
 use audit_app::{AppError, FeedPage, FeedRequest, Follower};
+use audit_auth::Readers;
 use audit_domain::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,13 +112,12 @@ pub(super) async fn follow(
     parameters: Parameters<FeedQuery>,
     request: HttpRequest,
 ) -> Result<FeedAnswer, ApiError> {
-    let presented = bearer.present()?;
-    let (selection, (mut asked, wait)) = presented.with(parameters.read()).await?;
+    let (presented, (selection, (mut asked, wait))) = bearer.with(parameters.read()).await?;
     let is_stream = wants_stream(&request);
     if let Some(id) = last_event_id(&request).filter(|_| is_stream) {
         asked.after = Some(id);
     }
-    let mut follower = presented.service.follow(presented.credential, selection, asked);
+    let mut follower = presented.follow(selection, asked);
     if is_stream {
         let first = follower.next(Duration::ZERO).await?;
         return Ok(FeedAnswer::Stream(event_stream(follower, first)));

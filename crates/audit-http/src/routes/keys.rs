@@ -1,12 +1,13 @@
 //! `/api/v1/keys`.
 
-use crate::caller::{Caller, Keys, Master};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters, ProjectParameters};
 use crate::reply::{Created, Reply};
 use crate::schema::{NameText, Time, True, Uuid, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{AppError, Key, NewKey};
+use audit_auth::{Keys, Master};
 use audit_domain::{Environment, Fields, KeyId, Name, ProjectId};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 //!
 //! Checkpoints, tiles and the key are served in the formats of C2SP, as plain text and bytes, for tools that know those.
 
-use crate::caller::{Bearer, Caller, Keys, Readers};
+use crate::caller::{Bearer, Caller, blocking};
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters, ProjectParameters};
 use crate::parameters::WholeNumber;
@@ -11,6 +11,7 @@ use crate::schema::{ContentHashText, absent_not_null};
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::{HttpResponse, web};
 use audit_app::{AppError, EventProof, TileId};
+use audit_auth::{Keys, Readers};
 use audit_domain::{EventId, Fields};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -125,15 +126,12 @@ pub(super) async fn proof(
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<ProofBody>, ApiError> {
-    let presented = bearer.present()?;
     let input = parameters.read().and_then(|selection| {
         let id = id.parse::<EventId>();
         Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
     });
-    let (selection, id) = presented.with(input).await?;
-    let proof = presented
-        .run(move |service, credential| service.event_proof(credential, selection, id))
-        .await?;
+    let (presented, (selection, id)) = bearer.with(input).await?;
+    let proof = blocking(move || presented.event_proof(selection, id)).await?;
     Ok(Reply::ok(proof.into()))
 }
 

@@ -1,11 +1,12 @@
 //! `/api/v1/projects`.
 
-use crate::caller::{Caller, Master};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters};
 use crate::reply::{Created, Reply};
 use crate::schema::{NameText, Time, Uuid};
 use audit_app::Project;
+use audit_auth::Master;
 use audit_domain::{Fields, Name, ProjectId};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! `/api/v1/redaction`.
 
-use crate::caller::{Caller, Keys, Master};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
 use crate::reply::{Created, Deleted, Reply};
@@ -10,7 +10,7 @@ use audit_app::{
     Behavior, Builtin, FieldPath, NewRedactionRule, Pattern, RedactionRule, RedactionRuleChange,
     RedactionTrial, RuleSubject,
 };
-use audit_auth::Principal;
+use audit_auth::{Keys, Master};
 use audit_domain::{Fields, Name, json};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -303,9 +303,7 @@ pub(super) async fn create(
 ) -> Result<Reply<OneRuleBody, Created>, ApiError> {
     let selection = parameters.read()?;
     let new = body.read()?;
-    let made = caller.run(move |service, master| {
-        service.create_redaction_rule(&Principal::Master(master), selection, new)
-    });
+    let made = caller.run(move |service, master| service.create_redaction_rule(&master, selection, new));
     Ok(Reply::created(OneRuleBody {
         rule: made.await?.into(),
     }))
@@ -321,9 +319,8 @@ pub(super) async fn change(
     let selection = parameters.read()?;
     let change = body.read()?;
     let id = id.into_inner();
-    let changed = caller.run(move |service, master| {
-        service.change_redaction_rule(&Principal::Master(master), selection, id, change)
-    });
+    let changed =
+        caller.run(move |service, master| service.change_redaction_rule(&master, selection, id, change));
     Ok(Reply::ok(OneRuleBody {
         rule: changed.await?.into(),
     }))
@@ -337,8 +334,7 @@ pub(super) async fn delete(
 ) -> Result<Reply<Deleted>, ApiError> {
     let selection = parameters.read()?;
     let id = id.into_inner();
-    let deleted = caller
-        .run(move |service, master| service.delete_redaction_rule(&Principal::Master(master), selection, id));
+    let deleted = caller.run(move |service, master| service.delete_redaction_rule(&master, selection, id));
     deleted.await?;
     Ok(Reply::deleted())
 }

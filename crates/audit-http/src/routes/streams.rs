@@ -1,7 +1,7 @@
 //! `/api/v1/streams`.
 
 use super::events::IngestedBody;
-use crate::caller::{Caller, Master, blocking};
+use crate::caller::{Caller, blocking};
 use crate::client_address::client_of;
 use crate::error::ApiError;
 use crate::event_schema::EventsInput;
@@ -11,6 +11,7 @@ use crate::schema::{RandomUuid, Time, Word};
 use crate::state::HttpState;
 use actix_web::{HttpRequest, web};
 use audit_app::{StreamInfo, StreamStatus};
+use audit_auth::Master;
 use audit_domain::{ClaimToken, Fields, Violations};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,13 +1,13 @@
 //! `/api/v1/viewer-tiers`.
 
-use crate::caller::{Caller, Master};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
 use crate::reply::{Created, Deleted, Reply};
 use crate::schema::{GlobText, HiddenFieldText, Nullable, TierNameText, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{AppError, StoredTier, TierChange};
-use audit_auth::Principal;
+use audit_auth::Master;
 use audit_domain::{ActionGlob, Category, Fields, HiddenField, TierName, ViewerTier};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -156,8 +156,7 @@ pub(super) async fn create(
 ) -> Result<Reply<OneTierBody, Created>, ApiError> {
     let selection = parameters.read()?;
     let tier = body.read()?;
-    let made = caller
-        .run(move |service, master| service.create_viewer_tier(&Principal::Master(master), selection, tier));
+    let made = caller.run(move |service, master| service.create_viewer_tier(&master, selection, tier));
     Ok(Reply::created(OneTierBody {
         viewer_tier: made.await?.into(),
     }))
@@ -170,7 +169,7 @@ pub(super) async fn list(
 ) -> Result<Reply<TiersBody>, ApiError> {
     let selection = parameters.read()?;
     let tiers = caller
-        .run(move |service, master| service.viewer_tiers(&Principal::Master(master), selection))
+        .run(move |service, master| service.viewer_tiers(&master, selection))
         .await?;
     Ok(Reply::ok(TiersBody {
         viewer_tiers: tiers.into_iter().map(TierBody::from).collect(),
@@ -187,9 +186,8 @@ pub(super) async fn change(
     let selection = parameters.read()?;
     let name = name_in(&name)?;
     let change = body.read()?;
-    let changed = caller.run(move |service, master| {
-        service.change_viewer_tier(&Principal::Master(master), selection, name, change)
-    });
+    let changed =
+        caller.run(move |service, master| service.change_viewer_tier(&master, selection, name, change));
     Ok(Reply::ok(OneTierBody {
         viewer_tier: changed.await?.into(),
     }))
@@ -203,8 +201,7 @@ pub(super) async fn delete(
 ) -> Result<Reply<Deleted>, ApiError> {
     let selection = parameters.read()?;
     let name = name_in(&name)?;
-    let deleted = caller
-        .run(move |service, master| service.delete_viewer_tier(&Principal::Master(master), selection, name));
+    let deleted = caller.run(move |service, master| service.delete_viewer_tier(&master, selection, name));
     deleted.await?;
     Ok(Reply::deleted())
 }

@@ -1,11 +1,11 @@
 //! `/api/v1/viewer-tokens`.
 
-use crate::caller::{Caller, Project};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters};
 use crate::reply::{Created, Reply};
 use crate::schema::{Text, Time, absent_not_null};
-use audit_auth::TokenLifetime;
+use audit_auth::{Project, TokenLifetime};
 use audit_domain::{DEFAULT_TIER, Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,13 +1,13 @@
 //! `/api/v1/alerts/webhooks`.
 
-use crate::caller::{Caller, Master};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
 use crate::reply::{Created, Deleted, Reply};
 use crate::schema::{Id, Text, Time, absent_not_null};
 use actix_web::web;
 use audit_app::{AppError, Webhook, WebhookChange, WebhookId, WebhookSecret};
-use audit_auth::Principal;
+use audit_auth::Master;
 use audit_domain::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -124,7 +124,7 @@ pub(super) async fn list(
 ) -> Result<Reply<WebhooksBody>, ApiError> {
     let selection = parameters.read()?;
     let webhooks = caller
-        .run(move |service, master| service.webhooks(&Principal::Master(master), selection))
+        .run(move |service, master| service.webhooks(&master, selection))
         .await?;
     Ok(Reply::ok(WebhooksBody {
         webhooks: webhooks.into_iter().map(WebhookBody::from).collect(),
@@ -139,9 +139,7 @@ pub(super) async fn create(
 ) -> Result<Reply<OneWebhookBody, Created>, ApiError> {
     let selection = parameters.read()?;
     let (url, enabled) = body.read()?;
-    let made = caller.run(move |service, master| {
-        service.create_webhook(&Principal::Master(master), selection, url, enabled)
-    });
+    let made = caller.run(move |service, master| service.create_webhook(&master, selection, url, enabled));
     Ok(Reply::created(made.await?.into()))
 }
 
@@ -155,9 +153,7 @@ pub(super) async fn change(
     let selection = parameters.read()?;
     let change = body.read()?;
     let id = id_in(&id)?;
-    let changed = caller.run(move |service, master| {
-        service.change_webhook(&Principal::Master(master), selection, id, change)
-    });
+    let changed = caller.run(move |service, master| service.change_webhook(&master, selection, id, change));
     Ok(Reply::ok(changed.await?.into()))
 }
 
@@ -169,8 +165,7 @@ pub(super) async fn delete(
 ) -> Result<Reply<Deleted>, ApiError> {
     let selection = parameters.read()?;
     let id = id_in(&id)?;
-    let deleted =
-        caller.run(move |service, master| service.delete_webhook(&Principal::Master(master), selection, id));
+    let deleted = caller.run(move |service, master| service.delete_webhook(&master, selection, id));
     deleted.await?;
     Ok(Reply::deleted())
 }
@@ -183,7 +178,6 @@ pub(super) async fn rotate_secret(
 ) -> Result<Reply<OneWebhookBody>, ApiError> {
     let selection = parameters.read()?;
     let id = id_in(&id)?;
-    let rotated = caller
-        .run(move |service, master| service.rotate_webhook_secret(&Principal::Master(master), selection, id));
+    let rotated = caller.run(move |service, master| service.rotate_webhook_secret(&master, selection, id));
     Ok(Reply::ok(rotated.await?.into()))
 }

@@ -1,0 +1,202 @@
+//! Authentication: from a credential to the proof that the policy of an endpoint admits it.
+
+use crate::directory::Snapshot;
+use crate::error::{AppError, Result};
+use crate::service::AuditLog;
+use audit_auth::{
+    Credential, MasterKey, Policy, Principal, ProjectKey, Refused, Viewer, ViewerTokenText, viewer_token,
+};
+use audit_store::{Key, Rows, StoredTier};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A well-formed credential that has not been looked up, and the policy that is to admit it.
+///
+/// The use cases that look the credential up together with what they read or write are methods of this type, each for
+/// one policy. They get at the database only through the policy's proof. The type gives away neither the service nor
+/// the credential, so a credential that the policy refuses reaches nothing.
+///
+/// A handler for readers lists events:
+///
+/// ```
+/// use audit_app::{EventsAnswer, EventsRequest, Presented, Result, Selection};
+/// use audit_auth::Readers;
+///
+/// fn list(presented: &Presented<Readers>, request: EventsRequest) -> Result<EventsAnswer> {
+///     presented.events(Selection::default(), request)
+/// }
+/// ```
+///
+/// The same handler under another policy does not compile:
+///
+/// ```compile_fail,E0599
+/// use audit_app::{EventsAnswer, EventsRequest, Presented, Result, Selection};
+/// use audit_auth::Master;
+///
+/// fn list(presented: &Presented<Master>, request: EventsRequest) -> Result<EventsAnswer> {
+///     presented.events(Selection::default(), request)
+/// }
+/// ```
+///
+/// Neither does ingest for viewer tokens:
+///
+/// ```compile_fail,E0599
+/// use audit_app::{Ingested, Presented, Result, Selection};
+/// use audit_auth::Readers;
+///
+/// async fn ingest(presented: &Presented<Readers>, body: &[u8]) -> Result<Ingested> {
+///     presented.ingest(Selection::default(), body).await
+/// }
+/// ```
+///
+/// nor a look-up that ignores what the policy says:
+///
+/// ```compile_fail,E0616
+/// use audit_app::{Presented, Result, VerifierKey};
+/// use audit_auth::Master;
+///
+/// fn key(presented: &Presented<Master>) -> Result<VerifierKey> {
+///     presented.service.log_key()
+/// }
+/// ```
+///
+/// All other use cases take a proof, which [`Self::authenticate`] gives:
+///
+/// ```
+/// use audit_app::{AuditLog, RedactionRule, NewRedactionRule, Presented, Result, Selection};
+/// use audit_auth::Master;
+///
+/// fn create(service: &AuditLog, presented: &Presented<Master>, rule: NewRedactionRule) -> Result<RedactionRule> {
+///     service.create_redaction_rule(&presented.authenticate()?, Selection::default(), rule)
+/// }
+/// ```
+///
+/// The proof of a wider policy is of another type:
+///
+/// ```compile_fail,E0308
+/// use audit_app::{AuditLog, RedactionRule, NewRedactionRule, Presented, Result, Selection};
+/// use audit_auth::Keys;
+///
+/// fn create(service: &AuditLog, presented: &Presented<Keys>, rule: NewRedactionRule) -> Result<RedactionRule> {
+///     service.create_redaction_rule(&presented.authenticate()?, Selection::default(), rule)
+/// }
+/// ```
+///
+/// ```compile_fail,E0308
+/// use audit_app::{AuditLog, RedactionRule, Presented, Result, Selection};
+/// use audit_auth::Readers;
+///
+/// fn list(service: &AuditLog, presented: &Presented<Readers>) -> Result<Vec<RedactionRule>> {
+///     service.redaction_rules(&presented.authenticate()?, Selection::default())
+/// }
+/// ```
+pub struct Presented<P: Policy> {
+    pub(crate) service: Arc<AuditLog>,
+    credential: Credential,
+    policy: PhantomData<P>,
+}
+
+impl<P: Policy> Clone for Presented<P> {
+    fn clone(&self) -> Self {
+        Self {
+            service: Arc::clone(&self.service),
+            credential: self.credential.clone(),
+            policy: PhantomData,
+        }
+    }
+}
+
+impl AuditLog {
+    /// A credential to be looked up under a policy.
+    pub fn present<P: Policy>(self: &Arc<Self>, credential: Credential) -> Presented<P> {
+        Presented {
+            service: Arc::clone(self),
+            credential,
+            policy: PhantomData,
+        }
+    }
+
+    /// The holder of the key, at the version of `snapshot`.
+    fn key_holder(&self, key: &Key) -> Result<Principal> {
+        if key.revoked_at.is_some() {
+            return Err(AppError::KeyRevoked);
+        }
+        self.note_use(key.id);
+        let (key_id, organization_id) = (key.id, key.organization_id);
+        Ok(match key.project {
+            Some((project_id, environment)) => Principal::Project(ProjectKey {
+                key_id,
+                organization_id,
+                project_id,
+                environment,
+            }),
+            None => Principal::Master(MasterKey {
+                key_id,
+                organization_id,
+            }),
+        })
+    }
+
+    fn viewer(&self, rows: &mut Rows<'_>, snapshot: &Snapshot, token: &ViewerTokenText) -> Result<Principal> {
+        let secrets = snapshot.viewer_secrets(rows)?;
+        let claims = viewer_token::verify(token, &secrets, self.clock.now())?;
+        let project = snapshot
+            .project(rows, &self.settings, claims.project_id)?
+            .ok_or(AppError::InvalidToken)?;
+        // A tier that was deleted and recreated is another tier, though its name is the same.
+        let is_of_token = |tier: &&StoredTier| {
+            tier.tier.name.as_str() == claims.tier && tier.created_at == claims.tier_created_at
+        };
+        project
+            .tiers
+            .iter()
+            .find(is_of_token)
+            .ok_or(AppError::InvalidToken)?;
+        Ok(Principal::Viewer(Viewer {
+            organization_id: project.project.organization_id,
+            project_id: claims.project_id,
+            tenant_id: claims.tenant_id,
+            tier: claims.tier,
+        }))
+    }
+}
+
+impl<P: Policy> Presented<P> {
+    /// Looks the credential up. The proof holds for this moment: revocations and deleted tiers count from their commit
+    /// on. Blocks.
+    ///
+    /// # Errors
+    /// The 401 of the interface that applies, [`AppError::Forbidden`] when the policy does not admit the credential.
+    pub fn authenticate(&self) -> Result<P::Proof> {
+        self.service.store.read(|rows| {
+            let snapshot = self.service.directory.current(rows)?;
+            self.identify(rows, &snapshot)
+        })
+    }
+
+    /// The proof at the version of `snapshot`.
+    pub(crate) fn identify(&self, rows: &mut Rows<'_>, snapshot: &Snapshot) -> Result<P::Proof> {
+        let principal = match &self.credential {
+            Credential::Key(text) => {
+                let key = snapshot.key(rows, &text.hash())?.ok_or(AppError::InvalidKey)?;
+                self.service.key_holder(&key)?
+            }
+            Credential::ViewerToken(token) => self.service.viewer(rows, snapshot, token)?,
+        };
+        admit::<P>(principal)
+    }
+
+    /// [`Self::identify`] without the database: `None` unless the credential is a key that `snapshot` has, and the
+    /// policy admits it.
+    pub(crate) fn identify_in_memory(&self, snapshot: &Snapshot) -> Option<P::Proof> {
+        let Credential::Key(text) = &self.credential else {
+            return None;
+        };
+        let key = snapshot.known_key(&text.hash())?;
+        admit::<P>(self.service.key_holder(&key).ok()?).ok()
+    }
+}
+
+fn admit<P: Policy>(principal: Principal) -> Result<P::Proof> {
+    Ok(P::admit(principal).ok_or(Refused(P::REFUSAL))?)
+}
