@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Tables that differ by design. SQLite stores events in log order, with narrow tables beside them (query order, unordered
 /// ids, idempotency keys, commits that are not yet indexed), and the index in a file of its own. PostgreSQL stores events in
 /// one table with B-trees, and the index in tables. `docs/architecture.md` says what each costs.
-const STORED_DIFFERENTLY: [&str; 8] = [
+const STORED_DIFFERENTLY: [&str; 9] = [
     "events",
     "event_times",
     "unordered_events",
@@ -16,6 +16,7 @@ const STORED_DIFFERENTLY: [&str; 8] = [
     "event_tail",
     "index_segments",
     "index_blocks",
+    "index_format",
     "indexed",
 ];
 

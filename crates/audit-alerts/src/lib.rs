@@ -52,6 +52,7 @@ mod matcher;
 mod rule;
 mod rule_set;
 mod severity;
+mod watch;
 mod window;
 
 pub use alert::{Alert, AlertAction, AlertState, AlertStatus, TransitionError};
@@ -66,6 +67,7 @@ pub use rule::{
 };
 pub use rule_set::RuleSet;
 pub use severity::Severity;
+pub use watch::{CountedEvent, GroupHash, Watch};
 pub use window::{DecodeError, Firing, GroupState, Observed, Windowing};
 
 /// The readme's example compiles and holds.

@@ -4,7 +4,7 @@ use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_auth::{KeyHolder, KeyKind, KeyText, MasterKey, Principal};
 use audit_domain::{Environment, KeyId, Name, OrganizationId, Plan, ProjectId, ViewerTier};
-use audit_store::{Key, Organization, Project, Rows};
+use audit_store::{Configurator, Key, Organization, Project};
 
 /// A new key. Its text cannot be had again.
 #[derive(Debug)]
@@ -40,7 +40,8 @@ impl AuditLog {
     /// When the database cannot be written.
     pub fn create_organization(&self, name: &Name, plan: Plan) -> Result<NewOrganization> {
         let new = self.new_organization(name, plan);
-        self.store.configure(move |rows| insert_organization(rows, new))
+        self.store
+            .configure(move |configurator| insert_organization(configurator, new))
     }
 
     /// Makes the organization `default` when there is none at all, as on first start. Of several nodes that start at
@@ -49,16 +50,16 @@ impl AuditLog {
     /// # Errors
     /// When the database cannot be written.
     pub fn create_first_organization(&self) -> Result<Option<NewOrganization>> {
-        if !self.store.read(|rows| rows.organizations())?.is_empty() {
+        if !self.store.read(|reader| reader.organizations())?.is_empty() {
             return Ok(None);
         }
         let name = "default".parse::<Name>().map_err(AppError::internal)?;
         let new = self.new_organization(&name, Plan::Enterprise);
-        self.store.configure(move |rows| {
-            if !rows.organizations()?.is_empty() {
+        self.store.configure(move |configurator| {
+            if !configurator.organizations()?.is_empty() {
                 return Ok(None);
             }
-            insert_organization(rows, new).map(Some)
+            insert_organization(configurator, new).map(Some)
         })
     }
 
@@ -122,11 +123,11 @@ impl AuditLog {
     /// # Errors
     /// When the database cannot be asked.
     pub fn organizations(&self) -> Result<Vec<(Organization, Vec<Project>)>> {
-        self.store.read(|rows| {
-            let organizations = rows.organizations()?;
+        self.store.read(|reader| {
+            let organizations = reader.organizations()?;
             organizations
                 .into_iter()
-                .map(|one| rows.projects(one.id).map(|projects| (one, projects)))
+                .map(|one| reader.projects(one.id).map(|projects| (one, projects)))
                 .collect::<Result<_, _>>()
                 .map_err(AppError::from)
         })
@@ -137,10 +138,11 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`].
     pub fn set_plan(&self, id: OrganizationId, plan: Plan) -> Result<()> {
-        self.store.configure(move |rows| match rows.set_plan(id, plan)? {
-            true => Ok(()),
-            false => Err(AppError::NotFound("organization")),
-        })
+        self.store
+            .configure(move |configurator| match configurator.set_plan(id, plan)? {
+                true => Ok(()),
+                false => Err(AppError::NotFound("organization")),
+            })
     }
 
     /// The projects of the principal's organization, oldest first.
@@ -150,7 +152,7 @@ impl AuditLog {
     pub fn projects(&self, master: &MasterKey) -> Result<Vec<Project>> {
         let organization_id = master.organization_id;
         self.store
-            .read(|rows| rows.projects(organization_id).map_err(AppError::from))
+            .read(|reader| reader.projects(organization_id).map_err(AppError::from))
     }
 
     /// Makes a project.
@@ -160,15 +162,16 @@ impl AuditLog {
     /// [`PROJECTS_MAX`] projects.
     pub fn create_project(&self, organization_id: OrganizationId, name: &Name) -> Result<Project> {
         let project = self.new_project(organization_id, name.as_str());
-        self.store.configure(move |rows| {
-            rows.organization(organization_id)?
+        self.store.configure(move |configurator| {
+            configurator
+                .organization(organization_id)?
                 .ok_or(AppError::NotFound("organization"))?;
-            if rows.projects(organization_id)?.len() >= PROJECTS_MAX {
+            if configurator.projects(organization_id)?.len() >= PROJECTS_MAX {
                 return Err(AppError::Forbidden(format!(
                     "an organization has at most {PROJECTS_MAX} projects"
                 )));
             }
-            insert_project(rows, &project)?;
+            insert_project(configurator, &project)?;
             Ok(project)
         })
     }
@@ -188,13 +191,15 @@ impl AuditLog {
     ) -> Result<NewKey> {
         let project = self
             .store
-            .read(|rows| rows.project(project_id).map_err(AppError::from))?;
+            .read(|reader| reader.project(project_id).map_err(AppError::from))?;
         let owner = project.map(|project| project.organization_id);
         let owner = owner.filter(|owner| organization_id.is_none_or(|id| id == *owner));
         let owner = owner.ok_or(AppError::NotFound("project"))?;
-        let active = self
-            .store
-            .read(|rows| rows.project_keys(owner, Some(project_id)).map_err(AppError::from))?;
+        let active = self.store.read(|reader| {
+            reader
+                .project_keys(owner, Some(project_id))
+                .map_err(AppError::from)
+        })?;
         if active.iter().filter(|key| key.revoked_at.is_none()).count() >= PROJECT_KEYS_MAX {
             return Err(AppError::Forbidden(format!(
                 "a project has at most {PROJECT_KEYS_MAX} keys that are not revoked"
@@ -211,14 +216,14 @@ impl AuditLog {
     pub fn create_master_key(&self, organization_id: OrganizationId) -> Result<NewKey> {
         let found = self
             .store
-            .read(|rows| rows.organization(organization_id).map_err(AppError::from))?;
+            .read(|reader| reader.organization(organization_id).map_err(AppError::from))?;
         found.ok_or(AppError::NotFound("organization"))?;
         self.insert_key(self.new_key(organization_id, None, "master"))
     }
 
     fn insert_key(&self, new: NewKey) -> Result<NewKey> {
-        self.store.configure(move |rows| {
-            rows.insert_key(&new.key, new.text.hash().as_bytes())?;
+        self.store.configure(move |configurator| {
+            configurator.insert_key(&new.key, new.text.hash().as_bytes())?;
             Ok(new)
         })
     }
@@ -229,7 +234,7 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`] when the project named is not within reach.
     pub fn keys(&self, principal: &KeyHolder, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
-        let mut keys = self.store.read(|rows| {
+        let mut keys = self.store.read(|reader| {
             let within = match (&**principal, project_id) {
                 (Principal::Project(own), Some(named)) if named != own.project_id => {
                     return Err(AppError::NotFound("project"));
@@ -237,13 +242,13 @@ impl AuditLog {
                 (Principal::Project(own), _) => Some(own.project_id),
                 (_, None) => None,
                 (_, Some(named)) => {
-                    let project = rows.project(named)?;
+                    let project = reader.project(named)?;
                     let reached =
                         project.filter(|project| project.organization_id == principal.organization_id());
                     Some(reached.ok_or(AppError::NotFound("project"))?.id)
                 }
             };
-            Ok(rows.project_keys(principal.organization_id(), within)?)
+            Ok(reader.project_keys(principal.organization_id(), within)?)
         })?;
         for key in &mut keys {
             key.last_used_at = key.last_used_at.max(self.noted_use(key.id));
@@ -258,12 +263,12 @@ impl AuditLog {
     pub fn revoke_key(&self, principal: &KeyHolder, id: KeyId) -> Result<()> {
         let now = self.clock.now();
         let principal = principal.clone();
-        self.store.configure(move |rows| {
-            let key = rows
+        self.store.configure(move |configurator| {
+            let key = configurator
                 .key(id)?
                 .filter(|key| reaches(&principal, key))
                 .ok_or(AppError::NotFound("key"))?;
-            Ok(rows.revoke_key(key.id, now)?)
+            Ok(configurator.revoke_key(key.id, now)?)
         })
     }
 }
@@ -280,20 +285,20 @@ fn reaches(principal: &Principal, key: &Key) -> bool {
 }
 
 fn insert_organization(
-    rows: &mut Rows<'_>,
+    configurator: &mut Configurator<'_>,
     (new, [master, live]): (NewOrganization, [Key; 2]),
 ) -> Result<NewOrganization> {
-    rows.insert_organization(&new.organization)?;
-    insert_project(rows, &new.project)?;
-    rows.insert_key(&master, new.master_key.hash().as_bytes())?;
-    rows.insert_key(&live, new.project_key.hash().as_bytes())?;
+    configurator.insert_organization(&new.organization)?;
+    insert_project(configurator, &new.project)?;
+    configurator.insert_key(&master, new.master_key.hash().as_bytes())?;
+    configurator.insert_key(&live, new.project_key.hash().as_bytes())?;
     Ok(new)
 }
 
-fn insert_project(rows: &mut Rows<'_>, project: &Project) -> Result<()> {
-    rows.insert_project(project)?;
+fn insert_project(configurator: &mut Configurator<'_>, project: &Project) -> Result<()> {
+    configurator.insert_project(project)?;
     for tier in ViewerTier::initial() {
-        rows.insert_tier(project.id, &tier, project.created_at)?;
+        configurator.insert_tier(project.id, &tier, project.created_at)?;
     }
     Ok(())
 }

@@ -2,11 +2,10 @@
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
-use crate::watch::alert_row;
-use audit_alerts::{Alert, AlertAction, AlertId, AlertState, AlertStatus};
+use audit_alerts::{Alert, AlertAction, AlertId};
 use audit_auth::KeyHolder;
 use audit_domain::Violations;
-use audit_store::{AlertFilter, AlertRow, StoreError};
+use audit_store::AlertFilter;
 
 /// What a reader of alerts asks for.
 #[derive(Clone, Debug)]
@@ -28,29 +27,6 @@ pub struct AlertsAnswer {
     pub cursor: Option<String>,
 }
 
-/// The alert that the store kept.
-pub(crate) fn alert_from_row(row: AlertRow) -> Result<Alert> {
-    let damaged = || AppError::from(StoreError::Damaged { what: "alert" });
-    let status: AlertStatus = row.status.parse().map_err(|_| damaged())?;
-    let state = match (status, row.acknowledged_at, row.resolved_at) {
-        (AlertStatus::Open, None, None) => AlertState::Open,
-        (AlertStatus::Acknowledged, Some(at), None) => AlertState::Acknowledged { at },
-        (AlertStatus::Resolved, acknowledged_at, Some(at)) => AlertState::Resolved { acknowledged_at, at },
-        _ => return Err(damaged()),
-    };
-    Ok(Alert {
-        id: AlertId::from_bytes(row.id),
-        rule_id: row.rule_id.parse().map_err(|_| damaged())?,
-        rule_name: row.rule_name.parse().map_err(|_| damaged())?,
-        severity: row.severity.parse().map_err(|_| damaged())?,
-        state,
-        group_key: row.group_key,
-        event_count: row.event_count,
-        sample_event_ids: row.sample_event_ids,
-        fired_at: row.fired_at,
-    })
-}
-
 impl AuditLog {
     /// One page of a project's alerts, of the environment that the principal reads.
     ///
@@ -62,16 +38,17 @@ impl AuditLog {
         selection: Selection,
         request: &AlertsRequest,
     ) -> Result<AlertsAnswer> {
-        self.store.query(|rows| {
-            let scope = self.scope(rows, principal, selection)?;
+        self.store.query(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
             let cursor_scope = format!(
                 "alerts {} {} {:?}",
                 scope.project.project.id, scope.environment, request.filter
             );
             let after = self.open_id_cursor(request.cursor.as_deref(), &cursor_scope)?;
-            let mut found = rows.alerts(scope.ledger_id, &request.filter, after, request.limit + 1)?;
-            let cursor = self.seal_id_cursor(&mut found, request.limit, &cursor_scope, |alert| &alert.id);
-            let alerts = found.into_iter().map(alert_from_row).collect::<Result<_>>()?;
+            let after = after.map(AlertId::from_bytes);
+            let mut alerts = reader.alerts(scope.ledger_id, &request.filter, after, request.limit + 1)?;
+            let id = |alert: &Alert| alert.id.to_bytes().to_vec();
+            let cursor = self.seal_id_cursor(&mut alerts, request.limit, &cursor_scope, id);
             Ok(AlertsAnswer { alerts, cursor })
         })
     }
@@ -89,15 +66,15 @@ impl AuditLog {
     ) -> Result<Alert> {
         let ledger_id = self
             .store
-            .read(|rows| Ok::<_, AppError>(self.scope(rows, principal, selection)?.ledger_id))?;
+            .read(|reader| Ok::<_, AppError>(self.scope(reader, principal, selection)?.ledger_id))?;
         let now = self.clock.now();
-        self.store.write(move |rows| {
-            let row = rows.lock_alert(ledger_id, id.to_bytes())?;
-            let alert = alert_from_row(row.ok_or(AppError::NotFound("alert"))?)?;
+        self.store.write(move |writer| {
+            let alert = writer.lock_alert(ledger_id, id)?;
+            let alert = alert.ok_or(AppError::NotFound("alert"))?;
             let before = alert.state;
             let alert = alert.apply(action, now)?;
             if alert.state != before {
-                rows.update_alert_status(ledger_id, &alert_row(&alert))?;
+                writer.update_alert_state(ledger_id, &alert)?;
             }
             Ok(alert)
         })
@@ -117,12 +94,12 @@ impl AuditLog {
         found: &mut Vec<T>,
         limit: usize,
         scope: &str,
-        id: impl FnOnce(&T) -> &[u8],
+        id: impl FnOnce(&T) -> Vec<u8>,
     ) -> Option<String> {
         if found.len() <= limit {
             return None;
         }
         found.truncate(limit);
-        found.last().map(|last| self.cursor_key.seal(id(last), scope))
+        found.last().map(|last| self.cursor_key.seal(&id(last), scope))
     }
 }

@@ -6,7 +6,7 @@ use crate::service::AuditLog;
 use audit_auth::{
     Credential, MasterKey, Policy, Principal, ProjectKey, Refused, Viewer, ViewerTokenText, viewer_token,
 };
-use audit_store::{Key, Rows, StoredTier};
+use audit_store::{Key, Reader, StoredTier};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -137,11 +137,16 @@ impl AuditLog {
         })
     }
 
-    fn viewer(&self, rows: &mut Rows<'_>, snapshot: &Snapshot, token: &ViewerTokenText) -> Result<Principal> {
-        let secrets = snapshot.viewer_secrets(rows)?;
+    fn viewer(
+        &self,
+        reader: &mut Reader<'_>,
+        snapshot: &Snapshot,
+        token: &ViewerTokenText,
+    ) -> Result<Principal> {
+        let secrets = snapshot.viewer_secrets(reader)?;
         let claims = viewer_token::verify(token, &secrets, self.clock.now())?;
         let project = snapshot
-            .project(rows, &self.settings, claims.project_id)?
+            .project(reader, &self.settings, claims.project_id)?
             .ok_or(AppError::InvalidToken)?;
         // A tier that was deleted and recreated is another tier, though its name is the same.
         let is_of_token = |tier: &&StoredTier| {
@@ -168,20 +173,20 @@ impl<P: Policy> Presented<P> {
     /// # Errors
     /// The 401 of the interface that applies, [`AppError::Forbidden`] when the policy does not admit the credential.
     pub fn authenticate(&self) -> Result<P::Proof> {
-        self.service.store.read(|rows| {
-            let snapshot = self.service.directory.current(rows)?;
-            self.identify(rows, &snapshot)
+        self.service.store.read(|reader| {
+            let snapshot = self.service.directory.current(reader)?;
+            self.identify(reader, &snapshot)
         })
     }
 
     /// The proof at the version of `snapshot`.
-    pub(crate) fn identify(&self, rows: &mut Rows<'_>, snapshot: &Snapshot) -> Result<P::Proof> {
+    pub(crate) fn identify(&self, reader: &mut Reader<'_>, snapshot: &Snapshot) -> Result<P::Proof> {
         let principal = match &self.credential {
             Credential::Key(text) => {
-                let key = snapshot.key(rows, &text.hash())?.ok_or(AppError::InvalidKey)?;
+                let key = snapshot.key(reader, &text.hash())?.ok_or(AppError::InvalidKey)?;
                 self.service.key_holder(&key)?
             }
-            Credential::ViewerToken(token) => self.service.viewer(rows, snapshot, token)?,
+            Credential::ViewerToken(token) => self.service.viewer(reader, snapshot, token)?,
         };
         admit::<P>(principal)
     }

@@ -6,7 +6,7 @@ use crate::webhooks::{require_paid_plan, webhook_of};
 use audit_alerts::AlertId;
 use audit_auth::{MasterKey, Principal};
 use audit_domain::Timestamp;
-use audit_store::{AttemptRow, DeliveryRow, Rows, StoreError};
+use audit_store::{AttemptRow, DeliveryRow, Reader, StoreError};
 use audit_webhooks::{DeliveryId, DeliveryStatus, FailureKind, MessageId, WebhookId};
 use std::sync::Arc;
 
@@ -126,8 +126,8 @@ impl Delivery {
         })
     }
 
-    fn with_attempts(rows: &mut Rows<'_>, row: DeliveryRow) -> Result<Self> {
-        let attempts = rows.attempts(&[&row.id])?.remove(&row.id).unwrap_or_default();
+    fn with_attempts(reader: &mut Reader<'_>, row: DeliveryRow) -> Result<Self> {
+        let attempts = reader.attempts(&[&row.id])?.remove(&row.id).unwrap_or_default();
         Self::from_row(row, attempts)
     }
 }
@@ -145,17 +145,17 @@ impl AuditLog {
         request: &DeliveriesRequest,
     ) -> Result<DeliveriesAnswer> {
         let principal = &Principal::Master(*master);
-        self.store.query(|rows| {
-            let scope = self.scope(rows, principal, selection)?;
-            let webhook = webhook_of(rows, scope.project.project.id, webhook_id)?;
+        self.store.query(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let webhook = webhook_of(reader, scope.project.project.id, webhook_id)?;
             let status = request.status.map(DeliveryStatus::as_str);
             let cursor_scope = format!("deliveries {webhook_id} {status:?}");
             let after = self.open_id_cursor(request.cursor.as_deref(), &cursor_scope)?;
             let after = after.as_ref().map(<[u8; 16]>::as_slice);
-            let mut found = rows.deliveries(&webhook.id, status, after, request.limit + 1)?;
-            let cursor = self.seal_id_cursor(&mut found, request.limit, &cursor_scope, |row| &row.id);
+            let mut found = reader.deliveries(&webhook.id, status, after, request.limit + 1)?;
+            let cursor = self.seal_id_cursor(&mut found, request.limit, &cursor_scope, |row| row.id.clone());
             let ids: Vec<&[u8]> = found.iter().map(|row| row.id.as_slice()).collect();
-            let mut attempts = rows.attempts(&ids)?;
+            let mut attempts = reader.attempts(&ids)?;
             let with_attempts = |row: DeliveryRow| {
                 let attempts = attempts.remove(&row.id).unwrap_or_default();
                 Delivery::from_row(row, attempts)
@@ -181,11 +181,11 @@ impl AuditLog {
         let id = DeliveryId::new(now, self.entropy.bytes()).to_bytes().to_vec();
         let kind = DeliveryKind::WebhookTest.as_str();
         let delivery = DeliveryRow::single(id, webhook_id.to_string(), kind, now);
-        let made = self.store.write(move |rows| {
-            let webhook = webhook_of(rows, project_id, webhook_id)?;
-            require_paid_plan(rows, project_id)?;
+        let made = self.store.write(move |writer| {
+            let webhook = webhook_of(writer, project_id, webhook_id)?;
+            require_paid_plan(writer, project_id)?;
             require_enabled(webhook.enabled)?;
-            rows.insert_delivery(&delivery)?;
+            writer.insert_delivery(&delivery)?;
             Delivery::from_row(delivery, Vec::new())
         });
         self.wake_deliveries();
@@ -206,14 +206,14 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let clock = Arc::clone(&self.clock);
-        let retried = self.store.write(move |rows| {
-            let found = rows.lock_delivery(project_id, &id.to_bytes())?;
+        let retried = self.store.write(move |writer| {
+            let found = writer.lock_delivery(project_id, &id.to_bytes())?;
             let (mut delivery, webhook) = found.ok_or(AppError::NotFound("delivery"))?;
-            require_paid_plan(rows, project_id)?;
+            require_paid_plan(writer, project_id)?;
             require_enabled(webhook.enabled)?;
-            delivery.ask_for_attempt(clock.now());
-            rows.reschedule_delivery(&delivery)?;
-            Delivery::with_attempts(rows, delivery)
+            delivery.request_attempt(clock.now());
+            writer.reschedule_delivery(&delivery)?;
+            Delivery::with_attempts(writer, delivery)
         });
         self.wake_deliveries();
         retried

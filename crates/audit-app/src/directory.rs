@@ -11,7 +11,7 @@ use audit_alerts::RuleSet;
 use audit_auth::{KeyHash, ViewerSecret};
 use audit_domain::{Environment, Plan, ProjectId};
 use audit_redact::Engine;
-use audit_store::{Key, LedgerId, Project, Rows, StoredTier};
+use audit_store::{Key, LedgerId, Project, Reader, StoredTier};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -54,8 +54,8 @@ impl Directory {
     }
 
     /// A snapshot that holds at this moment.
-    pub(crate) fn current(&self, rows: &mut Rows<'_>) -> Result<Arc<Snapshot>> {
-        let version = rows.configuration_version()?;
+    pub(crate) fn current(&self, reader: &mut Reader<'_>) -> Result<Arc<Snapshot>> {
+        let version = reader.configuration_version()?;
         let newest = self.newest();
         if newest.version == version {
             return Ok(newest);
@@ -83,11 +83,11 @@ impl Snapshot {
     }
 
     /// The key whose text has this hash.
-    pub(crate) fn key(&self, rows: &mut Rows<'_>, hash: &KeyHash) -> Result<Option<Arc<Key>>> {
+    pub(crate) fn key(&self, reader: &mut Reader<'_>, hash: &KeyHash) -> Result<Option<Arc<Key>>> {
         if let Some(key) = self.known_key(hash) {
             return Ok(Some(key));
         }
-        let found = rows.key_by_hash(hash.as_bytes())?;
+        let found = reader.key_by_hash(hash.as_bytes())?;
         let is_same = |(_, stored): &(Key, [u8; KeyHash::BYTES])| KeyHash::from_bytes(*stored) == *hash;
         let Some((key, _)) = found.filter(is_same) else {
             return Ok(None);
@@ -104,14 +104,14 @@ impl Snapshot {
     /// A project with everything that belongs to it.
     pub(crate) fn project(
         &self,
-        rows: &mut Rows<'_>,
+        reader: &mut Reader<'_>,
         settings: &Settings,
         id: ProjectId,
     ) -> Result<Option<Arc<ProjectConfiguration>>> {
         if let Some(project) = self.known_project(id) {
             return Ok(Some(project));
         }
-        let Some(configuration) = load_project(rows, settings, id)?.map(Arc::new) else {
+        let Some(configuration) = load_project(reader, settings, id)?.map(Arc::new) else {
             return Ok(None);
         };
         let mut projects = self.projects.lock();
@@ -123,11 +123,11 @@ impl Snapshot {
     }
 
     /// The secrets that verify viewer tokens, the one that signs first.
-    pub(crate) fn viewer_secrets(&self, rows: &mut Rows<'_>) -> Result<Arc<Vec<ViewerSecret>>> {
+    pub(crate) fn viewer_secrets(&self, reader: &mut Reader<'_>) -> Result<Arc<Vec<ViewerSecret>>> {
         if let Some(secrets) = self.viewer_secrets.get() {
             return Ok(Arc::clone(secrets));
         }
-        let mut stored = rows.viewer_secrets()?;
+        let mut stored = reader.viewer_secrets()?;
         stored.sort_by_key(|secret| secret.retired_at.is_some());
         let secrets = Arc::new(
             stored
@@ -140,11 +140,11 @@ impl Snapshot {
 }
 
 /// The webhooks that are told of a project's alerts.
-fn webhook_ids(rows: &mut Rows<'_>, project_id: ProjectId, plan: Plan) -> Result<Arc<[String]>> {
+fn webhook_ids(reader: &mut Reader<'_>, project_id: ProjectId, plan: Plan) -> Result<Arc<[String]>> {
     if plan == Plan::Free {
         return Ok(Arc::new([]));
     }
-    let enabled = rows
+    let enabled = reader
         .webhooks(project_id)?
         .into_iter()
         .filter(|webhook| webhook.enabled);
@@ -152,24 +152,24 @@ fn webhook_ids(rows: &mut Rows<'_>, project_id: ProjectId, plan: Plan) -> Result
 }
 
 fn load_project(
-    rows: &mut Rows<'_>,
+    reader: &mut Reader<'_>,
     settings: &Settings,
     id: ProjectId,
 ) -> Result<Option<ProjectConfiguration>> {
-    let Some(project) = rows.project(id)? else {
+    let Some(project) = reader.project(id)? else {
         return Ok(None);
     };
-    let Some(organization) = rows.organization(project.organization_id)? else {
+    let Some(organization) = reader.organization(project.organization_id)? else {
         return Ok(None);
     };
-    let rules = rows.redaction_rules(id)?;
+    let rules = reader.redaction_rules(id)?;
     Ok(Some(ProjectConfiguration {
         project,
         daily_events_max: settings.daily_events_max(organization.plan),
-        ledgers: rows.ledgers(id)?,
+        ledgers: reader.ledgers(id)?,
         engine: redaction::compile_rules(&rules, settings.hash_key.as_ref())?,
-        alert_rules: alert_rules::compile_rules(&rows.alert_rules(id)?, organization.plan)?,
-        webhook_ids: webhook_ids(rows, id, organization.plan)?,
-        tiers: rows.tiers(id)?,
+        alert_rules: alert_rules::compile_rules(reader.alert_rules(id)?, organization.plan),
+        webhook_ids: webhook_ids(reader, id, organization.plan)?,
+        tiers: reader.tiers(id)?,
     }))
 }

@@ -203,12 +203,12 @@ impl Dispatcher {
 
     fn read_queue(&self) -> Result<Queue> {
         let is_free = self.lanes.free() > 0;
-        self.service.store.read(|rows| {
+        self.service.store.read(|reader| {
             Ok(Queue {
-                configuration_version: rows.configuration_version()?,
-                next_due_at: rows.next_due_at()?,
+                configuration_version: reader.configuration_version()?,
+                next_due_at: reader.next_due_at()?,
                 ready: match is_free {
-                    true => rows.ready_webhooks()?,
+                    true => reader.ready_webhooks()?,
                     false => Vec::new(),
                 },
             })
@@ -233,7 +233,7 @@ impl Dispatcher {
         let written = self
             .service
             .store
-            .write(move |rows| step.run(rows, clock.as_ref()));
+            .write(move |writer| step.run(writer, clock.as_ref()));
         match written {
             Ok(done) => {
                 self.unwritten.clear();
@@ -257,7 +257,7 @@ impl Dispatcher {
     fn write_one_by_one(&self, results: Vec<Finished>) {
         for finished in results {
             let webhook_id = finished.webhook_id.clone();
-            let written = self.service.store.write(move |rows| finished.write(rows));
+            let written = self.service.store.write(move |writer| finished.write(writer));
             self.note_written(&webhook_id, written);
         }
     }
@@ -266,7 +266,10 @@ impl Dispatcher {
     fn write_gone(&self, gone: Vec<Finished>) {
         for finished in gone {
             let webhook_id = finished.webhook_id.clone();
-            let written = self.service.store.configure(move |rows| finished.write(rows));
+            let written = self
+                .service
+                .store
+                .configure(move |configurator| finished.write_gone(configurator));
             self.note_written(&webhook_id, written);
         }
     }

@@ -2,11 +2,11 @@
 
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
-use crate::reading::Reader;
+use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{KeyHolder, Principal, Readers};
 use audit_domain::{EventFilter, EventId, PageLimit, Position, StoredEvent, ViewerTier, Violations};
-use audit_store::{EventPage, EventQuery, LoggedEvent, Rows};
+use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// What a reader asks for. Ids in the filter are as the reader knows them; redaction may have stored other forms.
@@ -37,12 +37,12 @@ impl Presented<Readers> {
     /// project.
     pub fn events(&self, selection: Selection, request: EventsRequest) -> Result<EventsAnswer> {
         let service = &self.service;
-        service.store.query(|rows| {
-            let Reader {
+        service.store.query(|reader| {
+            let ReadAccess {
                 principal,
                 scope,
                 tier,
-            } = self.reader(rows, selection)?;
+            } = self.read_access(reader, selection)?;
             let filter = as_stored(&scope, permitted(&principal, request.filter));
             let cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
             let after = match &request.cursor {
@@ -56,7 +56,7 @@ impl Presented<Readers> {
                 after,
                 limit: request.limit,
             };
-            let page = rows.events(&query)?;
+            let page = reader.events(&query)?;
             service.answer(page, query.tier.as_ref(), &cursor_scope)
         })
     }
@@ -68,9 +68,9 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`] when the principal's project has no such event.
     pub fn event(&self, principal: &KeyHolder, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
-        self.store.query(|rows| {
-            let scope = self.scope(rows, principal, selection)?;
-            let logged = rows
+        self.store.query(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let logged = reader
                 .event(scope.ledger_id, id)?
                 .ok_or(AppError::NotFound("event"))?;
             Ok(logged.event.to_json()?)
@@ -80,14 +80,14 @@ impl AuditLog {
     /// An event that the reader may see.
     pub(crate) fn visible_event(
         &self,
-        rows: &mut Rows<'_>,
-        reader: &Reader,
+        reader: &mut Reader<'_>,
+        access: &ReadAccess,
         id: EventId,
     ) -> Result<LoggedEvent> {
-        let logged = rows
-            .event(reader.scope.ledger_id, id)?
+        let logged = reader
+            .event(access.scope.ledger_id, id)?
             .ok_or(AppError::NotFound("event"))?;
-        if let (Principal::Viewer(viewer), Some(tier)) = (&reader.principal, &reader.tier) {
+        if let (Principal::Viewer(viewer), Some(tier)) = (&access.principal, &access.tier) {
             let facets = logged.event.facets()?;
             if facets.tenant_id != viewer.tenant_id || !tier.shows(&facets) {
                 return Err(AppError::NotFound("event"));

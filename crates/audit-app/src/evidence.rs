@@ -100,12 +100,12 @@ impl AuditLog {
     /// # Errors
     /// [`EvidenceError::NoEvents`], and when the database cannot be asked.
     pub fn select_evidence(&self, request: &EvidenceRequest) -> Result<Evidence> {
-        let (ledger_id, name, seqs) = self.store.query(|rows| {
-            let ledgers = rows.ledgers(request.project_id)?;
+        let (ledger_id, name, seqs) = self.store.query(|reader| {
+            let ledgers = reader.ledgers(request.project_id)?;
             let ledger_id = ledgers.get(&request.environment);
             let ledger_id = *ledger_id.ok_or(AppError::NotFound("project"))?;
-            let seqs = rows.seqs_between(ledger_id, request.from, request.to)?;
-            Ok::<_, AppError>((ledger_id, rows.ledger_name(ledger_id)?, seqs))
+            let seqs = reader.seqs_between(ledger_id, request.from, request.to)?;
+            Ok::<_, AppError>((ledger_id, reader.ledger_name(ledger_id)?, seqs))
         })?;
         let last = *seqs.last().ok_or(EvidenceError::NoEvents)?;
         let (note, _) = self.checkpoint_with(ledger_id, last)?;
@@ -147,12 +147,12 @@ impl AuditLog {
         // The events of one tile need the same tiles above it.
         let of_tile = |seq: &u64| seq / u64::from(TileId::WIDTH_MAX);
         for seqs in evidence.seqs.chunk_by(|one, next| of_tile(one) == of_tile(next)) {
-            let tiles = self.store.query(|rows| {
+            let tiles = self.store.query(|reader| {
                 let mut subtrees = Vec::new();
                 for seq in seqs {
                     subtrees.extend(InclusionProof::subtrees(*seq, head.size).map_err(AppError::internal)?);
                 }
-                self.committed_tiles(rows, evidence.ledger_id, subtrees, head.size)
+                self.committed_tiles(reader, evidence.ledger_id, subtrees, head.size)
             })?;
             self.each_event(evidence.ledger_id, seqs, |logged, leaf| {
                 let seq = logged.seq;
@@ -179,7 +179,7 @@ impl AuditLog {
                 let Some(first) = wanted.first() else { continue };
                 let events = self
                     .store
-                    .query(|rows| rows.logged_events(ledger_id, *first, wanted.len()))?;
+                    .query(|reader| reader.logged_events(ledger_id, *first, wanted.len()))?;
                 let mut events = events.iter();
                 for seq in wanted {
                     let event = events.next().filter(|event| event.seq == *seq);

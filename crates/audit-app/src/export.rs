@@ -127,17 +127,17 @@ impl AuditLog {
         after: Option<Position>,
         limit: PageLimit,
     ) -> Result<(EventPage, Option<ViewerTier>)> {
-        self.store.query(|rows| {
-            let reader = asked.presented.reader(rows, asked.selection)?;
-            let filter = permitted(&reader.principal, asked.filter.clone());
+        self.store.query(|reader| {
+            let access = asked.presented.read_access(reader, asked.selection)?;
+            let filter = permitted(&access.principal, asked.filter.clone());
             let query = EventQuery {
-                ledger_id: reader.scope.ledger_id,
-                filter: as_stored(&reader.scope, filter),
-                tier: reader.tier,
+                ledger_id: access.scope.ledger_id,
+                filter: as_stored(&access.scope, filter),
+                tier: access.tier,
                 after,
                 limit,
             };
-            Ok((rows.events(&query)?, query.tier))
+            Ok((reader.events(&query)?, query.tier))
         })
     }
 }

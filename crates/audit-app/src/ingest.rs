@@ -5,11 +5,10 @@ use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
 use crate::redact_event::redact_and_record;
 use crate::service::{AuditLog, Selection, environment_of, ledger_of};
-use crate::watch::watches;
 use audit_auth::{Keys, Principal};
 use audit_domain::json::{self, Json};
 use audit_domain::{Environment, Event, EventId, ProjectId, Stamp, Timestamp, Violation, Violations};
-use audit_store::{Appended, Destination, NewEvent, Rows, StoreError};
+use audit_store::{Appended, Destination, NewEvent, Reader, StoreError};
 use std::sync::Arc;
 
 /// Events of one request, at most.
@@ -95,11 +94,11 @@ impl Presented<Keys> {
         let (presented, body) = (self.clone(), body.to_vec());
         let stored = tokio::task::spawn_blocking(move || {
             let service = Arc::clone(&presented.service);
-            service.store.configure(move |rows| {
+            service.store.configure(move |configurator| {
                 let service = &presented.service;
-                let sender = presented.find_sender(rows, selection)?;
+                let sender = presented.find_sender(configurator, selection)?;
                 let (events, rest) = service.prepare(&sender, &body)?.split();
-                match rows.append_sent(sender.destination, events, service.clock.now()) {
+                match configurator.append_sent(sender.destination, events, service.clock.now()) {
                     Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
                     Err(error) => Err(service.append_error(error)),
                 }
@@ -133,17 +132,17 @@ impl Presented<Keys> {
         let presented = self.clone();
         let found = tokio::task::spawn_blocking(move || {
             let store = &presented.service.store;
-            store.read(|rows| presented.find_sender(rows, selection))
+            store.read(|reader| presented.find_sender(reader, selection))
         });
         found.await.unwrap_or_else(|error| Err(AppError::internal(error)))
     }
 
-    fn find_sender(&self, rows: &mut Rows<'_>, selection: Selection) -> Result<Sender> {
-        let snapshot = self.service.directory.current(rows)?;
-        let principal = self.identify(rows, &snapshot)?;
+    fn find_sender(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<Sender> {
+        let snapshot = self.service.directory.current(reader)?;
+        let principal = self.identify(reader, &snapshot)?;
         let scope = self
             .service
-            .scope_at(rows, Arc::clone(&snapshot), &principal, selection)?;
+            .scope_at(reader, Arc::clone(&snapshot), &principal, selection)?;
         let destination = destination(snapshot.version, &scope.project, scope.environment)?;
         Ok(Sender {
             destination,
@@ -195,10 +194,10 @@ impl AuditLog {
     }
 
     fn sender_for_project(&self, project_id: ProjectId, environment: Environment) -> Result<Sender> {
-        self.store.read(|rows| {
-            let snapshot = self.directory.current(rows)?;
+        self.store.read(|reader| {
+            let snapshot = self.directory.current(reader)?;
             let project = snapshot
-                .project(rows, &self.settings, project_id)?
+                .project(reader, &self.settings, project_id)?
                 .ok_or(AppError::NotFound("project"))?;
             let destination = destination(snapshot.version, &project, environment)?;
             Ok(Sender { destination, project })
@@ -217,7 +216,13 @@ impl AuditLog {
         let (engine, digest_key) = (&sender.project.engine, self.settings.digest_key.as_ref());
         let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
         let idempotency = event.idempotency_key.as_deref().zip(digest);
-        let watches = watches(&sender.project.alert_rules, &event, stamp.received_at);
+        let watches = sender.project.alert_rules.watches(
+            event.action.as_str(),
+            &event.tenant_id,
+            &event.actor.id,
+            event.occurred_at.unwrap_or(stamp.received_at),
+            stamp.received_at,
+        );
         let new = NewEvent::new(&sender.destination, record, &event.facets(), idempotency).watched(watches);
         (new, report.fields().len())
     }

@@ -59,7 +59,6 @@ mod settings;
 mod streams;
 mod verify;
 mod viewers;
-mod watch;
 mod webhooks;
 
 pub use accounts::{NewKey, NewOrganization, PROJECT_KEYS_MAX, PROJECTS_MAX};

@@ -11,7 +11,7 @@ use audit_ledger::{
     Checkpoint, ConsistencyProof, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
     TileId, TileSet, VerifierKey,
 };
-use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Rows, StoreError};
+use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError, Writer};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
 pub(crate) use roots::TileRoots;
 use std::sync::Arc;
@@ -42,11 +42,11 @@ impl Presented<Readers> {
     /// [`AppError::NotFound`] when there is no such event.
     pub fn event_proof(&self, selection: Selection, id: EventId) -> Result<EventProof> {
         let service = &self.service;
-        let (ledger_id, logged, last) = service.store.query(|rows| {
-            let reader = self.reader(rows, selection)?;
-            let logged = service.visible_event(rows, &reader, id)?;
-            let ledger_id = reader.scope.ledger_id;
-            let last = rows.log_checkpoint(ledger_id)?;
+        let (ledger_id, logged, last) = service.store.query(|reader| {
+            let access = self.read_access(reader, selection)?;
+            let logged = service.visible_event(reader, &access, id)?;
+            let ledger_id = access.scope.ledger_id;
+            let last = reader.log_checkpoint(ledger_id)?;
             Ok::<_, AppError>((ledger_id, logged, last))
         })?;
         let LoggedEvent { seq, event } = logged;
@@ -54,7 +54,7 @@ impl Presented<Readers> {
         let subtrees = InclusionProof::subtrees(seq, size).map_err(AppError::internal)?;
         let tiles = service
             .store
-            .query(|rows| service.committed_tiles(rows, ledger_id, subtrees, size))?;
+            .query(|reader| service.committed_tiles(reader, ledger_id, subtrees, size))?;
         let inclusion = InclusionProof::prove(seq, size, |subtree| tiles.hash(subtree));
         Ok(EventProof {
             seq,
@@ -80,7 +80,9 @@ impl AuditLog {
     /// # Errors
     /// When the principal does not reach the project.
     pub fn log_checkpoint(&self, principal: &KeyHolder, selection: Selection) -> Result<String> {
-        let scope = self.store.read(|rows| self.scope(rows, principal, selection))?;
+        let scope = self
+            .store
+            .read(|reader| self.scope(reader, principal, selection))?;
         self.checkpoint_of(&scope)
     }
 
@@ -89,9 +91,9 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`] when the tree has no such tile.
     pub fn log_tile(&self, principal: &KeyHolder, selection: Selection, id: TileId) -> Result<Vec<u8>> {
-        self.store.query(|rows| {
-            let scope = self.scope(rows, principal, selection)?;
-            let tile = rows.log_tile(scope.ledger_id, id)?;
+        self.store.query(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let tile = reader.log_tile(scope.ledger_id, id)?;
             Ok(tile.ok_or(AppError::NotFound("tile"))?.encode())
         })
     }
@@ -107,15 +109,15 @@ impl AuditLog {
         from: u64,
         to: u64,
     ) -> Result<ConsistencyProof> {
-        self.store.query(|rows| {
-            let scope = self.scope(rows, principal, selection)?;
-            let size = rows.log_frontier(scope.ledger_id)?.size();
+        self.store.query(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let size = reader.log_frontier(scope.ledger_id)?.size();
             if to > size {
                 return Err(Violations::one("to", format!("the log has {size} events")).into());
             }
             let subtrees = ConsistencyProof::subtrees(from, to);
             let subtrees = subtrees.map_err(|error| Violations::one("from", error))?;
-            let tiles = self.committed_tiles(rows, scope.ledger_id, subtrees, to)?;
+            let tiles = self.committed_tiles(reader, scope.ledger_id, subtrees, to)?;
             ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
         })
     }
@@ -125,7 +127,7 @@ impl AuditLog {
     /// # Errors
     /// When the database cannot be written; what is left is signed the next time.
     pub fn sign_checkpoints(&self) -> Result<()> {
-        let grown = self.store.read(|rows| rows.ledgers_to_sign())?;
+        let grown = self.store.read(|reader| reader.ledgers_to_sign())?;
         if grown.is_empty() {
             return Ok(());
         }
@@ -134,15 +136,15 @@ impl AuditLog {
         for some in grown.chunks(SIGNED_TOGETHER_MAX) {
             let (some, signer) = (some.to_vec(), signer.clone());
             let roots = Arc::clone(&self.tile_roots);
-            self.store.write(move |rows| -> Result<()> {
+            self.store.write(move |writer| -> Result<()> {
                 for ledger_id in some {
-                    match sign(rows, ledger_id, &signer, &roots, now) {
+                    match sign(writer, ledger_id, &signer, &roots, now) {
                         Ok(_) => {}
                         // One log that was tampered with must not keep the others from being signed.
                         Err(AppError::Internal(error)) => {
                             log::error!(
                                 "the log {} cannot be signed: {error}",
-                                rows.ledger_name(ledger_id)?
+                                writer.ledger_name(ledger_id)?
                             );
                         }
                         Err(error) => return Err(error),
@@ -164,10 +166,10 @@ impl AuditLog {
         let public_key = *self.log_signer()?.verifier().public_key();
         let name = self.new_log_name();
         let now = self.clock.now();
-        self.store.write(move |rows| -> Result<VerifierKey> {
-            rows.delete_secret(NAME)?;
-            rows.insert_secret(NAME, name.as_bytes(), now)?;
-            rows.delete_log_checkpoints()?;
+        self.store.configure(move |configurator| -> Result<VerifierKey> {
+            configurator.delete_secret(NAME)?;
+            configurator.insert_secret(NAME, name.as_bytes(), now)?;
+            configurator.delete_log_checkpoints()?;
             let name = KeyName::parse(&name).map_err(AppError::internal)?;
             Ok(VerifierKey::new(name, public_key))
         })
@@ -176,7 +178,7 @@ impl AuditLog {
     fn checkpoint_of(&self, scope: &Scope) -> Result<String> {
         // What the tree has, and not what the ledger says that it holds: somebody may have changed that, and whoever audits
         // the log is to see what was signed.
-        let tree = self.store.read(|rows| rows.log_frontier(scope.ledger_id))?;
+        let tree = self.store.read(|reader| reader.log_frontier(scope.ledger_id))?;
         match tree.size().checked_sub(1) {
             Some(last) => Ok(self.checkpoint_with(scope.ledger_id, last)?.0),
             None => Ok(self.signed(scope.ledger_id)?.note),
@@ -185,7 +187,7 @@ impl AuditLog {
 
     /// A checkpoint of a log that has the event at `seq`, and its size.
     pub(crate) fn checkpoint_with(&self, ledger_id: LedgerId, seq: u64) -> Result<(String, u64)> {
-        let last = self.store.read(|rows| rows.log_checkpoint(ledger_id))?;
+        let last = self.store.read(|reader| reader.log_checkpoint(ledger_id))?;
         self.checkpoint_after(last, ledger_id, seq)
     }
 
@@ -211,18 +213,18 @@ impl AuditLog {
         let (signer, now) = (self.log_signer()?.clone(), self.clock.now());
         let roots = Arc::clone(&self.tile_roots);
         self.store
-            .write(move |rows| sign(rows, ledger_id, &signer, &roots, now))
+            .write(move |writer| sign(writer, ledger_id, &signer, &roots, now))
     }
 
-    /// The tiles that have the hashes of `subtrees`. `rows` must see nothing that is not committed.
+    /// The tiles that have the hashes of `subtrees`. `reader` must not see uncommitted changes.
     pub(crate) fn committed_tiles(
         &self,
-        rows: &mut Rows<'_>,
+        reader: &mut Reader<'_>,
         ledger_id: LedgerId,
         subtrees: Vec<Subtree>,
         size: u64,
     ) -> Result<TileSet> {
-        gather(rows, &self.tile_roots, ledger_id, subtrees, size)
+        gather(reader, &self.tile_roots, ledger_id, subtrees, size)
     }
 
     /// What signs checkpoints; made at the first use.
@@ -235,19 +237,21 @@ impl AuditLog {
         let sealed = sealing::seal(&seed, key.as_ref(), KEY.as_bytes(), self.entropy.bytes());
         let (name, now) = (self.new_log_name(), self.clock.now());
         // Several nodes may come here at once: one of them makes the key.
-        let (sealed, name) = self.store.configure(move |rows| -> Result<(Vec<u8>, Vec<u8>)> {
-            if rows.secret(KEY)?.is_none() {
-                rows.insert_secret(KEY, &sealed, now)?;
-                rows.insert_secret(NAME, name.as_bytes(), now)?;
-            }
-            let damaged = || {
-                AppError::from(StoreError::Damaged {
-                    what: "key of the log",
-                })
-            };
-            let sealed = rows.secret(KEY)?.ok_or_else(damaged)?;
-            Ok((sealed, rows.secret(NAME)?.ok_or_else(damaged)?))
-        })?;
+        let (sealed, name) = self
+            .store
+            .configure(move |configurator| -> Result<(Vec<u8>, Vec<u8>)> {
+                if configurator.secret(KEY)?.is_none() {
+                    configurator.insert_secret(KEY, &sealed, now)?;
+                    configurator.insert_secret(NAME, name.as_bytes(), now)?;
+                }
+                let damaged = || {
+                    AppError::from(StoreError::Damaged {
+                        what: "key of the log",
+                    })
+                };
+                let sealed = configurator.secret(KEY)?.ok_or_else(damaged)?;
+                Ok((sealed, configurator.secret(NAME)?.ok_or_else(damaged)?))
+            })?;
         let signer = LogSigner::open(&sealed, &name, key.as_ref())?;
         Ok(self.log_signer.get_or_init(|| signer))
     }
@@ -284,32 +288,35 @@ impl LogSigner {
 }
 
 /// The key that verifies checkpoints, if the database has one.
-pub(crate) fn stored_key(rows: &mut Rows<'_>, key: Option<&EncryptionKey>) -> Result<Option<VerifierKey>> {
-    let (Some(sealed), Some(name)) = (rows.secret(KEY)?, rows.secret(NAME)?) else {
+pub(crate) fn stored_key(
+    reader: &mut Reader<'_>,
+    key: Option<&EncryptionKey>,
+) -> Result<Option<VerifierKey>> {
+    let (Some(sealed), Some(name)) = (reader.secret(KEY)?, reader.secret(NAME)?) else {
         return Ok(None);
     };
     Ok(Some(LogSigner::open(&sealed, &name, key)?.verifier().clone()))
 }
 
 /// The newest checkpoint of a log: the last one, or one that is signed now because the log has grown. A log that does not
-/// continue the last one is not signed. `rows` must have written nothing to the log yet.
+/// continue the last one is not signed. `writer` must not have written to the log before.
 fn sign(
-    rows: &mut Rows<'_>,
+    writer: &mut Writer<'_>,
     ledger_id: LedgerId,
     signer: &LogSigner,
     roots: &TileRoots,
     now: Timestamp,
 ) -> Result<CheckpointRow> {
-    let last = rows.lock_log_checkpoint(ledger_id)?;
-    let head = rows.log_frontier(ledger_id)?.head();
-    let origin = signer.origin(&rows.ledger_name(ledger_id)?)?;
+    let last = writer.lock_log_checkpoint(ledger_id)?;
+    let head = writer.log_frontier(ledger_id)?.head();
+    let origin = signer.origin(&writer.ledger_name(ledger_id)?)?;
     let signed = match &last {
         Some(last) if last.size == head.size => return Ok(last.clone()),
         None => signer.key.sign(Checkpoint::new(origin, head)),
         Some(row) => {
             let keys = [signer.verifier().clone()];
             let opened = SignedCheckpoint::open(&row.note, &origin, &keys).map_err(AppError::internal)?;
-            let proved = continues(rows, roots, ledger_id, row.size, head.size);
+            let proved = continues(writer, roots, ledger_id, row.size, head.size);
             let signed = proved.and_then(|proof| {
                 let signed = signer.key.sign_successor(&opened, head, &proof);
                 signed.map_err(AppError::internal)
@@ -331,25 +338,25 @@ fn sign(
         note: signed.note().to_owned(),
         signed_at: now,
     };
-    rows.put_log_checkpoint(ledger_id, &row)?;
+    writer.put_log_checkpoint(ledger_id, &row)?;
     Ok(row)
 }
 
 fn continues(
-    rows: &mut Rows<'_>,
+    reader: &mut Reader<'_>,
     roots: &TileRoots,
     ledger_id: LedgerId,
     from: u64,
     to: u64,
 ) -> Result<ConsistencyProof> {
     let subtrees = ConsistencyProof::subtrees(from, to).map_err(AppError::internal)?;
-    let tiles = gather(rows, roots, ledger_id, subtrees, to)?;
+    let tiles = gather(reader, roots, ledger_id, subtrees, to)?;
     ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
 }
 
-/// The tiles that have the hashes of `subtrees`. `rows` must see nothing that is not committed.
+/// The tiles that have the hashes of `subtrees`. `reader` must not see uncommitted changes.
 fn gather(
-    rows: &mut Rows<'_>,
+    reader: &mut Reader<'_>,
     roots: &TileRoots,
     ledger_id: LedgerId,
     subtrees: Vec<Subtree>,
@@ -359,8 +366,8 @@ fn gather(
     let mut tiles = TileSet::default();
     for id in needed {
         let tile = match id.level() > 0 && !id.is_full() {
-            true => roots.tile_above(rows, ledger_id, id)?,
-            false => rows.log_tile_of_tree(ledger_id, id)?,
+            true => roots.tile_above(reader, ledger_id, id)?,
+            false => reader.log_tile_of_tree(ledger_id, id)?,
         };
         // What is missing the proof will say.
         if let Some(tile) = tile {

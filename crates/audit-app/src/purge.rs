@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
-use audit_store::{Rows, StoreError};
+use audit_store::{StoreError, Writer};
 
 /// Rows that one transaction removes, at most: others wait for the writer meanwhile.
 const STEP_ROWS_MAX: i64 = 500;
@@ -48,14 +48,14 @@ impl AuditLog {
         let deliveries_before = now.plus_seconds(-DELIVERIES_KEPT_SECONDS);
         let webhooks_before = now.plus_seconds(-DELETED_WEBHOOK_SECONDS_MIN);
         Ok(Purged {
-            streams: self.step_by_step(move |rows| rows.purge_expired_streams(now, STEP_ROWS_MAX))?,
+            streams: self.step_by_step(move |writer| writer.purge_expired_streams(now, STEP_ROWS_MAX))?,
             clients: self
-                .step_by_step(move |rows| rows.purge_stream_clients(clients_before, STEP_ROWS_MAX))?,
+                .step_by_step(move |writer| writer.purge_stream_clients(clients_before, STEP_ROWS_MAX))?,
             deliveries: self
-                .step_by_step(move |rows| rows.purge_deliveries(deliveries_before, STEP_ROWS_MAX))?,
+                .step_by_step(move |writer| writer.purge_deliveries(deliveries_before, STEP_ROWS_MAX))?,
             webhooks: self
-                .step_by_step(move |rows| rows.purge_deleted_webhooks(webhooks_before, STEP_ROWS_MAX))?,
-            secrets: self.step_by_step(move |rows| rows.purge_webhook_secrets(now, STEP_ROWS_MAX))?,
+                .step_by_step(move |writer| writer.purge_deleted_webhooks(webhooks_before, STEP_ROWS_MAX))?,
+            secrets: self.step_by_step(move |writer| writer.purge_webhook_secrets(now, STEP_ROWS_MAX))?,
             groups: self.purge_groups(now.plus_seconds(-EXPIRED_GROUP_SECONDS))?,
         })
     }
@@ -63,11 +63,11 @@ impl AuditLog {
     /// Repeats `step` until it finds fewer rows than it may remove; how many it removed.
     fn step_by_step(
         &self,
-        step: impl Fn(&mut Rows<'_>) -> Result<usize, StoreError> + Copy + Send + 'static,
+        step: impl Fn(&mut Writer<'_>) -> Result<usize, StoreError> + Copy + Send + 'static,
     ) -> Result<usize> {
         let mut removed = 0;
         loop {
-            let found = self.store.write(move |rows| step(rows))?;
+            let found = self.store.write(move |writer| step(writer))?;
             removed += found;
             if (found as i64) < STEP_ROWS_MAX {
                 return Ok(removed);
@@ -82,11 +82,11 @@ impl AuditLog {
             let place = after.take();
             let (expired, last) = self
                 .store
-                .read(|rows| rows.expired_groups(place.as_ref(), now, STEP_GROUPS_MAX))?;
+                .read(|reader| reader.expired_groups(place.as_ref(), now, STEP_GROUPS_MAX))?;
             removed += expired.len();
             for step in expired.chunks(STEP_ROWS_MAX as usize) {
                 let step = step.to_vec();
-                self.store.write(move |rows| rows.purge_groups(&step, now))?;
+                self.store.write(move |writer| writer.purge_groups(&step, now))?;
             }
             if last.is_none() {
                 return Ok(removed);

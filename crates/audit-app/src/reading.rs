@@ -7,7 +7,7 @@ use crate::events::visible_tier;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{EventFilter, ViewerTier};
-use audit_store::Rows;
+use audit_store::Reader;
 
 /// What somebody who reads page by page asks for.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub(crate) struct Asked {
 }
 
 /// Whom a page is for, as things are while it is read.
-pub(crate) struct Reader {
+pub(crate) struct ReadAccess {
     pub(crate) principal: Principal,
     pub(crate) scope: Scope,
     /// What a viewer may see; `None` for keys, which see everything.
@@ -39,12 +39,12 @@ pub struct ReadingStatistics {
 
 impl Presented<Readers> {
     /// The reader of a page. Holds for this moment, as [`Self::authenticate`].
-    pub(crate) fn reader(&self, rows: &mut Rows<'_>, selection: Selection) -> Result<Reader> {
-        let snapshot = self.service.directory.current(rows)?;
-        let principal = self.identify(rows, &snapshot)?;
-        let scope = self.service.scope_at(rows, snapshot, &principal, selection)?;
+    pub(crate) fn read_access(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<ReadAccess> {
+        let snapshot = self.service.directory.current(reader)?;
+        let principal = self.identify(reader, &snapshot)?;
+        let scope = self.service.scope_at(reader, snapshot, &principal, selection)?;
         let tier = visible_tier(&scope, &principal)?;
-        Ok(Reader {
+        Ok(ReadAccess {
             principal,
             scope,
             tier,

@@ -6,7 +6,7 @@ use audit_auth::{KeyHolder, MasterKey, Principal};
 use audit_domain::json::Json;
 use audit_domain::{Name, RuleId, Timestamp, check_free_form};
 use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, Report, Shape};
-use audit_store::{RedactionRuleRow, Rows, StoreError};
+use audit_store::{Configurator, RedactionRuleRow, StoreError};
 use serde_json::{Map, Value};
 
 /// Custom rules of a project, at most.
@@ -201,9 +201,9 @@ impl AuditLog {
     /// # Errors
     /// When the principal does not reach the project.
     pub fn redaction_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<RedactionRule>> {
-        self.store.read(|rows| {
-            let scope = self.scope(rows, principal, selection)?;
-            rules_of(&rows.redaction_rules(scope.project.project.id)?)
+        self.store.read(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            rules_of(&reader.redaction_rules(scope.project.project.id)?)
         })
     }
 
@@ -228,13 +228,19 @@ impl AuditLog {
             enabled: new.enabled,
             created_at: Some(now),
         };
-        self.store.configure(move |rows| {
+        self.store.configure(move |configurator| {
             let custom = |row: &&RedactionRuleRow| row.kind != BUILTIN;
-            if rows.redaction_rules(project_id)?.iter().filter(custom).count() >= CUSTOM_RULES_MAX {
+            if configurator
+                .redaction_rules(project_id)?
+                .iter()
+                .filter(custom)
+                .count()
+                >= CUSTOM_RULES_MAX
+            {
                 let message = format!("a project has at most {CUSTOM_RULES_MAX} custom redaction rules");
                 return Err(AppError::Forbidden(message));
             }
-            rows.put_redaction_rule(project_id, &rule.to_row(now))?;
+            configurator.put_redaction_rule(project_id, &rule.to_row(now))?;
             Ok(rule)
         })
     }
@@ -253,8 +259,8 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
-        self.store.configure(move |rows: &mut Rows<'_>| {
-            let rules = rules_of(&rows.redaction_rules(project_id)?)?;
+        self.store.configure(move |configurator: &mut Configurator<'_>| {
+            let rules = rules_of(&configurator.redaction_rules(project_id)?)?;
             let mut rule = rules
                 .into_iter()
                 .find(|rule| rule.id == id)
@@ -263,7 +269,7 @@ impl AuditLog {
             rule.change(change)?;
             let after = rule.to_row(now);
             if after != before {
-                rows.put_redaction_rule(project_id, &after)?;
+                configurator.put_redaction_rule(project_id, &after)?;
             }
             Ok(rule)
         })
@@ -280,11 +286,12 @@ impl AuditLog {
             let message = "a built-in rule cannot be deleted; set enabled to false to switch it off";
             return Err(AppError::Forbidden(message.to_owned()));
         }
-        self.store
-            .configure(move |rows| match rows.delete_redaction_rule(project_id, &id)? {
+        self.store.configure(move |configurator| {
+            match configurator.delete_redaction_rule(project_id, &id)? {
                 true => Ok(()),
                 false => Err(AppError::NotFound("redaction rule")),
-            })
+            }
+        })
     }
 
     /// What the project's rules would do to `event`. Nothing is kept.
@@ -297,7 +304,9 @@ impl AuditLog {
         selection: Selection,
         event: Map<String, Value>,
     ) -> Result<RedactionTrial> {
-        let scope = self.store.read(|rows| self.scope(rows, principal, selection))?;
+        let scope = self
+            .store
+            .read(|reader| self.scope(reader, principal, selection))?;
         let event = Json::from(Value::Object(event));
         check_free_form(&event, "event")?;
         let original = Value::from(event);

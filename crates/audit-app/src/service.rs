@@ -11,7 +11,7 @@ use crate::streams::stream_engine;
 use audit_auth::{Principal, ViewerSecret};
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
 use audit_redact::Engine;
-use audit_store::{LedgerId, Rows, Store, StoreError, StoreStatistics};
+use audit_store::{LedgerId, Reader, Store, StoreError, StoreStatistics};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -78,14 +78,14 @@ impl AuditLog {
         let new_key: [u8; 32] = entropy.bytes();
         let new_secret = ViewerSecret::generate(entropy.bytes());
         // Several nodes may start at once on an empty database: one of them makes the secrets.
-        let key = store.configure(move |rows| -> Result<Vec<u8>> {
-            if rows.viewer_secrets()?.is_empty() {
-                rows.rotate_viewer_secret((new_secret.kid(), new_secret.as_bytes()), now, now)?;
+        let key = store.configure(move |configurator| -> Result<Vec<u8>> {
+            if configurator.viewer_secrets()?.is_empty() {
+                configurator.rotate_viewer_secret((new_secret.kid(), new_secret.as_bytes()), now, now)?;
             }
-            if let Some(key) = rows.secret(CURSOR_KEY)? {
+            if let Some(key) = configurator.secret(CURSOR_KEY)? {
                 return Ok(key);
             }
-            rows.insert_secret(CURSOR_KEY, &new_key, now)?;
+            configurator.insert_secret(CURSOR_KEY, &new_key, now)?;
             Ok(new_key.to_vec())
         })?;
         let key = key
@@ -116,23 +116,23 @@ impl AuditLog {
     /// The project and environment that a request acts on.
     pub(crate) fn scope(
         &self,
-        rows: &mut Rows<'_>,
+        reader: &mut Reader<'_>,
         principal: &Principal,
         selection: Selection,
     ) -> Result<Scope> {
-        let snapshot = self.directory.current(rows)?;
-        self.scope_at(rows, snapshot, principal, selection)
+        let snapshot = self.directory.current(reader)?;
+        self.scope_at(reader, snapshot, principal, selection)
     }
 
     /// The project that a request changes.
     pub(crate) fn project_id(&self, principal: &Principal, selection: Selection) -> Result<ProjectId> {
         self.store
-            .read(|rows| Ok(self.scope(rows, principal, selection)?.project.project.id))
+            .read(|reader| Ok(self.scope(reader, principal, selection)?.project.project.id))
     }
 
     pub(crate) fn scope_at(
         &self,
-        rows: &mut Rows<'_>,
+        reader: &mut Reader<'_>,
         snapshot: Arc<Snapshot>,
         principal: &Principal,
         selection: Selection,
@@ -142,9 +142,9 @@ impl AuditLog {
             (Some(own), Some(named)) if own == named => own,
             (Some(_), Some(_)) => return Err(AppError::NotFound("project")),
             (None, Some(named)) => named,
-            (None, None) => only_project(rows, principal)?,
+            (None, None) => only_project(reader, principal)?,
         };
-        let project = snapshot.project(rows, &self.settings, project_id)?;
+        let project = snapshot.project(reader, &self.settings, project_id)?;
         let project = project
             .filter(|project| project.project.organization_id == principal.organization_id())
             .ok_or(AppError::NotFound("project"))?;
@@ -178,10 +178,10 @@ impl AuditLog {
             return Ok(());
         }
         let written = noted.clone();
-        self.store.write(move |rows| -> Result<()> {
+        self.store.write(move |writer| -> Result<()> {
             written
                 .into_iter()
-                .try_for_each(|(id, at)| rows.set_key_last_used(id, at))
+                .try_for_each(|(id, at)| writer.set_key_last_used(id, at))
                 .map_err(AppError::from)
         })?;
         let mut uses = self.keys_used.lock();
@@ -195,7 +195,7 @@ impl AuditLog {
     /// [`AppError::Unavailable`] when it does not.
     pub fn check_ready(&self) -> Result<()> {
         self.store
-            .read(|rows| rows.configuration_version().map(|_| ()).map_err(AppError::from))
+            .read(|reader| reader.configuration_version().map(|_| ()).map_err(AppError::from))
     }
 
     /// What the store has done, and what waits.
@@ -218,7 +218,7 @@ impl AuditLog {
     /// # Errors
     /// When the database cannot be asked; what was counted before stays.
     pub fn count_pending_deliveries(&self) -> Result<()> {
-        let counted = self.store.query(|rows| rows.pending_deliveries())?;
+        let counted = self.store.query(|reader| reader.pending_deliveries())?;
         let now = self.clock.now().as_seconds();
         let age = |oldest: Timestamp| (now - oldest.as_seconds()).max(0);
         *self.pending.lock() = PendingDeliveries {
@@ -245,8 +245,8 @@ fn own_project(principal: &Principal) -> Option<ProjectId> {
     }
 }
 
-fn only_project(rows: &mut Rows<'_>, principal: &Principal) -> Result<ProjectId> {
-    match rows.projects(principal.organization_id())?.as_slice() {
+fn only_project(reader: &mut Reader<'_>, principal: &Principal) -> Result<ProjectId> {
+    match reader.projects(principal.organization_id())?.as_slice() {
         [only] => Ok(only.id),
         [] => Err(AppError::NotFound("project")),
         _ => {

@@ -8,7 +8,7 @@ use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, Event, Record, Timestamp};
 use audit_redact::{Engine, Shape};
 use audit_store::{
-    Appended, Destination, NewEvent, NewStreamEvent, Rows, StreamClientRow, StreamEvent, StreamRow,
+    Appended, Destination, NewEvent, NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, Writer,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -90,19 +90,19 @@ impl AuditLog {
         let (events, rest) = prepared.split();
         let limits = self.settings.stream_limits;
         let now = self.clock.now();
-        let appended = self.store.write(move |rows| -> Counted<Vec<Appended>> {
-            if let Err(error) = count_request(rows, &client, limits, now)? {
+        let appended = self.store.write(move |writer| -> Counted<Vec<Appended>> {
+            if let Err(error) = count_request(writer, &client, limits, now)? {
                 return Ok(Err(error));
             }
-            let opened = match open_stream(rows, token, &client, limits, now)? {
+            let opened = match open_stream(writer, token, &client, limits, now)? {
                 Ok(opened) => opened,
                 Err(error) => return Ok(Err(error)),
             };
-            let appended = append_to_stream(rows, opened.stream.clone(), events, limits, now)?;
+            let appended = append_to_stream(writer, opened.stream.clone(), events, limits, now)?;
             match (opened.begun_by, &appended) {
-                (Some(known), Ok(_)) => rows.update_stream_client(&client, &known, now)?,
+                (Some(known), Ok(_)) => writer.update_stream_client(&client, &known, now)?,
                 // What begins a stream is an event that is stored.
-                (Some(_), Err(_)) => rows.delete_stream(&opened.stream)?,
+                (Some(_), Err(_)) => writer.delete_stream(&opened.stream)?,
                 (None, _) => {}
             }
             Ok(appended)
@@ -117,11 +117,11 @@ impl AuditLog {
     pub fn stream_info(&self, token: ClaimToken, client: String) -> Result<StreamInfo> {
         let limits = self.settings.stream_limits;
         let now = self.clock.now();
-        let stream = self.store.write(move |rows| -> Counted<StreamRow> {
-            if let Err(error) = count_request(rows, &client, limits, now)? {
+        let stream = self.store.write(move |writer| -> Counted<StreamRow> {
+            if let Err(error) = count_request(writer, &client, limits, now)? {
                 return Ok(Err(error));
             }
-            Ok(rows.stream(&token.sha256())?.ok_or(AppError::StreamNotFound))
+            Ok(writer.stream(&token.sha256())?.ok_or(AppError::StreamNotFound))
         })??;
         Ok(StreamInfo {
             claim_token: token,
@@ -144,10 +144,10 @@ impl AuditLog {
     ) -> Result<u64> {
         let (this, principal) = (Arc::clone(self), Principal::Master(*master));
         // In its turn among the changes, so that the project's rules hold until it is done.
-        self.store.configure(move |rows| {
-            let scope = this.scope(rows, &principal, selection)?;
+        self.store.configure(move |configurator| {
+            let scope = this.scope(configurator, &principal, selection)?;
             let destination = destination(scope.snapshot.version, &scope.project, scope.environment)?;
-            claim(rows, &scope, destination, token, this.clock.now())
+            claim(configurator, &scope, destination, token, this.clock.now())
         })
     }
 
@@ -177,11 +177,11 @@ pub(crate) fn stream_engine(hash_key: Option<&audit_redact::HashKey>) -> Engine 
 }
 
 /// Counts a request of a client, unless that would pass the limit.
-fn count_request(rows: &mut Rows<'_>, client: &str, limits: StreamLimits, now: Timestamp) -> Counted<()> {
+fn count_request(writer: &mut Writer<'_>, client: &str, limits: StreamLimits, now: Timestamp) -> Counted<()> {
     let Some(max) = limits.requests_per_minute else {
         return Ok(Ok(()));
     };
-    let mut known = rows.lock_stream_client(client)?;
+    let mut known = writer.lock_stream_client(client)?;
     let window_start = now.as_millis() - REQUESTS_WINDOW_SECONDS * 1_000;
     known.requests.retain(|time| time.as_millis() > window_start);
     if known.requests.len() >= max {
@@ -196,7 +196,7 @@ fn count_request(rows: &mut Rows<'_>, client: &str, limits: StreamLimits, now: T
         }));
     }
     known.requests.push(now);
-    rows.update_stream_client(client, &known, now)?;
+    writer.update_stream_client(client, &known, now)?;
     Ok(Ok(()))
 }
 
@@ -209,7 +209,7 @@ struct OpenStream {
 
 /// The stream of a token, locked, and begun if there is none.
 fn open_stream(
-    rows: &mut Rows<'_>,
+    writer: &mut Writer<'_>,
     token: ClaimToken,
     client: &str,
     limits: StreamLimits,
@@ -220,10 +220,10 @@ fn open_stream(
         stream,
         begun_by: None,
     };
-    if let Some(stream) = rows.lock_stream(&hash)? {
+    if let Some(stream) = writer.lock_stream(&hash)? {
         return Ok(active(stream, now).map(existing));
     }
-    let mut known = rows.lock_stream_client(client)?;
+    let mut known = writer.lock_stream_client(client)?;
     if known.day != now.utc_day() {
         (known.day, known.new_streams) = (now.utc_day(), 0);
     }
@@ -232,7 +232,7 @@ fn open_stream(
         .filter(|max| known.new_streams.unsigned_abs() >= *max)
     {
         // The last one may be this one, begun by another node while the client was locked by it.
-        if let Some(begun) = rows.lock_stream(&hash)? {
+        if let Some(begun) = writer.lock_stream(&hash)? {
             return Ok(active(begun, now).map(existing));
         }
         return Ok(Err(AppError::RateLimited {
@@ -251,9 +251,9 @@ fn open_stream(
         day_events: 0,
         is_empty: false,
     };
-    if !rows.insert_stream(&stream)? {
+    if !writer.insert_stream(&stream)? {
         // Another node began it at this moment.
-        let begun = rows.lock_stream(&hash)?.ok_or(AppError::StreamNotFound)?;
+        let begun = writer.lock_stream(&hash)?.ok_or(AppError::StreamNotFound)?;
         return Ok(active(begun, now).map(existing));
     }
     known.new_streams += 1;
@@ -273,7 +273,7 @@ fn active(stream: StreamRow, now: Timestamp) -> Result<StreamRow> {
 
 /// Stores the events that are no repeats, all of them or, past a limit, none.
 fn append_to_stream(
-    rows: &mut Rows<'_>,
+    writer: &mut Writer<'_>,
     mut stream: StreamRow,
     events: Vec<NewStreamEvent>,
     limits: StreamLimits,
@@ -285,14 +285,14 @@ fn append_to_stream(
     let mut appended = Vec::with_capacity(events.len());
     let first = stream.event_count;
     for event in events {
-        if let Some((id, digest)) = rows.stream_event_by_key(&stream, &event)? {
+        if let Some((id, digest)) = writer.stream_event_by_key(&stream, &event)? {
             appended.push(match event.compare(&digest) {
                 Comparison::Same | Comparison::Unknown => Appended::Repeated(id),
                 Comparison::Different => Appended::Conflicting(id),
             });
             continue;
         }
-        let id = rows.insert_stream_event(&stream, stream.event_count, event)?;
+        let id = writer.insert_stream_event(&stream, stream.event_count, event)?;
         stream.event_count += 1;
         stream.day_events += 1;
         appended.push(Appended::Stored(id));
@@ -301,10 +301,10 @@ fn append_to_stream(
         && let Some(error) = past_limit(&stream, limits, now)
     {
         // Not by undoing the transaction, in which the client's request is counted.
-        rows.delete_stream_events_from(&stream, first)?;
+        writer.delete_stream_events_from(&stream, first)?;
         return Ok(Err(error));
     }
-    rows.update_stream(&stream)?;
+    writer.update_stream(&stream)?;
     Ok(Ok(appended))
 }
 
@@ -320,27 +320,27 @@ fn past_limit(stream: &StreamRow, limits: StreamLimits, now: Timestamp) -> Optio
 }
 
 fn claim(
-    rows: &mut Rows<'_>,
+    writer: &mut Writer<'_>,
     scope: &Scope,
     destination: Destination,
     token: ClaimToken,
     now: Timestamp,
 ) -> Result<u64> {
-    let stream = rows
+    let stream = writer
         .lock_stream(&token.sha256())?
         .ok_or(AppError::StreamNotFound)?;
     let mut stream = active(stream, now)?;
-    let events = rows.stream_events(&stream)?;
+    let events = writer.stream_events(&stream)?;
     let engine = &scope.project.engine;
     let events = events
         .into_iter()
         .map(|event| claimed_event(event, engine, &destination))
         .collect::<Result<Vec<_>>>()?;
-    let appended = rows.append_claimed(destination, events, now)?;
-    rows.delete_stream_events(&stream)?;
+    let appended = writer.append_claimed(destination, events, now)?;
+    writer.delete_stream_events(&stream)?;
     stream.claimed_at = Some(now.as_micros());
     stream.is_empty = true;
-    rows.update_stream(&stream)?;
+    writer.update_stream(&stream)?;
     let is_stored = |appended: &&Appended| matches!(appended, Appended::Stored(_));
     Ok(appended.events.iter().filter(is_stored).count() as u64)
 }

@@ -13,7 +13,7 @@ use crate::log::stored_key;
 use crate::service::AuditLog;
 use audit_domain::ProjectId;
 use audit_ledger::{Hash, Origin, SignedCheckpoint, VerifierKey};
-use audit_store::{Rows, StoredLedger, StrayEvent};
+use audit_store::{Reader, StoredLedger, StrayEvent};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 use walk::Walk;
 
@@ -56,17 +56,17 @@ impl AuditLog {
         options: &VerifyOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<LedgerReport>> {
-        self.store.query(|rows| {
-            let ledgers = rows.stored_ledgers(options.project_id)?;
+        self.store.query(|reader| {
+            let ledgers = reader.stored_ledgers(options.project_id)?;
             if ledgers.is_empty() && options.project_id.is_some() {
                 return Err(AppError::NotFound("project"));
             }
             let key = match &options.key {
                 Some(key) => Some(key.clone()),
-                None => stored_key(rows, self.settings.encryption_key.as_ref())?,
+                None => stored_key(reader, self.settings.encryption_key.as_ref())?,
             };
             // If all events are in their places, and there are no more, none is anywhere else.
-            let is_all = options.project_id.is_none() && rows.are_all_in_place()?;
+            let is_all = options.project_id.is_none() && reader.are_all_in_place()?;
             let total = ledgers
                 .iter()
                 .map(|ledger| ledger.size.max(0).unsigned_abs())
@@ -76,21 +76,21 @@ impl AuditLog {
                 done += events;
                 progress(done, total);
             };
-            let verify = |ledger| verify_ledger(rows, &ledger, key.as_ref(), is_all, &mut told);
+            let verify = |ledger| verify_ledger(reader, &ledger, key.as_ref(), is_all, &mut told);
             ledgers.into_iter().map(verify).collect()
         })
     }
 }
 
 fn verify_ledger(
-    rows: &mut Rows<'_>,
+    reader: &mut Reader<'_>,
     ledger: &StoredLedger,
     key: Option<&VerifierKey>,
     is_all: bool,
     done: &mut dyn FnMut(u64),
 ) -> Result<LedgerReport> {
     let size = ledger.size.max(0).unsigned_abs();
-    let mut walk = Walk::new(rows, ledger.ledger_id, size);
+    let mut walk = Walk::new(reader, ledger.ledger_id, size);
     if ledger.size < 0 {
         walk.findings.add(Finding::log(Problem::Size(ledger.size)));
     }
@@ -107,7 +107,7 @@ fn verify_ledger(
         walk.check_signed(*checkpoint.head());
     }
     if !is_all || !walk.findings.is_empty() {
-        let strays = walk.rows.stray_events(ledger.ledger_id, FINDINGS_MAX as i64)?;
+        let strays = walk.reader.stray_events(ledger.ledger_id, FINDINGS_MAX as i64)?;
         strays.iter().for_each(|stray| walk.findings.add(added(stray)));
     }
     let (findings, findings_count) = walk.findings.finish();

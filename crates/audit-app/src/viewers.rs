@@ -42,8 +42,8 @@ impl AuditLog {
         }
         let principal = Principal::Project(*key);
         let tier = tier.unwrap_or_else(|| DEFAULT_TIER.to_owned());
-        self.store.read(|rows| {
-            let scope = self.scope(rows, &principal, Selection::default())?;
+        self.store.read(|reader| {
+            let scope = self.scope(reader, &principal, Selection::default())?;
             let found = scope
                 .project
                 .tiers
@@ -53,7 +53,7 @@ impl AuditLog {
                 Some(found) => found.created_at,
                 None => return Err(Violations::one("tier", "must be a viewer tier of the project").into()),
             };
-            let secrets = scope.snapshot.viewer_secrets(rows)?;
+            let secrets = scope.snapshot.viewer_secrets(reader)?;
             let secret = secrets.first().ok_or(AppError::NotFound("signing secret"))?;
             let now = self.clock.now();
             let claims = ViewerClaims::issue(
@@ -76,8 +76,8 @@ impl AuditLog {
         let secret = ViewerSecret::generate(self.entropy.bytes());
         let now = self.clock.now();
         let forget_before = now.plus_seconds(-TokenLifetime::SECONDS_MAX);
-        self.store.configure(move |rows| {
-            rows.rotate_viewer_secret((secret.kid(), secret.as_bytes()), now, forget_before)?;
+        self.store.configure(move |configurator| {
+            configurator.rotate_viewer_secret((secret.kid(), secret.as_bytes()), now, forget_before)?;
             Ok(secret.kid().to_owned())
         })
     }
@@ -89,7 +89,7 @@ impl AuditLog {
     pub fn viewer_tiers(&self, master: &MasterKey, selection: Selection) -> Result<Vec<StoredTier>> {
         let principal = &Principal::Master(*master);
         self.store
-            .read(|rows| Ok(self.scope(rows, principal, selection)?.project.tiers.clone()))
+            .read(|reader| Ok(self.scope(reader, principal, selection)?.project.tiers.clone()))
     }
 
     /// Makes a tier.
@@ -106,8 +106,8 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let created_at = self.clock.now();
-        self.store.configure(move |rows| {
-            let tiers = rows.tiers(project_id)?;
+        self.store.configure(move |configurator| {
+            let tiers = configurator.tiers(project_id)?;
             if tiers.iter().any(|known| known.tier.name == tier.name) {
                 return Err(AppError::Conflict(format!(
                     "there is a viewer tier {} already",
@@ -119,7 +119,7 @@ impl AuditLog {
                     "a project has at most {TIERS_MAX} viewer tiers"
                 )));
             }
-            rows.insert_tier(project_id, &tier, created_at)?;
+            configurator.insert_tier(project_id, &tier, created_at)?;
             Ok(StoredTier { tier, created_at })
         })
     }
@@ -137,8 +137,8 @@ impl AuditLog {
     ) -> Result<StoredTier> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
-        self.store.configure(move |rows| {
-            let found = rows
+        self.store.configure(move |configurator| {
+            let found = configurator
                 .tiers(project_id)?
                 .into_iter()
                 .find(|known| known.tier.name == name);
@@ -151,7 +151,7 @@ impl AuditLog {
                 .hidden_fields
                 .unwrap_or(std::mem::take(&mut tier.hidden_fields));
             if *tier != before {
-                rows.update_tier(project_id, tier)?;
+                configurator.update_tier(project_id, tier)?;
             }
             Ok(stored)
         })
@@ -164,10 +164,11 @@ impl AuditLog {
     pub fn delete_viewer_tier(&self, master: &MasterKey, selection: Selection, name: TierName) -> Result<()> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
-        self.store
-            .configure(move |rows| match rows.delete_tier(project_id, &name)? {
+        self.store.configure(
+            move |configurator| match configurator.delete_tier(project_id, &name)? {
                 true => Ok(()),
                 false => Err(AppError::NotFound("viewer tier")),
-            })
+            },
+        )
     }
 }

@@ -4,7 +4,7 @@ use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{Plan, ProjectId, Timestamp, Violations};
-use audit_store::{Rows, StoreError, WebhookRow, WebhookSecretRow};
+use audit_store::{Reader, StoreError, WebhookRow, WebhookSecretRow};
 use audit_webhooks::{EncryptionKey, WebhookId, WebhookSecret, WebhookUrl, sealing};
 
 /// Webhooks of a project, at most.
@@ -61,15 +61,20 @@ pub(crate) fn open_secret(
     Ok(sealing::open(stored, key, webhook_id.as_bytes())?)
 }
 
-pub(crate) fn require_paid_plan(rows: &mut Rows<'_>, project_id: ProjectId) -> Result<()> {
-    match rows.plan_of(project_id)? {
+pub(crate) fn require_paid_plan(reader: &mut Reader<'_>, project_id: ProjectId) -> Result<()> {
+    match reader.plan_of(project_id)? {
         Plan::Free => Err(AppError::WebhooksNotAvailable),
         Plan::Pro | Plan::Enterprise => Ok(()),
     }
 }
 
-pub(crate) fn webhook_of(rows: &mut Rows<'_>, project_id: ProjectId, id: WebhookId) -> Result<WebhookRow> {
-    rows.webhook(project_id, &id.to_string())?
+pub(crate) fn webhook_of(
+    reader: &mut Reader<'_>,
+    project_id: ProjectId,
+    id: WebhookId,
+) -> Result<WebhookRow> {
+    reader
+        .webhook(project_id, &id.to_string())?
         .ok_or(AppError::NotFound("webhook"))
 }
 
@@ -97,9 +102,9 @@ impl AuditLog {
     /// When the principal does not reach the project.
     pub fn webhooks(&self, master: &MasterKey, selection: Selection) -> Result<Vec<Webhook>> {
         let principal = &Principal::Master(*master);
-        self.store.read(|rows| {
-            let scope = self.scope(rows, principal, selection)?;
-            let webhooks = rows.webhooks(scope.project.project.id)?;
+        self.store.read(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let webhooks = reader.webhooks(scope.project.project.id)?;
             webhooks.iter().map(|row| Webhook::from_row(row, None)).collect()
         })
     }
@@ -118,7 +123,7 @@ impl AuditLog {
     ) -> Result<Webhook> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
-        self.store.read(|rows| require_paid_plan(rows, project_id))?;
+        self.store.read(|reader| require_paid_plan(reader, project_id))?;
         self.check_url(&url)?;
         let now = self.clock.now();
         let row = WebhookRow {
@@ -129,13 +134,13 @@ impl AuditLog {
             created_at: now.as_micros(),
         };
         let (secret, sealed) = self.new_secret(&row.id);
-        self.store.configure(move |rows| {
-            require_paid_plan(rows, project_id)?;
-            if rows.webhooks(project_id)?.len() >= WEBHOOKS_MAX {
+        self.store.configure(move |configurator| {
+            require_paid_plan(configurator, project_id)?;
+            if configurator.webhooks(project_id)?.len() >= WEBHOOKS_MAX {
                 let message = format!("a project has at most {WEBHOOKS_MAX} webhooks");
                 return Err(AppError::Forbidden(message));
             }
-            rows.insert_webhook(&row, &sealed)?;
+            configurator.insert_webhook(&row, &sealed)?;
             Webhook::from_row(&row, Some(secret))
         })
     }
@@ -154,19 +159,19 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         self.store
-            .read(|rows| webhook_of(rows, project_id, id).map(|_| ()))?;
+            .read(|reader| webhook_of(reader, project_id, id).map(|_| ()))?;
         if let Some(url) = &change.url {
             self.check_url(url)?;
         }
-        let changed = self.store.configure(move |rows| {
-            let before = webhook_of(rows, project_id, id)?;
+        let changed = self.store.configure(move |configurator| {
+            let before = webhook_of(configurator, project_id, id)?;
             let after = WebhookRow {
                 url: change.url.unwrap_or_else(|| before.url.clone()),
                 enabled: change.enabled.unwrap_or(before.enabled),
                 ..before.clone()
             };
             if after != before {
-                rows.update_webhook(&before, &after)?;
+                configurator.update_webhook(&before, &after)?;
             }
             Webhook::from_row(&after, None)
         });
@@ -184,12 +189,12 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
-        self.store.configure(
-            move |rows| match rows.delete_webhook(project_id, &id.to_string(), now)? {
+        self.store.configure(move |configurator| {
+            match configurator.delete_webhook(project_id, &id.to_string(), now)? {
                 true => Ok(()),
                 false => Err(AppError::NotFound("webhook")),
-            },
-        )
+            }
+        })
     }
 
     /// Gives a webhook a new secret. The old one also signs for [`REPLACED_SECRET_SECONDS`], so that receivers can be
@@ -210,13 +215,13 @@ impl AuditLog {
         let expires_at = Timestamp::from_seconds(now.as_seconds() + REPLACED_SECRET_SECONDS);
         let (secret, sealed) = self.new_secret(&id.to_string());
         // Rotations take turns.
-        self.store.configure(move |rows| {
-            let webhook = webhook_of(rows, project_id, id)?;
-            let in_force = rows.webhook_secrets(&webhook.id, now)?;
+        self.store.configure(move |configurator| {
+            let webhook = webhook_of(configurator, project_id, id)?;
+            let in_force = configurator.webhook_secrets(&webhook.id, now)?;
             if in_force.len() >= WEBHOOK_SECRETS_MAX {
                 return Err(too_many_secrets(&in_force));
             }
-            rows.rotate_webhook_secret(&webhook.id, &sealed, now, expires_at)?;
+            configurator.rotate_webhook_secret(&webhook.id, &sealed, now, expires_at)?;
             Webhook::from_row(&webhook, Some(secret))
         })
     }
@@ -230,18 +235,19 @@ impl AuditLog {
     pub fn check_webhook_secrets(&self) -> Result<()> {
         let key = self.settings.encryption_key.clone();
         let now = self.clock.now();
-        let secrets = self.store.query(|rows| rows.all_webhook_secrets(now))?;
+        let secrets = self.store.query(|reader| reader.all_webhook_secrets(now))?;
         secrets
             .into_iter()
             .try_for_each(|(id, stored)| open_secret(&stored, key.as_ref(), &id).map(|_| ()))?;
         let (_, new_check) = self.new_secret(ENCRYPTION_CHECK);
         // Nodes that start at once take turns.
-        self.store
-            .configure(move |rows| match (rows.secret(ENCRYPTION_CHECK)?, &key) {
+        self.store.configure(
+            move |configurator| match (configurator.secret(ENCRYPTION_CHECK)?, &key) {
                 (Some(check), key) => open_secret(&check, key.as_ref(), ENCRYPTION_CHECK).map(|_| ()),
-                (None, Some(_)) => Ok(rows.insert_secret(ENCRYPTION_CHECK, &new_check, now)?),
+                (None, Some(_)) => Ok(configurator.insert_secret(ENCRYPTION_CHECK, &new_check, now)?),
                 (None, None) => Ok(()),
-            })
+            },
+        )
     }
 
     /// A secret, and how it is stored for a webhook.

@@ -1,31 +1,28 @@
-//! Appending events to ledgers: what one commit of many requests does, worked out before anything is written.
+//! Appending events to ledgers: what one commit of many requests does, planned before anything is written.
 
-mod inline;
+pub(crate) mod alert_groups;
+pub(crate) mod inline;
 pub(crate) mod plan;
-pub(crate) mod postgres;
-pub(crate) mod sqlite;
-pub(crate) mod watch;
 
-use crate::alerts::insert_alerts;
-use crate::connection::AnyConnection;
-use crate::deliveries::insert_deliveries;
-use crate::error::Result;
-use crate::ledgers::{self, KnownActions, NewHead};
-use crate::log::{BegunTiles, insert_tiles};
-use crate::rows::Rows;
-use crate::tokens::{push_facet_tokens, push_identity_tokens};
+use crate::append::alert_groups::AlertGroups;
+use crate::database::{WriteTransactions, write_transaction};
+use crate::error::{Result, StoreError};
+use crate::ledgers::{self, NewHead, read_before};
+use crate::queue::{Queue, WaitingAppend};
+use crate::search::tokens::Tokens;
+use crate::tree::TreeSession;
+use audit_alerts::{GroupHash, Watch};
 use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
-use plan::{Before, Plan};
+use plan::{Before, Head, KnownKey, Plan};
 use sha2::{Digest, Sha256};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-
-pub use watch::{Counted, GroupCount, GroupHash, SeenEvent, Watch, Watcher};
 
 /// The database's number for a project and environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LedgerId(pub(crate) i64);
 
-/// Where events go, and what has to hold when they get there.
+/// Where events are appended, and the configuration they were prepared with.
 #[derive(Clone, Debug)]
 pub struct Destination {
     /// The ledger of the project and environment.
@@ -34,16 +31,16 @@ pub struct Destination {
     pub project_id: ProjectId,
     /// Live or test.
     pub environment: Environment,
-    /// The configuration that the events were checked and redacted with; when it is no longer the current one, the
-    /// append is refused as stale.
+    /// The version of the configuration that the events were checked and redacted with. The append is refused as stale
+    /// when it is no longer the current one.
     pub configuration_version: i64,
     /// The most live events the project may store on one UTC day.
     pub daily_events_max: Option<u64>,
-    /// The webhooks that are told of alerts.
+    /// The webhooks that alerts are delivered to.
     pub webhook_ids: Arc<[String]>,
 }
 
-/// The identity of an idempotency key within a ledger: 128 bits of its SHA-256.
+/// The identity of an idempotency key within a ledger: the first 128 bits of its SHA-256.
 pub(crate) type KeyHash = [u8; 16];
 
 /// An idempotency key as the store keeps it.
@@ -53,7 +50,17 @@ pub(crate) struct Idempotency {
     pub(crate) digest: SentDigest,
 }
 
-/// One event, ready to be appended: everything that costs time is done.
+impl Idempotency {
+    /// Of a key and the digest of the event as it was sent.
+    pub(crate) fn of((key, digest): (&str, SentDigest)) -> Self {
+        let sha256: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+        let mut hash = KeyHash::default();
+        hash.copy_from_slice(&sha256[..16]);
+        Self { hash, digest }
+    }
+}
+
+/// One event, ready to be appended: all expensive work is done.
 #[derive(Clone, Debug)]
 pub struct NewEvent {
     pub(crate) record: Record,
@@ -61,43 +68,6 @@ pub struct NewEvent {
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
     pub(crate) watches: Vec<Watch>,
-}
-
-/// What an event is filed under in the index.
-#[derive(Clone, Debug)]
-pub(crate) struct Tokens {
-    /// First those of [`Self::facets`], then ledger and idempotency key, for which PostgreSQL has indexes of their own.
-    text: String,
-    facets_bytes: usize,
-}
-
-impl Tokens {
-    /// Of an event of a ledger, with the identity of its idempotency key.
-    pub(crate) fn of(ledger_id: i64, facets: &Facets<'_>, hash: Option<&[u8]>) -> Self {
-        /// More than most events need.
-        const TOKENS_BYTES: usize = 416;
-        let mut text = String::with_capacity(TOKENS_BYTES);
-        push_facet_tokens(&mut text, ledger_id, facets);
-        let facets_bytes = text.len();
-        text.push(' ');
-        push_identity_tokens(&mut text, ledger_id, hash);
-        Self { text, facets_bytes }
-    }
-
-    /// All of them, as SQLite's index takes them.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// What [`Self::as_str`] is.
-    pub(crate) fn into_text(self) -> String {
-        self.text
-    }
-
-    /// Field values and search words, on both databases.
-    pub(crate) fn facets(&self) -> &str {
-        &self.text[..self.facets_bytes]
-    }
 }
 
 impl NewEvent {
@@ -109,10 +79,7 @@ impl NewEvent {
         facets: &Facets<'_>,
         idempotency: Option<(&str, SentDigest)>,
     ) -> Self {
-        let idempotency = idempotency.map(|(key, digest)| Idempotency {
-            hash: idempotency_hash(key),
-            digest,
-        });
+        let idempotency = idempotency.map(Idempotency::of);
         let hash = idempotency
             .as_ref()
             .map(|idempotency| idempotency.hash.as_slice());
@@ -125,43 +92,35 @@ impl NewEvent {
         }
     }
 
-    /// The same event, to be counted for these groups.
+    /// The same event, to be counted by these groups of alert rules.
     #[must_use]
     pub fn watched(self, watches: Vec<Watch>) -> Self {
         Self { watches, ..self }
     }
 
-    /// About how many bytes it holds in memory.
+    /// Its approximate size in memory.
     pub(crate) fn bytes(&self) -> usize {
         self.record.canonical().len() + self.tokens.as_str().len() + self.action.len() + 256
     }
 }
 
-/// The identity of an idempotency key.
-pub(crate) fn idempotency_hash(key: &str) -> KeyHash {
-    let digest: [u8; 32] = Sha256::digest(key.as_bytes()).into();
-    let mut hash = KeyHash::default();
-    hash.copy_from_slice(&digest[..16]);
-    hash
-}
-
-/// What became of one event of a request.
+/// The outcome for one event of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
     /// Stored, under this id.
     Stored(EventId),
-    /// An event with this idempotency key and content is there already, under this id.
+    /// An event with this idempotency key and content exists, under this id.
     Repeated(EventId),
-    /// An event with this idempotency key and other content is there already, under this id.
+    /// An event with this idempotency key and other content exists, under this id.
     Conflicting(EventId),
 }
 
 /// How events come to a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// They were sent: they use up the daily limit, and their stamps follow those before them.
+    /// By a request: they use up the daily limit, and their stamps follow those before them.
     Sent,
-    /// They were claimed: they keep the stamps that their senders know, and were counted where they come from.
+    /// By the claim of a stream: they keep their stamps and use up no limit.
     Claimed,
 }
 
@@ -186,89 +145,7 @@ impl AppendRequest {
     }
 }
 
-/// What a writer knows without asking the database, and can read there at any time.
-#[derive(Debug, Default)]
-pub(crate) struct Known {
-    /// On SQLite. Without them every key is looked for.
-    pub(crate) keys: Option<sqlite::SeenKeys>,
-    /// On PostgreSQL.
-    pub(crate) lookups: postgres::KeyLookups,
-    pub(crate) actions: KnownActions,
-    pub(crate) begun: Arc<BegunTiles>,
-}
-
-impl Known {
-    /// What one knows who goes on writing, beside others.
-    pub(crate) fn of_writer(begun: Arc<BegunTiles>) -> Self {
-        Self {
-            keys: Some(sqlite::SeenKeys::default()),
-            begun,
-            ..Self::default()
-        }
-    }
-
-    /// Takes note of what was committed.
-    pub(crate) fn committed(&mut self, rows: &[plan::NewRow]) {
-        self.actions.committed();
-        if let Some(keys) = &mut self.keys {
-            keys.committed(rows);
-        }
-    }
-}
-
-/// Decides what becomes of requests and writes it, within a transaction, after [`ledgers::read_before`].
-pub(crate) fn append(
-    rows: &mut Rows<'_>,
-    requests: Vec<AppendRequest>,
-    mut before: Before,
-    known: &mut Known,
-) -> Result<Plan> {
-    let (connection, index_cache) = (&mut *rows.connection, rows.index_cache);
-    before.keys = match connection {
-        AnyConnection::Sqlite(sqlite) => {
-            sqlite::find_keys(sqlite, &requests, &before.heads, known.keys.as_mut(), index_cache)?
-        }
-        AnyConnection::Postgres(postgres) => {
-            let keys = postgres::find_keys(postgres, &requests)?;
-            known.lookups.found(keys.len());
-            keys
-        }
-    };
-    before.remembered = watch::read_remembered(connection, &requests)?;
-    let mut plan = plan::plan(requests, before);
-    if plan.rows.is_empty() {
-        return Ok(plan);
-    }
-    let heads = ledgers::grow(connection, &mut plan, &known.begun)?;
-    match connection {
-        AnyConnection::Sqlite(sqlite) => {
-            plan.left = Some(sqlite::write(
-                sqlite,
-                &plan,
-                &heads,
-                &mut known.actions,
-                index_cache,
-            )?);
-        }
-        AnyConnection::Postgres(postgres) => {
-            postgres::write(postgres, &plan, &heads, Vec::new(), &mut known.actions)?;
-        }
-    }
-    write_beside(connection, &plan, &heads)?;
-    Ok(plan)
-}
-
-/// Writes what events have done beside being stored, once the heads of their ledgers are locked.
-fn write_beside(connection: &mut AnyConnection, plan: &Plan, heads: &[NewHead]) -> Result<()> {
-    for head in heads {
-        insert_tiles(connection, head.ledger_id, &head.tiles)?;
-    }
-    watch::write_remembered(connection, plan)?;
-    insert_alerts(connection, &plan.alerts)?;
-    insert_deliveries(connection, &plan.deliveries)
-}
-
-/// What became of the events of one request.
+/// The outcomes for the events of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppendedEvents {
     /// In their order.
@@ -277,5 +154,114 @@ pub struct AppendedEvents {
     pub log_size: u64,
 }
 
-/// What became of the events of one request.
+/// The outcome of one request.
 pub type AppendOutcome = Result<AppendedEvents>;
+
+/// Stored idempotency keys, by ledger and hash.
+pub(crate) type KnownKeys = HashMap<(LedgerId, KeyHash), KnownKey>;
+
+/// The steps of an append that each database takes its own way, in the order in which they are taken within a transaction.
+pub(crate) trait AppendSession: WriteTransactions + TreeSession {
+    /// The version of the configuration, which stays the current one until the end of the transaction.
+    fn hold_configuration_version(&mut self) -> Result<i64>;
+
+    /// The head of a ledger, locked until the end of the transaction.
+    fn lock_head(&mut self, ledger_id: LedgerId) -> Result<Option<Head>>;
+
+    /// The idempotency keys of `requests` that are stored already.
+    fn find_keys(&mut self, requests: &[AppendRequest], heads: &HashMap<LedgerId, Head>)
+    -> Result<KnownKeys>;
+
+    /// The stored states of groups of alert rules.
+    fn find_alert_groups(&mut self, groups: &BTreeSet<(LedgerId, GroupHash)>) -> Result<AlertGroups>;
+
+    /// Writes the rows of a plan, their actions, and the heads of their ledgers.
+    fn write_events(&mut self, plan: &Plan, heads: &[NewHead]) -> Result<()>;
+
+    /// Writes the states of groups, alerts and deliveries of a plan.
+    fn write_alerts(&mut self, plan: &Plan) -> Result<()>;
+}
+
+/// Plans requests and writes the plan, within a transaction, after [`read_before`].
+pub(crate) fn append<S: AppendSession>(
+    session: &mut S,
+    requests: Vec<AppendRequest>,
+    mut before: Before,
+) -> Result<Plan> {
+    before.keys = session.find_keys(&requests, &before.heads)?;
+    before.alert_groups = session.find_alert_groups(&alert_groups::of_requests(&requests))?;
+    let mut plan = plan::plan(requests, before);
+    if plan.rows.is_empty() {
+        return Ok(plan);
+    }
+    let heads = ledgers::grow(session, &mut plan)?;
+    session.write_events(&plan, &heads)?;
+    write_beside(session, &plan, &heads)?;
+    Ok(plan)
+}
+
+/// Writes what a plan has beside events, once the heads of its ledgers are locked.
+pub(crate) fn write_beside<S: AppendSession>(session: &mut S, plan: &Plan, heads: &[NewHead]) -> Result<()> {
+    for head in heads {
+        for tile in &head.tiles {
+            session.insert_tile(head.ledger_id, tile)?;
+        }
+    }
+    session.write_alerts(plan)
+}
+
+/// A commit that failed.
+pub(crate) struct FailedCommit {
+    pub(crate) error: StoreError,
+    /// Whether it was rolled back for certain and the requests of each ledger can be committed on their own.
+    pub(crate) can_split: bool,
+}
+
+impl FailedCommit {
+    /// A failure that is not retried: its outcome is unknown, or a retry would fail too.
+    pub(crate) const fn final_error(error: StoreError) -> Self {
+        Self {
+            error,
+            can_split: false,
+        }
+    }
+}
+
+/// Appends waiting requests in one transaction. Requests that arrive for the same ledgers until their heads are locked
+/// join. With `can_split` the requests are kept, to be committed again when this commit is rolled back.
+pub(crate) fn commit_waiting<S: AppendSession>(
+    session: &mut S,
+    waiting: &mut Vec<WaitingAppend>,
+    queue: &Queue,
+    day: i64,
+    can_split: bool,
+) -> Result<Plan, FailedCommit> {
+    let ledgers = ledgers_of(waiting);
+    let mut is_committing = false;
+    let outcome = write_transaction(session, |session| {
+        let before = read_before(session, &ledgers, day)?;
+        queue.join(waiting, |ledger_id| before.heads.contains_key(&ledger_id));
+        let plan = append(session, requests_of(waiting, can_split), before)?;
+        is_committing = !plan.rows.is_empty();
+        Ok::<_, StoreError>(plan)
+    });
+    outcome.map_err(|error| FailedCommit {
+        error,
+        can_split: can_split && !is_committing,
+    })
+}
+
+/// The ledgers of waiting requests.
+pub(crate) fn ledgers_of(waiting: &[WaitingAppend]) -> BTreeSet<LedgerId> {
+    waiting.iter().map(WaitingAppend::ledger_id).collect()
+}
+
+/// The requests, for the planner, in the order of their arrival: one that was overtaken on its way through the threads
+/// would need a new stamp, and with it a new hash.
+pub(crate) fn requests_of(waiting: &mut [WaitingAppend], is_kept: bool) -> Vec<AppendRequest> {
+    waiting.sort_by_key(|waiting| waiting.request.first_id());
+    waiting
+        .iter_mut()
+        .map(|waiting| waiting.hand_over(is_kept))
+        .collect()
+}

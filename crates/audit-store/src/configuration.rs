@@ -1,87 +1,89 @@
-//! The version of everything that is configured, and the service's own secrets.
+//! The configuration: what nodes keep in memory and every commit relies on. Organizations, projects, keys, rules, tiers and
+//! webhooks; and the service's own secrets.
+//!
+//! The tables are private to this module. A setter is a method of [`Configurator`], whose session raises the version of
+//! the configuration.
 
-use crate::connection::AnyConnection;
+mod accounts;
+mod alert_rules;
+mod redaction_rules;
+mod schema;
+mod viewers;
+mod webhooks;
+
+pub(crate) use accounts::stored;
+pub use accounts::{Key, KeyTextHash, Organization, Project};
+pub use redaction_rules::RedactionRuleRow;
+pub use viewers::{StoredTier, StoredViewerSecret};
+pub use webhooks::{WebhookRow, WebhookSecretRow};
+
+use crate::access::{Configurator, Reader};
+use crate::database::{AnySession, select_for_update};
 use crate::error::Result;
-use crate::rows::Rows;
-use crate::schema::{configuration, secrets};
+use crate::schema::configuration;
 use audit_domain::Timestamp;
 use diesel::prelude::*;
+use schema::secrets;
 
-const ONLY_ROW: i64 = 1;
+/// The key of the only row of `configuration`.
+pub(crate) const ONLY_ROW: i64 = 1;
 
-/// The current version.
-pub(crate) fn configuration_version(connection: &mut AnyConnection) -> Result<i64> {
-    Ok(configuration::table
-        .find(ONLY_ROW)
-        .select(configuration::version)
-        .get_result(connection)?)
-}
-
-/// Lets one transaction at a time change what is configured. Changes take turns from their beginning, so that none
-/// decides on what another is about to change, and none deadlocks.
-pub(crate) fn lock_configuration(connection: &mut AnyConnection) -> Result<()> {
-    if let AnyConnection::Postgres(postgres) = connection {
-        let row = configuration::table.find(ONLY_ROW).select(configuration::version);
-        row.for_update().get_result::<i64>(postgres)?;
-    }
+/// Lets one transaction at a time change the configuration. Transactions lock at their beginning, so that none decides on
+/// what another is about to change, and none deadlocks.
+pub(crate) fn lock_configuration(session: &mut AnySession) -> Result<()> {
+    let row = configuration::table.find(ONLY_ROW).select(configuration::version);
+    let _: i64 = select_for_update!(session, row, get_result)?;
     Ok(())
 }
 
-/// The current version, which stays the current one until the end of the transaction.
-pub(crate) fn hold_configuration_version(connection: &mut AnyConnection) -> Result<i64> {
-    match connection {
-        // SQLite's writer holds the whole database.
-        AnyConnection::Sqlite(_) => configuration_version(connection),
-        AnyConnection::Postgres(postgres) => Ok(configuration::table
-            .find(ONLY_ROW)
-            .select(configuration::version)
-            .for_share()
-            .get_result(postgres)?),
-    }
-}
-
-/// Makes everything that relies on the configuration look at it again.
-pub(crate) fn increase_configuration_version(connection: &mut AnyConnection) -> Result<()> {
+/// Raises the version: every node that relies on the configuration reads it again.
+pub(crate) fn increase_configuration_version(session: &mut AnySession) -> Result<()> {
     diesel::update(configuration::table.find(ONLY_ROW))
         .set(configuration::version.eq(configuration::version + 1))
-        .execute(connection)?;
+        .execute(session)?;
     Ok(())
 }
 
-impl Rows<'_> {
-    /// The version of the configuration. It grows with every change of keys, plans, rules and tiers.
+impl Reader<'_> {
+    /// The version of the configuration. Every change of keys, plans, rules, tiers and webhooks raises it.
     ///
     /// # Errors
-    /// When the database cannot be asked.
+    /// When the database cannot be queried.
     pub fn configuration_version(&mut self) -> Result<i64> {
-        configuration_version(self.connection)
+        Ok(configuration::table
+            .find(ONLY_ROW)
+            .select(configuration::version)
+            .get_result(self.session())?)
     }
 
     /// One of the service's own secrets.
     ///
     /// # Errors
-    /// When the database cannot be asked.
+    /// When the database cannot be queried.
     pub fn secret(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         Ok(secrets::table
             .find(name)
             .select(secrets::secret)
-            .get_result(self.connection)
+            .get_result(self.session())
             .optional()?)
     }
+}
 
-    /// Forgets a secret.
+impl Configurator<'_> {
+    /// Deletes one of the service's own secrets.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn delete_secret(&mut self, name: &str) -> Result<()> {
-        diesel::delete(secrets::table.find(name)).execute(self.connection)?;
+        // Nodes read these secrets once, when they start.
+        diesel::delete(secrets::table.find(name)).execute(self.uncached_session())?;
         Ok(())
     }
 
-    /// Keeps a secret.
+    /// Stores one of the service's own secrets.
     ///
     /// # Errors
-    /// [`crate::StoreError::Duplicate`] when there is one of this name.
+    /// [`crate::StoreError::Duplicate`] when one of this name exists.
     pub fn insert_secret(&mut self, name: &str, secret: &[u8], now: Timestamp) -> Result<()> {
         diesel::insert_into(secrets::table)
             .values((
@@ -89,7 +91,7 @@ impl Rows<'_> {
                 secrets::secret.eq(secret),
                 secrets::created_at.eq(now.as_micros()),
             ))
-            .execute(self.connection)?;
+            .execute(self.uncached_session())?;
         Ok(())
     }
 }

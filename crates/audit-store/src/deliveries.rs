@@ -4,19 +4,19 @@ mod queue;
 
 pub use queue::{AfterAttempt, LeasedDelivery, PendingCount, ReadyWebhook};
 
-use crate::alerts::AlertRow;
+use crate::access::{Reader, Writer};
 use crate::append::LedgerId;
-use crate::connection::AnyConnection;
+use crate::configuration::WebhookRow;
+use crate::database::select_for_update;
 use crate::error::{Result, StoreError};
-use crate::rows::Rows;
 use crate::schema::{delivery_attempts, webhook_deliveries as deliveries};
-use crate::webhooks::WebhookRow;
+use audit_alerts::Alert;
 use audit_domain::{ProjectId, Timestamp};
 use diesel::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// A message to one webhook, as it is stored. Words are kept as they are; the application reads them.
+/// A stored delivery: a message to one webhook. Its words are text; the application parses them.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = deliveries, treat_none_as_default_value = false)]
 #[expect(missing_docs, reason = "the fields are the columns")]
@@ -24,63 +24,63 @@ pub struct DeliveryRow {
     pub id: Vec<u8>,
     pub webhook_id: String,
     pub kind: String,
-    /// With `alert_id`: the alert it tells of.
+    /// With `alert_id`: the alert it delivers.
     pub ledger_id: Option<i64>,
     pub alert_id: Option<Vec<u8>>,
     pub status: String,
-    /// How many were made.
+    /// Attempts made.
     pub attempts: i64,
-    /// Those of the schedule among them.
+    /// Attempts made by the schedule.
     pub scheduled_attempts: i64,
-    /// Whether another attempt follows a failed one, as the schedule has it.
+    /// Whether the schedule retries a failed attempt.
     pub is_retried: bool,
-    /// Where it is on its way to the next attempt; `None` once it is finished.
+    /// The stage before the next attempt; `None` once it is finished.
     pub stage: Option<String>,
     /// When the next attempt may begin, in microseconds since the Unix epoch; `None` once it is finished.
     pub due_at: Option<i64>,
-    /// When the schedule has the next attempt, while one that was asked for comes before it.
+    /// When the schedule makes the next attempt, while a requested one comes before it.
     pub scheduled_at: Option<i64>,
-    /// Whether another attempt was asked for during the one under way.
+    /// Whether another attempt was requested during the one in flight.
     pub retry_asked: bool,
-    /// Who is at it.
+    /// The token of the node that attempts it.
     pub lease: Option<Vec<u8>>,
     pub created_at: i64,
     pub finished_at: Option<i64>,
 }
 
-/// Words of deliveries that the store itself writes.
+/// The kind of a delivery of an alert.
 pub const DELIVERY_OF_ALERT: &str = "alert.fired";
 /// The status of a delivery that is not finished.
 pub const DELIVERY_PENDING: &str = "pending";
 
-/// It may be attempted now.
+/// The delivery may be attempted now.
 const READY: &str = "ready";
-/// It may be attempted when it is due; it is not before it was attempted at least once.
+/// The delivery may be attempted when it is due. It was attempted at least once.
 const WAITING: &str = "waiting";
-/// It was ready, and its webhook was not in use.
+/// The delivery was ready while its webhook was not in use.
 const HELD: &str = "held";
 
 impl DeliveryRow {
-    /// The delivery that tells a webhook of an alert, due at once. Its id is made of both, so that it needs no randomness
-    /// where the alert is raised.
-    pub(crate) fn of_alert(webhook_id: &String, ledger_id: LedgerId, alert: &AlertRow) -> Self {
+    /// The delivery of an alert to a webhook, due at once. Its id is derived from both, so the transaction that raises the
+    /// alert needs no randomness.
+    pub(crate) fn of_alert(webhook_id: &String, ledger_id: LedgerId, alert: &Alert) -> Self {
         let digest: [u8; 32] = Sha256::new()
-            .chain_update(alert.id)
+            .chain_update(alert.id.to_bytes())
             .chain_update(webhook_id.as_bytes())
             .finalize()
             .into();
-        // The time of the alert, so that ids sort as deliveries come about; then what is unique.
-        let mut id = alert.id;
+        // The time of the alert, so that ids sort by creation, followed by the unique part.
+        let mut id = alert.id.to_bytes();
         id[6..].copy_from_slice(&digest[..10]);
         Self {
             ledger_id: Some(ledger_id.0),
-            alert_id: Some(alert.id.to_vec()),
+            alert_id: Some(alert.id.to_bytes().to_vec()),
             is_retried: true,
             ..Self::single(id.to_vec(), webhook_id.clone(), DELIVERY_OF_ALERT, alert.fired_at)
         }
     }
 
-    /// A delivery that tells of no alert, due at once: one attempt.
+    /// A delivery without an alert, due at once, with one attempt.
     pub fn single(id: Vec<u8>, webhook_id: String, kind: &str, now: Timestamp) -> Self {
         Self {
             id,
@@ -102,9 +102,9 @@ impl DeliveryRow {
         }
     }
 
-    /// Has one more attempt made at once. Its schedule, if it is not finished, stays as it is; during an attempt, this is
-    /// for when that fails.
-    pub fn ask_for_attempt(&mut self, now: Timestamp) {
+    /// Requests one more attempt at once. The schedule of an unfinished delivery stays as it is. A request during an
+    /// attempt takes effect if that fails.
+    pub fn request_attempt(&mut self, now: Timestamp) {
         let now = now.as_micros();
         let Some(due_at) = self.due_at else {
             DELIVERY_PENDING.clone_into(&mut self.status);
@@ -120,7 +120,7 @@ impl DeliveryRow {
         } else if self.lease.is_some() {
             self.retry_asked = true;
         } else {
-            // What was asked for before has not begun either, and is this one.
+            // An earlier request that has not begun is this one.
             self.scheduled_at = self
                 .scheduled_at
                 .or_else(|| Some(due_at).filter(|_| self.is_retried));
@@ -130,7 +130,7 @@ impl DeliveryRow {
     }
 }
 
-/// One attempt at a delivery.
+/// One attempt of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = delivery_attempts, treat_none_as_default_value = false)]
 #[expect(missing_docs, reason = "the fields are the columns")]
@@ -144,26 +144,11 @@ pub struct AttemptRow {
     pub failure: Option<String>,
 }
 
-/// Adds deliveries, in the transaction of what they tell of.
-pub(crate) fn insert_deliveries(connection: &mut AnyConnection, rows: &[DeliveryRow]) -> Result<()> {
-    for row in rows {
-        diesel::insert_into(deliveries::table)
-            .values(row.clone())
-            .execute(connection)?;
-    }
-    Ok(())
-}
-
 #[expect(
     clippy::missing_errors_doc,
-    reason = "all fail only when the database cannot be asked"
+    reason = "all fail only when the database cannot be queried"
 )]
-impl Rows<'_> {
-    /// Adds a delivery.
-    pub fn insert_delivery(&mut self, delivery: &DeliveryRow) -> Result<()> {
-        insert_deliveries(self.connection, std::slice::from_ref(delivery))
-    }
-
+impl Reader<'_> {
     /// Deliveries to a webhook, newest first: those after the one with the id `after`, `limit` at most.
     pub fn deliveries(
         &mut self,
@@ -184,10 +169,10 @@ impl Rows<'_> {
         if let Some(after) = after {
             query = query.filter(deliveries::id.lt(after));
         }
-        Ok(query.load(self.connection)?)
+        Ok(query.load(self.session())?)
     }
 
-    /// The attempts at these deliveries, by delivery, oldest first.
+    /// The attempts of these deliveries, by delivery, oldest first.
     pub fn attempts(&mut self, ids: &[&[u8]]) -> Result<HashMap<Vec<u8>, Vec<AttemptRow>>> {
         let mut attempts: HashMap<Vec<u8>, Vec<AttemptRow>> = HashMap::new();
         for id in ids {
@@ -195,31 +180,36 @@ impl Rows<'_> {
                 .filter(delivery_attempts::delivery_id.eq(id))
                 .order(delivery_attempts::number)
                 .select(AttemptRow::as_select())
-                .load(self.connection)?;
+                .load(self.session())?;
             attempts.insert(id.to_vec(), of_one);
         }
         Ok(attempts)
     }
+}
 
-    /// A delivery to a webhook of a project, with the webhook, which nobody else changes until the end of the
-    /// transaction.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Writer<'_> {
+    /// Adds a delivery.
+    pub fn insert_delivery(&mut self, delivery: &DeliveryRow) -> Result<()> {
+        diesel::insert_into(deliveries::table)
+            .values(delivery.clone())
+            .execute(self.session())?;
+        Ok(())
+    }
+
+    /// A delivery to a webhook of a project, locked until the end of the transaction, with the webhook.
     pub fn lock_delivery(
         &mut self,
         project_id: ProjectId,
         id: &[u8],
     ) -> Result<Option<(DeliveryRow, WebhookRow)>> {
         let row = deliveries::table.find(id);
-        let found: Option<DeliveryRow> = match self.connection {
-            AnyConnection::Sqlite(sqlite) => row
-                .select(DeliveryRow::as_select())
-                .get_result(sqlite)
-                .optional()?,
-            AnyConnection::Postgres(postgres) => row
-                .select(DeliveryRow::as_select())
-                .for_update()
-                .get_result(postgres)
-                .optional()?,
-        };
+        let found: Option<DeliveryRow> =
+            select_for_update!(self.session(), row.select(DeliveryRow::as_select()), get_result)
+                .optional()?;
         let Some(delivery) = found else {
             return Ok(None);
         };
@@ -227,7 +217,7 @@ impl Rows<'_> {
         Ok(webhook.map(|webhook| (delivery, webhook)))
     }
 
-    /// Writes what [`DeliveryRow::ask_for_attempt`] has changed.
+    /// Writes the changes of [`DeliveryRow::request_attempt`].
     pub fn reschedule_delivery(&mut self, delivery: &DeliveryRow) -> Result<()> {
         let updated = diesel::update(deliveries::table.find(&delivery.id))
             .set((
@@ -239,7 +229,7 @@ impl Rows<'_> {
                 deliveries::retry_asked.eq(delivery.retry_asked),
                 deliveries::finished_at.eq(delivery.finished_at),
             ))
-            .execute(self.connection)?;
+            .execute(self.session())?;
         match updated {
             1 => Ok(()),
             _ => Err(StoreError::Damaged { what: "delivery" }),
@@ -262,27 +252,27 @@ mod tests {
         }
     }
 
-    fn asked(before: &DeliveryRow) -> DeliveryRow {
+    fn requested(before: &DeliveryRow) -> DeliveryRow {
         let mut row = before.clone();
-        row.ask_for_attempt(NOW);
+        row.request_attempt(NOW);
         row
     }
 
     #[test]
-    fn an_attempt_that_is_asked_for_leaves_the_schedule_as_it_is() {
+    fn a_requested_attempt_leaves_the_schedule_as_it_is() {
         let later = NOW.plus_seconds(300);
         let row = row(true, later);
-        let once = asked(&row);
+        let once = requested(&row);
         assert_eq!(
             (once.due_at, once.scheduled_at),
             (Some(NOW.as_micros()), row.due_at)
         );
         assert_eq!((once.stage.as_deref(), once.is_retried), (Some(READY), true));
-        assert_eq!(asked(&once), once, "asking twice is asking once");
+        assert_eq!(requested(&once), once, "a second request changes nothing");
     }
 
     #[test]
-    fn what_is_due_anyway_is_not_hastened() {
+    fn a_request_for_a_due_delivery_changes_only_its_stage() {
         for stage in [READY, HELD, WAITING] {
             let row = DeliveryRow {
                 stage: Some(stage.to_owned()),
@@ -292,12 +282,12 @@ mod tests {
                 stage: Some(READY.to_owned()),
                 ..row.clone()
             };
-            assert_eq!(asked(&row), expected);
+            assert_eq!(requested(&row), expected);
         }
     }
 
     #[test]
-    fn an_attempt_under_way_is_left_to_whoever_is_at_it() {
+    fn a_request_during_an_attempt_is_noted() {
         let row = DeliveryRow {
             lease: Some(vec![1]),
             ..row(true, NOW.plus_seconds(20))
@@ -306,11 +296,11 @@ mod tests {
             retry_asked: true,
             ..row.clone()
         };
-        assert_eq!(asked(&row), expected);
+        assert_eq!(requested(&row), expected);
     }
 
     #[test]
-    fn what_is_finished_gets_a_single_attempt() {
+    fn a_finished_delivery_gets_a_single_attempt() {
         let row = DeliveryRow {
             status: "failed".to_owned(),
             stage: None,
@@ -318,7 +308,7 @@ mod tests {
             finished_at: Some(1),
             ..row(true, NOW)
         };
-        let again = asked(&row);
+        let again = requested(&row);
         assert_eq!(
             (again.status.as_str(), again.is_retried),
             (DELIVERY_PENDING, false)

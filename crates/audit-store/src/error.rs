@@ -1,48 +1,50 @@
-//! What can go wrong below the application.
+//! Errors of the store.
 
 use audit_domain::DamagedEvent;
+use diesel::result::DatabaseErrorInformation;
 
-/// Why the store could not do what it was asked.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// More is waiting to be written than the queue takes. Nothing was stored; try again later.
+    /// The write queue is full. Nothing was stored; retry later.
     #[error("the write queue is full")]
     Overloaded,
-    /// No connection could be had, or the one in use broke. Nothing was acknowledged; try again later.
-    #[error("the database cannot be reached: {0}")]
+    /// No connection is available, the one in use broke, or the database cannot do it now. Nothing was acknowledged; retry
+    /// later.
+    #[error("the database is unavailable: {0}")]
     Unreachable(String),
     /// The store is shutting down.
     #[error("the store is shutting down")]
     Stopped,
-    /// What was prepared relied on keys, rules, limits or the end of a ledger that have changed since. Prepare it again.
-    #[error("what this relied on has changed")]
+    /// The events were prepared with a configuration or a ledger's head that has changed since. Prepare them again.
+    #[error("the configuration has changed since the request was prepared")]
     Stale,
-    /// The events would pass the project's limit for the UTC day. Nothing of them was stored.
+    /// The events would exceed the project's limit for the UTC day. None was stored.
     #[error("the daily limit of {limit} events is reached")]
     DailyLimit {
         /// The limit, in events a day.
         limit: u64,
     },
-    /// A row that must be unique is there already.
-    #[error("there is one already")]
+    /// A row that must be unique exists already.
+    #[error("it exists already")]
     Duplicate,
-    /// The database was made by a newer version of the program.
+    /// A newer version of the program created the database.
     #[error("the database is newer than this program: it has migration {0}")]
     NewerSchema(String),
     /// Migrating the schema failed.
     #[error("the database could not be migrated: {0}")]
     Migration(String),
-    /// A stored value is none that the program writes.
-    #[error("the database holds a {what} that this program did not write")]
+    /// A stored value is not one that the program writes.
+    #[error("the database has a {what} that this program did not write")]
     Damaged {
         /// Which value.
         what: &'static str,
     },
-    /// A stored event is no event.
+    /// A stored event is not an event.
     #[error(transparent)]
     DamagedEvent(#[from] DamagedEvent),
-    /// The index is not as it was written.
+    /// The index is damaged.
     #[error(transparent)]
     DamagedIndex(#[from] audit_index::Damaged),
     /// The database refused a statement.
@@ -63,7 +65,9 @@ impl From<diesel::result::Error> for StoreError {
                 information,
             ) => Self::Unreachable(information.message().to_owned()),
             Error::BrokenTransactionManager => Self::Unreachable("the connection broke".to_owned()),
-            Error::DatabaseError(_, information) if is_passing(information.message()) => {
+            Error::DatabaseError(DatabaseErrorKind::Unknown, information)
+                if is_temporary(information.as_ref()) =>
+            {
                 Self::Unreachable(information.message().to_owned())
             }
             other => Self::Database(other),
@@ -71,19 +75,27 @@ impl From<diesel::result::Error> for StoreError {
     }
 }
 
-/// Whether a database says that it cannot do something now: it is being stopped, or somebody held a lock for too long.
-/// Neither database gives these a kind of their own that diesel knows.
-fn is_passing(message: &str) -> bool {
-    const PASSING: [&str; 6] = [
-        "terminating connection",
-        "the database system is",
-        "statement timeout",
-        "lock timeout",
-        "database is locked",
-        "database table is locked",
+/// Whether an error that diesel has no kind for says that the database cannot do something now, and not that the statement
+/// is wrong.
+///
+/// PostgreSQL translates its messages (`lc_messages`), and diesel does not pass its SQLSTATE on. Diesel's kinds cover the
+/// constraints (class 23) and lost connections (class 08). Errors of the statement itself (class 42) have a position in its
+/// text, in every language. The rest is a timeout, a lock, a shutdown or a shortage (classes 40, 53, 55, 57, 58).
+///
+/// SQLite's messages are constants of its source: those that name a fault of the statement or of the file are permanent,
+/// the rest is a lock or a shortage.
+fn is_temporary(information: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
+    const PERMANENT: [&str; 6] = [
+        "no such",
+        "syntax error",
+        "malformed",
+        "not a database",
+        "mismatch",
+        "has no column",
     ];
-    PASSING.iter().any(|passing| message.contains(passing))
+    let message = information.message();
+    information.statement_position().is_none() && !PERMANENT.iter().any(|part| message.contains(part))
 }
 
-/// The result of asking the store.
+/// The result of a call to the store.
 pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;

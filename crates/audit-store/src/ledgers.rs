@@ -1,34 +1,28 @@
 //! Ledgers: their heads, and the actions that occur in them.
 
-use crate::append::LedgerId;
 use crate::append::plan::{Before, Head, Plan};
-use crate::configuration::hold_configuration_version;
-use crate::connection::AnyConnection;
+use crate::append::{AppendSession, LedgerId};
+use crate::database::{AnySession, on_database};
 use crate::error::{Result, StoreError};
-use crate::log::{self, BegunTiles};
 use crate::schema::{ledger_actions, ledgers};
+use crate::tree::{self, TreeSession};
 use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
 use audit_ledger::{Frontier, Tile};
 use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-type HeadRow = (i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>, i64, i64);
+/// The columns of a head, as [`HEAD_COLUMNS`] selects them.
+pub(crate) type HeadRow = (i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>, i64, i64);
 
-/// Makes the ledgers of a new project.
-pub(crate) fn create_ledgers(connection: &mut AnyConnection, project_id: ProjectId) -> Result<()> {
-    // Numbers, not random ids: they stand in every row and token. Two nodes that make projects at once take turns. Who stores
-    // events is not kept waiting: he may have the table, and wait for the configuration that this transaction holds.
-    if let AnyConnection::Postgres(postgres) = connection {
-        diesel::connection::SimpleConnection::batch_execute(
-            postgres,
-            "LOCK TABLE ledgers IN SHARE UPDATE EXCLUSIVE MODE",
-        )?;
-    }
+/// Creates the ledgers of a new project.
+pub(crate) fn create_ledgers(session: &mut AnySession, project_id: ProjectId) -> Result<()> {
+    // Numbers and not random ids, because they are in every row and token.
+    on_database!(session, append::lock_ledger_numbers())?;
     let last: Option<i64> = ledgers::table
         .select(ledgers::id)
         .order(ledgers::id.desc())
         .limit(1)
-        .get_result(connection)
+        .get_result(session)
         .optional()?;
     for (id, environment) in (last.unwrap_or(0) + 1..).zip(Environment::ALL) {
         diesel::insert_into(ledgers::table)
@@ -38,20 +32,20 @@ pub(crate) fn create_ledgers(connection: &mut AnyConnection, project_id: Project
                 ledgers::environment.eq(environment.as_str()),
                 ledgers::size.eq(0_i64),
             ))
-            .execute(connection)?;
+            .execute(session)?;
     }
     Ok(())
 }
 
 /// The ledger of each environment of a project.
 pub(crate) fn ledgers_of(
-    connection: &mut AnyConnection,
+    session: &mut AnySession,
     project_id: ProjectId,
 ) -> Result<HashMap<Environment, LedgerId>> {
     let rows = ledgers::table
         .filter(ledgers::project_id.eq(project_id.to_string()))
         .select((ledgers::id, ledgers::environment))
-        .load::<(i64, String)>(connection)?;
+        .load::<(i64, String)>(session)?;
     rows.into_iter()
         .map(|(id, environment)| {
             let environment = environment
@@ -62,65 +56,54 @@ pub(crate) fn ledgers_of(
         .collect()
 }
 
-/// How many events a ledger holds.
-pub(crate) fn ledger_size(connection: &mut AnyConnection, ledger_id: LedgerId) -> Result<i64> {
+/// The number of events of a ledger.
+pub(crate) fn ledger_size(session: &mut AnySession, ledger_id: LedgerId) -> Result<i64> {
     Ok(ledgers::table
         .find(ledger_id.0)
         .select(ledgers::size)
-        .get_result(connection)?)
-}
-
-/// How many events all ledgers hold together.
-pub(crate) fn total_size(connection: &mut AnyConnection) -> Result<i64> {
-    let sizes: Vec<i64> = ledgers::table
-        .filter(ledgers::size.gt(0))
-        .select(ledgers::size)
-        .load(connection)?;
-    Ok(sizes.iter().sum())
+        .get_result(session)?)
 }
 
 /// Reads what every request to these ledgers depends on, and locks their heads until the end of the transaction.
-pub(crate) fn read_before(
-    connection: &mut AnyConnection,
+pub(crate) fn read_before<S: AppendSession>(
+    session: &mut S,
     ledgers: &BTreeSet<LedgerId>,
     day: i64,
 ) -> Result<Before> {
     let mut before = Before {
-        configuration_version: hold_configuration_version(connection)?,
+        configuration_version: session.hold_configuration_version()?,
         ..Before::default()
     };
-    // In order, so that two nodes that need the same heads never wait for each other in a circle.
+    // In order, so that two nodes that need the same heads cannot deadlock.
     for &ledger_id in ledgers {
-        if let Some(mut head) = lock_ledger(connection, ledger_id)? {
+        if let Some(mut head) = session.lock_head(ledger_id)? {
             head.begin_day(day);
-            // What was stored without the log, by a version before it, is taken into the tree first.
-            head.frontier = log::continued(connection, ledger_id, head.frontier, head.size.unsigned_abs())?;
+            head.frontier = tree::continued(session, ledger_id, head.frontier, head.size.unsigned_abs())?;
             before.heads.insert(ledger_id, head);
         }
     }
     Ok(before)
 }
 
-/// The head of a ledger, locked until the end of the transaction.
-pub(crate) fn lock_ledger(connection: &mut AnyConnection, ledger_id: LedgerId) -> Result<Option<Head>> {
-    let columns = (
-        ledgers::size,
-        ledgers::last_event_id,
-        ledgers::last_received_at,
-        ledgers::frontier,
-        ledgers::day,
-        ledgers::day_events,
-    );
-    let query = ledgers::table.find(ledger_id.0).select(columns);
-    let row: Option<HeadRow> = match connection {
-        AnyConnection::Sqlite(sqlite) => query.get_result(sqlite).optional()?,
-        // SQLite's writer holds the whole database; PostgreSQL's must take the row.
-        AnyConnection::Postgres(postgres) => query.for_update().get_result(postgres).optional()?,
-    };
-    row.map(read_head).transpose()
-}
+/// The columns of a head.
+pub(crate) const HEAD_COLUMNS: (
+    ledgers::size,
+    ledgers::last_event_id,
+    ledgers::last_received_at,
+    ledgers::frontier,
+    ledgers::day,
+    ledgers::day_events,
+) = (
+    ledgers::size,
+    ledgers::last_event_id,
+    ledgers::last_received_at,
+    ledgers::frontier,
+    ledgers::day,
+    ledgers::day_events,
+);
 
-fn read_head(row: HeadRow) -> Result<Head> {
+/// Reads the columns of a head.
+pub(crate) fn read_head(row: HeadRow) -> Result<Head> {
     let (size, last_event_id, last_received_at, frontier, day, day_events) = row;
     let last = match (last_event_id, last_received_at) {
         (Some(id), Some(micros)) => {
@@ -134,7 +117,7 @@ fn read_head(row: HeadRow) -> Result<Head> {
         }
         _ => None,
     };
-    let frontier = log::read_frontier(frontier.as_deref()).ok();
+    let frontier = tree::read_frontier(frontier.as_deref()).ok();
     Ok(Head {
         size,
         last,
@@ -153,16 +136,12 @@ pub(crate) struct NewHead {
     pub(crate) frontier: Option<Vec<u8>>,
     pub(crate) day: i64,
     pub(crate) day_events: i64,
-    /// The tiles that the tree has filled, to be written when the head is locked.
+    /// The tiles that the tree has filled, to be written while the head is locked.
     pub(crate) tiles: Vec<Tile>,
 }
 
-/// The heads that are to be written with the rows of a plan.
-pub(crate) fn grow(
-    connection: &mut AnyConnection,
-    plan: &mut Plan,
-    begun: &BegunTiles,
-) -> Result<Vec<NewHead>> {
+/// The heads to write with the rows of a plan.
+pub(crate) fn grow<S: TreeSession>(session: &mut S, plan: &mut Plan) -> Result<Vec<NewHead>> {
     let mut heads = Vec::with_capacity(plan.growths.len());
     for (ledger_id, growth) in std::mem::take(&mut plan.growths) {
         let Some(head) = plan.after.heads.get_mut(&ledger_id) else {
@@ -173,7 +152,7 @@ pub(crate) fn grow(
         head.frontier = None;
         if let Some(growth) = growth {
             let frontier;
-            (frontier, tiles) = log::finish(connection, ledger_id, &growth, begun)?;
+            (frontier, tiles) = tree::finish(session, ledger_id, &growth)?;
             head.frontier = Some(frontier);
         }
         heads.push(NewHead {
@@ -189,14 +168,14 @@ pub(crate) fn grow(
     Ok(heads)
 }
 
-/// The actions that a writer knows to be stored already, so that it writes each once.
+/// The actions that a writer knows to be stored, so that it writes each once.
 #[derive(Debug, Default)]
 pub(crate) struct KnownActions {
     known: HashMap<LedgerId, HashSet<String>>,
     pending: Vec<(LedgerId, String)>,
 }
 
-/// How many actions of one ledger a writer remembers. Beyond that it writes some again, which does no harm.
+/// Actions of one ledger that a writer keeps in memory, at most. Beyond that it writes some again, which has no effect.
 const KNOWN_ACTIONS_MAX: usize = 10_000;
 
 impl KnownActions {
@@ -206,7 +185,7 @@ impl KnownActions {
         known.is_some_and(|known| known.contains(action))
     }
 
-    /// Hands every action of the plan that is not known to be stored to `insert`.
+    /// Calls `insert` with every action of the plan that is not known to be stored.
     pub(crate) fn write_new(
         &mut self,
         plan: &Plan,
@@ -224,12 +203,12 @@ impl KnownActions {
         Ok(())
     }
 
-    /// Forgets what a transaction wrote that was not committed.
+    /// Drops the actions of a transaction that was rolled back.
     pub(crate) fn rolled_back(&mut self) {
         self.pending.clear();
     }
 
-    /// Takes note of what was committed.
+    /// Keeps the actions of a transaction that was committed.
     pub(crate) fn committed(&mut self) {
         for (ledger_id, action) in self.pending.drain(..) {
             let known = self.known.entry(ledger_id).or_default();
@@ -240,40 +219,9 @@ impl KnownActions {
     }
 }
 
-/// Notes an action unless it is there.
-pub(crate) fn insert_action_sqlite(
-    connection: &mut SqliteConnection,
-    ledger_id: LedgerId,
-    action: &str,
-) -> Result<()> {
-    diesel::insert_or_ignore_into(ledger_actions::table)
-        .values((
-            ledger_actions::ledger_id.eq(ledger_id.0),
-            ledger_actions::action.eq(action),
-        ))
-        .execute(connection)?;
-    Ok(())
-}
-
-/// Notes an action unless it is there.
-pub(crate) fn insert_action_postgres(
-    connection: &mut PgConnection,
-    ledger_id: LedgerId,
-    action: &str,
-) -> Result<()> {
-    diesel::insert_into(ledger_actions::table)
-        .values((
-            ledger_actions::ledger_id.eq(ledger_id.0),
-            ledger_actions::action.eq(action),
-        ))
-        .on_conflict_do_nothing()
-        .execute(connection)?;
-    Ok(())
-}
-
 /// Up to `limit` actions of a ledger that begin with `prefix`, in order.
 pub(crate) fn actions_beginning(
-    connection: &mut AnyConnection,
+    session: &mut AnySession,
     ledger_id: LedgerId,
     prefix: &str,
     limit: i64,
@@ -287,5 +235,5 @@ pub(crate) fn actions_beginning(
         .select(ledger_actions::action)
         .order(ledger_actions::action)
         .limit(limit)
-        .load(connection)?)
+        .load(session)?)
 }

@@ -18,79 +18,86 @@
 //! let store = Store::open(&url, StoreOptions::default(), &clock)?;
 //! let id = OrganizationId::from_random([1; 16]);
 //! let organization = Organization { id, name: "acme".to_owned(), plan: Plan::Free, created_at: clock.now() };
-//! store.configure(move |rows| rows.insert_organization(&organization))?;
-//! assert_eq!(store.read(|rows| rows.organization(id))?.unwrap().name, "acme");
+//! store.configure(move |configurator| configurator.insert_organization(&organization))?;
+//! assert_eq!(store.read(|reader| reader.organization(id))?.unwrap().name, "acme");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Invariants:
-//! - An answer to a write means that it is committed, and synchronised to disk as far as the database promises it.
-//! - `seq` counts the events of a ledger in commit order without a gap; ids increase strictly with it, and times of
-//!   receipt never decrease, but for claimed events.
-//! - What was prepared with keys, rules or limits that have changed since is never stored.
-//! - Reads never wait for a writer and see everything that was acknowledged before they began.
+//! A setter of the configuration is available only to `configure`, which raises its version; this does not compile:
 //!
-//! Queries that both databases understand are written once, over [`AnyConnection`]. What differs: `append/sqlite.rs` and
-//! `append/postgres.rs` (batches, locks), `query/sqlite.rs` and `query/postgres.rs` (candidates), `index/sqlite.rs` and
-//! `index/postgres.rs` (where the index is kept, and its tail), two lines in `connection.rs` (how a transaction begins),
-//! `ledgers.rs` (locking a row), and `event_ids.rs`, which only SQLite needs. What runs for every commit is written out in `statements.rs`.
+//! ```compile_fail,E0599
+//! # use audit_domain::{KeyId, Timestamp};
+//! # use audit_store::{Store, StoreError};
+//! fn revoke(store: &Store, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+//!     store.write(move |writer| writer.revoke_key(id, now)) // error: no method `revoke_key`
+//! }
+//! ```
+//!
+//! Nor does a write during a read:
+//!
+//! ```compile_fail,E0599
+//! # use audit_domain::{KeyId, Timestamp};
+//! # use audit_store::{Store, StoreError};
+//! fn used(store: &Store, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+//!     store.read(|reader| reader.set_key_last_used(id, now)) // error: no method `set_key_last_used`
+//! }
+//! ```
+//!
+//! Invariants:
+//! - A successful write is committed, and synchronised to disk as far as the database promises it.
+//! - `seq` numbers the events of a ledger in commit order without a gap. Ids increase strictly with it, and times of receipt
+//!   never decrease, except for claimed events.
+//! - Events that were prepared with an older configuration are never stored.
+//! - Reads never wait for a writer, and see everything that was acknowledged before they began.
+//!
+//! `database.rs` is the seam between the databases. What both share is at the top: the planner and the write path (`append`,
+//! `queue`, `writer`), the tree (`tree`), queries (`events`, `search`), and the tables by subject. `sqlite/` and `postgres/`
+//! have what each does its own way, and do not see each other.
 
-mod accounts;
-mod alert_rules;
+mod access;
 mod alerts;
 mod append;
 mod arrivals;
+mod columns;
 mod configuration;
-mod connection;
+mod database;
 mod deliveries;
-mod entry;
 mod error;
-mod event_ids;
-mod evidence;
-mod heads;
-mod index;
+mod events;
 mod inspection;
-mod key_filter;
 mod ledgers;
-mod log;
 mod migrate;
+mod postgres;
 mod purge;
-mod query;
 mod queue;
-mod redaction_rules;
-mod rows;
 mod schema;
+mod search;
 mod signal;
+mod sqlite;
 mod statements;
 mod store;
 mod streams;
-mod tokens;
-mod viewers;
-mod wal;
-mod webhooks;
+mod tree;
+mod workers;
 mod writer;
 
-pub use accounts::{Key, KeyTextHash, Organization, Project};
-pub use alert_rules::AlertRuleRow;
-pub use alerts::{AlertFilter, AlertRow};
-pub use append::{
-    AppendOutcome, Appended, AppendedEvents, Counted, Destination, GroupCount, GroupHash, LedgerId, NewEvent,
-    SeenEvent, Watch, Watcher,
+pub use access::{Configurator, Reader, Writer};
+pub use alerts::AlertFilter;
+pub use append::{AppendOutcome, Appended, AppendedEvents, Destination, LedgerId, NewEvent};
+pub use configuration::{
+    Key, KeyTextHash, Organization, Project, RedactionRuleRow, StoredTier, StoredViewerSecret, WebhookRow,
+    WebhookSecretRow,
 };
-pub use connection::{AnyConnection, DatabaseUrl, DatabaseUrlError};
+pub use database::{DatabaseUrl, DatabaseUrlError};
 pub use deliveries::{
     AfterAttempt, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, LeasedDelivery, PendingCount,
     ReadyWebhook,
 };
 pub use error::StoreError;
+pub use events::{EventPage, EventQuery, LoggedEvent};
 pub use inspection::{StoredLedger, StoredRow, StrayEvent};
-pub use log::CheckpointRow;
-pub use purge::GroupPlace;
-pub use query::{EventPage, EventQuery, LoggedEvent};
+pub use purge::GroupKey;
 pub use queue::QueueLimits;
-pub use redaction_rules::RedactionRuleRow;
-pub use rows::Rows;
 pub use store::{Store, StoreOptions, StoreStatistics};
 pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};
-pub use viewers::{StoredTier, StoredViewerSecret};
-pub use webhooks::{WebhookRow, WebhookSecretRow};
+pub use tree::CheckpointRow;

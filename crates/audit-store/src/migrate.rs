@@ -1,36 +1,34 @@
 //! Applies pending migrations, and refuses a database of a later release.
 
-use crate::connection::{AnyConnection, DatabaseUrl, Purpose};
 use crate::error::{Result, StoreError};
 use diesel::connection::SimpleConnection;
 use diesel::migration::MigrationSource;
+use diesel::{PgConnection, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use std::collections::BTreeSet;
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
-/// Key of the advisory lock that lets one node migrate at a time.
+/// The advisory lock under which nodes that start at once migrate one after another.
 const POSTGRES_LOCK: i64 = 0x6175_6469_745f_6d69;
 
-/// Applies the migrations that the database does not have yet.
-pub(crate) fn migrate(url: &DatabaseUrl) -> Result<()> {
-    let mut connection = url.connect(Purpose::Prepare)?;
-    match &mut connection {
-        AnyConnection::Sqlite(sqlite) => {
-            // The exclusive transaction is the lock. diesel's transactions become savepoints within it.
-            diesel::SqliteConnection::exclusive_transaction(sqlite, |sqlite| {
-                run(sqlite, SQLITE).map_err(|error| TransactionError::Store(Box::new(error)))
-            })
-            .map_err(TransactionError::into_store)
-        }
-        AnyConnection::Postgres(postgres) => {
-            postgres.batch_execute(&format!("SELECT pg_advisory_lock({POSTGRES_LOCK})"))?;
-            let outcome = run(postgres, POSTGRES);
-            postgres.batch_execute(&format!("SELECT pg_advisory_unlock({POSTGRES_LOCK})"))?;
-            outcome
-        }
-    }
+/// Runs the missing migrations on SQLite. An exclusive transaction is the guard; diesel's own transactions become
+/// savepoints within it.
+pub(crate) fn sqlite(connection: &mut SqliteConnection) -> Result<()> {
+    connection
+        .exclusive_transaction(|connection| {
+            run(connection, SQLITE).map_err(|error| TransactionError::Store(Box::new(error)))
+        })
+        .map_err(TransactionError::into_store)
+}
+
+/// Runs the missing migrations on PostgreSQL, under an advisory lock.
+pub(crate) fn postgres(connection: &mut PgConnection) -> Result<()> {
+    connection.batch_execute(&format!("SELECT pg_advisory_lock({POSTGRES_LOCK})"))?;
+    let outcome = run(connection, POSTGRES);
+    connection.batch_execute(&format!("SELECT pg_advisory_unlock({POSTGRES_LOCK})"))?;
+    outcome
 }
 
 enum TransactionError {

@@ -1,26 +1,26 @@
-//! What waits to be written: bounded in jobs and bytes, so that overload is refused instead of growing.
+//! The write queue: bounded in requests and bytes, so that overload is refused instead of queued without limit.
 
 use crate::append::{AppendOutcome, AppendRequest, LedgerId, NewEvent};
-use crate::connection::AnyConnection;
+use crate::database::AnySession;
 use crate::error::{Result, StoreError};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// Rows of one commit, at most: events, and what they may raise. More make a commit longer without making it cheaper.
+/// Rows of one commit, at most: events and the alerts and deliveries they may raise. Larger commits take longer and are not
+/// cheaper per event.
 const COMMIT_ROWS_MAX: usize = 4_000;
-/// About what an alert, and a delivery of one, hold in memory.
+/// Approximate memory of an alert or a delivery.
 const RAISED_ROW_BYTES: usize = 512;
 /// Bytes of one commit, at most.
 const COMMIT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// A request that waits to be appended, and who waits for it.
+/// A request that waits to be appended, and the channel for its answer.
 pub(crate) struct WaitingAppend {
     pub(crate) request: AppendRequest,
-    /// What it may hold in memory until it is committed.
+    /// Memory it may hold until it is committed.
     pub(crate) bytes: usize,
-    /// How many rows it may write: each group that an event is counted for can raise an alert, and each alert goes to
-    /// every webhook.
+    /// Rows it may write: each group that counts an event can raise an alert, and each alert goes to every webhook.
     pub(crate) rows: usize,
     pub(crate) reply: oneshot::Sender<AppendOutcome>,
 }
@@ -30,16 +30,16 @@ impl WaitingAppend {
         self.request.destination.ledger_id
     }
 
-    /// A sender that has hung up needs no answer: what it sent is stored all the same, and a retry finds it by its key.
+    /// Sends the answer. A client that has disconnected gets none; its retry finds the stored event by idempotency key.
     pub(crate) fn answer(self, outcome: AppendOutcome) {
         if self.reply.send(outcome).is_err() {
-            log::debug!("nobody waits for the answer any more");
+            log::debug!("the client disconnected before its events were stored");
         }
     }
 
-    /// The request, to be planned with; `kept` when it may be needed again.
-    pub(crate) fn hand_over(&mut self, kept: bool) -> AppendRequest {
-        match kept {
+    /// The request, for the planner; a copy when `is_kept`, because the commit may have to be repeated.
+    pub(crate) fn hand_over(&mut self, is_kept: bool) -> AppendRequest {
+        match is_kept {
             true => self.request.clone(),
             false => AppendRequest {
                 destination: self.request.destination.clone(),
@@ -66,9 +66,9 @@ impl WaitingAppend {
     }
 }
 
-/// A transaction of its own: does its work on the connection and tells who waits. Gets an error in place of the
-/// connection when there is none.
-pub(crate) type Transaction = Box<dyn FnOnce(Result<&mut AnyConnection>) + Send>;
+/// A transaction of its own: does its work on the session and answers its caller. It gets an error when no session can be
+/// opened.
+pub(crate) type Transaction = Box<dyn FnOnce(Result<&mut AnySession>) + Send>;
 
 /// What a writer does next.
 pub(crate) enum Work {
@@ -79,7 +79,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// The ledgers that it appends to, which its writer has until it releases them.
+    /// The ledgers that it appends to. Its writer owns them until it releases them.
     pub(crate) fn ledgers(&self) -> BTreeSet<LedgerId> {
         match self {
             Self::Append(commit) => commit.iter().map(WaitingAppend::ledger_id).collect(),
@@ -88,12 +88,12 @@ impl Work {
     }
 }
 
-/// How much may wait.
+/// The bounds of the write queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLimits {
-    /// Requests.
+    /// Requests that wait, at most.
     pub jobs_max: usize,
-    /// Bytes of events.
+    /// Bytes of events that wait, at most.
     pub bytes_max: usize,
 }
 
@@ -116,15 +116,14 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct Waiting {
     appends: VecDeque<WaitingAppend>,
-    /// The ledgers that a writer is appending to. Another one would only wait for the same head.
+    /// Ledgers that a writer is appending to. Another writer would only wait for the same head.
     taken: BTreeSet<LedgerId>,
     transactions: VecDeque<Transaction>,
     bytes: usize,
     closed: bool,
-    /// How many writers wait for work. To wake one is a call of the system, which those who push need not pay for
-    /// while all are busy.
+    /// Writers that wait for work. Waking one costs a system call, which a push need not pay while all are busy.
     idle_writers: usize,
-    /// Whether the last thing taken was a transaction.
+    /// Whether the last work taken was a transaction.
     took_transaction: bool,
 }
 
@@ -137,14 +136,9 @@ impl Queue {
         }
     }
 
-    /// The lock is never held while anything can panic, so a poisoned one is as good as new.
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a request, unless the queue is full or closed.
     pub(crate) fn push_append(&self, append: WaitingAppend) -> Result<()> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         if waiting.closed {
             return Err(StoreError::Stopped);
         }
@@ -164,7 +158,7 @@ impl Queue {
 
     /// Adds a transaction, unless the queue is full or closed.
     pub(crate) fn push_transaction(&self, transaction: Transaction) -> Result<()> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         if waiting.closed {
             return Err(StoreError::Stopped);
         }
@@ -184,14 +178,14 @@ impl Queue {
         }
     }
 
-    /// Takes what to do next, waiting for it; `None` when the queue is closed and everything in it is done. Others can have its
-    /// ledgers after [`Self::release`].
+    /// Waits for work and takes it; `None` when the queue is closed and empty. Other writers can take its ledgers after
+    /// [`Self::release`].
     ///
-    /// Everything that waits is taken at once, up to the size of a commit: the longer commits take, the more each
-    /// of them carries. What waits for a ledger that another writer has is left to whoever is the first to be done.
-    /// Transactions and appends take turns, so that neither can keep the other waiting.
+    /// Everything that waits is taken at once, up to the size of a commit: the longer commits take, the more each of them
+    /// carries. Requests for a ledger that another writer owns stay in the queue. Transactions and appends alternate, so
+    /// that neither can starve the other.
     pub(crate) fn take(&self) -> Option<Work> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         loop {
             let work = match waiting.took_transaction {
                 true => waiting.next_commit().or_else(|| waiting.next_transaction()),
@@ -203,46 +197,48 @@ impl Queue {
                 }
                 return work;
             }
-            // What waits for another writer's ledgers he takes himself.
+            // The writer that owns the ledgers of the remaining requests takes them itself.
             if waiting.closed {
                 return None;
             }
             waiting.idle_writers += 1;
-            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut waiting);
             waiting.idle_writers -= 1;
         }
     }
 
-    /// Lets others append to these ledgers, which were taken.
+    /// Gives up the ownership of ledgers.
     pub(crate) fn release(&self, ledgers: &BTreeSet<LedgerId>) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         waiting.taken.retain(|ledger_id| !ledgers.contains(ledger_id));
         if waiting.idle_writers > 0 && waiting.has_work() {
             self.changed.notify_one();
         }
     }
 
-    /// Adds what has come for these ledgers since the commit was taken, up to the size of a commit: whoever had to wait for
-    /// another writer's lock carries all that came meanwhile.
+    /// Adds requests that arrived for these ledgers since the commit was taken, up to the size of a commit: a writer that
+    /// waited for a lock carries everything that arrived meanwhile.
     pub(crate) fn join(&self, commit: &mut Vec<WaitingAppend>, ledgers: impl Fn(LedgerId) -> bool) {
-        self.lock().fill(commit, |append| ledgers(append.ledger_id()));
+        self.waiting
+            .lock()
+            .fill(commit, |append| ledgers(append.ledger_id()));
     }
 
-    /// How many requests wait.
+    /// The number of waiting requests and transactions.
     pub(crate) fn depth(&self) -> usize {
-        let waiting = self.lock();
+        let waiting = self.waiting.lock();
         waiting.appends.len() + waiting.transactions.len()
     }
 
-    /// Takes no more; what waits is still done.
+    /// Refuses further work; waiting work is still done.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.waiting.lock().closed = true;
         self.changed.notify_all();
     }
 }
 
 impl Waiting {
-    /// Whether there is anything that somebody could begin now.
+    /// Whether an idle writer could begin something now.
     fn has_work(&self) -> bool {
         let is_free = |append: &WaitingAppend| !self.taken.contains(&append.ledger_id());
         !self.transactions.is_empty() || self.appends.iter().any(is_free)
@@ -267,7 +263,8 @@ impl Waiting {
         Some(Work::Append(commit))
     }
 
-    /// Moves those that `belongs` names into a commit, in their order, until it is full. One is taken however large it is.
+    /// Moves the requests that `belongs` selects into a commit, in their order, until it is full. One request is taken
+    /// however large it is.
     fn fill(&mut self, commit: &mut Vec<WaitingAppend>, belongs: impl Fn(&WaitingAppend) -> bool) {
         let mut rows: usize = commit.iter().map(|append| append.rows).sum();
         let mut bytes: usize = commit.iter().map(|append| append.bytes).sum();
@@ -319,14 +316,14 @@ mod tests {
         .0
     }
 
-    /// By a writer that is done with whatever it had.
+    /// Takes work as a writer that has released all its ledgers.
     fn take(queue: &Queue) -> Option<Work> {
         queue.release(&(1..10).map(LedgerId).collect());
         queue.take()
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn a_request_beyond_the_bounds_is_refused() {
         let queue = Queue::new(QueueLimits {
             jobs_max: 2,
             bytes_max: 1_000,
@@ -359,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_ledger_carries_what_has_come_for_it_and_leaves_the_rest_in_order() {
+    fn the_owner_of_a_ledger_takes_later_requests_for_it_and_leaves_the_others_in_order() {
         let queue = Queue::new(QueueLimits::default());
         for (ledger, rows) in [(1, 1), (2, 2), (1, 3), (3, 4), (1, COMMIT_ROWS_MAX), (1, 5)] {
             let waiting = WaitingAppend {
@@ -374,7 +371,7 @@ mod tests {
         assert_eq!(
             rows(&commit),
             [0, 1, 3],
-            "the next one is too much for this commit"
+            "the next request exceeds the size of a commit"
         );
         let Some(Work::Append(next)) = take(&queue) else {
             panic!("appends wait")
@@ -386,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_ledger_is_left_to_the_writer_that_has_it() {
+    fn requests_for_an_owned_ledger_are_left_to_its_writer() {
         let queue = Queue::new(QueueLimits::default());
         let push = |ledger| assert!(queue.push_append(append_to(LedgerId(ledger))).is_ok());
         let ledgers = |finished: &[i64]| {
@@ -403,13 +400,13 @@ mod tests {
         push(3);
         assert_eq!(ledgers(&[1]), Some(vec![1]));
         queue.close();
-        assert_eq!(ledgers(&[1]), None, "the other one takes what is left");
+        assert_eq!(ledgers(&[1]), None, "the other writer takes the rest");
         assert_eq!(ledgers(&[2, 3]), Some(vec![3]));
         assert_eq!(ledgers(&[3]), None);
     }
 
     #[test]
-    fn transactions_and_appends_take_turns() {
+    fn transactions_and_appends_alternate() {
         let queue = Queue::new(QueueLimits::default());
         for _ in 0..2 {
             assert!(queue.push_transaction(Box::new(|_| ())).is_ok());
@@ -421,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_queue_is_emptied_and_takes_no_more() {
+    fn a_closed_queue_is_emptied_and_refuses_work() {
         let queue = Queue::new(QueueLimits::default());
         assert!(queue.push_append(append()).is_ok());
         queue.close();

@@ -1,40 +1,39 @@
 //! The store: where reading and writing happen.
 
+use crate::access::{Configurator, Reader, Writer};
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
-use crate::arrivals::Arrivals;
-use crate::configuration::{increase_configuration_version, lock_configuration};
-use crate::connection::{AnyConnection, DatabaseUrl, Purpose, ReaderManager};
+use crate::configuration::lock_configuration;
+use crate::database::{AnySession, Database, DatabaseUrl, on_database, write_transaction};
 use crate::error::{Result, StoreError};
-use crate::index::{self, IndexCache};
-use crate::log;
-use crate::migrate::migrate;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
-use crate::rows::Rows;
-use crate::signal::{Filing, Signal};
-use crate::wal::{Stage, WalMover};
-use crate::writer::{DeliveryListener, Shared, Writer, WriterCounters};
+use crate::tree;
+use crate::workers::{self, Workers};
+use crate::writer::{Commits, WriterThread};
 use audit_domain::Clock;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use diesel::r2d2::R2D2Connection;
+use parking_lot::Mutex;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use tokio::sync::watch;
+use std::time::{Duration, Instant};
+use tokio::sync::{oneshot, watch};
 
-/// How long a reader waits for one of the pool's connections.
+/// How long a reader waits for a session from the pool.
 const READER_WAIT_MS: u64 = 3_000;
-/// Connections for look-ups, at most.
-const LOOKUP_CONNECTIONS_MAX: u32 = 4;
+/// Sessions for look-ups, at most.
+const LOOKUP_SESSIONS_MAX: u32 = 4;
+/// How long a pool trusts a session that has answered. PostgreSQL also plans its statements again after this time.
+const READER_TRUSTED_FOR: Duration = Duration::from_secs(1);
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct StoreOptions {
-    /// How much may wait to be written.
+    /// The bounds of the write queue.
     pub queue: QueueLimits,
-    /// Connections for queries over events, at most.
+    /// Sessions for queries over events, at most.
     pub readers_max: u32,
-    /// Writing connections on PostgreSQL. SQLite always has one.
+    /// Writing sessions on PostgreSQL. SQLite always has one.
     pub postgres_writers: usize,
-    /// How long commits come together before they are indexed. They are found before that as well.
+    /// How long commits are collected before they are indexed. Queries find their events before that as well.
     pub indexing_interval: Duration,
 }
 
@@ -49,7 +48,7 @@ impl Default for StoreOptions {
     }
 }
 
-/// What the store has done, and what waits.
+/// Counts of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreStatistics {
     /// Transactions that stored events.
@@ -62,120 +61,61 @@ pub struct StoreStatistics {
     pub queue_depth: usize,
 }
 
-/// The audit log's storage. Cheap to share; [`Store::close`] ends it.
+/// The audit log's storage. Share it by reference; [`Store::close`] ends its threads.
 pub struct Store {
     queue: Arc<Queue>,
-    counters: Arc<WriterCounters>,
-    listener: DeliveryListener,
-    arrivals: Arc<Arrivals>,
-    /// For look-ups by key, which take microseconds: who sent this, what is configured.
+    commits: Arc<Commits>,
+    /// For look-ups by key, which take microseconds: credentials and configuration.
     lookups: r2d2::Pool<ReaderManager>,
-    /// For queries over events, which can take long; they must not keep anybody from being recognised.
+    /// For queries over events, which can take long and must not delay look-ups.
     readers: r2d2::Pool<ReaderManager>,
-    /// Those that write to the database, and on SQLite the one that moves its write-ahead log into the file.
-    writers: Mutex<Vec<JoinHandle<()>>>,
-    filing: Arc<Signal<Filing>>,
-    index_cache: Arc<IndexCache>,
-    /// Files what was stored.
-    indexer: Mutex<Option<JoinHandle<()>>>,
-    wal: Arc<Signal<Stage>>,
+    threads: Mutex<Threads>,
+}
+
+/// The threads of an open store.
+struct Threads {
+    writers: Vec<JoinHandle<()>>,
+    workers: Workers,
 }
 
 impl Store {
     /// Opens the database, bringing its schema up to date first.
     ///
     /// # Errors
-    /// [`StoreError::Unreachable`] when there is no database to open, [`StoreError::NewerSchema`] when it belongs to a
-    /// newer version of the program.
+    /// [`StoreError::Unreachable`] when there is no database to open, [`StoreError::NewerSchema`] when a newer version of
+    /// the program has created it.
     pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
-        migrate(url)?;
-        let mut connection = url.connect(Purpose::Prepare)?;
-        if let (DatabaseUrl::Sqlite(path), AnyConnection::Sqlite(sqlite)) = (url, &mut connection) {
-            index::sqlite::prepare(path, sqlite)?;
-        }
-        let placed = log::build_missing(&mut connection)?;
-        drop(connection);
+        let database = Arc::new(Database::open(url)?);
+        let placed = tree::build_missing(&mut database.open_writer()?)?;
         if placed > 0 {
-            ::log::info!("{placed} events from before the verifiable log have their place in it now");
+            log::info!("{placed} stored events were added to the tree of their ledger");
         }
         let queue = Arc::new(Queue::new(options.queue));
-        let shared = Shared {
-            url: url.clone(),
-            clock: Arc::clone(clock),
-            counters: Arc::default(),
-            listener: DeliveryListener::default(),
-            arrivals: Arc::default(),
-            filing: Arc::default(),
-            index_cache: Arc::new(IndexCache::new()),
-            begun: Arc::default(),
-            heads: Arc::default(),
-            wal: Arc::default(),
-        };
-        let writers_count = match url {
-            DatabaseUrl::Sqlite(_) => 1,
-            DatabaseUrl::Postgres(_) => options.postgres_writers.max(1),
-        };
-        let mut writers = Vec::with_capacity(writers_count);
-        for number in 0..writers_count {
-            let (writer, queue) = (Writer::open(shared.clone())?, Arc::clone(&queue));
-            writers.push(spawn(format!("writer-{number}"), move || writer.run(&queue))?);
+        let commits = Arc::new(Commits::new(clock));
+        let mut writers = Vec::new();
+        for number in 0..database.writers(&options) {
+            let (writer, queue) = (WriterThread::open(&database, &commits)?, Arc::clone(&queue));
+            writers.push(workers::spawn(format!("writer-{number}"), move || {
+                writer.run(&queue);
+            })?);
         }
-        let Shared {
-            counters,
-            listener,
-            arrivals,
-            filing,
-            index_cache,
-            wal,
-            ..
-        } = shared;
-        let indexer = match url {
-            DatabaseUrl::Sqlite(path) => {
-                let cache = Arc::clone(&index_cache);
-                let indexer = index::sqlite::indexer::Indexer::open(path, cache, options.indexing_interval)?;
-                // There may be something left of a process that was killed.
-                filing.ask();
-                let filing = Arc::clone(&filing);
-                spawn("indexer".to_owned(), move || indexer.run(&filing))?
-            }
-            DatabaseUrl::Postgres(url) => {
-                let cache = Arc::clone(&index_cache);
-                let indexer = index::postgres::indexer::Indexer::open(url, cache, options.indexing_interval)?;
-                let filing = Arc::clone(&filing);
-                spawn("indexer".to_owned(), move || indexer.run(&filing))?
-            }
-        };
-        if let DatabaseUrl::Sqlite(path) = url {
-            let (mover, stage) = (WalMover::open(path)?, Arc::clone(&wal));
-            writers.push(spawn("wal".to_owned(), move || mover.run(&stage))?);
-        }
+        let workers = database.start_workers(&options)?;
         Ok(Self {
             queue,
-            counters,
-            listener,
-            arrivals,
-            lookups: open_pool(url, LOOKUP_CONNECTIONS_MAX)?,
-            readers: open_pool(url, options.readers_max)?,
-            writers: Mutex::new(writers),
-            filing,
-            index_cache,
-            indexer: Mutex::new(Some(indexer)),
-            wal,
+            commits,
+            lookups: open_pool(&database, LOOKUP_SESSIONS_MAX)?,
+            readers: open_pool(&database, options.readers_max)?,
+            threads: Mutex::new(Threads { writers, workers }),
         })
     }
 
-    /// Appends the events of one request: all that are not repeats, or, on an error, none. Resolves after the commit.
+    /// Appends the events of one request: all that are not repeats or, on an error, none. Resolves after the commit.
     ///
     /// # Errors
     /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], or the database's own.
     pub async fn append(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let (waiting, receiver) = WaitingAppend::new(AppendRequest {
-            destination,
-            events,
-            origin: Origin::Sent,
-        });
-        self.queue.push_append(waiting)?;
-        receiver.await.unwrap_or(Err(StoreError::Stopped))
+        let outcome = self.push(destination, events)?;
+        outcome.await.unwrap_or(Err(StoreError::Stopped))
     }
 
     /// [`Self::append`] for callers that may block.
@@ -183,24 +123,33 @@ impl Store {
     /// # Errors
     /// As [`Self::append`].
     pub fn append_blocking(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let (waiting, receiver) = WaitingAppend::new(AppendRequest {
+        let outcome = self.push(destination, events)?;
+        outcome.blocking_recv().unwrap_or(Err(StoreError::Stopped))
+    }
+
+    fn push(
+        &self,
+        destination: Destination,
+        events: Vec<NewEvent>,
+    ) -> Result<oneshot::Receiver<AppendOutcome>> {
+        let (waiting, outcome) = WaitingAppend::new(AppendRequest {
             destination,
             events,
             origin: Origin::Sent,
         });
         self.queue.push_append(waiting)?;
-        receiver.blocking_recv().unwrap_or(Err(StoreError::Stopped))
+        Ok(outcome)
     }
 
-    /// Looks up what takes no time. Blocks, and never waits for a writer.
+    /// Looks something up that takes microseconds. Blocks, and never waits for a writer.
     ///
     /// # Errors
-    /// Those of `work`, and [`StoreError::Unreachable`] when there is no connection to be had.
+    /// Those of `work`, and [`StoreError::Unreachable`] when no session is available.
     pub fn read<T, E: From<StoreError>>(
         &self,
-        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
+        work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.read_from(&self.lookups, work)
+        read_from(&self.lookups, work)
     }
 
     /// Reads events. Blocks, and never waits for a writer.
@@ -209,58 +158,65 @@ impl Store {
     /// As [`Self::read`].
     pub fn query<T, E: From<StoreError>>(
         &self,
-        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
+        work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.read_from(&self.readers, work)
+        read_from(&self.readers, work)
     }
 
-    /// Changes keys, plans, rules or tiers in one transaction, so that from its commit on nothing that relied on them
-    /// is used any more. Blocks.
+    /// Writes in one transaction what no node keeps in memory, such as the time of a key's last use. Blocks.
     ///
     /// # Errors
-    /// Those of `work`, which undo everything, and those of the database.
-    pub fn configure<T, E>(
+    /// Those of `work`, which roll everything back, and those of the database.
+    pub fn write<T, E>(
         &self,
-        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E> + Send + 'static,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.write(move |rows| {
-            lock_configuration(rows.connection)?;
-            let outcome = work(rows)?;
-            // Only a real change: each makes every request that is on its way begin anew.
-            if rows.is_configuration_changed {
-                increase_configuration_version(rows.connection)?;
-            }
+        self.transaction(move |session| work(&mut Writer::new(session)))
+    }
+
+    /// Changes the configuration in one transaction. From its commit on, no node relies on the configuration before it.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn configure<T, E>(
+        &self,
+        work: impl FnOnce(&mut Configurator<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.transaction(move |session| {
+            lock_configuration(session)?;
+            let mut configurator = Configurator::new(session);
+            let outcome = work(&mut configurator)?;
+            configurator.finish()?;
             Ok(outcome)
         })
     }
 
-    /// Writes what nothing relies on, such as the time of a key's last use, in one transaction. Blocks.
-    ///
-    /// # Errors
-    /// As [`Self::configure`].
-    pub fn write<T, E>(
+    /// Runs a transaction on a writing thread.
+    fn transaction<T, E>(
         &self,
-        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E> + Send + 'static,
+        work: impl FnOnce(&mut AnySession) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
         let (reply, receiver) = mpsc::sync_channel(1);
-        let index_cache = Arc::clone(&self.index_cache);
-        self.queue.push_transaction(Box::new(move |connection| {
-            let outcome = match connection {
-                Ok(connection) => {
-                    connection.write_transaction(|connection| work(&mut Rows::new(connection, &index_cache)))
-                }
+        self.queue.push_transaction(Box::new(move |session| {
+            let outcome = match session {
+                Ok(session) => write_transaction(session, work),
                 Err(error) => Err(error.into()),
             };
             if reply.send(outcome).is_err() {
-                ::log::debug!("nobody waits for the change any more");
+                log::debug!("the caller of a transaction is gone");
             }
         }))?;
         receiver
@@ -273,62 +229,48 @@ impl Store {
     /// # Errors
     /// [`StoreError::Duplicate`] when there is a listener already.
     pub fn on_deliveries(&self, listener: impl Fn() + Send + Sync + 'static) -> Result<()> {
-        self.listener.set(Box::new(listener))
+        self.commits.set_listener(Box::new(listener))
     }
 
-    /// The size of a ledger from now on, as far as this process knows it: at once when it commits itself, and when
-    /// [`Self::look_for_arrivals`] has found what others committed. 0 as long as neither has happened.
+    /// The size of a ledger from now on, as far as this process knows it: at once after its own commits, and after
+    /// [`Self::look_for_arrivals`] for those of other processes. 0 until it is known.
     pub fn arrivals(&self, ledger_id: LedgerId) -> watch::Receiver<u64> {
-        self.arrivals.subscribe(ledger_id)
+        self.commits.arrivals.subscribe(ledger_id)
     }
 
-    /// Looks for what other processes have committed to the ledgers that somebody waits for. Blocks.
+    /// Queries the sizes of the ledgers that are waited for, which other processes may have written to. Blocks.
     ///
     /// # Errors
-    /// When the database cannot be asked.
+    /// When the database cannot be queried.
     pub fn look_for_arrivals(&self) -> Result<()> {
-        self.read(|rows| self.arrivals.look(rows.connection))
+        self.read(|reader| self.commits.arrivals.look(reader.session()))
     }
 
-    fn read_from<T, E: From<StoreError>>(
-        &self,
-        pool: &r2d2::Pool<ReaderManager>,
-        work: impl FnOnce(&mut Rows<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let mut reader = reader_of(pool)?;
-        work(&mut Rows::new(&mut reader.connection, &self.index_cache))
-    }
-
-    /// How many queries over events can be made at once.
+    /// How many queries over events can run concurrently.
     pub fn readers_max(&self) -> u32 {
         self.readers.max_size()
     }
 
-    /// What the store has done, and what waits.
+    /// Counts of this process.
     pub fn statistics(&self) -> StoreStatistics {
+        let counts = self.commits.counts();
         StoreStatistics {
-            commits: self.counters.commits.load(Ordering::Relaxed),
-            events: self.counters.events.load(Ordering::Relaxed),
-            alerts: self.counters.alerts.load(Ordering::Relaxed),
+            commits: counts.commits,
+            events: counts.events,
+            alerts: counts.alerts,
             queue_depth: self.queue.depth(),
         }
     }
 
-    /// Takes no more writes, finishes those that wait, and returns when they are committed.
+    /// Refuses further writes, finishes those that wait, and returns when they are committed.
     pub fn close(&self) {
         self.queue.close();
-        self.wal.close();
-        let writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
-        for writer in writers {
-            if writer.join().is_err() {
-                ::log::error!("a writer ended in a panic");
-            }
+        let Threads { writers, workers } = &mut *self.threads.lock();
+        workers.end_first();
+        for writer in writers.drain(..) {
+            workers::join("writer", writer);
         }
-        self.filing.close();
-        let indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if indexer.is_some_and(|indexer| indexer.join().is_err()) {
-            ::log::error!("the indexer ended in a panic");
-        }
+        workers.end_last();
     }
 }
 
@@ -338,24 +280,56 @@ impl Drop for Store {
     }
 }
 
-fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    let thread = std::thread::Builder::new().name(name);
-    thread
-        .spawn(work)
-        .map_err(|error| StoreError::Unreachable(format!("no thread to write: {error}")))
+fn read_from<T, E: From<StoreError>>(
+    pool: &r2d2::Pool<ReaderManager>,
+    work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let pooled = pool.get();
+    let mut pooled = pooled.map_err(|error| StoreError::Unreachable(error.to_string()))?;
+    work(&mut Reader::new(&mut pooled.session))
 }
 
-fn open_pool(url: &DatabaseUrl, connections_max: u32) -> Result<r2d2::Pool<ReaderManager>> {
+fn open_pool(database: &Arc<Database>, sessions_max: u32) -> Result<r2d2::Pool<ReaderManager>> {
     r2d2::Pool::builder()
-        .max_size(connections_max)
+        .max_size(sessions_max)
         .min_idle(Some(1))
-        .test_on_check_out(matches!(url, DatabaseUrl::Postgres(_)))
+        .test_on_check_out(database.tests_sessions())
         .connection_timeout(Duration::from_millis(READER_WAIT_MS))
-        .build(ReaderManager { url: url.clone() })
+        .build(ReaderManager(Arc::clone(database)))
         .map_err(|error| StoreError::Unreachable(error.to_string()))
 }
 
-fn reader_of(pool: &r2d2::Pool<ReaderManager>) -> Result<r2d2::PooledConnection<ReaderManager>> {
-    pool.get()
-        .map_err(|error| StoreError::Unreachable(error.to_string()))
+/// A session of a pool.
+struct PooledSession {
+    session: AnySession,
+    /// When it last answered the pool.
+    tested_at: Instant,
+}
+
+/// Opens the sessions of a pool.
+struct ReaderManager(Arc<Database>);
+
+impl r2d2::ManageConnection for ReaderManager {
+    type Connection = PooledSession;
+    type Error = StoreError;
+
+    fn connect(&self) -> Result<PooledSession> {
+        Ok(PooledSession {
+            session: self.0.open_reader()?,
+            tested_at: Instant::now(),
+        })
+    }
+
+    /// A test takes as long as a look-up, so a session that answered a moment ago is not tested again.
+    fn is_valid(&self, pooled: &mut PooledSession) -> Result<()> {
+        if pooled.tested_at.elapsed() >= READER_TRUSTED_FOR {
+            on_database!(&mut pooled.session, connection::test())?;
+            pooled.tested_at = Instant::now();
+        }
+        Ok(())
+    }
+
+    fn has_broken(&self, pooled: &mut PooledSession) -> bool {
+        std::thread::panicking() || pooled.session.is_broken()
+    }
 }

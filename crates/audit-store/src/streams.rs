@@ -1,10 +1,10 @@
-//! Anonymous streams as rows: who may send, what was sent, what became of it.
+//! Anonymous streams, their clients and their events.
 
-use crate::append::sqlite::{read_digest, read_id};
-use crate::append::{Idempotency, idempotency_hash};
-use crate::connection::AnyConnection;
+use crate::access::{Reader, Writer};
+use crate::append::Idempotency;
+use crate::columns::{read_digest, read_id};
+use crate::database::{insert_or_ignore, on_database, select_for_update};
 use crate::error::{Result, StoreError};
-use crate::rows::Rows;
 use crate::schema::{stream_clients, stream_events, streams};
 use audit_domain::{Comparison, ContentHash, EventId, Record, SentDigest, Stamp, StoredEvent, Timestamp};
 use diesel::prelude::*;
@@ -12,7 +12,7 @@ use diesel::prelude::*;
 /// The SHA-256 of a stream's token.
 pub type StreamTokenHash = [u8; 32];
 
-/// A stream as it is stored.
+/// A stored stream.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = streams, treat_none_as_null = true, treat_none_as_default_value = false)]
 #[expect(missing_docs, reason = "the fields are the columns")]
@@ -21,27 +21,27 @@ pub struct StreamRow {
     pub created_at: i64,
     pub expires_at: i64,
     pub claimed_at: Option<i64>,
-    /// Accepted in all.
+    /// Events accepted in all.
     pub event_count: i64,
     /// The UTC day of `day_events`.
     pub day: i64,
     pub day_events: i64,
-    /// Whether its events are gone.
+    /// Whether its events were removed.
     pub is_empty: bool,
 }
 
-/// Who sends to streams, as it is stored.
+/// A stored client of streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamClientRow {
-    /// Times of the last requests, oldest first.
+    /// The times of its latest requests, oldest first.
     pub requests: Vec<Timestamp>,
     /// The UTC day of `new_streams`.
     pub day: i64,
-    /// Streams begun on that day.
+    /// Streams it created on that day.
     pub new_streams: i64,
 }
 
-/// An event of a stream that is to be stored.
+/// An event to store in a stream.
 #[derive(Clone, Debug)]
 pub struct NewStreamEvent {
     pub(crate) record: Record,
@@ -51,14 +51,13 @@ pub struct NewStreamEvent {
 impl NewStreamEvent {
     /// A redacted event, and its idempotency key with the digest of the event as it was sent.
     pub fn new(record: Record, idempotency: Option<(&str, SentDigest)>) -> Self {
-        let idempotency = idempotency.map(|(key, digest)| Idempotency {
-            hash: idempotency_hash(key),
-            digest,
-        });
-        Self { record, idempotency }
+        Self {
+            record,
+            idempotency: idempotency.map(Idempotency::of),
+        }
     }
 
-    /// How what was sent compares with what was sent before under the same key.
+    /// Compares the event with the one that was sent before under the same key.
     pub fn compare(&self, before: &SentDigest) -> Comparison {
         match &self.idempotency {
             Some(idempotency) => idempotency.digest.compare(before),
@@ -67,7 +66,7 @@ impl NewStreamEvent {
     }
 }
 
-/// An event of a stream as it is stored.
+/// A stored event of a stream.
 #[derive(Clone, Debug)]
 pub struct StreamEvent {
     /// Its id and the time of its receipt.
@@ -94,48 +93,79 @@ struct EventColumns {
 
 const TIME_BYTES: usize = 8;
 
-/// Streams and who sends to them.
+/// Streams and their clients.
 #[expect(
     clippy::missing_errors_doc,
-    reason = "all fail only when the database cannot be asked"
+    reason = "all fail only when the database cannot be queried"
 )]
-impl Rows<'_> {
-    /// What is known of a client, which nobody else changes until the end of the transaction. The first request makes a
-    /// row of nothing.
-    pub fn lock_stream_client(&mut self, client: &str) -> Result<StreamClientRow> {
-        let empty = (
-            stream_clients::client.eq(client),
-            stream_clients::requests.eq(Vec::new()),
-            stream_clients::day.eq(0),
-            stream_clients::new_streams.eq(0),
-            stream_clients::last_seen_at.eq(0),
-        );
-        let columns = (
-            stream_clients::requests,
-            stream_clients::day,
-            stream_clients::new_streams,
-        );
-        let (requests, day, new_streams): (Vec<u8>, i64, i64) = match self.connection {
-            AnyConnection::Sqlite(sqlite) => {
-                diesel::insert_or_ignore_into(stream_clients::table)
-                    .values(empty)
-                    .execute(sqlite)?;
-                stream_clients::table
-                    .find(client)
-                    .select(columns)
-                    .get_result(sqlite)?
-            }
-            AnyConnection::Postgres(postgres) => {
-                // In one statement, so that nobody removes the row before it is locked.
-                diesel::insert_into(stream_clients::table)
-                    .values(empty)
-                    .on_conflict(stream_clients::client)
-                    .do_update()
-                    .set(stream_clients::client.eq(client))
-                    .returning(columns)
-                    .get_result(postgres)?
-            }
+impl Reader<'_> {
+    /// A stream.
+    pub fn stream(&mut self, token_hash: &StreamTokenHash) -> Result<Option<StreamRow>> {
+        Ok(streams::table
+            .find(token_hash.as_slice())
+            .select(StreamRow::as_select())
+            .get_result(self.session())
+            .optional()?)
+    }
+
+    /// The event of a stream with the same idempotency key, and the digest of that event as it was sent.
+    pub fn stream_event_by_key(
+        &mut self,
+        stream: &StreamRow,
+        event: &NewStreamEvent,
+    ) -> Result<Option<(EventId, SentDigest)>> {
+        let Some(idempotency) = &event.idempotency else {
+            return Ok(None);
         };
+        let found = stream_events::table
+            .filter(stream_events::token_hash.eq(&stream.token_hash))
+            .filter(stream_events::idempotency_hash.eq(idempotency.hash.as_slice()))
+            .select((stream_events::id, stream_events::sent_digest))
+            .get_result::<(Vec<u8>, Option<Vec<u8>>)>(self.session())
+            .optional()?;
+        match found {
+            Some((id, Some(digest))) => Ok(Some((read_id(id)?, read_digest(digest)?))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The events of a stream, in the order they were sent.
+    pub fn stream_events(&mut self, stream: &StreamRow) -> Result<Vec<StreamEvent>> {
+        let rows = stream_events::table
+            .filter(stream_events::token_hash.eq(&stream.token_hash))
+            .order(stream_events::number)
+            .select(EventColumns::as_select())
+            .load(self.session())?;
+        let read = |row: EventColumns| {
+            let id = read_id(row.id)?;
+            Ok(StreamEvent {
+                stamp: Stamp {
+                    id,
+                    received_at: Timestamp::from_micros(row.received_at),
+                },
+                event: StoredEvent {
+                    id,
+                    occurred_at: Timestamp::from_micros(row.occurred_at),
+                    content_hash: ContentHash::of(&row.body),
+                    canonical: row.body,
+                    redacted: row.redacted,
+                },
+                sent_digest: row.sent_digest.map(read_digest).transpose()?,
+            })
+        };
+        rows.into_iter().map(read).collect::<Result<_, StoreError>>()
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Writer<'_> {
+    /// A client, locked until the end of the transaction. Its first request creates an empty row.
+    pub fn lock_stream_client(&mut self, client: &str) -> Result<StreamClientRow> {
+        let (requests, day, new_streams): (Vec<u8>, i64, i64) =
+            on_database!(self.session(), streams::lock_client(client))?;
         let (times, _) = requests.as_chunks::<TIME_BYTES>();
         let requests = times
             .iter()
@@ -148,7 +178,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Writes what is known of a client.
+    /// Writes a client.
     pub fn update_stream_client(
         &mut self,
         client: &str,
@@ -167,83 +197,33 @@ impl Rows<'_> {
                 stream_clients::new_streams.eq(row.new_streams),
                 stream_clients::last_seen_at.eq(now.as_micros()),
             ))
-            .execute(self.connection)?;
+            .execute(self.session())?;
         Ok(())
     }
 
-    /// A stream.
-    pub fn stream(&mut self, token_hash: &StreamTokenHash) -> Result<Option<StreamRow>> {
-        Ok(streams::table
-            .find(token_hash.as_slice())
-            .select(StreamRow::as_select())
-            .get_result(self.connection)
-            .optional()?)
-    }
-
-    /// A stream, which nobody else changes until the end of the transaction.
+    /// A stream, locked until the end of the transaction.
     pub fn lock_stream(&mut self, token_hash: &StreamTokenHash) -> Result<Option<StreamRow>> {
         let row = streams::table.find(token_hash.as_slice());
-        Ok(match self.connection {
-            // SQLite's writer holds the whole database.
-            AnyConnection::Sqlite(sqlite) => {
-                row.select(StreamRow::as_select()).get_result(sqlite).optional()?
-            }
-            // The very row that was locked: one that is committed after this looked would not be.
-            AnyConnection::Postgres(postgres) => row
-                .select(StreamRow::as_select())
-                .for_update()
-                .get_result(postgres)
-                .optional()?,
-        })
+        Ok(select_for_update!(self.session(), row.select(StreamRow::as_select()), get_result).optional()?)
     }
 
-    /// Begins a stream; `false` when there is one of this token.
+    /// Creates a stream; `false` when one of this token exists.
     pub fn insert_stream(&mut self, stream: &StreamRow) -> Result<bool> {
-        let inserted = match self.connection {
-            AnyConnection::Sqlite(sqlite) => diesel::insert_or_ignore_into(streams::table)
-                .values(stream.clone())
-                .execute(sqlite)?,
-            AnyConnection::Postgres(postgres) => diesel::insert_into(streams::table)
-                .values(stream.clone())
-                .on_conflict_do_nothing()
-                .execute(postgres)?,
-        };
-        Ok(inserted > 0)
+        Ok(insert_or_ignore!(self.session(), streams::table, stream.clone())? > 0)
     }
 
     /// Removes a stream that has no events.
     pub fn delete_stream(&mut self, stream: &StreamRow) -> Result<()> {
-        diesel::delete(streams::table.find(&stream.token_hash)).execute(self.connection)?;
+        diesel::delete(streams::table.find(&stream.token_hash)).execute(self.session())?;
         Ok(())
     }
 
-    /// Writes what became of a stream.
+    /// Writes a stream.
     pub fn update_stream(&mut self, stream: &StreamRow) -> Result<()> {
         diesel::update(streams::table.find(&stream.token_hash))
             .set(stream)
-            .execute(self.connection)?;
+            .execute(self.session())?;
         Ok(())
-    }
-
-    /// The event of a stream that was sent with the same idempotency key, and the digest of what was sent.
-    pub fn stream_event_by_key(
-        &mut self,
-        stream: &StreamRow,
-        event: &NewStreamEvent,
-    ) -> Result<Option<(EventId, SentDigest)>> {
-        let Some(idempotency) = &event.idempotency else {
-            return Ok(None);
-        };
-        let found = stream_events::table
-            .filter(stream_events::token_hash.eq(&stream.token_hash))
-            .filter(stream_events::idempotency_hash.eq(idempotency.hash.as_slice()))
-            .select((stream_events::id, stream_events::sent_digest))
-            .get_result::<(Vec<u8>, Option<Vec<u8>>)>(self.connection)
-            .optional()?;
-        match found {
-            Some((id, Some(digest))) => Ok(Some((read_id(id)?, read_digest(digest)?))),
-            _ => Ok(None),
-        }
     }
 
     /// Stores an event as the `number`th of a stream, with a stamp that follows those before it; its id.
@@ -258,7 +238,7 @@ impl Rows<'_> {
             .order(stream_events::number.desc())
             .select((stream_events::id, stream_events::received_at))
             .limit(1)
-            .get_result::<(Vec<u8>, i64)>(self.connection)
+            .get_result::<(Vec<u8>, i64)>(self.session())
             .optional()?;
         let last = match last {
             Some((id, micros)) => Some(Stamp {
@@ -285,35 +265,8 @@ impl Rows<'_> {
                 redacted: record.redacted(),
                 body: record.canonical().to_owned(),
             })
-            .execute(self.connection)?;
+            .execute(self.session())?;
         Ok(stamp.id)
-    }
-
-    /// The events of a stream, in the order they were sent.
-    pub fn stream_events(&mut self, stream: &StreamRow) -> Result<Vec<StreamEvent>> {
-        let rows = stream_events::table
-            .filter(stream_events::token_hash.eq(&stream.token_hash))
-            .order(stream_events::number)
-            .select(EventColumns::as_select())
-            .load(self.connection)?;
-        let read = |row: EventColumns| {
-            let id = read_id(row.id)?;
-            Ok(StreamEvent {
-                stamp: Stamp {
-                    id,
-                    received_at: Timestamp::from_micros(row.received_at),
-                },
-                event: StoredEvent {
-                    id,
-                    occurred_at: Timestamp::from_micros(row.occurred_at),
-                    content_hash: ContentHash::of(&row.body),
-                    canonical: row.body,
-                    redacted: row.redacted,
-                },
-                sent_digest: row.sent_digest.map(read_digest).transpose()?,
-            })
-        };
-        rows.into_iter().map(read).collect::<Result<_, StoreError>>()
     }
 
     /// Removes the events of a stream.
@@ -326,7 +279,7 @@ impl Rows<'_> {
         let of_stream = stream_events::table
             .filter(stream_events::token_hash.eq(&stream.token_hash))
             .filter(stream_events::number.ge(number));
-        diesel::delete(of_stream).execute(self.connection)?;
+        diesel::delete(of_stream).execute(self.session())?;
         Ok(())
     }
 }

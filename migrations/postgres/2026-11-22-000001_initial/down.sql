@@ -10,6 +10,7 @@ DROP TABLE alert_groups;
 DROP TABLE alert_rules;
 DROP TABLE log_checkpoints;
 DROP TABLE log_tiles;
+DROP TABLE index_format;
 DROP TABLE indexed;
 DROP TABLE index_blocks;
 DROP TABLE index_segments;

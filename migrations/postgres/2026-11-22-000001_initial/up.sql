@@ -190,6 +190,13 @@ CREATE TABLE indexed (
     size BIGINT NOT NULL
 );
 
+-- One row: the format of blocks, tokens and index tables. The node that indexes empties an index of another format, which
+-- makes all events unindexed.
+CREATE TABLE index_format (
+    id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
+    format INTEGER NOT NULL
+);
+
 -- ---- The verifiable log ----
 
 -- Full tiles of 256 hashes (C2SP tlog-tiles) of the Merkle tree over the content hashes of a ledger; leaf n is the event

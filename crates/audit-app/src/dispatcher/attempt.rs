@@ -1,7 +1,6 @@
 //! Making an attempt, and what is to be written of it.
 
 use super::results::{Attempted, Finished, Lease, Report};
-use crate::alerts::alert_from_row;
 use crate::deliveries::{DeliveryKind, message_id};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
@@ -184,7 +183,7 @@ fn body(leased: &LeasedDelivery) -> Result<String> {
     let kind: DeliveryKind = leased.delivery.kind.parse().map_err(|_| damaged())?;
     let (timestamp, data) = match kind {
         DeliveryKind::AlertFired => {
-            let alert = alert_from_row(leased.alert.clone().ok_or_else(damaged)?)?.as_fired();
+            let alert = leased.alert.clone().ok_or_else(damaged)?.as_fired();
             (
                 alert.fired_at,
                 serde_json::to_value(alert).map_err(AppError::internal)?,

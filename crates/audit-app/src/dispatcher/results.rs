@@ -1,7 +1,7 @@
 //! What came of attempts, and writing it.
 
 use audit_domain::Timestamp;
-use audit_store::{AfterAttempt, AttemptRow, Rows, StoreError};
+use audit_store::{AfterAttempt, AttemptRow, Configurator, StoreError, Writer};
 use audit_webhooks::NextStep;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -84,20 +84,44 @@ impl Finished {
         matches!(&self.report, Report::Attempted(attempted) if attempted.step == NextStep::Gone)
     }
 
-    /// Writes it, unless the delivery was deleted or taken over meanwhile. What an attempt led to.
-    pub(super) fn write(&self, rows: &mut Rows<'_>) -> Result<Option<NextStep>, StoreError> {
-        let is_held = rows.lock_leased_delivery(&self.delivery_id, &self.lease)?;
+    /// Writes the result of the last attempt to a webhook that answered 410, and disables the webhook if it still has that
+    /// URL.
+    pub(super) fn write_gone(
+        &self,
+        configurator: &mut Configurator<'_>,
+    ) -> Result<Option<NextStep>, StoreError> {
+        let is_leased = configurator
+            .lock_leased_delivery(&self.delivery_id, &self.lease)?
+            .is_some();
+        if is_leased
+            && let Report::Attempted(attempted) = &self.report
+            && let Some((step, after)) = &attempted.if_moved
+            && !configurator.disable_webhook(&self.webhook_id, &self.url)?
+        {
+            log::info!(
+                "webhook {} answered 410 at its former URL and stays enabled",
+                self.webhook_id
+            );
+            configurator.finish_attempt(&attempted.row, after)?;
+            return Ok(Some(*step));
+        }
+        self.write(configurator)
+    }
+
+    /// Writes the result of an attempt, unless the delivery was deleted or leased by another node meanwhile.
+    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<Option<NextStep>, StoreError> {
+        let is_held = writer.lock_leased_delivery(&self.delivery_id, &self.lease)?;
         let Attempted {
             row,
             step,
             after,
             if_asked,
-            if_moved,
+            if_moved: _,
         } = match &self.report {
             Report::Attempted(attempted) => attempted.as_ref(),
             Report::NotAttempted { until } => {
                 if is_held.is_some() {
-                    rows.postpone_delivery(&self.delivery_id, *until)?;
+                    writer.postpone_delivery(&self.delivery_id, *until)?;
                 }
                 return Ok(None);
             }
@@ -109,18 +133,11 @@ impl Finished {
             );
             return Ok(Some(*step));
         };
-        if let Some((step, after)) = if_moved
-            && !rows.disable_webhook(webhook_id, &self.url)?
-        {
-            log::info!("webhook {webhook_id} answered 410 at its former URL and stays enabled");
-            rows.finish_attempt(row, after)?;
-            return Ok(Some(*step));
-        }
         if *step == NextStep::Gone {
             log::warn!("webhook {webhook_id} answered 410 and is disabled");
         }
         let after = if_asked.as_ref().filter(|_| is_asked).unwrap_or(after);
-        rows.finish_attempt(row, after)?;
+        writer.finish_attempt(row, after)?;
         Ok(Some(*step))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::results::{Finished, Lease};
 use audit_domain::{Clock, Timestamp};
-use audit_store::{LeasedDelivery, Rows, StoreError};
+use audit_store::{LeasedDelivery, StoreError, Writer};
 use audit_webhooks::NextStep;
 
 /// Deliveries that one transaction moves from one stage to another, at most: others wait for the writer meanwhile.
@@ -46,19 +46,19 @@ impl Step {
     }
 
     /// `clock` is read only now, because a transaction may have waited for its turn.
-    pub(super) fn run(&self, rows: &mut Rows<'_>, clock: &dyn Clock) -> Result<Done, StoreError> {
+    pub(super) fn run(&self, writer: &mut Writer<'_>, clock: &dyn Clock) -> Result<Done, StoreError> {
         let mut outcomes = Vec::with_capacity(self.results.len());
         for finished in &self.results {
-            outcomes.extend(finished.write(rows)?);
+            outcomes.extend(finished.write(writer)?);
         }
         let now = clock.now();
         let mut moved = match self.is_due {
-            true => rows.make_due_deliveries_ready(now, STEP_ROWS_MAX)?,
+            true => writer.make_due_deliveries_ready(now, STEP_ROWS_MAX)?,
             false => 0,
         };
         let mut left = STEP_ROWS_MAX;
         for webhook_id in &self.unused {
-            let held = rows.hold_deliveries(webhook_id, left)?;
+            let held = writer.hold_deliveries(webhook_id, left)?;
             moved += held;
             left -= held as i64;
             if left <= 0 {
@@ -66,13 +66,13 @@ impl Step {
             }
         }
         let released = match self.is_releasing {
-            true => rows.release_held_deliveries(STEP_ROWS_MAX)?,
+            true => writer.release_held_deliveries(STEP_ROWS_MAX)?,
             false => 0,
         };
         let leased_until = Timestamp::from_millis(now.as_millis() + LEASE_MS);
         let mut leased = Vec::new();
         for (webhook_id, limit) in &self.wanted {
-            leased.extend(rows.lease_deliveries(webhook_id, now, leased_until, &self.lease, *limit)?);
+            leased.extend(writer.lease_deliveries(webhook_id, now, leased_until, &self.lease, *limit)?);
         }
         Ok(Done {
             outcomes,

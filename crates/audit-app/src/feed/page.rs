@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 use crate::events::{as_stored, permitted, visible_json};
-use crate::reading::{Asked, Reader};
+use crate::reading::{Asked, ReadAccess};
 use crate::service::AuditLog;
 use audit_domain::{EventFilter, PageLimit, Violations};
-use audit_store::{LedgerId, Rows};
+use audit_store::{LedgerId, Reader};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
@@ -54,11 +54,11 @@ pub(super) struct ReadPage {
 impl AuditLog {
     /// A page of the feed. Blocks.
     pub(super) fn feed_page(&self, asked: &Asked, start: &Start, limit: PageLimit) -> Result<ReadPage> {
-        self.store.query(|rows| {
-            let reader = asked.presented.reader(rows, asked.selection)?;
-            let ledger_id = reader.scope.ledger_id;
-            let filter = permitted(&reader.principal, asked.filter.clone());
-            let cursor_scope = cursor_scope(&reader, &filter);
+        self.store.query(|reader| {
+            let access = asked.presented.read_access(reader, asked.selection)?;
+            let ledger_id = access.scope.ledger_id;
+            let filter = permitted(&access.principal, asked.filter.clone());
+            let cursor_scope = cursor_scope(&access, &filter);
             let start = match start {
                 Start::Beginning => 0,
                 Start::Cursor(text) => {
@@ -69,7 +69,7 @@ impl AuditLog {
             };
             // Before the size is read: what is committed from here on is told.
             let arrivals = self.store.arrivals(ledger_id);
-            let size = rows.ledger_size(ledger_id)?;
+            let size = reader.ledger_size(ledger_id)?;
             if start > size {
                 let message = "is ahead of the log; it belongs to a state of the database that was lost";
                 return Err(Violations::one("after", message).into());
@@ -78,10 +78,10 @@ impl AuditLog {
                 ledger_id,
                 start,
                 size,
-                filter: as_stored(&reader.scope, filter),
+                filter: as_stored(&access.scope, filter),
                 limit: limit.get(),
             };
-            let Found { events, next_seq } = unread.read(rows, &reader)?;
+            let Found { events, next_seq } = unread.read(reader, &access)?;
             let seal = |seq: u64| self.cursor_key.seal_count(seq, &cursor_scope);
             let page = FeedPage {
                 events: events
@@ -120,8 +120,8 @@ struct Found {
 }
 
 impl Unread {
-    fn read(&self, rows: &mut Rows<'_>, reader: &Reader) -> Result<Found> {
-        let tier = reader.tier.as_ref();
+    fn read(&self, reader: &mut Reader<'_>, access: &ReadAccess) -> Result<Found> {
+        let tier = access.tier.as_ref();
         let shows_everything = tier.is_none() && self.filter == EventFilter::default();
         let end = self.size.min(self.start.saturating_add(PAGE_ROWS_MAX));
         let mut bytes = 0;
@@ -138,10 +138,10 @@ impl Unread {
             };
             let left = usize::try_from(end - found.next_seq).unwrap_or(usize::MAX);
             let fetched_max = wanted.min(FETCHED_ROWS_MAX).min(left);
-            let fetched = rows.logged_events(self.ledger_id, found.next_seq, fetched_max)?;
+            let fetched = reader.logged_events(self.ledger_id, found.next_seq, fetched_max)?;
             if fetched.is_empty() {
-                // Somebody deleted rows. To stop here for good would keep what follows from every reader.
-                let log = rows.ledger_name(self.ledger_id)?;
+                // Somebody deleted reader. To stop here for good would keep what follows from every reader.
+                let log = reader.ledger_name(self.ledger_id)?;
                 log::error!(
                     "events are missing from the log {log} at position {}",
                     found.next_seq
@@ -150,7 +150,7 @@ impl Unread {
             }
             for logged in fetched {
                 if logged.seq != found.next_seq {
-                    let log = rows.ledger_name(self.ledger_id)?;
+                    let log = reader.ledger_name(self.ledger_id)?;
                     log::error!(
                         "events are missing from the log {log} at position {}",
                         found.next_seq
@@ -175,12 +175,12 @@ impl Unread {
 /// A cursor is good for the same ledger, visibility and filters, and a reader of some events cannot tell from it how
 /// many others there are. Ids in the filter are as the reader gave them: which
 /// forms are looked for changes with the redaction rules, and a follower must outlive that.
-fn cursor_scope(reader: &Reader, filter: &EventFilter) -> String {
-    let tier = reader.tier.as_ref().map(|tier| tier.name.as_str());
+fn cursor_scope(access: &ReadAccess, filter: &EventFilter) -> String {
+    let tier = access.tier.as_ref().map(|tier| tier.name.as_str());
     format!(
         "feed {} {} {} {}",
-        reader.scope.project.project.id,
-        reader.scope.environment,
+        access.scope.project.project.id,
+        access.scope.environment,
         tier.unwrap_or_default(),
         filter.fingerprint()
     )

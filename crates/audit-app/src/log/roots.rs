@@ -3,7 +3,7 @@
 
 use crate::error::{AppError, Result};
 use audit_ledger::{Hash, Tile, TileId};
-use audit_store::{LedgerId, Rows};
+use audit_store::{LedgerId, Reader};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,10 +21,10 @@ pub(crate) struct TileRoots(Mutex<HashMap<Place, Hash>>);
 
 impl TileRoots {
     /// A tile above the leaves, made of the full tiles below it, of which only those are read that were not before. `None`
-    /// when one is missing. `rows` must see nothing that is not committed.
+    /// when one is missing. `reader` must not see uncommitted changes.
     pub(super) fn tile_above(
         &self,
-        rows: &mut Rows<'_>,
+        reader: &mut Reader<'_>,
         ledger_id: LedgerId,
         id: TileId,
     ) -> Result<Option<Tile>> {
@@ -36,7 +36,7 @@ impl TileRoots {
         let mut hashes = self.known(ledger_id, level, first..end);
         let unknown = first + hashes.len() as u64;
         if unknown < end {
-            let read = rows.log_tile_roots(ledger_id, level, unknown..end)?;
+            let read = reader.log_tile_roots(ledger_id, level, unknown..end)?;
             if read.len() as u64 != end - unknown {
                 return Ok(None);
             }

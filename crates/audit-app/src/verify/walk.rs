@@ -5,7 +5,7 @@ use super::tree::Tree;
 use crate::error::{AppError, Result};
 use audit_domain::{ContentHash, Envelope, EventId};
 use audit_ledger::{Frontier, Hash, SignedCheckpoint, Tile, TileId, TreeHead};
-use audit_store::{LedgerId, Rows, StoreError, StoredLedger, StoredRow};
+use audit_store::{LedgerId, Reader, StoreError, StoredLedger, StoredRow};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const PAGE_EVENTS: u64 = 16 * TileId::WIDTH_MAX as u64;
 
 /// The walk through one ledger.
 pub(super) struct Walk<'a, 'b> {
-    pub(super) rows: &'a mut Rows<'b>,
+    pub(super) reader: &'a mut Reader<'b>,
     ledger_id: LedgerId,
     size: u64,
     /// The tree over what was appended, as far as can be told; none behind an event of which nothing is left.
@@ -26,9 +26,9 @@ pub(super) struct Walk<'a, 'b> {
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
-    pub(super) fn new(rows: &'a mut Rows<'b>, ledger_id: LedgerId, size: u64) -> Self {
+    pub(super) fn new(reader: &'a mut Reader<'b>, ledger_id: LedgerId, size: u64) -> Self {
         Self {
-            rows,
+            reader,
             ledger_id,
             size,
             tree: Some(Tree::default()),
@@ -50,7 +50,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         while start < self.size {
             let mut end = self.size.min(start + PAGE_EVENTS);
             let rows = self.read(start..end)?;
-            if rows.is_empty() && self.rows.stored_rows(self.ledger_id, end, 1)?.is_empty() {
+            if rows.is_empty() && self.reader.stored_rows(self.ledger_id, end, 1)?.is_empty() {
                 // However large a size somebody wrote into the head, there is nothing more to look at.
                 self.findings.add(Finding::event(start, None, Problem::Removed));
                 self.findings
@@ -97,7 +97,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         let mut next = seqs.clone();
         let mut limit = together;
         while next.start < next.end {
-            match self.rows.stored_rows(self.ledger_id, next.start, limit) {
+            match self.reader.stored_rows(self.ledger_id, next.start, limit) {
                 Ok(read) => {
                     let last = read.last().map(|row| row.seq.cast_unsigned());
                     rows.extend(read);
@@ -124,7 +124,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         let width = u64::from(TileId::WIDTH_MAX);
         let indexes = seqs.start / width..seqs.end / width;
         let mut stored: HashMap<u64, Vec<u8>> = self
-            .rows
+            .reader
             .stored_tiles(self.ledger_id, 0, indexes.clone())?
             .into_iter()
             .collect();
@@ -180,7 +180,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         if row.misfiled.is_some() {
             return Ok(row.misfiled);
         }
-        let is_in_order = self.rows.is_in_order_of_time(row, envelope.occurred_at)?;
+        let is_in_order = self.reader.is_in_order_of_time(row, envelope.occurred_at)?;
         Ok((!is_in_order).then_some("the event's place in the order of time"))
     }
 
@@ -200,7 +200,7 @@ impl<'a, 'b> Walk<'a, 'b> {
     fn check_tile(&mut self, tile: &Tile) -> Result<()> {
         let id = tile.id();
         let indexes = id.index()..id.index() + 1;
-        let stored = self.rows.stored_tiles(self.ledger_id, id.level(), indexes)?;
+        let stored = self.reader.stored_tiles(self.ledger_id, id.level(), indexes)?;
         let problem = match stored.first() {
             Some((_, bytes)) if *bytes == tile.encode() => return Ok(()),
             Some(_) => Problem::TileChanged(id),

@@ -121,12 +121,8 @@ impl Fielded for AlertsQuery {
     fn read(fields: &mut Fields<'_>) -> Option<AlertsRequest> {
         let filter = AlertFilter {
             rule_id: fields.optional_text("rule_id", 1, limits::ID_CHARS_MAX),
-            severity: fields
-                .optional_parsed::<Severity>("severity")
-                .map(|severity| severity.to_string()),
-            status: fields
-                .optional_parsed::<AlertStatus>("status")
-                .map(|status| status.to_string()),
+            severity: fields.optional_parsed("severity"),
+            status: fields.optional_parsed("status"),
             start: read_time(fields, "start_date"),
             end: read_time(fields, "end_date"),
         };

@@ -1,15 +1,18 @@
 //! Appending within a transaction that does something else as well.
 
-use super::{AppendOutcome, AppendRequest, Destination, Known, NewEvent, Origin, append};
+use super::{
+    AppendOutcome, AppendRequest, AppendSession, Destination, NewEvent, Origin, append as append_requests,
+};
+use crate::access::Writer;
+use crate::database::on_database;
 use crate::error::StoreError;
 use crate::ledgers::read_before;
-use crate::rows::Rows;
 use audit_domain::Timestamp;
 use std::collections::BTreeSet;
 
-impl Rows<'_> {
-    /// Appends events that keep their stamps, count against no daily limit and raise no alerts. One whose idempotency key
-    /// the ledger has is not stored.
+impl Writer<'_> {
+    /// Appends events that keep their stamps, use up no daily limit and raise no alerts. One whose idempotency key the
+    /// ledger has is not stored.
     ///
     /// # Errors
     /// [`StoreError::Stale`], and when the database cannot be written.
@@ -47,12 +50,19 @@ impl Rows<'_> {
             events,
             origin,
         };
-        // What a writer remembers it reads again when it finds the ledger longer than it left it.
-        let mut known = Known::default();
-        let ledgers = BTreeSet::from([request.destination.ledger_id]);
-        let before = read_before(self.connection, &ledgers, now.utc_day())?;
-        let plan = append(self, vec![request], before, &mut known)?;
-        let mut outcomes = plan.outcomes;
-        outcomes.pop().unwrap_or(Err(StoreError::Stopped))
+        on_database!(self.session(), append::inline(request, now))
     }
+}
+
+/// Appends one request within a transaction that its caller may still roll back.
+pub(crate) fn append_one<S: AppendSession>(
+    session: &mut S,
+    request: AppendRequest,
+    now: Timestamp,
+) -> AppendOutcome {
+    let ledgers = BTreeSet::from([request.destination.ledger_id]);
+    let before = read_before(session, &ledgers, now.utc_day())?;
+    let plan = append_requests(session, vec![request], before)?;
+    let mut outcomes = plan.outcomes;
+    outcomes.pop().unwrap_or(Err(StoreError::Stopped))
 }

@@ -1,23 +1,23 @@
-//! What one commit writes. Pure: the databases supply what is there, and write what comes out.
+//! What one commit writes. Pure: each database supplies what is stored, and writes what comes out.
 
-use super::watch::{Counts, Remembered, SeenEvent, Watch};
+use super::alert_groups::{AlertGroups, Counts};
 use super::{
-    AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, Idempotency, KeyHash, LedgerId,
-    Origin, Tokens,
+    AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, Idempotency, KnownKeys, LedgerId,
+    NewEvent, Origin,
 };
-use crate::alerts::AlertRow;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
-use crate::index::sqlite::tail::Left;
 use crate::ledgers::{KnownActions, NewHead};
+use crate::search::tokens::Tokens;
+use audit_alerts::{Alert, CountedEvent, Watch};
 use audit_domain::{Comparison, Environment, EventId, Record, SentDigest, Stamp, Timestamp};
 use audit_ledger::{Frontier, Growth, Hash};
 use std::collections::{BTreeMap, HashMap};
 
-/// The end of a ledger.
+/// The head of a ledger: its size and what the next event depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// How many events it holds.
+    /// The number of its events.
     pub(crate) size: i64,
     /// The latest id and time of receipt.
     pub(crate) last: Option<Stamp>,
@@ -25,12 +25,12 @@ pub(crate) struct Head {
     pub(crate) frontier: Option<Frontier>,
     /// A UTC day, in days since 1970-01-01.
     pub(crate) day: i64,
-    /// How many events were sent to the ledger on that day, if it is a live one.
+    /// The number of events sent to the ledger on that day, if it is a live one.
     pub(crate) day_events: u64,
 }
 
 impl Head {
-    /// Counts anew, unless what was counted last is this day, or the next one, by another node's clock.
+    /// Restarts the day's count, unless it is of this day, or of the next one by another node's clock.
     pub(crate) fn begin_day(&mut self, day: i64) {
         if self.day != day && self.day != day + 1 {
             (self.day, self.day_events) = (day, 0);
@@ -45,17 +45,17 @@ pub(crate) struct KnownKey {
     pub(crate) digest: SentDigest,
 }
 
-/// What is in the database, as far as the requests of a commit depend on it.
+/// The stored state that the requests of a commit depend on.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
     /// The current version of the configuration.
     pub(crate) configuration_version: i64,
     /// The heads of the ledgers that are appended to.
     pub(crate) heads: HashMap<LedgerId, Head>,
-    /// The idempotency keys of the requests that are taken.
-    pub(crate) keys: HashMap<(LedgerId, KeyHash), KnownKey>,
-    /// What the groups that events are counted for remember.
-    pub(crate) remembered: Remembered,
+    /// The idempotency keys of the requests that are stored already.
+    pub(crate) keys: KnownKeys,
+    /// The states of the groups that count the events.
+    pub(crate) alert_groups: AlertGroups,
 }
 
 /// One row to write.
@@ -68,34 +68,40 @@ pub(crate) struct NewRow {
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
     pub(crate) watches: Vec<Watch>,
-    /// The id that the ledger had reached, where the record's own does not follow it.
+    /// The greatest id before it, where the record's own is not greater.
     pub(crate) after_id: Option<EventId>,
-    /// By the clock of the node that it was sent to.
+    /// By the clock of the node that accepted it.
     pub(crate) arrived_at: Timestamp,
 }
 
-/// Everything to write, and the answers to give once it is committed.
+/// The end of a ledger while a request is added to it.
+struct LedgerEnd {
+    ledger_id: LedgerId,
+    next_seq: i64,
+    /// The latest id and time of receipt.
+    last: Option<Stamp>,
+}
+
+/// Everything to write, and the answers to give after the commit.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) rows: Vec<NewRow>,
     pub(crate) outcomes: Vec<AppendOutcome>,
-    /// How many events the ledgers held before the commit.
+    /// The sizes of the ledgers before the commit.
     pub(crate) sizes_before: HashMap<LedgerId, i64>,
     /// The state after the commit.
     pub(crate) after: Before,
     /// The ledgers that grow, each with its tree, if that can be continued.
     pub(crate) growths: BTreeMap<LedgerId, Option<Growth>>,
-    /// What groups counted.
+    /// The counts of alert rules.
     pub(crate) counts: Counts,
-    /// The alerts that were raised.
-    pub(crate) alerts: Vec<(LedgerId, AlertRow)>,
-    /// What is to be delivered of them.
+    /// The raised alerts.
+    pub(crate) alerts: Vec<(LedgerId, Alert)>,
+    /// Their deliveries.
     pub(crate) deliveries: Vec<DeliveryRow>,
-    /// Where the rows wait to be indexed, once they are written.
-    pub(crate) left: Option<Left>,
 }
 
-/// Decides what becomes of every event of every request, in their order.
+/// Decides the outcome of every event of every request, in their order.
 pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
     let heads_before = before.heads.iter();
     let mut plan = Plan {
@@ -104,12 +110,11 @@ pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
         sizes_before: heads_before
             .map(|(ledger_id, head)| (*ledger_id, head.size))
             .collect(),
-        counts: Counts::new(std::mem::take(&mut before.remembered)),
+        counts: Counts::new(std::mem::take(&mut before.alert_groups)),
         after: before,
         growths: BTreeMap::new(),
         alerts: Vec::new(),
         deliveries: Vec::new(),
-        left: None,
     };
     for request in requests {
         let outcome = plan.add(request);
@@ -119,7 +124,7 @@ pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
 }
 
 impl Plan {
-    /// Whether nothing is to be written but the rows and the heads of their ledgers.
+    /// Whether only rows and the heads of their ledgers are to be written.
     pub(crate) fn is_rows_only(&self, heads: &[NewHead], actions: &KnownActions) -> bool {
         self.counts.are_unchanged()
             && self.alerts.is_empty()
@@ -131,7 +136,7 @@ impl Plan {
                 .all(|row| actions.contains(row.ledger_id, &row.action))
     }
 
-    /// Adds all of a request or, when it is refused, nothing of it.
+    /// Adds all events of a request or, when it is refused, none.
     fn add(&mut self, request: AppendRequest) -> AppendOutcome {
         let AppendRequest {
             destination,
@@ -148,71 +153,77 @@ impl Plan {
             });
         };
         let first_row = self.rows.len();
-        let mut keys_added = Vec::new();
-        let (mut next_seq, mut last) = (head.size, head.last);
+        let mut end = LedgerEnd {
+            ledger_id,
+            next_seq: head.size,
+            last: head.last,
+        };
         let mut appended = Vec::with_capacity(events.len());
         for event in events {
-            if let Some(repeat) = event
+            let repeat = event
                 .idempotency
-                .and_then(|idempotency| self.known(ledger_id, &idempotency))
-            {
-                appended.push(repeat);
-                continue;
-            }
-            let mut record = event.record;
-            let arrived_at = record.stamp().received_at;
-            if origin == Origin::Sent {
-                let stamp = record.stamp().following(last);
-                if stamp != record.stamp() {
-                    record.restamp(stamp);
-                }
-            }
-            let stamp = record.stamp();
-            if let Some(idempotency) = event.idempotency {
-                let key = (ledger_id, idempotency.hash);
-                self.after.keys.insert(
-                    key,
-                    KnownKey {
-                        id: stamp.id,
-                        digest: idempotency.digest,
-                    },
-                );
-                keys_added.push(key);
-            }
-            appended.push(Appended::Stored(stamp.id));
-            self.rows.push(NewRow {
-                ledger_id,
-                seq: next_seq,
-                record,
-                action: event.action,
-                tokens: event.tokens,
-                idempotency: event.idempotency,
-                watches: event.watches,
-                after_id: last.map(|last| last.id).filter(|last| *last >= stamp.id),
-                arrived_at,
+                .and_then(|idempotency| self.known(ledger_id, &idempotency));
+            appended.push(match repeat {
+                Some(repeat) => repeat,
+                None => Appended::Stored(self.add_row(&mut end, event, origin)),
             });
-            next_seq += 1;
-            last = Some(stamp.latest(last));
         }
         let stored = (self.rows.len() - first_row) as u64;
         if origin == Origin::Sent
             && let Err(error) = self.use_up(&destination, stored)
         {
-            self.rows.truncate(first_row);
-            for key in keys_added {
-                self.after.keys.remove(&key);
-            }
+            self.remove_rows(first_row);
             return Err(error);
         }
-        self.grow(ledger_id, first_row, last);
+        self.grow(ledger_id, first_row, end.last);
         self.count(&destination, first_row);
         Ok(AppendedEvents {
             events: appended,
-            log_size: next_seq.unsigned_abs(),
+            log_size: end.next_seq.unsigned_abs(),
         })
     }
 
-    /// Takes the rows from `first_row` on into the ledger and its tree.
+    /// Adds the row of an event that is not a repeat. Returns its final id.
+    fn add_row(&mut self, end: &mut LedgerEnd, event: NewEvent, origin: Origin) -> EventId {
+        let mut record = event.record;
+        let arrived_at = record.stamp().received_at;
+        if origin == Origin::Sent {
+            let stamp = record.stamp().following(end.last);
+            if stamp != record.stamp() {
+                record.restamp(stamp);
+            }
+        }
+        let stamp = record.stamp();
+        if let Some(Idempotency { hash, digest }) = event.idempotency {
+            let known = KnownKey { id: stamp.id, digest };
+            self.after.keys.insert((end.ledger_id, hash), known);
+        }
+        self.rows.push(NewRow {
+            ledger_id: end.ledger_id,
+            seq: end.next_seq,
+            record,
+            action: event.action,
+            tokens: event.tokens,
+            idempotency: event.idempotency,
+            watches: event.watches,
+            after_id: end.last.map(|last| last.id).filter(|last| *last >= stamp.id),
+            arrived_at,
+        });
+        end.next_seq += 1;
+        end.last = Some(stamp.latest(end.last));
+        stamp.id
+    }
+
+    /// Removes the rows from `first_row` on, with their keys.
+    fn remove_rows(&mut self, first_row: usize) {
+        for row in self.rows.drain(first_row..) {
+            if let Some(idempotency) = row.idempotency {
+                self.after.keys.remove(&(row.ledger_id, idempotency.hash));
+            }
+        }
+    }
+
+    /// Appends the rows from `first_row` on to the head and the tree of their ledger.
     fn grow(&mut self, ledger_id: LedgerId, first_row: usize, last: Option<Stamp>) {
         let rows = &self.rows[first_row..];
         let Some(head) = self.after.heads.get_mut(&ledger_id).filter(|_| !rows.is_empty()) else {
@@ -228,23 +239,24 @@ impl Plan {
         head.last = last;
     }
 
-    /// Shows the rows from `first_row` on to the groups that they are counted for.
+    /// Shows the rows from `first_row` on to the groups that count them.
     fn count(&mut self, destination: &Destination, first_row: usize) {
         for row in &self.rows[first_row..] {
-            let event = SeenEvent {
+            let event = CountedEvent {
                 id: row.record.stamp().id,
                 arrived_at: row.arrived_at,
                 occurred_at: row.record.occurred_at(),
             };
             for alert in self.counts.observe(row.ledger_id, &row.watches, event) {
-                let tell = |webhook_id| DeliveryRow::of_alert(webhook_id, row.ledger_id, &alert);
-                self.deliveries.extend(destination.webhook_ids.iter().map(tell));
+                let deliver = |webhook_id| DeliveryRow::of_alert(webhook_id, row.ledger_id, &alert);
+                self.deliveries
+                    .extend(destination.webhook_ids.iter().map(deliver));
                 self.alerts.push((row.ledger_id, alert));
             }
         }
     }
 
-    /// Counts live events that are about to be stored, unless that would pass the limit.
+    /// Counts live events towards the daily limit, unless they would exceed it.
     fn use_up(&mut self, destination: &Destination, stored: u64) -> Result<(), StoreError> {
         if destination.environment != Environment::Live {
             return Ok(());
@@ -268,7 +280,7 @@ impl Plan {
     fn known(&self, ledger_id: LedgerId, idempotency: &Idempotency) -> Option<Appended> {
         let known = self.after.keys.get(&(ledger_id, idempotency.hash))?;
         Some(match idempotency.digest.compare(&known.digest) {
-            // With another digest key nobody can tell; the sender says that it is the same event.
+            // Digests of another hash key cannot be compared. The sender's key says that it is the same event.
             Comparison::Same | Comparison::Unknown => Appended::Repeated(known.id),
             Comparison::Different => Appended::Conflicting(known.id),
         })

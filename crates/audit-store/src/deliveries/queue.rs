@@ -1,41 +1,40 @@
 //! The queue of deliveries.
 //!
-//! A delivery that is not finished is `ready` from the beginning, and again when its next attempt is due. Taking it makes it
-//! `waiting` until the end of a lease, under a token: whoever dies in the middle gives it back by doing nothing, and
-//! whoever comes back after somebody else took it finds another token and changes nothing.
+//! An unfinished delivery is `ready` at first, and again when its next attempt is due. A node that leases it makes it
+//! `waiting` until the lease expires, under a random token. When the node dies, the lease expires. When it was only slow and
+//! another node has leased the delivery since, it finds another token and changes nothing.
 //!
-//! Each stage has an index of its own. Those that are ready are found by webhook, one step for each webhook that has any,
-//! so that a million of one cost the others nothing; those that wait are found by time, and not looked at before it. No more
-//! of a webhook's begin to wait than were attempted, so they come back no faster than they went. Those whose webhook is not
-//! in use (disabled, deleted, or of an organization that does not pay) are put aside when they are found, and come back
-//! when it is in use again.
+//! Each stage has an index of its own. Ready deliveries are found by webhook, with one index step per webhook that has any,
+//! so a million deliveries to one webhook cost the others nothing. Waiting deliveries are found by time, and not read before
+//! they are due. Deliveries to a webhook that is not in use (disabled, deleted, or of an organization on the free plan)
+//! become `held` when they are found, and `ready` when the webhook is in use again.
 
 use super::{AttemptRow, DeliveryRow, HELD, READY, WAITING};
-use crate::alerts::AlertRow;
+use crate::access::{Reader, Writer};
 use crate::append::LedgerId;
-use crate::connection::AnyConnection;
+use crate::configuration::{WebhookRow, WebhookSecretRow};
+use crate::database::{select_for_update, select_skip_locked};
 use crate::error::{Result, StoreError};
-use crate::rows::Rows;
-use crate::schema::{delivery_attempts, organizations, projects, webhook_deliveries as deliveries, webhooks};
-use crate::webhooks::{WebhookRow, WebhookSecretRow};
-use audit_domain::{Plan, Timestamp};
+use crate::schema::{delivery_attempts, webhook_deliveries as deliveries};
+use audit_alerts::Alert;
+use audit_domain::Timestamp;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 
-/// A webhook to which something may be attempted now.
+/// A webhook that has ready deliveries.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct ReadyWebhook {
     /// The webhook.
     #[diesel(sql_type = Text)]
     pub webhook_id: String,
-    /// Whose it is.
+    /// Its project.
     #[diesel(sql_type = Text)]
     pub project_id: String,
-    /// Where it leads.
+    /// Its URL.
     #[diesel(sql_type = Text)]
     pub url: String,
-    /// Since when, in microseconds since the Unix epoch.
+    /// When its first ready delivery was due, in microseconds since the Unix epoch.
     #[diesel(sql_type = BigInt)]
     pub due_at: i64,
     /// Whether it is enabled, not deleted, and paid for.
@@ -43,20 +42,20 @@ pub struct ReadyWebhook {
     pub is_in_use: bool,
 }
 
-/// A delivery that was taken, with everything an attempt needs.
+/// A leased delivery, with everything an attempt needs.
 #[derive(Clone, Debug)]
 pub struct LeasedDelivery {
-    /// The delivery, as it was before.
+    /// The delivery, before it was leased.
     pub delivery: DeliveryRow,
-    /// Where it goes.
+    /// Its webhook.
     pub webhook: WebhookRow,
-    /// What signs it, newest first.
+    /// The secrets that sign it, newest first.
     pub secrets: Vec<WebhookSecretRow>,
-    /// The alert it tells of; `None` also when it is damaged.
-    pub alert: Option<AlertRow>,
+    /// The alert it delivers; `None` also when the stored alert is damaged.
+    pub alert: Option<Alert>,
 }
 
-/// What becomes of a delivery after an attempt.
+/// The state of a delivery after an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "as in DeliveryRow")]
 pub struct AfterAttempt {
@@ -68,16 +67,16 @@ pub struct AfterAttempt {
     pub finished_at: Option<Timestamp>,
 }
 
-/// What waits to be delivered, to all webhooks that are enabled.
+/// The unfinished deliveries to enabled webhooks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PendingCount {
-    /// How many.
+    /// Their number.
     pub count: i64,
-    /// When the oldest was made.
+    /// When the oldest was created.
     pub oldest_created_at: Option<Timestamp>,
 }
 
-/// The webhooks that have ready deliveries, without reading those.
+/// Finds the webhooks that have ready deliveries, without reading the deliveries.
 const READY_WEBHOOKS: &str = "\
     WITH RECURSIVE found(webhook_id) AS ( \
         SELECT (SELECT webhook_id FROM webhook_deliveries WHERE stage = 'ready' ORDER BY webhook_id LIMIT 1) \
@@ -94,7 +93,7 @@ const READY_WEBHOOKS: &str = "\
     JOIN projects ON projects.id = webhooks.project_id \
     JOIN organizations ON organizations.id = projects.organization_id";
 
-/// A webhook that is in use and has held deliveries.
+/// Finds a webhook that is in use and has held deliveries.
 const HELD_WEBHOOK: &str = "\
     WITH RECURSIVE found(webhook_id) AS ( \
         SELECT (SELECT webhook_id FROM webhook_deliveries WHERE stage = 'held' ORDER BY webhook_id LIMIT 1) \
@@ -129,34 +128,70 @@ struct HeldColumns {
     webhook_id: String,
 }
 
-/// The condition of a stage, spelled as its index has it: SQLite recognises no other.
+/// The condition of a stage, spelled as in its partial index: SQLite recognises no other.
 fn is_at(stage: &'static str) -> diesel::expression::SqlLiteral<Bool> {
     sql::<Bool>(&format!("webhook_deliveries.stage = '{stage}'"))
 }
 
 #[expect(
     clippy::missing_errors_doc,
-    reason = "all fail only when the database cannot be asked"
+    reason = "all fail only when the database cannot be queried"
 )]
-impl Rows<'_> {
-    /// The webhooks that have deliveries that may be attempted now, in no order.
+impl Reader<'_> {
+    /// The webhooks that have ready deliveries, in no order.
     pub fn ready_webhooks(&mut self) -> Result<Vec<ReadyWebhook>> {
-        Ok(diesel::sql_query(READY_WEBHOOKS).load(self.connection)?)
+        Ok(diesel::sql_query(READY_WEBHOOKS).load(self.session())?)
     }
 
-    /// When the first of the deliveries that wait is due.
+    /// When the first waiting delivery is due.
     pub fn next_due_at(&mut self) -> Result<Option<Timestamp>> {
         let due_at: Option<Option<i64>> = deliveries::table
             .filter(is_at(WAITING))
             .order(deliveries::due_at)
             .select(deliveries::due_at)
             .limit(1)
-            .get_result(self.connection)
+            .get_result(self.session())
             .optional()?;
         Ok(due_at.flatten().map(Timestamp::from_micros))
     }
 
-    /// Makes up to `limit` deliveries ready that waited until `now`; how many.
+    /// The alert of a delivery. A damaged one fails its own delivery, not those that are leased with it.
+    fn alert_of(&mut self, delivery: &DeliveryRow) -> Result<Option<Alert>> {
+        let (Some(ledger_id), Some(alert_id)) = (delivery.ledger_id, &delivery.alert_id) else {
+            return Ok(None);
+        };
+        match self.alert(LedgerId(ledger_id), alert_id) {
+            Err(error @ StoreError::Damaged { .. }) => {
+                log::error!("cannot read an alert that is to be delivered: {error}");
+                Ok(None)
+            }
+            read => read,
+        }
+    }
+
+    /// Counts the unfinished deliveries.
+    pub fn pending_deliveries(&mut self) -> Result<PendingCount> {
+        let mut pending = PendingCount::default();
+        for stage in [READY, WAITING] {
+            let query = diesel::sql_query(format!("{PENDING}'{stage}'"));
+            let found: PendingColumns = query.get_result(self.session())?;
+            let oldest = found.oldest.map(Timestamp::from_micros);
+            pending.count += found.count;
+            pending.oldest_created_at = match (pending.oldest_created_at, oldest) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            };
+        }
+        Ok(pending)
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Writer<'_> {
+    /// Makes up to `limit` waiting deliveries ready that are due at `now`. Returns their number.
     pub fn make_due_deliveries_ready(&mut self, now: Timestamp, limit: i64) -> Result<usize> {
         let due = deliveries::table
             .filter(is_at(WAITING))
@@ -164,10 +199,7 @@ impl Rows<'_> {
             .order(deliveries::due_at)
             .limit(limit)
             .select(deliveries::id);
-        let due: Vec<Vec<u8>> = match self.connection {
-            AnyConnection::Sqlite(sqlite) => due.load(sqlite)?,
-            AnyConnection::Postgres(postgres) => due.for_update().skip_locked().load(postgres)?,
-        };
+        let due: Vec<Vec<u8>> = select_skip_locked!(self.session(), due, load)?;
         self.move_deliveries(&due, READY)
     }
 
@@ -183,7 +215,7 @@ impl Rows<'_> {
     /// There may be more unless it is 0.
     pub fn release_held_deliveries(&mut self, limit: i64) -> Result<usize> {
         let found: Option<HeldColumns> = diesel::sql_query(HELD_WEBHOOK)
-            .get_result(self.connection)
+            .get_result(self.session())
             .optional()?;
         match found {
             Some(held) => self.move_stage(&held.webhook_id, HELD, READY, limit),
@@ -197,10 +229,7 @@ impl Rows<'_> {
             .filter(deliveries::webhook_id.eq(webhook_id))
             .limit(limit)
             .select(deliveries::id);
-        let found: Vec<Vec<u8>> = match self.connection {
-            AnyConnection::Sqlite(sqlite) => found.load(sqlite)?,
-            AnyConnection::Postgres(postgres) => found.for_update().skip_locked().load(postgres)?,
-        };
+        let found: Vec<Vec<u8>> = select_skip_locked!(self.session(), found, load)?;
         self.move_deliveries(&found, to)
     }
 
@@ -208,27 +237,12 @@ impl Rows<'_> {
         for id in ids {
             diesel::update(deliveries::table.find(id))
                 .set(deliveries::stage.eq(Some(stage)))
-                .execute(self.connection)?;
+                .execute(self.session())?;
         }
         Ok(ids.len())
     }
 
-    fn webhook_in_use(&mut self, webhook_id: &str) -> Result<Option<WebhookRow>> {
-        let owner = projects::table.on(projects::id.eq(webhooks::project_id));
-        let payer = organizations::table.on(organizations::id.eq(projects::organization_id));
-        Ok(webhooks::table
-            .inner_join(owner)
-            .inner_join(payer)
-            .filter(webhooks::id.eq(webhook_id))
-            .filter(webhooks::enabled.eq(true))
-            .filter(webhooks::deleted_at.is_null())
-            .filter(organizations::plan.ne(Plan::Free.as_str()))
-            .select(WebhookRow::as_select())
-            .get_result(self.connection)
-            .optional()?)
-    }
-
-    /// Takes up to `limit` deliveries to a webhook that are ready, under `lease`, from `now` until `leased_until`.
+    /// Leases up to `limit` ready deliveries to a webhook from `now` until `leased_until`, under the token `lease`.
     pub fn lease_deliveries(
         &mut self,
         webhook_id: &str,
@@ -245,15 +259,8 @@ impl Rows<'_> {
             .filter(deliveries::webhook_id.eq(webhook_id))
             .order(deliveries::due_at)
             .limit(i64::try_from(limit).unwrap_or(i64::MAX));
-        let ready: Vec<DeliveryRow> = match self.connection {
-            AnyConnection::Sqlite(sqlite) => ready.select(DeliveryRow::as_select()).load(sqlite)?,
-            // What another node is about to take, this one leaves to it.
-            AnyConnection::Postgres(postgres) => ready
-                .select(DeliveryRow::as_select())
-                .for_update()
-                .skip_locked()
-                .load(postgres)?,
-        };
+        let ready: Vec<DeliveryRow> =
+            select_skip_locked!(self.session(), ready.select(DeliveryRow::as_select()), load)?;
         let secrets = self.webhook_secrets(webhook_id, now)?;
         let mut leased = Vec::with_capacity(ready.len());
         for delivery in ready {
@@ -261,11 +268,11 @@ impl Rows<'_> {
                 .set((
                     deliveries::stage.eq(Some(WAITING)),
                     deliveries::due_at.eq(Some(leased_until.as_micros())),
-                    // This is the attempt that was asked for, if one was.
+                    // This attempt is the requested one, if there was a request.
                     deliveries::retry_asked.eq(false),
                     deliveries::lease.eq(Some(lease)),
                 ))
-                .execute(self.connection)?;
+                .execute(self.session())?;
             leased.push(LeasedDelivery {
                 alert: self.alert_of(&delivery)?,
                 delivery,
@@ -276,34 +283,17 @@ impl Rows<'_> {
         Ok(leased)
     }
 
-    /// The alert of a delivery. A damaged one is its own trouble, not that of what is taken with it.
-    fn alert_of(&mut self, delivery: &DeliveryRow) -> Result<Option<AlertRow>> {
-        let (Some(ledger_id), Some(alert_id)) = (delivery.ledger_id, &delivery.alert_id) else {
-            return Ok(None);
-        };
-        match self.alert(LedgerId(ledger_id), alert_id) {
-            Err(error @ StoreError::Damaged { .. }) => {
-                log::error!("an alert that is to be delivered cannot be read: {error}");
-                Ok(None)
-            }
-            read => read,
-        }
-    }
-
-    /// Holds a delivery until the end of the transaction, if it is still taken under `lease`: whether another attempt was
-    /// asked for meanwhile.
+    /// Locks a delivery until the end of the transaction, if it is still leased under the token `lease`. Returns whether
+    /// another attempt was requested meanwhile.
     pub fn lock_leased_delivery(&mut self, id: &[u8], lease: &[u8]) -> Result<Option<bool>> {
         let row = deliveries::table
             .find(id)
             .filter(deliveries::lease.eq(lease))
             .select(deliveries::retry_asked);
-        Ok(match self.connection {
-            AnyConnection::Sqlite(sqlite) => row.get_result(sqlite).optional()?,
-            AnyConnection::Postgres(postgres) => row.for_update().get_result(postgres).optional()?,
-        })
+        Ok(select_for_update!(self.session(), row, get_result).optional()?)
     }
 
-    /// Writes what an attempt led to. The delivery is held by [`Self::lock_leased_delivery`].
+    /// Writes the result of an attempt. The delivery is locked by [`Self::lock_leased_delivery`].
     pub fn finish_attempt(&mut self, attempt: &AttemptRow, after: &AfterAttempt) -> Result<()> {
         diesel::update(deliveries::table.find(&attempt.delivery_id))
             .set((
@@ -318,14 +308,14 @@ impl Rows<'_> {
                 deliveries::finished_at.eq(after.finished_at.map(Timestamp::as_micros)),
                 deliveries::lease.eq(None::<Vec<u8>>),
             ))
-            .execute(self.connection)?;
+            .execute(self.session())?;
         diesel::insert_into(delivery_attempts::table)
             .values(attempt.clone())
-            .execute(self.connection)?;
+            .execute(self.session())?;
         Ok(())
     }
 
-    /// Gives a delivery back that was not attempted, to be taken again at `due_at`. It is held by
+    /// Returns a delivery that was not attempted to the queue, due at `due_at`. It is locked by
     /// [`Self::lock_leased_delivery`].
     pub fn postpone_delivery(&mut self, id: &[u8], due_at: Timestamp) -> Result<()> {
         diesel::update(deliveries::table.find(id))
@@ -334,23 +324,7 @@ impl Rows<'_> {
                 deliveries::due_at.eq(Some(due_at.as_micros())),
                 deliveries::lease.eq(None::<Vec<u8>>),
             ))
-            .execute(self.connection)?;
+            .execute(self.session())?;
         Ok(())
-    }
-
-    /// What waits to be delivered.
-    pub fn pending_deliveries(&mut self) -> Result<PendingCount> {
-        let mut pending = PendingCount::default();
-        for stage in [READY, WAITING] {
-            let query = diesel::sql_query(format!("{PENDING}'{stage}'"));
-            let found: PendingColumns = query.get_result(self.connection)?;
-            let oldest = found.oldest.map(Timestamp::from_micros);
-            pending.count += found.count;
-            pending.oldest_created_at = match (pending.oldest_created_at, oldest) {
-                (Some(one), Some(other)) => Some(one.min(other)),
-                (one, other) => one.or(other),
-            };
-        }
-        Ok(pending)
     }
 }

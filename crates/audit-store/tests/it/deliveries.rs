@@ -3,7 +3,7 @@
 use crate::{NOW, create_project, open};
 use audit_domain::{OrganizationId, Plan, ProjectId, Timestamp};
 use audit_store::{
-    AfterAttempt, AttemptRow, DELIVERY_PENDING, DeliveryRow, LeasedDelivery, Rows, Store, StoreError,
+    AfterAttempt, AttemptRow, Configurator, DELIVERY_PENDING, DeliveryRow, LeasedDelivery, Store, StoreError,
     WebhookRow,
 };
 use std::path::Path;
@@ -31,7 +31,7 @@ impl Place {
 
     fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Rows<'_>) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&mut Configurator<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> T {
         self.store.configure(work).expect("it is written")
     }
@@ -188,11 +188,11 @@ fn a_retry_that_is_asked_for_during_an_attempt_is_known_at_its_end() {
     place.add("a", 0..1);
     let leased = place.lease("a", NOW, 1).remove(0);
     let (project_id, delivery_id) = (place.project_id, leased.delivery.id);
-    let ask = move |rows: &mut Rows<'_>| {
+    let ask = move |rows: &mut Configurator<'_>| {
         let (mut row, _) = rows
             .lock_delivery(project_id, &delivery_id)?
             .expect("it is there");
-        row.ask_for_attempt(NOW.plus_seconds(1));
+        row.request_attempt(NOW.plus_seconds(1));
         rows.reschedule_delivery(&row)?;
         rows.lock_leased_delivery(&delivery_id, &LEASE)
     };
@@ -259,7 +259,7 @@ fn a_deleted_webhook_is_gone_at_once_and_its_rows_little_by_little() {
     place.add("a", 0..7);
     place.add("b", 7..8);
     let project_id = place.project_id;
-    let delete = move |rows: &mut Rows<'_>| rows.delete_webhook(project_id, "a", NOW);
+    let delete = move |rows: &mut Configurator<'_>| rows.delete_webhook(project_id, "a", NOW);
     assert!(place.write(delete) && !place.write(delete), "once");
     let webhooks = place.store.read(|rows| rows.webhooks(project_id)).unwrap();
     assert_eq!(webhooks, [place.row("b")]);

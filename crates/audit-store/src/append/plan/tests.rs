@@ -1,7 +1,9 @@
 use super::*;
 use crate::append::NewEvent;
-use crate::append::watch::{Counted, GroupCount, GroupHash, Watch, Watcher};
-use audit_domain::{Event, ProjectId};
+use audit_alerts::{
+    AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, RuleDefinition, RuleSet, Severity,
+};
+use audit_domain::{Event, ProjectId, RuleId};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -190,61 +192,56 @@ fn what_was_prepared_with_an_old_configuration_is_refused() {
     assert!(plan.rows.is_empty());
 }
 
-/// Counts to three and starts again.
-#[derive(Debug)]
-struct EveryThird;
-
-#[derive(Debug)]
-struct Count(u8);
-
-impl Watcher for EveryThird {
-    fn resume(&self, remembered: Option<&[u8]>) -> Box<dyn GroupCount> {
-        Box::new(Count(remembered.map_or(0, |bytes| bytes[0])))
-    }
+/// Counts actions `a.b` of a tenant: three raise an alert, and there is no cooldown.
+fn every_third() -> RuleSet {
+    let definition = RuleDefinition {
+        name: "every third".parse().unwrap(),
+        action_pattern: "a.b".parse().unwrap(),
+        threshold: 3.try_into().unwrap(),
+        window_seconds: 3_600.try_into().unwrap(),
+        group_by: GroupBy::TenantId,
+        severity: Severity::High,
+        enabled: true,
+        cooldown_seconds: CooldownSeconds::try_from(0).unwrap(),
+    };
+    let id = RuleId::from_random([7; 16]);
+    RuleSet::new([AlertRule::custom(id, Timestamp::from_seconds(0), definition)])
 }
 
-impl GroupCount for Count {
-    fn observe(&mut self, event: SeenEvent) -> Counted {
-        self.0 = (self.0 + 1) % 3;
-        if self.0 > 0 {
-            return Counted::Changed;
-        }
-        Counted::Raised(Box::new(AlertRow {
-            id: event.id.to_bytes(),
-            rule_id: "r".to_owned(),
-            rule_name: "R".to_owned(),
-            severity: "high".to_owned(),
-            status: "open".to_owned(),
-            group_key: "g".to_owned(),
-            event_count: 3,
-            sample_event_ids: vec![event.id],
-            fired_at: event.arrived_at,
-            acknowledged_at: None,
-            resolved_at: None,
-        }))
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        vec![self.0]
-    }
-
-    fn expires_at(&self) -> Timestamp {
-        Timestamp::from_seconds(1)
-    }
-}
-
+/// The same event, to be counted for one tenant whatever its own is.
 fn watched(event: NewEvent) -> NewEvent {
-    event.watched(vec![Watch {
-        group: GroupHash::of(&["g"]),
-        watcher: Arc::new(EveryThird),
-    }])
+    let arrived_at = event.record.stamp().received_at;
+    let watches = every_third().watches("a.b", "t", "a", event.record.occurred_at(), arrived_at);
+    event.watched(watches)
+}
+
+fn group() -> (LedgerId, GroupHash) {
+    let [watch] = <[Watch; 1]>::try_from(watched(event(1, None, "a")).watches).unwrap();
+    (LEDGER, watch.group_hash())
+}
+
+/// The state of a group after these events, and how many alerts they raised.
+fn counted(events: &[(EventId, i64)]) -> (GroupState, usize) {
+    let [watch] = <[Watch; 1]>::try_from(watched(event(1, None, "a")).watches).unwrap();
+    let mut state = GroupState::default();
+    let observe = |(id, millis): &(EventId, i64)| {
+        let at = Timestamp::from_millis(*millis);
+        let event = CountedEvent {
+            id: *id,
+            arrived_at: at,
+            occurred_at: at,
+        };
+        watch.observe(&mut state, event).into_firing()
+    };
+    let alerts = events.iter().filter_map(observe).count();
+    (state, alerts)
 }
 
 #[test]
-fn a_count_goes_on_where_it_was_left_and_sees_each_stored_event_once() {
-    let group = GroupHash::of(&["g"]);
+fn a_count_continues_from_the_stored_state_and_sees_each_stored_event_once() {
+    let earlier = [1, 2].map(|n| (EventId::new(Timestamp::from_millis(1), [n; 10]), 1));
     let before = Before {
-        remembered: HashMap::from([((LEDGER, group), vec![2])]),
+        alert_groups: HashMap::from([(group(), counted(&earlier).0.encode())]),
         ..before()
     };
     let events = vec![
@@ -256,23 +253,32 @@ fn a_count_goes_on_where_it_was_left_and_sees_each_stored_event_once() {
     let mut request = request(None, events);
     request.destination.webhook_ids = Arc::new(["w1".to_owned(), "w2".to_owned()]);
     let plan = plan(vec![request], before);
-    let raised: Vec<_> = plan.alerts.iter().map(|(_, alert)| alert.id).collect();
-    assert_eq!(raised, [plan.rows[0].record.stamp().id.to_bytes()]);
-    let told: Vec<_> = plan
+    let [(LEDGER, alert)] = plan.alerts.as_slice() else {
+        panic!("one alert: {:?}", plan.alerts)
+    };
+    assert_eq!(alert.sample_event_ids[0], plan.rows[0].record.stamp().id);
+    let alert_id = alert.id.to_bytes();
+    let delivered: Vec<_> = plan
         .deliveries
         .iter()
         .map(|delivery| (delivery.webhook_id.as_str(), delivery.alert_id.as_deref()))
         .collect();
     assert_eq!(
-        told,
+        delivered,
         [
-            ("w1", Some(raised[0].as_slice())),
-            ("w2", Some(raised[0].as_slice()))
+            ("w1", Some(alert_id.as_slice())),
+            ("w2", Some(alert_id.as_slice()))
         ]
     );
     assert_ne!(plan.deliveries[0].id, plan.deliveries[1].id);
-    let remembered = plan.counts.changed();
-    assert_eq!(remembered[&(LEDGER, group)].0, [1], "the repeat was not counted");
+    let seen = [0, 2].map(|row: usize| (plan.rows[row].record.stamp().id, 1));
+    let (expected, alerts) = counted(&[earlier[0], earlier[1], seen[0], seen[1]]);
+    assert_eq!(alerts, 1);
+    assert_eq!(
+        plan.counts.changed()[&group()].0,
+        expected.encode(),
+        "the repeat and the unwatched event are not counted"
+    );
 }
 
 #[test]
@@ -284,53 +290,21 @@ fn a_refused_request_is_not_counted() {
     let plan = plan(vec![request(Some(10), refused), request(Some(10), taken)], before);
     assert!(matches!(plan.outcomes[0], Err(StoreError::DailyLimit { .. })));
     assert!(plan.alerts.is_empty());
-    let remembered = plan.counts.changed();
-    assert_eq!(remembered[&(LEDGER, GroupHash::of(&["g"]))].0, [1]);
-}
-
-/// Remembers when it was told that the event arrived.
-#[derive(Debug)]
-struct LastArrival(Timestamp);
-
-impl Watcher for EveryArrival {
-    fn resume(&self, _: Option<&[u8]>) -> Box<dyn GroupCount> {
-        Box::new(LastArrival(Timestamp::from_seconds(0)))
-    }
-}
-
-#[derive(Debug)]
-struct EveryArrival;
-
-impl GroupCount for LastArrival {
-    fn observe(&mut self, event: SeenEvent) -> Counted {
-        self.0 = event.arrived_at;
-        Counted::Changed
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn expires_at(&self) -> Timestamp {
-        self.0
-    }
+    let seen = (plan.rows[0].record.stamp().id, 1);
+    assert_eq!(plan.counts.changed()[&group()].0, counted(&[seen]).0.encode());
 }
 
 #[test]
-fn counts_go_by_the_clock_of_the_node_and_not_by_one_that_was_ahead() {
+fn counts_use_the_clock_of_the_accepting_node_and_not_the_time_of_the_ledger() {
     let mut before = before();
     let ahead = Stamp {
         id: EventId::new(Timestamp::from_seconds(500), [1; 10]),
         received_at: Timestamp::from_seconds(500),
     };
     before.heads.get_mut(&LEDGER).unwrap().last = Some(ahead);
-    let watch = Watch {
-        group: GroupHash::of(&["g"]),
-        watcher: Arc::new(EveryArrival),
-    };
-    let sent = event(100_000, None, "a").watched(vec![watch]);
-    let plan = plan(vec![request(None, vec![sent])], before);
+    let sent = (0..3).map(|_| watched(event(100_000, None, "a"))).collect();
+    let plan = plan(vec![request(None, sent)], before);
     assert_eq!(plan.rows[0].record.stamp().received_at, ahead.received_at);
-    let (_, arrived_at) = &plan.counts.changed()[&(LEDGER, GroupHash::of(&["g"]))];
-    assert_eq!(*arrived_at, Timestamp::from_seconds(100));
+    let fired_at: Vec<_> = plan.alerts.iter().map(|(_, alert)| alert.fired_at).collect();
+    assert_eq!(fired_at, [Timestamp::from_seconds(100)]);
 }

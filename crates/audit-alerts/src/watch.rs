@@ -1,0 +1,206 @@
+//! The groups that count an event: from an event to the states it changes, and from a firing to its alert.
+
+use crate::alert::Alert;
+use crate::alert_id::AlertId;
+use crate::rule::AlertRule;
+use crate::rule_set::RuleSet;
+use crate::window::{Firing, GroupState, Observed};
+use audit_domain::{EventId, Timestamp};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// Identifies a group within a ledger: the first 128 bits of a SHA-256 over rule, tenant and, where the rule groups by
+/// actor, actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupHash([u8; 16]);
+
+impl GroupHash {
+    /// Reads a hash back.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes, for a database key.
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    fn of(parts: &[&str]) -> Self {
+        let mut hasher = Sha256::new();
+        for part in parts {
+            // Length-prefixed, so that no two lists of parts have the same input.
+            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(part.as_bytes());
+        }
+        Self(first_bytes(hasher))
+    }
+}
+
+/// The first bytes of a finished SHA-256.
+fn first_bytes<const N: usize>(hasher: Sha256) -> [u8; N] {
+    let digest: [u8; 32] = hasher.finalize().into();
+    std::array::from_fn(|index| digest[index])
+}
+
+/// An event that was stored, as far as a group counts it.
+#[derive(Clone, Copy, Debug)]
+pub struct CountedEvent {
+    /// The id it was stored under.
+    pub id: EventId,
+    /// The time of arrival by the clock of the node that accepted it. The ledger's own `received_at` does not serve: it
+    /// never decreases, so one node with a fast clock would shift it for all.
+    pub arrived_at: Timestamp,
+    /// When it occurred.
+    pub occurred_at: Timestamp,
+}
+
+/// One rule's group that counts an event.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    rule: Arc<AlertRule>,
+    tenant_id: String,
+    actor_id: String,
+    group_hash: GroupHash,
+}
+
+impl RuleSet {
+    /// The groups that count an event of this action, tenant and actor. None for a rule whose window has ended before
+    /// the event arrives, so an import of old events touches no group.
+    pub fn watches(
+        &self,
+        action: &str,
+        tenant_id: &str,
+        actor_id: &str,
+        occurred_at: Timestamp,
+        now: Timestamp,
+    ) -> Vec<Watch> {
+        self.matching(action)
+            .filter(|rule| rule.windowing().counts(now, occurred_at))
+            .map(|rule| Watch::new(rule, tenant_id, actor_id))
+            .collect()
+    }
+}
+
+impl Watch {
+    fn new(rule: &Arc<AlertRule>, tenant_id: &str, actor_id: &str) -> Self {
+        let group = rule.definition().group_by.group(tenant_id, actor_id);
+        let rule_id = rule.id().to_string();
+        let group_hash = match group.actor_id() {
+            Some(actor_id) => GroupHash::of(&[&rule_id, tenant_id, actor_id]),
+            None => GroupHash::of(&[&rule_id, tenant_id]),
+        };
+        Self {
+            rule: Arc::clone(rule),
+            tenant_id: tenant_id.to_owned(),
+            actor_id: actor_id.to_owned(),
+            group_hash,
+        }
+    }
+
+    /// The key of the group's state, within the ledger of the event.
+    pub const fn group_hash(&self) -> GroupHash {
+        self.group_hash
+    }
+
+    /// The rule that counts.
+    pub fn rule(&self) -> &AlertRule {
+        &self.rule
+    }
+
+    /// Shows the event to the group. Every event must be shown once, in the order of arrival.
+    pub fn observe(&self, state: &mut GroupState, event: CountedEvent) -> Observed {
+        state.observe(
+            &self.rule.windowing(),
+            event.arrived_at,
+            event.occurred_at,
+            event.id,
+        )
+    }
+
+    /// The alert for a firing that `event_id` caused. Its id is derived from the event's id and the group: it is as
+    /// unpredictable as the event's id, and the transaction needs no randomness.
+    pub fn alert(&self, event_id: EventId, firing: Firing) -> Alert {
+        let hasher = Sha256::new()
+            .chain_update(event_id.to_bytes())
+            .chain_update(self.group_hash.as_bytes());
+        let id = AlertId::new(firing.fired_at, first_bytes(hasher));
+        let group = self
+            .rule
+            .definition()
+            .group_by
+            .group(&self.tenant_id, &self.actor_id);
+        Alert::raise(id, &self.rule, group, firing)
+    }
+
+    /// From this time on the state can be deleted; see [`GroupState::expires_at`].
+    pub fn expires_at(&self, state: &GroupState) -> Timestamp {
+        let expires_at = state.expires_at(&self.rule.windowing());
+        expires_at.unwrap_or(Timestamp::from_micros(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::CooldownSeconds;
+    use crate::builtin::BuiltinRule;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+
+    fn rules() -> RuleSet {
+        let builtin = |rule: &BuiltinRule| AlertRule::builtin(*rule, true, CooldownSeconds::default());
+        RuleSet::new(BuiltinRule::ALL.iter().map(builtin))
+    }
+
+    fn watch(action: &str, tenant_id: &str, actor_id: &str) -> Watch {
+        let watches = rules().watches(action, tenant_id, actor_id, NOW, NOW);
+        let [watch] = watches.try_into().expect("one rule counts the action");
+        watch
+    }
+
+    #[test]
+    fn a_group_is_told_apart_by_rule_tenant_and_actor() {
+        let one = watch("auth.failed", "acme", "u1").group_hash();
+        assert_eq!(one, watch("auth.failed.again", "acme", "u1").group_hash());
+        for other in [
+            watch("auth.failed", "acme", "u2"),
+            watch("auth.failed", "acm", "eu1"),
+            watch("user.role.updated", "acme", "u1"),
+        ] {
+            assert_ne!(one, other.group_hash(), "{other:?}");
+        }
+        let by_tenant = |actor| watch("user.deleted", "acme", actor).group_hash();
+        assert_eq!(by_tenant("u1"), by_tenant("u2"));
+    }
+
+    #[test]
+    fn no_group_counts_an_event_older_than_every_window() {
+        let day_before = NOW.plus_seconds(-86_400);
+        assert!(
+            rules()
+                .watches("auth.failed", "acme", "u1", day_before, NOW)
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn the_event_that_reaches_the_threshold_raises_one_alert() {
+        let watch = watch("auth.failed", "acme", "u1");
+        let mut state = GroupState::default();
+        let mut alerts = Vec::new();
+        for n in 0..6 {
+            let event = CountedEvent {
+                id: EventId::new(NOW, [n; 10]),
+                arrived_at: NOW,
+                occurred_at: NOW,
+            };
+            let firing = watch.observe(&mut state, event).into_firing();
+            alerts.extend(firing.map(|firing| (n, watch.alert(event.id, firing))));
+        }
+        let [(4, alert)] = alerts.as_slice() else {
+            panic!("one alert, by the fifth event: {alerts:?}")
+        };
+        assert_eq!((alert.group_key.as_str(), alert.event_count), ("u1", 5));
+        assert!(watch.expires_at(&state) > NOW);
+    }
+}

@@ -1,0 +1,105 @@
+//! Counting events for alert rules in the transaction that stores them.
+//!
+//! An event carries the groups that count it ([`Watch`]). The plan reads the states of those groups, shows them every
+//! event it stores in the order of the ledger, and writes the changed states and the raised alerts with the events. So an
+//! alert exists if and only if its events do.
+
+use super::AppendRequest;
+use super::LedgerId;
+use audit_alerts::{Alert, CountedEvent, GroupHash, GroupState, Observed, Watch};
+use audit_domain::Timestamp;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Encoded states, for the groups of a commit that have one.
+pub(crate) type AlertGroups = HashMap<(LedgerId, GroupHash), Vec<u8>>;
+
+/// The groups that count the events of some requests.
+pub(crate) fn of_requests(requests: &[AppendRequest]) -> BTreeSet<(LedgerId, GroupHash)> {
+    let mut groups = BTreeSet::new();
+    for request in requests {
+        let watches = request.events.iter().flat_map(|event| &event.watches);
+        groups.extend(watches.map(|watch| (request.destination.ledger_id, watch.group_hash())));
+    }
+    groups
+}
+
+/// The effect of a commit's events on the groups that count them.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    stored: AlertGroups,
+    counts: HashMap<(LedgerId, GroupHash), Count>,
+}
+
+/// The state of one group during a commit.
+#[derive(Debug)]
+struct Count {
+    /// That of its first event, which knows the rule.
+    watch: Watch,
+    state: GroupState,
+    is_changed: bool,
+}
+
+impl Counts {
+    pub(crate) fn new(stored: AlertGroups) -> Self {
+        Self {
+            stored,
+            ..Self::default()
+        }
+    }
+
+    /// Shows an event to its groups. Returns the alerts that it raises.
+    pub(crate) fn observe(
+        &mut self,
+        ledger_id: LedgerId,
+        watches: &[Watch],
+        event: CountedEvent,
+    ) -> Vec<Alert> {
+        let mut raised = Vec::new();
+        for watch in watches {
+            let key = (ledger_id, watch.group_hash());
+            let count = match self.counts.entry(key) {
+                Entry::Occupied(count) => count.into_mut(),
+                Entry::Vacant(vacant) => vacant.insert(Count {
+                    watch: watch.clone(),
+                    state: decode(watch, self.stored.get(&key).map(Vec::as_slice)),
+                    is_changed: false,
+                }),
+            };
+            match watch.observe(&mut count.state, event) {
+                Observed::Unchanged => {}
+                Observed::Counted => count.is_changed = true,
+                Observed::Fired(firing) => {
+                    count.is_changed = true;
+                    raised.push(watch.alert(event.id, firing));
+                }
+            }
+        }
+        raised
+    }
+
+    /// Whether no state has to be written.
+    pub(crate) fn are_unchanged(&self) -> bool {
+        self.counts.values().all(|count| !count.is_changed)
+    }
+
+    /// The states to write, each with the time from which it can be deleted, in the order of the table's key.
+    pub(crate) fn changed(&self) -> BTreeMap<(LedgerId, GroupHash), (Vec<u8>, Timestamp)> {
+        let changed = self.counts.iter().filter(|(_, count)| count.is_changed);
+        changed
+            .map(|(key, count)| (*key, (count.state.encode(), count.watch.expires_at(&count.state))))
+            .collect()
+    }
+}
+
+/// The stored state. One that cannot be decoded counts from zero: refusing the event would cost more than its count.
+fn decode(watch: &Watch, stored: Option<&[u8]>) -> GroupState {
+    let state = stored.map_or(Ok(GroupState::default()), GroupState::decode);
+    state.unwrap_or_else(|error| {
+        log::error!(
+            "the stored count of a group of alert rule {} is damaged, counting restarts: {error}",
+            watch.rule().id()
+        );
+        GroupState::default()
+    })
+}

@@ -1,0 +1,316 @@
+//! Organizations, projects and keys.
+
+use super::schema::{api_keys, organizations, projects};
+use crate::access::{Configurator, Reader, Writer};
+use crate::append::LedgerId;
+use crate::error::{Result, StoreError};
+use crate::ledgers;
+use audit_domain::{Environment, KeyId, OrganizationId, Plan, ProjectId, Timestamp};
+use diesel::prelude::*;
+use std::collections::HashMap;
+use std::str::FromStr;
+
+/// An organization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Organization {
+    pub id: OrganizationId,
+    pub name: String,
+    pub plan: Plan,
+    pub created_at: Timestamp,
+}
+
+/// A project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Project {
+    pub id: ProjectId,
+    pub organization_id: OrganizationId,
+    pub name: String,
+    pub created_at: Timestamp,
+}
+
+/// A key, without its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Key {
+    pub id: KeyId,
+    pub organization_id: OrganizationId,
+    /// `None` for a master key.
+    pub project: Option<(ProjectId, Environment)>,
+    pub name: String,
+    /// The first characters of the key.
+    pub prefix: String,
+    pub created_at: Timestamp,
+    /// Up to a minute old.
+    pub last_used_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// The SHA-256 of a key's text.
+pub type KeyTextHash = [u8; 32];
+
+type OrganizationRow = (String, String, String, i64);
+type ProjectRow = (String, String, String, i64);
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = api_keys)]
+struct KeyRow {
+    id: String,
+    organization_id: String,
+    project_id: Option<String>,
+    environment: Option<String>,
+    name: String,
+    prefix: String,
+    created_at: i64,
+    last_used_at: Option<i64>,
+    revoked_at: Option<i64>,
+}
+
+/// Parses a stored value.
+pub(crate) fn stored<T: FromStr>(text: &str, what: &'static str) -> Result<T> {
+    text.parse().map_err(|_| StoreError::Damaged { what })
+}
+
+fn read_organization((id, name, plan, created_at): OrganizationRow) -> Result<Organization> {
+    Ok(Organization {
+        id: stored(&id, "organization id")?,
+        name,
+        plan: stored(&plan, "plan")?,
+        created_at: Timestamp::from_micros(created_at),
+    })
+}
+
+fn read_project((id, organization_id, name, created_at): ProjectRow) -> Result<Project> {
+    Ok(Project {
+        id: stored(&id, "project id")?,
+        organization_id: stored(&organization_id, "organization id")?,
+        name,
+        created_at: Timestamp::from_micros(created_at),
+    })
+}
+
+fn read_key(row: KeyRow) -> Result<Key> {
+    let project = match (row.project_id, row.environment) {
+        (Some(project_id), Some(environment)) => Some((
+            stored(&project_id, "project id")?,
+            stored(&environment, "environment")?,
+        )),
+        _ => None,
+    };
+    Ok(Key {
+        id: stored(&row.id, "key id")?,
+        organization_id: stored(&row.organization_id, "organization id")?,
+        project,
+        name: row.name,
+        prefix: row.prefix,
+        created_at: Timestamp::from_micros(row.created_at),
+        last_used_at: row.last_used_at.map(Timestamp::from_micros),
+        revoked_at: row.revoked_at.map(Timestamp::from_micros),
+    })
+}
+
+/// Organizations and projects.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be queried"
+)]
+impl Reader<'_> {
+    /// One organization.
+    pub fn organization(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
+        let row = organizations::table
+            .find(id.to_string())
+            .get_result::<OrganizationRow>(self.session())
+            .optional()?;
+        row.map(read_organization).transpose()
+    }
+
+    /// The plan of a project's organization; the free plan where there is none.
+    pub fn plan_of(&mut self, project_id: ProjectId) -> Result<Plan> {
+        let organization = match self.project(project_id)? {
+            Some(project) => self.organization(project.organization_id)?,
+            None => None,
+        };
+        Ok(organization.map_or(Plan::Free, |organization| organization.plan))
+    }
+
+    /// All organizations, oldest first.
+    pub fn organizations(&mut self) -> Result<Vec<Organization>> {
+        let rows = organizations::table
+            .order((organizations::created_at, organizations::id))
+            .load::<OrganizationRow>(self.session())?;
+        rows.into_iter().map(read_organization).collect()
+    }
+
+    /// One project.
+    pub fn project(&mut self, id: ProjectId) -> Result<Option<Project>> {
+        let row = projects::table
+            .find(id.to_string())
+            .get_result::<ProjectRow>(self.session())
+            .optional()?;
+        row.map(read_project).transpose()
+    }
+
+    /// The projects of an organization, oldest first.
+    pub fn projects(&mut self, organization_id: OrganizationId) -> Result<Vec<Project>> {
+        let rows = projects::table
+            .filter(projects::organization_id.eq(organization_id.to_string()))
+            .order((projects::created_at, projects::id))
+            .load::<ProjectRow>(self.session())?;
+        rows.into_iter().map(read_project).collect()
+    }
+
+    /// The ledger of each environment of a project.
+    pub fn ledgers(&mut self, project_id: ProjectId) -> Result<HashMap<Environment, LedgerId>> {
+        ledgers::ledgers_of(self.session(), project_id)
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Configurator<'_> {
+    /// Adds an organization.
+    pub fn insert_organization(&mut self, organization: &Organization) -> Result<()> {
+        diesel::insert_into(organizations::table)
+            .values((
+                organizations::id.eq(organization.id.to_string()),
+                organizations::name.eq(&organization.name),
+                organizations::plan.eq(organization.plan.as_str()),
+                organizations::created_at.eq(organization.created_at.as_micros()),
+            ))
+            .execute(self.uncached_session())?;
+        Ok(())
+    }
+
+    /// Changes an organization's plan; `false` when there is no such organization.
+    pub fn set_plan(&mut self, id: OrganizationId, plan: Plan) -> Result<bool> {
+        self.change_if_found(|session| {
+            let changed = diesel::update(organizations::table.find(id.to_string()))
+                .set(organizations::plan.eq(plan.as_str()))
+                .execute(session)?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// Adds a project with its ledgers.
+    pub fn insert_project(&mut self, project: &Project) -> Result<()> {
+        diesel::insert_into(projects::table)
+            .values((
+                projects::id.eq(project.id.to_string()),
+                projects::organization_id.eq(project.organization_id.to_string()),
+                projects::name.eq(&project.name),
+                projects::created_at.eq(project.created_at.as_micros()),
+            ))
+            .execute(self.uncached_session())?;
+        ledgers::create_ledgers(self.uncached_session(), project.id)
+    }
+}
+
+/// Keys.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be queried"
+)]
+impl Reader<'_> {
+    /// The key whose text has this hash, revoked or not, and the hash that is stored, for the caller to compare in
+    /// constant time. (The index goes by SHA-256 hashes, whose comparisons tell nothing about the text.)
+    pub fn key_by_hash(&mut self, hash: &KeyTextHash) -> Result<Option<(Key, KeyTextHash)>> {
+        let row = api_keys::table
+            .filter(api_keys::key_hash.eq(hash.as_slice()))
+            .select((KeyRow::as_select(), api_keys::key_hash))
+            .get_result::<(KeyRow, Vec<u8>)>(self.session())
+            .optional()?;
+        let Some((row, stored_hash)) = row else {
+            return Ok(None);
+        };
+        let stored_hash = stored_hash
+            .try_into()
+            .map_err(|_| StoreError::Damaged { what: "key hash" })?;
+        Ok(Some((read_key(row)?, stored_hash)))
+    }
+
+    /// One key.
+    pub fn key(&mut self, id: KeyId) -> Result<Option<Key>> {
+        let row = api_keys::table
+            .find(id.to_string())
+            .select(KeyRow::as_select())
+            .get_result(self.session())
+            .optional()?;
+        row.map(read_key).transpose()
+    }
+
+    /// The project keys of an organization, oldest first; those of one project when it is given.
+    pub fn project_keys(
+        &mut self,
+        organization_id: OrganizationId,
+        project_id: Option<ProjectId>,
+    ) -> Result<Vec<Key>> {
+        let mut query = api_keys::table
+            .filter(api_keys::organization_id.eq(organization_id.to_string()))
+            .filter(api_keys::project_id.is_not_null())
+            .select(KeyRow::as_select())
+            .order((api_keys::created_at, api_keys::id))
+            .into_boxed();
+        if let Some(project_id) = project_id {
+            query = query.filter(api_keys::project_id.eq(project_id.to_string()));
+        }
+        query.load(self.session())?.into_iter().map(read_key).collect()
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Writer<'_> {
+    /// Stores when a key was last used, unless a later use is stored.
+    pub fn set_key_last_used(&mut self, id: KeyId, at: Timestamp) -> Result<()> {
+        let earlier = api_keys::last_used_at
+            .is_null()
+            .or(api_keys::last_used_at.lt(at.as_micros()));
+        diesel::update(api_keys::table.find(id.to_string()).filter(earlier))
+            .set(api_keys::last_used_at.eq(Some(at.as_micros())))
+            .execute(self.session())?;
+        Ok(())
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Configurator<'_> {
+    /// Adds a key. Only the hash of its text is stored.
+    pub fn insert_key(&mut self, key: &Key, hash: &KeyTextHash) -> Result<()> {
+        let (project_id, environment) = key.project.unzip();
+        diesel::insert_into(api_keys::table)
+            .values((
+                api_keys::id.eq(key.id.to_string()),
+                api_keys::organization_id.eq(key.organization_id.to_string()),
+                api_keys::project_id.eq(project_id.map(|id| id.to_string())),
+                api_keys::environment.eq(environment.map(Environment::as_str)),
+                api_keys::name.eq(&key.name),
+                api_keys::prefix.eq(&key.prefix),
+                api_keys::key_hash.eq(hash.as_slice()),
+                api_keys::created_at.eq(key.created_at.as_micros()),
+            ))
+            .execute(self.uncached_session())?;
+        Ok(())
+    }
+
+    /// Revokes a key, unless it is revoked already.
+    pub fn revoke_key(&mut self, id: KeyId, now: Timestamp) -> Result<()> {
+        let active = api_keys::table
+            .find(id.to_string())
+            .filter(api_keys::revoked_at.is_null());
+        self.change_if_found(|session| {
+            let revoked = diesel::update(active)
+                .set(api_keys::revoked_at.eq(Some(now.as_micros())))
+                .execute(session)?;
+            Ok(revoked > 0)
+        })?;
+        Ok(())
+    }
+}

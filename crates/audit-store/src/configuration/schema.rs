@@ -1,0 +1,96 @@
+//! The tables of the configuration. Only this module can name them.
+
+diesel::table! {
+    secrets (name) { name -> Text, secret -> Binary, created_at -> BigInt, }
+}
+
+diesel::table! {
+    organizations (id) { id -> Text, name -> Text, plan -> Text, created_at -> BigInt, }
+}
+
+diesel::table! {
+    projects (id) { id -> Text, organization_id -> Text, name -> Text, created_at -> BigInt, }
+}
+
+diesel::table! {
+    api_keys (id) {
+        id -> Text,
+        organization_id -> Text,
+        project_id -> Nullable<Text>,
+        environment -> Nullable<Text>,
+        name -> Text,
+        prefix -> Text,
+        key_hash -> Binary,
+        created_at -> BigInt,
+        last_used_at -> Nullable<BigInt>,
+        revoked_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    viewer_secrets (kid) { kid -> Text, secret -> Binary, created_at -> BigInt, retired_at -> Nullable<BigInt>, }
+}
+
+diesel::table! {
+    viewer_tiers (project_id, name) {
+        project_id -> Text,
+        name -> Text,
+        categories -> Nullable<Text>,
+        actions -> Nullable<Text>,
+        hidden_fields -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    redaction_rules (project_id, id) {
+        project_id -> Text,
+        id -> Text,
+        kind -> Text,
+        name -> Text,
+        pattern -> Nullable<Text>,
+        fields -> Nullable<Text>,
+        behavior -> Text,
+        enabled -> Bool,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    alert_rules (project_id, id) {
+        project_id -> Text,
+        id -> Text,
+        name -> Text,
+        action_pattern -> Text,
+        threshold -> BigInt,
+        window_seconds -> BigInt,
+        group_by -> Text,
+        severity -> Text,
+        enabled -> Bool,
+        cooldown_seconds -> BigInt,
+        revision -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    webhooks (id) {
+        id -> Text,
+        project_id -> Text,
+        url -> Text,
+        enabled -> Bool,
+        created_at -> BigInt,
+        deleted_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    webhook_secrets (webhook_id, number) {
+        webhook_id -> Text,
+        number -> BigInt,
+        secret -> Binary,
+        expires_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(organizations, projects, webhooks);

@@ -1,0 +1,183 @@
+//! Viewer tiers, and the secrets that sign viewer tokens.
+
+use super::accounts::stored;
+use super::schema::{viewer_secrets, viewer_tiers};
+use crate::access::{Configurator, Reader};
+use crate::error::{Result, StoreError};
+use audit_domain::{ActionGlob, Category, ProjectId, TierName, Timestamp, ViewerTier};
+use diesel::prelude::*;
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// A tier with the time of its creation: older tokens were issued for another tier of the same name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredTier {
+    /// The tier.
+    pub tier: ViewerTier,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+type TierRow = (String, String, Option<String>, Option<String>, String, i64);
+
+fn write_list<T: Display>(items: &[T]) -> String {
+    serde_json::Value::from(items.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
+}
+
+fn read_list<T: FromStr>(text: &str, what: &'static str) -> Result<Vec<T>> {
+    let words: Vec<String> = serde_json::from_str(text).map_err(|_| StoreError::Damaged { what })?;
+    words.iter().map(|word| stored(word, what)).collect()
+}
+
+fn read_tier((_, name, categories, actions, hidden_fields, created_at): TierRow) -> Result<StoredTier> {
+    Ok(StoredTier {
+        tier: ViewerTier {
+            name: stored(&name, "tier name")?,
+            categories: categories
+                .map(|text| read_list::<Category>(&text, "category"))
+                .transpose()?,
+            actions: actions
+                .map(|text| read_list::<ActionGlob>(&text, "action pattern"))
+                .transpose()?,
+            hidden_fields: read_list(&hidden_fields, "hidden field")?,
+        },
+        created_at: Timestamp::from_micros(created_at),
+    })
+}
+
+/// Tiers.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be queried"
+)]
+impl Reader<'_> {
+    /// The tiers of a project, by creation and then name.
+    pub fn tiers(&mut self, project_id: ProjectId) -> Result<Vec<StoredTier>> {
+        let rows = viewer_tiers::table
+            .filter(viewer_tiers::project_id.eq(project_id.to_string()))
+            .order((viewer_tiers::created_at, viewer_tiers::name))
+            .load::<TierRow>(self.session())?;
+        rows.into_iter().map(read_tier).collect()
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Configurator<'_> {
+    /// Adds a tier; [`StoreError::Duplicate`] when the project has one of this name.
+    pub fn insert_tier(&mut self, project_id: ProjectId, tier: &ViewerTier, now: Timestamp) -> Result<()> {
+        diesel::insert_into(viewer_tiers::table)
+            .values((
+                viewer_tiers::project_id.eq(project_id.to_string()),
+                viewer_tiers::name.eq(tier.name.as_str()),
+                viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
+                viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
+                viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
+                viewer_tiers::created_at.eq(now.as_micros()),
+            ))
+            .execute(self.session())?;
+        Ok(())
+    }
+
+    /// Changes what a tier shows. Its name and time of creation stay.
+    pub fn update_tier(&mut self, project_id: ProjectId, tier: &ViewerTier) -> Result<()> {
+        diesel::update(viewer_tiers::table.find((project_id.to_string(), tier.name.as_str().to_owned())))
+            .set((
+                viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
+                viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
+                viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
+            ))
+            .execute(self.session())?;
+        Ok(())
+    }
+
+    /// Removes a tier; `false` when there is none.
+    pub fn delete_tier(&mut self, project_id: ProjectId, name: &TierName) -> Result<bool> {
+        let row = viewer_tiers::table.find((project_id.to_string(), name.as_str().to_owned()));
+        self.change_if_found(|session| Ok(diesel::delete(row).execute(session)? > 0))
+    }
+}
+
+/// A signing secret and the time of its retirement.
+#[derive(Clone)]
+pub struct StoredViewerSecret {
+    /// Its name in the header of tokens.
+    pub kid: String,
+    /// The secret.
+    pub secret: [u8; 32],
+    /// When it stopped signing; it verifies until its last token has expired.
+    pub retired_at: Option<Timestamp>,
+}
+
+/// Without the secret.
+impl std::fmt::Debug for StoredViewerSecret {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("StoredViewerSecret")
+            .field("kid", &self.kid)
+            .field("retired_at", &self.retired_at)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Signing secrets.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be queried"
+)]
+impl Reader<'_> {
+    /// The signing secrets, newest first.
+    pub fn viewer_secrets(&mut self) -> Result<Vec<StoredViewerSecret>> {
+        let rows = viewer_secrets::table
+            .order((viewer_secrets::created_at.desc(), viewer_secrets::kid))
+            .select((
+                viewer_secrets::kid,
+                viewer_secrets::secret,
+                viewer_secrets::retired_at,
+            ))
+            .load::<(String, Vec<u8>, Option<i64>)>(self.session())?;
+        let read = |(kid, secret, retired_at): (String, Vec<u8>, Option<i64>)| {
+            let secret = secret.try_into().map_err(|_| StoreError::Damaged {
+                what: "signing secret",
+            })?;
+            Ok(StoredViewerSecret {
+                kid,
+                secret,
+                retired_at: retired_at.map(Timestamp::from_micros),
+            })
+        };
+        rows.into_iter().map(read).collect()
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Configurator<'_> {
+    /// Makes `secret` the one that signs. The present one is retired; those retired before `forget_before` are deleted.
+    pub fn rotate_viewer_secret(
+        &mut self,
+        (kid, secret): (&str, &[u8; 32]),
+        now: Timestamp,
+        forget_before: Timestamp,
+    ) -> Result<()> {
+        diesel::delete(
+            viewer_secrets::table.filter(viewer_secrets::retired_at.lt(forget_before.as_micros())),
+        )
+        .execute(self.session())?;
+        diesel::update(viewer_secrets::table.filter(viewer_secrets::retired_at.is_null()))
+            .set(viewer_secrets::retired_at.eq(Some(now.as_micros())))
+            .execute(self.session())?;
+        diesel::insert_into(viewer_secrets::table)
+            .values((
+                viewer_secrets::kid.eq(kid),
+                viewer_secrets::secret.eq(secret.as_slice()),
+                viewer_secrets::created_at.eq(now.as_micros()),
+            ))
+            .execute(self.session())?;
+        Ok(())
+    }
+}

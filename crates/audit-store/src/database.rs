@@ -1,0 +1,211 @@
+//! The seam between the databases: the only module that tells them apart.
+//!
+//! Everything above it is written once, over [`AnySession`]. Everything below it belongs to one database and lives in
+//! `sqlite/` or `postgres/`, which do not see each other. A `match` here selects the database; from there on types carry
+//! the choice, so no later arm has to handle a mixture.
+
+mod session;
+mod url;
+
+pub(crate) use session::Session;
+pub use url::{DatabaseUrl, DatabaseUrlError};
+
+use crate::error::{Result, StoreError};
+use crate::postgres::{self, PostgresSession};
+use crate::sqlite::{self, SqliteSession};
+use crate::store::StoreOptions;
+use crate::workers::Workers;
+use diesel::QueryResult;
+use diesel::connection::SimpleConnection;
+
+/// A session with either database. Shared queries run on it; diesel builds them for the database at hand.
+#[derive(diesel::MultiConnection)]
+pub(crate) enum AnySession {
+    /// The embedded database.
+    Sqlite(SqliteSession),
+    /// A server.
+    Postgres(PostgresSession),
+}
+
+/// Runs an expression on the session of whichever database it is. For statements that diesel builds for each database but
+/// not over both, and for functions that are generic over the session.
+macro_rules! on_either {
+    ($any:expr, $session:ident => $run:expr) => {
+        match $any {
+            $crate::database::AnySession::Sqlite($session) => $run,
+            $crate::database::AnySession::Postgres($session) => $run,
+        }
+    };
+}
+
+/// Calls the function of this path in `sqlite` or in `postgres`.
+macro_rules! on_database {
+    ($any:expr, $($name:ident)::+ ( $($argument:expr),* $(,)? )) => {
+        match $any {
+            $crate::database::AnySession::Sqlite(session) => $crate::sqlite::$($name)::+(session, $($argument),*),
+            $crate::database::AnySession::Postgres(session) => $crate::postgres::$($name)::+(session, $($argument),*),
+        }
+    };
+}
+
+/// Runs a select whose rows stay locked until the end of the transaction. SQLite's writer holds the whole database;
+/// PostgreSQL locks the rows.
+macro_rules! select_for_update {
+    ($any:expr, $query:expr, $load:ident) => {
+        match $any {
+            $crate::database::AnySession::Sqlite(session) => $query.$load(session),
+            $crate::database::AnySession::Postgres(session) => $query.for_update().$load(session),
+        }
+    };
+}
+
+/// [`select_for_update`] that leaves out the rows that another node has locked.
+macro_rules! select_skip_locked {
+    ($any:expr, $query:expr, $load:ident) => {
+        match $any {
+            $crate::database::AnySession::Sqlite(session) => $query.$load(session),
+            $crate::database::AnySession::Postgres(session) => {
+                $query.for_update().skip_locked().$load(session)
+            }
+        }
+    };
+}
+
+/// Inserts rows and skips those whose key exists; the number of inserted rows.
+macro_rules! insert_or_ignore {
+    ($any:expr, $table:expr, $values:expr) => {
+        match $any {
+            $crate::database::AnySession::Sqlite(session) => diesel::insert_or_ignore_into($table)
+                .values($values)
+                .execute(session),
+            $crate::database::AnySession::Postgres(session) => diesel::insert_into($table)
+                .values($values)
+                .on_conflict_do_nothing()
+                .execute(session),
+        }
+    };
+}
+
+pub(crate) use {insert_or_ignore, on_database, on_either, select_for_update, select_skip_locked};
+
+/// A database that is open.
+pub(crate) enum Database {
+    /// Embedded.
+    Sqlite(sqlite::Database),
+    /// On a server.
+    Postgres(postgres::Database),
+}
+
+impl Database {
+    /// Opens the database, brings its schema up to date and its index up to date with its events.
+    pub(crate) fn open(url: &DatabaseUrl) -> Result<Self> {
+        Ok(match url {
+            DatabaseUrl::Sqlite(path) => Self::Sqlite(sqlite::Database::open(path)?),
+            DatabaseUrl::Postgres(url) => Self::Postgres(postgres::Database::open(url)?),
+        })
+    }
+
+    /// Opens a session that only reads.
+    pub(crate) fn open_reader(&self) -> Result<AnySession> {
+        Ok(match self {
+            Self::Sqlite(database) => AnySession::Sqlite(database.open_reader()?),
+            Self::Postgres(database) => AnySession::Postgres(database.open_reader()?),
+        })
+    }
+
+    /// Opens a session that writes.
+    pub(crate) fn open_writer(&self) -> Result<AnySession> {
+        Ok(match self {
+            Self::Sqlite(database) => AnySession::Sqlite(database.open_writer()?),
+            Self::Postgres(database) => AnySession::Postgres(database.open_writer()?),
+        })
+    }
+
+    /// How many threads write.
+    pub(crate) fn writers(&self, options: &StoreOptions) -> usize {
+        match self {
+            // SQLite has one writer at a time.
+            Self::Sqlite(_) => 1,
+            Self::Postgres(_) => options.postgres_writers.max(1),
+        }
+    }
+
+    /// Whether a pool asks a session if it still works before it hands it out: a server's may have broken.
+    pub(crate) const fn tests_sessions(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(_) => true,
+        }
+    }
+
+    /// Starts the threads that work beside the writers.
+    pub(crate) fn start_workers(&self, options: &StoreOptions) -> Result<Workers> {
+        match self {
+            Self::Sqlite(database) => database.start_workers(options),
+            Self::Postgres(database) => database.start_workers(options),
+        }
+    }
+
+    /// Notes that a writer may have stored events.
+    pub(crate) fn wake_indexer(&self) {
+        match self {
+            Self::Sqlite(database) => database.shared.progress.wake(),
+            Self::Postgres(database) => database.shared.progress.wake(),
+        }
+    }
+
+    /// Forgets what commits left in memory: it is unknown whether the last one took effect.
+    pub(crate) fn forget_commits(&self) {
+        match self {
+            // SQLite's is tied to the session, which is replaced.
+            Self::Sqlite(_) => {}
+            Self::Postgres(database) => database.shared.heads.forget(),
+        }
+    }
+}
+
+/// Begins and ends transactions that write.
+pub(crate) trait WriteTransactions: SimpleConnection {
+    /// Begins a transaction that may write.
+    fn begin(&mut self) -> QueryResult<()>;
+
+    /// Commits it.
+    fn commit(&mut self) -> QueryResult<()>;
+}
+
+impl WriteTransactions for AnySession {
+    fn begin(&mut self) -> QueryResult<()> {
+        on_either!(self, session => session.begin())
+    }
+
+    fn commit(&mut self) -> QueryResult<()> {
+        on_either!(self, session => session.commit())
+    }
+}
+
+/// Runs `work` in a transaction that may write, and commits it.
+pub(crate) fn write_transaction<S: WriteTransactions, T, E: From<StoreError>>(
+    session: &mut S,
+    work: impl FnOnce(&mut S) -> Result<T, E>,
+) -> Result<T, E> {
+    session.begin().map_err(StoreError::from)?;
+    let outcome = work(session);
+    let ended = match outcome {
+        Ok(_) => session.commit(),
+        Err(_) => session.batch_execute("ROLLBACK"),
+    };
+    match (outcome, ended) {
+        (Ok(value), Ok(())) => Ok(value),
+        (Ok(_), Err(error)) => {
+            if let Err(rollback) = session.batch_execute("ROLLBACK") {
+                log::debug!("the failed commit left nothing to roll back: {rollback}");
+            }
+            Err(StoreError::from(error).into())
+        }
+        (Err(error), Ok(())) => Err(error),
+        (Err(error), Err(rollback)) => {
+            log::warn!("cannot roll back a transaction: {rollback}");
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The store on PostgreSQL: several nodes, each with a few writers, take turns on the heads of ledgers.
+//!
+//! An event is one row; the order of the log is the primary key of `events`. The index is in tables of the database, and one
+//! node writes it for all (`index.rs`).
+
+pub(crate) mod append;
+pub(crate) mod connection;
+pub(crate) mod events;
+mod heads;
+mod index;
+pub(crate) mod inspection;
+mod schema;
+mod statements;
+pub(crate) mod streams;
+mod tree;
+
+use crate::database::Session;
+use crate::error::Result;
+use crate::ledgers::KnownActions;
+use crate::migrate;
+use crate::search::CACHED_BYTES_MAX;
+use crate::signal::{Progress, Signal};
+use crate::store::StoreOptions;
+use crate::tree::PartialTiles;
+use crate::workers::{Worker, Workers};
+use append::KeyLookups;
+use audit_index::BlockCache;
+use connection::Purpose;
+use diesel::PgConnection;
+use heads::KnownHeads;
+use index::KnownSegments;
+use index::backlog::BacklogPieces;
+use index::indexer::Indexer;
+use std::sync::Arc;
+
+/// A connection with the memory of its database.
+pub(crate) type PostgresSession = Session<PgConnection, Memory>;
+
+/// What a session keeps in memory.
+pub(crate) struct Memory {
+    pub(crate) shared: Arc<Shared>,
+    appends: AppendMemory,
+}
+
+/// What all sessions of the process share.
+pub(crate) struct Shared {
+    /// Blocks of the index.
+    blocks: BlockCache,
+    /// The segments that those blocks belong to.
+    segments: KnownSegments,
+    /// Events that are not indexed yet.
+    backlog: BacklogPieces,
+    pub(crate) heads: KnownHeads,
+    partial_tiles: Arc<PartialTiles>,
+    /// How far the indexer is. The position is the number of unindexed events.
+    pub(crate) progress: Arc<Signal<Progress>>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            blocks: BlockCache::new(CACHED_BYTES_MAX),
+            segments: KnownSegments::default(),
+            backlog: BacklogPieces::default(),
+            heads: KnownHeads::default(),
+            partial_tiles: Arc::default(),
+            progress: Arc::default(),
+        }
+    }
+}
+
+/// What a writing session keeps in memory between commits. All of it can be read again from the database.
+#[derive(Default)]
+pub(crate) struct AppendMemory {
+    lookups: KeyLookups,
+    actions: KnownActions,
+}
+
+/// An open database.
+pub(crate) struct Database {
+    url: String,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Database {
+    /// Opens the database of this URL.
+    pub(crate) fn open(url: &str) -> Result<Self> {
+        migrate::postgres(&mut connection::connect(url, Purpose::Write)?)?;
+        Ok(Self {
+            url: url.to_owned(),
+            shared: Arc::default(),
+        })
+    }
+
+    fn session(&self, purpose: Purpose) -> Result<PostgresSession> {
+        Ok(Session {
+            connection: connection::connect(&self.url, purpose)?,
+            memory: Memory {
+                shared: Arc::clone(&self.shared),
+                appends: AppendMemory::default(),
+            },
+        })
+    }
+
+    pub(crate) fn open_reader(&self) -> Result<PostgresSession> {
+        self.session(Purpose::Read)
+    }
+
+    pub(crate) fn open_writer(&self) -> Result<PostgresSession> {
+        self.session(Purpose::Write)
+    }
+
+    /// Starts the indexer.
+    pub(crate) fn start_workers(&self, options: &StoreOptions) -> Result<Workers> {
+        let progress = &self.shared.progress;
+        let indexer = Indexer::open(&self.url, Arc::clone(&self.shared), options.indexing_interval)?;
+        Ok(Workers {
+            after_writers: vec![Worker::start("indexer", progress, move |progress| {
+                indexer.run(progress);
+            })?],
+            ..Workers::default()
+        })
+    }
+}

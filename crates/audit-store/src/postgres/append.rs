@@ -1,0 +1,370 @@
+//! Appending on PostgreSQL.
+
+use super::PostgresSession;
+use super::statements::{FindGroups, FindKeys, InsertEvents, PutGroups};
+use crate::alerts::AlertColumns;
+use crate::append::alert_groups::{self as groups, AlertGroups};
+use crate::append::plan::{self, Before, Head, KnownKey, Plan};
+use crate::append::{
+    AppendOutcome, AppendRequest, AppendSession, FailedCommit, KeyHash, KnownKeys, LedgerId, commit_waiting,
+    inline::append_one, ledgers_of, requests_of, write_beside,
+};
+use crate::columns::{read_digest, read_id};
+use crate::configuration::ONLY_ROW;
+use crate::database::write_transaction;
+use crate::error::{Result, StoreError};
+use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead, read_head};
+use crate::queue::{Queue, WaitingAppend};
+use crate::schema::{alerts, configuration, ledger_actions, webhook_deliveries};
+use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
+use audit_alerts::GroupHash;
+use audit_domain::Timestamp;
+use diesel::PgConnection;
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Commits that look up their keys before they are stored, after a key was found to be stored already.
+const LOOKED_UP_COMMITS: u32 = 1_000;
+/// Rows of one insert: PostgreSQL takes 65,535 parameters.
+const INSERTED_ROWS_MAX: usize = 2_000;
+
+/// Whether a commit that expects its heads looks up its keys before it is stored. The unique index refuses a key that exists,
+/// so a look-up is wasted as long as repeats are rare. A refused commit is written in vain.
+#[derive(Debug, Default)]
+pub(crate) struct KeyLookups {
+    commits_left: u32,
+}
+
+impl KeyLookups {
+    /// Notes how many keys of a commit were stored already.
+    fn found(&mut self, keys: usize) {
+        if keys > 0 {
+            self.commits_left = LOOKED_UP_COMMITS;
+        }
+    }
+
+    /// Whether the next commit looks up its keys.
+    fn next(&mut self) -> bool {
+        let is_next = self.commits_left > 0;
+        self.commits_left = self.commits_left.saturating_sub(1);
+        is_next
+    }
+}
+
+/// Appends waiting requests in one statement where the heads are as this process left them, or else in one transaction.
+pub(crate) fn commit(
+    session: &mut PostgresSession,
+    waiting: &mut Vec<WaitingAppend>,
+    queue: &Queue,
+    day: i64,
+) -> Result<Plan, FailedCommit> {
+    let ledgers = ledgers_of(waiting);
+    session.memory.appends.actions.rolled_back();
+    let expected = session.memory.shared.heads.before(&ledgers, day);
+    let appended = match expected {
+        Some(before) => append_expected(session, requests_of(waiting, true), before),
+        None => Ok(None),
+    };
+    // An error leaves the outcome unknown: the statement commits by itself.
+    let plan = match appended.map_err(FailedCommit::final_error)? {
+        Some(plan) => plan,
+        None => {
+            session.memory.appends.actions.rolled_back();
+            commit_waiting(session, waiting, queue, day, ledgers.len() > 1)?
+        }
+    };
+    let memory = &mut session.memory;
+    memory.appends.actions.committed();
+    memory.shared.heads.committed(&plan.sizes_before, &plan.after);
+    memory.shared.backlog.committed(&plan.rows);
+    Ok(plan)
+}
+
+/// Appends one request within a transaction that its caller may still roll back. It uses no memory between commits, which
+/// could not be rolled back with it.
+pub(crate) fn inline(session: &mut PostgresSession, request: AppendRequest, now: Timestamp) -> AppendOutcome {
+    let appends = std::mem::take(&mut session.memory.appends);
+    let outcome = append_one(session, request, now);
+    session.memory.appends = appends;
+    outcome
+}
+
+/// After each commit and transaction: waits for an indexer that is far behind.
+pub(crate) fn after_work(session: &mut PostgresSession) {
+    session
+        .memory
+        .shared
+        .progress
+        .wait_for_position(BACKLOG_WAIT, |unindexed| unindexed <= BACKLOG_EVENTS_MAX as i64);
+}
+
+/// Before a clean stop: nothing is left to do.
+pub(crate) fn before_close(_: &mut PostgresSession) {}
+
+/// Lets one transaction at a time create ledgers, because their numbers are consecutive. Commits are not blocked: they may
+/// hold the table while they wait for the configuration, which this transaction holds.
+pub(crate) fn lock_ledger_numbers(session: &mut PostgresSession) -> Result<()> {
+    let lock = "LOCK TABLE ledgers IN SHARE UPDATE EXCLUSIVE MODE";
+    Ok(session.connection.batch_execute(lock)?)
+}
+
+/// Appends what a plan made of `before` has, if the database is still in that state; the heads are not locked before. `None`
+/// when it is not, or when a response needs data that only the database has, such as the event of a repeated key. Then
+/// nothing was stored.
+///
+/// One statement without a transaction around it is one round trip, and the heads are locked only while it runs.
+fn append_expected(
+    session: &mut PostgresSession,
+    requests: Vec<AppendRequest>,
+    mut before: Before,
+) -> Result<Option<Plan>> {
+    // A commit that changes these states changes the size of the ledger as well.
+    before.alert_groups = session.find_alert_groups(&groups::of_requests(&requests))?;
+    let mut plan = plan::plan(requests, before);
+    if plan.rows.is_empty() || plan.outcomes.iter().any(Result::is_err) {
+        return Ok(None);
+    }
+    let heads = ledgers::grow(session, &mut plan)?;
+    let stored = if plan.is_rows_only(&heads, &session.memory.appends.actions) {
+        write_expected(session, &plan, &heads)
+    } else {
+        write_transaction(session, |session| {
+            write_expected(session, &plan, &heads)?;
+            write_beside(session, &plan, &heads)
+        })
+    };
+    match stored {
+        Ok(()) => Ok(Some(plan)),
+        Err(StoreError::Stale) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a plan; [`StoreError::Stale`] when the database is not in the expected state.
+fn write_expected(session: &mut PostgresSession, plan: &Plan, heads: &[NewHead]) -> Result<()> {
+    let new_keys = plan.rows.iter().filter_map(|row| row.idempotency.as_ref());
+    let looked_up = match session.memory.appends.lookups.next() {
+        true => new_keys.map(|key| key.hash.as_slice()).collect(),
+        false => Vec::new(),
+    };
+    match write(session, plan, heads, looked_up) {
+        Err(StoreError::Duplicate) => Err(StoreError::Stale),
+        written => written,
+    }
+}
+
+impl AppendSession for PostgresSession {
+    fn hold_configuration_version(&mut self) -> Result<i64> {
+        Ok(configuration::table
+            .find(ONLY_ROW)
+            .select(configuration::version)
+            .for_share()
+            .get_result(&mut self.connection)?)
+    }
+
+    fn lock_head(&mut self, ledger_id: LedgerId) -> Result<Option<Head>> {
+        let row: Option<HeadRow> = crate::schema::ledgers::table
+            .find(ledger_id.0)
+            .select(HEAD_COLUMNS)
+            .for_update()
+            .get_result(&mut self.connection)
+            .optional()?;
+        row.map(read_head).transpose()
+    }
+
+    /// The heads of the ledgers are locked, so no other node stores a key in the meantime.
+    fn find_keys(&mut self, requests: &[AppendRequest], _: &HashMap<LedgerId, Head>) -> Result<KnownKeys> {
+        let mut wanted: BTreeMap<LedgerId, Vec<KeyHash>> = BTreeMap::new();
+        for request in requests {
+            let hashes = wanted.entry(request.destination.ledger_id).or_default();
+            hashes.extend(request.key_hashes());
+        }
+        let mut found = KnownKeys::new();
+        for (ledger_id, hashes) in wanted.iter().filter(|(_, hashes)| !hashes.is_empty()) {
+            find_keys_of(&mut self.connection, *ledger_id, hashes, &mut found)?;
+        }
+        self.memory.appends.lookups.found(found.len());
+        Ok(found)
+    }
+
+    fn find_alert_groups(&mut self, groups: &BTreeSet<(LedgerId, GroupHash)>) -> Result<AlertGroups> {
+        let mut wanted: BTreeMap<LedgerId, Vec<&[u8]>> = BTreeMap::new();
+        for (ledger_id, group) in groups {
+            wanted
+                .entry(*ledger_id)
+                .or_default()
+                .push(group.as_bytes().as_slice());
+        }
+        let mut found = AlertGroups::new();
+        // One round trip per ledger.
+        for (ledger_id, groups) in wanted {
+            let find = FindGroups {
+                groups,
+                ledger_id: ledger_id.0,
+            };
+            for (group, state) in find.load::<(Vec<u8>, Vec<u8>)>(&mut self.connection)? {
+                if let Ok(group) = group.try_into() {
+                    found.insert((ledger_id, GroupHash::from_bytes(group)), state);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn write_events(&mut self, plan: &Plan, heads: &[NewHead]) -> Result<()> {
+        write(self, plan, heads, Vec::new())
+    }
+
+    fn write_alerts(&mut self, plan: &Plan) -> Result<()> {
+        let states = plan.counts.changed();
+        if !states.is_empty() {
+            let put = PutGroups {
+                ledger_ids: states.keys().map(|(ledger_id, _)| ledger_id.0).collect(),
+                groups: states
+                    .keys()
+                    .map(|(_, group)| group.as_bytes().as_slice())
+                    .collect(),
+                states: states.values().map(|(state, _)| state.as_slice()).collect(),
+                expires_at: states
+                    .values()
+                    .map(|(_, expires_at)| expires_at.as_micros())
+                    .collect(),
+            };
+            put.execute(&mut self.connection)?;
+        }
+        // One round trip for many.
+        for raised in plan.alerts.chunks(INSERTED_ROWS_MAX) {
+            let rows: Vec<_> = raised.iter().map(AlertColumns::of).collect();
+            diesel::insert_into(alerts::table)
+                .values(rows)
+                .execute(&mut self.connection)?;
+        }
+        for delivery in &plan.deliveries {
+            diesel::insert_into(webhook_deliveries::table)
+                .values(delivery.clone())
+                .execute(&mut self.connection)?;
+        }
+        Ok(())
+    }
+}
+
+fn find_keys_of(
+    connection: &mut PgConnection,
+    ledger_id: LedgerId,
+    hashes: &[KeyHash],
+    found: &mut KnownKeys,
+) -> Result<()> {
+    let find = FindKeys {
+        hashes: hashes.iter().map(KeyHash::as_slice).collect(),
+        ledger_id: ledger_id.0,
+    };
+    for (hash, id, digest) in find.load::<(Vec<u8>, Vec<u8>, Option<Vec<u8>>)>(connection)? {
+        let damaged = || StoreError::Damaged {
+            what: "idempotency hash",
+        };
+        let hash = KeyHash::try_from(hash).map_err(|_| damaged())?;
+        let known = KnownKey {
+            id: read_id(id)?,
+            digest: read_digest(digest.ok_or_else(damaged)?)?,
+        };
+        found.insert((ledger_id, hash), known);
+    }
+    Ok(())
+}
+
+/// Writes the rows of a plan, their actions, and the heads of their ledgers.
+///
+/// # Errors
+/// [`StoreError::Stale`] when the ledgers or the configuration are not in the state of the plan, or one of `absent_keys` is
+/// stored already; [`StoreError::Duplicate`] when another key is. Then nothing was written.
+fn write(
+    session: &mut PostgresSession,
+    plan: &Plan,
+    heads: &[NewHead],
+    absent_keys: Vec<&[u8]>,
+) -> Result<()> {
+    let connection = &mut session.connection;
+    if insert_events(connection, plan, heads, absent_keys)? != plan.rows.len() {
+        return Err(StoreError::Stale);
+    }
+    let actions = &mut session.memory.appends.actions;
+    actions.write_new(plan, |ledger_id, action| {
+        insert_action(connection, ledger_id, action)
+    })
+}
+
+/// Inserts the rows of a plan and updates the heads of their ledgers, in one statement. Returns the number of rows.
+fn insert_events(
+    connection: &mut PgConnection,
+    plan: &Plan,
+    heads: &[NewHead],
+    absent_keys: Vec<&[u8]>,
+) -> Result<usize> {
+    let rows = &plan.rows;
+    let last_ids: Vec<[u8; 16]> = heads.iter().map(|head| head.last.id.to_bytes()).collect();
+    let ids: Vec<[u8; 16]> = rows.iter().map(|row| row.record.stamp().id.to_bytes()).collect();
+    let contents: Vec<_> = rows.iter().map(|row| row.record.content_hash()).collect();
+    let keys = || rows.iter().map(|row| row.idempotency.as_ref());
+    let size_before = |head: &NewHead| plan.sizes_before.get(&head.ledger_id).copied();
+    let insert = InsertEvents {
+        head_ledger_ids: heads.iter().map(|head| head.ledger_id.0).collect(),
+        sizes_before: heads
+            .iter()
+            .map(|head| size_before(head).unwrap_or_default())
+            .collect(),
+        sizes: heads.iter().map(|head| head.size).collect(),
+        last_event_ids: last_ids.iter().map(<[u8; 16]>::as_slice).collect(),
+        last_received_at: heads
+            .iter()
+            .map(|head| head.last.received_at.as_micros())
+            .collect(),
+        frontiers: heads.iter().map(|head| head.frontier.as_deref()).collect(),
+        days: heads.iter().map(|head| head.day).collect(),
+        day_events: heads.iter().map(|head| head.day_events).collect(),
+        configuration_version: plan.after.configuration_version,
+        absent_keys,
+        ledger_ids: rows.iter().map(|row| row.ledger_id.0).collect(),
+        seqs: rows.iter().map(|row| row.seq).collect(),
+        ids: ids.iter().map(<[u8; 16]>::as_slice).collect(),
+        occurred_at: rows
+            .iter()
+            .map(|row| row.record.occurred_at().as_micros())
+            .collect(),
+        content_hashes: contents.iter().map(|hash| hash.as_bytes().as_slice()).collect(),
+        idempotency_hashes: keys().map(|key| key.map(|key| key.hash.as_slice())).collect(),
+        sent_digests: keys()
+            .map(|key| key.map(|key| key.digest.as_bytes().as_slice()))
+            .collect(),
+        redacted: rows.iter().map(|row| row.record.redacted()).collect(),
+        bodies: rows.iter().map(|row| row.record.canonical()).collect(),
+    };
+    Ok(insert.execute(connection)?)
+}
+
+/// Inserts an action, unless it exists.
+fn insert_action(connection: &mut PgConnection, ledger_id: LedgerId, action: &str) -> Result<()> {
+    diesel::insert_into(ledger_actions::table)
+        .values((
+            ledger_actions::ledger_id.eq(ledger_id.0),
+            ledger_actions::action.eq(action),
+        ))
+        .on_conflict_do_nothing()
+        .execute(connection)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_looked_up_for_some_commits_after_a_repeat() {
+        let mut lookups = KeyLookups::default();
+        lookups.found(0);
+        assert!(!lookups.next());
+        lookups.found(1);
+        assert!((0..LOOKED_UP_COMMITS).all(|_| lookups.next()));
+        assert!(!lookups.next());
+    }
+}

@@ -1,0 +1,283 @@
+//! Events on PostgreSQL: candidates of queries, as rows from the index in the order of the response, and reads by `seq` and
+//! id.
+
+use super::PostgresSession;
+use super::index::{RowKey, Snapshot, backlog, row_key};
+use super::schema::events;
+use super::statements::{FindEvents, FindNewest};
+use crate::append::LedgerId;
+use crate::columns::read_id;
+use crate::database::Session;
+use crate::error::{Result, StoreError};
+use crate::events::{Candidates, LoggedEvent, ScanSession};
+use crate::search::Walk;
+use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
+use audit_index::Term;
+use diesel::PgConnection;
+use diesel::prelude::*;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A walk through candidates, newest first.
+pub(crate) enum Scan {
+    /// Through all events of the ledger, by B-tree.
+    All(WalkAll),
+    /// Through the events that fulfil terms of the index, and the backlog.
+    Indexed(WalkIndexed),
+}
+
+impl ScanSession for PostgresSession {
+    type Scan = Scan;
+
+    fn open_scan(&mut self, candidates: Candidates, after: Option<Position>) -> Result<Scan> {
+        Ok(match candidates.terms.is_empty() {
+            true => Scan::All(WalkAll::open(&candidates, after)),
+            false => Scan::Indexed(WalkIndexed::open(self, candidates, after)?),
+        })
+    }
+
+    fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {
+        match scan {
+            Scan::All(walk) => walk.next(&mut self.connection, wanted),
+            Scan::Indexed(walk) => walk.next(self, wanted),
+        }
+    }
+}
+
+/// A walk through the events of a ledger.
+pub(crate) struct WalkAll {
+    ledger_id: i64,
+    /// Inclusive, in microseconds.
+    start: i64,
+    /// Exclusive: time and id of the last event read.
+    before: (i64, Vec<u8>),
+}
+
+impl WalkAll {
+    fn open(candidates: &Candidates, after: Option<Position>) -> Self {
+        // Ids have 16 bytes, so 17 bytes of 255 follow every id of that time.
+        let end = candidates.end.map_or((i64::MAX, vec![0xFF; 17]), |end| {
+            (end.as_micros(), vec![0xFF; 17])
+        });
+        let after = after.map(|after| (after.occurred_at.as_micros(), after.id.to_bytes().to_vec()));
+        Self {
+            ledger_id: candidates.ledger_id.0,
+            start: candidates.start.map_or(i64::MIN, Timestamp::as_micros),
+            before: after.map_or(end.clone(), |after| after.min(end)),
+        }
+    }
+
+    fn next(&mut self, connection: &mut PgConnection, wanted: usize) -> Result<Vec<StoredEvent>> {
+        let find = FindNewest {
+            ledger_id: self.ledger_id,
+            start: self.start,
+            before: self.before.0,
+            before_id: &self.before.1,
+            limit: i64::try_from(wanted).unwrap_or(i64::MAX),
+        };
+        let found: Vec<Columns> = find.load(connection)?;
+        if let Some((id, occurred_at, ..)) = found.last() {
+            self.before = (*occurred_at, id.clone());
+        }
+        found.into_iter().map(read_columns).collect()
+    }
+}
+
+/// A walk through the events of a ledger that fulfil terms of the index, and those of the backlog.
+pub(crate) struct WalkIndexed {
+    ledger_id: LedgerId,
+    /// Never empty.
+    terms: Vec<Term>,
+    walk: Walk<RowKey>,
+    index: Snapshot,
+}
+
+impl WalkIndexed {
+    fn open(session: &mut PostgresSession, candidates: Candidates, after: Option<Position>) -> Result<Self> {
+        let Candidates {
+            ledger_id,
+            terms,
+            start,
+            end,
+        } = candidates;
+        let mut range = (start.map_or(i64::MIN, Timestamp::as_micros), u128::MIN)
+            ..(end.map_or(i64::MAX, Timestamp::as_micros), u128::MAX);
+        if let Some(after) = after {
+            range.end = range.end.min(row_key(after.occurred_at, after.id));
+        }
+        let Session { connection, memory } = session;
+        let index = Snapshot::read(connection, ledger_id, &memory.shared)?;
+        let unindexed = index.unindexed.clone();
+        let pieces = &memory.shared.backlog;
+        let backlog = backlog::rows(connection, pieces, ledger_id, unindexed, &terms, &range)?;
+        Ok(Self {
+            ledger_id,
+            terms,
+            walk: Walk { range, backlog },
+            index,
+        })
+    }
+
+    fn next(&mut self, session: &mut PostgresSession, wanted: usize) -> Result<Vec<StoredEvent>> {
+        let Session { connection, memory } = session;
+        let mut found = Vec::with_capacity(wanted);
+        loop {
+            let missing = wanted - found.len();
+            let (ledger_id, terms, shared) = (self.ledger_id, &self.terms, &*memory.shared);
+            let newest = |range: &_| {
+                let index = &mut self.index;
+                index.newest(connection, ledger_id, terms, range, missing, shared)
+            };
+            let rows = self.walk.next(missing, newest)?;
+            let is_end = rows.len() < missing;
+            found.extend(events_at(connection, self.ledger_id, &rows)?);
+            if is_end || found.len() == wanted {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// The events of these rows, in their order, without removed ones.
+fn events_at(
+    connection: &mut PgConnection,
+    ledger_id: LedgerId,
+    rows: &[RowKey],
+) -> Result<Vec<StoredEvent>> {
+    let ids: Vec<[u8; 16]> = rows.iter().map(|(_, id)| id.to_be_bytes()).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let find = FindEvents {
+        ledger_id: ledger_id.0,
+        ids: ids.iter().map(<[u8; 16]>::as_slice).collect(),
+    };
+    let found: Vec<Columns> = find.load(connection)?;
+    let mut found: HashMap<Vec<u8>, Columns> = found.into_iter().map(|row| (row.0.clone(), row)).collect();
+    let in_order = ids.iter().filter_map(|id| found.remove(id.as_slice()));
+    in_order.map(read_columns).collect()
+}
+
+/// An event with its `seq` and its row in the index; an error when it was tampered with.
+pub(crate) type Each = (i64, RowKey, Result<StoredEvent>);
+
+/// Some events of a ledger, in the order of the log, `limit` at most.
+pub(crate) fn logged_each(
+    connection: &mut PgConnection,
+    ledger_id: LedgerId,
+    seqs: Range<i64>,
+    limit: i64,
+) -> Result<Vec<Each>> {
+    let rows = events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::seq.ge(seqs.start))
+        .filter(events::seq.lt(seqs.end))
+        .order(events::seq)
+        .limit(limit)
+        .select((events::seq, COLUMNS))
+        .load::<(i64, Columns)>(connection)?;
+    let read = |(seq, columns): (i64, Columns)| {
+        // An invalid id becomes 0, which no query asks for.
+        let id = columns.0.as_slice().try_into().map_or(0, u128::from_be_bytes);
+        (seq, (columns.1, id), read_columns(columns))
+    };
+    Ok(rows.into_iter().map(read).collect())
+}
+
+/// The events of a ledger from `start` on, in the order of the log.
+pub(crate) fn logged(
+    session: &mut PostgresSession,
+    ledger_id: LedgerId,
+    start: i64,
+    limit: i64,
+) -> Result<Vec<LoggedEvent>> {
+    let rows = events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::seq.ge(start))
+        .order(events::seq)
+        .limit(limit)
+        .select((events::seq, COLUMNS))
+        .load::<(i64, Columns)>(&mut session.connection)?;
+    rows.into_iter().map(read_logged).collect()
+}
+
+/// One event by its id.
+pub(crate) fn event(
+    session: &mut PostgresSession,
+    ledger_id: LedgerId,
+    id: EventId,
+) -> Result<Option<LoggedEvent>> {
+    let row = events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::id.eq(id.to_bytes().as_slice()))
+        .select((events::seq, COLUMNS))
+        .get_result::<(i64, Columns)>(&mut session.connection)
+        .optional()?;
+    row.map(read_logged).transpose()
+}
+
+type Columns = (Vec<u8>, i64, Vec<u8>, bool, String);
+
+const COLUMNS: (
+    events::id,
+    events::occurred_at,
+    events::content_hash,
+    events::redacted,
+    events::body,
+) = (
+    events::id,
+    events::occurred_at,
+    events::content_hash,
+    events::redacted,
+    events::body,
+);
+
+fn read_columns((id, occurred_at, content_hash, redacted, canonical): Columns) -> Result<StoredEvent> {
+    let content_hash = content_hash
+        .try_into()
+        .map_err(|_| StoreError::Damaged { what: "content hash" })?;
+    Ok(StoredEvent {
+        id: read_id(id)?,
+        occurred_at: Timestamp::from_micros(occurred_at),
+        canonical,
+        content_hash: ContentHash::from_bytes(content_hash),
+        redacted,
+    })
+}
+
+fn read_logged((seq, columns): (i64, Columns)) -> Result<LoggedEvent> {
+    Ok(LoggedEvent {
+        seq: seq.cast_unsigned(),
+        event: read_columns(columns)?,
+    })
+}
+
+/// Rows that one statement of [`seqs_between`] reads: statements have a timeout.
+const READ_ROWS_MAX: i64 = 20_000;
+
+/// The positions in the log of the events that occurred from `start` to `end`, both included.
+pub(crate) fn seqs_between(
+    session: &mut PostgresSession,
+    ledger_id: LedgerId,
+    start: Timestamp,
+    end: Timestamp,
+) -> Result<Vec<u64>> {
+    let (mut occurred_at, mut id) = (start.as_micros(), Vec::new());
+    let mut seqs = Vec::new();
+    loop {
+        let rows: Vec<(i64, Vec<u8>, i64)> = events::table
+            .filter(events::ledger_id.eq(ledger_id.0))
+            .filter(events::occurred_at.ge(occurred_at))
+            .filter(events::occurred_at.le(end.as_micros()))
+            .filter(events::occurred_at.gt(occurred_at).or(events::id.gt(id)))
+            .order((events::occurred_at, events::id))
+            .limit(READ_ROWS_MAX)
+            .select((events::occurred_at, events::id, events::seq))
+            .load(&mut session.connection)?;
+        seqs.extend(rows.iter().map(|(_, _, seq)| seq.cast_unsigned()));
+        let Some((last_at, last_id, _)) = rows.into_iter().next_back() else {
+            return Ok(seqs);
+        };
+        (occurred_at, id) = (last_at, last_id);
+    }
+}

@@ -1,0 +1,252 @@
+//! The tables of segments and blocks.
+
+use super::RowKey;
+use crate::columns::read_id;
+use crate::error::{Result, StoreError};
+use crate::postgres::schema::index_segments;
+use crate::postgres::statements::InsertBlocks;
+use crate::schema::index_blocks;
+use crate::search::merging::{Segments, segment_id, small};
+use audit_index::{BlockId, BlockKind, Blocks, NamedBlock, Segment, WriteBlocks};
+use diesel::dsl::max;
+use diesel::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Blocks, for queries.
+pub(crate) struct FoundBlocks<'a>(pub(crate) &'a mut PgConnection);
+
+impl Blocks for FoundBlocks<'_> {
+    type Error = StoreError;
+
+    /// Each read is a round trip.
+    const IS_REMOTE: bool = true;
+
+    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>> {
+        let bytes = index_blocks::table.find(block.key()).select(index_blocks::bytes);
+        let bytes: Option<Vec<u8>> = bytes.get_result(self.0).optional()?;
+        Ok(bytes.map(Arc::from))
+    }
+
+    fn read_all(&mut self, blocks: &[BlockId]) -> Result<Vec<NamedBlock>> {
+        let by_key: HashMap<i64, BlockId> = blocks.iter().map(|block| (block.key(), *block)).collect();
+        let keys: Vec<i64> = by_key.keys().copied().collect();
+        let rows: Vec<(i64, Vec<u8>)> = index_blocks::table
+            .filter(index_blocks::id.eq_any(keys))
+            .load(self.0)?;
+        let named = |(key, bytes)| Some((*by_key.get(&key)?, Arc::from(bytes)));
+        Ok(rows.into_iter().filter_map(named).collect())
+    }
+}
+
+/// The row of a segment.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = index_segments)]
+pub(crate) struct SegmentRow {
+    id: i64,
+    level: i64,
+    row_count: i64,
+    first_occurred_at: i64,
+    first_id: Vec<u8>,
+    last_occurred_at: i64,
+    last_id: Vec<u8>,
+    leaves: i64,
+    directories: i64,
+}
+
+impl SegmentRow {
+    pub(crate) fn read(self) -> Result<Segment<RowKey>> {
+        let id_of = |bytes| Ok::<_, StoreError>(u128::from_be_bytes(read_id(bytes)?.to_bytes()));
+        Ok(Segment {
+            id: small(self.id)?,
+            level: small(self.level)?,
+            rows: small(self.row_count)?,
+            first: (self.first_occurred_at, id_of(self.first_id)?),
+            last: (self.last_occurred_at, id_of(self.last_id)?),
+            leaves: small(self.leaves)?,
+            directories: small(self.directories)?,
+        })
+    }
+}
+
+/// Consecutive blocks that are read together: a merge reads those of a kind in their order.
+const READ_AHEAD_BLOCKS: i64 = 16;
+/// Blocks that are written together, in bytes.
+const WRITTEN_BYTES_MAX: usize = 1 << 20;
+
+/// Prefetched blocks of segments that are merged, by segment and kind.
+#[derive(Debug, Default)]
+pub(crate) struct ReadAhead(HashMap<(u32, BlockKind), BlockRun>);
+
+/// Consecutive blocks.
+#[derive(Debug)]
+struct BlockRun {
+    first: u32,
+    blocks: Vec<Arc<[u8]>>,
+}
+
+impl ReadAhead {
+    fn get(&self, block: BlockId) -> Option<Arc<[u8]>> {
+        let run = self.0.get(&(block.segment, block.kind))?;
+        let index = block.number.checked_sub(run.first)?;
+        run.blocks.get(index as usize).cloned()
+    }
+}
+
+/// The blocks of all segments, for the indexer.
+pub(crate) struct WrittenBlocks<'a> {
+    connection: &'a mut PgConnection,
+    ahead: &'a mut ReadAhead,
+    keys: Vec<i64>,
+    blocks: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl<'a> WrittenBlocks<'a> {
+    /// Changes the index in a transaction.
+    pub(crate) fn change<T>(
+        connection: &'a mut PgConnection,
+        ahead: &mut ReadAhead,
+        work: impl FnOnce(&mut WrittenBlocks<'_>) -> Result<T>,
+    ) -> Result<T> {
+        connection.transaction(|connection| {
+            let mut blocks = WrittenBlocks {
+                connection,
+                ahead,
+                keys: Vec::new(),
+                blocks: Vec::new(),
+                bytes: 0,
+            };
+            let outcome = work(&mut blocks)?;
+            blocks.flush()?;
+            Ok(outcome)
+        })
+    }
+
+    /// The connection, to write other tables.
+    pub(crate) fn connection(&mut self) -> &mut PgConnection {
+        self.connection
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if !self.keys.is_empty() {
+            let insert = InsertBlocks {
+                keys: std::mem::take(&mut self.keys),
+                blocks: self.blocks.iter().map(Vec::as_slice).collect(),
+            };
+            insert.execute(self.connection)?;
+            self.blocks.clear();
+            self.bytes = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Blocks for WrittenBlocks<'_> {
+    type Error = StoreError;
+
+    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>> {
+        if let Some(bytes) = self.ahead.get(block) {
+            return Ok(Some(bytes));
+        }
+        let key = block.key();
+        let rows: Vec<(i64, Vec<u8>)> = index_blocks::table
+            .filter(index_blocks::id.ge(key))
+            .filter(index_blocks::id.lt(key + READ_AHEAD_BLOCKS))
+            .order(index_blocks::id)
+            .load(self.connection)?;
+        // Those that follow without a gap; further blocks are read when they are needed.
+        let following = (key..)
+            .zip(rows)
+            .take_while(|(key, (found, _))| key == found)
+            .map(|(_, (_, bytes))| Arc::from(bytes));
+        let blocks: Vec<Arc<[u8]>> = following.collect();
+        let found = blocks.first().cloned();
+        let run = BlockRun {
+            first: block.number,
+            blocks,
+        };
+        self.ahead.0.insert((block.segment, block.kind), run);
+        Ok(found)
+    }
+}
+
+impl WriteBlocks for WrittenBlocks<'_> {
+    fn write(&mut self, block: BlockId, bytes: &[u8]) -> Result<()> {
+        self.keys.push(block.key());
+        self.blocks.push(bytes.to_vec());
+        self.bytes += bytes.len();
+        if self.bytes > WRITTEN_BYTES_MAX {
+            self.flush()?;
+        }
+        Ok(())
+    }
+}
+
+impl Segments for WrittenBlocks<'_> {
+    type Id = RowKey;
+
+    fn complete(&mut self) -> Result<Vec<Segment<RowKey>>> {
+        let rows: Vec<SegmentRow> = index_segments::table
+            .filter(index_segments::is_complete.eq(true))
+            .select(SegmentRow::as_select())
+            .load(self.connection)?;
+        rows.into_iter().map(SegmentRow::read).collect()
+    }
+
+    /// The number after the highest. A segment that was lost in a crash had a number that comes again; readers tell the two
+    /// apart by their marks.
+    fn next_id(&mut self) -> Result<u32> {
+        let last: Option<i64> = index_segments::table
+            .select(max(index_segments::id))
+            .get_result(self.connection)?;
+        segment_id(last.unwrap_or(0) + 1)
+    }
+
+    fn put(&mut self, segment: &Segment<RowKey>, is_complete: bool) -> Result<()> {
+        let [first_id, last_id] = [segment.first.1, segment.last.1].map(u128::to_be_bytes);
+        let values = (
+            index_segments::level.eq(i64::from(segment.level)),
+            index_segments::row_count.eq(i64::from(segment.rows)),
+            index_segments::first_occurred_at.eq(segment.first.0),
+            index_segments::first_id.eq(first_id.as_slice()),
+            index_segments::last_occurred_at.eq(segment.last.0),
+            index_segments::last_id.eq(last_id.as_slice()),
+            index_segments::leaves.eq(i64::from(segment.leaves)),
+            index_segments::directories.eq(i64::from(segment.directories)),
+            index_segments::is_complete.eq(is_complete),
+        );
+        diesel::insert_into(index_segments::table)
+            .values((index_segments::id.eq(i64::from(segment.id)), values))
+            .on_conflict(index_segments::id)
+            .do_update()
+            .set(values)
+            .execute(self.connection)?;
+        Ok(())
+    }
+
+    fn is_unfinished(&mut self, id: u32) -> Result<bool> {
+        let row = index_segments::table
+            .find(i64::from(id))
+            .filter(index_segments::is_complete.eq(false));
+        Ok(diesel::select(diesel::dsl::exists(row)).get_result(self.connection)?)
+    }
+
+    fn unfinished(&mut self) -> Result<Vec<i64>> {
+        let unfinished = index_segments::table.filter(index_segments::is_complete.eq(false));
+        Ok(unfinished.select(index_segments::id).load(self.connection)?)
+    }
+
+    fn remove(&mut self, id: u32) -> Result<()> {
+        self.ahead.0.retain(|(segment, _), _| *segment != id);
+        let keys = BlockId::keys_of(id);
+        diesel::delete(
+            index_blocks::table
+                .filter(index_blocks::id.ge(keys.start))
+                .filter(index_blocks::id.lt(keys.end)),
+        )
+        .execute(self.connection)?;
+        diesel::delete(index_segments::table.find(i64::from(id))).execute(self.connection)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! The stored rows on PostgreSQL. An event is one row, and the order of the log its primary key.
+
+use super::PostgresSession;
+use super::schema::events;
+use crate::append::LedgerId;
+use crate::error::Result;
+use crate::inspection::{StoredRow, StrayEvent};
+use crate::schema::ledgers;
+use audit_domain::Timestamp;
+use diesel::prelude::*;
+
+type Row = (i64, Vec<u8>, Vec<u8>, String, i64);
+
+pub(crate) fn stored_rows(
+    session: &mut PostgresSession,
+    ledger_id: LedgerId,
+    start: i64,
+    limit: i64,
+) -> Result<Vec<StoredRow>> {
+    let rows = events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::seq.ge(start))
+        .order(events::seq)
+        .limit(limit)
+        .select((
+            events::seq,
+            events::id,
+            events::content_hash,
+            events::body,
+            events::occurred_at,
+        ))
+        .load::<Row>(&mut session.connection)?;
+    let read = |(seq, id, content_hash, body, occurred_at): Row| StoredRow {
+        seq,
+        id,
+        content_hash,
+        body,
+        misfiled: None,
+        time_position: occurred_at,
+    };
+    Ok(rows.into_iter().map(read).collect())
+}
+
+/// Whether an event of this time is found at this position: `occurred_at` in microseconds.
+#[expect(clippy::unnecessary_wraps, reason = "SQLite's reads the database")]
+pub(crate) fn is_at_time(_: &mut PostgresSession, position: i64, occurred_at: Timestamp) -> Result<bool> {
+    Ok(position == occurred_at.as_micros())
+}
+
+/// Stray events are found in an index, which costs less than counting.
+#[expect(clippy::unnecessary_wraps, reason = "SQLite's reads the database")]
+pub(crate) fn are_all_in_place(_: &mut PostgresSession) -> Result<bool> {
+    Ok(false)
+}
+
+pub(crate) fn stray_events(
+    session: &mut PostgresSession,
+    ledger_id: LedgerId,
+    limit: i64,
+) -> Result<Vec<StrayEvent>> {
+    let mut strays: Vec<(Vec<u8>, i64)> = events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::seq.lt(0))
+        .select((events::id, events::seq))
+        .order(events::seq)
+        .limit(limit)
+        .load(&mut session.connection)?;
+    // One statement: events that are stored meanwhile are below the size that it sees.
+    strays.extend(
+        events::table
+            .inner_join(ledgers::table.on(ledgers::id.eq(events::ledger_id)))
+            .filter(events::ledger_id.eq(ledger_id.0))
+            .filter(events::seq.ge(ledgers::size))
+            .select((events::id, events::seq))
+            .order(events::seq)
+            .limit(limit)
+            .load::<(Vec<u8>, i64)>(&mut session.connection)?,
+    );
+    let stray = |(id, seq)| StrayEvent { id, seq: Some(seq) };
+    Ok(strays.into_iter().map(stray).collect())
+}

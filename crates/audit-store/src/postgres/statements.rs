@@ -1,0 +1,176 @@
+//! Statements that run for every commit, or for every event of one.
+
+use crate::statements::statement;
+use diesel::pg::Pg;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Nullable, Text};
+use diesel::{QueryResult, RunQueryDsl};
+
+statement! {
+    Pg;
+    /// Stores events on PostgreSQL, and the heads of their ledgers, all of them in one statement, if everything is as it is
+    /// expected: the configuration, the sizes of the ledgers, and that none of `absent_keys` is there. Otherwise
+    /// nothing is stored.
+    ///
+    /// Who changes the configuration or a head at the same time is waited for, and what he has left is looked at. Each key is
+    /// looked up by itself, as in [`FindKeys`]; what is compared with a count the planner does not turn into a join.
+    InsertEvents<'a> {
+        "WITH held AS MATERIALIZED (SELECT version FROM configuration WHERE id = 1 FOR SHARE), \
+         heads AS (\
+             UPDATE ledgers SET size = head.size, last_event_id = head.last_event_id, \
+                 last_received_at = head.last_received_at, frontier = COALESCE(head.frontier, ledgers.frontier), \
+                 day = head.day, day_events = head.day_events \
+             FROM held, unnest(" head_ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " sizes_before: Vec<i64> => Array<BigInt>,
+        ", " sizes: Vec<i64> => Array<BigInt>,
+        ", " last_event_ids: Vec<&'a [u8]> => Array<Binary>,
+        ", " last_received_at: Vec<i64> => Array<BigInt>,
+        /// What cannot be continued stays as it is found.
+        ", " frontiers: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
+        ", " days: Vec<i64> => Array<BigInt>,
+        ", " day_events: Vec<i64> => Array<BigInt>,
+        ") AS head (ledger_id, size_before, size, last_event_id, last_received_at, frontier, day, day_events) \
+             WHERE ledgers.id = head.ledger_id AND ledgers.size = head.size_before AND held.version = "
+        configuration_version: i64 => BigInt,
+        " AND (\
+                 SELECT count(*) FROM unnest(" absent_keys: Vec<&'a [u8]> => Array<Binary>,
+        ") AS wanted (hash) CROSS JOIN LATERAL (\
+                     SELECT FROM events WHERE ledger_id = ledgers.id AND idempotency_hash = wanted.hash LIMIT 1\
+                 ) AS found\
+             ) = 0 \
+             RETURNING ledgers.id\
+         ) \
+         INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
+         SELECT ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body \
+         FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " seqs: Vec<i64> => Array<BigInt>,
+        ", " ids: Vec<&'a [u8]> => Array<Binary>,
+        ", " occurred_at: Vec<i64> => Array<BigInt>,
+        ", " content_hashes: Vec<&'a [u8]> => Array<Binary>,
+        ", " idempotency_hashes: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
+        ", " sent_digests: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
+        ", " redacted: Vec<bool> => Array<Bool>,
+        ", " bodies: Vec<&'a str> => Array<Text>,
+    } ") AS row (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
+         WHERE EXISTS (SELECT FROM heads)"
+}
+
+statement! {
+    Pg;
+    /// Finds stored idempotency keys of a ledger: hash, id and digest as sent. Each is looked up by itself: given all at once,
+    /// the planner reads the whole ledger as long as nobody has counted its rows.
+    FindKeys<'a> {
+        "SELECT found.idempotency_hash, found.id, found.sent_digest \
+         FROM unnest(" hashes: Vec<&'a [u8]> => Array<Binary>,
+        ") AS wanted (hash) CROSS JOIN LATERAL (\
+             SELECT idempotency_hash, id, sent_digest FROM events \
+             WHERE ledger_id = " ledger_id: i64 => BigInt,
+    } " AND idempotency_hash = wanted.hash LIMIT 1\
+         ) AS found"
+}
+
+impl Query for FindKeys<'_> {
+    type SqlType = (Binary, Binary, Nullable<Binary>);
+}
+
+statement! {
+    Pg;
+    /// Finds what groups of a ledger remember, each looked up by itself as in [`FindKeys`].
+    FindGroups<'a> {
+        "SELECT found.group_hash, found.state \
+         FROM unnest(" groups: Vec<&'a [u8]> => Array<Binary>,
+        ") AS wanted (hash) CROSS JOIN LATERAL (\
+             SELECT group_hash, state FROM alert_groups \
+             WHERE ledger_id = " ledger_id: i64 => BigInt,
+    } " AND group_hash = wanted.hash LIMIT 1\
+         ) AS found"
+}
+
+impl Query for FindGroups<'_> {
+    type SqlType = (Binary, Binary);
+}
+
+statement! {
+    Pg;
+    /// Writes what groups remember from now on.
+    PutGroups<'a> {
+        "INSERT INTO alert_groups (ledger_id, group_hash, state, expires_at) \
+         SELECT * FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " groups: Vec<&'a [u8]> => Array<Binary>,
+        ", " states: Vec<&'a [u8]> => Array<Binary>,
+        ", " expires_at: Vec<i64> => Array<BigInt>,
+    } ") ON CONFLICT (ledger_id, group_hash) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at"
+}
+
+statement! {
+    Pg;
+    /// Finds the segments of the index on PostgreSQL, each with its mark, how many events of a ledger the index has, and how
+    /// many the ledger; those two alone when there are no segments. All as they are at one moment.
+    FindSegments {
+        "SELECT coalesce((SELECT size FROM indexed WHERE ledger_id = " of_indexed: i64 => BigInt,
+        "), 0), coalesce((SELECT size FROM ledgers WHERE id = " of_ledger: i64 => BigInt,
+    } "), 0), mark, id, level, row_count, first_occurred_at, first_id, last_occurred_at, last_id, leaves, directories \
+         FROM (SELECT) AS always LEFT JOIN index_segments ON is_complete"
+}
+
+impl Query for FindSegments {
+    type SqlType = (
+        BigInt,
+        BigInt,
+        Nullable<BigInt>,
+        Nullable<(
+            BigInt,
+            BigInt,
+            BigInt,
+            BigInt,
+            Binary,
+            BigInt,
+            Binary,
+            BigInt,
+            BigInt,
+        )>,
+    );
+}
+
+statement! {
+    Pg;
+    /// Writes blocks of the index on PostgreSQL.
+    InsertBlocks<'a> {
+        "INSERT INTO index_blocks (id, bytes) SELECT * FROM unnest(" keys: Vec<i64> => Array<BigInt>,
+        ", " blocks: Vec<&'a [u8]> => Array<Binary>,
+    } ")"
+}
+
+statement! {
+    Pg;
+    /// Finds the newest events of a ledger on PostgreSQL that are before a time and id, and not before a time: id, time, content
+    /// hash, whether redacted, and body.
+    FindNewest<'a> {
+        "SELECT id, occurred_at, content_hash, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
+        " AND occurred_at >= " start: i64 => BigInt,
+        " AND (occurred_at, id) < (" before: i64 => BigInt,
+        ", " before_id: &'a [u8] => Binary,
+        ") ORDER BY occurred_at DESC, id DESC LIMIT " limit: i64 => BigInt,
+    } ""
+}
+
+impl Query for FindNewest<'_> {
+    type SqlType = (Binary, BigInt, Binary, Bool, Text);
+}
+
+statement! {
+    Pg;
+    /// Finds events of a ledger on PostgreSQL, each looked up by itself as in [`FindKeys`]: id, time, content hash, whether
+    /// redacted, and body.
+    FindEvents<'a> {
+        "SELECT found.* FROM unnest(" ids: Vec<&'a [u8]> => Array<Binary>,
+        ") AS wanted (id) CROSS JOIN LATERAL (\
+             SELECT id, occurred_at, content_hash, redacted, body FROM events \
+             WHERE ledger_id = " ledger_id: i64 => BigInt,
+    } " AND id = wanted.id LIMIT 1\
+         ) AS found"
+}
+
+impl Query for FindEvents<'_> {
+    type SqlType = (Binary, BigInt, Binary, Bool, Text);
+}

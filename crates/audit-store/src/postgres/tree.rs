@@ -1,0 +1,65 @@
+//! The tree of a ledger on PostgreSQL.
+
+use super::PostgresSession;
+use super::schema::events;
+use crate::append::LedgerId;
+use crate::error::Result;
+use crate::schema::{ledgers, log_tiles};
+use crate::tree::{PartialTiles, TreeSession};
+use audit_ledger::Tile;
+use diesel::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+impl TreeSession for PostgresSession {
+    fn partial_tiles(&self) -> Arc<PartialTiles> {
+        Arc::clone(&self.memory.shared.partial_tiles)
+    }
+
+    fn stored_content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Vec<Vec<u8>>> {
+        Ok(events::table
+            .filter(events::ledger_id.eq(ledger_id.0))
+            .filter(events::seq.ge(seqs.start))
+            .filter(events::seq.lt(seqs.end))
+            .order(events::seq)
+            .select(events::content_hash)
+            .load(&mut self.connection)?)
+    }
+
+    fn stored_tiles(
+        &mut self,
+        ledger_id: LedgerId,
+        level: u8,
+        indexes: Range<i64>,
+    ) -> Result<Vec<(i64, Vec<u8>)>> {
+        Ok(log_tiles::table
+            .filter(log_tiles::ledger_id.eq(ledger_id.0))
+            .filter(log_tiles::level.eq(i64::from(level)))
+            .filter(log_tiles::tile_index.ge(indexes.start))
+            .filter(log_tiles::tile_index.lt(indexes.end))
+            .order(log_tiles::tile_index)
+            .select((log_tiles::tile_index, log_tiles::hashes))
+            .load(&mut self.connection)?)
+    }
+
+    fn insert_tile(&mut self, ledger_id: LedgerId, tile: &Tile) -> Result<()> {
+        let id = tile.id();
+        diesel::insert_into(log_tiles::table)
+            .values((
+                log_tiles::ledger_id.eq(ledger_id.0),
+                log_tiles::level.eq(i64::from(id.level())),
+                log_tiles::tile_index.eq(id.index().cast_signed()),
+                log_tiles::hashes.eq(tile.encode()),
+            ))
+            .on_conflict_do_nothing()
+            .execute(&mut self.connection)?;
+        Ok(())
+    }
+
+    fn write_frontier(&mut self, ledger_id: LedgerId, frontier: &[u8]) -> Result<()> {
+        diesel::update(ledgers::table.find(ledger_id.0))
+            .set(ledgers::frontier.eq(Some(frontier)))
+            .execute(&mut self.connection)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! Merging of segments, in small steps.
+
+use crate::error::{Result, StoreError};
+use audit_index::{Merge, RowId, Segment, WriteBlocks, due};
+
+/// Postings that are merged for each indexed event, and at least. An event has some sixty per level; the rest is merged while
+/// the indexer is idle.
+const MERGED_ROWS_PER_EVENT: usize = 300;
+pub(crate) const MERGED_ROWS_MIN: usize = 50_000;
+
+/// Postings to merge after so many events were indexed.
+pub(crate) fn rows_to_merge(events: usize) -> usize {
+    MERGED_ROWS_MIN.max(events * MERGED_ROWS_PER_EVENT)
+}
+
+/// Reads a number of the list of segments.
+pub(crate) fn small(number: i64) -> Result<u32> {
+    u32::try_from(number).map_err(|_| StoreError::Damaged {
+        what: "list of segments",
+    })
+}
+
+/// Reads the number of a segment, which the keys of its blocks contain.
+pub(crate) fn segment_id(number: i64) -> Result<u32> {
+    let in_range = i32::try_from(number).ok().map(i32::unsigned_abs);
+    in_range.ok_or(StoreError::Damaged {
+        what: "number of the last segment",
+    })
+}
+
+/// The stored segments of an index, with their blocks.
+pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
+    /// The id of a row.
+    type Id: RowId;
+
+    /// The segments that together have every indexed event.
+    fn complete(&mut self) -> Result<Vec<Segment<Self::Id>>>;
+
+    /// A number for a new segment that no segment in a reader's memory has.
+    fn next_id(&mut self) -> Result<u32>;
+
+    /// Stores a segment; not `is_complete` while a merge writes it.
+    fn put(&mut self, segment: &Segment<Self::Id>, is_complete: bool) -> Result<()>;
+
+    /// Whether a segment that a merge writes is still stored.
+    fn is_unfinished(&mut self, id: u32) -> Result<bool>;
+
+    /// The numbers of the segments that merges write.
+    fn unfinished(&mut self) -> Result<Vec<i64>>;
+
+    /// Removes a segment and its blocks.
+    fn remove(&mut self, id: u32) -> Result<()>;
+
+    /// Removes the segments that merges write. A merge of another process notices, and restarts.
+    fn remove_unfinished(&mut self) -> Result<()> {
+        for id in self.unfinished()? {
+            self.remove(small(id)?)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a segment of these rows, which are ascending.
+    fn add_segment(&mut self, rows: &[(Self::Id, &str)]) -> Result<()>
+    where
+        Self: Sized,
+    {
+        let id = self.next_id()?;
+        let segment = audit_index::build_segment(rows, id, self)?;
+        self.put(&segment, true)
+    }
+}
+
+/// The merges in progress.
+#[derive(Debug)]
+pub(crate) struct Merging<I> {
+    merges: Vec<Merge<I>>,
+    /// Whether merging has stopped, because a segment is damaged.
+    is_damaged: bool,
+}
+
+impl<I> Default for Merging<I> {
+    fn default() -> Self {
+        Self {
+            merges: Vec::new(),
+            is_damaged: false,
+        }
+    }
+}
+
+impl<I: RowId> Merging<I> {
+    /// Drops the merges in progress: their state is unknown.
+    pub(crate) fn forget(&mut self) {
+        self.merges.clear();
+    }
+
+    /// Continues the merge of the lowest level for about `rows` postings, in a transaction of the caller's. Returns whether
+    /// there is more to do.
+    pub(crate) fn step(&mut self, rows: usize, segments: &mut impl Segments<Id = I>) -> Result<bool> {
+        if self.is_damaged {
+            return Ok(false);
+        }
+        let complete = segments.complete()?;
+        let is_in_a_merge = |id: u32| {
+            let mut sources = self.merges.iter().flat_map(Merge::sources);
+            sources.any(|source| source.id == id)
+        };
+        let others: Vec<_> = complete
+            .iter()
+            .copied()
+            .filter(|segment| !is_in_a_merge(segment.id))
+            .collect();
+        if let Some(due) = due(&others) {
+            let id = segments.next_id()?;
+            let merge = Merge::begin(&due, id, segments)?;
+            segments.put(merge.merged(), false)?;
+            self.merges.push(merge);
+        }
+        let merges = &mut self.merges;
+        let lowest = (0..merges.len()).min_by_key(|index| merges[*index].merged().level);
+        let Some(lowest) = lowest else { return Ok(false) };
+        // Another process may already have merged our sources, or deleted our unfinished segment as an orphan.
+        let are_there = |merge: &Merge<I>| merge.sources().all(|source| complete.contains(source));
+        if !are_there(&merges[lowest]) || !segments.is_unfinished(merges[lowest].merged().id)? {
+            segments.remove(merges.swap_remove(lowest).merged().id)?;
+        } else if let Some(segment) = merges[lowest].step(rows, segments)? {
+            for source in merges.swap_remove(lowest).sources() {
+                segments.remove(source.id)?;
+            }
+            segments.put(&segment, true)?;
+        }
+        Ok(true)
+    }
+
+    /// Handles the outcome of a [`Self::step`]. A damaged segment stops merging; new events are still indexed.
+    pub(crate) fn stepped(&mut self, outcome: Result<bool>, repair: &str) -> Result<bool> {
+        match outcome {
+            Err(StoreError::DamagedIndex(error)) => {
+                log::error!("the index is damaged: {error}; {repair}");
+                self.is_damaged = true;
+                self.merges.clear();
+                Ok(false)
+            }
+            outcome => outcome,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The store on embedded SQLite: one writer, which holds the whole database while it writes.
+//!
+//! Events are stored in the order of the log (`entry.rs`), so a commit appends to the end of the file. The order of time
+//! is a narrow table (`event_times`). The index is a file of its own (`index.rs`).
+
+pub(crate) mod append;
+pub(crate) mod connection;
+mod entry;
+mod event_ids;
+pub(crate) mod events;
+mod index;
+pub(crate) mod inspection;
+mod key_filter;
+mod keys;
+mod schema;
+mod statements;
+pub(crate) mod streams;
+mod tree;
+mod wal;
+
+use crate::database::Session;
+use crate::error::Result;
+use crate::ledgers::KnownActions;
+use crate::migrate;
+use crate::search::CACHED_BYTES_MAX;
+use crate::signal::{Progress, Signal};
+use crate::store::StoreOptions;
+use crate::tree::PartialTiles;
+use crate::workers::{Worker, Workers};
+use audit_index::BlockCache;
+use connection::Purpose;
+use diesel::SqliteConnection;
+use event_ids::IdProbes;
+use index::backlog::{BacklogCommits, BacklogEntry, WriterBacklog};
+use index::indexer::Indexer;
+use keys::SeenKeys;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use wal::{Checkpointer, Stage, WalWatch};
+
+/// A connection with the memory of its database.
+pub(crate) type SqliteSession = Session<SqliteConnection, Memory>;
+
+/// What a session keeps in memory.
+#[derive(Default)]
+pub(crate) struct Memory {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) appends: AppendMemory,
+}
+
+/// What all sessions of the process share.
+pub(crate) struct Shared {
+    /// Blocks of the index.
+    blocks: BlockCache,
+    /// Commits that are not indexed yet.
+    backlog: BacklogCommits,
+    /// Probes of searches by id.
+    id_probes: IdProbes,
+    partial_tiles: Arc<PartialTiles>,
+    /// How far the indexer is. The position is the last indexed commit.
+    pub(crate) progress: Arc<Signal<Progress>>,
+    /// How far the write-ahead log is checkpointed.
+    wal: Arc<Signal<Stage>>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            blocks: BlockCache::new(CACHED_BYTES_MAX),
+            backlog: BacklogCommits::default(),
+            id_probes: IdProbes::default(),
+            partial_tiles: Arc::default(),
+            progress: Arc::default(),
+            wal: Arc::default(),
+        }
+    }
+}
+
+/// What the writing session keeps in memory between commits. All of it can be read again from the database.
+#[derive(Default)]
+pub(crate) struct AppendMemory {
+    /// Without them every key is looked up.
+    keys: Option<SeenKeys>,
+    actions: KnownActions,
+    backlog: WriterBacklog,
+    wal: WalWatch,
+    /// What the transaction in progress adds to the backlog.
+    pending: Option<BacklogEntry>,
+}
+
+/// An open database.
+pub(crate) struct Database {
+    path: PathBuf,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Database {
+    /// Opens the database at `path`, creating it if it does not exist, and its index.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let mut connection = connection::connect(path, Purpose::Prepare)?;
+        migrate::sqlite(&mut connection)?;
+        index::prepare(path, &mut connection)?;
+        Ok(Self {
+            path: path.to_owned(),
+            shared: Arc::default(),
+        })
+    }
+
+    fn session(&self, purpose: Purpose, appends: AppendMemory) -> Result<SqliteSession> {
+        Ok(Session {
+            connection: connection::connect(&self.path, purpose)?,
+            memory: Memory {
+                shared: Arc::clone(&self.shared),
+                appends,
+            },
+        })
+    }
+
+    pub(crate) fn open_reader(&self) -> Result<SqliteSession> {
+        self.session(Purpose::Read, AppendMemory::default())
+    }
+
+    pub(crate) fn open_writer(&self) -> Result<SqliteSession> {
+        let appends = AppendMemory {
+            keys: Some(SeenKeys::default()),
+            ..AppendMemory::default()
+        };
+        self.session(Purpose::Write, appends)
+    }
+
+    /// Starts the indexer and the checkpointer.
+    pub(crate) fn start_workers(&self, options: &StoreOptions) -> Result<Workers> {
+        let Shared { progress, wal, .. } = &*self.shared;
+        let indexer = Indexer::open(&self.path, Arc::clone(&self.shared), options.indexing_interval)?;
+        // A process that was killed may have left unindexed commits.
+        progress.wake();
+        let checkpointer = Checkpointer::open(&self.path)?;
+        Ok(Workers {
+            before_writers: vec![Worker::start("wal", wal, move |stage| checkpointer.run(stage))?],
+            after_writers: vec![Worker::start("indexer", progress, move |progress| {
+                indexer.run(progress);
+            })?],
+        })
+    }
+}

@@ -1,0 +1,293 @@
+//! Appending on SQLite.
+
+use super::connection::checkpoint_and_truncate;
+use super::entry::entry;
+use super::events::{first_position, position_after};
+use super::index::backlog::{self, Run};
+use super::schema::{event_times, unordered_events};
+use super::statements::{InsertEvent, InsertTime, UpdateHead};
+use super::{AppendMemory, Memory, SqliteSession, keys};
+use crate::alerts::AlertColumns;
+use crate::append::alert_groups::AlertGroups;
+use crate::append::plan::{Head, NewRow, Plan};
+use crate::append::{
+    AppendOutcome, AppendRequest, AppendSession, FailedCommit, KnownKeys, LedgerId, commit_waiting,
+    inline::append_one,
+};
+use crate::configuration::ONLY_ROW;
+use crate::database::Session;
+use crate::error::Result;
+use crate::ledgers::{HEAD_COLUMNS, HeadRow, NewHead, read_head};
+use crate::queue::{Queue, WaitingAppend};
+use crate::schema::{alert_groups, alerts, configuration, ledger_actions, ledgers, webhook_deliveries};
+use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
+use audit_alerts::GroupHash;
+use audit_domain::Timestamp;
+use diesel::prelude::*;
+use diesel::sqlite::SqliteConnection;
+use std::collections::{BTreeSet, HashMap};
+
+/// Appends waiting requests in one transaction.
+pub(crate) fn commit(
+    session: &mut SqliteSession,
+    waiting: &mut Vec<WaitingAppend>,
+    queue: &Queue,
+    day: i64,
+) -> Result<Plan, FailedCommit> {
+    session.memory.appends.actions.rolled_back();
+    session.memory.appends.pending = None;
+    // The writer holds the whole database, so the requests of one ledger would fail as those of all do.
+    let plan = commit_waiting(session, waiting, queue, day, false)?;
+    let appends = &mut session.memory.appends;
+    appends.wal.add_events(plan.rows.len());
+    appends.actions.committed();
+    if let Some(keys) = &mut appends.keys {
+        keys.committed(&plan.rows);
+    }
+    if let Some(entry) = appends.pending.take() {
+        appends.backlog.add(entry, plan.rows.len());
+    }
+    Ok(plan)
+}
+
+/// Appends one request within a transaction that its caller may still roll back. It uses no memory between commits, which
+/// could not be rolled back with it.
+pub(crate) fn inline(session: &mut SqliteSession, request: AppendRequest, now: Timestamp) -> AppendOutcome {
+    let appends = std::mem::take(&mut session.memory.appends);
+    let outcome = append_one(session, request, now);
+    session.memory.appends = appends;
+    outcome
+}
+
+/// After each commit and transaction: has a long write-ahead log checkpointed, and waits for an indexer that is far behind.
+pub(crate) fn after_work(session: &mut SqliteSession) {
+    let Session { connection, memory } = session;
+    let Memory { shared, appends } = memory;
+    if let Err(error) = appends.wal.after_commit(connection, &shared.wal) {
+        log::warn!("cannot checkpoint the write-ahead log: {error}");
+    }
+    if let Some(oldest) = appends.backlog.oldest_beyond(BACKLOG_EVENTS_MAX) {
+        shared
+            .progress
+            .wait_for_position(BACKLOG_WAIT, |indexed| indexed >= oldest);
+    }
+}
+
+/// Before a clean stop: moves the write-ahead log into the database file, so that a copy of the file is a backup.
+pub(crate) fn before_close(session: &mut SqliteSession) {
+    if let Err(error) = checkpoint_and_truncate(&mut session.connection) {
+        log::warn!("cannot move the write-ahead log into the database: {error}");
+    }
+}
+
+/// The writer holds the whole database, so the next ledger number is its own.
+#[expect(clippy::unnecessary_wraps, reason = "PostgreSQL's can fail")]
+pub(crate) fn lock_ledger_numbers(_: &mut SqliteSession) -> Result<()> {
+    Ok(())
+}
+
+impl AppendSession for SqliteSession {
+    fn hold_configuration_version(&mut self) -> Result<i64> {
+        Ok(configuration::table
+            .find(ONLY_ROW)
+            .select(configuration::version)
+            .get_result(&mut self.connection)?)
+    }
+
+    fn lock_head(&mut self, ledger_id: LedgerId) -> Result<Option<Head>> {
+        let row: Option<HeadRow> = ledgers::table
+            .find(ledger_id.0)
+            .select(HEAD_COLUMNS)
+            .get_result(&mut self.connection)
+            .optional()?;
+        row.map(read_head).transpose()
+    }
+
+    fn find_keys(
+        &mut self,
+        requests: &[AppendRequest],
+        heads: &HashMap<LedgerId, Head>,
+    ) -> Result<KnownKeys> {
+        keys::find_keys(self, requests, heads)
+    }
+
+    fn find_alert_groups(&mut self, groups: &BTreeSet<(LedgerId, GroupHash)>) -> Result<AlertGroups> {
+        let mut found = AlertGroups::new();
+        for (ledger_id, group) in groups {
+            let state = alert_groups::table
+                .find((ledger_id.0, group.as_bytes().as_slice()))
+                .select(alert_groups::state)
+                .get_result::<Vec<u8>>(&mut self.connection)
+                .optional()?;
+            found.extend(state.map(|state| ((*ledger_id, *group), state)));
+        }
+        Ok(found)
+    }
+
+    fn write_events(&mut self, plan: &Plan, heads: &[NewHead]) -> Result<()> {
+        let Session { connection, memory } = self;
+        let Memory { shared, appends } = memory;
+        let mut placed: Vec<(i64, &NewRow)> = place(connection, &plan.rows)?;
+        // In the order of the log, so that B-trees grow at their ends.
+        placed.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
+        insert_events(connection, &placed)?;
+        let mut runs = Vec::new();
+        for rows in placed.chunk_by(|(_, one), (_, next)| one.ledger_id == next.ledger_id) {
+            keys::write_keys(connection, rows)?;
+            runs.extend(rows.first().map(|(_, first)| Run {
+                ledger_id: first.ledger_id,
+                first_seq: first.seq,
+                events: rows.len() as i64,
+            }));
+        }
+        placed.sort_unstable_by_key(|(position, _)| *position);
+        insert_times(connection, &placed)?;
+        let tokens = placed.iter().map(|(position, row)| (*position, &row.tokens));
+        let entry = backlog::add(connection, runs.into_iter(), tokens, shared)?;
+        appends.pending = Some(entry);
+        let AppendMemory { actions, .. } = appends;
+        actions.write_new(plan, |ledger_id, action| {
+            insert_action(connection, ledger_id, action)
+        })?;
+        update_heads(connection, heads)
+    }
+
+    fn write_alerts(&mut self, plan: &Plan) -> Result<()> {
+        for ((ledger_id, group), (state, expires_at)) in &plan.counts.changed() {
+            diesel::replace_into(alert_groups::table)
+                .values((
+                    alert_groups::ledger_id.eq(ledger_id.0),
+                    alert_groups::group_hash.eq(group.as_bytes().as_slice()),
+                    alert_groups::state.eq(state),
+                    alert_groups::expires_at.eq(expires_at.as_micros()),
+                ))
+                .execute(&mut self.connection)?;
+        }
+        for alert in &plan.alerts {
+            diesel::insert_into(alerts::table)
+                .values(AlertColumns::of(alert))
+                .execute(&mut self.connection)?;
+        }
+        for delivery in &plan.deliveries {
+            diesel::insert_into(webhook_deliveries::table)
+                .values(delivery.clone())
+                .execute(&mut self.connection)?;
+        }
+        Ok(())
+    }
+}
+
+/// Inserts events, and those whose ids are not in the order of the log into the list of these.
+fn insert_events(connection: &mut SqliteConnection, placed: &[(i64, &NewRow)]) -> Result<()> {
+    for (position, row) in placed {
+        let (stamp, content_hash) = (row.record.stamp(), row.record.content_hash());
+        let insert = InsertEvent {
+            entry: entry(row.ledger_id, row.seq),
+            position: *position,
+            id: &stamp.id.to_bytes(),
+            content_hash: content_hash.as_bytes(),
+            sent_digest: row
+                .idempotency
+                .as_ref()
+                .map(|key| key.digest.as_bytes().as_slice()),
+            redacted: row.record.redacted(),
+            body: row.record.canonical(),
+        };
+        insert.execute(connection)?;
+    }
+    for (_, row) in placed {
+        if let Some(after_id) = row.after_id {
+            diesel::insert_into(unordered_events::table)
+                .values((
+                    unordered_events::entry.eq(entry(row.ledger_id, row.seq)),
+                    unordered_events::id.eq(row.record.stamp().id.to_bytes().as_slice()),
+                    unordered_events::after_id.eq(after_id.to_bytes().as_slice()),
+                ))
+                .execute(connection)?;
+        }
+    }
+    Ok(())
+}
+
+/// Inserts the positions of events in the order of time.
+fn insert_times(connection: &mut SqliteConnection, placed: &[(i64, &NewRow)]) -> Result<()> {
+    for (position, row) in placed {
+        let insert = InsertTime {
+            position: *position,
+            entry: entry(row.ledger_id, row.seq),
+        };
+        insert.execute(connection)?;
+    }
+    Ok(())
+}
+
+/// Inserts an action, unless it exists.
+fn insert_action(connection: &mut SqliteConnection, ledger_id: LedgerId, action: &str) -> Result<()> {
+    diesel::insert_or_ignore_into(ledger_actions::table)
+        .values((
+            ledger_actions::ledger_id.eq(ledger_id.0),
+            ledger_actions::action.eq(action),
+        ))
+        .execute(connection)?;
+    Ok(())
+}
+
+fn update_heads(connection: &mut SqliteConnection, heads: &[NewHead]) -> Result<()> {
+    for head in heads {
+        let update = UpdateHead {
+            ledger_id: head.ledger_id.0,
+            size: head.size,
+            last_event_id: &head.last.id.to_bytes(),
+            last_received_at: head.last.received_at.as_micros(),
+            frontier: head.frontier.as_deref(),
+            day: head.day,
+            day_events: head.day_events,
+        };
+        update.execute(connection)?;
+    }
+    Ok(())
+}
+
+/// Gives every row a position in the order of time: the next free one of its millisecond.
+fn place<'a>(connection: &mut SqliteConnection, rows: &'a [NewRow]) -> Result<Vec<(i64, &'a NewRow)>> {
+    let mut next_free: HashMap<i64, i64> = HashMap::new();
+    let mut placed = Vec::with_capacity(rows.len());
+    for row in rows {
+        let millis = row.record.occurred_at().as_millis();
+        let position = match next_free.get(&millis) {
+            Some(position) => *position,
+            None => free_position(connection, first_position(millis))?,
+        };
+        // A million events fill a millisecond; further ones take positions of the next.
+        let after = position + 1;
+        let following = if after == first_position(millis + 1) {
+            free_position(connection, after)?
+        } else {
+            after
+        };
+        next_free.insert(millis, following);
+        placed.push((position, row));
+    }
+    Ok(placed)
+}
+
+/// The first free position from the millisecond of `first` on.
+fn free_position(connection: &mut SqliteConnection, first: i64) -> Result<i64> {
+    let mut first = first;
+    loop {
+        let end = position_after(first);
+        // SQLite reads no further than the first row.
+        let last: Option<i64> = event_times::table
+            .filter(event_times::position.ge(first))
+            .filter(event_times::position.lt(end))
+            .select(event_times::position)
+            .order(event_times::position.desc())
+            .get_result(connection)
+            .optional()?;
+        match last {
+            None => return Ok(first),
+            Some(last) if last + 1 < end => return Ok(last + 1),
+            Some(_) => first = end,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Connections to SQLite files.
+
+use super::SqliteSession;
+use super::index;
+use super::statements::{BeginImmediate, Commit};
+use crate::database::WriteTransactions;
+use crate::error::{Result, StoreError};
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::Integer;
+use diesel::{Connection, QueryResult, QueryableByName, RunQueryDsl, SqliteConnection};
+use std::fmt;
+use std::path::Path;
+
+/// The purpose of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To bring tables and index up to date, before the index is read.
+    Prepare,
+    /// To read.
+    Read,
+    /// To write.
+    Write,
+}
+
+/// How long a statement waits for another process that holds the write lock, such as an import beside a running server.
+const BUSY_TIMEOUT_MS: u32 = 5_000;
+/// Page size of a new file. Larger pages mean fewer pages per event, smaller ones less to write for a commit of one event.
+const PAGE_BYTES: u32 = 8 * 1024;
+/// Size of the write-ahead log at which a commit checkpoints it, in KiB, where the checkpointer ([`super::wal`]) could not.
+const CHECKPOINT_KIB: u32 = 160 * 1024;
+/// Page cache of the writing connection, in KiB.
+const WRITER_CACHE_KIB: u32 = 8 * 1024;
+/// Page cache of a reading connection, in KiB. Every commit invalidates it, and the system caches the file.
+const READER_CACHE_KIB: u32 = 1024;
+
+/// Asks whether the session still works.
+pub(crate) fn test(session: &mut SqliteSession) -> QueryResult<()> {
+    session.connection.batch_execute("SELECT 1")
+}
+
+impl WriteTransactions for SqliteSession {
+    /// Takes the write lock at once. A deferred transaction that reads first and locks later can be refused, because
+    /// another process wrote in between.
+    fn begin(&mut self) -> QueryResult<()> {
+        BeginImmediate {}.execute(&mut self.connection).map(drop)
+    }
+
+    fn commit(&mut self) -> QueryResult<()> {
+        Commit {}.execute(&mut self.connection).map(drop)
+    }
+}
+
+/// Moves the write-ahead log into the database file and empties it.
+pub(crate) fn checkpoint_and_truncate(connection: &mut SqliteConnection) -> QueryResult<()> {
+    connection.batch_execute("PRAGMA main.wal_checkpoint(TRUNCATE)")
+}
+
+/// Opens a connection to the database at `path`.
+pub(crate) fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection> {
+    if let (Purpose::Prepare, Some(parent)) = (purpose, path.parent()) {
+        std::fs::create_dir_all(parent).map_err(|error| unreachable_file(path, &error))?;
+    }
+    if purpose == Purpose::Prepare {
+        create_private(path)?;
+    }
+    let cache_kib = match purpose {
+        Purpose::Prepare | Purpose::Write => WRITER_CACHE_KIB,
+        Purpose::Read => READER_CACHE_KIB,
+    };
+    let mut connection = open_file(
+        path,
+        FileOptions {
+            page_bytes: PAGE_BYTES,
+            cache_kib,
+            checkpoint_kib: CHECKPOINT_KIB,
+        },
+    )?;
+    let query_only = if purpose == Purpose::Read { "ON" } else { "OFF" };
+    connection
+        .batch_execute(&format!(
+            "PRAGMA foreign_keys = ON; PRAGMA query_only = {query_only}"
+        ))
+        .map_err(|error| unreachable_file(path, &error))?;
+    if purpose != Purpose::Prepare {
+        connection
+            .batch_execute(&index::attach_statement(path))
+            .map_err(|error| unreachable_file(path, &error))?;
+    }
+    Ok(connection)
+}
+
+fn unreachable_file(path: &Path, error: &dyn fmt::Display) -> StoreError {
+    StoreError::Unreachable(format!("{}: {error}", path.display()))
+}
+
+/// How a file is read and written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileOptions {
+    /// Page size of a new file. An existing file keeps its own.
+    pub(crate) page_bytes: u32,
+    /// The page cache of the connection.
+    pub(crate) cache_kib: u32,
+    /// Size of the write-ahead log at which a commit checkpoints it.
+    pub(crate) checkpoint_kib: u32,
+}
+
+/// Opens a file, with a write-ahead log that is synced at every commit.
+pub(crate) fn open_file(path: &Path, options: FileOptions) -> Result<SqliteConnection> {
+    let mut connection = SqliteConnection::establish(&path.to_string_lossy())
+        .map_err(|error| unreachable_file(path, &error))?;
+    set_up(&mut connection, options).map_err(|error| unreachable_file(path, &error))?;
+    Ok(connection)
+}
+
+fn set_up(connection: &mut SqliteConnection, options: FileOptions) -> diesel::QueryResult<()> {
+    let FileOptions {
+        page_bytes,
+        cache_kib,
+        checkpoint_kib,
+    } = options;
+    // The page size first: switching to the write-ahead log fixes it.
+    connection.batch_execute(&format!(
+        "PRAGMA busy_timeout = {BUSY_TIMEOUT_MS};
+         PRAGMA page_size = {page_bytes};
+         PRAGMA synchronous = FULL;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -{cache_kib};"
+    ))?;
+    use_write_ahead_log(connection)?;
+    let checkpoint_pages = checkpoint_kib * 1024 / page_bytes_of(connection)?;
+    connection.batch_execute(&format!("PRAGMA wal_autocheckpoint = {checkpoint_pages}"))
+}
+
+/// The size of a page.
+pub(crate) fn page_bytes_of(connection: &mut SqliteConnection) -> diesel::QueryResult<u32> {
+    #[derive(QueryableByName)]
+    struct PageSize {
+        #[diesel(sql_type = Integer)]
+        page_size: i32,
+    }
+    let found: PageSize = diesel::sql_query("PRAGMA page_size").get_result(connection)?;
+    Ok(found.page_size.unsigned_abs().max(1))
+}
+
+/// Creates the file unless it exists, readable by its owner alone: it holds the secrets that sign viewer tokens. SQLite
+/// gives the files beside it the same permissions.
+pub(crate) fn create_private(path: &Path) -> Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let opened = options.open(path);
+    opened.map(|_| ()).map_err(|error| unreachable_file(path, &error))
+}
+
+/// Switches the database to write-ahead logging, which is stored in the file.
+///
+/// The switch needs exclusive access for a moment. Where several processes open a new database at once, SQLite refuses it
+/// to all but one, without waiting for its busy timeout, so the wait is here.
+fn use_write_ahead_log(connection: &mut SqliteConnection) -> diesel::QueryResult<()> {
+    const ATTEMPTS_MAX: u32 = 100;
+    for _ in 1..ATTEMPTS_MAX {
+        match connection.batch_execute("PRAGMA journal_mode = WAL") {
+            Err(diesel::result::Error::DatabaseError(_, information))
+                if information.message().contains("locked") =>
+            {
+                std::thread::sleep(std::time::Duration::from_millis(u64::from(
+                    BUSY_TIMEOUT_MS / ATTEMPTS_MAX,
+                )));
+            }
+            outcome => return outcome,
+        }
+    }
+    connection.batch_execute("PRAGMA journal_mode = WAL")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_has_large_pages_and_an_older_one_keeps_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = FileOptions {
+            page_bytes: 8_192,
+            cache_kib: 100,
+            checkpoint_kib: 40_960,
+        };
+        let checkpoint_pages = |path: &Path| {
+            #[derive(QueryableByName)]
+            struct Checkpoint {
+                #[diesel(sql_type = Integer)]
+                wal_autocheckpoint: i32,
+            }
+            let mut connection = open_file(path, options).unwrap();
+            let pragma = diesel::sql_query("PRAGMA wal_autocheckpoint");
+            let found: Checkpoint = pragma.get_result(&mut connection).unwrap();
+            (page_bytes_of(&mut connection).unwrap(), found.wal_autocheckpoint)
+        };
+        assert_eq!(checkpoint_pages(&folder.path().join("new.db")), (8_192, 5_120));
+        let old = folder.path().join("old.db");
+        let mut connection = SqliteConnection::establish(&old.to_string_lossy()).unwrap();
+        connection
+            .batch_execute("PRAGMA page_size = 4096; CREATE TABLE a (x BLOB)")
+            .unwrap();
+        drop(connection);
+        assert_eq!(checkpoint_pages(&old), (4_096, 10_240));
+    }
+}

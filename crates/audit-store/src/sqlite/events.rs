@@ -1,0 +1,303 @@
+//! Events on SQLite: candidates of queries, as positions from the index in the order of the response, and reads by `seq`
+//! and id.
+
+use super::entry::{SEQ_END, entry, ledger_and_seq};
+use super::event_ids::entry_of;
+use super::index::{self, backlog};
+use super::schema::{event_times, events};
+use super::{Shared, SqliteSession};
+use crate::append::LedgerId;
+use crate::columns::read_id;
+use crate::database::Session;
+use crate::error::{Result, StoreError};
+use crate::events::{Candidates, LoggedEvent, ScanSession};
+use crate::schema::ledgers;
+use crate::search::Walk;
+use crate::search::tokens::ledger_token;
+use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
+use audit_index::Term;
+use diesel::connection::DefaultLoadingMode;
+use diesel::prelude::*;
+
+/// A position in the order of time is `occurred_at` in ms << 20, plus a counter within the millisecond.
+const COUNTER_BITS: u32 = 20;
+
+/// Chunks of rows that are walked, each as long as what is missing, before the index is used instead.
+const WALKED_CHUNKS_MAX: usize = 4;
+
+/// The first position of a millisecond.
+pub(crate) const fn first_position(millis: i64) -> i64 {
+    millis << COUNTER_BITS
+}
+
+/// The first position of the millisecond after that of `position`.
+pub(crate) const fn position_after(position: i64) -> i64 {
+    ((position >> COUNTER_BITS) + 1) << COUNTER_BITS
+}
+
+/// A walk through candidates, newest first.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    ledger_id: LedgerId,
+    /// Never empty.
+    terms: Vec<Term>,
+    /// Whether it reads the rows themselves instead of the index.
+    walks_rows: bool,
+    walk: Walk<i64>,
+}
+
+impl ScanSession for SqliteSession {
+    type Scan = Scan;
+
+    fn open_scan(&mut self, candidates: Candidates, after: Option<Position>) -> Result<Scan> {
+        let Candidates {
+            ledger_id,
+            mut terms,
+            start,
+            end,
+        } = candidates;
+        let Session { connection, memory } = self;
+        let shared = &*memory.shared;
+        // A posting list of nearly all rows is slower than the rows. Where one ledger has a quarter of them, the walk reads
+        // the rows.
+        let walks_rows = terms.is_empty() && has_a_quarter(connection, ledger_id)?;
+        if terms.is_empty() {
+            terms.push(Term::is(ledger_token(ledger_id.0)));
+        }
+        let mut range = start.map_or(i64::MIN, first_position_from)
+            ..end.map_or(i64::MAX, |end| position_after(first_position(end.as_millis())));
+        if let Some(after) = after {
+            let position = match entry_of(connection, ledger_id, after.id, &shared.id_probes)? {
+                Some(entry) => position_of(connection, entry)?,
+                None => None,
+            };
+            let position = position.unwrap_or(first_position(after.occurred_at.as_millis()));
+            range.end = range.end.min(position);
+        }
+        // Before the index is read: an event that is indexed in between is found twice, and not missed.
+        let backlog = backlog::positions(connection, &terms, &range, shared)?;
+        Ok(Scan {
+            ledger_id,
+            terms,
+            walks_rows,
+            walk: Walk { range, backlog },
+        })
+    }
+
+    fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {
+        let (connection, shared) = (&mut self.connection, &*self.memory.shared);
+        match scan.walks_rows {
+            true => scan.read_rows(connection, shared, wanted),
+            false => scan.read_index(connection, shared, wanted),
+        }
+    }
+}
+
+/// Whether the ledger has a quarter of all events.
+fn has_a_quarter(connection: &mut SqliteConnection, ledger_id: LedgerId) -> Result<bool> {
+    let sizes: Vec<(i64, i64)> = ledgers::table
+        .filter(ledgers::size.gt(0))
+        .select((ledgers::id, ledgers::size))
+        .load(connection)?;
+    let total: i64 = sizes.iter().map(|(_, size)| size).sum();
+    let own = sizes.iter().find(|(id, _)| *id == ledger_id.0);
+    Ok(own.map_or(0, |(_, size)| *size) >= total / 4)
+}
+
+/// The first position at or after a time. Events have whole milliseconds, so it is in the first millisecond that is not
+/// before it.
+fn first_position_from(start: Timestamp) -> i64 {
+    first_position(-(-start.as_micros()).div_euclid(1_000))
+}
+
+impl Scan {
+    /// The next events that are indexed or in the backlog.
+    fn read_index(
+        &mut self,
+        connection: &mut SqliteConnection,
+        shared: &Shared,
+        wanted: usize,
+    ) -> Result<Vec<StoredEvent>> {
+        let mut found = Vec::with_capacity(wanted);
+        loop {
+            let missing = wanted - found.len();
+            let newest = |range: &_| index::newest(connection, &self.terms, range, missing, shared);
+            let positions = self.walk.next(missing, newest)?;
+            let is_end = positions.len() < missing;
+            for position in positions {
+                // The index may be newer than this transaction's view of the events.
+                let row = row_at(connection, position)?;
+                if let Some((_, row)) = row.filter(|(ledger_id, _)| *ledger_id == self.ledger_id) {
+                    found.push(read_row(row)?);
+                }
+            }
+            if is_end || found.len() == wanted {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The ledger's events among the next events of all ledgers. Where most of those are other ledgers', the index takes
+    /// over: the ledger's own may be behind millions of them.
+    fn read_rows(
+        &mut self,
+        connection: &mut SqliteConnection,
+        shared: &Shared,
+        wanted: usize,
+    ) -> Result<Vec<StoredEvent>> {
+        let mut found = Vec::with_capacity(wanted);
+        for _ in 0..WALKED_CHUNKS_MAX {
+            let missing = wanted - found.len();
+            let range = &mut self.walk.range;
+            let times = event_times::table
+                .filter(event_times::position.ge(range.start))
+                .filter(event_times::position.lt(range.end))
+                .order(event_times::position.desc())
+                .load_iter::<(i64, i64), DefaultLoadingMode>(connection)?
+                .take(missing);
+            let times = times.collect::<Result<Vec<_>, _>>()?;
+            range.end = times.last().map_or(range.start, |(position, _)| *position);
+            let is_end = times.len() < missing;
+            for (_, entry) in times {
+                if ledger_and_seq(entry).0 == self.ledger_id {
+                    let row = events::table.find(entry).select(COLUMNS);
+                    found.push(read_row(row.get_result(connection)?)?);
+                }
+            }
+            if is_end || found.len() == wanted {
+                return Ok(found);
+            }
+        }
+        self.walks_rows = false;
+        found.extend(self.read_index(connection, shared, wanted - found.len())?);
+        Ok(found)
+    }
+}
+
+type Row = (i64, Vec<u8>, Vec<u8>, bool, String);
+type Columns = (
+    events::position,
+    events::id,
+    events::content_hash,
+    events::redacted,
+    events::body,
+);
+const COLUMNS: Columns = (
+    events::position,
+    events::id,
+    events::content_hash,
+    events::redacted,
+    events::body,
+);
+
+/// The row of an event by its position, with its ledger.
+fn row_at(connection: &mut SqliteConnection, position: i64) -> Result<Option<(LedgerId, Row)>> {
+    let row: Option<(i64, Row)> = event_times::table
+        .find(position)
+        .inner_join(events::table.on(events::entry.eq(event_times::entry)))
+        .select((event_times::entry, COLUMNS))
+        .get_result(connection)
+        .optional()?;
+    Ok(row.map(|(entry, row)| (ledger_and_seq(entry).0, row)))
+}
+
+/// One event by its entry.
+pub(crate) fn stored_event(connection: &mut SqliteConnection, entry: i64) -> Result<Option<StoredEvent>> {
+    let row = events::table
+        .find(entry)
+        .select(COLUMNS)
+        .get_result::<Row>(connection)
+        .optional()?;
+    row.map(read_row).transpose()
+}
+
+/// The position of an event in the order of time.
+pub(crate) fn position_of(connection: &mut SqliteConnection, entry: i64) -> Result<Option<i64>> {
+    let position = events::table.find(entry).select(events::position);
+    Ok(position.get_result(connection).optional()?)
+}
+
+fn read_row((position, id, content_hash, redacted, canonical): Row) -> Result<StoredEvent> {
+    let content_hash = content_hash
+        .try_into()
+        .map_err(|_| StoreError::Damaged { what: "content hash" })?;
+    Ok(StoredEvent {
+        id: read_id(id)?,
+        occurred_at: Timestamp::from_millis(position >> COUNTER_BITS),
+        canonical,
+        content_hash: ContentHash::from_bytes(content_hash),
+        redacted,
+    })
+}
+
+/// The events of a ledger from `start` on, in the order of the log.
+pub(crate) fn logged(
+    session: &mut SqliteSession,
+    ledger_id: LedgerId,
+    start: i64,
+    limit: i64,
+) -> Result<Vec<LoggedEvent>> {
+    let rows = events::table
+        .filter(events::entry.ge(entry(ledger_id, start)))
+        .filter(events::entry.lt(entry(ledger_id, SEQ_END)))
+        .order(events::entry)
+        .limit(limit)
+        .select((events::entry, COLUMNS))
+        .load::<(i64, Row)>(&mut session.connection)?;
+    let read = |(entry, row): (i64, Row)| {
+        let event = read_row(row)?;
+        Ok(LoggedEvent {
+            seq: ledger_and_seq(entry).1.cast_unsigned(),
+            event,
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// One event by its id.
+pub(crate) fn event(
+    session: &mut SqliteSession,
+    ledger_id: LedgerId,
+    id: EventId,
+) -> Result<Option<LoggedEvent>> {
+    let Session { connection, memory } = session;
+    let Some(entry) = entry_of(connection, ledger_id, id, &memory.shared.id_probes)? else {
+        return Ok(None);
+    };
+    let seq = ledger_and_seq(entry).1.cast_unsigned();
+    let event = stored_event(connection, entry)?;
+    Ok(event.map(|event| LoggedEvent { seq, event }))
+}
+
+/// Rows that one statement of [`seqs_between`] reads.
+const READ_ROWS_MAX: i64 = 20_000;
+
+/// The positions in the log of the events that occurred from `start` to `end`, both included.
+pub(crate) fn seqs_between(
+    session: &mut SqliteSession,
+    ledger_id: LedgerId,
+    start: Timestamp,
+    end: Timestamp,
+) -> Result<Vec<u64>> {
+    let mut next = first_position_from(start);
+    let end = position_after(first_position(end.as_millis()));
+    let mut seqs = Vec::new();
+    loop {
+        let rows: Vec<(i64, i64)> = event_times::table
+            .filter(event_times::position.ge(next))
+            .filter(event_times::position.lt(end))
+            .filter(event_times::entry.ge(entry(ledger_id, 0)))
+            .filter(event_times::entry.lt(entry(ledger_id, SEQ_END)))
+            .order(event_times::position)
+            .limit(READ_ROWS_MAX)
+            .load(&mut session.connection)?;
+        let Some((last, _)) = rows.last() else {
+            return Ok(seqs);
+        };
+        next = last + 1;
+        seqs.extend(
+            rows.into_iter()
+                .map(|(_, entry)| ledger_and_seq(entry).1.cast_unsigned()),
+        );
+    }
+}

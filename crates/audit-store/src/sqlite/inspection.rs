@@ -1,0 +1,162 @@
+//! The stored rows on SQLite. An event is in two tables, `events` and `event_times`, and in `unordered_events` if its id is not
+//! in the order of the log.
+
+use super::SqliteSession;
+use super::entry::{SEQ_END, entry, ledger_and_seq};
+use super::event_ids::reached_before;
+use super::events::{first_position, position_after};
+use super::schema::{event_times, events, unordered_events};
+use crate::append::LedgerId;
+use crate::error::Result;
+use crate::inspection::{StoredRow, StrayEvent};
+use crate::schema::ledgers;
+use audit_domain::Timestamp;
+use diesel::dsl::{count_star, exists, select, sql};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+
+type Row = (
+    i64,
+    i64,
+    Vec<u8>,
+    Vec<u8>,
+    String,
+    Option<i64>,
+    Option<(Vec<u8>, Vec<u8>)>,
+);
+
+pub(crate) fn stored_rows(
+    session: &mut SqliteSession,
+    ledger_id: LedgerId,
+    start: i64,
+    limit: i64,
+) -> Result<Vec<StoredRow>> {
+    let rows = events::table
+        .left_join(event_times::table.on(event_times::position.eq(events::position)))
+        .left_join(unordered_events::table.on(unordered_events::entry.eq(events::entry)))
+        .filter(events::entry.ge(entry(ledger_id, start)))
+        .filter(events::entry.lt(entry(ledger_id, SEQ_END)))
+        .order(events::entry)
+        .limit(limit)
+        .select((
+            events::entry,
+            events::position,
+            events::id,
+            events::content_hash,
+            events::body,
+            event_times::entry.nullable(),
+            (unordered_events::id, unordered_events::after_id).nullable(),
+        ))
+        .load::<Row>(&mut session.connection)?;
+    let mut reached = reached_before(&mut session.connection, ledger_id, start)?;
+    let read = |row: Row| {
+        let (entry, position, id, content_hash, body, entry_by_time, listed) = row;
+        let is_found_by_id = match &listed {
+            Some((listed_id, after_id)) => {
+                *listed_id == id && Some(after_id) == reached.as_ref() && id <= *after_id
+            }
+            None => reached.as_ref().is_none_or(|reached| id > *reached),
+        };
+        reached = Some(listed.map_or_else(|| id.clone(), |(_, after_id)| after_id));
+        let misfiled = if entry_by_time != Some(entry) {
+            Some("event_times.entry")
+        } else if !is_found_by_id {
+            Some("the event's position in the order of ids")
+        } else {
+            None
+        };
+        StoredRow {
+            seq: ledger_and_seq(entry).1,
+            id,
+            content_hash,
+            body,
+            misfiled,
+            time_position: position,
+        }
+    };
+    Ok(rows.into_iter().map(read).collect())
+}
+
+/// Whether an event of this time belongs at this position: in its millisecond, or, where that is full, behind it.
+pub(crate) fn is_at_time(session: &mut SqliteSession, position: i64, occurred_at: Timestamp) -> Result<bool> {
+    let first = first_position(occurred_at.as_millis());
+    let end = position_after(first);
+    if (first..end).contains(&position) {
+        return Ok(true);
+    }
+    if position < first {
+        return Ok(false);
+    }
+    Ok(select(exists(event_times::table.find(end - 1))).get_result(&mut session.connection)?)
+}
+
+pub(crate) fn are_all_in_place(session: &mut SqliteSession) -> Result<bool> {
+    // One statement, so that all are counted at one moment. A sum of integers would fail on manipulated values.
+    let sizes = sql::<BigInt>("(SELECT CAST(total(size) AS INTEGER) FROM ledgers)");
+    let of_event = events::entry
+        .eq(unordered_events::entry)
+        .and(events::id.eq(unordered_events::id));
+    let counts: (Option<i64>, Option<i64>, i64, Option<i64>, Option<i64>) = select((
+        events::table.select(count_star()).single_value(),
+        event_times::table.select(count_star()).single_value(),
+        sizes,
+        unordered_events::table.select(count_star()).single_value(),
+        unordered_events::table
+            .inner_join(events::table.on(of_event))
+            .select(count_star())
+            .single_value(),
+    ))
+    .get_result(&mut session.connection)?;
+    let (stored, by_time, sizes, unordered, found) = counts;
+    Ok([stored, by_time] == [Some(sizes); 2] && unordered == found)
+}
+
+pub(crate) fn stray_events(
+    session: &mut SqliteSession,
+    ledger_id: LedgerId,
+    limit: i64,
+) -> Result<Vec<StrayEvent>> {
+    let (start, end) = (entry(ledger_id, 0), entry(ledger_id, SEQ_END));
+    // One statement each: events that are stored meanwhile are in range.
+    let beyond = events::table
+        .inner_join(ledgers::table.on(ledgers::id.eq(ledger_id.0)))
+        .filter(events::entry.ge(start))
+        .filter(events::entry.lt(end))
+        .filter(events::entry.ge(ledgers::size + start))
+        .select((events::id, events::entry))
+        .limit(limit)
+        .load::<(Vec<u8>, i64)>(&mut session.connection)?;
+    let of_id = events::entry
+        .eq(unordered_events::entry)
+        .and(events::id.eq(unordered_events::id));
+    let misleading_ids = unordered_events::table
+        .left_join(events::table.on(of_id))
+        .filter(unordered_events::entry.ge(start))
+        .filter(unordered_events::entry.lt(end))
+        .filter(events::entry.nullable().is_null())
+        .select(unordered_events::id)
+        .limit(limit)
+        .load::<Vec<u8>>(&mut session.connection)?;
+    let of_time = events::entry
+        .eq(event_times::entry)
+        .and(events::position.eq(event_times::position));
+    let misleading_times = event_times::table
+        .left_join(events::table.on(of_time))
+        .filter(event_times::entry.ge(start))
+        .filter(event_times::entry.lt(end))
+        .filter(events::entry.nullable().is_null())
+        .select(event_times::entry)
+        .limit(limit)
+        .load::<i64>(&mut session.connection)?;
+    let stray = |(id, entry)| StrayEvent {
+        id,
+        seq: Some(ledger_and_seq(entry).1),
+    };
+    let misleading_ids = misleading_ids.into_iter().map(|id| StrayEvent { id, seq: None });
+    let misleading_times = misleading_times.iter().map(|_| StrayEvent {
+        id: Vec::new(),
+        seq: None,
+    });
+    let strays = beyond.into_iter().map(stray);
+    Ok(strays.chain(misleading_ids).chain(misleading_times).collect())
+}

@@ -1,0 +1,52 @@
+//! The tables of events and of their index on SQLite.
+
+use crate::schema::ledgers;
+
+diesel::table! {
+    events (entry) {
+        entry -> BigInt,
+        position -> BigInt,
+        id -> Binary,
+        content_hash -> Binary,
+        sent_digest -> Nullable<Binary>,
+        redacted -> Bool,
+        body -> Text,
+    }
+}
+
+diesel::table! {
+    event_times (position) { position -> BigInt, entry -> BigInt, }
+}
+
+diesel::table! {
+    unordered_events (entry) { entry -> BigInt, id -> Binary, after_id -> Binary, }
+}
+
+diesel::table! {
+    event_keys (first_entry) { first_entry -> BigInt, hashes -> Binary, }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(events, event_times, unordered_events, ledgers);
+
+diesel::table! {
+    event_tail (id) { id -> BigInt, mark -> BigInt, runs -> Binary, }
+}
+
+diesel::table! {
+    index_segments (id) {
+        id -> BigInt,
+        level -> BigInt,
+        row_count -> BigInt,
+        first_position -> BigInt,
+        last_position -> BigInt,
+        leaves -> BigInt,
+        directories -> BigInt,
+        is_complete -> Bool,
+    }
+}
+
+diesel::table! {
+    indexed (id) { id -> BigInt, last_commit -> BigInt, last_segment -> BigInt, }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(event_tail, indexed);

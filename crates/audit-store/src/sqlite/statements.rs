@@ -1,0 +1,58 @@
+//! Statements that run for every commit, or for every event of one.
+
+use crate::statements::statement;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::sqlite::Sqlite;
+use diesel::{QueryResult, RunQueryDsl};
+
+statement! {
+    Sqlite;
+    /// Begins a transaction of SQLite that writes.
+    BeginImmediate {} "BEGIN IMMEDIATE"
+}
+
+statement! {
+    Sqlite;
+    /// Ends a transaction of SQLite.
+    Commit {} "COMMIT"
+}
+
+statement! {
+    Sqlite;
+    /// Writes the head of a ledger on SQLite.
+    UpdateHead<'a> {
+        "UPDATE ledgers SET size = " size: i64 => BigInt,
+        ", last_event_id = " last_event_id: &'a [u8] => Binary,
+        ", last_received_at = " last_received_at: i64 => BigInt,
+        /// What cannot be continued stays as it is found.
+        ", frontier = COALESCE(" frontier: Option<&'a [u8]> => Nullable<Binary>,
+        ", frontier), day = " day: i64 => BigInt,
+        ", day_events = " day_events: i64 => BigInt,
+        " WHERE id = " ledger_id: i64 => BigInt,
+    } ""
+}
+
+statement! {
+    Sqlite;
+    /// Stores an event on SQLite.
+    InsertEvent<'a> {
+        "INSERT INTO events (entry, position, id, content_hash, sent_digest, redacted, body) VALUES ("
+        entry: i64 => BigInt,
+        ", " position: i64 => BigInt,
+        ", " id: &'a [u8] => Binary,
+        ", " content_hash: &'a [u8] => Binary,
+        ", " sent_digest: Option<&'a [u8]> => Nullable<Binary>,
+        ", " redacted: bool => Bool,
+        ", " body: &'a str => Text,
+    } ")"
+}
+
+statement! {
+    Sqlite;
+    /// Gives an event its place in the order of queries on SQLite.
+    InsertTime {
+        "INSERT INTO event_times (position, entry) VALUES (" position: i64 => BigInt,
+        ", " entry: i64 => BigInt,
+    } ")"
+}

@@ -1,0 +1,431 @@
+//! The verifiable log: the Merkle tree of each ledger, its tiles and its latest signed checkpoint.
+//!
+//! The tree grows in the transaction that stores the events, under the lock of the ledger's head. The head's row holds
+//! the right edge of the tree (a few hundred bytes); every 256 leaves complete a tile, which is stored. Nothing else is
+//! stored: leaf hashes are computed from the content hashes, and partial tiles from leaf hashes on request.
+
+use crate::access::{Reader, Writer};
+use crate::append::{AppendSession, LedgerId};
+use crate::database::{AnySession, on_either, select_for_update, write_transaction};
+use crate::error::{Result, StoreError};
+use crate::schema::{ledgers, log_checkpoints};
+use audit_domain::{ContentHash, Timestamp};
+use audit_ledger::{Frontier, Growth, GrowthError, Hash, Tile, TileId};
+use diesel::prelude::*;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Leaves that are read at once when a tree is built from stored events.
+const READ_LEAVES_MAX: u64 = 20_000;
+
+/// Ledgers whose partial tiles are kept in memory, at most: 8 KB each.
+const PARTIAL_TILES_MAX: usize = 100;
+
+/// The leaves of the last, partial tile of each ledger, as they were appended. They may be from a commit that was rolled
+/// back, so a tile made of them is checked against the tree, like one made of stored events. The writers of a process share
+/// them.
+#[derive(Debug, Default)]
+pub(crate) struct PartialTiles(Mutex<HashMap<LedgerId, PartialTile>>);
+
+/// The partial tile of one ledger.
+#[derive(Debug)]
+struct PartialTile {
+    /// The size of the tree.
+    size: u64,
+    leaves: Vec<Hash>,
+}
+
+impl PartialTiles {
+    /// The leaves of the partial tile of a tree of this size.
+    fn get(&self, ledger_id: LedgerId, size: u64) -> Option<Vec<Hash>> {
+        let tiles = self.0.lock();
+        let tile = tiles.get(&ledger_id)?;
+        (tile.size == size).then(|| tile.leaves.clone())
+    }
+
+    /// Keeps the partial tile of a tree that has grown.
+    fn grown(&self, ledger_id: LedgerId, growth: &Growth) {
+        let (size, new) = (growth.frontier().size(), growth.leaves());
+        let width = (size % u64::from(TileId::WIDTH_MAX)) as usize;
+        let mut tiles = self.0.lock();
+        let known = tiles.remove(&ledger_id).filter(|tile| tile.size == growth.from());
+        let leaves = match (new.len().checked_sub(width), known) {
+            (Some(before), _) => new[before..].to_vec(),
+            (None, Some(PartialTile { mut leaves, .. })) => {
+                leaves.extend_from_slice(new);
+                leaves
+            }
+            (None, None) => return,
+        };
+        if tiles.len() >= PARTIAL_TILES_MAX {
+            tiles.clear();
+        }
+        tiles.insert(ledger_id, PartialTile { size, leaves });
+    }
+}
+
+/// A stored checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointRow {
+    /// The size of the tree it signs.
+    pub size: u64,
+    /// The signed note.
+    pub note: String,
+    /// When it was signed.
+    pub signed_at: Timestamp,
+}
+
+const fn damaged(what: &'static str) -> StoreError {
+    StoreError::Damaged { what }
+}
+
+/// Decodes the right edge of a tree.
+pub(crate) fn read_frontier(bytes: Option<&[u8]>) -> Result<Frontier> {
+    match bytes {
+        Some(bytes) => Frontier::decode(bytes).map_err(|_| damaged("edge of a tree")),
+        None => Ok(Frontier::new()),
+    }
+}
+
+/// Appends to a tree the stored events that are not in it.
+fn catch_up<S: TreeSession>(
+    session: &mut S,
+    ledger_id: LedgerId,
+    mut frontier: Frontier,
+    size: u64,
+) -> Result<Frontier> {
+    while frontier.size() < size {
+        let end = size.min(frontier.size() + READ_LEAVES_MAX);
+        let mut growth = Growth::new(frontier.clone());
+        for hash in content_hashes(session, ledger_id, frontier.size()..end)? {
+            growth.append(Hash::of_event(&hash));
+        }
+        let tiles;
+        (frontier, tiles) = full_tiles_of(session, ledger_id, &growth, None)?;
+        for tile in &tiles {
+            session.insert_tile(ledger_id, tile)?;
+        }
+    }
+    if frontier.size() > size {
+        return Err(damaged("tree larger than its ledger"));
+    }
+    Ok(frontier)
+}
+
+/// [`catch_up`], or nothing where the ledger was tampered with, which is logged. New events must still be stored, and no
+/// tree is better than one that hides the tampering.
+pub(crate) fn continued<S: TreeSession>(
+    session: &mut S,
+    ledger_id: LedgerId,
+    frontier: Option<Frontier>,
+    size: u64,
+) -> Result<Option<Frontier>> {
+    let caught_up = match frontier {
+        Some(frontier) => catch_up(session, ledger_id, frontier, size),
+        None => Err(damaged("edge of a tree")),
+    };
+    match caught_up {
+        Ok(frontier) => Ok(Some(frontier)),
+        Err(error @ StoreError::Damaged { .. }) => {
+            log::error!("the tree of ledger {} cannot be continued: {error}", ledger_id.0);
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What a tree needs of a database.
+pub(crate) trait TreeSession {
+    /// The partial tiles that the writers of this process share.
+    fn partial_tiles(&self) -> Arc<PartialTiles>;
+
+    /// The stored content hashes of the events with these sequence numbers, in their order, as far as they exist.
+    fn stored_content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Vec<Vec<u8>>>;
+
+    /// The stored tiles of a level with these indexes, in their order, as far as they exist: index and hashes.
+    fn stored_tiles(
+        &mut self,
+        ledger_id: LedgerId,
+        level: u8,
+        indexes: Range<i64>,
+    ) -> Result<Vec<(i64, Vec<u8>)>>;
+
+    /// Stores a full tile of a ledger whose head is locked. One that exists stays, for `log verify` to compare: that
+    /// happens only after the edge of the tree was tampered with.
+    fn insert_tile(&mut self, ledger_id: LedgerId, tile: &Tile) -> Result<()>;
+
+    /// Stores the right edge of the tree of a ledger whose head is locked.
+    fn write_frontier(&mut self, ledger_id: LedgerId, frontier: &[u8]) -> Result<()>;
+}
+
+/// The right edge of a tree that has grown, and the tiles that it has filled.
+pub(crate) fn finish<S: TreeSession>(
+    session: &mut S,
+    ledger_id: LedgerId,
+    growth: &Growth,
+) -> Result<(Frontier, Vec<Tile>)> {
+    let partial = session.partial_tiles();
+    let finished = full_tiles_of(session, ledger_id, growth, Some(&partial));
+    partial.grown(ledger_id, growth);
+    finished
+}
+
+/// The right edge of a tree that has grown, and the tiles that it has filled. The leaves of the tile that was partial
+/// before come from `partial`; they are read where it does not have them, or where they contradict the tree.
+///
+/// A tile whose hashes were changed since they were appended is left out: it would contradict what was signed. The new
+/// events are stored all the same, and `log verify` names what was changed.
+fn full_tiles_of<S: TreeSession>(
+    session: &mut S,
+    ledger_id: LedgerId,
+    growth: &Growth,
+    partial: Option<&PartialTiles>,
+) -> Result<(Frontier, Vec<Tile>)> {
+    let mut is_from_memory = false;
+    let leaves_in_memory = || partial?.get(ledger_id, growth.from());
+    let mut made = growth.finish(|id| match leaves_in_memory() {
+        Some(leaves) if id.level() == 0 => {
+            is_from_memory = true;
+            Tile::new(id, leaves).map_err(|_| ReadTileError::Missing)
+        }
+        _ => tile_of(session, ledger_id, id),
+    });
+    if made.is_err() && is_from_memory {
+        made = growth.finish(|id| tile_of(session, ledger_id, id));
+    }
+    let frontier = growth.frontier().clone();
+    match made {
+        Ok((_, tiles)) => Ok((frontier, tiles)),
+        Err(GrowthError::Read {
+            source: ReadTileError::Store(error),
+            ..
+        }) if !matches!(error, StoreError::Damaged { .. }) => Err(error),
+        Err(error) => {
+            log::error!("ledger {} was tampered with: {error}", ledger_id.0);
+            Ok((frontier, Vec::new()))
+        }
+    }
+}
+
+/// Why a tile cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadTileError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("some of its hashes are missing")]
+    Missing,
+}
+
+/// A tile, full or partial, computed from the level below it: content hashes at level 0, full tiles above.
+fn tile_of<S: TreeSession>(session: &mut S, ledger_id: LedgerId, id: TileId) -> Result<Tile, ReadTileError> {
+    let first = id.index() * u64::from(TileId::WIDTH_MAX);
+    let below = first..first + u64::from(id.width());
+    let hashes: Vec<Hash> = if id.level() == 0 {
+        let contents = content_hashes(session, ledger_id, below).map_err(|error| match error {
+            StoreError::Damaged { .. } => ReadTileError::Missing,
+            other => ReadTileError::Store(other),
+        })?;
+        contents.iter().map(Hash::of_event).collect()
+    } else {
+        let tiles = full_tiles(session, ledger_id, id.level() - 1, below)?;
+        tiles.iter().filter_map(Tile::root).collect()
+    };
+    Tile::new(id, hashes).map_err(|_| ReadTileError::Missing)
+}
+
+fn full_tiles<S: TreeSession>(
+    session: &mut S,
+    ledger_id: LedgerId,
+    level: u8,
+    indexes: Range<u64>,
+) -> Result<Vec<Tile>> {
+    let indexes = indexes.start.cast_signed()..indexes.end.cast_signed();
+    let read = |(index, hashes): (i64, Vec<u8>)| {
+        let id = TileId::new(level, index.cast_unsigned(), TileId::WIDTH_MAX);
+        let tile = id.and_then(|id| Tile::decode(id, &hashes));
+        tile.map_err(|_| damaged("tile"))
+    };
+    let rows = session.stored_tiles(ledger_id, level, indexes)?;
+    rows.into_iter().map(read).collect()
+}
+
+/// The content hashes of the events with these sequence numbers, all of them.
+fn content_hashes<S: TreeSession>(
+    session: &mut S,
+    ledger_id: LedgerId,
+    seqs: Range<u64>,
+) -> Result<Vec<ContentHash>> {
+    let rows = session.stored_content_hashes(ledger_id, seqs.start.cast_signed()..seqs.end.cast_signed())?;
+    if rows.len() as u64 != seqs.end - seqs.start {
+        return Err(damaged("ledger with missing events"));
+    }
+    let read = |bytes: Vec<u8>| {
+        let bytes = bytes.try_into().map_err(|_| damaged("content hash"))?;
+        Ok(ContentHash::from_bytes(bytes))
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// Builds the trees of ledgers that have events and no tree: of a database that was tampered with, or restored in parts.
+/// Returns the number of their events.
+pub(crate) fn build_missing(session: &mut AnySession) -> Result<u64> {
+    let behind: Vec<i64> = ledgers::table
+        .filter(ledgers::size.gt(0))
+        .filter(ledgers::frontier.is_null())
+        .select(ledgers::id)
+        .order(ledgers::id)
+        .load(session)?;
+    let mut events = 0;
+    for id in behind {
+        events += write_transaction(
+            session,
+            |session| on_either!(session, session => build(session, LedgerId(id))),
+        )?;
+    }
+    Ok(events)
+}
+
+/// Builds the tree of one ledger. Returns the number of its events.
+fn build<S: AppendSession>(session: &mut S, ledger_id: LedgerId) -> Result<u64> {
+    let Some(head) = session.lock_head(ledger_id)? else {
+        return Ok(0);
+    };
+    let size = head.size.unsigned_abs();
+    let Some(frontier) = continued(session, ledger_id, head.frontier, size)? else {
+        return Ok(0);
+    };
+    session.write_frontier(ledger_id, &frontier.encode())?;
+    Ok(size)
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be queried"
+)]
+impl Reader<'_> {
+    /// The right edge of a ledger's tree.
+    pub fn log_frontier(&mut self, ledger_id: LedgerId) -> Result<Frontier> {
+        let bytes: Option<Vec<u8>> = ledgers::table
+            .find(ledger_id.0)
+            .select(ledgers::frontier)
+            .get_result(self.session())?;
+        read_frontier(bytes.as_deref())
+    }
+
+    /// A tile of a ledger's tree, unless the tree does not have it or some of its hashes are missing.
+    pub fn log_tile(&mut self, ledger_id: LedgerId, id: TileId) -> Result<Option<Tile>> {
+        let is_there = id.is_full() || id.exists_in(self.log_frontier(ledger_id)?.size());
+        match is_there {
+            true => self.log_tile_of_tree(ledger_id, id),
+            false => Ok(None),
+        }
+    }
+
+    /// A tile that a ledger's tree is known to have, unless some of its hashes are missing.
+    pub fn log_tile_of_tree(&mut self, ledger_id: LedgerId, id: TileId) -> Result<Option<Tile>> {
+        if id.is_full() {
+            let only = id.index()..id.index() + 1;
+            let stored =
+                on_either!(self.session(), session => full_tiles(session, ledger_id, id.level(), only))?;
+            return Ok(stored.into_iter().next());
+        }
+        match on_either!(self.session(), session => tile_of(session, ledger_id, id)) {
+            Ok(tile) => Ok(Some(tile)),
+            Err(error @ ReadTileError::Missing) => {
+                log::error!("cannot compute {id} of ledger {}: {error}", ledger_id.0);
+                Ok(None)
+            }
+            Err(ReadTileError::Store(error)) => Err(error),
+        }
+    }
+
+    /// The roots of neighbouring full tiles, from left to right; those that are missing are left out.
+    pub fn log_tile_roots(
+        &mut self,
+        ledger_id: LedgerId,
+        level: u8,
+        indexes: Range<u64>,
+    ) -> Result<Vec<Hash>> {
+        let tiles = on_either!(self.session(), session => full_tiles(session, ledger_id, level, indexes))?;
+        Ok(tiles.iter().filter_map(Tile::root).collect())
+    }
+
+    /// The latest checkpoint of a ledger.
+    pub fn log_checkpoint(&mut self, ledger_id: LedgerId) -> Result<Option<CheckpointRow>> {
+        let row = log_checkpoints::table
+            .find(ledger_id.0)
+            .select((
+                log_checkpoints::size,
+                log_checkpoints::note,
+                log_checkpoints::signed_at,
+            ))
+            .get_result::<(i64, String, i64)>(self.session())
+            .optional()?;
+        Ok(row.map(|(size, note, signed_at)| CheckpointRow {
+            size: size.cast_unsigned(),
+            note,
+            signed_at: Timestamp::from_micros(signed_at),
+        }))
+    }
+
+    /// The name of a ledger: project and environment.
+    pub fn ledger_name(&mut self, ledger_id: LedgerId) -> Result<String> {
+        let (project_id, environment): (String, String) = ledgers::table
+            .find(ledger_id.0)
+            .select((ledgers::project_id, ledgers::environment))
+            .get_result(self.session())?;
+        Ok(format!("{project_id}/{environment}"))
+    }
+
+    /// The ledgers that have grown since their latest checkpoint.
+    pub fn ledgers_to_sign(&mut self) -> Result<Vec<LedgerId>> {
+        let ids: Vec<i64> = ledgers::table
+            .left_join(log_checkpoints::table.on(log_checkpoints::ledger_id.eq(ledgers::id)))
+            .filter(ledgers::size.gt(0))
+            .filter(
+                log_checkpoints::size
+                    .nullable()
+                    .is_null()
+                    .or(log_checkpoints::size.nullable().ne(ledgers::size.nullable())),
+            )
+            .select(ledgers::id)
+            .load(self.session())?;
+        Ok(ids.into_iter().map(LedgerId).collect())
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Writer<'_> {
+    /// The latest checkpoint of a ledger, locked until the end of the transaction.
+    pub fn lock_log_checkpoint(&mut self, ledger_id: LedgerId) -> Result<Option<CheckpointRow>> {
+        // The head's row is the lock: there may be no checkpoint yet.
+        let head = ledgers::table.find(ledger_id.0).select(ledgers::size);
+        let _: i64 = select_for_update!(self.session(), head, get_result)?;
+        self.log_checkpoint(ledger_id)
+    }
+
+    /// Replaces the checkpoint of a ledger.
+    pub fn put_log_checkpoint(&mut self, ledger_id: LedgerId, checkpoint: &CheckpointRow) -> Result<()> {
+        diesel::delete(log_checkpoints::table.find(ledger_id.0)).execute(self.session())?;
+        diesel::insert_into(log_checkpoints::table)
+            .values((
+                log_checkpoints::ledger_id.eq(ledger_id.0),
+                log_checkpoints::size.eq(checkpoint.size.cast_signed()),
+                log_checkpoints::note.eq(&checkpoint.note),
+                log_checkpoints::signed_at.eq(checkpoint.signed_at.as_micros()),
+            ))
+            .execute(self.session())?;
+        Ok(())
+    }
+
+    /// Deletes every checkpoint, because the log continues under another origin.
+    pub fn delete_log_checkpoints(&mut self) -> Result<()> {
+        diesel::delete(log_checkpoints::table).execute(self.session())?;
+        Ok(())
+    }
+}
