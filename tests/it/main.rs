@@ -9,6 +9,7 @@ mod content_hash;
 mod cors;
 mod daily_limits;
 mod dependencies;
+mod documents;
 mod durability;
 mod environments;
 mod errors;
