@@ -1,8 +1,8 @@
-//! Which addresses a webhook may reach.
+//! The addresses that a webhook may reach.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Which addresses webhooks may reach. The operator chooses it for the whole service.
+/// The addresses that webhooks may reach. The operator configures the policy for the whole service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum AddressPolicy {
     /// Only addresses of the public internet: see [`is_public`].
@@ -22,8 +22,8 @@ impl AddressPolicy {
     }
 }
 
-/// Ranges that are not of the public internet, as address and length of the prefix in bits: the IANA IPv4
-/// Special-Purpose Address Registry (RFC 6890 and updates), multicast and what is reserved.
+/// IPv4 ranges that are not public, as address and prefix length in bits: the IANA IPv4 Special-Purpose Address Registry
+/// (RFC 6890 and updates), multicast and reserved ranges.
 const SPECIAL_V4: [(Ipv4Addr, u32); 15] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8), // this network; many systems take 0.0.0.0 for the loopback
     (Ipv4Addr::new(10, 0, 0, 0), 8), // private
@@ -42,8 +42,8 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 15] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4), // reserved, with the broadcast address
 ];
 
-/// The same for the IANA IPv6 Special-Purpose Address Registry. Ranges that lead into IPv4 are refused whole: what the
-/// embedded address means is for a translator on the way to decide.
+/// IPv6 ranges that are not public: the IANA IPv6 Special-Purpose Address Registry. Ranges that embed IPv4 addresses are
+/// refused completely, because a translator on the path decides what the embedded address means.
 const SPECIAL_V6: [(Ipv6Addr, u32); 14] = [
     (Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 8), // unspecified, loopback, IPv4 mapped and compatible
     (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96), // translation to IPv4
@@ -61,8 +61,8 @@ const SPECIAL_V6: [(Ipv6Addr, u32); 14] = [
     (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8), // multicast
 ];
 
-/// Whether `address` is of the public internet: not loopback, private, link-local, multicast, for documentation or
-/// otherwise special, and no IPv6 form of an IPv4 address.
+/// Whether `address` is public: not loopback, private, link-local, multicast, documentation or otherwise special, and not an
+/// IPv6 form of an IPv4 address.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !SPECIAL_V4.iter().any(|&(network, prefix_bits)| {
@@ -79,8 +79,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// First and last address of a range, and whether what lies just before and just after it is public. Written out,
-    /// so that a slip in a prefix's length cannot agree with itself.
+    /// First and last address of each range, and whether the addresses directly before and after it are public. Written out,
+    /// so that the test does not repeat an error in a prefix length.
     const RANGES: [(&str, &str, bool, bool); 29] = [
         ("0.0.0.0", "0.255.255.255", false, true),
         ("10.0.0.0", "10.255.255.255", true, true),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn every_special_range_ends_where_it_should() {
+    fn every_special_range_has_its_exact_bounds() {
         for (first, last, before_is_public, after_is_public) in RANGES {
             let (first, last): (IpAddr, IpAddr) = (first.parse().unwrap(), last.parse().unwrap());
             assert!(!is_public(first), "{first}");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn well_known_addresses_are_judged_as_expected() {
+    fn well_known_addresses_are_classified() {
         for public in [
             "1.1.1.1",
             "8.8.8.8",

@@ -1,29 +1,29 @@
-//! Why there was no answer.
+//! The reasons for an attempt without a response.
 
 use crate::resolver::AddressNotAllowed;
 use std::io;
 use ureq::Error;
 
 audit_domain::words! {
-    /// Why an attempt got no answer: the words of a delivery log. They tell what a receiver's operator needs, and
-    /// nothing of the network the attempt was made from.
+    /// The reason for an attempt without a response, as shown in a delivery log. It tells the receiver's operator what
+    /// failed and reveals nothing about the sender's network.
     pub enum FailureKind {
         /// The host is, or its name resolves to, an address that the policy refuses. Nothing was sent.
         AddressNotAllowed = "address_not_allowed",
-        /// The name has no address, or nobody could tell.
+        /// The name has no address, or the lookup failed.
         NameNotResolved = "name_not_resolved",
         /// No address accepted a connection.
         ConnectionFailed = "connection_failed",
         /// The certificate is not trusted or for another name, or the port does not speak TLS.
         TlsFailed = "tls_failed",
-        /// There was no complete answer in time.
+        /// No complete response arrived before the timeout.
         TimedOut = "timed_out",
-        /// The connection ended before the answer did.
+        /// The connection ended before the response was complete.
         ConnectionDropped = "connection_dropped",
-        /// The answer is not HTTP/1, or its headers are too many or too long.
+        /// The response is not HTTP/1, or its headers are too many or too long.
         ProtocolError = "protocol_error",
-        /// The message could not be made: the webhook's secret cannot be opened, or what is stored is damaged. Nothing was
-        /// sent.
+        /// The message cannot be built: the webhook's secret cannot be decrypted, or the stored delivery is damaged. Nothing
+        /// was sent.
         NotSendable = "not_sendable",
     }
 }
@@ -42,7 +42,7 @@ impl FailureKind {
     }
 
     fn of_io(error: &io::Error) -> Self {
-        // The handshake and all that follows it run inside reads and writes; this is how their errors come out.
+        // The TLS handshake runs inside reads and writes, so its errors arrive as I/O errors.
         if error.get_ref().is_some_and(|cause| cause.is::<rustls::Error>()) {
             return Self::TlsFailed;
         }

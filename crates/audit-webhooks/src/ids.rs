@@ -15,8 +15,8 @@ ulid_id!(
     "a delivery id"
 );
 ulid_id!(
-    /// A message: the header `webhook-id`, by which receivers recognise a repeat. It is made from the bytes of the alert
-    /// it tells of, so that every attempt, on whichever node, carries the same; a test message has bytes of its own.
+    /// A message: the header `webhook-id`, by which receivers detect a repeat. It is derived from the id of the alert, so that
+    /// every attempt on every node has the same id. A test message has a random id.
     MessageId,
     "msg_",
     "a message id"
@@ -29,7 +29,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ids_have_a_prefix_and_one_spelling() {
+    fn ids_have_a_prefix_and_one_encoding() {
         let now = Timestamp::from_millis(1_768_473_000_000);
         let text = WebhookId::new(now, [7; 10]).to_string();
         assert!(text.starts_with("wh_01") && text.len() == 29, "{text}");
@@ -56,7 +56,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_message_id_is_read_back(bytes in any::<[u8; 16]>()) {
+        fn a_message_id_round_trips(bytes in any::<[u8; 16]>()) {
             let id = MessageId::from_bytes(bytes);
             prop_assert_eq!(id.to_bytes(), bytes);
             prop_assert_eq!(id.to_string().len(), 30);

@@ -1,43 +1,43 @@
-//! How many attempts run at once, and whose come first, so that no endpoint takes the place of the others.
+//! Concurrency limits and priorities of attempts, so that no endpoint starves the others.
 
 use std::collections::HashMap;
 
-/// Where attempts go. A webhook that leads elsewhere is another endpoint, of which nothing is known yet.
+/// The target of attempts. A webhook whose host changes becomes another endpoint, without history.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Endpoint {
     /// The webhook.
     pub webhook_id: String,
-    /// Whose it is.
+    /// The project of the webhook.
     pub project_id: String,
     /// The host of its URL.
     pub host: String,
 }
 
-/// An endpoint to which something is due.
+/// An endpoint with a delivery due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Where it goes.
+    /// The endpoint.
     pub endpoint: Endpoint,
-    /// Since when, in any unit.
+    /// The time at which its oldest delivery became due, in any unit.
     pub due_at: i64,
 }
 
-/// How an attempt went, as far as others who wait are concerned.
+/// The result of an attempt, as it affects the endpoint's priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Course {
-    /// It was answered with 2xx, and soon.
+    /// A 2xx response in less than [`Course::SLOW_MS`].
     Well,
-    /// It ended soon, in whatever other way.
+    /// Any other end in less than [`Course::SLOW_MS`].
     Failed,
-    /// It took [`Course::SLOW_MS`] or longer, whatever came of it.
+    /// Any end after [`Course::SLOW_MS`] or longer.
     Slow,
 }
 
 impl Course {
-    /// From how many milliseconds on an attempt holds its lane up.
+    /// The duration, in milliseconds, from which an attempt is slow.
     pub const SLOW_MS: i64 = 5_000;
 
-    /// How an attempt of this duration went.
+    /// The result of an attempt of this duration.
     pub const fn of(is_delivered: bool, duration_ms: i64) -> Self {
         match (duration_ms >= Self::SLOW_MS, is_delivered) {
             (true, _) => Self::Slow,
@@ -47,19 +47,19 @@ impl Course {
     }
 }
 
-/// What the last attempt says of an endpoint.
+/// The state of an endpoint after its last attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Standing {
-    /// There was none since the process started.
+    /// No attempt since the process started.
     #[default]
     Untried,
-    /// It went well.
+    /// The last attempt was [`Course::Well`].
     Proven,
-    /// It did not.
+    /// The last attempt was not.
     Failing,
 }
 
-/// A place for one attempt, from [`Lanes::choose`]. It is to be given back.
+/// Permission for one attempt, from [`Lanes::choose`]. Return it with [`Lanes::finish`] or [`Lanes::cancel`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Lane {
@@ -68,7 +68,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Where the attempt goes.
+    /// The endpoint of the attempt.
     pub const fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
@@ -78,7 +78,7 @@ impl Lane {
 struct EndpointState {
     in_flight: usize,
     standing: Standing,
-    /// Grows from attempt to attempt; 0 before the first.
+    /// The sequence number of the last attempt; 0 before the first.
     started: u64,
 }
 
@@ -90,11 +90,10 @@ struct ProjectState {
 
 /// The attempts in flight in this process.
 ///
-/// An endpoint whose last attempt went well has [`Self::PROVEN_MAX`] lanes, any other has one. Endpoints whose last attempt
-/// did not go well come after all others, take turns among themselves, and together have half of the lanes, of which one
-/// host and one project have a few. Of those that are alike, the projects with the fewest attempts in flight come first.
-/// So endpoints that let every attempt run into the timeout delay others, however much waits for them, until each of them
-/// was tried once, and no longer.
+/// A proven endpoint has [`Self::PROVEN_MAX`] lanes, any other endpoint has one. Failing endpoints come after all others, take
+/// turns, and together have half of the lanes; limits per host and per project apply within that half. Among endpoints of
+/// equal priority, the projects with the fewest attempts in flight come first. So endpoints whose attempts all time out delay
+/// others only until each was tried once, for any number of pending deliveries.
 ///
 /// ```
 /// use audit_webhooks::{Course, Endpoint, Lanes, Waiting};
@@ -120,30 +119,29 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// The most attempts in flight.
+    /// Most attempts in flight.
     pub const IN_FLIGHT_MAX: usize = 64;
-    /// The most to endpoints whose last attempt did not go well, or that were not tried yet.
+    /// Most attempts in flight to failing or untried endpoints.
     pub const UNPROVEN_MAX: usize = 48;
-    /// The most to endpoints whose last attempt did not go well.
+    /// Most attempts in flight to failing endpoints.
     pub const FAILING_MAX: usize = 32;
-    /// The most of those at one host.
+    /// Most attempts in flight to failing endpoints at one host.
     pub const FAILING_OF_HOST_MAX: usize = 8;
-    /// The most of those of one project.
+    /// Most attempts in flight to failing endpoints of one project.
     pub const FAILING_OF_PROJECT_MAX: usize = 8;
-    /// The most attempts in flight of one project.
+    /// Most attempts in flight of one project.
     pub const OF_PROJECT_MAX: usize = 16;
-    /// The most attempts in flight to one endpoint, once its last attempt went well; before, it is one.
+    /// Most attempts in flight to one proven endpoint. Any other endpoint has one.
     pub const PROVEN_MAX: usize = 4;
-    /// The most endpoints that are remembered. Past it, those without an attempt in flight are forgotten.
+    /// Most endpoints in memory. Beyond it, endpoints without an attempt in flight are evicted.
     pub const ENDPOINTS_MAX: usize = 16_384;
 
-    /// How many more attempts may begin now, whomever to.
+    /// The number of free lanes.
     pub const fn free(&self) -> usize {
         Self::IN_FLIGHT_MAX - self.in_flight
     }
 
-    /// Takes lanes for those that may be attempted now, the most deserving first: first one for each endpoint, then further
-    /// ones for endpoints that may have several.
+    /// Allocates lanes to waiting endpoints by priority: one lane for each, then further lanes for proven endpoints.
     pub fn choose(&mut self, waiting: Vec<Waiting>) -> Vec<Lane> {
         let waiting = self.in_order(waiting);
         let mut chosen = Vec::new();
@@ -166,7 +164,7 @@ impl Lanes {
         let is_failing = |endpoint: &Endpoint| self.standing(endpoint) == Standing::Failing;
         waiting.sort_by_cached_key(|waiting| {
             let failing = is_failing(&waiting.endpoint);
-            // Those take turns: by what is due, the one with most to send would always be first.
+            // Failing endpoints take turns. By due time, the endpoint with the longest backlog would always come first.
             let started = if failing {
                 self.started_of(&waiting.endpoint)
             } else {
@@ -174,7 +172,7 @@ impl Lanes {
             };
             (failing, started, waiting.due_at)
         });
-        // How many of the same project come before each, those in flight included.
+        // By project: attempts in flight plus endpoints ranked so far.
         let mut before: HashMap<(bool, String), usize> = HashMap::new();
         let mut ranked: Vec<(bool, usize, Waiting)> = Vec::with_capacity(waiting.len());
         for waiting in waiting {
@@ -198,7 +196,7 @@ impl Lanes {
         ranked.into_iter().map(|(_, _, waiting)| waiting).collect()
     }
 
-    /// Gives a lane back after an attempt.
+    /// Returns a lane after an attempt.
     pub fn finish(&mut self, lane: Lane, course: Course) {
         self.give_back(&lane);
         if let Some(state) = self.endpoints.get_mut(&lane.endpoint) {
@@ -210,7 +208,7 @@ impl Lanes {
         self.forget();
     }
 
-    /// Gives a lane back that no attempt was made in.
+    /// Returns a lane without an attempt.
     pub fn cancel(&mut self, lane: &Lane) {
         self.give_back(lane);
     }
@@ -296,8 +294,8 @@ impl Lanes {
         }
     }
 
-    /// Keeps memory bounded. Of those without an attempt in flight, the proven go first, who lose nothing but three lanes
-    /// for one attempt.
+    /// Bounds memory. Of the endpoints without an attempt in flight, untried and proven ones are evicted first: a proven
+    /// endpoint only loses its extra lanes until its next attempt.
     fn forget(&mut self) {
         if self.endpoints.len() > Self::ENDPOINTS_MAX {
             self.endpoints

@@ -1,8 +1,8 @@
-//! Alert webhooks: whom they may reach, how they are signed, sent and tried again.
+//! Alert webhooks: address policy, signatures, sending and retry policy.
 //!
 //! Deliveries follow the [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks) specification,
-//! version 1. All of it is values and functions of values, except [`Sender`], which makes one attempt and blocks until
-//! it has an [`Outcome`]. Nothing here stores, schedules or starts anything.
+//! version 1. Everything is a value or a pure function, except [`Sender`], which makes one attempt and blocks until it has an
+//! [`Outcome`]. The crate stores and schedules nothing.
 //!
 //! ```
 //! use audit_domain::Timestamp;
@@ -12,7 +12,7 @@
 //! let now = Timestamp::from_seconds(1_768_473_000);
 //! assert_eq!(WebhookUrl::parse("https://2130706433/", AddressPolicy::Public), Err(UrlError::AddressNotAllowed));
 //!
-//! let secret = WebhookSecret::from_bytes([7; WebhookSecret::BYTES]); // In earnest, from the operating system.
+//! let secret = WebhookSecret::from_bytes([7; WebhookSecret::BYTES]); // Use random bytes of the operating system.
 //! let headers = SignatureHeaders::sign(MessageId::new(now, [8; 10]), now, br#"{"type":"test"}"#, &secret, &[]);
 //! assert_eq!(headers.pairs()[1], ("webhook-timestamp", "1768473000"));
 //!
@@ -22,16 +22,16 @@
 //! ```
 //!
 //! # Invariants
-//! - No secret is printed: the `Debug` of [`WebhookSecret`] and [`EncryptionKey`] hides it, that of [`WebhookUrl`] shows
-//!   the host alone, since receivers put tokens into paths. None of them has serde.
-//! - A sealed secret opens in the row it was sealed for and nowhere else: see [`sealing`].
-//! - What was parsed is what is connected to: a [`WebhookUrl`] carries the one parse that checking and sending use.
-//! - Under [`AddressPolicy::Public`] no packet leaves for an address that [`is_public`] refuses, whatever the name
-//!   resolved to before: every attempt resolves anew, checks all addresses, and connects to those it checked.
-//! - [`Sender::send`] follows no redirect, uses no proxy, keeps no connection, and ends within its timeout.
-//! - The status decides: nothing that happens to a response's body turns a 2xx into a failure.
-//! - Nothing here reads a clock or makes randomness, but for the deadlines that the HTTP client measures and the clock
-//!   by which TLS judges certificates and makes its keys.
+//! - No secret is printed: the `Debug` of [`WebhookSecret`] and [`EncryptionKey`] hides it. That of [`WebhookUrl`] shows only
+//!   the host, because receivers put tokens into paths. None of them implements serde's traits.
+//! - A sealed secret opens only in the row it was sealed for: see [`sealing`].
+//! - Checking and sending use one parse result: that of [`WebhookUrl`].
+//! - Under [`AddressPolicy::Public`] no packet is sent to an address that [`is_public`] refuses: every attempt resolves the
+//!   name, checks all addresses, and connects to the addresses it checked.
+//! - [`Sender::send`] follows no redirect, uses no proxy, reuses no connection, and ends within its timeout.
+//! - The status decides: no error in a response's body turns a 2xx into a failure.
+//! - The crate reads neither clock nor randomness, except through the HTTP client (timeouts) and TLS (validity of certificates,
+//!   session keys).
 
 mod address;
 mod failure;
@@ -65,7 +65,7 @@ pub use signature::{SignatureHeaders, signature};
 pub use status::DeliveryStatus;
 pub use url::{UrlError, WebhookUrl};
 
-/// The readme's example compiles and holds.
+/// Compiles and runs the example in the readme.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,19 +1,19 @@
-//! What came of an attempt.
+//! The outcome of an attempt.
 
 use crate::{FailureKind, RetryAfter};
 
-/// What came of an attempt to deliver. It holds nothing that a receiver wrote but a number and a time, so it can be
-/// logged and shown to whoever owns the webhook.
+/// The outcome of an attempt. Of the response it contains only a number and a time, so it can be logged and shown to the owner
+/// of the webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The receiver answered.
+    /// The receiver sent a response.
     Answered {
         /// The HTTP status, 100 to 999.
         status: u16,
-        /// When the receiver asks to be tried again.
+        /// The header `Retry-After`.
         retry_after: Option<RetryAfter>,
     },
-    /// There was no answer.
+    /// No response.
     Failed(FailureKind),
 }
 

@@ -1,4 +1,4 @@
-//! Resolving names, at every attempt, to addresses that the policy allows.
+//! Name resolution at every attempt, limited to addresses that the policy allows.
 
 use crate::AddressPolicy;
 use parking_lot::Mutex;
@@ -15,17 +15,17 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// How a name becomes addresses: called with a host name and a port. It may block; whoever waits for it stops in time.
+/// Resolves a host name and a port to addresses. It may block: the caller stops waiting at its timeout.
 pub type Lookup = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
-/// The most lookups at once. The operating system's cannot be interrupted, so one that hangs lives on in its thread
-/// after its attempt timed out. When so many hang, no more are begun, instead of threads without end.
+/// Most concurrent lookups. A lookup of the operating system cannot be interrupted, so a hanging one keeps its thread after its
+/// attempt timed out. The limit bounds the number of such threads.
 const LOOKUPS_MAX: usize = 256;
-/// The most lookups of one name at once, so that a name whose servers hang leaves lookups to the others.
+/// Most concurrent lookups of one name, so that a name whose servers hang leaves lookups to other names.
 const LOOKUPS_OF_NAME_MAX: usize = 4;
-/// The most addresses of a name that are tried.
+/// Most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 16;
-/// The port of a URL that names none.
+/// The port of a URL without a port.
 const HTTPS_PORT: u16 = 443;
 
 /// The host is, or resolves to, an address that the policy refuses.
@@ -33,9 +33,9 @@ const HTTPS_PORT: u16 = 443;
 #[error("address not allowed")]
 pub(crate) struct AddressNotAllowed;
 
-/// No attempt was made, since too many names, or too often this one, are being looked up already.
+/// No attempt was made: the limit of concurrent lookups, of all names or of this one, is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("too many lookups of names are under way")]
+#[error("too many concurrent name lookups")]
 pub struct TooManyLookups;
 
 /// The lookup of the operating system.
@@ -43,11 +43,10 @@ pub(crate) fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>
     (host, port).to_socket_addrs().map(Iterator::collect)
 }
 
-/// Gives the HTTP client addresses that the policy allows, and no others.
+/// Gives the HTTP client only addresses that the policy allows.
 ///
-/// The client connects to what it is given here and resolves nothing itself, so a name that leads elsewhere a moment
-/// later (DNS rebinding) changes nothing. One bad address refuses the whole attempt: a name that mixes public and
-/// private addresses is either a mistake or an attempt to get at the private one.
+/// The client connects to these addresses and resolves nothing itself, so DNS rebinding has no effect. One address that is not
+/// allowed refuses the whole attempt: a name with both public and private addresses is a mistake or an attack.
 pub(crate) struct VettingResolver {
     policy: AddressPolicy,
     lookup: Arc<Lookup>,
@@ -63,7 +62,7 @@ impl VettingResolver {
         }
     }
 
-    /// Looks `host` up in a thread of its own, since the operating system's lookup knows no timeout.
+    /// Looks `host` up in a thread of its own, because the operating system's lookup has no timeout.
     fn look_up(&self, host: &str, port: u16, timeout: NextTimeout) -> Result<Vec<SocketAddr>, Error> {
         let slot = Slot::take(&self.running, host).ok_or_else(|| Error::Other(Box::new(TooManyLookups)))?;
         let (lookup, host) = (Arc::clone(&self.lookup), host.to_owned());
@@ -118,10 +117,10 @@ fn literal(host: &str) -> Option<IpAddr> {
     }
 }
 
-/// The lookups under way, by name.
+/// The number of running lookups, by name.
 type Running = Mutex<HashMap<String, usize>>;
 
-/// One of [`LOOKUPS_MAX`] places, given back when dropped.
+/// A permit for one lookup, returned when dropped.
 struct Slot {
     running: Arc<Running>,
     name: String,

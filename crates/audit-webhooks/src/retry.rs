@@ -1,9 +1,9 @@
-//! When a delivery is tried again, and when it is given up.
+//! The retry policy of deliveries.
 
 use crate::{Outcome, RetryAfter};
 use audit_domain::Timestamp;
 
-/// Waits before the second and every further attempt, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
+/// Delays before the second and each further attempt, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
 /// The last attempt is made a little more than three days after the first.
 pub const RETRY_DELAYS_SECONDS: [i64; 9] = [
     5,
@@ -17,48 +17,46 @@ pub const RETRY_DELAYS_SECONDS: [i64; 9] = [
     24 * 3_600,
 ];
 
-/// The most attempts for one delivery.
+/// Most attempts for one delivery.
 pub const ATTEMPTS_MAX: u32 = RETRY_DELAYS_SECONDS.len() as u32 + 1;
 
-/// The longest wait a receiver can ask for with `Retry-After`, in microseconds.
+/// Longest delay that `Retry-After` can request, in microseconds.
 const RETRY_AFTER_MICROS_MAX: i64 = 24 * 3_600 * Timestamp::MICROS_PER_SECOND;
-/// Jitter is at most one part in this many of the wait.
+/// The jitter is at most the delay divided by this number.
 const JITTER_DIVISOR: i128 = 10;
 
-/// How hard a delivery is tried.
+/// The number of attempts for a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
-    /// A message of an alert: up to [`ATTEMPTS_MAX`] attempts.
+    /// An alert's message: up to [`ATTEMPTS_MAX`] attempts.
     Schedule,
-    /// A test, or a retry of what was finished: one attempt, whose outcome somebody is waiting for.
+    /// A test, or a retry of a finished delivery: one attempt.
     Once,
-    /// An attempt that somebody asked for between two of the schedule. Should it fail, the next is when the schedule has
-    /// it, this time, or later if the receiver asks for that.
+    /// A manual attempt between two scheduled ones. If it fails, the next attempt is at the scheduled time, or later if the
+    /// receiver requests that.
     Extra(Timestamp),
 }
 
-/// What becomes of a delivery after an attempt.
+/// The state of a delivery after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
-    /// It is delivered.
+    /// The delivery succeeded.
     Delivered,
     /// The next attempt is due at this time.
     RetryAt(Timestamp),
-    /// It is given up.
+    /// The delivery failed.
     Failed,
-    /// It is given up, and the webhook is to be disabled: the receiver says that it is gone for good.
+    /// The delivery failed, and the webhook must be disabled: the receiver responded with 410.
     Gone,
 }
 
-/// What becomes of a delivery after an attempt that ended at `now` with `outcome`, the `attempts_made`-th of the schedule
-/// (from 1).
+/// The state of a delivery after an attempt that ended at `now` with `outcome`. `attempts_made` counts the scheduled attempts
+/// including this one.
 ///
-/// - Any 2xx is success. 410 means gone, as the Standard Webhooks specification says, after a single attempt too. Every
-///   other answer, redirects included, and every failure is tried again.
-/// - The wait is the longer of the schedule's and the receiver's `Retry-After`.
-/// - `jitter`, unpredictable bits, adds up to a tenth of the wait, so that what failed together does not come back
-///   together. Nothing is ever tried earlier than the schedule and the receiver say, unless the receiver asks for more
-///   than 24 hours: no receiver makes a wait longer than that.
+/// - Any 2xx is success. 410 disables the webhook, as the Standard Webhooks specification requires, also after a single
+///   attempt. Every other response, redirects included, and every failure is retried.
+/// - The delay is the longer of the schedule's and the receiver's `Retry-After`, which is capped at 24 hours.
+/// - `jitter`, random bits, adds up to a tenth of the delay, so that deliveries that failed together are not retried together.
 pub fn next_step(
     outcome: &Outcome,
     attempts_made: u32,
@@ -77,7 +75,7 @@ pub fn next_step(
     step_after_failure(retry_after, attempts_made, persistence, now, jitter)
 }
 
-/// [`next_step`] after an attempt that was neither answered with 2xx nor with a 410 that counts.
+/// [`next_step`] after an attempt whose response was neither 2xx nor 410.
 pub fn step_after_failure(
     retry_after: Option<RetryAfter>,
     attempts_made: u32,
@@ -101,7 +99,7 @@ pub fn step_after_failure(
     NextStep::RetryAt(Timestamp::from_micros(now.as_micros() + scheduled.max(asked_for)))
 }
 
-/// The wait that the schedule has after this many attempts; `None` after the last.
+/// The delay of the schedule after this many attempts; `None` after the last.
 fn delay_micros(attempts_made: u32) -> Option<i64> {
     let index = usize::try_from(attempts_made.saturating_sub(1)).ok()?;
     let seconds = RETRY_DELAYS_SECONDS.get(index)?;
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_failure_is_tried_again() {
+    fn every_failure_is_retried() {
         for kind in FailureKind::ALL {
             let failed = Outcome::Failed(*kind);
             assert_eq!(after(failed, 2, 0), in_seconds(300), "{kind}");
@@ -176,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_attempt_is_not_tried_again() {
+    fn a_single_attempt_is_not_retried() {
         let once = |outcome: Outcome| next_step(&outcome, 1, Persistence::Once, NOW, 0);
         assert_eq!(once(answered(204)), NextStep::Delivered);
         assert_eq!(once(answered(500)), NextStep::Failed);
@@ -185,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longer_of_schedule_and_retry_after_counts() {
+    fn the_longer_of_schedule_and_retry_after_applies() {
         let asking = |status: u16, after: RetryAfter| Outcome::Answered {
             status,
             retry_after: Some(after),
@@ -214,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_receiver_asks_for_is_longer_than_a_day() {
+    fn retry_after_is_capped_at_a_day() {
         for seconds in [80_000, 86_400, u64::MAX] {
             let asking = Outcome::Answered {
                 status: 429,
@@ -229,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extra_attempt_leaves_the_schedule_as_it_is() {
+    fn a_manual_attempt_does_not_change_the_schedule() {
         let extra = |outcome: Outcome, then: i64| {
             next_step(
                 &outcome,

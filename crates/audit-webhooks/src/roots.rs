@@ -1,4 +1,4 @@
-//! Whose certificates are trusted.
+//! Trusted root certificates.
 
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
@@ -17,15 +17,15 @@ pub enum CertificatesError {
     /// A certificate cannot be a root.
     #[error("certificate {position} of the PEM is not usable as a root")]
     Unusable {
-        /// Which of the certificates, from 1.
+        /// The number of the certificate, from 1.
         position: usize,
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: rustls::Error,
     },
 }
 
-/// The public roots, and the certificates of `extra_pem` with them.
+/// The public roots and the certificates of `extra_pem`.
 pub(crate) fn trusted(extra_pem: Option<&[u8]>) -> Result<RootCerts, CertificatesError> {
     let Some(pem) = extra_pem else {
         return Ok(RootCerts::WebPki);
@@ -37,8 +37,8 @@ pub(crate) fn trusted(extra_pem: Option<&[u8]>) -> Result<RootCerts, Certificate
     Ok(public.chain(extra).collect::<Vec<_>>().into())
 }
 
-/// The certificates in `pem`, each known to be usable: the HTTP client would skip others in silence, and every delivery
-/// would fail without anybody knowing why. Keys in the same file are no certificates and are not used.
+/// The certificates in `pem`, each verified to be usable as a root: the HTTP client skips unusable ones silently, and every
+/// delivery would fail without an explanation. Keys in the same file are ignored.
 fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, CertificatesError> {
     let mut certificates = Vec::new();
     let mut trial = RootCertStore::empty();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn unusable_certificates_are_told() {
+    fn unusable_certificates_are_reported() {
         let message = |pem: &str| trusted(Some(pem.as_bytes())).map(|_| ()).unwrap_err().to_string();
         let none = "there is no certificate in the PEM";
         assert_eq!(message(""), none);

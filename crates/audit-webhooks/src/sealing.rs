@@ -1,15 +1,15 @@
-//! Secrets at rest: plain, or sealed with AES-256-GCM (NIST SP 800-38D) when the operator has configured a key.
+//! Secrets at rest: plain, or sealed with AES-256-GCM (NIST SP 800-38D) if the operator has configured a key.
 //!
-//! A stored secret begins with a byte that tells its form:
+//! The first byte of a stored secret is its form:
 //!
 //! ```text
-//! 0  plain   the secret's 32 bytes
-//! 1  sealed  96 bits of nonce, then the sealed 32 bytes, then a tag of 128 bits
+//! 0  plain   secret (32 bytes)
+//! 1  sealed  nonce (12 bytes), ciphertext (32 bytes), authentication tag (16 bytes)
 //! ```
 //!
-//! Sealing binds the secret to data that is stored beside it, the webhook's id, so that a sealed secret copied into the
-//! row of another webhook does not open. It keeps a copy of the database from telling secrets; it does not keep whoever
-//! can write to the database from putting a plain secret in a sealed one's place, since plain ones open always.
+//! The associated data is the webhook's id, so that a sealed secret copied into the row of another webhook does not open.
+//! Sealing protects the secrets in a copy of the database. It does not protect against an attacker with write access, who can
+//! replace a sealed secret by a plain one: plain secrets always open.
 //!
 //! ```
 //! use audit_webhooks::{EncryptionKey, OpenError, WebhookSecret, sealing};
@@ -30,14 +30,14 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use std::fmt;
 use std::str::FromStr;
 
-/// Length of the nonce, in bytes. It need not be secret, but must never repeat under one key: random ones do not.
+/// Length of the nonce in bytes. A nonce is not secret, but must not repeat under one key; random nonces do not.
 pub const NONCE_BYTES: usize = 12;
 
 const TAG_BYTES: usize = 16;
 const PLAIN: u8 = 0;
 const SEALED: u8 = 1;
 
-/// The operator's key, which seals the secrets of webhooks. `Debug` hides it.
+/// The operator's key that seals the secrets of webhooks. `Debug` hides it.
 #[derive(Clone)]
 pub struct EncryptionKey(LessSafeKey);
 
@@ -49,13 +49,13 @@ pub struct EncryptionKeyError;
 /// A stored secret does not open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// It is sealed, and no key is configured.
+    /// The secret is sealed, and no key is configured.
     #[error("the secret is encrypted and no encryption key is configured")]
     NeedsKey,
-    /// It was sealed with another key or for another row, or was changed since.
+    /// The secret was sealed with another key or for another row, or was changed since.
     #[error("the secret cannot be decrypted with the configured encryption key")]
     NotThisKey,
-    /// It is of no known form or length.
+    /// The form or length is unknown.
     #[error("the stored secret is damaged")]
     Damaged,
 }
@@ -70,7 +70,7 @@ impl FromStr for EncryptionKey {
 
     /// Reads 64 hexadecimal digits, or base64 of either alphabet, with padding or without.
     fn from_str(text: &str) -> Result<Self, EncryptionKeyError> {
-        // No text is read in two ways: 64 hexadecimal digits are base64 too, but of 48 bytes.
+        // The formats are unambiguous: 64 hexadecimal digits are valid base64, but of 48 bytes.
         let bytes = match text.len() == 2 * Self::BYTES {
             true => base16ct::mixed::decode_vec(text).ok(),
             false => None,
@@ -94,10 +94,10 @@ impl fmt::Debug for EncryptionKey {
     }
 }
 
-/// The stored form of `secret`: sealed when there is a `key`, plain otherwise.
+/// The stored form of `secret`: sealed if there is a `key`, plain otherwise.
 ///
-/// `associated_data` has to be shown again to open it: the bytes of the webhook's id. `nonce` is unpredictable bytes;
-/// a plain secret has no use for it.
+/// `associated_data` is the bytes of the webhook's id; [`open`] needs the same. `nonce` is random bytes; a plain secret does
+/// not use it.
 pub fn seal(
     secret: &WebhookSecret,
     key: Option<&EncryptionKey>,
@@ -118,10 +118,10 @@ pub fn seal(
     [&[SEALED][..], &nonce, &sealed].concat()
 }
 
-/// The secret in `stored`. A plain one opens with a key and without, so that a key can be introduced at any time.
+/// The secret in `stored`. A plain secret opens with and without a key, so that a key can be introduced at any time.
 ///
 /// # Errors
-/// [`OpenError`]; nothing of a secret that does not open as a whole is given out.
+/// [`OpenError`]. No part of a secret that fails authentication is returned.
 pub fn open(
     stored: &[u8],
     key: Option<&EncryptionKey>,
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_read_in_every_usual_spelling() {
+    fn a_key_is_parsed_from_hex_and_base64() {
         let secret = WebhookSecret::from_bytes([5; 32]);
         let stored = seal(&secret, Some(&key(HEX)), b"row", [1; 12]);
         for same in [
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_keys() {
+    fn other_texts_are_refused_as_keys() {
         for text in [
             "",
             "secret",
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_secret_opens_with_a_key_and_without() {
+    fn a_plain_secret_opens_with_and_without_a_key() {
         let secret = WebhookSecret::from_bytes([5; 32]);
         let stored = seal(&secret, None, b"row", [0; 12]);
         assert_eq!(stored, [&[0][..], &[5; 32]].concat());

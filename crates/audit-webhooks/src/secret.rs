@@ -4,10 +4,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt;
 
-/// The secret of a webhook: 32 random bytes, known to its receiver and to nobody else.
+/// The secret of a webhook: 32 random bytes, shared with its receiver.
 ///
-/// Its text is `whsec_` and standard base64 with padding, as the section "Signature scheme" of the Standard Webhooks
-/// specification asks. `Debug` hides it.
+/// Its text is `whsec_` and standard base64 with padding (Standard Webhooks, section "Signature scheme"). `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret([u8; Self::BYTES]);
 
@@ -17,27 +16,27 @@ pub struct WebhookSecret([u8; Self::BYTES]);
 pub struct SecretError;
 
 impl WebhookSecret {
-    /// Length in bytes. The specification allows 24 to 64; this is as long as the output of SHA-256.
+    /// Length in bytes: that of SHA-256. The specification allows 24 to 64.
     pub const BYTES: usize = 32;
     /// Before the base64.
     pub const PREFIX: &'static str = "whsec_";
 
-    /// The secret of which these are the bytes; for a new one, unpredictable ones.
+    /// The secret with these bytes. Use random bytes for a new one.
     pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes that sign: to be sealed and stored, never to be shown or logged.
+    /// The key bytes. Seal and store them; never show or log them.
     pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
 
-    /// The text to be shown once, when the secret is made.
+    /// The text, shown once when the secret is created.
     pub fn to_text(&self) -> String {
         format!("{}{}", Self::PREFIX, STANDARD.encode(self.0))
     }
 
-    /// Reads what [`Self::to_text`] wrote.
+    /// Parses the output of [`Self::to_text`].
     ///
     /// # Errors
     /// [`SecretError`] for any other text.
@@ -47,7 +46,7 @@ impl WebhookSecret {
         bytes.try_into().map(Self).map_err(|_| SecretError)
     }
 
-    /// What is shown instead of a secret. The same for all of them: it tells nothing, not even that two are equal.
+    /// The placeholder shown instead of a secret. It is the same for all secrets, so it does not reveal equality.
     pub const fn redacted() -> &'static str {
         "whsec_****************[REDACTED]"
     }
@@ -65,7 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_secret_reads_like_the_interface_says() {
+    fn a_secret_has_the_text_of_the_interface() {
         let secret = WebhookSecret::from_bytes([0xab; 32]);
         assert_eq!(
             secret.to_text(),
@@ -74,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_secrets() {
+    fn other_texts_are_refused_as_secrets() {
         let text = WebhookSecret::from_bytes([0xab; 32]).to_text();
         for other in [
             String::new(),
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_tells_nothing() {
+    fn the_placeholder_reveals_nothing() {
         let secret = WebhookSecret::from_bytes([0xab; 32]);
         assert_eq!(format!("{secret:?}"), "WebhookSecret(…)");
         assert_eq!(WebhookSecret::redacted(), "whsec_****************[REDACTED]");

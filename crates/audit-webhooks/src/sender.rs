@@ -1,4 +1,4 @@
-//! Making an attempt.
+//! The sender: makes one attempt.
 
 use crate::resolver::{Lookup, TooManyLookups, VettingResolver, system_lookup};
 use crate::{
@@ -13,34 +13,33 @@ use ureq::tls::TlsConfig;
 use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body, Error};
 
-/// The most that is read of a response's body, in bytes. It is read for the receiver's sake, whose writing would fail
-/// otherwise, and thrown away.
+/// Most bytes read of a response body. The body is read and discarded so that the receiver's write does not fail.
 pub const RESPONSE_BYTES_MAX: u64 = 20 * 1024;
 
-/// The most that a response's status line and headers may take, in bytes.
+/// Most bytes in a response's status line and headers.
 const RESPONSE_HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Length of the buffers of a connection, in bytes. Longer than [`RESPONSE_HEAD_BYTES_MAX`], or a head that is too long
-/// would fill the buffer before it is found to be.
+/// Length of a connection's buffers in bytes. Longer than [`RESPONSE_HEAD_BYTES_MAX`], so that a head that is too long is
+/// detected before the buffer is full.
 const BUFFER_BYTES: usize = 2 * RESPONSE_HEAD_BYTES_MAX;
 
-/// What all attempts have in common.
+/// The configuration of a sender.
 #[derive(Clone, Debug)]
 pub struct SenderOptions {
-    /// Which addresses may be reached.
+    /// The addresses that may be reached.
     pub policy: AddressPolicy,
     /// Certificates in PEM that are trusted in addition to the public web's roots.
     pub extra_ca: Option<Vec<u8>>,
-    /// How long an attempt may take in all: resolving, connecting, sending and receiving.
+    /// The timeout of an attempt: resolving, connecting, sending and receiving.
     pub timeout: Duration,
     /// Value of the header `user-agent`, such as `audit-server/1.2.3`.
     pub user_agent: String,
 }
 
 impl SenderOptions {
-    /// How long an attempt may take unless said otherwise, in milliseconds.
+    /// The default timeout in milliseconds.
     pub const TIMEOUT_MS: u64 = 15_000;
 
-    /// Public addresses and roots only, and the usual timeout.
+    /// Public addresses and roots only, with the default timeout.
     pub fn new(user_agent: impl Into<String>) -> Self {
         Self {
             policy: AddressPolicy::Public,
@@ -58,14 +57,14 @@ pub enum SenderError {
     #[error("cannot use the extra certificates")]
     Certificates(#[from] CertificatesError),
     /// The user agent.
-    #[error("the user agent must be visible ASCII characters and blanks")]
+    #[error("the user agent must have only visible ASCII characters and spaces")]
     UserAgent,
 }
 
-/// What is sent in one attempt.
+/// The request of one attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct OutgoingRequest<'a> {
-    /// To whom.
+    /// The receiver.
     pub url: &'a WebhookUrl,
     /// The signature over `body`.
     pub signature: &'a SignatureHeaders,
@@ -73,7 +72,7 @@ pub struct OutgoingRequest<'a> {
     pub body: &'a [u8],
 }
 
-/// Makes attempts. It blocks, so it is called from a thread that may; clones share one configuration.
+/// Makes attempts. Its calls block. Clones share one configuration.
 #[derive(Clone, Debug)]
 pub struct Sender {
     agent: Agent,
@@ -81,15 +80,15 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that resolves names as the operating system does.
+    /// A sender that resolves names through the operating system.
     ///
     /// # Errors
-    /// [`SenderError`] when the options are not usable.
+    /// [`SenderError`] if the options are not usable.
     pub fn new(options: &SenderOptions) -> Result<Self, SenderError> {
         Self::with_lookup(options, Arc::new(system_lookup))
     }
 
-    /// A sender that resolves names with `lookup`. The policy holds for what it finds too.
+    /// A sender that resolves names with `lookup`. The policy applies to its results.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -102,13 +101,12 @@ impl Sender {
         })
     }
 
-    /// Makes one attempt: a `POST`, over a connection of its own. Returns after [`SenderOptions::timeout`] at the
-    /// latest, give or take the scheduling of threads.
+    /// Makes one attempt: a `POST` over a new connection. Returns within [`SenderOptions::timeout`].
     ///
-    /// What [`RetryAfter`] says is as of the return, so it is to be judged with the time read after it.
+    /// [`RetryAfter`] is relative to the return, so compare it with the time read after it.
     ///
     /// # Errors
-    /// [`TooManyLookups`]: no attempt was made, for a reason that says nothing of this receiver.
+    /// [`TooManyLookups`]: no attempt was made, for a reason unrelated to this receiver.
     pub fn send(&self, request: &OutgoingRequest<'_>) -> Result<Outcome, TooManyLookups> {
         let mut builder = self
             .agent
@@ -125,7 +123,7 @@ impl Sender {
         }
     }
 
-    /// How long an attempt takes at most.
+    /// The timeout of an attempt.
     pub const fn timeout(&self) -> Duration {
         self.timeout
     }
@@ -139,20 +137,20 @@ fn configuration(options: &SenderOptions) -> Result<Config, SenderError> {
     }
     let tls = TlsConfig::builder()
         .root_certs(roots::trusted(options.extra_ca.as_deref())?)
-        // Otherwise whatever other code made the default of the process would be taken.
+        // Explicit, because other code may have set another default provider for the process.
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .build();
     Ok(Agent::config_builder()
         .tls_config(tls)
         .https_only(true)
-        // The client takes one from the environment unless told otherwise. A proxy would resolve names itself, and
-        // what it connects to could not be checked.
+        // By default the client uses a proxy from the environment. A proxy would resolve names itself, and the policy could
+        // not be enforced.
         .proxy(None)
-        // A redirect is an answer like any other: where it leads was not checked when the webhook was written.
+        // A redirect counts as a response: its target was not checked when the webhook was written.
         .max_redirects(0)
         .http_status_as_error(false)
         .timeout_global(Some(options.timeout))
-        // No connection outlives its attempt, so that every attempt resolves and checks anew.
+        // No connection is reused, so that every attempt resolves and checks the addresses.
         .max_idle_connections(0)
         .max_idle_connections_per_host(0)
         .max_response_header_size(RESPONSE_HEAD_BYTES_MAX)
@@ -171,7 +169,7 @@ fn answered(response: Response<Body>) -> Outcome {
         .and_then(RetryAfter::parse);
     let mut body = response.into_body().into_reader().take(RESPONSE_BYTES_MAX);
     if let Err(error) = io::copy(&mut body, &mut io::sink()) {
-        // The receiver has said what it had to say: a body that ends early or late is no reason to send again.
+        // The status decides. An incomplete or endless body is no reason to send again.
         log::debug!("the body of a webhook's response was not read to its end: {error}");
     }
     Outcome::Answered { status, retry_after }
@@ -191,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn unusable_certificates_are_told() {
+    fn unusable_certificates_are_reported() {
         let options = SenderOptions {
             extra_ca: Some(b"not PEM".to_vec()),
             ..SenderOptions::new("audit-server/1.2.3")
@@ -203,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leads_around_the_checks() {
+    fn the_client_cannot_bypass_the_checks() {
         let config = configuration(&SenderOptions::new("audit-server/1.2.3")).unwrap();
         assert!(config.proxy().is_none());
         assert!(config.https_only());

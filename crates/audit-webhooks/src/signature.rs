@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The headers by which a receiver knows a message, its age, and that it is genuine.
+/// The headers by which a receiver verifies a message: its id, its time and its signatures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureHeaders {
     id: String,
@@ -17,15 +17,15 @@ pub struct SignatureHeaders {
 }
 
 impl SignatureHeaders {
-    /// Header that names the message; the same on every attempt.
+    /// The header with the message id, which is the same on every attempt.
     pub const ID: &'static str = "webhook-id";
-    /// Header with the time of the attempt, in seconds since the Unix epoch.
+    /// The header with the time of the attempt, in seconds since the Unix epoch.
     pub const TIMESTAMP: &'static str = "webhook-timestamp";
-    /// Header with one signature for each secret in force, separated by blanks.
+    /// The header with one signature per active secret, separated by spaces.
     pub const SIGNATURE: &'static str = "webhook-signature";
 
-    /// Signs an attempt made at `now`. `older` are secrets that were rotated out and are still in force, newest first: a
-    /// receiver accepts the message when any signature is right, so it can change its secret at any time in between.
+    /// Signs an attempt made at `now`. `older` are rotated secrets that are still active, newest first. A receiver accepts the
+    /// message if any signature is valid, so it can change its secret at any time in between.
     pub fn sign(
         message: MessageId,
         now: Timestamp,
@@ -46,7 +46,7 @@ impl SignatureHeaders {
         }
     }
 
-    /// Names and values, as they are sent.
+    /// The names and values of the headers.
     pub fn pairs(&self) -> [(&'static str, &str); 3] {
         [
             (Self::ID, &self.id),
@@ -58,8 +58,8 @@ impl SignatureHeaders {
 
 /// One signature: `v1,` and base64 of HMAC-SHA256 under `secret` of `{id}.{unix_seconds}.{body}`.
 ///
-/// The secret is its bytes, not its text. The id must not contain a full stop, or one message could pass for another;
-/// a [`MessageId`] has none.
+/// `secret` is the bytes, not the text. The id must not contain a full stop, because it separates the signed parts; a
+/// [`MessageId`] has none.
 pub fn signature(secret: &[u8], id: &str, unix_seconds: i64, body: &[u8]) -> String {
     let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(secret).expect("HMAC takes keys of every length");
     let signed_before_body = format!("{id}.{unix_seconds}.");

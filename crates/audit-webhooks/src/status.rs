@@ -1,13 +1,13 @@
-//! Where a delivery stands.
+//! The status of a delivery.
 
 audit_domain::words! {
-    /// Where a delivery stands.
+    /// The status of a delivery.
     pub enum DeliveryStatus {
         /// Not yet delivered; another attempt is due now or later.
         Pending = "pending",
-        /// Answered with 2xx.
+        /// The receiver responded with 2xx.
         Delivered = "delivered",
-        /// Given up: the last attempt failed, or the receiver is gone.
+        /// The last attempt failed, or the receiver responded with 410.
         Failed = "failed",
     }
 }

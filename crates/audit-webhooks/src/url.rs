@@ -1,4 +1,4 @@
-//! Addresses of receivers.
+//! URLs of receivers.
 
 use crate::AddressPolicy;
 use std::fmt;
@@ -6,19 +6,18 @@ use std::net::IpAddr;
 use ureq::http::Uri;
 use url::{Host, Url};
 
-/// Where a webhook's messages go: an `https` URL.
+/// The receiver of a webhook's messages: an `https` URL.
 ///
-/// It is parsed once, as the [WHATWG URL Standard](https://url.spec.whatwg.org/) says, and what came of that parse is
-/// both checked and connected to: no two parsers can disagree about which host is meant. `Display` and
-/// [`Self::as_str`] give the text as its user wrote it; `Debug` shows the host alone, since receivers put tokens into
-/// paths and queries.
+/// It is parsed once, by the [WHATWG URL Standard](https://url.spec.whatwg.org/). The same parse result is checked and
+/// connected to, so that no two parsers can disagree about the host. `Display` and [`Self::as_str`] return the text as
+/// written; `Debug` shows only the host, because receivers put tokens into paths and queries.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl {
     text: String,
     uri: Uri,
 }
 
-/// The text is not where a webhook may send to. The messages stand behind the name of a field.
+/// The text is not a valid URL for a webhook. The messages follow the name of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// It is longer than [`WebhookUrl::CHARS_MAX`].
@@ -27,8 +26,8 @@ pub enum UrlError {
     /// It has another scheme or none.
     #[error("must begin with https://")]
     NotHttps,
-    /// It contains what URLs are not written with, and what parsers drop or replace without a word.
-    #[error("must not contain blanks, control characters or backslashes")]
+    /// The text has characters that parsers silently drop or replace.
+    #[error("must not contain spaces, control characters or backslashes")]
     Blank,
     /// It is no URL for another reason.
     #[error("must be a valid URL")]
@@ -55,14 +54,14 @@ impl WebhookUrl {
     const NAME_CHARS_MAX: usize = 253;
     const LABEL_CHARS_MAX: usize = 63;
 
-    /// Parses a URL and checks a host that is an address, in whichever spelling, against `policy`.
+    /// Parses a URL. Checks a host that is an address, in any notation, against `policy`.
     ///
-    /// A name is not resolved here: what it resolves to can change, so that is checked at every attempt. A URL that was
-    /// stored is best read back under [`AddressPolicy::AllowPrivate`], so that one written under a wider policy can
-    /// still be shown; [`Sender`](crate::Sender) checks literal addresses too.
+    /// A name is not resolved here: its addresses can change, so they are checked at every attempt. Parse a stored URL under
+    /// [`AddressPolicy::AllowPrivate`], so that one written under a wider policy can still be shown;
+    /// [`Sender`](crate::Sender) also checks literal addresses.
     ///
     /// # Errors
-    /// [`UrlError`] says what is wrong.
+    /// [`UrlError`] names the rule that the text violates.
     pub fn parse(text: &str, policy: AddressPolicy) -> Result<Self, UrlError> {
         if text.chars().count() > Self::CHARS_MAX {
             return Err(UrlError::TooLong);
@@ -91,7 +90,7 @@ impl WebhookUrl {
         })
     }
 
-    /// The URL as its user wrote it.
+    /// The URL as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -129,7 +128,7 @@ fn check_name(name: &str, policy: AddressPolicy) -> Result<(), UrlError> {
     if name.len() > WebhookUrl::NAME_CHARS_MAX || !name.split('.').all(is_label) {
         return Err(UrlError::Host);
     }
-    // RFC 6761 section 6.3: these resolve to loopback addresses. Every attempt would be refused; better to say so now.
+    // RFC 6761 section 6.3: these names resolve to loopback addresses, so every attempt would be refused.
     let is_local = name == "localhost" || name.ends_with(".localhost");
     if is_local && policy == AddressPolicy::Public {
         return Err(UrlError::AddressNotAllowed);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn only_https_urls_without_credentials_and_fragment_are_taken() {
+    fn only_https_urls_without_credentials_and_fragment_are_accepted() {
         for (text, error) in [
             ("", UrlError::NotHttps),
             ("example.com", UrlError::NotHttps),
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn special_addresses_are_refused_in_every_spelling() {
+    fn special_addresses_are_refused_in_every_notation() {
         for host in [
             "127.0.0.1",
             "127.1",
@@ -281,13 +280,13 @@ mod tests {
     }
 
     #[test]
-    fn messages_stand_behind_the_name_of_a_field() {
+    fn messages_follow_the_name_of_a_field() {
         assert_eq!(UrlError::TooLong.to_string(), "must have at most 2048 characters");
         assert_eq!(UrlError::NotHttps.to_string(), "must begin with https://");
     }
 
     #[test]
-    fn debug_shows_the_host_alone() {
+    fn debug_shows_only_the_host() {
         let url = parse("https://example.com/services/T00/secret?token=x").unwrap();
         assert_eq!(
             format!("{url:?}"),

@@ -53,7 +53,7 @@ fn an_endpoint_has_one_lane_until_it_succeeds_and_again_when_it_fails() {
 }
 
 #[test]
-fn an_answer_that_takes_long_proves_nothing() {
+fn a_slow_response_does_not_prove_an_endpoint() {
     let one = [alone(1)];
     assert_eq!(
         after(&one, Course::of(true, 4_999)).choose(waiting(&one)).len(),
@@ -67,7 +67,7 @@ fn an_answer_that_takes_long_proves_nothing() {
 }
 
 #[test]
-fn who_failed_comes_after_who_did_not_and_has_half_of_the_lanes() {
+fn failing_endpoints_come_last_and_have_half_of_the_lanes() {
     let failed: Vec<_> = (0..100).map(alone).collect();
     let fresh: Vec<_> = (100..110).map(alone).collect();
     let mut lanes = after(&failed, Course::Slow);
@@ -84,7 +84,7 @@ fn who_failed_comes_after_who_did_not_and_has_half_of_the_lanes() {
 }
 
 #[test]
-fn who_failed_takes_turns() {
+fn failing_endpoints_take_turns() {
     let failed: Vec<_> = (0..64).map(alone).collect();
     let mut lanes = after(&failed, Course::Failed);
     // What is due at the first ones has been due for longest, now and ever after.
@@ -105,7 +105,7 @@ fn who_failed_takes_turns() {
 }
 
 #[test]
-fn a_host_and_a_project_have_few_lanes_for_what_fails() {
+fn a_host_and_a_project_have_few_lanes_for_failing_endpoints() {
     let at_one_host: Vec<_> = (0..40).map(|number| endpoint(number, number, 7)).collect();
     let of_one_project: Vec<_> = (0..40).map(|number| endpoint(number, 7, number)).collect();
     for many in [&at_one_host, &of_one_project] {
@@ -122,7 +122,7 @@ fn a_host_and_a_project_have_few_lanes_for_what_fails() {
 }
 
 #[test]
-fn of_those_that_are_alike_projects_with_little_in_flight_come_first() {
+fn among_equals_the_projects_with_the_fewest_attempts_in_flight_come_first() {
     let many: Vec<_> = (0..40).map(|number| endpoint(number, 1, number)).collect();
     let one = endpoint(100, 2, 100);
     let both = || {
@@ -143,7 +143,7 @@ fn of_those_that_are_alike_projects_with_little_in_flight_come_first() {
 }
 
 #[test]
-fn what_was_proven_always_has_lanes() {
+fn proven_endpoints_always_have_lanes() {
     let proven: Vec<_> = (0..10).map(alone).collect();
     let mut lanes = after(&proven, Course::Well);
     let new: Vec<_> = (100..200).map(alone).collect();
@@ -153,7 +153,7 @@ fn what_was_proven_always_has_lanes() {
 }
 
 #[test]
-fn a_webhook_that_leads_elsewhere_is_untried() {
+fn a_webhook_with_a_new_host_is_untried() {
     let mut lanes = after(&[endpoint(1, 1, 1)], Course::Slow);
     assert_eq!(lanes.standing(&endpoint(1, 1, 1)), Standing::Failing);
     assert_eq!(lanes.standing(&endpoint(1, 1, 2)), Standing::Untried);

@@ -1,13 +1,13 @@
-//! The environment changes nothing.
+//! The environment does not affect attempts.
 
 use crate::receiver::{Receiver, answer, deliver};
 use std::process::Command;
 
-/// Run by the test below, in a process of its own, since a process has one environment and tests share theirs.
+/// Run by the test below in a process of its own, because all tests of a process share one environment.
 #[test]
 #[ignore = "needs the environment that another test makes"]
 fn delivers_past_a_proxy() {
-    // The HTTP client's own choice: were it not for ours, it would go to the proxy.
+    // By default the HTTP client would use the proxy.
     let chosen = ureq::Agent::config_builder().build();
     assert!(chosen.proxy().is_some());
     let receiver = Receiver::start(answer("HTTP/1.1 204 No Content\r\n\r\n"));

@@ -1,4 +1,4 @@
-//! A receiver that does what a test says, and what tests share to send to it.
+//! A scripted receiver, and functions that send to it.
 
 use audit_domain::Timestamp;
 use audit_webhooks::{
@@ -21,12 +21,12 @@ pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 pub(crate) static MESSAGE: LazyLock<MessageId> = LazyLock::new(|| MessageId::new(NOW, [9; 10]));
 pub(crate) const USER_AGENT: &str = "audit-server/0.0.0 (test)";
 
-/// Long enough never to pass, even on a busy machine.
+/// A timeout that does not expire even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
-/// For attempts that are to run into it.
+/// A timeout that the attempt is expected to reach.
 pub(crate) const SHORT: Duration = Duration::from_millis(400);
 
-/// The authority that the senders of these tests trust.
+/// The certificate authority that the senders of these tests trust.
 pub(crate) static TRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
 
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -46,7 +46,7 @@ impl Authority {
         self.0.pem()
     }
 
-    /// A server whose certificate is for `name`, valid until far from now.
+    /// A server with a valid certificate for `name`.
     pub(crate) fn server(&self, name: &str) -> Arc<ServerConfig> {
         self.server_with(&CertificateParams::new([name.to_owned()]).expect("a name"))
     }
@@ -67,13 +67,13 @@ impl Authority {
 
 pub(crate) type Stream = StreamOwned<ServerConnection, TcpStream>;
 
-/// A request as it came in.
+/// A received request.
 pub(crate) struct Received {
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
-/// Listens until the tests end, one connection after the other.
+/// Accepts one connection after the other until the tests end.
 pub(crate) struct Receiver {
     pub(crate) address: SocketAddr,
     accepted: Inbox<SocketAddr>,
@@ -81,7 +81,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Reads each request and then does what `answer` says. When that returns, the connection ends without a farewell.
+    /// Reads each request and calls `answer`. When that returns, the connection ends without a TLS close.
     pub(crate) fn start(answer: impl Fn(&mut Stream) -> io::Result<()> + Send + 'static) -> Self {
         Self::with_tls(TRUSTED.server("127.0.0.1"), answer)
     }
@@ -102,7 +102,7 @@ impl Receiver {
         Self::listen(requests, serve)
     }
 
-    /// Does what `serve` says with each connection; there is no TLS unless it speaks it.
+    /// Calls `serve` with each TCP connection, without TLS.
     pub(crate) fn raw(serve: impl Fn(TcpStream) -> io::Result<()> + Send + 'static) -> Self {
         Self::listen(mpsc::channel().1, serve)
     }
@@ -119,7 +119,7 @@ impl Receiver {
                 if accepted_sender.send(peer).is_err() {
                     return;
                 }
-                // The sender hangs up when it has seen enough, so an error is as good an end as any.
+                // The sender may close the connection at any time, so an error is an expected end.
                 drop(serve(tcp));
             }
         });
@@ -138,20 +138,20 @@ impl Receiver {
         self.requests.recv_timeout(LONG).expect("a request")
     }
 
-    /// Where the next connection came from.
+    /// The peer of the next connection.
     pub(crate) fn next_peer(&self) -> SocketAddr {
         self.accepted.recv_timeout(LONG).expect("a connection")
     }
 
-    /// Nobody has connected: of connections waiting in a queue the first to be accepted is the first that was made, and
-    /// that is ours, made just now.
+    /// Asserts that nothing has connected: connections are accepted in the order in which they were made, so the next one
+    /// accepted is the one made here.
     pub(crate) fn assert_untouched(&self) {
         let ours = TcpStream::connect(self.address).expect("a connection");
         assert_eq!(self.next_peer(), ours.local_addr().expect("an address"));
     }
 }
 
-/// An answer of `text`, after which the connection ends as TLS wants it.
+/// Responds with `text` and closes the TLS connection.
 pub(crate) fn answer(text: impl Into<Vec<u8>>) -> impl Fn(&mut Stream) -> io::Result<()> + Send + 'static {
     let text = text.into();
     move |stream| {
@@ -161,7 +161,7 @@ pub(crate) fn answer(text: impl Into<Vec<u8>>) -> impl Fn(&mut Stream) -> io::Re
     }
 }
 
-/// Waits until the sender hangs up.
+/// Waits until the sender closes the connection.
 pub(crate) fn wait_for_end(mut stream: impl Read) -> io::Result<()> {
     io::copy(&mut stream, &mut io::sink()).map(|_| ())
 }
@@ -194,7 +194,7 @@ pub(crate) fn send_body(sender: &Sender, url: &WebhookUrl, body: &[u8]) -> Outco
     outcome.expect("places for lookups")
 }
 
-/// Sends once to `receiver`, with a timeout that does not matter.
+/// Sends once to `receiver`, with a timeout that does not expire.
 pub(crate) fn deliver(receiver: &Receiver) -> Outcome {
     deliver_within(receiver, LONG)
 }
