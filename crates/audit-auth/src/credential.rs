@@ -1,8 +1,8 @@
-//! What a request presents to be let in.
+//! Credentials of requests.
 
 use crate::{KeyText, ViewerTokenText};
 
-/// A well-formed credential. Nothing is known yet about whether it opens anything.
+/// A well-formed credential, not yet verified.
 #[derive(Clone, Debug)]
 pub enum Credential {
     /// `mk_…` or `pk_…`.
@@ -11,16 +11,16 @@ pub enum Credential {
     ViewerToken(ViewerTokenText),
 }
 
-/// The text is not a credential. All of these are answered with status 401.
+/// The text is not a credential. The response to each of these has status 401.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CredentialError {
-    /// There is no credential, or it begins like none of ours. Answered as `unauthorized`.
+    /// No credential, or an unknown prefix. Code `unauthorized`.
     #[error("no credential of a known form: expected an mk_ or pk_ key or a vt_ token")]
     UnknownForm,
-    /// It begins like a key, but length, characters or checksum are wrong. Answered as `invalid_api_key`.
+    /// The prefix of a key, but an invalid length, character or checksum. Code `invalid_api_key`.
     #[error("the key is mistyped: its checksum does not match")]
     MistypedKey,
-    /// It begins like a viewer token, but what follows is no JWT, or is too long. Answered as `invalid_token`.
+    /// The prefix of a viewer token, but not followed by a JWT, or too long. Code `invalid_token`.
     #[error("the viewer token is malformed")]
     MalformedToken,
 }
@@ -29,10 +29,10 @@ impl Credential {
     /// The authentication scheme of the `Authorization` header (RFC 6750), compared without regard to case.
     pub const SCHEME: &'static str = "Bearer";
 
-    /// Reads a credential: what follows `Bearer ` in the header. Its first three characters decide what it is.
+    /// Parses a credential: the text after `Bearer ` in the header. Its prefix determines its kind.
     ///
     /// # Errors
-    /// [`CredentialError`], according to what the text was meant to be.
+    /// [`CredentialError`], by prefix.
     pub fn parse(text: &str) -> Result<Self, CredentialError> {
         if ViewerTokenText::is_meant_by(text) {
             ViewerTokenText::parse(text).map(Self::ViewerToken)
@@ -41,7 +41,7 @@ impl Credential {
         }
     }
 
-    /// Reads the value of an `Authorization` header: `Bearer`, one or more spaces (RFC 9110 section 11.4), credential.
+    /// Parses the value of an `Authorization` header: `Bearer`, one or more spaces (RFC 9110 section 11.4), credential.
     ///
     /// # Errors
     /// [`CredentialError::UnknownForm`] for another scheme, otherwise as [`Self::parse`].
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_characters_decide_what_a_credential_is() {
+    fn the_prefix_determines_the_kind_of_a_credential() {
         assert!(
             matches!(Credential::parse(key().as_str()), Ok(Credential::Key(parsed)) if parsed.hash() == key().hash())
         );
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn other_headers_hold_no_credential() {
+    fn other_headers_have_no_credential() {
         let key = key();
         let headers = [
             String::new(),

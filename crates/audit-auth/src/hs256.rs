@@ -1,8 +1,8 @@
-//! HMAC-SHA256 for `jsonwebtoken`, and nothing else.
+//! An HS256-only crypto provider for `jsonwebtoken`.
 //!
-//! That crate computes no signature itself: it calls a provider that is set once for the whole process, and panics when
-//! there is none. The providers it offers bring RSA and elliptic curves along; this one knows HS256 (RFC 7518 section
-//! 3.2) only, so that no other algorithm can be talked into verifying a token.
+//! `jsonwebtoken` computes no signature itself: it calls a provider that is set once per process, and panics without one. Its
+//! own providers include RSA and elliptic curves. This one implements only HS256 (RFC 7518 section 3.2), so that no other
+//! algorithm can verify a token.
 
 use hmac::{Hmac, KeyInit, Mac};
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
@@ -15,14 +15,14 @@ use std::sync::OnceLock;
 static PROVIDER: CryptoProvider = CryptoProvider {
     signer_factory: |algorithm, key| Ok(Box::new(Hs256::for_signing(*algorithm, key)?)),
     verifier_factory: |algorithm, key| Ok(Box::new(Hs256::for_verifying(*algorithm, key)?)),
-    // Used for JSON Web Keys, of which there are none here.
+    // Used only for JSON Web Keys, which this crate does not use.
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes sure that there is a provider. To be called before every use of `jsonwebtoken`.
+/// Installs the provider. Call it before every use of `jsonwebtoken`.
 ///
-/// When other code of the process has set one, that one stays, and serves us too: HS256 has one result, whoever
-/// computes it. A provider without HS256 makes signing and verifying fail, not panic.
+/// A provider that other code of the process has set stays in place; HS256 has the same result there. With a provider without
+/// HS256, signing and verifying fail without a panic.
 pub(crate) fn ensure_provider() {
     static IS_OURS: OnceLock<bool> = OnceLock::new();
     IS_OURS.get_or_init(|| PROVIDER.install_default().is_ok());
@@ -61,7 +61,7 @@ impl Signer<Vec<u8>> for Hs256 {
 }
 
 impl Verifier<Vec<u8>> for Hs256 {
-    /// Takes the same time wherever the signatures differ.
+    /// Compares in constant time.
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
         self.0
             .clone()
@@ -89,7 +89,7 @@ mod tests {
 
     /// RFC 4231, test case 2.
     #[test]
-    fn the_mac_is_the_one_of_the_rfc() {
+    fn the_mac_agrees_with_the_rfc() {
         let signer = Hs256::for_signing(Algorithm::HS256, &EncodingKey::from_secret(b"Jefe")).unwrap();
         let mut mac = signer.try_sign(b"what do ya want for nothing?").unwrap();
         assert_eq!(
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_algorithm_is_known() {
+    fn no_other_algorithm_is_supported() {
         let (encoding, decoding) = (EncodingKey::from_secret(b"key"), DecodingKey::from_secret(b"key"));
         for algorithm in [
             Algorithm::HS384,

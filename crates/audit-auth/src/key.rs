@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 
 const BASE62_DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// What a key opens. It can be read off the first characters of the key.
+/// The scope of a key, given by its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     /// `mk_`: the whole organization, administrative writes included.
@@ -25,7 +25,7 @@ impl KeyKind {
         Self::Project(Environment::Test),
     ];
 
-    /// What the text of such a key begins with.
+    /// The prefix of a key of this kind.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Master => "mk_",
@@ -37,11 +37,11 @@ impl KeyKind {
 
 /// The full text of a key: [`KeyKind::prefix`], 33 random and 6 checksum characters, all of these base62.
 ///
-/// The checksum is the CRC-32 (IEEE 802.3) of everything before it, in the format GitHub introduced for its tokens, so
-/// that a mistyped key is told from a revoked or invented one without a look into the database, and secret scanners
-/// find real keys only: `(mk|pk_live|pk_test)_[0-9A-Za-z]{39}`.
+/// The checksum is the CRC-32 (IEEE 802.3) of everything before it, in the format of GitHub's tokens. It distinguishes a
+/// mistyped key from a revoked one without a database lookup, and secret scanners match only real keys:
+/// `(mk|pk_live|pk_test)_[0-9A-Za-z]{39}`.
 ///
-/// The text is a secret: `Debug` shows the public [`prefix`](Self::prefix) alone, and there is no `Display`.
+/// The text is a secret: `Debug` shows only the public [`prefix`](Self::prefix), and there is no `Display`.
 #[derive(Clone)]
 pub struct KeyText {
     kind: KeyKind,
@@ -49,16 +49,16 @@ pub struct KeyText {
 }
 
 impl KeyText {
-    /// Unpredictable bytes that make a key. Of these 192 bits at most 54 are shown as the prefix of a master key,
-    /// which leaves more than 128 that nobody but the holder knows.
+    /// Number of random bytes in a key. The prefix of a master key shows at most 54 of these 192 bits, so more than 128 stay
+    /// secret.
     pub const RANDOM_BYTES: usize = 24;
-    /// Length of the prefix that is stored and shown after creation.
+    /// Length of the prefix that is shown after creation.
     pub const PREFIX_CHARS: usize = 12;
 
     const RANDOM_CHARS: usize = 33;
     const CHECKSUM_CHARS: usize = 6;
 
-    /// A new key of this kind from unpredictable bytes. Equal bytes make equal keys.
+    /// A new key of this kind from random bytes. Equal bytes give equal keys.
     pub fn generate(kind: KeyKind, random: [u8; Self::RANDOM_BYTES]) -> Self {
         let mut text = String::from(kind.prefix());
         text.extend(base62::<_, { Self::RANDOM_CHARS }>(random));
@@ -66,11 +66,11 @@ impl KeyText {
         Self { kind, text }
     }
 
-    /// Reads a key and checks its checksum. Whether the key exists is for its [`hash`](Self::hash) to find out.
+    /// Parses a key and verifies its checksum. To find out whether the key exists, look up its [`hash`](Self::hash).
     ///
     /// # Errors
-    /// [`CredentialError::UnknownForm`] when the text begins with neither `mk_` nor `pk_`;
-    /// [`CredentialError::MistypedKey`] when it does, but was never a key.
+    /// [`CredentialError::UnknownForm`] if the text begins with neither `mk_` nor `pk_`;
+    /// [`CredentialError::MistypedKey`] if it does, but is not a key.
     pub fn parse(text: &str) -> Result<Self, CredentialError> {
         if !Self::is_meant_by(text) {
             return Err(CredentialError::UnknownForm);
@@ -94,27 +94,27 @@ impl KeyText {
         Err(CredentialError::MistypedKey)
     }
 
-    /// Whether whoever sent this text meant it to be a key, well-formed or not.
+    /// Whether the text has the prefix of a key, well-formed or not.
     pub(crate) fn is_meant_by(text: &str) -> bool {
         text.starts_with("mk_") || text.starts_with("pk_")
     }
 
-    /// What the key opens.
+    /// The scope of the key.
     pub const fn kind(&self) -> KeyKind {
         self.kind
     }
 
-    /// The secret itself: to be shown once, on creation, and never logged.
+    /// The secret. Show it once, on creation; never log it.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The first 12 characters, by which people recognise a key. Not secret.
+    /// The first 12 characters, by which users recognise a key. Not secret.
     pub fn prefix(&self) -> &str {
         &self.text[..Self::PREFIX_CHARS]
     }
 
-    /// What is stored of the key, and what it is found by.
+    /// The hash under which the key is stored and looked up.
     pub fn hash(&self) -> KeyHash {
         KeyHash(Sha256::digest(&self.text).into())
     }
@@ -133,10 +133,9 @@ impl fmt::Debug for KeyText {
     }
 }
 
-/// SHA-256 of a key's text. A plain hash is enough: the text has more than 128 unpredictable bits, so there is nothing
-/// to guess that a slow or keyed hash would protect.
+/// The SHA-256 of a key's text. A fast unkeyed hash is sufficient, because the text has more than 128 random bits.
 ///
-/// Two hashes are compared in constant time, and `Debug` shows nothing.
+/// Hashes are compared in constant time, and `Debug` shows nothing.
 #[derive(Clone, Copy)]
 pub struct KeyHash([u8; 32]);
 
@@ -144,7 +143,7 @@ impl KeyHash {
     /// Length of a hash in bytes.
     pub const BYTES: usize = 32;
 
-    /// From the bytes of [`Self::as_bytes`], as they were stored.
+    /// The hash with these bytes, as stored.
     pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
@@ -169,15 +168,15 @@ impl fmt::Debug for KeyHash {
     }
 }
 
-/// The big-endian `number` in base 62, filled up with leading zeros. `CHARS` must be enough for every number of that
-/// length, or the highest digits are lost.
+/// The big-endian `number` in base 62, padded with leading zeros. `CHARS` must suffice for every number of that length;
+/// otherwise the highest digits are lost.
 fn base62<const BYTES: usize, const CHARS: usize>(mut number: [u8; BYTES]) -> [char; CHARS] {
     let mut digits = ['0'; CHARS];
     for digit in digits.iter_mut().rev() {
         let mut remainder = 0_u16;
         for byte in &mut number {
             let dividend = remainder << 8 | u16::from(*byte);
-            // Both fit: the remainder is below 62, so the dividend is below 62 * 256.
+            // Both casts are lossless: the remainder is below 62, so the dividend is below 62 * 256.
             *byte = (dividend / 62) as u8;
             remainder = dividend % 62;
         }
@@ -197,8 +196,8 @@ mod tests {
     }
 
     #[test]
-    fn keys_read_as_they_always_did() {
-        // Computed with another implementation (Python's binascii.crc32 and integer division).
+    fn keys_agree_with_recorded_examples() {
+        // Computed with an independent implementation (Python's binascii.crc32 and integer division).
         let keys = [
             (
                 KeyKind::Master,
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_no_key() {
+    fn other_texts_are_refused() {
         for text in ["", "m", "MK_", "sk_live_abc", " mk_abc", "vt_a.b.c", "Bearer mk_"] {
             assert_eq!(
                 KeyText::parse(text).unwrap_err(),

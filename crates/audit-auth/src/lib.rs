@@ -1,14 +1,14 @@
-//! API keys and viewer tokens: make, parse, sign, verify. No HTTP, no database.
+//! API keys and viewer tokens: generation, parsing, signing and verification. No HTTP, no database.
 //!
 //! A request presents a [`Credential`]: a key, which is looked up by its [`KeyHash`], or a viewer token, which is
-//! checked against the [`ViewerSecret`]s. A valid one identifies a [`Principal`], which the [`Policy`] of an endpoint
-//! admits or refuses.
+//! verified with the [`ViewerSecret`]s. The holder of a valid credential is a [`Principal`], which the [`Policy`] of an
+//! endpoint admits or refuses.
 //!
 //! ```
 //! use audit_auth::{Credential, KeyKind, KeyText, TokenLifetime, ViewerClaims, ViewerSecret, viewer_token};
 //! use audit_domain::{ProjectId, Timestamp};
 //!
-//! // Random bytes come from the operating system in earnest.
+//! // In production, the random bytes come from the operating system.
 //! let key = KeyText::generate(KeyKind::Master, [7; KeyText::RANDOM_BYTES]);
 //! let header = format!("Bearer {}", key.as_str());
 //! let Credential::Key(presented) = Credential::from_authorization_header(&header)? else { unreachable!() };
@@ -23,13 +23,14 @@
 //! ```
 //!
 //! # Invariants
-//! - No secret is printed: the `Debug` of [`KeyText`], [`KeyHash`], [`ViewerTokenText`] and [`ViewerSecret`] hides it,
-//!   none of them has `Display` or serde.
-//! - A [`KeyText`] has a right checksum: what was mistyped never reaches the database.
+//! - No secret is printed: the `Debug` of [`KeyText`], [`KeyHash`], [`ViewerTokenText`] and [`ViewerSecret`] hides it. None of
+//!   them implements `Display` or serde's traits.
+//! - A [`KeyText`] has a valid checksum: a mistyped key never reaches the database.
 //! - Key hashes and signatures are compared in constant time.
-//! - Only HS256 under a known `kid`, with exactly the header we write, verifies; every claim is required.
-//! - No token outlives [`TokenLifetime::SECONDS_MAX`], so a secret rotated out is of no use after that time.
-//! - Nothing here reads a clock or makes randomness: both are arguments.
+//! - A token verifies only with HS256, a known `kid` and exactly the header that [`viewer_token::sign`] writes. Every claim is
+//!   required.
+//! - No token outlives [`TokenLifetime::SECONDS_MAX`], so a rotated secret verifies no token after that time.
+//! - The crate reads neither clock nor randomness: both are arguments.
 //!
 //! The only state is the process-wide provider that `jsonwebtoken` requires. It is set at the first use, unless other
 //! code has set one.

@@ -1,8 +1,8 @@
-//! Who a request acts for, once its credential has been checked.
+//! Principals: the holders of verified credentials.
 
 use audit_domain::{Environment, KeyId, OrganizationId, ProjectId};
 
-/// The holder of a credential that was found valid.
+/// The holder of a valid credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Principal {
     /// The holder of a master key.
@@ -35,7 +35,7 @@ pub struct ProjectKey {
     pub environment: Environment,
 }
 
-/// A valid viewer token: reads the live events of one tenant, as far as its tier shows them.
+/// A valid viewer token: reads the live events of one tenant that its tier shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Viewer {
     /// The organization that owns the project.
@@ -49,7 +49,7 @@ pub struct Viewer {
 }
 
 impl Principal {
-    /// The organization on whose behalf the request acts.
+    /// The organization that the request acts for.
     pub const fn organization_id(&self) -> OrganizationId {
         match self {
             Self::Master(key) => key.organization_id,
@@ -58,7 +58,7 @@ impl Principal {
         }
     }
 
-    /// The key that was presented; none with a viewer token.
+    /// The key that was presented; `None` for a viewer token.
     pub const fn key_id(&self) -> Option<KeyId> {
         match self {
             Self::Master(key) => Some(key.key_id),

@@ -1,10 +1,10 @@
-//! The secrets that sign viewer tokens, and how long a token may live.
+//! The secrets that sign viewer tokens, and the lifetime of tokens.
 
 use std::fmt;
 
-/// A secret that signs viewer tokens, and the name (`kid`) by which a token says which one signed it.
+/// A secret that signs viewer tokens, and its name (`kid`), which a token carries in its header.
 ///
-/// `Debug` shows the name alone.
+/// `Debug` shows only the name.
 #[derive(Clone)]
 pub struct ViewerSecret {
     kid: String,
@@ -12,9 +12,9 @@ pub struct ViewerSecret {
 }
 
 impl ViewerSecret {
-    /// Length of the secret, in bytes: as long as the output of SHA-256, which RFC 7518 section 3.2 requires at least.
+    /// Length of the secret in bytes: that of SHA-256, the minimum of RFC 7518 section 3.2.
     pub const SECRET_BYTES: usize = 32;
-    /// Unpredictable bytes that make a secret and its name.
+    /// Number of random bytes for a secret and its name.
     pub const RANDOM_BYTES: usize = 40;
 
     const KID_BYTES: usize = Self::RANDOM_BYTES - Self::SECRET_BYTES;
@@ -31,7 +31,7 @@ impl ViewerSecret {
         }
     }
 
-    /// A secret as it was stored.
+    /// A stored secret.
     pub fn from_parts(kid: impl Into<String>, secret: [u8; Self::SECRET_BYTES]) -> Self {
         Self {
             kid: kid.into(),
@@ -44,7 +44,7 @@ impl ViewerSecret {
         &self.kid
     }
 
-    /// The secret itself: to be stored, never to be shown or logged.
+    /// The secret. Store it; never show or log it.
     pub const fn as_bytes(&self) -> &[u8; Self::SECRET_BYTES] {
         &self.secret
     }
@@ -59,7 +59,7 @@ impl fmt::Debug for ViewerSecret {
     }
 }
 
-/// How long a viewer token is valid: 60 to 86,400 seconds, 3,600 unless asked otherwise.
+/// The lifetime of a viewer token: 60 to 86,400 seconds, 3,600 by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenLifetime(i64);
 
@@ -75,9 +75,9 @@ pub struct TokenLifetimeError;
 impl TokenLifetime {
     /// The shortest lifetime, in seconds.
     pub const SECONDS_MIN: i64 = 60;
-    /// The longest lifetime, in seconds. A secret that signs no longer can be forgotten this long after.
+    /// The longest lifetime, in seconds. A secret can be deleted this long after its last signature.
     pub const SECONDS_MAX: i64 = 86_400;
-    /// The lifetime of a token for which none was asked, in seconds.
+    /// The default lifetime, in seconds.
     pub const SECONDS_DEFAULT: i64 = 3_600;
 
     /// A lifetime of this many seconds.
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_secret_is_the_one_that_was_made() {
+    fn a_stored_secret_round_trips() {
         let made = ViewerSecret::generate(std::array::from_fn(|index| index as u8));
         assert_eq!(made.kid(), "0001020304050607");
         assert_eq!(made.as_bytes()[..3], [8, 9, 10]);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_the_name_alone() {
+    fn debug_shows_only_the_name() {
         let secret = ViewerSecret::from_parts("2026", [0xab; 32]);
         assert_eq!(format!("{secret:?}"), "ViewerSecret { kid: \"2026\", .. }");
     }

@@ -12,23 +12,23 @@ const ISSUER: &str = "audit-log";
 const AUDIENCE: &str = "audit-viewer";
 const JTI_CHARS: usize = 36;
 
-/// The text of a viewer token. Nothing is known yet about who signed it and whether it has expired: see [`verify`].
+/// The text of a viewer token. Neither its signature nor its expiry is verified yet: see [`verify`].
 ///
 /// The text is a secret: `Debug` shows nothing of it, and there is no `Display`.
 #[derive(Clone)]
 pub struct ViewerTokenText(String);
 
 impl ViewerTokenText {
-    /// Before the JSON Web Token.
+    /// The prefix of the JSON Web Token.
     pub const PREFIX: &'static str = "vt_";
-    /// The longest token, in bytes. A tenant id of 256 and a tier of 100 characters fit, whichever characters they are.
+    /// The longest token, in bytes. A tenant id of 256 and a tier of 100 arbitrary characters fit.
     pub const TOKEN_BYTES_MAX: usize = 4_096;
 
-    /// Reads the outer form: `vt_` and three parts between dots, each in the alphabet of base64url.
+    /// Parses the outer form: `vt_` and three base64url parts separated by dots.
     ///
     /// # Errors
-    /// [`CredentialError::UnknownForm`] when the text does not begin with `vt_`;
-    /// [`CredentialError::MalformedToken`] when it does, but is too long or no signed JWT.
+    /// [`CredentialError::UnknownForm`] if the text does not begin with `vt_`;
+    /// [`CredentialError::MalformedToken`] if it does, but is too long or not a signed JWT.
     pub fn parse(text: &str) -> Result<Self, CredentialError> {
         let jwt = text
             .strip_prefix(Self::PREFIX)
@@ -46,12 +46,12 @@ impl ViewerTokenText {
         Ok(Self(text.to_owned()))
     }
 
-    /// Whether whoever sent this text meant it to be a viewer token, well-formed or not.
+    /// Whether the text has the prefix of a viewer token, well-formed or not.
     pub(crate) fn is_meant_by(text: &str) -> bool {
         text.starts_with(Self::PREFIX)
     }
 
-    /// The secret itself: to be shown once, on creation, and never logged.
+    /// The secret. Show it once, on creation; never log it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -67,7 +67,7 @@ impl fmt::Debug for ViewerTokenText {
     }
 }
 
-/// What a viewer token says.
+/// The claims of a viewer token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewerClaims {
     /// The project whose events may be read (`sub`).
@@ -76,19 +76,19 @@ pub struct ViewerClaims {
     pub tenant_id: String,
     /// Name of the visibility tier (`tier`).
     pub tier: String,
-    /// When that tier was made (`tier_at`, in microseconds): a tier that was deleted and made anew under its name is
-    /// another one.
+    /// The creation time of that tier (`tier_at`, in microseconds). A tier that was deleted and recreated under the same name
+    /// is another tier.
     pub tier_created_at: Timestamp,
-    /// When the token was made (`iat`). A token keeps whole seconds.
+    /// The time of issue (`iat`), in whole seconds.
     pub issued_at: Timestamp,
-    /// The first moment at which it is no longer valid (`exp`). A token keeps whole seconds.
+    /// The first moment at which the token is no longer valid (`exp`), in whole seconds.
     pub expires_at: Timestamp,
-    /// Tells the token from every other (`jti`).
+    /// The unique id of the token (`jti`).
     pub token_id: [u8; 16],
 }
 
 impl ViewerClaims {
-    /// Claims that hold from the second of `now` on for exactly `lifetime`; `random` makes the token unique.
+    /// Claims valid from the second of `now` for exactly `lifetime`. `random` makes the token unique.
     pub fn issue(
         project_id: ProjectId,
         tenant_id: String,
@@ -111,10 +111,10 @@ impl ViewerClaims {
     }
 }
 
-/// No token could be made of the claims.
+/// The claims cannot be signed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignError {
-    /// Tenant and tier are longer than a token can carry.
+    /// Tenant and tier are too long for a token.
     #[error(
         "the viewer token would be longer than {} bytes",
         ViewerTokenText::TOKEN_BYTES_MAX
@@ -125,21 +125,21 @@ pub enum SignError {
     Provider(#[source] jsonwebtoken::errors::Error),
 }
 
-/// The token opens nothing. Both are answered with status 401.
+/// The token is refused. The response to both has status 401.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// Not signed by one of our secrets, or not what we sign. Answered as `invalid_token`.
+    /// The signature, the header or a claim is invalid. Code `invalid_token`.
     #[error("the viewer token is invalid")]
     Invalid,
-    /// Ours, but its time has passed. Answered as `token_expired`.
+    /// The token is valid except that it has expired. Code `token_expired`.
     #[error("the viewer token has expired")]
     Expired,
 }
 
-/// Makes a token. Fractions of a second in the claims' times are dropped.
+/// Signs a token. Fractions of a second in the claims' times are dropped.
 ///
 /// # Errors
-/// [`SignError::TooLong`] when `tenant_id` and `tier` exceed what [`ViewerTokenText::TOKEN_BYTES_MAX`] has room for.
+/// [`SignError::TooLong`] if the token would exceed [`ViewerTokenText::TOKEN_BYTES_MAX`].
 pub fn sign(claims: &ViewerClaims, secret: &ViewerSecret) -> Result<ViewerTokenText, SignError> {
     ensure_provider();
     let key = EncodingKey::from_secret(secret.as_bytes());
@@ -152,13 +152,13 @@ pub fn sign(claims: &ViewerClaims, secret: &ViewerSecret) -> Result<ViewerTokenT
     Ok(ViewerTokenText(text))
 }
 
-/// Checks a token against the secrets that may have signed it, the current one and those rotated out, and reads it.
+/// Verifies a token against the current secret and the rotated ones, and returns its claims.
 ///
-/// The signature is compared in constant time. There is no leeway: the token is valid before `expires_at`, and from
-/// then on it is not (RFC 7519 section 4.1.4). `issued_at` may lie ahead of `now`, because another node's clock may.
+/// The signature is compared in constant time. There is no leeway: the token is valid before `expires_at` and invalid from
+/// then on (RFC 7519 section 4.1.4). `issued_at` may be later than `now`, because the clock of another node may be ahead.
 ///
 /// # Errors
-/// [`TokenError::Expired`] when all is right except the time, [`TokenError::Invalid`] in every other case.
+/// [`TokenError::Expired`] if only the time is wrong, [`TokenError::Invalid`] in every other case.
 pub fn verify(
     token: &ViewerTokenText,
     secrets: &[ViewerSecret],
@@ -170,8 +170,8 @@ pub fn verify(
         .iter()
         .find(|secret| found.kid.as_deref() == Some(secret.kid()))
         .ok_or(TokenError::Invalid)?;
-    // The header must be the one we write: that refuses other algorithms, and `crit` and whatever else would ask for
-    // another way of checking (RFC 7515 section 4.1.11).
+    // The header must be exactly the one that `sign` writes. This refuses other algorithms, and `crit` and other parameters
+    // that require further checks (RFC 7515 section 4.1.11).
     if found != header(secret.kid()) {
         return Err(TokenError::Invalid);
     }
@@ -181,7 +181,7 @@ pub fn verify(
     if now >= claims.expires_at {
         return Err(TokenError::Expired);
     }
-    // Otherwise a secret that was rotated out could never be forgotten.
+    // Otherwise a rotated secret could never be deleted.
     if claims.issued_at.plus_seconds(TokenLifetime::SECONDS_MAX) < claims.expires_at {
         return Err(TokenError::Invalid);
     }
@@ -195,7 +195,7 @@ fn header(kid: &str) -> Header {
     header
 }
 
-/// Everything but the times: `jsonwebtoken` would compare those with the system's clock instead of `now`.
+/// Validates everything except the times, which `jsonwebtoken` would compare with the system's clock and not with `now`.
 fn validation() -> Validation {
     let mut validation = Validation::new(Algorithm::HS256);
     validation.validate_exp = false;
@@ -205,7 +205,7 @@ fn validation() -> Validation {
     validation
 }
 
-/// The claims as they are written. All of them are required.
+/// The claims as serialised. All of them are required.
 #[derive(Serialize, Deserialize)]
 struct WireClaims {
     iss: String,
@@ -255,7 +255,7 @@ impl TryFrom<WireClaims> for ViewerClaims {
     }
 }
 
-/// Seconds that a [`Timestamp`] can hold; arithmetic on others would overflow.
+/// The range of seconds that a [`Timestamp`] can represent; arithmetic on others would overflow.
 fn timestamp(seconds: i64) -> Result<Timestamp, TokenError> {
     if seconds < Timestamp::MIN.as_seconds() || seconds >= Timestamp::MAX.as_seconds() {
         return Err(TokenError::Invalid);

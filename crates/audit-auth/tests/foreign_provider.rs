@@ -1,5 +1,5 @@
-//! `jsonwebtoken` has one provider for the whole process. When other code was first to set one, we must not panic.
-//! A file of its own, because that makes it a process of its own.
+//! `jsonwebtoken` has one provider per process. The crate must not panic if other code has set one.
+//! This test is a file of its own, so that it runs in a process of its own.
 
 use audit_auth::{
     SignError, TokenError, TokenLifetime, ViewerClaims, ViewerSecret, ViewerTokenText, viewer_token,

@@ -31,7 +31,7 @@ fn wire_header() -> Value {
     json!({ "typ": "JWT", "alg": "HS256", "kid": "2026" })
 }
 
-/// RFC 2104, from the hash function alone: shares no code with what signs.
+/// HMAC (RFC 2104), implemented from the hash function alone, independent of the code under test.
 fn hmac_sha256(key: &[u8; 32], message: &[u8]) -> Vec<u8> {
     let pad = |with: u8| -> [u8; 64] {
         std::array::from_fn(|index| key.get(index).copied().unwrap_or_default() ^ with)
@@ -53,7 +53,7 @@ fn assemble(header: &str, claims: &str, signature: impl Fn(&[u8]) -> Vec<u8>) ->
     format!("vt_{message}.{signature}")
 }
 
-/// A token that is rightly signed with HS256 and [`secret`], whatever it says.
+/// A token with this content, validly signed with HS256 and [`secret`].
 fn signed(header: &Value, claims: &Value) -> String {
     assemble(&header.to_string(), &claims.to_string(), |message| {
         hmac_sha256(secret().as_bytes(), message)
@@ -66,8 +66,8 @@ pub(super) fn verify_text(text: &str, now: Timestamp) -> Result<ViewerClaims, To
 }
 
 #[test]
-fn tokens_read_as_they_always_did() {
-    // Computed with another implementation (Python's hmac and base64).
+fn tokens_agree_with_a_recorded_example() {
+    // Computed with an independent implementation (Python's hmac and base64).
     let expected = concat!(
         "vt_eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiIsImtpZCI6IjIwMjYifQ.",
         "eyJpc3MiOiJhdWRpdC1sb2ciLCJhdWQiOiJhdWRpdC12aWV3ZXIiLCJzdWIiOiI2N2U1NTA0NC0xMGIxLTQyNmYtOTI0Ny1iYjY4MGU1ZmUwYz",
@@ -154,7 +154,7 @@ fn a_token_that_outlives_the_longest_lifetime_is_invalid() {
 }
 
 #[test]
-fn a_secret_that_was_rotated_out_still_verifies_and_a_forgotten_one_does_not() {
+fn a_rotated_secret_still_verifies_and_a_deleted_one_does_not() {
     let (old, new) = (ViewerSecret::generate([1; 40]), ViewerSecret::generate([2; 40]));
     let token = sign(&claims(), &old).unwrap();
     assert_eq!(verify(&token, &[new.clone(), old.clone()], NOW), Ok(claims()));
@@ -168,7 +168,7 @@ fn a_secret_that_was_rotated_out_still_verifies_and_a_forgotten_one_does_not() {
 }
 
 #[test]
-fn an_expired_token_with_a_wrong_signature_is_invalid_rather_than_expired() {
+fn an_expired_token_with_an_invalid_signature_is_invalid() {
     let token = sign(&claims(), &ViewerSecret::from_parts("2026", [0xac; 32])).unwrap();
     assert_eq!(
         verify(&token, &[secret()], NOW.plus_seconds(100_000)),
@@ -221,7 +221,7 @@ fn no_other_algorithm_is_accepted() {
 }
 
 #[test]
-fn the_header_is_exactly_the_one_we_write() {
+fn the_header_must_be_exactly_the_one_that_sign_writes() {
     let additions = [
         ("kid", json!("2025")),
         ("kid", json!(null)),
@@ -290,7 +290,7 @@ fn every_claim_is_required() {
 }
 
 #[test]
-fn claims_of_the_wrong_kind_are_refused() {
+fn claims_of_the_wrong_type_are_refused() {
     let replacements = [
         ("iss", json!("another-service")),
         ("iss", json!(["audit-log"])),
@@ -372,9 +372,9 @@ fn a_token_has_at_most_4096_bytes() {
 }
 
 #[test]
-fn the_longest_tenant_and_tier_fit_and_what_does_not_fit_is_not_signed() {
+fn the_longest_tenant_and_tier_fit_and_longer_ones_are_not_signed() {
     let secret = ViewerSecret::generate([0xff; 40]);
-    // JSON writes a control character as six bytes, more than any other.
+    // A control character takes six bytes in JSON, more than any other character.
     let mut claims = claims();
     (claims.tenant_id, claims.tier) = ("\u{1}".repeat(256), "\u{1}".repeat(100));
     let token = sign(&claims, &secret).unwrap();
