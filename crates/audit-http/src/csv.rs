@@ -1,8 +1,8 @@
 //! Events as lines of CSV (RFC 4180), made to be opened in a spreadsheet.
 //!
-//! Written here and not with a library, because the form is more than the RFC asks for: a text that a spreadsheet would
-//! take for a formula gets a `'` before it (OWASP, "CSV Injection"), and everything that is no plain word is quoted, so
-//! that a program with another idea of separators finds no beginning of a field within a field.
+//! `csv-core` escapes the fields. Which of them are quoted is decided here, because no quote style of `csv` fits: a text
+//! that a spreadsheet would take for a formula gets a `'` before it (OWASP, "CSV Injection"), and every field but a plain
+//! word is quoted, so that a program with another separator, such as `;`, finds no beginning of a field within a field.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -156,12 +156,11 @@ fn write_field(lines: &mut Vec<u8>, field: &str) {
     if is_formula {
         lines.push(b'\'');
     }
-    for byte in field.bytes() {
-        if byte == b'"' {
-            lines.push(b'"');
-        }
-        lines.push(byte);
-    }
+    let start = lines.len();
+    // Every byte may be a quote, which is written twice.
+    lines.resize(start + 2 * field.len(), 0);
+    let (_, _, written) = csv_core::quote(field.as_bytes(), &mut lines[start..], b'"', b'"', true);
+    lines.truncate(start + written);
     lines.push(b'"');
 }
 
@@ -238,6 +237,37 @@ mod tests {
             "\r\n"
         );
         assert_eq!(line(event), expected);
+    }
+
+    #[test]
+    fn a_csv_reader_finds_every_field_as_it_was() {
+        let fields = [
+            "",
+            "word",
+            "\"",
+            "say \"hi\"",
+            "a,b;c",
+            "two\r\nlines",
+            "\"\"\"",
+            "é",
+            "",
+        ];
+        let mut line = Vec::new();
+        write_line(&mut line, &fields);
+        let (mut text, mut ends) = ([0; 256], [0; 16]);
+        let (result, read, _, count) = csv_core::Reader::new().read_record(&line, &mut text, &mut ends);
+        // A reader leaves the line feed of the CRLF to the next record.
+        assert_eq!(
+            (result, read),
+            (csv_core::ReadRecordResult::Record, line.len() - 1)
+        );
+        let mut start = 0;
+        let found = ends[..count].iter().map(|end| {
+            let field = &text[start..*end];
+            start = *end;
+            std::str::from_utf8(field).unwrap()
+        });
+        assert_eq!(found.collect::<Vec<_>>(), fields);
     }
 
     #[test]
