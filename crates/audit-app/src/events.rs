@@ -129,12 +129,34 @@ pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> Event
 }
 
 /// The filter with its ids in every form in which redaction may have stored them.
-pub(crate) fn as_stored(scope: &Scope, mut filter: EventFilter) -> EventFilter {
+pub(crate) fn as_stored(scope: &Scope, filter: EventFilter) -> EventFilter {
     let engine = &scope.project.engine;
     let all_forms = |ids: Vec<String>| ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
-    filter.actor_ids = filter.actor_ids.map(all_forms);
-    filter.target_ids = filter.target_ids.map(all_forms);
-    filter
+    // Without `..`: of a new filter it must be decided whether redaction stores what it compares with in another form.
+    let EventFilter {
+        tenant_id,
+        actor_ids,
+        actor_type,
+        action,
+        category,
+        target_ids,
+        target_type,
+        start,
+        end,
+        search,
+    } = filter;
+    EventFilter {
+        tenant_id,
+        actor_ids: actor_ids.map(all_forms),
+        actor_type,
+        action,
+        category,
+        target_ids: target_ids.map(all_forms),
+        target_type,
+        start,
+        end,
+        search,
+    }
 }
 
 /// An event as a reader may see it.

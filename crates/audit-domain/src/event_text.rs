@@ -43,14 +43,26 @@ impl Event {
     /// Its canonical text. The keys are written in the order that RFC 8785 sorts them into.
     #[must_use]
     pub fn to_text(&self) -> EventText {
+        let Self {
+            action,
+            category,
+            tenant_id,
+            actor,
+            target,
+            context,
+            metadata,
+            changes,
+            idempotency_key,
+            occurred_at,
+        } = self;
         let mut text = String::with_capacity(640);
         let out = &mut text;
         out.push_str("{\"action\":");
-        canonical::write_string(out, self.action.as_str());
+        canonical::write_string(out, action.as_str());
         out.push_str(",\"actor\":");
-        self.actor.write_canonical(out);
-        write_text_field(out, "category", Some(self.category.as_str()));
-        if let Some(changes) = &self.changes {
+        actor.write_canonical(out);
+        write_text_field(out, "category", Some(category.as_str()));
+        if let Some(changes) = changes {
             out.push_str(",\"changes\":[");
             for (index, change) in changes.iter().enumerate() {
                 if index > 0 {
@@ -60,27 +72,27 @@ impl Event {
             }
             out.push(']');
         }
-        if let Some(context) = &self.context {
+        if let Some(context) = context {
             out.push_str(",\"context\":");
             context.write_canonical(out);
         }
         let id_at = out.len();
-        write_text_field(out, "idempotency_key", self.idempotency_key.as_deref());
-        if let Some(metadata) = &self.metadata {
+        write_text_field(out, "idempotency_key", idempotency_key.as_deref());
+        if let Some(metadata) = metadata {
             out.push_str(",\"metadata\":");
             canonical::write_object(out, metadata);
         }
         let times_at = out.len();
-        if let Some(occurred_at) = self.occurred_at {
+        if let Some(occurred_at) = *occurred_at {
             out.push_str(",\"occurred_at\":");
             canonical::write_plain(out, occurred_at);
         }
         let times = times_at..out.len();
-        if let Some(target) = &self.target {
+        if let Some(target) = target {
             out.push_str(",\"target\":");
             target.write_canonical(out);
         }
-        write_text_field(out, "tenant_id", Some(&self.tenant_id));
+        write_text_field(out, "tenant_id", Some(tenant_id));
         out.push('}');
         EventText { text, id_at, times }
     }
@@ -88,52 +100,70 @@ impl Event {
 
 impl Actor {
     fn write_canonical(&self, out: &mut String) {
+        let Self {
+            id,
+            actor_type,
+            name,
+            email,
+        } = self;
         out.push('{');
-        write_text_field(out, "email", self.email.as_deref());
-        write_text_field(out, "id", Some(&self.id));
-        write_text_field(out, "name", self.name.as_deref());
-        write_text_field(out, "type", Some(self.actor_type.as_str()));
+        write_text_field(out, "email", email.as_deref());
+        write_text_field(out, "id", Some(id));
+        write_text_field(out, "name", name.as_deref());
+        write_text_field(out, "type", Some(actor_type.as_str()));
         out.push('}');
     }
 }
 
 impl Target {
     fn write_canonical(&self, out: &mut String) {
+        let Self {
+            id,
+            target_type,
+            name,
+        } = self;
         out.push('{');
-        write_text_field(out, "id", Some(&self.id));
-        write_text_field(out, "name", self.name.as_deref());
-        write_text_field(out, "type", Some(&self.target_type));
+        write_text_field(out, "id", Some(id));
+        write_text_field(out, "name", name.as_deref());
+        write_text_field(out, "type", Some(target_type));
         out.push('}');
     }
 }
 
 impl Context {
     fn write_canonical(&self, out: &mut String) {
+        let Self {
+            ip_address,
+            user_agent,
+            location,
+            session_id,
+        } = self;
         out.push('{');
-        write_text_field(out, "ip_address", self.ip_address.as_deref());
-        write_text_field(out, "location", self.location.as_deref());
-        write_text_field(out, "session_id", self.session_id.as_deref());
-        write_text_field(out, "user_agent", self.user_agent.as_deref());
+        write_text_field(out, "ip_address", ip_address.as_deref());
+        write_text_field(out, "location", location.as_deref());
+        write_text_field(out, "session_id", session_id.as_deref());
+        write_text_field(out, "user_agent", user_agent.as_deref());
         out.push('}');
     }
 }
 
 impl Change {
     fn write_canonical(&self, out: &mut String) {
+        let Self { field, before, after } = self;
         out.push('{');
-        if let Some(after) = &self.after {
+        if let Some(after) = after {
             out.push_str("\"after\":");
             canonical::write_value(out, after);
         }
-        if let Some(before) = &self.before {
-            out.push_str(if self.after.is_some() {
+        if let Some(before) = before {
+            out.push_str(if after.is_some() {
                 ",\"before\":"
             } else {
                 "\"before\":"
             });
             canonical::write_value(out, before);
         }
-        write_text_field(out, "field", Some(&self.field));
+        write_text_field(out, "field", Some(field));
         out.push('}');
     }
 }

@@ -1,6 +1,7 @@
 //! The fields of an event by which it can be found.
 
-use crate::{DamagedEvent, Event, StoredEvent};
+use crate::event::{Actor, Target};
+use crate::{DamagedEvent, Event, EventField, StoredEvent, words};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -20,36 +21,86 @@ pub struct Facets<'a> {
     pub target_name: Option<Cow<'a, str>>,
 }
 
+words! {
+    /// A text that full-text search looks at.
+    pub enum SearchedText {
+        /// The action.
+        Action = "action",
+        /// The actor's name.
+        ActorName = "actor.name",
+        /// The target's name.
+        TargetName = "target.name",
+    }
+}
+
+impl SearchedText {
+    /// The field that holds the text.
+    pub const fn field(self) -> EventField {
+        match self {
+            Self::Action => EventField::Action,
+            Self::ActorName => EventField::ActorName,
+            Self::TargetName => EventField::TargetName,
+        }
+    }
+}
+
 impl Facets<'_> {
+    /// One of the texts that full-text search looks at.
+    pub fn searched_text(&self, text: SearchedText) -> Option<&str> {
+        match text {
+            SearchedText::Action => Some(&self.action),
+            SearchedText::ActorName => self.actor_name.as_deref(),
+            SearchedText::TargetName => self.target_name.as_deref(),
+        }
+    }
+
     /// The texts that full-text search looks at.
     pub fn searched_texts(&self) -> impl Iterator<Item = &str> + Clone {
-        [
-            Some(&self.action),
-            self.actor_name.as_ref(),
-            self.target_name.as_ref(),
-        ]
-        .into_iter()
-        .flatten()
-        .map(AsRef::as_ref)
+        SearchedText::ALL
+            .iter()
+            .filter_map(|text| self.searched_text(*text))
     }
 }
 
 impl Event {
     /// The fields by which this event can be found.
     pub fn facets(&self) -> Facets<'_> {
-        let target = self.target.as_ref();
+        let Self {
+            action,
+            category,
+            tenant_id,
+            actor,
+            target,
+            context: _,
+            metadata: _,
+            changes: _,
+            idempotency_key: _,
+            occurred_at: _,
+        } = self;
+        let Actor {
+            id: actor_id,
+            actor_type,
+            name: actor_name,
+            email: _,
+        } = actor;
+        let (target_id, target_type, target_name) = match target {
+            Some(Target {
+                id,
+                target_type,
+                name,
+            }) => (Some(id), Some(target_type), name.as_ref()),
+            None => (None, None, None),
+        };
         Facets {
-            action: self.action.as_str().into(),
-            category: self.category.as_str().into(),
-            tenant_id: self.tenant_id.as_str().into(),
-            actor_id: Some(self.actor.id.as_str().into()),
-            actor_type: Some(self.actor.actor_type.as_str().into()),
-            actor_name: self.actor.name.as_deref().map(Cow::Borrowed),
-            target_id: target.map(|target| target.id.as_str().into()),
-            target_type: target.map(|target| target.target_type.as_str().into()),
-            target_name: target
-                .and_then(|target| target.name.as_deref())
-                .map(Cow::Borrowed),
+            action: action.as_str().into(),
+            category: category.as_str().into(),
+            tenant_id: tenant_id.into(),
+            actor_id: Some(actor_id.into()),
+            actor_type: Some(actor_type.as_str().into()),
+            actor_name: actor_name.as_ref().map(Into::into),
+            target_id: target_id.map(Into::into),
+            target_type: target_type.map(Into::into),
+            target_name: target_name.map(Into::into),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Which events a query asks for.
 
 use crate::event::{ActorType, Category};
-use crate::{DamagedEvent, Facets, Search, StoredEvent, Timestamp, ViewerTier, Violations, canonical};
+use crate::{
+    DamagedEvent, EventField, Facets, Search, SearchedText, StoredEvent, Timestamp, ViewerTier, Violations,
+    canonical,
+};
 use serde_json::{Value, json};
 
 /// Which actions a query asks for.
@@ -80,6 +83,29 @@ impl EventFilter {
     /// Whether the event, as far as the reader may see it, is one the query asks for. This is the definition; indexes
     /// only find candidates.
     pub fn matches(&self, event: &StoredEvent, visible: &Facets<'_>) -> bool {
+        let Self {
+            tenant_id,
+            actor_ids,
+            actor_type,
+            action,
+            category,
+            target_ids,
+            target_type,
+            start,
+            end,
+            search,
+        } = self;
+        let Facets {
+            action: of_action,
+            category: of_category,
+            tenant_id: of_tenant,
+            actor_id: by_actor,
+            actor_type: by_type,
+            actor_name: _, // Only searched.
+            target_id: to_target,
+            target_type: to_type,
+            target_name: _, // Only searched.
+        } = visible;
         let one_of = |wanted: &Option<Vec<String>>, actual: Option<&str>| {
             wanted
                 .as_ref()
@@ -87,26 +113,53 @@ impl EventFilter {
         };
         let equal =
             |wanted: Option<&str>, actual: Option<&str>| wanted.is_none_or(|wanted| actual == Some(wanted));
-        self.start.is_none_or(|start| event.occurred_at >= start)
-            && self.end.is_none_or(|end| event.occurred_at <= end)
-            && equal(self.tenant_id.as_deref(), Some(&visible.tenant_id))
-            && one_of(&self.actor_ids, visible.actor_id.as_deref())
-            && equal(
-                self.actor_type.map(ActorType::as_str),
-                visible.actor_type.as_deref(),
-            )
+        start.is_none_or(|start| event.occurred_at >= start)
+            && end.is_none_or(|end| event.occurred_at <= end)
+            && equal(tenant_id.as_deref(), Some(of_tenant))
+            && one_of(actor_ids, by_actor.as_deref())
+            && equal(actor_type.map(ActorType::as_str), by_type.as_deref())
             // A hidden action is an empty one, which begins like anything that `*` alone asks for.
-            && self
-                .action
+            && action
                 .as_ref()
-                .is_none_or(|action| !visible.action.is_empty() && action.matches(&visible.action))
-            && equal(self.category.map(Category::as_str), Some(&visible.category))
-            && one_of(&self.target_ids, visible.target_id.as_deref())
-            && equal(self.target_type.as_deref(), visible.target_type.as_deref())
-            && self
-                .search
+                .is_none_or(|action| !of_action.is_empty() && action.matches(of_action))
+            && equal(category.map(Category::as_str), Some(of_category))
+            && one_of(target_ids, to_target.as_deref())
+            && equal(target_type.as_deref(), to_type.as_deref())
+            && search
                 .as_ref()
                 .is_none_or(|search| search.matches(visible.searched_texts()))
+    }
+
+    /// Whether `tier` hides a field on which the filter has a condition, or every text that it searches. Then no event
+    /// matches.
+    pub fn is_hidden_by(&self, tier: &ViewerTier) -> bool {
+        let Self {
+            tenant_id,
+            actor_ids,
+            actor_type,
+            action,
+            category,
+            target_ids,
+            target_type,
+            start,
+            end,
+            search,
+        } = self;
+        let has_condition = [
+            (EventField::TenantId, tenant_id.is_some()),
+            (EventField::ActorId, actor_ids.is_some()),
+            (EventField::ActorType, actor_type.is_some()),
+            (EventField::Action, action.is_some()),
+            (EventField::Category, category.is_some()),
+            (EventField::TargetId, target_ids.is_some()),
+            (EventField::TargetType, target_type.is_some()),
+            (EventField::OccurredAt, start.is_some() || end.is_some()),
+        ];
+        let searches_nothing = || SearchedText::ALL.iter().all(|text| tier.hides(text.field()));
+        has_condition
+            .into_iter()
+            .any(|(field, has_condition)| has_condition && tier.hides(field))
+            || search.is_some() && searches_nothing()
     }
 
     /// Whether a reader who asks with this filter gets the event. What `tier` hides is taken away first, so that it can
@@ -124,7 +177,19 @@ impl EventFilter {
 
     /// A text that is equal for equal filters and different for different ones; cursors are bound to it.
     pub fn fingerprint(&self) -> String {
-        let search = self.search.as_ref().map(|search| {
+        let Self {
+            tenant_id,
+            actor_ids,
+            actor_type,
+            action,
+            category,
+            target_ids,
+            target_type,
+            start,
+            end,
+            search,
+        } = self;
+        let search = search.as_ref().map(|search| {
             search
                 .words()
                 .iter()
@@ -132,15 +197,15 @@ impl EventFilter {
                 .collect::<Vec<_>>()
         });
         canonical::to_string(&json!([
-            self.tenant_id,
-            self.actor_ids,
-            self.actor_type.map(ActorType::as_str),
-            self.action.as_ref().map(ActionFilter::to_json),
-            self.category.map(Category::as_str),
-            self.target_ids,
-            self.target_type,
-            self.start.map(Timestamp::as_micros),
-            self.end.map(Timestamp::as_micros),
+            tenant_id,
+            actor_ids,
+            actor_type.map(ActorType::as_str),
+            action.as_ref().map(ActionFilter::to_json),
+            category.map(Category::as_str),
+            target_ids,
+            target_type,
+            start.map(Timestamp::as_micros),
+            end.map(Timestamp::as_micros),
             search,
         ]))
     }

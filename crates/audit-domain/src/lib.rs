@@ -17,6 +17,9 @@
 //! Invariants:
 //! - An [`Event`] is valid in every field; nothing else constructs one from outside.
 //! - [`Record::canonical`] is RFC 8785 canonical JSON, and [`Record::content_hash`] is the SHA-256 of exactly that text.
+//! - [`EventField`] lists the fields of an event. Whatever decides something by field matches over the list, or destructures
+//!   [`Event`], [`Facets`] or [`EventFilter`] without `..`: a new field does not compile until it is decided everywhere,
+//!   and a tier that hides it hides it from filters and searches, too.
 //! - [`EventFilter::matches`] defines a query's result; whatever finds candidates faster must agree with it.
 
 #[doc(hidden)]
@@ -28,6 +31,7 @@ mod cursor;
 mod digest;
 mod envelope;
 mod event;
+mod event_field;
 mod event_reader;
 mod event_text;
 mod facets;
@@ -49,9 +53,10 @@ pub use cursor::{CursorError, CursorKey, Position};
 pub use digest::{Comparison, ContentHash, DigestKey, SentDigest};
 pub use envelope::{Envelope, EnvelopeError};
 pub use event::{Action, ActionError, Actor, ActorType, Category, Change, Context, Event, Target};
+pub use event_field::EventField;
 pub use event_reader::{check_free_form, limits};
 pub use event_text::EventText;
-pub use facets::Facets;
+pub use facets::{Facets, SearchedText};
 pub use fields::Fields;
 pub use filter::{ActionFilter, EventFilter, PageLimit};
 pub use glob::{ActionGlob, ActionGlobError};

@@ -1,8 +1,9 @@
 //! Visibility tiers: which events, and which of their fields, a viewer token shows.
 
 use crate::event::Category;
-use crate::{ActionGlob, Facets};
+use crate::{ActionGlob, EventField, Facets};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -53,7 +54,8 @@ pub struct HiddenField(String);
 /// The text is not the path of a field that can be hidden.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "must be the dot path of a field, such as actor.email or metadata.*.ssn, that begins with action, category, actor, target, context, metadata, changes or idempotency_key and has at most {} characters",
+    "must be the dot path of a field, such as actor.email or metadata.*.ssn, that begins with one of {} and has at most {} characters",
+    HiddenField::roots().join(", "),
     HiddenField::CHARS_MAX
 )]
 pub struct HiddenFieldError;
@@ -61,18 +63,6 @@ pub struct HiddenFieldError;
 impl HiddenField {
     /// The longest path, in characters.
     pub const CHARS_MAX: usize = 256;
-    /// What may be hidden. The rest is what every answer must have.
-    const ROOTS: [&str; 8] = [
-        "action",
-        "category",
-        "actor",
-        "target",
-        "context",
-        "metadata",
-        "changes",
-        "idempotency_key",
-    ];
-
     /// The text of the path.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -82,11 +72,19 @@ impl HiddenField {
         self.0.split('.')
     }
 
-    /// Whether the field at `path`, or one above it, is hidden.
-    fn covers(&self, path: &[&str]) -> bool {
-        let mut path = path.iter();
+    /// Whether the path is that of the field, or of an object that it is in.
+    fn covers(&self, field: EventField) -> bool {
+        let mut path = field.path();
         self.steps()
-            .all(|step| path.next().is_some_and(|actual| step == "*" || step == *actual))
+            .all(|step| path.next().is_some_and(|actual| step == "*" || step == actual))
+    }
+
+    /// The first steps that a path can have: the members of an event of which something can be hidden.
+    pub fn roots() -> Vec<&'static str> {
+        let hideable = EventField::ALL.iter().filter(|field| field.is_hideable());
+        let mut roots: Vec<_> = hideable.filter_map(|field| field.path().next()).collect();
+        roots.dedup();
+        roots
     }
 }
 
@@ -97,7 +95,7 @@ impl FromStr for HiddenField {
         let root = text.split('.').next().unwrap_or_default();
         let is_path = text.chars().count() <= Self::CHARS_MAX
             && !text.contains('\0')
-            && Self::ROOTS.contains(&root)
+            && Self::roots().contains(&root)
             && text.split('.').all(|step| !step.is_empty());
         if is_path {
             Ok(Self(text.to_owned()))
@@ -162,43 +160,61 @@ impl ViewerTier {
 
     /// Whether events like this are shown at all.
     pub fn shows(&self, facets: &Facets<'_>) -> bool {
-        let category = |allowed: &Vec<Category>| {
-            allowed
-                .iter()
-                .any(|category| category.as_str() == facets.category)
-        };
-        let action = |allowed: &Vec<ActionGlob>| allowed.iter().any(|glob| glob.matches(&facets.action));
-        self.categories.as_ref().is_none_or(category) && self.actions.as_ref().is_none_or(action)
+        let Self {
+            name: _,
+            categories,
+            actions,
+            hidden_fields: _,
+        } = self;
+        let Facets {
+            action,
+            category,
+            tenant_id: _,
+            actor_id: _,
+            actor_type: _,
+            actor_name: _,
+            target_id: _,
+            target_type: _,
+            target_name: _,
+        } = facets;
+        let allows_category = |allowed: &Vec<Category>| allowed.iter().any(|one| one.as_str() == category);
+        let allows_action = |allowed: &Vec<ActionGlob>| allowed.iter().any(|glob| glob.matches(action));
+        categories.as_ref().is_none_or(allows_category) && actions.as_ref().is_none_or(allows_action)
     }
 
-    /// Takes away what is hidden, so that no filter and no search can find an event by it.
+    /// Removes the hidden facets, so that no filter and no search can find an event by them.
     #[must_use]
     pub fn restrict<'a>(&self, facets: Facets<'a>) -> Facets<'a> {
-        let keep = |root, leaf, value: Option<_>| value.filter(|_| !self.hides(&[root, leaf]));
+        let Facets {
+            action,
+            category,
+            tenant_id,
+            actor_id,
+            actor_type,
+            actor_name,
+            target_id,
+            target_type,
+            target_name,
+        } = facets;
+        let visible = |field, value: Option<Cow<'a, str>>| value.filter(|_| !self.hides(field));
         // Nothing equals an empty text, and it has no words.
-        let keep_or_empty = |root, value| {
-            if self.hides(&[root]) {
-                Default::default()
-            } else {
-                value
-            }
-        };
+        let visible_or_empty = |field, value| visible(field, Some(value)).unwrap_or_default();
         Facets {
-            action: keep_or_empty("action", facets.action),
-            category: keep_or_empty("category", facets.category),
-            actor_id: keep("actor", "id", facets.actor_id),
-            actor_type: keep("actor", "type", facets.actor_type),
-            actor_name: keep("actor", "name", facets.actor_name),
-            target_id: keep("target", "id", facets.target_id),
-            target_type: keep("target", "type", facets.target_type),
-            target_name: keep("target", "name", facets.target_name),
-            ..facets
+            action: visible_or_empty(EventField::Action, action),
+            category: visible_or_empty(EventField::Category, category),
+            tenant_id: visible_or_empty(EventField::TenantId, tenant_id),
+            actor_id: visible(EventField::ActorId, actor_id),
+            actor_type: visible(EventField::ActorType, actor_type),
+            actor_name: visible(EventField::ActorName, actor_name),
+            target_id: visible(EventField::TargetId, target_id),
+            target_type: visible(EventField::TargetType, target_type),
+            target_name: visible(EventField::TargetName, target_name),
         }
     }
 
-    /// Whether the tier leaves the field at `path` out.
-    pub fn hides(&self, path: &[&str]) -> bool {
-        self.hidden_fields.iter().any(|hidden| hidden.covers(path))
+    /// Whether the tier leaves the field out.
+    pub fn hides(&self, field: EventField) -> bool {
+        self.hidden_fields.iter().any(|hidden| hidden.covers(field))
     }
 
     /// Whether the tier leaves out any field.

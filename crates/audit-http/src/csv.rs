@@ -4,35 +4,38 @@
 //! that a spreadsheet would take for a formula gets a `'` before it (OWASP, "CSV Injection"), and every field but a plain
 //! word is quoted, so that a program with another separator, such as `;`, finds no beginning of a field within a field.
 
+use audit_domain::EventField;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The names of the columns, in their order.
-pub(crate) const COLUMNS: [&str; 22] = [
-    "id",
-    "occurred_at",
-    "received_at",
-    "action",
-    "category",
-    "tenant_id",
-    "actor_id",
-    "actor_type",
-    "actor_name",
-    "actor_email",
-    "target_id",
-    "target_type",
-    "target_name",
-    "ip_address",
-    "user_agent",
-    "location",
-    "session_id",
-    "idempotency_key",
-    "metadata",
-    "changes",
-    "redacted",
-    "content_hash",
-];
+/// The name of a field's column. The columns are in the order of [`EventField::ALL`].
+pub(crate) const fn column(field: EventField) -> &'static str {
+    match field {
+        EventField::Id => "id",
+        EventField::OccurredAt => "occurred_at",
+        EventField::ReceivedAt => "received_at",
+        EventField::Action => "action",
+        EventField::Category => "category",
+        EventField::TenantId => "tenant_id",
+        EventField::ActorId => "actor_id",
+        EventField::ActorType => "actor_type",
+        EventField::ActorName => "actor_name",
+        EventField::ActorEmail => "actor_email",
+        EventField::TargetId => "target_id",
+        EventField::TargetType => "target_type",
+        EventField::TargetName => "target_name",
+        EventField::IpAddress => "ip_address",
+        EventField::UserAgent => "user_agent",
+        EventField::Location => "location",
+        EventField::SessionId => "session_id",
+        EventField::IdempotencyKey => "idempotency_key",
+        EventField::Metadata => "metadata",
+        EventField::Changes => "changes",
+        EventField::Redacted => "redacted",
+        EventField::ContentHash => "content_hash",
+    }
+}
 
 /// An event as a reader sees it. Whatever a tier can hide may be missing.
 #[derive(Deserialize)]
@@ -91,56 +94,54 @@ struct ContextFields<'a> {
 }
 
 impl EventRow<'_> {
-    /// The fields, in the order of [`COLUMNS`].
-    fn fields(&self) -> [&str; COLUMNS.len()] {
-        fn text<'a>(field: &'a Option<Cow<'_, str>>) -> &'a str {
-            field.as_deref().unwrap_or_default()
-        }
-        [
-            &self.id,
-            &self.occurred_at,
-            &self.received_at,
-            text(&self.action),
-            text(&self.category),
-            &self.tenant_id,
-            text(&self.actor.id),
-            text(&self.actor.kind),
-            text(&self.actor.name),
-            text(&self.actor.email),
-            text(&self.target.id),
-            text(&self.target.kind),
-            text(&self.target.name),
-            text(&self.context.ip_address),
-            text(&self.context.user_agent),
-            text(&self.context.location),
-            text(&self.context.session_id),
-            text(&self.idempotency_key),
-            self.metadata.map(RawValue::get).unwrap_or_default(),
-            self.changes.map(RawValue::get).unwrap_or_default(),
-            if self.redacted { "true" } else { "false" },
-            &self.content_hash,
-        ]
+    /// What stands in a field's column.
+    fn cell(&self, field: EventField) -> &str {
+        let text = match field {
+            EventField::Id => Some(&self.id),
+            EventField::OccurredAt => Some(&self.occurred_at),
+            EventField::ReceivedAt => Some(&self.received_at),
+            EventField::Action => self.action.as_ref(),
+            EventField::Category => self.category.as_ref(),
+            EventField::TenantId => Some(&self.tenant_id),
+            EventField::ActorId => self.actor.id.as_ref(),
+            EventField::ActorType => self.actor.kind.as_ref(),
+            EventField::ActorName => self.actor.name.as_ref(),
+            EventField::ActorEmail => self.actor.email.as_ref(),
+            EventField::TargetId => self.target.id.as_ref(),
+            EventField::TargetType => self.target.kind.as_ref(),
+            EventField::TargetName => self.target.name.as_ref(),
+            EventField::IpAddress => self.context.ip_address.as_ref(),
+            EventField::UserAgent => self.context.user_agent.as_ref(),
+            EventField::Location => self.context.location.as_ref(),
+            EventField::SessionId => self.context.session_id.as_ref(),
+            EventField::IdempotencyKey => self.idempotency_key.as_ref(),
+            EventField::ContentHash => Some(&self.content_hash),
+            EventField::Metadata => return self.metadata.map(RawValue::get).unwrap_or_default(),
+            EventField::Changes => return self.changes.map(RawValue::get).unwrap_or_default(),
+            EventField::Redacted => return if self.redacted { "true" } else { "false" },
+        };
+        text.map(AsRef::as_ref).unwrap_or_default()
     }
 }
 
 /// The first line.
 pub(crate) fn write_header(lines: &mut Vec<u8>) {
-    write_line(lines, &COLUMNS);
+    write_line(lines, |field| column(field));
 }
 
 /// The line of an event.
 pub(crate) fn write_event(lines: &mut Vec<u8>, event: &RawValue) -> serde_json::Result<()> {
     let row: EventRow<'_> = serde_json::from_str(event.get())?;
-    write_line(lines, &row.fields());
+    write_line(lines, |field| row.cell(field));
     Ok(())
 }
 
-fn write_line(lines: &mut Vec<u8>, fields: &[&str]) {
-    for (index, field) in fields.iter().enumerate() {
+fn write_line<'a>(lines: &mut Vec<u8>, cell: impl Fn(EventField) -> &'a str) {
+    for (index, field) in EventField::ALL.iter().enumerate() {
         if index > 0 {
             lines.push(b',');
         }
-        write_field(lines, field);
+        write_field(lines, cell(*field));
     }
     lines.extend_from_slice(b"\r\n");
 }

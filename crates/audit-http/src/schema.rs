@@ -194,9 +194,10 @@ described! {
     /// The name of a viewer tier.
     TierNameText = text(1, TierName::CHARS_MAX, Some("^[a-z0-9_-]+$"));
     /// The path of a field that a viewer tier hides.
-    HiddenFieldText = text(0, HiddenField::CHARS_MAX, Some(
-        r"^(action|category|actor|target|context|metadata|changes|idempotency_key)(\.[^.]+)*$",
-    ));
+    HiddenFieldText = text(0, HiddenField::CHARS_MAX, Some(&format!(
+        r"^({})(\.[^.]+)*$",
+        HiddenField::roots().join("|")
+    )));
     /// The path of a field that a redaction rule names.
     FieldPathText = text(0, FieldPath::CHARS_MAX, Some(&format!(
         r"^[^.]+(\.[^.]+){{0,{}}}$",

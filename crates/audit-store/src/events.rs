@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::ledgers::actions_beginning;
 use crate::search::tokens::{Kind, any_of, searched, token};
 use audit_domain::{
-    ActionFilter, ActionGlob, Category, EventFilter, EventId, PageLimit, Position, StoredEvent, Timestamp,
-    ViewerTier,
+    ActionFilter, ActionGlob, Category, EventFilter, EventId, PageLimit, Position, SearchedText, StoredEvent,
+    Timestamp, ViewerTier,
 };
 use audit_index::Term;
 
@@ -129,35 +129,40 @@ impl Reader<'_> {
 
     /// The conditions for the index; `None` when no event can match.
     fn terms(&mut self, query: &EventQuery) -> Result<Option<Vec<Term>>> {
-        let filter = &query.filter;
-        if query.asks_for_what_is_hidden() {
+        if query
+            .tier
+            .as_ref()
+            .is_some_and(|tier| query.filter.is_hidden_by(tier))
+        {
             return Ok(None);
         }
+        let EventFilter {
+            tenant_id,
+            actor_ids,
+            actor_type,
+            action,
+            category,
+            target_ids,
+            target_type,
+            start: _, // The range of the scan.
+            end: _,
+            search,
+        } = &query.filter;
         let ledger = query.ledger_id.0;
         let is = |kind, value: &str| Term::is(token(kind, ledger, value.as_bytes()));
         let ids = |kind, ids: &Vec<String>| any_of(kind, ledger, ids.iter().map(String::as_str));
-        let visible = query.searched_kinds();
+        let visible = query.visible_texts();
         let mut terms = Vec::new();
-        terms.extend(filter.tenant_id.as_deref().map(|value| is(Kind::Tenant, value)));
-        terms.extend(filter.actor_ids.as_ref().map(|values| ids(Kind::ActorId, values)));
-        terms.extend(
-            filter
-                .target_ids
-                .as_ref()
-                .map(|values| ids(Kind::TargetId, values)),
-        );
-        terms.extend(filter.actor_type.map(|value| is(Kind::ActorType, value.as_str())));
-        terms.extend(
-            filter
-                .target_type
-                .as_deref()
-                .map(|value| is(Kind::TargetType, value)),
-        );
-        terms.extend(filter.category.map(|value| is(Kind::Category, value.as_str())));
-        for word in filter.search.iter().flat_map(|search| search.words()) {
+        terms.extend(tenant_id.as_deref().map(|value| is(Kind::Tenant, value)));
+        terms.extend(actor_ids.as_ref().map(|values| ids(Kind::ActorId, values)));
+        terms.extend(target_ids.as_ref().map(|values| ids(Kind::TargetId, values)));
+        terms.extend(actor_type.map(|value| is(Kind::ActorType, value.as_str())));
+        terms.extend(target_type.as_deref().map(|value| is(Kind::TargetType, value)));
+        terms.extend(category.map(|value| is(Kind::Category, value.as_str())));
+        for word in search.iter().flat_map(|search| search.words()) {
             terms.push(searched(ledger, word, &visible));
         }
-        match &filter.action {
+        match action {
             None => {}
             Some(ActionFilter::Exact(action)) => terms.push(is(Kind::Action, action)),
             Some(ActionFilter::Prefix(prefix)) if prefix.is_empty() => {}
@@ -267,35 +272,13 @@ enum Actions {
 }
 
 impl EventQuery {
-    /// Whether a filter is on a field that the reader does not see: then no event matches, and none is looked at.
-    fn asks_for_what_is_hidden(&self) -> bool {
-        let Some(tier) = &self.tier else { return false };
-        let filter = &self.filter;
-        let asked: [(bool, &[&str]); 6] = [
-            (filter.action.is_some(), &["action"]),
-            (filter.category.is_some(), &["category"]),
-            (filter.actor_ids.is_some(), &["actor", "id"]),
-            (filter.actor_type.is_some(), &["actor", "type"]),
-            (filter.target_ids.is_some(), &["target", "id"]),
-            (filter.target_type.is_some(), &["target", "type"]),
-        ];
-        let searches_nothing = filter.search.is_some() && self.searched_kinds().is_empty();
-        searches_nothing || asked.iter().any(|(asked, path)| *asked && tier.hides(path))
-    }
-
     /// The searched texts that the reader sees.
-    fn searched_kinds(&self) -> Vec<Kind> {
-        let texts: [(Kind, &[&str]); 3] = [
-            (Kind::ActionWord, &["action"]),
-            (Kind::ActorNameWord, &["actor", "name"]),
-            (Kind::TargetNameWord, &["target", "name"]),
-        ];
-        let is_visible = |path: &[&str]| self.tier.as_ref().is_none_or(|tier| !tier.hides(path));
-        texts
-            .into_iter()
-            .filter(|(_, path)| is_visible(path))
-            .map(|(kind, _)| kind)
-            .collect()
+    fn visible_texts(&self) -> Vec<SearchedText> {
+        let is_visible = |text: &SearchedText| match &self.tier {
+            Some(tier) => !tier.hides(text.field()),
+            None => true,
+        };
+        SearchedText::ALL.iter().copied().filter(is_visible).collect()
     }
 
     /// Whether the event is one the query asks for, of those the reader may see.

@@ -12,7 +12,8 @@ use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
 use audit_auth::{Keys, Readers};
 use audit_domain::{
-    ActionFilter, ActorType, Category, EventFilter, EventId, Fields, PageLimit, Search, Violations, limits,
+    ActionFilter, ActorType, Category, EventFilter, EventId, Fields, PageLimit, Search, Timestamp,
+    Violations, limits,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -164,24 +165,44 @@ pub(super) struct EventsQuery {
 
 type IdText = Text<1, { limits::ID_CHARS_MAX }>;
 
+/// The part of a filter that only queries of what has happened can have.
+struct History {
+    start: Option<Timestamp>,
+    end: Option<Timestamp>,
+    search: Option<Search>,
+}
+
+/// Reads a filter. Every part of it is named, so that a new one does not compile until a request can have it.
+fn read_filter(fields: &mut Fields<'_>, history: History) -> EventFilter {
+    let History { start, end, search } = history;
+    EventFilter {
+        tenant_id: fields.optional_text("tenant_id", 1, limits::ID_CHARS_MAX),
+        actor_ids: fields
+            .optional_text("actor_id", 1, limits::ID_CHARS_MAX)
+            .map(|id| vec![id]),
+        actor_type: fields.optional_parsed("actor_type"),
+        action: read_with(fields, "action", ActionFilter::parse),
+        category: fields.optional_parsed("category"),
+        target_ids: fields
+            .optional_text("target_id", 1, limits::ID_CHARS_MAX)
+            .map(|id| vec![id]),
+        target_type: fields.optional_text("target_type", 1, limits::ID_CHARS_MAX),
+        start,
+        end,
+        search,
+    }
+}
+
 impl Fielded for FilterQuery {
     type Read = EventFilter;
 
     fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
-        Some(EventFilter {
-            tenant_id: fields.optional_text("tenant_id", 1, limits::ID_CHARS_MAX),
-            actor_ids: fields
-                .optional_text("actor_id", 1, limits::ID_CHARS_MAX)
-                .map(|id| vec![id]),
-            actor_type: fields.optional_parsed("actor_type"),
-            action: read_with(fields, "action", ActionFilter::parse),
-            category: fields.optional_parsed("category"),
-            target_ids: fields
-                .optional_text("target_id", 1, limits::ID_CHARS_MAX)
-                .map(|id| vec![id]),
-            target_type: fields.optional_text("target_type", 1, limits::ID_CHARS_MAX),
-            ..EventFilter::default()
-        })
+        let no_history = History {
+            start: None,
+            end: None,
+            search: None,
+        };
+        Some(read_filter(fields, no_history))
     }
 }
 
@@ -189,12 +210,12 @@ impl Fielded for HistoryQuery {
     type Read = EventFilter;
 
     fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
-        Some(EventFilter {
+        let history = History {
             start: read_time(fields, "start_date"),
             end: read_time(fields, "end_date"),
             search: read_with(fields, "search", Search::parse),
-            ..FilterQuery::read(fields)?
-        })
+        };
+        Some(read_filter(fields, history))
     }
 }
 

@@ -5,7 +5,7 @@
 //! candidates; [`audit_domain::EventFilter::matches`] decides.
 
 use audit_domain::search::words;
-use audit_domain::{Facets, SearchWord};
+use audit_domain::{Facets, SearchWord, SearchedText};
 use audit_index::Term;
 use sha2::{Digest, Sha256};
 
@@ -64,9 +64,7 @@ pub(crate) enum Kind {
     TargetId,
     TargetType,
     IdempotencyKey,
-    ActionWord,
-    ActorNameWord,
-    TargetNameWord,
+    Word(SearchedText),
 }
 
 impl Kind {
@@ -81,9 +79,9 @@ impl Kind {
             Self::TargetId => 'o',
             Self::TargetType => 'q',
             Self::IdempotencyKey => 'k',
-            Self::ActionWord => 'w',
-            Self::ActorNameWord => 'n',
-            Self::TargetNameWord => 'm',
+            Self::Word(SearchedText::Action) => 'w',
+            Self::Word(SearchedText::ActorName) => 'n',
+            Self::Word(SearchedText::TargetName) => 'm',
         }
     }
 }
@@ -122,14 +120,14 @@ fn push_ledger_token(text: &mut String, ledger_id: i64) {
 
 /// The token of a word of a searched text. The three texts are told apart, so that a search by somebody who does not see
 /// one of them neither finds by it nor takes longer because of it.
-fn word_token(kind: Kind, ledger_id: i64, word: &str) -> String {
+fn word_token(searched: SearchedText, ledger_id: i64, word: &str) -> String {
     let mut text = String::new();
-    push_word_token(&mut text, kind, ledger_id, word);
+    push_word_token(&mut text, searched, ledger_id, word);
     text
 }
 
-fn push_word_token(text: &mut String, kind: Kind, ledger_id: i64, word: &str) {
-    text.push(kind.letter());
+fn push_word_token(text: &mut String, searched: SearchedText, ledger_id: i64, word: &str) {
+    text.push(Kind::Word(searched).letter());
     push_base36(text, ledger_id.unsigned_abs());
     text.push('_');
     // Bytes are at least as many as characters.
@@ -157,41 +155,47 @@ fn push_base36(text: &mut String, mut number: u64) {
 
 /// Appends the field values and search words that an event is filed under, separated by spaces.
 pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Facets<'_>) {
-    push_token(text, Kind::Tenant, ledger_id, facets.tenant_id.as_bytes());
+    let Facets {
+        action,
+        category,
+        tenant_id,
+        actor_id,
+        actor_type,
+        actor_name: _, // Only searched.
+        target_id,
+        target_type,
+        target_name: _, // Only searched.
+    } = facets;
+    push_token(text, Kind::Tenant, ledger_id, tenant_id.as_bytes());
     let mut push = |kind, value: &[u8]| {
         text.push(' ');
         push_token(text, kind, ledger_id, value);
     };
     let fields = [
-        (Kind::ActorId, facets.actor_id.as_ref()),
-        (Kind::ActorType, facets.actor_type.as_ref()),
-        (Kind::Action, Some(&facets.action)),
-        (Kind::Category, Some(&facets.category)),
-        (Kind::TargetId, facets.target_id.as_ref()),
-        (Kind::TargetType, facets.target_type.as_ref()),
+        (Kind::ActorId, actor_id.as_ref()),
+        (Kind::ActorType, actor_type.as_ref()),
+        (Kind::Action, Some(action)),
+        (Kind::Category, Some(category)),
+        (Kind::TargetId, target_id.as_ref()),
+        (Kind::TargetType, target_type.as_ref()),
     ];
     for (kind, value) in fields {
         if let Some(value) = value {
             push(kind, value.as_bytes());
         }
     }
-    for (dot, _) in facets.action.match_indices('.') {
-        push(Kind::ActionBeginning, &facets.action.as_bytes()[..=dot]);
+    for (dot, _) in action.match_indices('.') {
+        push(Kind::ActionBeginning, &action.as_bytes()[..=dot]);
     }
-    let searched = [
-        (Kind::ActionWord, Some(&facets.action)),
-        (Kind::ActorNameWord, facets.actor_name.as_ref()),
-        (Kind::TargetNameWord, facets.target_name.as_ref()),
-    ];
     let mut different = Vec::new();
-    for (kind, searched) in searched {
+    for searched in SearchedText::ALL {
         different.clear();
-        different.extend(searched.into_iter().flat_map(|text| words(text)));
+        different.extend(facets.searched_text(*searched).into_iter().flat_map(words));
         different.sort_unstable();
         different.dedup();
         for word in &different {
             text.push(' ');
-            push_word_token(text, kind, ledger_id, word);
+            push_word_token(text, *searched, ledger_id, word);
         }
     }
 }
@@ -216,10 +220,10 @@ pub(crate) fn any_of<'a>(kind: Kind, ledger_id: i64, values: impl Iterator<Item 
 }
 
 /// A word of a search, in one of the texts that the reader sees.
-pub(crate) fn searched(ledger_id: i64, word: &SearchWord, visible: &[Kind]) -> Term {
+pub(crate) fn searched(ledger_id: i64, word: &SearchWord, visible: &[SearchedText]) -> Term {
     let tokens = visible
         .iter()
-        .map(|kind| word_token(*kind, ledger_id, &word.text))
+        .map(|searched| word_token(*searched, ledger_id, &word.text))
         .collect();
     if word.is_prefix {
         Term::Prefix(tokens)
@@ -272,6 +276,30 @@ mod tests {
         assert!(tokens.contains(&token(Kind::ActionBeginning, 37, b"user.role.").as_str()));
     }
 
+    /// When this fails, the format of the index changes: existing indexes must be rebuilt.
+    #[test]
+    fn every_facet_has_its_tokens() {
+        let full = Facets {
+            action: "a.b".into(),
+            category: "auth".into(),
+            tenant_id: "t".into(),
+            actor_id: Some("i".into()),
+            actor_type: Some("user".into()),
+            actor_name: Some("n".into()),
+            target_id: Some("o".into()),
+            target_type: Some("q".into()),
+            target_name: Some("m".into()),
+        };
+        let letters = |facets: &Facets<'_>| {
+            let mut text = String::new();
+            push_facet_tokens(&mut text, 37, facets);
+            let mut letters: Vec<_> = text.split(' ').map(|token| token[..1].to_owned()).collect();
+            letters.sort_unstable();
+            letters.concat()
+        };
+        assert_eq!(letters(&full), "abcmnopqtwwx");
+    }
+
     #[test]
     fn a_long_word_is_filed_under_its_first_characters() {
         for (letter, chars) in [
@@ -282,7 +310,7 @@ mod tests {
             ("é", 65),
             ("\u{1f600}", 200),
         ] {
-            let filed = word_token(Kind::ActorNameWord, 37, &letter.repeat(chars));
+            let filed = word_token(SearchedText::ActorName, 37, &letter.repeat(chars));
             assert_eq!(filed, format!("n11_{}", letter.repeat(chars.min(WORD_CHARS_MAX))));
         }
     }
