@@ -13,6 +13,7 @@ mod documents;
 mod durability;
 mod environments;
 mod errors;
+mod event_fields;
 mod export;
 mod feed;
 mod hostile;

@@ -126,22 +126,22 @@ impl EventRow<'_> {
 
 /// The first line.
 pub(crate) fn write_header(lines: &mut Vec<u8>) {
-    write_line(lines, |field| column(field));
+    write_line(lines, EventField::ALL.iter().map(|field| column(*field)));
 }
 
 /// The line of an event.
 pub(crate) fn write_event(lines: &mut Vec<u8>, event: &RawValue) -> serde_json::Result<()> {
     let row: EventRow<'_> = serde_json::from_str(event.get())?;
-    write_line(lines, |field| row.cell(field));
+    write_line(lines, EventField::ALL.iter().map(|field| row.cell(*field)));
     Ok(())
 }
 
-fn write_line<'a>(lines: &mut Vec<u8>, cell: impl Fn(EventField) -> &'a str) {
-    for (index, field) in EventField::ALL.iter().enumerate() {
+fn write_line<'a>(lines: &mut Vec<u8>, cells: impl Iterator<Item = &'a str>) {
+    for (index, cell) in cells.enumerate() {
         if index > 0 {
             lines.push(b',');
         }
-        write_field(lines, cell(*field));
+        write_field(lines, cell);
     }
     lines.extend_from_slice(b"\r\n");
 }
@@ -254,7 +254,7 @@ mod tests {
             "",
         ];
         let mut line = Vec::new();
-        write_line(&mut line, &fields);
+        write_line(&mut line, fields.into_iter());
         let (mut text, mut ends) = ([0; 256], [0; 16]);
         let (result, read, _, count) = csv_core::Reader::new().read_record(&line, &mut text, &mut ends);
         // A reader leaves the line feed of the CRLF to the next record.

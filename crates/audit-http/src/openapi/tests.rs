@@ -1,6 +1,7 @@
 //! The document against the code it speaks of.
 
 mod checker;
+mod event_fields;
 mod inputs;
 mod snapshot;
 

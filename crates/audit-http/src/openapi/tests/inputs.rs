@@ -92,6 +92,14 @@ impl Case {
         }
     }
 
+    /// The fields of the whole.
+    fn declared(&self) -> impl Iterator<Item = String> {
+        let properties = self.schema["properties"].as_object();
+        properties
+            .into_iter()
+            .flat_map(|properties| properties.keys().cloned())
+    }
+
     fn accepts(&self, value: &Value) -> bool {
         self.faults(value).is_empty()
     }
@@ -200,6 +208,26 @@ fn fields_that_are_not_declared_are_refused() {
         let changed = with(example, &place.pointer, object.into());
         assert_eq!(case.accepts(&changed), is_open, "{}: {changed}", case.name);
     });
+}
+
+/// A parameter that a reader takes and the document does not have would be an unknown one to every other test.
+#[test]
+fn parameters_of_other_queries_and_columns_are_refused_where_they_are_not_declared() {
+    let cases = cases(&parsed());
+    let queries = || cases.iter().filter(|case| case.is_query);
+    let mut names: BTreeSet<String> = queries().flat_map(Case::declared).collect();
+    for field in audit_domain::EventField::ALL {
+        names.insert(crate::csv::column(*field).to_owned());
+        names.insert(field.path().last().unwrap().to_owned());
+    }
+    for case in queries() {
+        let declared: BTreeSet<String> = case.declared().collect();
+        for name in names.difference(&declared) {
+            let mut example = case.examples[0].clone();
+            example[name] = json!("1");
+            assert!(!case.accepts(&example), "{} takes {name}", case.name);
+        }
+    }
 }
 
 #[test]

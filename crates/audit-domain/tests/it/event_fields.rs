@@ -1,0 +1,313 @@
+//! The list of the fields of an event against what reads, writes, indexes and hides them.
+
+use audit_domain::{
+    ActionFilter, Actor, ActorType, Category, Change, Context, Event, EventField, EventFilter, EventId,
+    Facets, HiddenField, Record, Search, Stamp, StoredEvent, Target, Timestamp, ViewerTier,
+};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+
+/// An event with every field that a sender can set.
+fn event() -> Event {
+    let event = json!({
+        "action": "user.created", "category": "mutation", "tenant_id": "t", "idempotency_key": "k",
+        "actor": {"id": "a", "type": "user", "name": "an", "email": "e"},
+        "target": {"id": "o", "type": "doc", "name": "on"},
+        "context": {"ip_address": "i", "user_agent": "u", "location": "l", "session_id": "s"},
+        "metadata": {"m": 1}, "changes": [{"field": "f", "before": 1, "after": 2}],
+        "occurred_at": "2026-01-15T10:30:00Z",
+    });
+    Event::from_json(event, NOW).expect("a valid event")
+}
+
+fn stored() -> StoredEvent {
+    let stamp = Stamp {
+        id: EventId::new(NOW, [7; 10]),
+        received_at: NOW,
+    };
+    let record = Record::new(&event(), true, stamp);
+    StoredEvent {
+        id: stamp.id,
+        occurred_at: record.occurred_at(),
+        canonical: record.canonical().to_owned(),
+        content_hash: record.content_hash(),
+        redacted: true,
+    }
+}
+
+/// The dot paths of what is in an object. What is below `metadata` and `changes` belongs to these.
+fn paths(object: &Map<String, Value>, prefix: &str, found: &mut BTreeSet<String>) {
+    for (name, value) in object {
+        let path = format!("{prefix}{name}");
+        match value {
+            Value::Object(inner) if path != "metadata" => paths(inner, &format!("{path}."), found),
+            _ => assert!(found.insert(path)),
+        }
+    }
+}
+
+fn tier_without(path: &str) -> ViewerTier {
+    ViewerTier {
+        name: "t".parse().expect("a valid name"),
+        categories: None,
+        actions: None,
+        hidden_fields: vec![path.parse().expect("a field that can be hidden")],
+    }
+}
+
+/// The facet that a field is, `None` if no filter and no search looks at it. Without `..`, so that a new facet does not
+/// compile until it is here.
+fn facet<'a>(facets: &'a Facets<'_>, field: EventField) -> Option<Option<&'a str>> {
+    let Facets {
+        action,
+        category,
+        tenant_id,
+        actor_id,
+        actor_type,
+        actor_name,
+        target_id,
+        target_type,
+        target_name,
+    } = facets;
+    match field {
+        EventField::Action => Some(Some(action)),
+        EventField::Category => Some(Some(category)),
+        EventField::TenantId => Some(Some(tenant_id)),
+        EventField::ActorId => Some(actor_id.as_deref()),
+        EventField::ActorType => Some(actor_type.as_deref()),
+        EventField::ActorName => Some(actor_name.as_deref()),
+        EventField::TargetId => Some(target_id.as_deref()),
+        EventField::TargetType => Some(target_type.as_deref()),
+        EventField::TargetName => Some(target_name.as_deref()),
+        // Found by the order of events, by ids and by positions in the log.
+        EventField::Id | EventField::OccurredAt | EventField::ReceivedAt => None,
+        // No filter looks at these.
+        EventField::ActorEmail
+        | EventField::IpAddress
+        | EventField::UserAgent
+        | EventField::Location
+        | EventField::SessionId
+        | EventField::IdempotencyKey
+        | EventField::Metadata
+        | EventField::Changes
+        | EventField::Redacted
+        | EventField::ContentHash => None,
+    }
+}
+
+/// One condition each that the event meets, and one that it does not meet, with the field that they compare. Without
+/// `..`, so that a new condition does not compile until it is here.
+fn conditions() -> Vec<(EventField, EventFilter, EventFilter)> {
+    let nothing = EventFilter {
+        tenant_id: None,
+        actor_ids: None,
+        actor_type: None,
+        action: None,
+        category: None,
+        target_ids: None,
+        target_type: None,
+        start: None,
+        end: None,
+        search: None,
+    };
+    let mut conditions = Vec::new();
+    let mut add = |field, set: &dyn Fn(&mut EventFilter, bool)| {
+        let [mut met, mut unmet] = [nothing.clone(), nothing.clone()];
+        set(&mut met, true);
+        set(&mut unmet, false);
+        conditions.push((field, met, unmet));
+    };
+    let text = |is_met, value: &str| if is_met { value } else { "other" }.to_owned();
+    let time = |seconds: i64| Some(NOW.plus_seconds(seconds));
+    add(EventField::TenantId, &|filter, is_met| {
+        filter.tenant_id = Some(text(is_met, "t"))
+    });
+    add(EventField::ActorId, &|filter, is_met| {
+        filter.actor_ids = Some(vec![text(is_met, "a")])
+    });
+    add(EventField::TargetId, &|filter, is_met| {
+        filter.target_ids = Some(vec![text(is_met, "o")])
+    });
+    add(EventField::TargetType, &|filter, is_met| {
+        filter.target_type = Some(text(is_met, "doc"))
+    });
+    add(EventField::ActorType, &|filter, is_met| {
+        filter.actor_type = Some(if is_met {
+            ActorType::User
+        } else {
+            ActorType::System
+        });
+    });
+    add(EventField::Category, &|filter, is_met| {
+        filter.category = Some(if is_met {
+            Category::Mutation
+        } else {
+            Category::Auth
+        });
+    });
+    add(EventField::Action, &|filter, is_met| {
+        let action = if is_met { "user.*" } else { "auth.*" };
+        filter.action = Some(ActionFilter::parse(action).expect("a filter"));
+    });
+    for (field, word) in [
+        (EventField::Action, "created"),
+        (EventField::ActorName, "an"),
+        (EventField::TargetName, "on"),
+    ] {
+        add(field, &|filter, is_met| {
+            filter.search = Some(Search::parse(&text(is_met, word)).expect("a search"));
+        });
+    }
+    add(EventField::OccurredAt, &|filter, is_met| {
+        filter.start = time(if is_met { 0 } else { 100_000_000 })
+    });
+    add(EventField::OccurredAt, &|filter, is_met| {
+        filter.end = time(if is_met { 100_000_000 } else { -100_000_000 })
+    });
+    conditions
+}
+
+/// Without `..`: a new field of an event does not compile here, and fails here until it is in [`event`].
+#[test]
+fn the_event_of_these_tests_has_every_field() {
+    let Event {
+        action: _,
+        category: _,
+        tenant_id: _,
+        actor:
+            Actor {
+                id: _,
+                actor_type: _,
+                name: Some(_),
+                email: Some(_),
+            },
+        target:
+            Some(Target {
+                id: _,
+                target_type: _,
+                name: Some(_),
+            }),
+        context:
+            Some(Context {
+                ip_address: Some(_),
+                user_agent: Some(_),
+                location: Some(_),
+                session_id: Some(_),
+            }),
+        metadata: Some(_),
+        changes: Some(changes),
+        idempotency_key: Some(_),
+        occurred_at: Some(_),
+    } = event()
+    else {
+        panic!("a field is missing");
+    };
+    let [
+        Change {
+            field: _,
+            before: Some(_),
+            after: Some(_),
+        },
+    ] = &changes[..]
+    else {
+        panic!("a field of a change is missing");
+    };
+}
+
+#[test]
+fn a_read_event_has_the_listed_fields_and_no_other() {
+    let mut found = BTreeSet::new();
+    paths(&stored().to_object().expect("an object"), "", &mut found);
+    let listed: BTreeSet<String> = EventField::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(found, listed);
+}
+
+#[test]
+fn an_event_and_its_stored_text_have_the_same_facets() {
+    assert_eq!(event().facets(), stored().facets().expect("a stored event"));
+}
+
+#[test]
+fn a_hidden_field_is_in_no_facet_and_in_no_response() {
+    let (event, stored) = (event(), stored());
+    let facets = event.facets();
+    for hidden in EventField::ALL {
+        assert_eq!(
+            hidden.as_str().parse::<HiddenField>().is_ok(),
+            hidden.is_hideable(),
+            "{hidden}"
+        );
+        if !hidden.is_hideable() {
+            continue;
+        }
+        let tier = tier_without(hidden.as_str());
+        let root = hidden.path().next().expect("a path has a step");
+        assert!(
+            tier.hides(*hidden) && tier_without(root).hides(*hidden),
+            "{hidden}"
+        );
+        let restricted = tier.restrict(facets.clone());
+        let mut read = stored.to_object().expect("an object");
+        tier.redact(&mut read);
+        let mut found = BTreeSet::new();
+        paths(&read, "", &mut found);
+        for field in EventField::ALL {
+            let is_hidden = field == hidden;
+            assert_eq!(
+                found.contains(field.as_str()),
+                !is_hidden,
+                "{field} when {hidden} is hidden"
+            );
+            let Some(original) = facet(&facets, *field) else {
+                continue;
+            };
+            let expected = original.filter(|_| !is_hidden);
+            let shown = facet(&restricted, *field)
+                .flatten()
+                .filter(|text| !text.is_empty());
+            assert_eq!(shown, expected, "{field} when {hidden} is hidden");
+        }
+    }
+}
+
+#[test]
+fn each_condition_decides_and_has_its_fingerprint() {
+    let stored = stored();
+    let shows = |filter: &EventFilter, tier: Option<&ViewerTier>| {
+        filter.shows(&stored, tier).expect("a stored event")
+    };
+    let mut fingerprints = BTreeSet::from([EventFilter::default().fingerprint()]);
+    for (field, met, unmet) in conditions() {
+        assert!(shows(&met, None) && !shows(&unmet, None), "{field}");
+        for filter in [&met, &unmet] {
+            // Two conditions of a search can be equal.
+            assert!(
+                fingerprints.insert(filter.fingerprint()) || filter.search.is_some(),
+                "{field}"
+            );
+        }
+        if !field.is_hideable() {
+            continue;
+        }
+        let tier = tier_without(field.as_str());
+        assert!(!shows(&met, Some(&tier)), "{field}");
+        // A search may still find by the texts that are visible.
+        assert!(met.is_hidden_by(&tier) || met.search.is_some(), "{field}");
+    }
+}
+
+#[test]
+fn a_search_is_hidden_when_all_texts_are() {
+    let search = EventFilter {
+        search: Some(Search::parse("word").expect("a search")),
+        ..EventFilter::default()
+    };
+    let mut tier = tier_without("action");
+    tier.hidden_fields
+        .extend(["actor", "target.*"].map(|path| path.parse().expect("a field that can be hidden")));
+    assert!(search.is_hidden_by(&tier));
+    tier.hidden_fields.pop();
+    assert!(!search.is_hidden_by(&tier));
+}

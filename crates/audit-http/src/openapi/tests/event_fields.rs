@@ -1,0 +1,85 @@
+//! The schemas of events against the list of their fields.
+
+use super::{Checker, parsed};
+use audit_domain::EventField;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The dot paths of a schema's fields, of those that every event has if `only_required`. What is below `metadata` and
+/// `changes` belongs to these.
+fn paths(
+    checker: &Checker<'_>,
+    schema: &Value,
+    prefix: &str,
+    only_required: bool,
+    found: &mut BTreeSet<String>,
+) {
+    let schema = checker.resolve(schema);
+    let required = schema["required"].as_array();
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let is_required = required.is_some_and(|required| required.iter().any(|one| one == name));
+        let path = format!("{prefix}{name}");
+        if checker.resolve(property).get("properties").is_some() {
+            paths(checker, property, &format!("{path}."), only_required, found);
+        } else if is_required || !only_required {
+            found.insert(path);
+        }
+    }
+}
+
+fn paths_of(name: &str, only_required: bool) -> BTreeSet<String> {
+    let document = parsed();
+    let mut found = BTreeSet::new();
+    let schema = &document["components"]["schemas"][name];
+    paths(&Checker::new(&document), schema, "", only_required, &mut found);
+    found
+}
+
+fn fields(is_wanted: impl Fn(EventField) -> bool) -> BTreeSet<String> {
+    let wanted = EventField::ALL.iter().filter(|field| is_wanted(**field));
+    wanted.map(ToString::to_string).collect()
+}
+
+/// Whether the service adds the field.
+fn is_added(field: EventField) -> bool {
+    match field {
+        EventField::Id | EventField::ReceivedAt | EventField::Redacted | EventField::ContentHash => true,
+        EventField::OccurredAt
+        | EventField::Action
+        | EventField::Category
+        | EventField::TenantId
+        | EventField::ActorId
+        | EventField::ActorType
+        | EventField::ActorName
+        | EventField::ActorEmail
+        | EventField::TargetId
+        | EventField::TargetType
+        | EventField::TargetName
+        | EventField::IpAddress
+        | EventField::UserAgent
+        | EventField::Location
+        | EventField::SessionId
+        | EventField::IdempotencyKey
+        | EventField::Metadata
+        | EventField::Changes => false,
+    }
+}
+
+#[test]
+fn a_new_event_has_every_field_that_the_service_does_not_add() {
+    assert_eq!(paths_of("NewEvent", false), fields(|field| !is_added(field)));
+}
+
+#[test]
+fn a_stored_event_has_every_field() {
+    assert_eq!(paths_of("Event", false), fields(|_| true));
+}
+
+#[test]
+fn what_a_viewer_sees_for_certain_is_what_no_tier_hides() {
+    assert_eq!(paths_of("VisibleEvent", false), fields(|_| true));
+    assert_eq!(
+        paths_of("VisibleEvent", true),
+        fields(|field| !field.is_hideable())
+    );
+}

@@ -1,0 +1,376 @@
+//! Every field of an event on its whole way through the service: stored, redacted, read, hidden, found, followed and
+//! exported. The fields come from [`EventField`], and each question about them is a `match`: a new field does not compile
+//! here until each answer is given.
+
+use audit_domain::EventField;
+use audit_tests::{Client, DatabaseKind, Organization, content_hash, event, merge, on_both_databases};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// An address that redaction replaces.
+const PERSONAL: &str = "jane@example.com";
+
+/// A value of the field that tells an event from the smallest one, or `None` if the service makes the value.
+fn sample(field: EventField) -> Option<Value> {
+    Some(match field {
+        EventField::Id | EventField::ReceivedAt | EventField::Redacted | EventField::ContentHash => {
+            return None;
+        }
+        EventField::OccurredAt => json!("2026-01-15T10:30:00.000Z"),
+        EventField::Action => json!("invoice.paid"),
+        EventField::Category => json!("admin"),
+        EventField::TenantId => json!("tenant-2"),
+        EventField::ActorType => json!("service"),
+        EventField::Metadata => json!({"key": "value"}),
+        EventField::Changes => json!([{"field": "plan", "before": "a", "after": {"b": 1}}]),
+        EventField::ActorId
+        | EventField::ActorName
+        | EventField::ActorEmail
+        | EventField::TargetId
+        | EventField::TargetType
+        | EventField::TargetName
+        | EventField::IpAddress
+        | EventField::UserAgent
+        | EventField::Location
+        | EventField::SessionId
+        | EventField::IdempotencyKey => json!(format!("sample_{}", field.as_str().replace('.', "_"))),
+    })
+}
+
+/// What redaction does with the field.
+enum Redaction {
+    /// It is left as it is.
+    Kept,
+    /// Each finding in it is replaced.
+    Replaced,
+    /// It becomes a hash as a whole, by which it is still found.
+    Hashed,
+}
+
+fn redaction(field: EventField) -> Redaction {
+    match field {
+        EventField::Id
+        | EventField::OccurredAt
+        | EventField::ReceivedAt
+        | EventField::Action
+        | EventField::Category
+        | EventField::TenantId
+        | EventField::ActorType
+        | EventField::TargetType
+        | EventField::IdempotencyKey
+        | EventField::Redacted
+        | EventField::ContentHash => Redaction::Kept,
+        EventField::ActorId | EventField::TargetId | EventField::SessionId => Redaction::Hashed,
+        EventField::ActorName
+        | EventField::ActorEmail
+        | EventField::TargetName
+        | EventField::IpAddress
+        | EventField::UserAgent
+        | EventField::Location
+        | EventField::Metadata
+        | EventField::Changes => Redaction::Replaced,
+    }
+}
+
+/// The field with [`PERSONAL`] in it, if it takes such a text.
+fn personal(field: EventField) -> Option<Value> {
+    match field {
+        EventField::Metadata => Some(json!({"key": PERSONAL})),
+        EventField::Changes => Some(json!([{"field": "plan", "before": PERSONAL, "after": {"b": PERSONAL}}])),
+        EventField::OccurredAt | EventField::Action | EventField::Category | EventField::ActorType => None,
+        _ => sample(field).map(|_| json!(PERSONAL)),
+    }
+}
+
+/// The parameters that find an event by the sample of the field.
+fn filters(field: EventField) -> &'static [&'static str] {
+    match field {
+        EventField::TenantId => &["tenant_id"],
+        EventField::ActorId => &["actor_id"],
+        EventField::ActorType => &["actor_type"],
+        EventField::Action => &["action", "search"],
+        EventField::Category => &["category"],
+        EventField::TargetId => &["target_id"],
+        EventField::TargetType => &["target_type"],
+        EventField::ActorName | EventField::TargetName => &["search"],
+        // A span of time, which another test looks at.
+        EventField::OccurredAt => &[],
+        // Read by its own path.
+        EventField::Id => &[],
+        // Nobody has asked for these.
+        EventField::ReceivedAt
+        | EventField::ActorEmail
+        | EventField::IpAddress
+        | EventField::UserAgent
+        | EventField::Location
+        | EventField::SessionId
+        | EventField::IdempotencyKey
+        | EventField::Metadata
+        | EventField::Changes
+        | EventField::Redacted
+        | EventField::ContentHash => &[],
+    }
+}
+
+/// The parameters of queries that are no filter by the value of a field.
+const OTHER_PARAMETERS: [&str; 9] = [
+    "after",
+    "cursor",
+    "end_date",
+    "environment",
+    "format",
+    "limit",
+    "project_id",
+    "start_date",
+    "wait",
+];
+
+/// The parameter that a follower of the feed cannot give.
+const NOT_IN_THE_FEED: &str = "search";
+
+/// An object that holds `value` at the field.
+fn at(field: EventField, value: Value) -> Value {
+    let steps: Vec<_> = field.path().collect();
+    let put = |inner, step: &&str| json!({*step: inner});
+    steps.iter().rev().fold(value, put)
+}
+
+fn pointer(field: EventField) -> String {
+    field.path().map(|step| format!("/{step}")).collect()
+}
+
+/// The smallest event with a value at the field, and with what the field needs beside it.
+fn event_with_field(field: EventField, value: Value) -> Value {
+    let base = match field.path().next() {
+        Some("target") => merge(event(), json!({"target": {"id": "target-1", "type": "doc"}})),
+        _ => event(),
+    };
+    merge(base, at(field, value))
+}
+
+/// An event with every field that a sender can set.
+fn full_event() -> Value {
+    let sent = EventField::ALL
+        .iter()
+        .filter_map(|field| Some((*field, sample(*field)?)));
+    sent.fold(event(), |event, (field, value)| merge(event, at(field, value)))
+}
+
+fn ids(events: &[Value]) -> BTreeSet<String> {
+    let id = |event: &Value| event["id"].as_str().expect("an event has an id").to_owned();
+    events.iter().map(id).collect()
+}
+
+/// The ids of the events that the list, the export and the feed find, which must agree.
+fn found(client: &Client, filter: &[(&str, &str)]) -> BTreeSet<String> {
+    let listed = ids(&client.find(filter));
+    let exported = client.get("/events/export").queries(filter).send_raw();
+    let lines = String::from_utf8(exported.bytes).expect("an export in UTF-8");
+    let exported: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON lines"))
+        .collect();
+    assert_eq!(ids(&exported), listed, "export {filter:?}");
+    if filter.iter().all(|(name, _)| *name != NOT_IN_THE_FEED) {
+        let page = client
+            .get("/events/feed")
+            .queries(filter)
+            .send()
+            .expect_status(200);
+        assert_eq!(ids(&page.list("events")), listed, "feed {filter:?}");
+    }
+    listed
+}
+
+/// A viewer of the smallest event's tenant, from whom a new tier hides the field.
+fn viewer_without(organization: &Organization, field: EventField) -> Client {
+    let path = field.as_str();
+    let tier = path.replace('.', "-");
+    organization
+        .master()
+        .post("/viewer-tiers")
+        .json(json!({"name": tier, "hidden_fields": [path]}))
+        .send()
+        .expect_status(201);
+    organization.viewer("tenant-1", &tier)
+}
+
+on_both_databases! {
+    every_field_is_stored_and_read_back,
+    every_field_is_redacted_as_its_kind_says,
+    every_filter_finds_by_its_field_and_by_nothing_that_is_hidden,
+    every_field_is_hidden_by_its_tier_or_cannot_be,
+    every_field_has_a_column,
+    every_parameter_of_a_query_is_accounted_for,
+}
+
+fn every_field_is_stored_and_read_back(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let id = project.store(full_event());
+    let read = project.event(&id);
+    for field in EventField::ALL {
+        let value = read.pointer(&pointer(*field));
+        match sample(*field) {
+            Some(sample) => assert_eq!(value, Some(&sample), "{field}"),
+            None => assert!(value.is_some(), "{field}"),
+        }
+    }
+    assert_eq!(read["content_hash"], content_hash(&read));
+}
+
+fn every_field_is_redacted_as_its_kind_says(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    for field in EventField::ALL {
+        let Some(personal) = personal(*field) else {
+            assert!(matches!(redaction(*field), Redaction::Kept), "{field}");
+            continue;
+        };
+        let id = project.store(event_with_field(*field, personal.clone()));
+        let read = project.event(&id);
+        let value = read.pointer(&pointer(*field)).expect("the field is there");
+        let is_kept = value.to_string().contains(PERSONAL);
+        match redaction(*field) {
+            Redaction::Kept => assert_eq!(*value, personal, "{field}"),
+            Redaction::Replaced => {
+                assert!(
+                    !is_kept && value.to_string().contains("[REDACTED]"),
+                    "{field}: {value}"
+                );
+            }
+            Redaction::Hashed => {
+                assert!(!is_kept, "{field}: {value}");
+                for filter in filters(*field) {
+                    assert!(
+                        found(&project, &[(filter, PERSONAL)]).contains(&id),
+                        "{filter} by the original"
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn every_filter_finds_by_its_field_and_by_nothing_that_is_hidden(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    project.store(event());
+    for field in EventField::ALL
+        .iter()
+        .filter(|field| !filters(**field).is_empty())
+    {
+        let sample = sample(*field).expect("a field with a filter is sent");
+        let wanted = sample.as_str().expect("a text").to_owned();
+        let id = project.store(event_with_field(*field, sample));
+        let viewer = field.is_hideable().then(|| viewer_without(&organization, *field));
+        for filter in filters(*field) {
+            let query = [(*filter, wanted.as_str())];
+            assert_eq!(
+                found(&project, &query),
+                BTreeSet::from([id.clone()]),
+                "{filter}={wanted}"
+            );
+            if let Some(viewer) = &viewer {
+                assert!(
+                    found(viewer, &[]).contains(&id),
+                    "{field} is hidden, and the event is not"
+                );
+                assert_eq!(
+                    found(viewer, &query),
+                    BTreeSet::new(),
+                    "{field} is hidden, {filter}={wanted}"
+                );
+            }
+        }
+    }
+}
+
+fn every_field_is_hidden_by_its_tier_or_cannot_be(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let stored = merge(full_event(), json!({"tenant_id": "tenant-1"}));
+    let id = organization.project().store(stored);
+    let full = organization.project().event(&id);
+    for hidden in EventField::ALL {
+        if !hidden.is_hideable() {
+            let tier = json!({"name": "refused", "hidden_fields": [hidden.as_str()]});
+            let answer = organization.master().post("/viewer-tiers").json(tier).send();
+            answer.expect_error(400, "validation_error");
+            continue;
+        }
+        let viewer = viewer_without(&organization, *hidden);
+        let listed = viewer.find(&[]);
+        let followed = viewer
+            .get("/events/feed")
+            .send()
+            .expect_status(200)
+            .list("events");
+        assert_eq!((listed.len(), &followed), (1, &listed));
+        for field in EventField::ALL {
+            let expected = full.pointer(&pointer(*field)).filter(|_| field != hidden);
+            assert_eq!(
+                listed[0].pointer(&pointer(*field)),
+                expected,
+                "{field} when {hidden} is hidden"
+            );
+        }
+    }
+}
+
+fn every_field_has_a_column(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let answer = project.get("/events/export").query("format", "csv").send_raw();
+    let header = String::from_utf8(answer.bytes).expect("CSV in UTF-8");
+    let column = |field: &EventField| field.as_str().replace("context.", "").replace('.', "_");
+    let expected: Vec<_> = EventField::ALL.iter().map(column).collect();
+    assert_eq!(header.trim_end().split(',').collect::<Vec<_>>(), expected);
+}
+
+fn every_parameter_of_a_query_is_accounted_for(database: DatabaseKind) {
+    let answer = Organization::fresh(database)
+        .anonymous()
+        .get("/openapi.json")
+        .send_raw();
+    let document: Value = serde_json::from_slice(&answer.bytes).expect("the document is JSON");
+    let filters: BTreeSet<&str> = EventField::ALL
+        .iter()
+        .flat_map(|field| filters(*field))
+        .copied()
+        .collect();
+    for path in ["/api/v1/events", "/api/v1/events/export", "/api/v1/events/feed"] {
+        let parameters = document["paths"][path]["get"]["parameters"]
+            .as_array()
+            .expect("parameters");
+        let resolved = parameters
+            .iter()
+            .map(|parameter| match parameter["$ref"].as_str() {
+                Some(reference) => document
+                    .pointer(&reference[1..])
+                    .expect("a reference leads somewhere"),
+                None => parameter,
+            });
+        let in_query = resolved.filter(|parameter| parameter["in"] == "query");
+        let mut found: BTreeSet<&str> = in_query
+            .filter_map(|parameter| parameter["name"].as_str())
+            .collect();
+        found.retain(|name| !OTHER_PARAMETERS.contains(name));
+        let is_expected = |name: &&str| path != "/api/v1/events/feed" || *name != NOT_IN_THE_FEED;
+        let expected: BTreeSet<&str> = filters.iter().copied().filter(is_expected).collect();
+        assert_eq!(found, expected, "{path}");
+        let guide = if path.ends_with("feed") {
+            "feed.md"
+        } else {
+            "api.md"
+        };
+        let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../docs")
+            .join(guide);
+        let text = std::fs::read_to_string(&guide).expect("read the documentation");
+        for name in expected {
+            let is_listed = |line: &str| line.starts_with('|') && line.contains(&format!("`{name}`"));
+            assert!(
+                text.lines().any(is_listed),
+                "{name} in a table of {}",
+                guide.display()
+            );
+        }
+    }
+}
