@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A table that was cut short would find nothing wrong with itself.
+/// Guards against a table that was truncated.
 const ROWS_MIN: usize = 600;
 /// In a row that no test shows.
 const NOT_SHOWN: &str = "—";
@@ -29,7 +29,7 @@ fn rows(document: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn named_tests(shown_by: &str) -> impl Iterator<Item = &str> {
     shown_by.split('`').skip(1).step_by(2)
 }

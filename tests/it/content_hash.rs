@@ -29,7 +29,7 @@ fn events() -> Vec<Value> {
 
 on_both_databases! {
     the_hash_is_that_of_the_canonical_form_of_what_is_read,
-    a_viewer_who_sees_everything_can_recompute_it,
+    a_viewer_without_hidden_fields_can_recompute_it,
     different_events_have_different_hashes,
 }
 
@@ -44,7 +44,7 @@ fn the_hash_is_that_of_the_canonical_form_of_what_is_read(database: DatabaseKind
     }
 }
 
-fn a_viewer_who_sees_everything_can_recompute_it(database: DatabaseKind) {
+fn a_viewer_without_hidden_fields_can_recompute_it(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     organization.project().store_all(events());
     let seen = organization.viewer("tenant-1", "full").find(&[]);

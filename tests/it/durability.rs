@@ -20,7 +20,7 @@ type Keys = Vec<String>;
 struct Outcome {
     /// By idempotency key the id that was answered.
     acknowledged: BTreeMap<String, String>,
-    /// Requests without an answer: stored or not, nobody knows.
+    /// Requests without a response: stored or not is unknown.
     unanswered: Vec<Keys>,
 }
 

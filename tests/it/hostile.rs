@@ -1,4 +1,4 @@
-//! What one client, or one database that hangs, may cost everybody else.
+//! The effect of one client, or of a database that hangs, on all other clients.
 
 use audit_tests::process::Exit;
 use audit_tests::{Database, DatabaseKind, Organization, Server, event, event_with, on_both_databases};
@@ -11,7 +11,7 @@ const ANSWER_BYTES_MAX: usize = 128 * 1024;
 
 on_both_databases! {
     a_small_body_never_makes_a_large_answer,
-    methods_that_nobody_knows_do_not_grow_the_metrics,
+    unknown_methods_do_not_grow_the_metrics,
     a_number_of_a_hundred_thousand_digits_is_refused,
     a_compressed_body_is_refused_by_its_name,
     a_search_takes_few_words_that_stand_for_many,
@@ -55,7 +55,7 @@ fn a_small_body_never_makes_a_large_answer(database: DatabaseKind) {
     assert_eq!(project.count(), 0);
 }
 
-fn methods_that_nobody_knows_do_not_grow_the_metrics(database: DatabaseKind) {
+fn unknown_methods_do_not_grow_the_metrics(database: DatabaseKind) {
     let server = Server::shared(database);
     let client = server.client();
     for number in 0..20 {

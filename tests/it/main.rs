@@ -1,5 +1,4 @@
-//! Black-box tests of the running server. `routes` mirrors the paths of the interface; the other modules hold what is
-//! true of all routes, and of the program as a whole.
+//! Black-box tests of the running server. The documentation of the package describes their layout.
 
 mod access;
 mod alerts;

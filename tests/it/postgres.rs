@@ -19,7 +19,7 @@ fn event(batch: usize, number: usize) -> Value {
     }))
 }
 
-/// A project of a server on a database in which nobody counts rows.
+/// A project of a server on a database without autovacuum, so that no statistics exist.
 fn unattended() -> (Database, Server, Client) {
     let database = Database::create(DatabaseKind::Postgres);
     let server = Server::start(&database, &[]);
@@ -36,7 +36,7 @@ fn store(client: &Client, batch: usize) {
 /// What a commit costs does not depend on what the planner believes. Nobody has counted the rows of a new database until
 /// its autovacuum comes by, a minute later or where it is off never, and by then there can be millions.
 #[test]
-fn a_commit_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_for() {
+fn a_commit_to_a_ledger_without_statistics_reads_only_what_it_needs() {
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
@@ -50,7 +50,7 @@ fn a_commit_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_
 
 /// Nor does what a query costs, though its plan is kept for a while.
 #[test]
-fn a_query_reads_no_more_of_a_ledger_that_nobody_has_counted_than_what_it_asks_for() {
+fn a_query_of_a_ledger_without_statistics_reads_only_what_it_needs() {
     const QUERIES: usize = 50;
     if !DatabaseKind::Postgres.is_available() {
         return;
@@ -101,7 +101,7 @@ fn assert_read_at_most(database: &Database, server: Server, rows: usize) {
         "pg_stat_user_tables WHERE relname IN ('events', 'alert_groups')
             AND coalesce(idx_tup_fetch, 0) + seq_tup_read > {rows}"
     );
-    assert_eq!(database.count(&read), 0, "nobody reads the whole ledger");
+    assert_eq!(database.count(&read), 0, "no statement reads the whole ledger");
 }
 
 /// Sessions whose last statement, not within a transaction, stored events.
@@ -175,7 +175,7 @@ fn a_key_that_is_stored_already_refuses_nothing_but_its_own_event() {
     let first = one.store(keyed("first", "a.b"));
     for (node, name) in [(&one, "one"), (&two, "two")] {
         store_until_known(&database, node, name);
-        // Nobody has looked for keys yet, and then the node does for a while.
+        // The node has not looked up keys yet; after the first repeat it does for a while.
         for (before, behind) in [("a", "b"), ("c", "d")] {
             let ids = node.store_all(vec![
                 keyed(&format!("{name}-{before}"), "a.b"),

@@ -29,7 +29,7 @@ fn stop(server: Server) {
     server.stop();
 }
 
-fn wait_until_filed(database: &Database) {
+fn wait_until_indexed(database: &Database) {
     Deadline::seconds(60).poll("the index", || (database.count(BEHIND) == 0).then_some(()));
 }
 
@@ -73,19 +73,19 @@ fn another_node_goes_on<T>(lose: impl FnOnce(Server) -> T) {
     let (database, first, organization) = node();
     let client = organization.project();
     store(&client, 0);
-    wait_until_filed(&database);
+    wait_until_indexed(&database);
     assert_eq!(database.count(WRITERS), 1);
     let second = Server::start(&database, &[]);
     let other = organization.on(&second).project();
     for number in 1..10 {
         store(if number % 2 == 0 { &client } else { &other }, number);
     }
-    wait_until_filed(&database);
+    wait_until_indexed(&database);
     assert_eq!(database.count(WRITERS), 1, "one of the two nodes");
     let _lost = lose(first);
     store(&other, 10);
     assert_found(&other, 11);
-    wait_until_filed(&database);
+    wait_until_indexed(&database);
     assert_eq!(database.count(WRITERS), 1);
     assert_found(&other, 11);
 }
@@ -114,7 +114,7 @@ fn events_are_found_on_every_node_while_segments_come_and_go() {
         }
         assert!(stored < 100_000, "segments are merged");
     }
-    wait_until_filed(&database);
+    wait_until_indexed(&database);
     for client in &clients {
         assert_found(client, stored);
     }
@@ -145,25 +145,25 @@ fn segments_that_were_lost_are_not_taken_for_those_that_have_their_numbers() {
     let client = organization.project();
     for number in 0..5 {
         store(&client, number);
-        wait_until_filed(&database);
+        wait_until_indexed(&database);
     }
     // Which has it read what there is.
     assert_found(&client, 5);
-    // As a crash of the database loses what it has not synced of the index; it is filed again, by the same numbers.
+    // As a crash of the database loses the unsynced part of the index. Its events are indexed again, with the same ids.
     database.execute(REMOVE_INDEX);
-    wait_until_filed(&database);
+    wait_until_indexed(&database);
     assert_ne!(database.count("index_segments WHERE id = 1"), 0);
     assert_found(&client, 5);
 }
 
 #[test]
-fn an_index_that_is_damaged_keeps_nobody_from_storing_and_is_made_anew_without_it() {
+fn a_damaged_index_blocks_no_append_and_is_rebuilt_once_removed() {
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
     let (database, server, organization) = node();
     store(&organization.project(), 0);
-    wait_until_filed(&database);
+    wait_until_indexed(&database);
     stop(server);
     database.execute("UPDATE index_blocks SET bytes = '\\xffff'");
     let server = Server::start(&database, &[]);
@@ -205,10 +205,10 @@ fn events_of_one_time_come_by_their_ids_those_that_were_claimed_too() {
             .map(|event| event["id"].as_str().map(str::to_owned));
         ids.map(|id| id.expect("an id")).collect::<Vec<_>>()
     };
-    for _ in ["in the tail", "in the index"] {
+    for _ in ["not yet indexed", "indexed"] {
         for filter in [("actor_type", "user"), ("start_date", "2026-01-01T00:00:00Z")] {
             assert_eq!(pages(filter), ids, "{filter:?}");
         }
-        wait_until_filed(&database);
+        wait_until_indexed(&database);
     }
 }

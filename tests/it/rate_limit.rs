@@ -1,4 +1,4 @@
-//! How often one credential may ask. Off unless configured.
+//! The rate limit of a credential. Off unless configured.
 
 use audit_tests::{
     Answer, Client, Database, DatabaseKind, Organization, Server, Stream, assert_settings_refused, event,
@@ -35,7 +35,7 @@ fn start(database: DatabaseKind, per_second: &str, burst: Option<&str>) -> Serve
     Server::start(&Database::create(database), &environment)
 }
 
-/// Asks until it is refused, and gives the refusal and how many requests were let through.
+/// Sends requests until one is refused; returns the refusal and the number of accepted requests.
 fn exhaust(client: &Client) -> (Answer, u64) {
     for number in 0..REQUESTS_MAX {
         let answer = client.get("/events").send();
@@ -54,7 +54,7 @@ on_both_databases! {
     each_credential_has_its_own_bucket,
     a_key_has_one_bucket_however_it_is_written,
     every_answer_to_a_credential_says_what_is_left,
-    who_has_no_credential_is_not_limited,
+    requests_without_a_credential_are_not_limited,
     the_burst_is_a_second_s_worth_unless_configured,
 }
 
@@ -92,7 +92,7 @@ fn a_burst_is_let_through_and_then_what_comes_back(database: DatabaseKind) {
     let [limit, remaining, reset] = allowed(&refusal);
     assert_eq!((limit, remaining), (BURST, 0));
     assert!((BURST - 1..=BURST).contains(&reset), "{reset}");
-    // What is refused is not done, and does not count.
+    // A refused request has no effect and does not count.
     for _ in 0..5 {
         let answer = project.post("/events").json(event()).send();
         if answer.status() == 429 {
@@ -177,7 +177,7 @@ fn every_answer_to_a_credential_says_what_is_left(database: DatabaseKind) {
     }
 }
 
-fn who_has_no_credential_is_not_limited(database: DatabaseKind) {
+fn requests_without_a_credential_are_not_limited(database: DatabaseKind) {
     let server = start(database, "1", Some("1"));
     let client = server.client();
     let stream = Stream::of(&client);

@@ -5,12 +5,12 @@ use crate::events::{event_with, merge};
 use crate::organization::Organization;
 use serde_json::{Value, json};
 
-/// An event that no built-in rule knows, by this actor.
+/// An event by this actor that no built-in rule matches.
 pub fn door_opened(actor: &str) -> Value {
     event_with(json!({"action": "door.opened", "category": "access", "actor": {"id": actor}}))
 }
 
-/// A rule by which every [`door_opened`] raises an alert, with these members changed; a null takes a member away.
+/// A rule by which every [`door_opened`] raises an alert, with these members changed; null removes a member.
 pub fn alert_rule(changes: Value) -> Value {
     let rule = json!({
         "name": "a door",
@@ -51,7 +51,7 @@ impl Client {
         self.get("/alerts/rules").send().expect_status(200).list("rules")
     }
 
-    /// Moves an alert to this status and gives it.
+    /// Moves an alert to this status and returns it.
     pub fn move_alert(&self, alert: &Value, status: &str) -> Value {
         let id = alert["id"].as_str().expect("an alert has an id");
         self.patch(&format!("/alerts/{id}"))
@@ -63,7 +63,7 @@ impl Client {
 }
 
 impl Organization {
-    /// Creates an alert rule and gives it.
+    /// Creates an alert rule and returns it.
     pub fn create_alert_rule(&self, rule: Value) -> Value {
         self.master()
             .post("/alerts/rules")
@@ -73,7 +73,7 @@ impl Organization {
             .clone()
     }
 
-    /// Changes an alert rule and gives it.
+    /// Changes an alert rule and returns it.
     pub fn change_alert_rule(&self, id: &str, change: Value) -> Value {
         self.master()
             .patch(&format!("/alerts/rules/{id}"))
@@ -83,7 +83,7 @@ impl Organization {
             .clone()
     }
 
-    /// Stores a [`door_opened`], which must raise one more alert, and gives that.
+    /// Stores a [`door_opened`], which must raise one more alert, and returns the alert.
     pub fn raise_alert(&self) -> Value {
         let before = self.project().all_alerts().len();
         self.project().store(door_opened("actor-1"));

@@ -1,4 +1,4 @@
-//! Answers of the server. What every JSON answer must have is checked when it is read.
+//! Responses of the server. The conventions of every JSON response are checked when it is read.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ impl RawAnswer {
             .map(|value| value.to_str().expect("a header in ASCII"))
     }
 
-    /// Whether it says that it is JSON.
+    /// Whether its content type is JSON.
     pub fn is_json(&self) -> bool {
         let content_type = self.header("content-type");
         content_type.is_some_and(|content_type| content_type.starts_with("application/json"))
@@ -46,7 +46,7 @@ impl RawAnswer {
     }
 }
 
-/// A JSON answer whose `request_id` has been checked. Index it with the name of a member.
+/// A JSON response with a checked `request_id`. Index it with the name of a member.
 #[derive(Debug)]
 pub struct Answer {
     /// Status and headers.
@@ -55,7 +55,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads it, and checks what every JSON answer must have.
+    /// Reads it, and checks the conventions of every JSON response.
     pub fn check(raw: RawAnswer) -> Self {
         assert!(raw.is_json(), "{raw:?}");
         let text = String::from_utf8_lossy(&raw.bytes);
@@ -126,7 +126,7 @@ impl Answer {
             .collect()
     }
 
-    /// What `error.details` says about `field`.
+    /// The message of `error.details` about `field`.
     pub fn message_on(&self, field: &str) -> &str {
         let details = self.body["error"]["details"]
             .as_array()
@@ -137,7 +137,7 @@ impl Answer {
         detail["message"].as_str().expect("a detail has a message")
     }
 
-    /// `ids`, as of an ingest answer.
+    /// `ids` of an ingest response.
     pub fn ids(&self) -> Vec<String> {
         let ids = self.list("ids");
         ids.iter()

@@ -1,4 +1,4 @@
-//! A certificate authority that nobody knows but the servers that are told of it.
+//! A certificate authority that only servers trust which are configured with it.
 
 use crate::edge::temporary_directory;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
@@ -7,7 +7,7 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// By which names and addresses receivers can be reached.
+/// Names and addresses of receivers.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 pub(crate) struct Authority {

@@ -1,4 +1,4 @@
-//! A client that knows the interface's conventions and checks them on every answer.
+//! A client that checks the conventions of the interface on every response.
 
 use crate::answer::{Answer, RawAnswer};
 use crate::live::{EventStream, Live};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use ureq::Agent;
 use ureq::http::Method;
 
-/// More than any answer may take, a thousand clients at once included.
+/// More than any response takes, even with a thousand concurrent clients.
 const ANSWER_SECONDS_MAX: u64 = 120;
 
 /// Talks to one server, with or without a credential. Clones share their connections.
@@ -94,7 +94,7 @@ impl Client {
         self.request("OPTIONS", &format!("/api/v1{path}"))
     }
 
-    /// Stores one event and gives its id.
+    /// Stores one event and returns its id.
     pub fn store(&self, event: impl Into<Value>) -> String {
         let answer = self.post("/events").json(event.into()).send().expect_status(201);
         let ids = answer.ids();
@@ -102,7 +102,7 @@ impl Client {
         ids[0].clone()
     }
 
-    /// Stores a batch, all of which must be accepted, and gives the ids.
+    /// Stores a batch, all of which must be accepted, and returns the ids.
     pub fn store_all(&self, events: Vec<Value>) -> Vec<String> {
         let count = events.len();
         let answer = self
@@ -139,7 +139,7 @@ impl Client {
         self.pages_of("/events", "events", parameters)
     }
 
-    /// Every page of a list with a cursor; `member` holds it in each answer.
+    /// Every page of a list with a cursor; `member` holds it in each response.
     pub fn pages_of(&self, path: &str, member: &str, parameters: &[(&str, &str)]) -> Vec<Vec<Value>> {
         let mut pages = Vec::new();
         let mut cursor = None::<String>;
@@ -175,7 +175,7 @@ fn ids_of(events: &[Value]) -> Vec<String> {
         .collect()
 }
 
-/// A request that is being put together.
+/// A request under construction.
 #[must_use]
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -213,7 +213,7 @@ impl Request {
             .raw(body.to_string())
     }
 
-    /// Any bytes as JSON, be they JSON or not.
+    /// Any bytes with the content type of JSON.
     pub fn raw_json(self, body: impl Into<Vec<u8>>) -> Self {
         self.header("content-type", "application/json").raw(body)
     }
@@ -224,26 +224,26 @@ impl Request {
         self
     }
 
-    /// Sends it and checks what every JSON answer must have.
+    /// Sends it and checks the conventions of every JSON response.
     pub fn send(self) -> Answer {
         let what = format!("{} {}", self.method, self.url);
         self.try_send().unwrap_or_else(|error| panic!("{what}: {error}"))
     }
 
-    /// The same, but a connection that fails (because the server was killed) is an error, no panic.
+    /// The same, but a connection that fails (because the server was killed) is an error and no panic.
     ///
     /// # Errors
-    /// When there is no complete answer.
+    /// When there is no complete response.
     pub fn try_send(self) -> Result<Answer, ureq::Error> {
         Ok(Answer::check(self.try_send_raw()?))
     }
 
-    /// For what answers no JSON: metrics and preflights.
+    /// For responses without JSON: metrics and preflights.
     pub fn send_raw(self) -> RawAnswer {
         self.try_send_raw().expect("an answer")
     }
 
-    /// For an answer that is to be read while it comes. Sent over a connection of its own.
+    /// For a response that is read while it arrives. Uses a connection of its own.
     pub fn open(self) -> Live {
         let opened = Live::open(self.method.as_str(), &self.url, &self.headers);
         opened.expect("the head of an answer")
@@ -257,7 +257,7 @@ impl Request {
     /// The same, but a connection that fails is an error, no panic.
     ///
     /// # Errors
-    /// When there is not even the head of an answer.
+    /// When the head of the response does not arrive.
     pub fn try_open_events(self) -> std::io::Result<EventStream> {
         let request = self.header("accept", "text/event-stream");
         Live::open(request.method.as_str(), &request.url, &request.headers).map(EventStream::new)

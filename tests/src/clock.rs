@@ -10,8 +10,8 @@ use time::{Duration, OffsetDateTime};
 /// The variant for programs with threads.
 const LIBRARY: &str = "libfaketimeMT.so.1";
 
-/// A clock that stands still until it is moved. Any number of servers may run on it; their timers, which measure how
-/// long something took, go on as ever.
+/// A clock that stands still until it is moved. Any number of servers may run on it. Their monotonic timers are not
+/// affected.
 #[derive(Debug)]
 pub struct Clock {
     library: PathBuf,
@@ -20,8 +20,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows this RFC 3339 time. `None` where the library is missing; that is said on standard error, past
-    /// the capture of the test runner.
+    /// A clock that shows this RFC 3339 time. `None` without the library.
     pub fn at(moment: &str) -> Option<Self> {
         let clock = Self {
             library: library()?,
@@ -38,7 +37,7 @@ impl Clock {
         self.write();
     }
 
-    /// Moves it on by so many milliseconds.
+    /// Advances it by this many milliseconds.
     pub fn advance_millis(&mut self, milliseconds: i64) {
         self.now += Duration::milliseconds(milliseconds);
         self.write();
@@ -57,8 +56,8 @@ impl Clock {
         i64::try_from(self.now.unix_timestamp_nanos() / 1_000_000).expect("a time of this century")
     }
 
-    /// What goes before the command line of a program so that it runs on this clock. `env` becomes the program, so
-    /// that the library is in no other process.
+    /// Prefix of the command line of a program that runs on this clock. `env` execs the program, so that the library is
+    /// loaded into no other process.
     pub(crate) fn prefix(&self) -> Vec<String> {
         let assignment = |name: &str, path: &Path| format!("{name}={}", path.display());
         vec![
@@ -72,8 +71,8 @@ impl Clock {
         ]
     }
 
-    /// The library reads the file whenever the program asks for the time, so it is exchanged in one step. It reads the
-    /// fraction as a binary number, which may fall short of the millisecond; hence a tenth of one more.
+    /// Replaces the file atomically, because the library reads it on every call. The library parses the fraction as a
+    /// binary number, which may round down below the millisecond; hence the additional tenth.
     fn write(&self) {
         let shown = self.now + Duration::microseconds(100);
         let text = shown
@@ -90,7 +89,7 @@ fn parse(moment: &str) -> OffsetDateTime {
     OffsetDateTime::parse(moment, &Rfc3339).unwrap_or_else(|error| panic!("{error}: {moment}"))
 }
 
-/// Where Debian and those who build it themselves put the library.
+/// Looks where Debian and a build from source install the library.
 fn library() -> Option<PathBuf> {
     let multiarch = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
     let directories = multiarch

@@ -23,14 +23,13 @@ pub enum DatabaseKind {
 }
 
 impl DatabaseKind {
-    /// Whether tests can run on it here. Where PostgreSQL is missing this says so on standard error, past the capture
-    /// of the test runner, or panics when `AUDIT_TEST_REQUIRE_POSTGRES` is set.
+    /// Whether tests can run on it here (see the prerequisites of the tests). SQLite always is.
     pub fn is_available(self) -> bool {
         self == Self::Sqlite || postgres::is_available()
     }
 }
 
-/// An empty database of its own, gone with the test process.
+/// An empty database, removed with the test process.
 #[derive(Debug)]
 pub struct Database {
     kind: DatabaseKind,
@@ -38,7 +37,7 @@ pub struct Database {
     directory: Option<PathBuf>,
 }
 
-/// A transaction that is kept open; closing its connection ends it.
+/// An open transaction. Closing its connection ends it.
 #[expect(missing_debug_implementations, reason = "connections have none")]
 pub enum WriteLock {
     /// The lock of the whole database.
@@ -82,7 +81,7 @@ impl Database {
         }
     }
 
-    /// The same database once more, as a backup of it. Nobody may have it open.
+    /// A copy of the database, as a backup would be. No process may have it open.
     pub fn copy(&self) -> Self {
         if self.kind == DatabaseKind::Postgres {
             return Self {
@@ -105,7 +104,7 @@ impl Database {
         self.kind
     }
 
-    /// Bytes, as SQL writes them.
+    /// The literal of these bytes in SQL.
     pub fn blob(&self, bytes: &[u8]) -> String {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         match self.kind {
@@ -132,7 +131,7 @@ impl Database {
             .collect()
     }
 
-    /// Runs SQL behind the server's back.
+    /// Runs SQL on the database itself, past the server.
     pub fn execute(&self, sql: &str) {
         match self.kind {
             DatabaseKind::Sqlite => self.sqlite().batch_execute(sql),
@@ -141,7 +140,7 @@ impl Database {
         .unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
-    /// How many rows there are: what stands behind `SELECT count(*) FROM`.
+    /// The number of rows; `rows` is what follows `SELECT count(*) FROM`.
     pub fn count(&self, rows: &str) -> i64 {
         let query = sql_query(format!("SELECT count(*) AS count FROM {rows}"));
         let counted: Count = match self.kind {
@@ -152,14 +151,14 @@ impl Database {
         counted.count
     }
 
-    /// Whether somebody is writing right now. Only for SQLite, where there is one writer.
+    /// Whether a write transaction is open. Only for SQLite, which has one writer.
     pub fn is_being_written(&self) -> bool {
         let mut connection = self.sqlite();
         let attempt = connection.batch_execute("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK");
         attempt.is_err()
     }
 
-    /// Keeps everybody else from writing for as long as the returned guard lives.
+    /// Blocks all other writers for as long as the returned guard lives.
     pub fn hold(&self) -> WriteLock {
         match self.kind {
             DatabaseKind::Sqlite => {

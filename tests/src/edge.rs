@@ -1,4 +1,4 @@
-//! Where the harness meets the machine: environment, clock, open files, temporary directory.
+//! The machine that the tests run on: environment, clock, open files, temporary directory.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
@@ -35,13 +35,13 @@ pub fn now_plus(seconds: i64) -> String {
         .expect("a date of this century has a text form")
 }
 
-/// A time of an answer.
+/// A time of a response.
 pub fn moment(value: &Value) -> OffsetDateTime {
     let text = value.as_str().unwrap_or_else(|| panic!("{value} is no time"));
     OffsetDateTime::parse(text, &Rfc3339).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// How long a test waits for something that is allowed to take a while.
+/// How long a test waits. It bounds a hang and decides nothing: it is far from what a busy machine needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(Instant);
 
@@ -51,22 +51,22 @@ impl Deadline {
         Self(Instant::now() + Duration::from_secs(seconds))
     }
 
-    /// The time that is left; none when it has passed.
+    /// The remaining time; `None` when it has passed.
     pub fn left(self) -> Option<Duration> {
         self.0
             .checked_duration_since(Instant::now())
             .filter(|left| !left.is_zero())
     }
 
-    /// Waits until it has passed. For what is measured in seconds of the clock, such as a cooldown, and nothing else: the
-    /// server gives no sign of it.
+    /// Sleeps until it has passed. Only for a client that waits as long as `Retry-After` says.
     pub fn pass(self) {
         while let Some(left) = self.left() {
             std::thread::sleep(left);
         }
     }
 
-    /// Asks again and again until there is an answer. For what the interface allows to lag, and nothing else.
+    /// Repeats `ask` until it returns something. Only for what the interface allows to lag, and for states of the
+    /// database, which sends no signal.
     pub fn poll<T>(self, what: impl Debug, mut ask: impl FnMut() -> Option<T>) -> T {
         loop {
             if let Some(answer) = ask() {
@@ -91,8 +91,8 @@ pub fn allow_many_open_files() {
     .expect("raising the limit of open files up to its maximum is always allowed");
 }
 
-/// A new directory that is removed when the test process ends. Everybody may pass through it, because the PostgreSQL
-/// cluster inside may belong to another user.
+/// A new directory that is removed when the test process ends. Every user may traverse it, because the
+/// PostgreSQL cluster inside may belong to another user.
 pub fn temporary_directory(name: &str) -> PathBuf {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     let root = ROOT.get_or_init(|| {
@@ -119,8 +119,8 @@ fn open_to_all(path: &Path) {
         .expect("set permissions of a directory");
 }
 
-/// Statics are not dropped, so a shell waits for the end of this process (its pipe closes then) and cleans up. It tries
-/// again for a moment, because the servers whose files these are die by the same signal.
+/// Statics are not dropped, so a shell waits for the end of this process (its pipe closes then) and cleans up. It
+/// retries, because the servers that own the files end at the same moment.
 fn remove_at_exit(path: &Path) {
     let script = r#"cat; for attempt in 1 2 3 4 5 6 7 8; do rm -rf "$0" && exit; sleep 0.5; done"#;
     let child = Command::new("sh")
@@ -131,7 +131,7 @@ fn remove_at_exit(path: &Path) {
         .stderr(Stdio::null())
         .spawn()
         .expect("start a shell that removes the temporary directory");
-    // Kept for as long as the process lives: dropping it would close the pipe.
+    // Lives as long as the process: dropping it would close the pipe.
     static JANITOR: OnceLock<std::process::Child> = OnceLock::new();
     JANITOR
         .set(child)

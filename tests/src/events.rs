@@ -13,7 +13,7 @@ pub fn event() -> Value {
     })
 }
 
-/// The smallest valid event with these members changed, at any depth; a null takes a member away.
+/// The smallest valid event with these members changed, at any depth; null removes a member.
 pub fn event_with(changes: Value) -> Value {
     merge(event(), changes)
 }
@@ -38,7 +38,7 @@ pub fn merge(base: Value, changes: Value) -> Value {
     Value::Object(merged)
 }
 
-/// The content hash of an event as a full read returned it, recomputed with an RFC 8785 implementation that is not ours.
+/// The content hash of an event as a full read returned it, recomputed with an independent implementation of RFC 8785.
 pub fn content_hash(event: &Value) -> String {
     let mut hashed = event.clone();
     let members = hashed.as_object_mut().expect("an event is an object");

@@ -9,12 +9,26 @@
 //! assert_eq!(organization.project().event(&id)["action"], "user.created");
 //! ```
 //!
-//! Invariants:
-//! - Nothing here links the server's crates: a test knows what a client can know. Those of the log link `audit-ledger`
-//!   besides, as auditors do, and forge trees with it.
-//! - Nothing outlives the test process: every child hangs on a pipe that closes with it (see [`process`]).
-//! - Every JSON answer is checked for its `request_id`, whatever the test is about (see [`Client`]).
-//! - Every test has an organization of its own; only tests that stop or configure a server start their own.
+//! # Layout
+//!
+//! All tests are one binary, `tests/it`:
+//! - `routes/` mirrors the paths of the interface: `routes/alerts/webhooks.rs` tests `/api/v1/alerts/webhooks`.
+//! - A directory or file beside it tests what concerns several routes (`access`, `feed`, `export`, `log`, `streams`, `alerts`,
+//!   `webhooks`, `errors`) or the program as a whole (`command_line`, `start`, `operations`, `durability`, `overload`).
+//! - `migrations`, `dependencies`, `skips`, `documents` and `conformance` test the repository.
+//!
+//! Programs beside it (`log_pymerkle.py`, `log_sumdb`, `verify_webhook.py`, `schemathesis.sh`) check the service with
+//! independent libraries. A test without its prerequisites is skipped and reports it as `SKIPPED`; `.ci/run` requires them.
+//!
+//! # Invariants
+//!
+//! - No test links the server's crates: it knows what a client can know. Tests of the log link `audit-ledger`, as auditors
+//!   do, and forge trees with it.
+//! - No child outlives the test process: each has a pipe that closes with it (see [`process`]).
+//! - Every JSON response is checked for its `request_id`, whatever the test is about (see [`Client`]).
+//! - Every test has an organization of its own. Only tests that stop or configure a server start one.
+//! - No test decides by wall time. A test waits for a signal (a line of output, a metric, a request to its receiver, a lock
+//!   of the database) and a [`Deadline`] only bounds a hang. Days, windows and cooldowns run on a [`Clock`].
 
 mod alerts;
 mod answer;

@@ -1,40 +1,40 @@
-//! Answers that are read while they come: streams of events, and bodies of any length.
+//! Responses that are read while they arrive: streams of events, and bodies of any length.
 
 use crate::edge::Deadline;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// An answer of which the head has been read. Nothing more is read than is asked for.
+/// A response of which the head has been read. The body is read only on request.
 #[derive(Debug)]
 pub struct Live {
     /// The status code.
     pub status: u16,
     headers: Vec<(String, String)>,
     stream: TcpStream,
-    /// What has come and is not decoded: whole chunks are.
+    /// Received bytes before decoding: less than a chunk.
     raw: Vec<u8>,
-    /// What is decoded and not taken.
+    /// Decoded bytes that the test has not read.
     body: Vec<u8>,
     is_ended: bool,
     is_closed: bool,
 }
 
-/// What comes next in an answer.
+/// The next part of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A line, without its end.
     Line(String),
     /// Nothing until the deadline.
     Nothing,
-    /// The end that the server has marked: the answer is whole.
+    /// The final chunk: the response is complete.
     End,
-    /// The connection ended without it.
+    /// The connection ended without the final chunk.
     BrokenOff,
 }
 
 impl Live {
-    /// Sends a request over a connection of its own and reads the head of the answer.
+    /// Sends a request over a connection of its own and reads the head of the response.
     pub(crate) fn open(method: &str, url: &str, headers: &[(String, String)]) -> io::Result<Self> {
         let address_and_path = url.strip_prefix("http://").expect("a server of plain HTTP");
         let (address, path) = address_and_path.split_once('/').expect("a path");
@@ -74,7 +74,7 @@ impl Live {
         assert_eq!(
             coding,
             Some("chunked"),
-            "only such a body says whether it is whole: {head}"
+            "only a chunked body has an end that can be checked: {head}"
         );
         Ok(live)
     }
@@ -109,7 +109,7 @@ impl Live {
         }
     }
 
-    /// Everything that is left, and how it ended.
+    /// The rest of the body, and how it ended.
     pub fn rest(mut self, deadline: Deadline) -> (Vec<u8>, Next) {
         while !self.is_ended && !self.is_closed {
             let Some(left) = deadline.left() else {
@@ -121,7 +121,7 @@ impl Live {
         (self.body, end)
     }
 
-    /// Takes what has come, or waits for it.
+    /// Reads what has arrived, or waits for it.
     fn receive(&mut self, patience: Duration) {
         self.stream
             .set_read_timeout(Some(patience.max(Duration::from_millis(1))))
@@ -143,7 +143,7 @@ impl Live {
     }
 }
 
-/// The content of the first chunk, if all of it is there, and where it ends (RFC 9112 section 7.1).
+/// The content of the first chunk, if it is complete, and where it ends (RFC 9112 section 7.1).
 fn chunk(raw: &[u8]) -> Option<(&[u8], usize)> {
     let line_end = raw.windows(2).position(|pair| pair == b"\r\n")?;
     let size = std::str::from_utf8(&raw[..line_end]).expect("the size of a chunk");
@@ -156,9 +156,9 @@ fn chunk(raw: &[u8]) -> Option<(&[u8], usize)> {
 #[derive(Debug)]
 pub struct EventStream {
     live: Live,
-    /// What a client that comes back sends as `Last-Event-ID`.
+    /// The `Last-Event-ID` of a reconnect.
     pub last_event_id: String,
-    /// The time after which it would, in milliseconds.
+    /// The reconnection time of the stream, in milliseconds.
     pub retry_ms: Option<u64>,
     id: String,
     event: String,
@@ -190,7 +190,7 @@ impl EventStream {
         }
     }
 
-    /// The next event; what ended the wait when there is none.
+    /// The next event, or what ended the wait.
     ///
     /// # Errors
     /// Nothing until the deadline, the end, or a broken connection.
@@ -202,8 +202,8 @@ impl EventStream {
         }
     }
 
-    /// The lines until the next empty one, and the event that they are, if they are one: others only move the place or
-    /// keep the connection alive.
+    /// The lines until the next empty one, and their event, if they are one: others only move the cursor or keep the
+    /// connection alive.
     ///
     /// # Errors
     /// Nothing until the deadline, the end, or a broken connection.

@@ -1,4 +1,4 @@
-//! Organizations: what a test has for itself on a shared server.
+//! Organizations: each test has its own on a shared server.
 
 use crate::client::Client;
 use crate::database::DatabaseKind;
@@ -6,7 +6,7 @@ use crate::server::Server;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// An organization with its project `default`, a master key and a live project key, made through the command line.
+/// An organization with its project `default`, a master key and a live project key, created through the command line.
 #[derive(Clone, Debug)]
 pub struct Organization {
     anonymous: Client,

@@ -1,5 +1,5 @@
-//! PostgreSQL for the tests: the one named by `AUDIT_TEST_POSTGRES_URL`, or a throwaway cluster made with the machine's
-//! own `initdb` and `postgres`. With `AUDIT_TEST_REQUIRE_POSTGRES` set, having neither is a failure.
+//! PostgreSQL for the tests: the server at `AUDIT_TEST_POSTGRES_URL`, or a temporary cluster of the machine's `initdb` and
+//! `postgres`.
 
 use crate::edge::{Deadline, environment, temporary_directory};
 use crate::prerequisite::Prerequisite;
@@ -76,7 +76,7 @@ fn with_database_name(url: &str, name: &str) -> String {
     format!("{scheme}://{authority}/{name}{parameters}")
 }
 
-/// A cluster on a Unix socket in its own directory: no port to collide on, and nobody else can find it.
+/// A cluster on a Unix socket in its own directory: it needs no port, and no other process finds it.
 fn start_cluster() -> Result<Postgres, String> {
     let initdb = find_program("initdb").ok_or("there is no initdb (set AUDIT_TEST_POSTGRES_URL instead)")?;
     let server =
@@ -168,7 +168,7 @@ fn find_on_path(name: &str) -> Option<String> {
 
 fn run(arguments: &[String]) -> Result<(), String> {
     let mut command = Command::new(&arguments[0]);
-    // The directory of whoever runs the tests may be closed to the user that PostgreSQL runs as.
+    // The user that PostgreSQL runs as may lack access to the current directory.
     let output = command
         .args(&arguments[1..])
         .current_dir(Path::new("/"))

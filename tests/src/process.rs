@@ -1,4 +1,4 @@
-//! Child processes that end with the test process, however that ends.
+//! Child processes that end with the test process, in whatever way it ends.
 //!
 //! Rust drops no statics, and a test process can be killed. So each child runs under a small shell whose standard input
 //! is a pipe from here. When this process is gone the pipe closes, and the shell kills the child.
@@ -137,7 +137,7 @@ impl Process {
     pub fn start(arguments: &[String], environment: &[(String, String)], end_signal: &str) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", WATCHDOG, "sh", end_signal]).args(arguments);
-        // The settings of whoever runs the tests must not reach the server under test.
+        // The settings of the shell that runs the tests must not reach the server under test.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("AUDIT_") || name == "RUST_LOG" {
                 command.env_remove(name);
@@ -181,7 +181,7 @@ impl Process {
             * 1_024
     }
 
-    /// Waits for the end; panics when it does not come in time.
+    /// Waits for the end; panics at the deadline.
     pub fn wait(&mut self, deadline: Deadline) -> Exit {
         let ended = self.stdout.wait_until_closed(deadline) && self.stderr.wait_until_closed(deadline);
         assert!(

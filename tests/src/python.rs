@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/verify_webhook.py");
 
-/// Runs an example of the documentation to its end and gives what it wrote to standard error; panics when it fails.
+/// Runs an example of the documentation to its end and returns its standard error; panics when it fails.
 pub fn run_example(python: &str, script: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let output = example(python, script, arguments, variables)
         .output()
@@ -25,7 +25,7 @@ pub fn example(python: &str, script: &str, arguments: &[&str], variables: &[(&st
     command
 }
 
-/// What the library says of each request with the secret beside it: `ok`, or `refused: …`.
+/// The result of the library for each request with its secret: `ok`, or `refused: …`.
 pub fn verify_with_library(python: &str, requests: &[(&str, &Received)]) -> Vec<String> {
     let line = |(secret, request): &(&str, &Received)| {
         let headers: Map<String, Value> = request

@@ -1,5 +1,5 @@
-//! Where webhooks are delivered to: a real HTTPS server on the loopback interface, which records what it is sent and
-//! answers as a test says.
+//! The receiver of webhooks: a real HTTPS server on the loopback interface, which records requests and sends the
+//! responses that a test chooses.
 
 mod connection;
 
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Instant;
 
-/// More than anything that a test waits for: the longest is a lease of a node that died, 30 seconds.
+/// More than any test waits for. The longest is the lease of a killed node, 30 seconds.
 const WAIT_SECONDS_MAX: u64 = 90;
 
 /// What a receiver does with a request.
@@ -22,22 +22,22 @@ pub enum Reply {
     Status(u16),
     /// The same with a header.
     Header(u16, &'static str, String),
-    /// Answers nothing for as long as the client waits.
+    /// Sends no response while the client waits.
     Stall,
-    /// Answers a byte at a time, never so late that the connection looks dead, and never finishes its headers.
+    /// Sends one byte of the headers at a time, without end, and often enough to keep the connection alive.
     Drip,
-    /// Cuts the connection.
+    /// Closes the connection.
     Drop,
     /// Answers 200 with a body that ends when the client goes.
     EndlessBody,
 }
 
-/// A request that arrived whole.
+/// A complete request.
 #[derive(Clone, Debug)]
 pub struct Received {
     /// The method.
     pub method: String,
-    /// What was asked for, with its query.
+    /// Path and query.
     pub path: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
@@ -48,7 +48,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// The value of a header that is there exactly once.
+    /// The value of a header that occurs exactly once.
     pub fn header(&self, name: &str) -> &str {
         let mut values = self.headers.iter().filter(|(other, _)| other == name);
         let value = values.next().unwrap_or_else(|| panic!("no {name} in {self:?}"));
@@ -67,7 +67,7 @@ impl Received {
     }
 }
 
-/// An HTTPS server that webhooks are delivered to. It answers 200 where a test says nothing else.
+/// An HTTPS server for webhooks. It responds with 200 unless a test chooses otherwise.
 #[derive(Debug)]
 pub struct Receiver {
     address: SocketAddr,
@@ -86,7 +86,7 @@ struct State {
     connections: usize,
     requests: Vec<Received>,
     replies: HashMap<String, VecDeque<Reply>>,
-    /// The paths of answers without end that were given up by the client.
+    /// The paths of endless responses that the client has given up.
     given_up: Vec<String>,
     is_closed: bool,
 }
@@ -99,7 +99,7 @@ impl Receiver {
         receiver
     }
 
-    /// One to which connections can be made, but it says nothing on them until [`Self::listen`].
+    /// One that accepts connections but sends nothing on them until [`Self::listen`].
     pub fn deaf() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("listen on a free port");
         Self {
@@ -137,7 +137,7 @@ impl Receiver {
         format!("https://{host}:{}{path}", self.address.port())
     }
 
-    /// Says how requests on `path` are answered: each reply once, the last one for ever.
+    /// Sets the replies to requests on `path`: each once, the last one for ever.
     pub fn reply(&self, path: &str, replies: impl IntoIterator<Item = Reply>) {
         let replies: VecDeque<Reply> = replies.into_iter().collect();
         assert!(!replies.is_empty(), "the last reply is kept");
@@ -146,7 +146,7 @@ impl Receiver {
         });
     }
 
-    /// Waits for `count` requests on `path` and gives all that have arrived there, in their order.
+    /// Waits for `count` requests on `path` and returns all that have arrived there, in their order.
     pub fn wait_for(&self, path: &str, count: usize) -> Vec<Received> {
         let of_path = |state: &State| -> Vec<Received> {
             let requests = state.requests.iter().filter(|request| request.path == path);
@@ -176,13 +176,13 @@ impl Receiver {
         self.shared.lock().connections
     }
 
-    /// How many responses without end on `path` the client has given up.
+    /// How many endless responses on `path` the client has given up.
     pub fn given_up(&self, path: &str) -> usize {
         let state = self.shared.lock();
         state.given_up.iter().filter(|given_up| *given_up == path).count()
     }
 
-    /// Waits until the client has given up a response without end on `path`.
+    /// Waits until the client has given up an endless response on `path`.
     pub fn wait_until_given_up(&self, path: &str) {
         let found = self.shared.wait(|state| {
             let is_left = state.given_up.iter().any(|given_up| given_up == path);

@@ -25,7 +25,7 @@ const SHARED_ENVIRONMENT: &[(&str, &str)] = &[
     ("RUST_LOG", "warn"),
 ];
 
-/// What lets a server deliver to the receivers of these tests.
+/// Settings with which a server delivers to the receivers of these tests.
 pub fn webhook_environment() -> [(&'static str, &'static str); 2] {
     let authority = authority().file.to_str().expect("a path in UTF-8");
     [
@@ -34,7 +34,7 @@ pub fn webhook_environment() -> [(&'static str, &'static str); 2] {
     ]
 }
 
-/// The binary: what `AUDIT_SERVER_BIN` names, or else what cargo builds, once per test process.
+/// The binary that `AUDIT_SERVER_BIN` names, or else the one that cargo builds, once per test process.
 fn binary() -> &'static str {
     static BINARY: OnceLock<String> = OnceLock::new();
     BINARY.get_or_init(|| environment("AUDIT_SERVER_BIN").unwrap_or_else(build))
@@ -78,7 +78,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Asserts success and gives standard output.
+    /// Asserts success and returns standard output.
     pub fn success(self) -> String {
         assert_eq!(self.exit, Exit::Code(0), "{}\n{}", self.stdout, self.stderr);
         self.stdout
@@ -91,7 +91,7 @@ impl Finished {
     }
 
     /// Asserts the refusal that the operating contract promises: exit code 1 or 2, one clear line on standard error
-    /// (the parser of the command line may add its usage), no panic. Gives standard error.
+    /// (the parser of the command line may add its usage), no panic. Returns standard error.
     pub fn refusal(self) -> String {
         assert!(matches!(self.exit, Exit::Code(1 | 2)), "{self:?}");
         assert!(!self.stderr.is_empty(), "a refusal says why: {self:?}");
@@ -132,7 +132,7 @@ pub fn command_line_with(arguments: &[&str], environment: &[(&str, &str)]) -> Fi
     }
 }
 
-/// What `serve` says, with these environment variables, that it does not start with.
+/// The refusal of `serve` with these environment variables.
 pub fn serve_refused(database: &Database, environment: &[(&str, &str)]) -> String {
     let serve = [
         "serve",
@@ -144,7 +144,7 @@ pub fn serve_refused(database: &Database, environment: &[(&str, &str)]) -> Strin
     command_line_with(&serve, environment).refusal()
 }
 
-/// Asserts that `serve` starts with none of these environment variables, and says which value is wrong.
+/// Asserts that `serve` refuses each of these environment variables, and names the wrong value.
 pub fn assert_settings_refused(settings: &[(&str, &str)]) {
     let database = Database::create(DatabaseKind::Sqlite);
     for (name, value) in settings {
@@ -161,7 +161,7 @@ fn start_process(arguments: &[&str], environment: &[(&str, &str)], clock: Option
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
-    // The library behind a clock cleans up after itself when the process ends in peace.
+    // libfaketime removes its shared memory when the process ends by SIGTERM.
     let end_signal = if clock.is_some() { "TERM" } else { "KILL" };
     Process::start(&all, &environment, end_signal)
 }
@@ -224,7 +224,7 @@ impl Server {
         }
     }
 
-    /// The one that all tests share which neither stop nor configure it.
+    /// The server shared by all tests that neither stop nor configure one.
     pub fn shared(kind: DatabaseKind) -> &'static Self {
         static SERVERS: [OnceLock<Server>; 2] = [OnceLock::new(), OnceLock::new()];
         let index = match kind {
@@ -277,7 +277,7 @@ impl Server {
         value.parse().expect("a whole number")
     }
 
-    /// Waits until a gauge or counter has reached `least`: the sign that the server has come so far.
+    /// Waits until a gauge or counter has reached `least`: the signal that the server has come so far.
     pub fn wait_for_metric(&self, name: &str, least: u64) {
         let deadline = Deadline::seconds(START_SECONDS_MAX);
         deadline.poll((name, least), || (self.metric(name) >= least).then_some(()));
@@ -299,7 +299,7 @@ impl Server {
         );
     }
 
-    /// SIGSTOP: its connections stay, and nothing comes over them any more.
+    /// SIGSTOP: its connections stay open, and no more data arrives over them.
     pub fn freeze(&self) {
         self.process.signal(Signal::STOP);
     }
@@ -316,7 +316,7 @@ impl Server {
         self.wait(Deadline::seconds(STOP_SECONDS_MAX))
     }
 
-    /// Waits for its end and gives how it ended and what it wrote.
+    /// Waits for its end; returns its exit and output.
     pub fn wait(mut self, deadline: Deadline) -> Finished {
         let exit = self.process.wait(deadline);
         Finished {

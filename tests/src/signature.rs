@@ -1,4 +1,4 @@
-//! Signatures of Standard Webhooks 1, worked out here from the words of the specification.
+//! Signatures of Standard Webhooks 1, computed from the text of the specification.
 
 use crate::receiver::Received;
 use base64::Engine;

@@ -1,4 +1,4 @@
-//! Anonymous streams, and who sends to them.
+//! Anonymous streams and their clients.
 
 use crate::answer::Answer;
 use crate::client::{Client, Request};
@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// More than enough for a server that is not out of order.
 const CLAIM_ATTEMPTS_MAX: usize = 20;
 
-/// A number that no other test of this process has.
+/// A number that is unique in this process.
 fn number() -> u32 {
     static COUNT: AtomicU32 = AtomicU32::new(1);
     COUNT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A claim token (a UUIDv4) that nobody has used.
+/// An unused claim token (a UUIDv4).
 pub fn claim_token() -> String {
     let digest = Sha256::digest(format!("{} {}", std::process::id(), number()));
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -32,7 +32,7 @@ pub fn claim_token() -> String {
     )
 }
 
-/// An address that nobody has sent from.
+/// An unused client address.
 pub fn address() -> String {
     Ipv4Addr::from_bits(Ipv4Addr::new(20, 0, 0, 0).to_bits() + number()).to_string()
 }
@@ -45,7 +45,7 @@ impl Client {
     }
 }
 
-/// A token, and somebody who knows it.
+/// A token with a client that holds it.
 #[derive(Clone, Debug)]
 pub struct Stream {
     client: Client,
@@ -67,7 +67,7 @@ impl Stream {
         }
     }
 
-    /// Another token in the same hands.
+    /// Another token, held by the same client.
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl Stream {
         }
     }
 
-    /// The same token in somebody else's hands.
+    /// The same token, held by another client.
     #[must_use]
     pub fn held_by(&self, client: &Client) -> Self {
         Self {
@@ -95,14 +95,14 @@ impl Stream {
         self.post().json(body).send()
     }
 
-    /// Sends one event, which must be stored, and gives its id.
+    /// Sends one event, which must be stored, and returns its id.
     pub fn store(&self, event: Value) -> String {
         let ids = self.send(event).expect_status(201).ids();
         assert_eq!(ids.len(), 1, "{ids:?}");
         ids[0].clone()
     }
 
-    /// Sends a batch, all of which must be stored, and gives the ids.
+    /// Sends a batch, all of which must be stored, and returns the ids.
     pub fn store_all(&self, events: Vec<Value>) -> Vec<String> {
         let count = events.len();
         let ids = self.send(Value::Array(events)).expect_status(201).ids();
@@ -110,7 +110,7 @@ impl Stream {
         ids
     }
 
-    /// Asks for what may be known of it.
+    /// Requests its state.
     pub fn info(&self) -> Answer {
         self.client.get(&format!("/streams/{}/info", self.token)).send()
     }
@@ -129,14 +129,14 @@ impl Stream {
             .json(json!({"claim_token": self.token}))
     }
 
-    /// Claims it and gives how many events were moved.
+    /// Claims it and returns the number of moved events.
     pub fn move_to(&self, claimant: &Client) -> u64 {
         move_by(self.claim(claimant))
     }
 }
 
-/// Sends a claim and gives how many events were moved. It is sent again when the server is busy, as clients do: on a
-/// server that tests share the configuration changes all the time.
+/// Sends a claim and returns the number of moved events. It is retried when the server is busy, as clients do: on a
+/// shared server the configuration changes all the time.
 pub fn move_by(claim: Request) -> u64 {
     let mut answer = claim.clone().send();
     for _ in 1..CLAIM_ATTEMPTS_MAX {

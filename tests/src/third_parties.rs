@@ -1,7 +1,6 @@
-//! Programs of `tests/` that check the log with libraries which nobody here wrote: in Python (`AUDIT_TEST_PYTHON` names an
+//! Programs of `tests/` that check the log with independent libraries: in Python (`AUDIT_TEST_PYTHON` names an
 //! interpreter that has `tests/requirements.txt`), and in Go (`AUDIT_TEST_GO`, else `go` in `PATH`, with
-//! golang.org/x/mod as Debian's `golang-golang-x-mod-dev` brings it). With `AUDIT_TEST_REQUIRE_PYTHON` and
-//! `AUDIT_TEST_REQUIRE_GO` set, having none is a failure.
+//! golang.org/x/mod as Debian's `golang-golang-x-mod-dev` brings it).
 
 use crate::edge::{environment, temporary_directory};
 use crate::prerequisite::Prerequisite;

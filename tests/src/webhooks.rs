@@ -9,7 +9,7 @@ use crate::receiver::{Received, Receiver, Reply};
 use crate::server::Server;
 use serde_json::{Value, json};
 
-/// More than the longest that a test waits for in the log: a lease of a node that died, 30 seconds.
+/// More than any test waits for in the log. The longest is the lease of a killed node, 30 seconds.
 const LOG_SECONDS_MAX: u64 = 90;
 
 /// The `id` of anything.
@@ -20,7 +20,7 @@ fn id_of(object: &Value) -> &str {
 }
 
 impl Client {
-    /// Changes a webhook and gives it.
+    /// Changes a webhook and returns it.
     pub fn change_webhook(&self, webhook: &Value, change: Value) -> Value {
         self.patch(&format!("/alerts/webhooks/{}", id_of(webhook)))
             .json(change)
@@ -29,7 +29,7 @@ impl Client {
             .clone()
     }
 
-    /// Gives a webhook another secret, and gives the webhook with it.
+    /// Rotates the secret of a webhook, and returns the webhook with it.
     pub fn rotate_secret(&self, webhook: &Value) -> Value {
         self.post(&format!("/alerts/webhooks/{}/rotate-secret", id_of(webhook)))
             .send()
@@ -37,7 +37,7 @@ impl Client {
             .clone()
     }
 
-    /// Asks for a test delivery and gives it.
+    /// Requests a test delivery and returns it.
     pub fn test_webhook(&self, webhook: &Value) -> Value {
         self.post(&format!("/alerts/webhooks/{}/test", id_of(webhook)))
             .send()
@@ -45,7 +45,7 @@ impl Client {
             .clone()
     }
 
-    /// Asks for another attempt at a delivery and gives it.
+    /// Requests another attempt of a delivery and returns it.
     pub fn retry_delivery(&self, delivery: &Value) -> Value {
         self.post(&format!("/alerts/deliveries/{}/retry", id_of(delivery)))
             .send()
@@ -66,8 +66,8 @@ impl Client {
         deliveries.remove(0)
     }
 
-    /// Waits until the only delivery to a webhook is as it should be, and gives it. What came of an attempt is written
-    /// down a moment after the receiver has seen it.
+    /// Waits until the only delivery to a webhook is as it should be, and gives it. The result of an attempt is recorded
+    /// shortly after the receiver has seen it.
     pub fn wait_for_delivery(&self, webhook: &Value, is_expected: impl Fn(&Value) -> bool) -> Value {
         Deadline::seconds(LOG_SECONDS_MAX).poll("the log of deliveries", || {
             let delivery = self.only_delivery(webhook);
@@ -75,12 +75,12 @@ impl Client {
         })
     }
 
-    /// Waits until the only delivery to a webhook has this status, and gives it.
+    /// Waits until the only delivery to a webhook has this status, and returns it.
     pub fn wait_for_status(&self, webhook: &Value, status: &str) -> Value {
         self.wait_for_delivery(webhook, |delivery| delivery["status"] == status)
     }
 
-    /// Waits until so many attempts at the only delivery to a webhook are written down, and gives the delivery.
+    /// Waits until so many attempts at the only delivery to a webhook are recorded, and returns the delivery.
     pub fn wait_for_attempts(&self, webhook: &Value, count: usize) -> Value {
         self.wait_for_delivery(webhook, |delivery| {
             let attempts = delivery["attempts"].as_array();
@@ -90,7 +90,7 @@ impl Client {
 }
 
 impl Organization {
-    /// Creates a webhook and gives it with its secret.
+    /// Creates a webhook and returns it with its secret.
     pub fn create_webhook(&self, url: &str) -> Value {
         self.master()
             .post("/alerts/webhooks")
@@ -108,14 +108,14 @@ impl Organization {
     }
 }
 
-/// An organization in which every opened door is told to a webhook, on the path [`Subscription::PATH`] of a receiver.
+/// An organization with a webhook for every [`crate::door_opened`], on the path [`Subscription::PATH`] of a receiver.
 #[derive(Debug)]
 pub struct Subscription {
     /// Its own.
     pub organization: Organization,
     /// With its master key.
     pub master: Client,
-    /// Where the webhook leads.
+    /// The receiver of the webhook.
     pub receiver: Receiver,
     /// As created, with its secret.
     pub webhook: Value,
@@ -158,12 +158,12 @@ impl Subscription {
         }
     }
 
-    /// Says how the webhook is answered: each reply once, the last one for ever.
+    /// Sets the replies to the webhook: each once, the last one for ever.
     pub fn reply(&self, replies: impl IntoIterator<Item = Reply>) {
         self.receiver.reply(Self::PATH, replies);
     }
 
-    /// Waits for so many requests to the webhook and gives all that have arrived.
+    /// Waits for so many requests to the webhook and returns all that have arrived.
     pub fn wait_for(&self, count: usize) -> Vec<Received> {
         self.receiver.wait_for(Self::PATH, count)
     }
@@ -178,12 +178,12 @@ impl Subscription {
         format!("/alerts/webhooks/{}", id_of(&self.webhook))
     }
 
-    /// Waits until the only delivery has this status, and gives it.
+    /// Waits until the only delivery has this status, and returns it.
     pub fn wait_for_status(&self, status: &str) -> Value {
         self.master.wait_for_status(&self.webhook, status)
     }
 
-    /// Waits until so many attempts at the only delivery are written down, and gives the delivery.
+    /// Waits until so many attempts at the only delivery are recorded, and returns the delivery.
     pub fn wait_for_attempts(&self, count: usize) -> Value {
         self.master.wait_for_attempts(&self.webhook, count)
     }

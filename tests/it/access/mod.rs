@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use table::{Outcome, ROUTES, Route, Scope, Target};
 
-/// An address where nobody listens.
+/// An address without a listener.
 const NOBODY: &str = "https://127.0.0.1:1/hook";
 
 /// The organization under test, a stranger, and a credential of each kind.
@@ -20,7 +20,7 @@ struct Fixture {
     test_key: String,
     viewer_token: String,
     revoked_key: String,
-    /// One that nobody listens to, and a delivery to it.
+    /// A webhook without a listener, and a delivery to it.
     webhook: Value,
     delivery: Value,
     database: DatabaseKind,
@@ -222,7 +222,7 @@ fn each_route_admits_the_credentials_of_the_table_and_no_others(database: Databa
             ),
         ];
         for (credential, client, outcome) in columns {
-            // What is no answer in the form of all others, nobody needs a credential for.
+            // Routes whose response is not in the form of all others need no credential.
             if matches!(route.path, "/metrics" | "/docs" | "/api/v1/openapi.json") {
                 let answer = client.request(route.method, route.path).send_raw();
                 assert_eq!(answer.status, 200, "{} with {credential}", route.path);

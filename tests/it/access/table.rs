@@ -11,7 +11,7 @@ pub(crate) enum Outcome {
     Success(u16),
     /// 403 `forbidden`: the wrong kind of credential.
     Forbidden,
-    /// 404 `not_found`: somebody else's object.
+    /// 404 `not_found`: an object of another organization.
     NotFound,
     /// 401 `unauthorized`.
     Unauthorized,
@@ -36,7 +36,7 @@ pub(crate) enum Target {
     /// For a request that deletes it.
     NewWebhook,
     Delivery,
-    /// A stream that somebody has begun.
+    /// A stream with an event.
     Stream,
     /// The same, named by the body.
     ClaimToken,

@@ -1,4 +1,4 @@
-//! The silence of a group after an alert.
+//! The cooldown of a group after an alert.
 
 use super::{Timed, event_counts, organization_with_rule};
 use audit_tests::{DatabaseKind, door_opened, merge, on_both_databases};
@@ -12,11 +12,11 @@ on_both_databases! {
     a_group_stays_silent_during_the_cooldown,
     without_a_cooldown_each_threshold_raises_an_alert,
     after_the_cooldown_the_threshold_is_needed_again,
-    events_of_the_silence_count_for_the_next_alert,
-    what_reaches_the_threshold_in_silence_fires_with_the_next_event_after_it,
-    each_group_has_its_own_silence,
-    resolving_an_alert_does_not_end_the_silence,
-    another_cooldown_holds_for_a_silence_under_way,
+    events_during_the_cooldown_count_for_the_next_alert,
+    a_threshold_reached_during_the_cooldown_fires_with_the_next_event_after_it,
+    each_group_has_its_own_cooldown,
+    resolving_an_alert_does_not_end_the_cooldown,
+    a_changed_cooldown_applies_to_a_current_one,
 }
 
 fn a_group_stays_silent_during_the_cooldown(database: DatabaseKind) {
@@ -63,7 +63,7 @@ fn after_the_cooldown_the_threshold_is_needed_again(database: DatabaseKind) {
     assert_eq!(event_counts(&project), [3, 3]);
 }
 
-fn events_of_the_silence_count_for_the_next_alert(database: DatabaseKind) {
+fn events_during_the_cooldown_count_for_the_next_alert(database: DatabaseKind) {
     let rule = json!({"threshold": 3, "cooldown_seconds": 2});
     let Some(mut timed) = Timed::with_rule(database, rule) else {
         return;
@@ -76,7 +76,7 @@ fn events_of_the_silence_count_for_the_next_alert(database: DatabaseKind) {
     assert_eq!(event_counts(&project), [3, 3]);
 }
 
-fn what_reaches_the_threshold_in_silence_fires_with_the_next_event_after_it(database: DatabaseKind) {
+fn a_threshold_reached_during_the_cooldown_fires_with_the_next_event_after_it(database: DatabaseKind) {
     let rule = json!({"threshold": 3, "cooldown_seconds": 2});
     let Some(mut timed) = Timed::with_rule(database, rule) else {
         return;
@@ -93,7 +93,7 @@ fn what_reaches_the_threshold_in_silence_fires_with_the_next_event_after_it(data
     assert_eq!(event_counts(&project), [3, 5]);
 }
 
-fn each_group_has_its_own_silence(database: DatabaseKind) {
+fn each_group_has_its_own_cooldown(database: DatabaseKind) {
     let rule = json!({"threshold": 2, "cooldown_seconds": 3_600});
     let organization = organization_with_rule(database, rule);
     let project = organization.project();
@@ -107,7 +107,7 @@ fn each_group_has_its_own_silence(database: DatabaseKind) {
     assert_eq!(keys, ["actor-1", "actor-2", "actor-1"]);
 }
 
-fn resolving_an_alert_does_not_end_the_silence(database: DatabaseKind) {
+fn resolving_an_alert_does_not_end_the_cooldown(database: DatabaseKind) {
     let rule = json!({"threshold": 2, "cooldown_seconds": 3_600});
     let organization = organization_with_rule(database, rule);
     let project = organization.project();
@@ -117,7 +117,7 @@ fn resolving_an_alert_does_not_end_the_silence(database: DatabaseKind) {
     assert_eq!(project.only_alert()["status"], "resolved");
 }
 
-fn another_cooldown_holds_for_a_silence_under_way(database: DatabaseKind) {
+fn a_changed_cooldown_applies_to_a_current_one(database: DatabaseKind) {
     let rule = json!({"threshold": 2, "cooldown_seconds": 3_600});
     let organization = organization_with_rule(database, rule);
     let project = organization.project();

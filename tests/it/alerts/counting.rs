@@ -25,7 +25,7 @@ on_both_databases! {
     without_a_cooldown_a_batch_fires_for_each_threshold,
     events_that_are_refused_within_a_batch_do_not_count,
     a_batch_that_is_refused_whole_leaves_no_trace,
-    whoever_sends_an_event_it_counts,
+    an_event_counts_with_every_credential,
     imports_of_old_events_raise_nothing,
     imported_events_that_are_new_are_counted,
     an_alert_is_there_when_its_last_event_is_acknowledged,
@@ -96,7 +96,7 @@ fn a_batch_that_is_refused_whole_leaves_no_trace(database: DatabaseKind) {
     assert_counted_once(&[project.only_alert()], 5, &stored);
 }
 
-fn whoever_sends_an_event_it_counts(database: DatabaseKind) {
+fn an_event_counts_with_every_credential(database: DatabaseKind) {
     let organization = organization_with_rule(database, json!({"threshold": 4}));
     let another_key = organization.with_credential(&organization.create_key("live"));
     for client in [

@@ -1,4 +1,4 @@
-//! What raises an alert, and what does not.
+//! Which events raise an alert.
 
 mod builtin;
 mod cooldown;
@@ -22,7 +22,7 @@ fn organization_with_rule(database: DatabaseKind, rule: Value) -> Organization {
     organization
 }
 
-/// The same on a server whose clock the test moves.
+/// An organization with a rule, on a server whose clock the test moves.
 struct Timed {
     clock: Clock,
     organization: Organization,

@@ -204,7 +204,7 @@ fn an_organization_runs_four_exports_at_once(database: DatabaseKind) {
     // Those who hang up leave their places, too.
     drop((of_one, of_two));
     let deadline = Deadline::seconds(60);
-    deadline.poll("the end of exports that nobody takes", || {
+    deadline.poll("the end of exports that are not read", || {
         (server.metric("audit_exports_running") == 0).then_some(())
     });
 }
@@ -220,5 +220,5 @@ fn an_export_breaks_off_when_its_key_is_revoked(database: DatabaseKind) {
     let revoked = organization.master().delete(&format!("/keys/{id}")).send();
     revoked.expect_status(200);
     let (_, end) = live.rest(Deadline::seconds(60));
-    assert_eq!(end, Next::BrokenOff, "nobody takes a part for the whole");
+    assert_eq!(end, Next::BrokenOff, "a part does not look complete");
 }

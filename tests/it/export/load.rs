@@ -1,4 +1,4 @@
-//! What an export may take: memory that does not grow with it, and nobody else's turn.
+//! The cost of an export: its memory does not grow with its size, and it delays no other request.
 
 use super::exported;
 use audit_tests::process::Exit;
@@ -25,9 +25,9 @@ pub(super) fn store_mebibytes(client: &Client, mebibytes: usize) -> usize {
 
 on_both_databases! {
     the_memory_of_an_export_does_not_grow_with_it,
-    exports_that_nobody_takes_stand_in_nobodys_way,
+    stalled_exports_delay_no_other_request,
     what_was_there_is_exported_once_while_more_is_stored,
-    a_signal_breaks_off_an_export_that_nobody_takes,
+    a_signal_breaks_off_a_stalled_export,
 }
 
 fn the_memory_of_an_export_does_not_grow_with_it(database: DatabaseKind) {
@@ -64,7 +64,7 @@ fn the_memory_of_an_export_does_not_grow_with_it(database: DatabaseKind) {
     }
 }
 
-fn exports_that_nobody_takes_stand_in_nobodys_way(database: DatabaseKind) {
+fn stalled_exports_delay_no_other_request(database: DatabaseKind) {
     let server = Server::start(&Database::create(database), &[]);
     let project = Organization::create(&server, "enterprise").project();
     let count = store_mebibytes(&project, MORE_THAN_SOCKETS_MEBIBYTES);
@@ -117,7 +117,7 @@ fn what_was_there_is_exported_once_while_more_is_stored(database: DatabaseKind) 
     );
 }
 
-fn a_signal_breaks_off_an_export_that_nobody_takes(database: DatabaseKind) {
+fn a_signal_breaks_off_a_stalled_export(database: DatabaseKind) {
     let server = Server::start(&Database::create(database), &[]);
     let project = Organization::create(&server, "enterprise").project();
     store_mebibytes(&project, MORE_THAN_SOCKETS_MEBIBYTES);
@@ -125,5 +125,5 @@ fn a_signal_breaks_off_an_export_that_nobody_takes(database: DatabaseKind) {
     let finished = server.stop();
     assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
     let (_, end) = live.rest(Deadline::seconds(30));
-    assert_eq!(end, Next::BrokenOff, "nobody takes a part for the whole");
+    assert_eq!(end, Next::BrokenOff, "a part does not look complete");
 }

@@ -34,7 +34,7 @@ impl Nodes {
     }
 }
 
-/// Posts until it is told to stop, half of the time to the node that dies. What was not answered is sent again, under
+/// Posts until it is stopped, half of the time to the node that is killed. A request without a response is retried, under
 /// the same idempotency keys, to whichever node. Gives the ids by their keys.
 fn write(nodes: &Nodes, writer: usize) -> BTreeMap<String, String> {
     let steady = nodes.steady.with_own_connections();
@@ -102,7 +102,7 @@ fn follow_by_stream(nodes: &Nodes, end: &Mutex<Option<String>>) -> Vec<String> {
             .mortal()
             .get("/events/feed")
             .header("last-event-id", &last_event_id);
-        // Between its death and its next start there is nobody to connect to.
+        // Between its end and its next start it accepts no connections.
         let Ok(mut stream) = request.try_open_events() else {
             continue;
         };
@@ -180,7 +180,7 @@ fn the_feed_has_no_gap_and_no_repeat_although_a_node_is_killed_again_and_again(k
     });
 }
 
-/// Stores an event in the end, however long somebody else holds the ledger.
+/// Stores an event, retried for as long as another transaction holds the ledger.
 fn store_patiently(client: &Client, event: Value) -> String {
     let deadline = Deadline::seconds(60);
     deadline.poll("the ledger", || {
@@ -192,7 +192,7 @@ fn store_patiently(client: &Client, event: Value) -> String {
 /// A node dies after it has said `COMMIT` and before it was told that it is done; meanwhile the other node has something
 /// to store, which must not become visible first.
 #[test]
-fn a_commit_that_nobody_heard_of_comes_once_and_nothing_overtakes_it() {
+fn a_commit_without_a_response_comes_once_and_nothing_overtakes_it() {
     const BLOCKED: &str = "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
     if !DatabaseKind::Postgres.is_available() {
         return;
@@ -215,15 +215,17 @@ fn a_commit_that_nobody_heard_of_comes_once_and_nothing_overtakes_it() {
             let deadline = Deadline::seconds(60);
             deadline.poll("the commit", || (database.paused() == 1).then_some(()));
             let behind = scope.spawn(|| store_patiently(&client, event()));
-            deadline.poll("who comes after", || (database.count(BLOCKED) >= 2).then_some(()));
+            deadline.poll("the commit behind it", || {
+                (database.count(BLOCKED) >= 2).then_some(())
+            });
             mortal.kill();
             let lost = lost.join().expect("no panic");
-            assert!(lost.is_err(), "nobody was told: {lost:?}");
+            assert!(lost.is_err(), "there was no response: {lost:?}");
             assert_eq!(page(&client, &[("after", &cursor)])["events"], json!([]));
             drop(held);
             behind.join().expect("the event is stored")
         });
-        // Whoever sends it again is told the id that it was stored under.
+        // A retry returns the id under which it was stored.
         let again = client.store(unheard);
         let news = ids(&page(&client, &[("after", &cursor)]).list("events"));
         assert_eq!(news, [again, behind]);

@@ -1,4 +1,4 @@
-//! One answer after the other.
+//! The feed by long poll.
 
 use super::{end_of, everything, ids, page, wait_for_waiting};
 use audit_tests::{

@@ -23,9 +23,9 @@ on_both_databases! {
     a_stream_gives_what_is_there_and_then_what_comes,
     a_client_that_comes_back_misses_nothing_and_gets_nothing_twice,
     the_ids_of_a_stream_are_the_cursors_of_the_feed,
-    a_place_that_moves_without_an_event_is_told,
+    a_cursor_that_moves_without_an_event_is_sent,
     a_request_for_anything_gets_an_answer_that_ends,
-    what_is_wrong_with_a_stream_is_told_by_its_status,
+    an_invalid_stream_request_is_refused_by_its_status,
     a_revoked_key_ends_its_streams,
     a_deleted_tier_ends_the_streams_of_its_tokens,
     a_signal_ends_streams_and_polls,
@@ -89,7 +89,7 @@ fn the_ids_of_a_stream_are_the_cursors_of_the_feed(database: DatabaseKind) {
     assert_eq!(next_id(&mut from_cursor), id);
 }
 
-fn a_place_that_moves_without_an_event_is_told(database: DatabaseKind) {
+fn a_cursor_that_moves_without_an_event_is_sent(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let project = organization.project();
     project.store_all(vec![event(); 5]);
@@ -129,7 +129,7 @@ fn a_request_for_anything_gets_an_answer_that_ends(database: DatabaseKind) {
     }
 }
 
-fn what_is_wrong_with_a_stream_is_told_by_its_status(database: DatabaseKind) {
+fn an_invalid_stream_request_is_refused_by_its_status(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     let stream = |name: &str, value: &str| {
         let request = project.get("/events/feed").query(name, value);

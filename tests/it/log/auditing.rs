@@ -11,7 +11,7 @@ on_both_databases! {
     only_new_events_are_read_when_that_is_wanted,
     a_master_key_audits_any_log_of_its_organization,
     the_key_can_be_given,
-    what_cannot_be_told_is_not_called_wrong,
+    an_undecidable_state_is_not_reported_as_tampering,
     every_kind_of_event_is_hashed_as_the_server_does,
 }
 
@@ -138,14 +138,14 @@ fn the_key_can_be_given(database: DatabaseKind) {
     let other = "other+9e5aae8e+AWVn8zM6fvYhM/kA1sOaqCL5sfSYHvZwJMj1vBnSnbLw";
     let refused = run(&state, other);
     assert_eq!(refused.exit, Exit::Code(2), "{refused:?}");
-    // Go's example of a key, under which nobody here signs.
+    // The example key of Go's documentation, with which nothing is signed here.
     let go = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
     let state = temporary_directory("audit-").join("state");
     assert_wrong(&run(&state, go), "not signed by a known key");
     assert!(!state.exists(), "nothing is remembered of what is wrong");
 }
 
-fn what_cannot_be_told_is_not_called_wrong(database: DatabaseKind) {
+fn an_undecidable_state_is_not_reported_as_tampering(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let folder = temporary_directory("audit-");
     let state = folder.join("state");

@@ -1,4 +1,4 @@
-//! Somebody changes the database and everything in it that would tell: what the last checkpoint shows, and what only an
+//! The database is changed together with everything in it that would show it: what the last checkpoint shows, and what only an
 //! auditor elsewhere can see.
 
 use super::{Case, assert_wrong, audit, canonical, delete, leaf_of, quoted, stop, store_events};
@@ -62,7 +62,7 @@ fn a_rewritten_event_contradicts_the_last_checkpoint(database: DatabaseKind) {
         // Who remembers the edge of the tree can tell more than the checkpoint.
         case.expect_caught(range);
         // Once the last checkpoint is gone as well, nothing here contradicts anything; but the server signs another
-        // history of the same size, and whoever saw the first one has it in writing.
+        // history of the same size. An auditor that saw the first one has its checkpoint.
         case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
         case.expect_sound();
         case.expect_caught("two histories of 300 events");
@@ -161,7 +161,7 @@ fn a_forged_checkpoint_is_caught(database: DatabaseKind) {
             .contains("not one that this log signed"),
         "{findings:?}"
     );
-    // With a key of one's own everything here agrees. Whoever knows the log's key from elsewhere sees it.
+    // With a key of one's own everything here agrees. A client that has the log's key from elsewhere detects it.
     let case = Case::fresh(database);
     let key_of = |case: &Case| audit_tests::command_line_on(&case.database, &["log", "key"]).success();
     let key = key_of(&case);

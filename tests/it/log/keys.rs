@@ -52,7 +52,7 @@ fn an_encrypted_key_is_opened_by_its_key_alone(database: DatabaseKind) {
         command_line_on(&database, &["log", "key"]),
         run("verify", OTHER_KEY),
     ] {
-        assert_eq!(finished.exit, Exit::Code(2), "nobody can tell: {finished:?}");
+        assert_eq!(finished.exit, Exit::Code(2), "undecidable: {finished:?}");
         finished.refusal();
     }
     let refused = serve_refused(&database, &[("AUDIT_ENCRYPTION_KEY", OTHER_KEY)]);
@@ -60,7 +60,7 @@ fn an_encrypted_key_is_opened_by_its_key_alone(database: DatabaseKind) {
         refused.contains("AUDIT_ENCRYPTION_KEY does not match"),
         "{refused}"
     );
-    // Who knows the public key from elsewhere needs no secret to verify.
+    // With the public key from elsewhere, verification needs no secret.
     command_line_on(&database, &["log", "verify", "--verifier-key", &key]).success();
 }
 
@@ -90,7 +90,7 @@ fn a_restored_backup_goes_on_under_a_new_name(database: DatabaseKind) {
 
     let (server, project) = backup.start();
     let key = &case.organization.project_key;
-    // The old log has ended, which its auditors see; those who begin anew see another log.
+    // The old log has ended, which its auditors detect. A new auditor sees another log.
     let before = std::fs::read_to_string(&case.state).expect("the state");
     assert_wrong(&audit(server.base_url(), key, &case.state, &[]), "");
     assert_eq!(std::fs::read_to_string(&case.state).expect("the state"), before);

@@ -1,4 +1,4 @@
-//! The verifiable log: what it shows, and what it finds out.
+//! The verifiable log: what it proves, and what it detects.
 
 mod auditing;
 mod careful;
@@ -107,7 +107,7 @@ impl Case {
         (server, project)
     }
 
-    /// Runs SQL behind the server's back; `LEDGER` stands for the condition that a row is of this log.
+    /// Runs SQL on the database itself; `LEDGER` stands for the condition that a row is of this log.
     pub(crate) fn tamper(&self, sql: &str) -> &Self {
         let ledger = format!(
             "ledger_id = (SELECT id FROM ledgers WHERE project_id = '{}' AND environment = 'live')",
@@ -208,7 +208,7 @@ pub(crate) fn stop(server: Server) {
     assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
 }
 
-/// The canonical text of an event as a full read returns it, by an implementation that is not ours.
+/// The canonical text of an event as a full read returns it, by an independent implementation.
 pub(crate) fn canonical(event: &Value) -> String {
     let mut hashed = event.clone();
     let members = hashed.as_object_mut().expect("an event is an object");
@@ -232,7 +232,7 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Statements that take an event away with everything that leads to it.
+/// Statements that delete an event with everything that refers to it.
 pub(crate) fn delete(kind: DatabaseKind, condition: &str) -> String {
     match kind {
         DatabaseKind::Postgres => format!("DELETE FROM events WHERE LEDGER AND {condition}"),

@@ -12,10 +12,10 @@ const WRITERS: usize = 6;
 const REQUESTS_EACH: usize = 30;
 
 on_both_databases! {
-    what_many_write_at_once_is_one_log,
+    concurrent_writers_make_one_log,
 }
 
-fn what_many_write_at_once_is_one_log(kind: DatabaseKind) {
+fn concurrent_writers_make_one_log(kind: DatabaseKind) {
     let database = Database::create(kind);
     let count = if kind == DatabaseKind::Postgres { 2 } else { 1 };
     let servers: Vec<Server> = (0..count).map(|_| Server::start(&database, &[])).collect();

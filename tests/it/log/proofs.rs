@@ -105,7 +105,7 @@ fn every_event_is_proved_as_soon_as_it_is_acknowledged(database: DatabaseKind) {
             if is_near_an_end {
                 let proof = proof_of(&project, id);
                 let (proved, size) = verify(&project, &organization, &project.event(id), &proof);
-                // Whoever signs every second may have done so between two batches.
+                // The signing thread, which runs every second, may have run between two batches.
                 assert_eq!(proved, seq);
                 assert!((seq + 1..=stored).contains(&size), "{size}");
             }
@@ -132,7 +132,7 @@ fn a_proof_is_of_one_log_alone(database: DatabaseKind) {
     let proof = proof_of(&one.project(), &ids[0]);
     let event = one.project().event(&ids[0]);
     verify(&one.project(), &one, &event, &proof);
-    // What a false proof would look like is refused by whoever verifies it.
+    // The verifier refuses a false proof.
     let head = open(
         &one.project(),
         &one,

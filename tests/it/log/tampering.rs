@@ -1,4 +1,4 @@
-//! Somebody changes the database, and `log verify` names the event.
+//! The database is tampered with, and `log verify` names the event.
 
 use super::{Case, canonical, delete, id_bytes, quoted};
 use audit_domain::ContentHash;
@@ -22,7 +22,7 @@ on_both_databases! {
     a_head_that_claims_too_much_is_found,
     an_edited_tile_is_found,
     the_first_of_several_is_named,
-    a_log_that_nobody_changed_is_sound,
+    an_unchanged_log_is_sound,
 }
 
 fn an_edited_field_is_found(database: DatabaseKind) {
@@ -327,7 +327,7 @@ fn the_first_of_several_is_named(database: DatabaseKind) {
     assert_eq!(seqs, [30, 40, 200, 250, 280]);
 }
 
-fn a_log_that_nobody_changed_is_sound(database: DatabaseKind) {
+fn an_unchanged_log_is_sound(database: DatabaseKind) {
     let case = Case::fresh(database);
     case.expect_sound();
     let report = audit_tests::command_line_on(&case.database, &["log", "verify", "--json"]).json();

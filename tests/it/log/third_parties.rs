@@ -1,4 +1,4 @@
-//! Libraries that nobody here wrote agree with the log: PyPI `pymerkle` and `rfc8785`, Go's `sumdb/note` and `sumdb/tlog`.
+//! Independent libraries agree with the log: PyPI `pymerkle` and `rfc8785`, Go's `sumdb/note` and `sumdb/tlog`.
 
 use super::{Case, canonical, quoted, store_events};
 use audit_domain::ContentHash;

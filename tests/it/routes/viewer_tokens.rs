@@ -39,7 +39,7 @@ fn kid(organization: &Organization) -> Value {
 
 on_both_databases! {
     a_token_is_a_jwt_with_the_documented_claims,
-    a_token_lives_an_hour_unless_told_otherwise,
+    a_token_lives_an_hour_by_default,
     every_fault_of_a_token_request_is_named,
     a_viewer_sees_its_tenant_alone,
     a_viewer_sees_its_project_alone,
@@ -75,7 +75,7 @@ fn a_token_is_a_jwt_with_the_documented_claims(database: DatabaseKind) {
     assert_eq!(seconds("exp") - seconds("iat"), 600);
 }
 
-fn a_token_lives_an_hour_unless_told_otherwise(database: DatabaseKind) {
+fn a_token_lives_an_hour_by_default(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let project = organization.project();
     for (body, lifetime) in [

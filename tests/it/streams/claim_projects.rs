@@ -18,7 +18,7 @@ fn keyed(key: &str, name: &str) -> Value {
 
 on_both_databases! {
     only_a_master_key_claims,
-    whoever_holds_the_token_claims,
+    any_organization_with_the_token_can_claim,
     the_claim_goes_to_the_named_project,
     a_claim_into_the_test_environment,
     the_events_of_the_project_stay_when_a_key_is_there_already,
@@ -52,7 +52,7 @@ fn only_a_master_key_claims(database: DatabaseKind) {
     assert_eq!(stream.move_to(&organization.master()), 1);
 }
 
-fn whoever_holds_the_token_claims(database: DatabaseKind) {
+fn any_organization_with_the_token_can_claim(database: DatabaseKind) {
     let (one, other) = (Organization::fresh(database), Organization::fresh(database));
     let stream = begun(database, 2).held_by(&one.project().with_address(&address()));
     // Not even a credential that it was sent with makes it anybody's.

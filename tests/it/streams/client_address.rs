@@ -26,14 +26,14 @@ fn is_first(server: &Server, forwarded_for: &[&str]) -> bool {
 }
 
 on_both_databases! {
-    nobody_s_word_is_taken_unless_configured,
+    forwarded_addresses_are_ignored_unless_configured,
     the_last_address_before_the_proxies_counts,
     another_proxy_s_word_is_not_taken,
     addresses_are_read_as_proxies_write_them,
     addresses_of_ipv6_are_counted_by_network,
 }
 
-fn nobody_s_word_is_taken_unless_configured(database: DatabaseKind) {
+fn forwarded_addresses_are_ignored_unless_configured(database: DatabaseKind) {
     let server = start(database, &[]);
     assert!(is_first(&server, &[]));
     for forwarded_for in [
@@ -58,7 +58,7 @@ fn another_proxy_s_word_is_not_taken(database: DatabaseKind) {
     assert!(!is_first(&networks, &["198.51.100.1"]));
     assert!(
         is_first(&networks, &["198.51.100.1, 10.2.2.3"]),
-        "10.2.2.3 is nobody's proxy"
+        "10.2.2.3 is no trusted proxy"
     );
     assert!(!is_first(&networks, &["198.51.100.2, 10.2.2.3"]));
 }
@@ -80,7 +80,7 @@ fn the_last_address_before_the_proxies_counts(database: DatabaseKind) {
     }
     assert!(!is_first(&server, &[&two, &one]), "several headers are one list");
     assert!(!is_first(&server, &[&one, "10.0.0.1"]));
-    assert!(is_first(&server, &[&two]), "nobody has sent from there yet");
+    assert!(is_first(&server, &[&two]), "no request has come from there yet");
     assert!(is_first(&server, &[&one, &three]));
     // The proxy itself, and one that forwards for another.
     assert!(is_first(&server, &[]));

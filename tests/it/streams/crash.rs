@@ -1,4 +1,4 @@
-//! `kill -9`: a stream is claimed wholly or not at all, and loses nothing that was acknowledged.
+//! `kill -9`: a stream is claimed entirely or not at all, and loses no acknowledged event.
 
 use super::{UNLIMITED, ids_of};
 use audit_tests::{
@@ -39,7 +39,7 @@ fn wait_for_answers(answered: &Receiver<()>, count: usize) {
     }
 }
 
-/// Posts events of nobody's concern until the server is gone.
+/// Posts unrelated events until the server is gone.
 fn write_until_gone(project: &Client, answered: &Sender<()>) {
     while let Ok(answer) = project.post("/events").json(event()).try_send() {
         answer.expect_status(201);

@@ -18,10 +18,10 @@ on_both_databases! {
     the_same_key_with_other_content_is_a_conflict,
     keys_of_other_streams_are_others,
     a_token_is_a_random_uuid,
-    the_token_is_not_told_apart_by_its_case,
+    the_case_of_the_token_makes_no_difference,
     a_credential_is_ignored,
     redacted_fields_are_counted,
-    nobody_can_read_what_is_not_claimed,
+    unclaimed_events_cannot_be_read,
     another_method_is_not_allowed,
 }
 
@@ -168,7 +168,7 @@ fn a_token_is_a_random_uuid(database: DatabaseKind) {
     }
 }
 
-fn the_token_is_not_told_apart_by_its_case(database: DatabaseKind) {
+fn the_case_of_the_token_makes_no_difference(database: DatabaseKind) {
     let stream = Stream::fresh(database);
     stream.store(event());
     let shouted = stream.with_token(&stream.token.to_uppercase());
@@ -205,7 +205,7 @@ fn redacted_fields_are_counted(database: DatabaseKind) {
     assert_eq!(stream.send(batch).expect_status(201)["redacted_count"], 3);
 }
 
-fn nobody_can_read_what_is_not_claimed(database: DatabaseKind) {
+fn unclaimed_events_cannot_be_read(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let stream = Stream::fresh(database);
     let id = stream.store(event_with(json!({"actor": {"name": "Unclaimed"}})));

@@ -62,7 +62,7 @@ fn thirty_requests_a_minute(database: DatabaseKind) {
         count,
         "nothing is stored"
     );
-    // Who has a master key is no stranger.
+    // The limits do not apply to a master key.
     let master = Organization::fresh(database).master();
     assert_eq!(stream.move_to(&master), count);
 }

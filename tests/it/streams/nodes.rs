@@ -93,7 +93,7 @@ fn new_streams_are_counted_exactly(database: DatabaseKind) {
     let answers = nodes.answers(&address(), |client, writer| {
         let own = Stream::of(client).send(event());
         match writer {
-            // Whoever comes first begins it; for the others it is there.
+            // The first request creates the stream; the others find it.
             0..4 => vec![own, shared.held_by(client).send(event())],
             _ => vec![own],
         }

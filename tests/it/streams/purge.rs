@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// Five seconds after the start, and a busy machine.
 const PURGE_SECONDS_MAX: u64 = 60;
-/// An address where nobody listens.
+/// An address without a listener.
 const NOBODY: &str = "https://127.0.0.1:1/hook";
 const ACTORS: [&str; 3] = ["a", "b", "c"];
 const DAY_MICROS: u64 = 24 * 60 * 60 * 1_000_000;
@@ -163,10 +163,10 @@ fn what_is_over_is_removed_and_what_matters_is_kept(kind: DatabaseKind) {
     assert_eq!(organization.project().all_alerts().len(), 2);
 }
 
-/// Between the moment at which a server finds that it knows a client and the moment at which it reads what it knows,
-/// another node may have forgotten the client. SQLite has one writer, so there it cannot.
+/// Between the insert that finds the row of a client and the read of that row, another node may delete it. Not on SQLite,
+/// which has one writer.
 #[test]
-fn a_client_that_is_forgotten_while_it_sends_is_known_anew() {
+fn a_client_that_is_deleted_while_it_sends_is_inserted_again() {
     const BLOCKED: &str = "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
     if !DatabaseKind::Postgres.is_available() {
         return;

@@ -1,4 +1,4 @@
-//! Whom a server may send to: nobody in its own network, unless its operator says so.
+//! Addresses that a server may deliver to: none in its own network, unless its operator allows it.
 
 use super::attempts;
 use audit_tests::{
@@ -142,7 +142,7 @@ fn what_was_allowed_before_is_checked_again_in_every_attempt(database: DatabaseK
 }
 
 #[test]
-fn a_receiver_whose_authority_nobody_knows_is_not_told_anything() {
+fn a_receiver_with_an_unknown_authority_gets_no_request() {
     let [private, _] = webhook_environment();
     let server = Server::start(&Database::create(DatabaseKind::Sqlite), &[private]);
     let subscription = Subscription::on(&server);
@@ -153,7 +153,7 @@ fn a_receiver_whose_authority_nobody_knows_is_not_told_anything() {
     assert_eq!(subscription.receiver.received(Subscription::PATH).len(), 0);
 }
 
-/// A proxy would resolve names itself, and nobody could check what it connects to.
+/// A proxy would resolve names itself, and the server could not check the address.
 #[test]
 fn a_proxy_named_by_the_environment_is_not_asked() {
     let trap = Receiver::start();

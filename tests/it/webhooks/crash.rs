@@ -1,4 +1,4 @@
-//! A server that ends between an alert and its delivery, in whatever way: the delivery arrives after the next start.
+//! A server that ends between an alert and its delivery: the delivery arrives after the next start.
 
 use super::attempts;
 use audit_tests::process::Exit;
@@ -19,12 +19,12 @@ fn message_ids(requests: &[Received]) -> BTreeSet<&str> {
     requests.iter().map(Received::message_id).collect()
 }
 
-/// What `kill -9` finds, each in an organization of its own: a lease is waited for once, not once for each.
+/// Deliveries at the time of `kill -9`, each in an organization of its own, so that their leases expire together.
 struct CutOff {
-    /// An alert that nobody was told of, because its receiver does not listen yet.
+    /// An alert without a delivery, because its receiver does not listen yet.
     unmade: Subscription,
-    /// An attempt whose receiver has the request and does not answer.
-    under_way: Subscription,
+    /// An attempt in flight: its receiver has the request and sends no response.
+    in_flight: Subscription,
     /// A failed attempt, with a retry to come.
     failed: Subscription,
     /// Many alerts, some of them delivered.
@@ -35,13 +35,13 @@ impl CutOff {
     fn begin(server: &Server) -> Self {
         let begun = Self {
             unmade: Subscription::to(server, Receiver::deaf()),
-            under_way: Subscription::on(server),
+            in_flight: Subscription::on(server),
             failed: Subscription::on(server),
             many: Subscription::on(server),
         };
-        begun.under_way.reply([Reply::Stall, Reply::Status(200)]);
-        begun.under_way.organization.raise_alert();
-        begun.under_way.wait_for(1);
+        begun.in_flight.reply([Reply::Stall, Reply::Status(200)]);
+        begun.in_flight.organization.raise_alert();
+        begun.in_flight.wait_for(1);
         begun.failed.reply([Reply::Status(500), Reply::Status(200)]);
         begun.failed.organization.raise_alert();
         begun.failed.wait_for_attempts(1);
@@ -55,7 +55,7 @@ impl CutOff {
     fn moved_to(self, server: &Server) -> Self {
         Self {
             unmade: self.unmade.moved_to(server),
-            under_way: self.under_way.moved_to(server),
+            in_flight: self.in_flight.moved_to(server),
             failed: self.failed.moved_to(server),
             many: self.many.moved_to(server),
         }
@@ -77,8 +77,8 @@ fn whatever_kill_9_cuts_off_is_delivered_after_it(database: DatabaseKind) {
     let begun = begun.moved_to(&server);
     assert_failed_is_retried(&begun.failed);
     assert_unmade_is_made(&begun.unmade);
-    assert_cut_off_attempt_is_made_again(&begun.under_way);
-    assert_all_are_told(&begun.many);
+    assert_interrupted_attempt_is_repeated(&begun.in_flight);
+    assert_all_are_delivered(&begun.many);
 }
 
 fn assert_unmade_is_made(unmade: &Subscription) {
@@ -88,12 +88,12 @@ fn assert_unmade_is_made(unmade: &Subscription) {
     unmade.wait_for_status("delivered");
 }
 
-fn assert_cut_off_attempt_is_made_again(under_way: &Subscription) {
-    let requests = under_way.wait_for(2);
+fn assert_interrupted_attempt_is_repeated(in_flight: &Subscription) {
+    let requests = in_flight.wait_for(2);
     assert_eq!(message_ids(&requests).len(), 1);
     assert_eq!(requests[0].body, requests[1].body);
-    under_way.wait_for_status("delivered");
-    assert_eq!(under_way.wait_for(2).len(), 2);
+    in_flight.wait_for_status("delivered");
+    assert_eq!(in_flight.wait_for(2).len(), 2);
 }
 
 fn assert_failed_is_retried(failed: &Subscription) {
@@ -105,7 +105,7 @@ fn assert_failed_is_retried(failed: &Subscription) {
     assert_eq!(codes, [500, 200], "the log has come through, too");
 }
 
-fn assert_all_are_told(many: &Subscription) {
+fn assert_all_are_delivered(many: &Subscription) {
     let deliveries = Deadline::seconds(90).poll("the log of deliveries", || {
         let deliveries = many.master.deliveries(&many.webhook);
         let is_delivered = |delivery: &Value| delivery["status"] == "delivered";

@@ -12,9 +12,9 @@ const SLACK: Duration = Duration::seconds(60);
 
 on_both_databases! {
     an_alert_is_posted_as_the_decisions_say,
-    every_enabled_webhook_of_the_project_is_told_and_no_other,
+    every_enabled_webhook_of_the_project_gets_a_delivery_and_no_other,
     every_alert_is_a_message_of_its_own,
-    what_fires_in_the_test_environment_is_not_told,
+    alerts_of_the_test_environment_are_not_delivered,
     a_disabled_webhook_gets_nothing_new,
     what_is_pending_waits_until_the_webhook_is_enabled_again,
     a_deleted_webhook_takes_its_deliveries_with_it,
@@ -50,7 +50,7 @@ fn an_alert_is_posted_as_the_decisions_say(database: DatabaseKind) {
     assert_eq!(subscription.wait_for(1).len(), 1);
 }
 
-fn every_enabled_webhook_of_the_project_is_told_and_no_other(database: DatabaseKind) {
+fn every_enabled_webhook_of_the_project_gets_a_delivery_and_no_other(database: DatabaseKind) {
     let subscription = Subscription::fresh(database);
     let organization = &subscription.organization;
     let receiver = &subscription.receiver;
@@ -115,7 +115,7 @@ fn every_alert_is_a_message_of_its_own(database: DatabaseKind) {
     assert_eq!(last["data"]["rule_id"], "auth_brute_force");
 }
 
-fn what_fires_in_the_test_environment_is_not_told(database: DatabaseKind) {
+fn alerts_of_the_test_environment_are_not_delivered(database: DatabaseKind) {
     let subscription = Subscription::fresh(database);
     let test = subscription.organization.test();
     test.store(door_opened("trial"));

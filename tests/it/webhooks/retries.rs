@@ -1,4 +1,4 @@
-//! When a failed delivery is tried again.
+//! When a failed delivery is retried.
 
 use super::{attempts, seconds_to_next_attempt};
 use audit_tests::{DatabaseKind, Reply, Subscription, on_both_databases};

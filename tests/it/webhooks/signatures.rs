@@ -10,7 +10,7 @@ const ACTORS: [&str; 4] = ["actor-1", "Zoë \u{1f6aa} \"quoted\" \\", "a\nb\tc\u
 
 on_both_databases! {
     every_delivery_has_one_signature_with_the_secret,
-    a_retry_is_signed_anew_over_the_same_message,
+    a_retry_has_a_new_signature_of_the_same_message,
     after_a_rotation_both_secrets_sign,
     the_published_library_accepts_every_delivery,
 }
@@ -24,12 +24,12 @@ fn every_delivery_has_one_signature_with_the_secret(database: DatabaseKind) {
     }
 }
 
-fn a_retry_is_signed_anew_over_the_same_message(database: DatabaseKind) {
+fn a_retry_has_a_new_signature_of_the_same_message(database: DatabaseKind) {
     let subscription = Subscription::fresh(database);
     subscription.reply([Reply::Status(500), Reply::Status(200)]);
     let alert = subscription.organization.raise_alert();
     subscription.wait_for(1);
-    // What becomes of the alert meanwhile does not change what is told of its firing.
+    // Later changes of the alert do not change the message about its firing.
     subscription.organization.project().move_alert(&alert, "resolved");
     let requests = subscription.wait_for(2);
     let timestamp = |request: &Received| -> i64 {

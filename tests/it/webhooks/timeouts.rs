@@ -1,4 +1,4 @@
-//! Receivers that never come to an end. An attempt takes fifteen seconds then, and no more.
+//! Receivers whose response never ends. An attempt times out after fifteen seconds.
 
 use super::attempts;
 use audit_tests::webhook_environment;

@@ -12,11 +12,11 @@ type Stream = BufReader<StreamOwned<ServerConnection, TcpStream>>;
 
 /// Far more often than any timeout for a connection that looks dead.
 const DRIP_INTERVAL: Duration = Duration::from_millis(500);
-/// More than a client that wants to know how it went has any use for.
+/// More than a client needs to learn the result.
 const BODY_CHUNK_BYTES: usize = 16 << 10;
 
-/// Serves the connection to its end. A client that goes at any point is nothing to complain about here: tests look at
-/// what was recorded.
+/// Serves the connection to its end. A client may disconnect at any point: tests look
+/// at what was recorded.
 pub(super) fn serve(shared: &Shared, tls: Arc<ServerConfig>, stream: TcpStream) {
     let session = ServerConnection::new(tls).expect("a TLS session can begin");
     let mut stream = BufReader::new(StreamOwned::new(session, stream));
@@ -67,7 +67,7 @@ fn line(stream: &mut Stream) -> io::Result<String> {
     Ok(line.trim_end().to_owned())
 }
 
-/// The replies without end give an error, when the client goes.
+/// Endless replies return an error when the client disconnects.
 fn answer(stream: &mut Stream, reply: Reply) -> io::Result<()> {
     match reply {
         Reply::Status(status) => finish(stream, &head(status, "")),

@@ -195,7 +195,7 @@ fn webhooks_of_a_paid_plan_rest_on_the_free_one(database: DatabaseKind) {
     assert_eq!(
         master.only_delivery(&webhook),
         delivery,
-        "but nobody is told of it"
+        "but no delivery is created"
     );
     assert_eq!(count(&organization), 1);
     master.change_webhook(&webhook, json!({"enabled": false}));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const BATCH: usize = 100;
 /// More than a database walks through before it takes another way.
 const EVENTS: usize = 44 * BATCH;
-/// The oldest ones are somebody's who has done nothing since.
+/// The oldest ones are of an actor without later events.
 const EARLY: usize = 60;
 
 on_both_databases! {

@@ -7,7 +7,7 @@ on_both_databases! {
     nothing_stored_is_an_empty_last_page,
     a_page_shows_each_event_as_reading_it_alone_does,
     the_latest_event_comes_first_whenever_it_arrived,
-    a_page_holds_fifty_events_unless_told_otherwise,
+    a_page_holds_fifty_events_by_default,
 }
 
 fn nothing_stored_is_an_empty_last_page(database: DatabaseKind) {
@@ -43,7 +43,7 @@ fn the_latest_event_comes_first_whenever_it_arrived(database: DatabaseKind) {
     assert_eq!(project.find_ids(&[]), [last, also_middle, middle, first]);
 }
 
-fn a_page_holds_fifty_events_unless_told_otherwise(database: DatabaseKind) {
+fn a_page_holds_fifty_events_by_default(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     project.store_all(vec![event(); 100]);
     project.store_all(vec![event(); 100]);

@@ -20,7 +20,7 @@ on_both_databases! {
     every_field_is_read_back_as_stored,
     absent_fields_are_absent_and_not_null,
     an_unknown_id_is_not_found,
-    an_event_of_somebody_else_is_not_found,
+    an_event_of_another_project_is_not_found,
 }
 
 fn every_field_is_read_back_as_stored(database: DatabaseKind) {
@@ -66,7 +66,7 @@ fn an_unknown_id_is_not_found(database: DatabaseKind) {
     }
 }
 
-fn an_event_of_somebody_else_is_not_found(database: DatabaseKind) {
+fn an_event_of_another_project_is_not_found(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let id = organization.project().store(event());
     let path = format!("/events/{id}");
