@@ -1,9 +1,9 @@
-//! What a stored event's text says that is stored beside it as well.
+//! The fields of a stored event's text that its row also has.
 
 use crate::{EventId, IdError, Timestamp, TimestampError};
 use serde::Deserialize;
 
-/// What a stored event's text says that is stored beside it as well, so that one can be held against the other.
+/// The fields of a stored event's text that its row also has, for comparing the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The event's id.

@@ -61,13 +61,13 @@ words! {
     pub enum Category {
         /// Log-in, log-out, failed attempts.
         Auth = "auth",
-        /// Somebody looked at something.
+        /// Data was read.
         Access = "access",
-        /// Somebody changed something.
+        /// Data was changed.
         Mutation = "mutation",
         /// Administration of the system.
         Admin = "admin",
-        /// Something that matters to security.
+        /// Relevant to security.
         Security = "security",
         /// The system acted on its own.
         System = "system",

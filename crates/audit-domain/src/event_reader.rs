@@ -37,7 +37,7 @@ impl Event {
     }
 }
 
-/// Refuses JSON that is larger than an event may be, before anybody walks through it.
+/// Refuses JSON that is larger than an event may be, before it is walked.
 ///
 /// # Errors
 /// A violation of `field`.
@@ -180,7 +180,7 @@ fn read_free_form(fields: &mut Fields<'_>, name: &str) -> Option<Value> {
     Some(value.into())
 }
 
-/// Where a free-form value stands. Written out only when something is wrong with it.
+/// The path of a free-form value. It is formatted only for a violation.
 enum Place<'a> {
     Field(&'a str),
     Key(&'a Place<'a>, &'a str),
@@ -197,7 +197,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// Checks free-form JSON that stands `level` levels deep: nesting, and NUL in texts and keys.
+/// Checks free-form JSON at depth `level`: nesting, and NUL in texts and keys.
 fn check_value(fields: &mut Fields<'_>, place: &Place<'_>, value: &Json<'_>, level: usize) {
     match value {
         Json::String(text) if text.contains('\0') => {

@@ -1,16 +1,16 @@
-//! The canonical text of an event, to which a record adds what the service knows of it.
+//! The canonical text of an event, to which a record adds the envelope: id and times.
 
 use crate::event::{Actor, Change, Context, Event, Target};
 use crate::{DigestKey, SentDigest, canonical};
 use std::ops::Range;
 
-/// The canonical JSON (RFC 8785) of an event as it is, without what the service adds when it stores it.
+/// The canonical JSON (RFC 8785) of an event without its envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventText {
     text: String,
-    /// Where the id goes.
+    /// The offset at which the id is inserted.
     id_at: usize,
-    /// Where the times go, in place of `occurred_at` if that was sent.
+    /// The range that the times replace: `occurred_at` if it was sent, otherwise empty.
     times: Range<usize>,
 }
 
@@ -21,14 +21,14 @@ impl EventText {
         &self.text
     }
 
-    /// A digest by which a repeat is told from a conflict, of the event as it was sent. Take it before redaction: a
-    /// redaction rule that changed between the two requests must not make a conflict.
+    /// The digest of the event as sent, which distinguishes a repeat from a conflict. Compute it before redaction: a rule
+    /// that changes between two requests must not make a conflict.
     #[must_use]
     pub fn digest(&self, key: Option<&DigestKey>) -> SentDigest {
         SentDigest::of(&self.text, key)
     }
 
-    /// What stands before the id, between that and the times, and behind those.
+    /// The text before the id, between the id and the times, and after the times.
     pub(crate) fn around_envelope(&self) -> [&str; 3] {
         let Range { start, end } = self.times;
         [

@@ -1,4 +1,4 @@
-//! Reading JSON objects field by field, noting everything that is wrong with them.
+//! Reads JSON objects field by field and collects every violation.
 
 use crate::json::{Json, Members};
 use crate::{Violation, Violations};
@@ -7,10 +7,10 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// The fields of one object that are still to be read, and where violations are noted.
+/// The unread fields of one object, and the list of violations.
 ///
-/// What a method could not read is noted and comes back as `None`, so that reading goes on and every failing field is
-/// named at once.
+/// A method that cannot read a field notes a violation and returns `None`. Reading goes on, so that one response names
+/// every failing field.
 pub struct Fields<'a> {
     prefix: Cow<'a, str>,
     members: Members<'a>,
@@ -54,7 +54,7 @@ impl<'a> Fields<'a> {
         outcome.ok_or_else(|| Violations::one("", "could not be read"))
     }
 
-    /// Only a place where violations are noted.
+    /// An object without fields, for noting violations.
     pub(crate) fn noting(found: &'a mut Vec<Violation>) -> Self {
         Self::new(Cow::Borrowed(""), Members::new(), found)
     }
@@ -103,13 +103,13 @@ impl<'a> Fields<'a> {
             .map(Cow::into_owned)
     }
 
-    /// A text that stands for a value.
+    /// A text that is parsed into a value.
     pub fn required_parsed<T: FromStr<Err: Display>>(&mut self, name: &str) -> Option<T> {
         let value = self.required(name)?;
         self.as_parsed(name, value)
     }
 
-    /// A text that stands for a value, if there is one.
+    /// A text that is parsed into a value, if there is one.
     pub fn optional_parsed<T: FromStr<Err: Display>>(&mut self, name: &str) -> Option<T> {
         let value = self.optional(name)?;
         self.as_parsed(name, value)
@@ -133,7 +133,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A whole number that stands for a value, if there is one.
+    /// A whole number that is converted into a value, if there is one.
     pub fn optional_number<T: TryFrom<i64, Error: Display>>(&mut self, name: &str) -> Option<T> {
         let number = self.optional_integer(name, i64::MIN..=i64::MAX)?;
         match T::try_from(number) {
@@ -142,7 +142,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A whole number that stands for a value.
+    /// A whole number that is converted into a value.
     pub fn required_number<T: TryFrom<i64, Error: Display>>(&mut self, name: &str) -> Option<T> {
         match self.has(name) {
             true => self.optional_number(name),
@@ -186,7 +186,7 @@ impl<'a> Fields<'a> {
         Some(read)
     }
 
-    /// Whether the field is there and has not been taken.
+    /// Whether the object has the field and it is unread.
     pub fn has(&self, name: &str) -> bool {
         self.members.iter().any(|(key, _)| key == name)
     }
@@ -216,7 +216,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether as many violations are noted as are told; looking for more is then a waste.
+    /// Whether the response can report no further violation, so that checking can stop.
     pub fn is_full(&self) -> bool {
         self.found.len() >= Violations::COUNT_MAX
     }
@@ -260,7 +260,7 @@ impl<'a> Fields<'a> {
         if text.contains('\0') {
             return self.violate(name, "must not contain a NUL character");
         }
-        // Bytes are at least as many as characters, so short texts need not be counted.
+        // A text has at least as many bytes as characters, so short texts need no count.
         if text.len() > chars_max && text.chars().count() > chars_max {
             return self.violate(name, format_args!("must have at most {chars_max} characters"));
         }
@@ -281,7 +281,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// What nobody has read is not part of the interface.
+    /// Notes a violation for each unread field: it is not part of the interface.
     pub fn refuse_the_rest(mut self) {
         let mut rest = std::mem::take(&mut self.members);
         rest.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));

@@ -1,4 +1,4 @@
-//! Which events a query asks for.
+//! Filters: which events a query selects.
 
 use crate::event::{ActorType, Category};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Which actions a query asks for.
+/// Which actions a query selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActionFilter {
     /// This action.
@@ -20,7 +20,7 @@ impl ActionFilter {
     /// Reads `user.created`, or `user.*` for a prefix.
     ///
     /// # Errors
-    /// When the text holds what no action holds, or a `*` anywhere but at the end.
+    /// When the text has a character that no action has, or a `*` anywhere but at the end.
     pub fn parse(text: &str) -> Result<Self, Violations> {
         let (literal, is_prefix) = match text.strip_suffix('*') {
             Some(prefix) => (prefix, true),
@@ -38,7 +38,7 @@ impl ActionFilter {
         })
     }
 
-    /// Whether the query asks for this action.
+    /// Whether the filter selects this action.
     pub fn matches(&self, action: &str) -> bool {
         match self {
             Self::Exact(exact) => action == exact,
@@ -54,7 +54,7 @@ impl ActionFilter {
     }
 }
 
-/// Which events a query asks for. Every part that is given must hold.
+/// Which events a query selects. An event must meet every condition that is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
     /// The customer.
@@ -80,8 +80,8 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
-    /// Whether the event, as far as the reader may see it, is one the query asks for. This is the definition; indexes
-    /// only find candidates.
+    /// Whether the filter selects the event, of which the reader sees the `visible` facets. This is the definition;
+    /// indexes only find candidates.
     pub fn matches(&self, event: &StoredEvent, visible: &Facets<'_>) -> bool {
         let Self {
             tenant_id,
@@ -118,7 +118,7 @@ impl EventFilter {
             && equal(tenant_id.as_deref(), Some(of_tenant))
             && one_of(actor_ids, by_actor.as_deref())
             && equal(actor_type.map(ActorType::as_str), by_type.as_deref())
-            // A hidden action is an empty one, which begins like anything that `*` alone asks for.
+            // A hidden action is empty, and would match the empty prefix of `*`.
             && action
                 .as_ref()
                 .is_none_or(|action| !of_action.is_empty() && action.matches(of_action))
@@ -162,8 +162,8 @@ impl EventFilter {
             || search.is_some() && searches_nothing()
     }
 
-    /// Whether a reader who asks with this filter gets the event. What `tier` hides is taken away first, so that it can
-    /// be neither read nor found by; without a tier everything is visible.
+    /// Whether a reader gets the event with this filter. The fields that `tier` hides are removed first, so that no
+    /// filter finds an event by them. Without a tier everything is visible.
     ///
     /// # Errors
     /// [`DamagedEvent`] when the stored text is not an event.
@@ -211,16 +211,16 @@ impl EventFilter {
     }
 }
 
-/// How many events a page holds.
+/// The number of events of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLimit(usize);
 
 impl PageLimit {
     /// The most events of a page.
     pub const EVENTS_MAX: usize = 200;
-    /// The events of a page when nobody says.
+    /// The events of a page unless the request says.
     pub const DEFAULT: Self = Self(50);
-    /// The most events that an export reads at once.
+    /// The most events of a page of an export.
     pub const EXPORT_EVENTS_MAX: usize = 500;
 
     /// A page of `events` events.

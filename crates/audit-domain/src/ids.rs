@@ -83,7 +83,7 @@ uuid_id!(
     RuleId
 );
 
-/// The token of an anonymous stream: a UUID of version 4, in its hyphenated form, which its sender made. Whoever has it
+/// The token of an anonymous stream: a UUID of version 4, in its hyphenated form, made by its sender. Its holder
 /// may send to the stream, so it is stored only as a hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClaimToken(Uuid);

@@ -24,7 +24,7 @@ pub enum Json<'a> {
     String(Cow<'a, str>),
     /// An array.
     Array(Vec<Json<'a>>),
-    /// An object. In one that was read no key stands twice.
+    /// An object. A parsed object has no repeated key.
     Object(Members<'a>),
 }
 

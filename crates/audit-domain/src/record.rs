@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 
-/// What tells one stored event from another, and when the service got it.
+/// The identity of a stored event, and when the service received it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The event's id.
@@ -53,7 +53,7 @@ pub struct Record {
     content_hash: ContentHash,
 }
 
-/// Where the texts that the service added begin in the canonical text.
+/// Byte offsets of the values that the service added to the canonical text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct EnvelopeOffsets {
     id: usize,
@@ -67,9 +67,9 @@ impl Record {
         Self::of_text(event, &event.to_text(), redacted, stamp)
     }
 
-    /// [`Self::new`] of an event whose text is there already.
+    /// [`Self::new`] for an event whose text has been written already.
     pub fn of_text(event: &Event, text: &EventText, redacted: bool, stamp: Stamp) -> Self {
-        /// More than the texts that are added have.
+        /// An upper bound of what the envelope adds.
         const ENVELOPE_BYTES: usize = 144;
         let received_at = stamp.received_at.truncated_to_millis();
         let occurred_at = event.occurred_at.unwrap_or(received_at);
@@ -109,7 +109,7 @@ impl Record {
         let mut canonical = String::with_capacity(768);
         let mut offsets = EnvelopeOffsets::default();
         canonical::write_object_noting(&mut canonical, object, |key, start| {
-            // Behind the quotation mark.
+            // Past the opening quotation mark.
             match key {
                 "id" => offsets.id = start + 1,
                 "occurred_at" => offsets.occurred_at = start + 1,
@@ -188,7 +188,7 @@ pub struct StoredEvent {
     pub redacted: bool,
 }
 
-/// What is stored is not what the service stores; somebody else wrote it.
+/// The stored text is not one that the service writes.
 #[derive(Debug, thiserror::Error)]
 #[error("the stored text of event {id} is not an event")]
 pub struct DamagedEvent {

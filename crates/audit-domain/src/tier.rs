@@ -47,7 +47,7 @@ impl fmt::Display for TierName {
     }
 }
 
-/// The dot path of a field that a tier hides, with everything below it. `*` stands for any one step.
+/// The dot path of a field that a tier hides, with everything below it. `*` matches any one step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HiddenField(String);
 
@@ -111,7 +111,7 @@ impl fmt::Display for HiddenField {
     }
 }
 
-/// What a viewer token shows.
+/// A tier: which events a viewer token shows, and without which fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewerTier {
     /// The tier's name, unique in its project.
@@ -124,7 +124,7 @@ pub struct ViewerTier {
     pub hidden_fields: Vec<HiddenField>,
 }
 
-/// The tier of a token for which none was named.
+/// The tier of a token whose request names none.
 pub const DEFAULT_TIER: &str = "standard";
 
 impl ViewerTier {
@@ -254,7 +254,7 @@ fn remove(value: &mut Value, steps: &[&str]) {
         (Value::Array(items), [step, rest @ ..]) => {
             for (index, item) in items.iter_mut().enumerate() {
                 if *step == "*" || step.parse() == Ok(index) {
-                    // An item keeps its place; what was in it is gone.
+                    // The array keeps its length: an index in a path must go on naming the same item.
                     if rest.is_empty() {
                         *item = Value::Null
                     } else {

@@ -61,7 +61,7 @@ impl Timestamp {
         self.0.div_euclid(Self::MICROS_PER_DAY)
     }
 
-    /// The same time without what lies below a millisecond. Events keep milliseconds.
+    /// The time truncated to milliseconds, the resolution of events.
     pub const fn truncated_to_millis(self) -> Self {
         Self::from_millis(self.as_millis())
     }

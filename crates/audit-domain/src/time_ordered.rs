@@ -79,7 +79,7 @@ macro_rules! ulid_id {
             /// Length of the text form.
             pub const CHARS: usize = $prefix.len() + $crate::TimeOrdered::CHARS;
 
-            /// An id for what came about at `at`, made unique by 80 unpredictable bits.
+            /// An id of the time `at`, made unique by 80 unpredictable bits.
             pub fn new(at: $crate::Timestamp, random: [u8; 10]) -> Self {
                 Self($crate::TimeOrdered::new(at, random))
             }

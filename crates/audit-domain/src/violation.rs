@@ -1,4 +1,4 @@
-//! What is wrong with a request, field by field.
+//! The violations of a request, field by field.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// The longest path that is told, in characters; keys of free-form objects can be long.
+    /// The longest path that is reported, in characters; keys of free-form objects can be long.
     const FIELD_CHARS_MAX: usize = 256;
 
     /// `message` about `field`.
@@ -35,7 +35,7 @@ impl Violation {
 pub struct Violations(Vec<Violation>);
 
 impl Violations {
-    /// The most violations that are told at once.
+    /// The most violations that one response reports.
     pub const COUNT_MAX: usize = 100;
 
     /// A single violation.

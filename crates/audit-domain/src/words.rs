@@ -8,7 +8,7 @@ pub struct UnknownWord {
 }
 
 impl UnknownWord {
-    /// The error for a word that is none of `allowed`, a list for people to read.
+    /// The error for a word that is none of `allowed`, a list in English.
     pub const fn new(allowed: &'static str) -> Self {
         Self { allowed }
     }
@@ -40,7 +40,7 @@ macro_rules! words {
             /// Every value, in the order of the interface.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word that stands for the value in requests, answers and rows.
+            /// The word for the value in requests, responses and rows.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }

@@ -1,4 +1,4 @@
-//! What people are told of each endpoint, beyond what types say: one module for each module of handlers, and in it one
+//! The description of each endpoint beyond what its types declare: one module for each module of handlers, and in it one
 //! function for each handler, of the same name. [`crate::ENDPOINTS`] pairs them, so none can be missing.
 
 pub(crate) mod alert_rules;
@@ -23,7 +23,7 @@ use crate::error_code::ErrorCode;
 use crate::openapi::SchemaOf;
 
 audit_domain::words! {
-    /// What an endpoint is about.
+    /// The group of an endpoint.
     pub enum Tag {
         /// Writing and reading events.
         Events = "events",
@@ -37,13 +37,13 @@ audit_domain::words! {
         Redaction = "redaction",
         /// Alert rules, and the alerts that they raised.
         Alerts = "alerts",
-        /// Where alerts are sent, and what became of it.
+        /// Webhooks and their deliveries.
         Webhooks = "webhooks",
         /// Anonymous streams.
         Streams = "streams",
-        /// Proofs for whoever doubts.
+        /// Checkpoints, tiles and proofs for auditors.
         Log = "log",
-        /// For whoever runs the service.
+        /// For operators.
         Operations = "operations",
     }
 }
@@ -80,12 +80,12 @@ impl Tag {
                 "The verifiable log: a Merkle tree over the content hashes of a project's events, with signed \
                  checkpoints, so that every alteration, deletion and reordering can be seen with published tools."
             }
-            Self::Operations => "For whoever runs the service. Keep these paths away from the public.",
+            Self::Operations => "For operators. Do not expose these paths to the public.",
         }
     }
 }
 
-/// What people are told of an endpoint.
+/// The description of an endpoint.
 pub(crate) struct About {
     /// Its name in generated clients.
     pub(crate) id: &'static str,
@@ -93,17 +93,17 @@ pub(crate) struct About {
     pub(crate) summary: &'static str,
     /// Paragraphs between blank lines, with `code`.
     pub(crate) description: &'static str,
-    /// What stands in braces in the path.
+    /// The parameter in braces in the path.
     pub(crate) path: Option<PathParameter>,
     /// Headers that only this endpoint looks at.
     pub(crate) headers: &'static [HeaderParameter],
     /// Bodies that are accepted.
     pub(crate) requests: &'static [Sample],
-    /// What the answer is.
+    /// The description of the response.
     pub(crate) outcome: &'static str,
-    /// Answers, without their `request_id`.
+    /// Example responses, without their `request_id`.
     pub(crate) answers: &'static [Sample],
-    /// The answer, where its type does not say it, or what can be asked for instead.
+    /// A response that is not described by its type, or an alternative one.
     pub(crate) plain: Option<Plain>,
     /// Codes of errors that do not follow from the types.
     pub(crate) errors: &'static [ErrorCode],
@@ -130,7 +130,7 @@ impl About {
     }
 }
 
-/// What stands in a path.
+/// A parameter in a path.
 pub(crate) struct PathParameter {
     pub(crate) description: &'static str,
     pub(crate) schema: SchemaOf,
@@ -152,10 +152,10 @@ pub(crate) struct HeaderParameter {
 /// An example: its name, and its JSON.
 pub(crate) struct Sample(pub(crate) &'static str, pub(crate) &'static str);
 
-/// An answer that is no JSON of this interface.
+/// A response without a JSON schema.
 pub(crate) struct Plain {
     pub(crate) status: u16,
-    /// Those it can have; none when the answer is empty.
+    /// Its content types; none for an empty response.
     pub(crate) content_types: &'static [&'static str],
     /// `object` or `string`.
     pub(crate) json_type: &'static str,

@@ -82,7 +82,7 @@ impl Deref for Body {
 
 impl Body {
     /// Collects a body whose `Content-Length` is `declared`, if it says one. What there is no memory for is read to
-    /// its end and thrown away, so that the sender gets the answer. A sender that stalls is not waited for: what its body
+    /// its end and thrown away, so that the sender gets the response. A sender that stalls is not waited for: what its body
     /// holds others cannot have.
     pub(crate) async fn collect(
         memory: Arc<BodyMemory>,
@@ -107,7 +107,7 @@ impl Body {
             return Err(ApiError::PayloadTooLarge);
         }
         let mut held = Held { memory, bytes: 0 };
-        // All of it from the beginning: of bodies that share what there is as they come, none would be whole in the end.
+        // Reserve `Content-Length` up front: many half-read bodies could otherwise exhaust the budget so that none completes.
         let mut is_refused = !held.grow(declared);
         if is_refused {
             held.release();

@@ -1,4 +1,4 @@
-//! Who sends a request that carries no credential: an address, for the limits of anonymous streams.
+//! The address of a client without a credential, for the limits of anonymous streams.
 
 use actix_web::HttpRequest;
 use ipnet::IpNet;

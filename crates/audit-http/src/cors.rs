@@ -1,7 +1,7 @@
 //! Cross-origin reads with a viewer token, as the Fetch standard defines them (CORS protocol).
 //!
 //! Only `GET /api/v1/events` and `GET /api/v1/events/feed` take part. A preflight names no credential, so it is answered
-//! for every origin that may use a viewer token; the answer itself carries the headers only when the credential is one.
+//! for every origin that may use a viewer token; the response itself carries the headers only when the credential is one.
 
 use crate::error::ApiError;
 use crate::routes::{EVENTS_PATH, FEED_PATH};
@@ -17,7 +17,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, HttpResponse, web};
 
-/// Adds the headers that let a page read the answer.
+/// Adds the headers that let a page read the response.
 pub(crate) async fn with_cors(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -69,7 +69,7 @@ fn allowed_origin(request: &HttpRequest, origins: &CorsOrigins) -> Option<Header
     }
 }
 
-/// `OPTIONS /api/v1/events`: what a browser asks before it sends the token.
+/// `OPTIONS /api/v1/events`: the preflight of a browser before it sends the token.
 pub(crate) async fn preflight(
     request: HttpRequest,
     state: web::Data<HttpState>,

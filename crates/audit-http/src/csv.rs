@@ -37,7 +37,7 @@ pub(crate) const fn column(field: EventField) -> &'static str {
     }
 }
 
-/// An event as a reader sees it. Whatever a tier can hide may be missing.
+/// An event as a reader sees it. Fields that a tier can hide may be missing.
 #[derive(Deserialize)]
 struct EventRow<'a> {
     #[serde(borrow)]
@@ -94,7 +94,7 @@ struct ContextFields<'a> {
 }
 
 impl EventRow<'_> {
-    /// What stands in a field's column.
+    /// The text in a field's column.
     fn cell(&self, field: EventField) -> &str {
         let text = match field {
             EventField::Id => Some(&self.id),
@@ -165,8 +165,8 @@ fn write_field(lines: &mut Vec<u8>, field: &str) {
     lines.push(b'"');
 }
 
-/// Whether a spreadsheet may take a text that begins like this for a formula: `=`, `+`, `-` and `@`, also in the full
-/// width of East Asian texts, and what some programs skip before them.
+/// Whether a spreadsheet may evaluate a text that begins like this: `=`, `+`, `-` and `@`, also in their full-width forms,
+/// and the white space that some programs skip before them.
 fn begins_formula(field: &str) -> bool {
     let first = field.chars().next();
     first.is_some_and(|first| {

@@ -13,7 +13,7 @@ use serde::Serialize;
 /// Seconds after which a client should try again when the service is busy.
 const RETRY_AFTER_SECONDS: u64 = 1;
 
-/// Why a request is not answered as asked.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     /// The application's reasons.
@@ -59,7 +59,7 @@ pub(crate) struct DetailBody {
     message: String,
 }
 
-/// Why the request was not answered as asked.
+/// Why the request failed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorBody")]
 pub(crate) struct ErrorBody {
@@ -74,7 +74,7 @@ pub(crate) struct ErrorBody {
     pub(crate) details: Option<Vec<DetailBody>>,
 }
 
-/// The answer to a request that failed.
+/// The response to a failed request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Error")]
 pub(crate) struct ErrorAnswer<'a> {
@@ -121,7 +121,7 @@ fn app_answer(error: &AppError) -> (ErrorCode, String) {
     (code, error.to_string())
 }
 
-/// An application error as it stands in the list of a batch's refused events.
+/// An application error in the list of a batch's refused events.
 pub(crate) fn item_error(error: &AppError) -> ErrorBody {
     let (code, message) = app_answer(error);
     let details = match error {
@@ -149,7 +149,7 @@ impl ApiError {
         (code, self.to_string())
     }
 
-    /// The answer, with the request's id in it.
+    /// The response, with the request's id in it.
     pub(crate) fn render(&self, request_id: &str) -> HttpResponse {
         let (code, message) = self.answer();
         let status = code.status();

@@ -1,4 +1,4 @@
-//! The codes of errors: their statuses, when they come, and what they say.
+//! The codes of errors, with their statuses and messages.
 
 use actix_web::http::StatusCode;
 
@@ -57,7 +57,7 @@ audit_domain::words! {
 }
 
 impl ErrorCode {
-    /// What a credential can be refused with, before anything else is looked at.
+    /// The codes with which a credential is refused, before anything else is checked.
     pub(crate) const OF_CREDENTIALS: [Self; 6] = [
         Self::Unauthorized,
         Self::InvalidApiKey,
@@ -67,10 +67,10 @@ impl ErrorCode {
         Self::RateLimited,
     ];
 
-    /// What becomes of any request for which the database is asked.
+    /// The codes of any request that uses the database.
     pub(crate) const OF_THE_SERVICE: [Self; 2] = [Self::InternalError, Self::Unavailable];
 
-    /// The status of an answer with this code.
+    /// The status of a response with this code.
     pub const fn status(self) -> StatusCode {
         match self {
             Self::ValidationError => StatusCode::BAD_REQUEST,

@@ -1,5 +1,5 @@
-//! Events as requests and answers hold them. The domain reads them and writes them, byte for byte; what stands here only
-//! describes, and tests hold it against the domain.
+//! The schemas of events in requests and responses. The domain parses and writes events; these types only describe
+//! them, and tests compare them with the domain.
 
 use crate::input::JsonBody;
 use crate::openapi::{Describe, Facts, Input};
@@ -229,7 +229,7 @@ fn relax(schema: &mut Value, path: &str, definitions: &Map<String, Value>) {
         }
     }
     if let Some(items) = schema.get_mut("items") {
-        // Of an item that is hidden its place stays.
+        // A hidden item leaves `null` in its place.
         relax(items, &below("0"), definitions);
         items["type"] = json!([items["type"], "null"]);
     }

@@ -1,5 +1,5 @@
-//! Bodies and query strings. Both are only collected while the caller is being authenticated, and read afterwards, so
-//! that somebody without a credential learns nothing but that. What they may hold stands in their types.
+//! Bodies and query strings. Both are collected while the caller is authenticated and parsed afterwards, so that a client
+//! without a valid credential learns only that. Their types declare what they may contain.
 
 use crate::body::{Body, BodyMemory};
 use crate::error::ApiError;
@@ -18,10 +18,10 @@ use std::future::{Future, Ready, ready};
 use std::marker::PhantomData;
 use std::pin::Pin;
 
-/// A JSON object or a query string: its fields describe what a request may bring, and `read` reads it. Both are in one
-/// place so that neither is changed without the other; tests hold them against each other.
+/// A JSON object or a query string: the fields of the type describe it in the OpenAPI document, and `read` parses it.
+/// Tests compare the two.
 pub(crate) trait Fielded: JsonSchema {
-    /// What is made of it.
+    /// The parsed value.
     type Read;
 
     /// Takes the fields it knows; all others are refused.
@@ -67,7 +67,7 @@ impl<T> JsonBody<T> {
         self.body
     }
 
-    /// Says what a body of this content can be refused with, and what it is.
+    /// Describes a body of this content, and the errors that it can be refused with.
     pub(crate) fn describe_as(facts: &mut Facts, content: Input) {
         facts.codes.extend([
             ErrorCode::ValidationError,
@@ -80,7 +80,7 @@ impl<T> JsonBody<T> {
 }
 
 impl<T: Fielded> JsonBody<T> {
-    /// What the body's object holds.
+    /// Parses the body.
     pub(crate) fn read(self) -> Result<T::Read, ApiError> {
         let bytes = self.bytes()?;
         let value = json::parse(&bytes).map_err(|error| Violations::one("body", error))?;
@@ -122,8 +122,7 @@ impl Asked {
         }
     }
 
-    /// Reads the parameters of the query string with `read`; parameters that it does not take are refused, and so is
-    /// one that stands twice.
+    /// Parses the query string with `read`. Parameters that it does not take and repeated ones are refused.
     fn read<T>(&self, read: impl FnOnce(Option<&str>, &mut Fields<'_>) -> Option<T>) -> Result<T, ApiError> {
         let pairs = web::Query::<Vec<(String, String)>>::from_query(&self.query)
             .map_err(|error| Violations::one("query", error))?;
@@ -171,7 +170,7 @@ impl ProjectParameters {
 }
 
 impl<T: Fielded> Parameters<T> {
-    /// The project and environment, and what else is asked.
+    /// The project and environment, and the other parameters.
     pub(crate) fn read(&self) -> Result<(Selection, T::Read), ApiError> {
         self.asked.read(|project, fields| {
             let selection = selection(project, fields);

@@ -14,13 +14,12 @@
 //! ```
 //!
 //! Invariants:
-//! - Every answer is JSON with `request_id`, errors of the framework included, but for what has a form of its own:
+//! - Every response is JSON with `request_id`, errors of the framework included. The exceptions have a form of their own:
 //!   exports, streams of the feed, checkpoints and tiles, `/metrics`, preflights, the OpenAPI document and its page. One
 //!   middleware renders all errors.
-//! - [`ENDPOINTS`] is the one list of routes. Credentials, parameters and bodies that an endpoint takes stand in the
-//!   types of its arguments, status and body of its answer in that of its result; the OpenAPI document says what these
-//!   types say.
-//! - Bodies and parameters are looked at after the credential.
+//! - [`ENDPOINTS`] is the one list of routes. The types of a handler's arguments declare the credentials, parameters and
+//!   body of its endpoint, the type of its result the response. The OpenAPI document is made from these types.
+//! - A bad credential is reported before a bad body or parameter.
 
 mod about;
 mod body;

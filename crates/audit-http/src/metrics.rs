@@ -1,4 +1,4 @@
-//! What operators watch, in Prometheus' text format.
+//! Metrics in Prometheus' text format.
 
 use audit_app::{AuditLog, Ingested};
 use parking_lot::Mutex;

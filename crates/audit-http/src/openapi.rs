@@ -1,7 +1,6 @@
-//! The OpenAPI document: what is served, out of the table of routes and the types of its handlers, and a page of it.
+//! The OpenAPI document, made from the table of routes and the types of its handlers, and a page that shows it.
 //!
-//! - [`crate::ENDPOINTS`] says which endpoints there are, [`facts`] what their types say, [`crate::about`] what people
-//!   are told beyond that.
+//! - [`crate::ENDPOINTS`] lists the endpoints, [`facts`] has the facts of their types, [`crate::about`] the descriptions.
 //! - [`document`] is made once, when it is first asked for. It depends on nothing but the code.
 
 mod components;

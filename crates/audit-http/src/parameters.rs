@@ -1,10 +1,10 @@
-//! What the query strings of several lists take.
+//! Parameters that several lists take.
 
 use audit_domain::{Fields, Timestamp, Violations};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// Items of a page when nobody says.
+/// Items of a page unless the request says.
 pub(crate) const LIMIT_DEFAULT: usize = 50;
 
 /// The number of items of a page, 1 to `max`.
@@ -19,7 +19,7 @@ pub(crate) fn read_limit(fields: &mut Fields<'_>, max: usize) -> Option<usize> {
     fields.violate("limit", format_args!("must be from 1 to {max}"))
 }
 
-/// The value, or a note of what is wrong.
+/// The value, or `None` with the violations noted.
 pub(crate) fn take<T>(fields: &mut Fields<'_>, outcome: Result<T, Violations>) -> Option<T> {
     match outcome {
         Ok(value) => Some(value),

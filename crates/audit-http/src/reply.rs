@@ -1,4 +1,4 @@
-//! Answers that carry the request's id.
+//! Responses with the request's id.
 
 use crate::openapi::{Answer, Describe, Facts};
 use crate::request_id::RequestId;
@@ -34,7 +34,7 @@ impl Success for Accepted {
     const STATUS: StatusCode = StatusCode::ACCEPTED;
 }
 
-/// A JSON answer. `request_id` is added to the body's fields.
+/// A JSON response. `request_id` is added to the body's fields.
 pub(crate) struct Reply<T, S = Done> {
     body: T,
     success: PhantomData<S>,
@@ -87,7 +87,7 @@ impl<T: JsonSchema, S: Success> Describe for Reply<T, S> {
     }
 }
 
-/// The answer to a deletion.
+/// The response to a deletion.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Deleted {
     #[schemars(with = "True")]

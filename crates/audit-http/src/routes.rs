@@ -1,4 +1,4 @@
-//! The table of routes: what is registered, what `audit-server routes` prints, and what tests compare with.
+//! The table of routes, from which routes are registered, `audit-server routes` prints, and tests take the expected ones.
 
 mod alert_rules;
 mod alerts;
@@ -36,14 +36,14 @@ pub(crate) const FEED_PATH: &str = "/api/v1/events/feed";
 pub struct Endpoint {
     /// The HTTP method.
     pub method: &'static str,
-    /// The path; parts in braces are parameters, and `{path}` is all that is left of it, slashes included.
+    /// The path; parts in braces are parameters, and `{path}` is the rest of it, slashes included.
     pub path: &'static str,
     route: fn() -> Route,
     pub(crate) facts: fn() -> Facts,
     pub(crate) about: fn() -> About,
 }
 
-/// Makes an [`Endpoint`] of a method, a path and a handler. What people are told of it has the handler's name.
+/// Makes an [`Endpoint`] of a method, a path and a handler. Its description is the function of [`about`] with the same name.
 macro_rules! endpoint {
     ($method:ident $path:expr => $module:ident :: $handler:ident) => {
         Endpoint {
@@ -56,7 +56,7 @@ macro_rules! endpoint {
     };
 }
 
-/// Every endpoint there is.
+/// Every endpoint.
 pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST EVENTS_PATH => events::ingest),
     endpoint!(GET EVENTS_PATH => events::list),
@@ -118,7 +118,7 @@ pub(crate) fn register(config: &mut web::ServiceConfig) {
         let mut allow: Vec<&str> = Vec::new();
         for endpoint in ENDPOINTS.iter().filter(|endpoint| endpoint.path == path) {
             resource = resource.route((endpoint.route)());
-            // The preflight is the browser's business.
+            // Browsers send preflights on their own; `Allow` is for clients.
             allow.extend(Some(endpoint.method).filter(|method| *method != "OPTIONS"));
         }
         let allow = allow.join(", ");

@@ -1,4 +1,4 @@
-//! Schemas of what bodies and parameters are made of. The types here are never made: they stand in the fields of structs
+//! Schemas of the parts of bodies and parameters. The types here have no values: they are the types of fields of structs
 //! that only describe, and in `#[schemars(with = "…")]` where a field's own type has no schema.
 
 use crate::error_code::ErrorCode;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-/// Marks what goes beyond the interface that clients may know from elsewhere.
+/// Marks additions to the common interface.
 pub(crate) const ADDITIVE: &str = "x-additive";
 
 /// A closed list of words.
@@ -169,7 +169,7 @@ macro_rules! described {
 }
 
 described! {
-    /// A time as answers have it.
+    /// A time as responses have it.
     Time = json_schema!({
         "type": "string",
         "format": "date-time",
@@ -215,7 +215,7 @@ described! {
     FreeForm = json_schema!(true);
     /// A JSON object with any fields.
     FreeFormObject = json_schema!({"type": "object", "additionalProperties": true});
-    /// `true`, whenever there is an answer.
+    /// `true`, whenever there is a response.
     True = json_schema!({"type": "boolean", "const": true});
 }
 
@@ -278,7 +278,7 @@ fn forbid_null(property: &mut Value) -> bool {
     true
 }
 
-/// Closes every object whose fields are listed: the document says exactly what this version takes and answers. And two
+/// Closes every object whose fields are listed: the document says exactly what this version takes and responses. And two
 /// matters of form: a paragraph is one line, whichever way its comment was wrapped, and `uint` is no registered format.
 pub(crate) fn finish(schema: &mut Schema) {
     schemars::transform::transform_subschemas(&mut finish, schema);

@@ -1,4 +1,4 @@
-//! What every handler has at hand.
+//! The state that all handlers share.
 
 use crate::body::BodyMemory;
 use crate::client_address::TrustedProxies;
@@ -8,7 +8,7 @@ use audit_app::AuditLog;
 use audit_domain::Entropy;
 use std::sync::Arc;
 
-/// What every handler has at hand.
+/// The state that all handlers share.
 pub struct HttpState {
     /// For endpoints that take no credential. Handlers of the others reach the service through [`crate::caller`].
     pub(crate) service: Arc<AuditLog>,
@@ -20,14 +20,14 @@ pub struct HttpState {
     pub(crate) body_memory: Arc<BodyMemory>,
 }
 
-/// What the operator has decided about requests.
+/// The operator's settings for requests.
 #[derive(Clone, Debug, Default)]
 pub struct HttpOptions {
     /// Which web pages may read events with a viewer token.
     pub cors_origins: CorsOrigins,
-    /// Whose word is taken for the address of a client.
+    /// The proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: TrustedProxies,
-    /// How often one credential may ask; `None` for as often as it likes.
+    /// The limit of requests by credential; `None` for no limit.
     pub rate_limit: Option<RateLimit>,
 }
 

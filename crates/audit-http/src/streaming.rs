@@ -23,7 +23,7 @@ enum Piece {
     End,
 }
 
-/// Where the task puts what it makes.
+/// The sending end of a body.
 pub(crate) struct Pieces {
     sender: mpsc::Sender<Piece>,
     stall_max: Duration,
@@ -41,7 +41,7 @@ pub(crate) struct Gone;
 #[error("the body breaks off")]
 pub(crate) struct BrokenOff;
 
-/// A body and the place to put it.
+/// A body and its sending end.
 pub(crate) fn streamed() -> (Pieces, StreamedBody) {
     with_stall_max(Duration::from_secs(STALL_SECONDS_MAX))
 }
@@ -71,7 +71,7 @@ impl Pieces {
         handed_over.map_err(|_| Gone)?.map_err(|_| Gone)
     }
 
-    /// What `work` comes to, unless the client hangs up before.
+    /// The result of `work`, unless the client hangs up first.
     pub(crate) async fn unless_gone<T>(&self, work: impl Future<Output = T>) -> Result<T, Gone> {
         tokio::select! {
             outcome = work => Ok(outcome),

@@ -4,7 +4,7 @@ use super::{About, Plain, Tag};
 
 pub(crate) fn openapi() -> About {
     About {
-        description: "Made from the code that serves. The one JSON answer without a `request_id` in it, because its \
+        description: "Made from the code that serves. The one JSON response without a `request_id` in it, because its \
                       form is not this interface's; the header `x-request-id` is there.",
         outcome: "This document.",
         plain: Some(Plain {

@@ -8,11 +8,11 @@ use audit_domain::EventId;
 pub(crate) fn ingest() -> About {
     About {
         description: "One event, or an array of 1 to 100. 201 means durable: the events are committed and synced \
-                      before the answer leaves.\n\n\
-                      Each event of an array is checked on its own. When at least one can be stored the answer is 201, \
+                      before the response leaves.\n\n\
+                      Each event of an array is checked on its own. When at least one can be stored the response is 201, \
                       and `errors` names the others by `index`. When none can, it is 400, and `details[].field` begins \
                       with the index (`[3].actor.type`), or 409 if idempotency keys are the only reason. Nothing of a \
-                      request is stored when the answer is 4xx; after a 5xx or a broken connection send it again with \
+                      request is stored when the response is 4xx; after a 5xx or a broken connection send it again with \
                       the same idempotency keys.\n\n\
                       A request that would pass the project's daily limit is refused whole.",
         requests: REQUESTS,

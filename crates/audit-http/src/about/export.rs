@@ -4,7 +4,7 @@ use super::{About, Plain, Tag};
 
 pub(crate) fn export() -> About {
     About {
-        description: "Every event that a query finds, newest first, as one answer of any length: a JSON object on each \
+        description: "Every event that a query finds, newest first, as one response of any length: a JSON object on each \
                       line, or CSV (RFC 4180). Each event is as `GET /events` shows it. What was stored when the export \
                       began is in it exactly once.\n\n\
                       In CSV the first line has the names of the columns, `metadata` and `changes` are JSON, and a text \

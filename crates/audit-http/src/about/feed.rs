@@ -7,9 +7,9 @@ use schemars::json_schema;
 pub(crate) fn follow() -> About {
     About {
         description: "Events in the order in which they were committed, each once and none left out, whichever node \
-                      stored them. `cursor` is where to go on; keep it, and send it as `after`. With `wait` the answer \
-                      comes as soon as there is an event. An answer without events is no error: ask again.\n\n\
-                      With `Accept: text/event-stream` the answer is a stream of server-sent events that does not end: \
+                      stored them. `cursor` is where to go on; keep it, and send it as `after`. With `wait` the response \
+                      comes as soon as there is an event. A response without events is no error: ask again.\n\n\
+                      With `Accept: text/event-stream` the response is a stream of server-sent events that does not end: \
                       `event: audit` with an event as `data`, and as `id` the cursor behind it, which a client that \
                       comes back sends in `Last-Event-ID`. `event: end` says why the server ends a stream; its `data` \
                       has `code` and `message`. Lines that begin with `:` keep the connection alive.\n\n\

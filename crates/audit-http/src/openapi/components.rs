@@ -1,4 +1,4 @@
-//! What several parts of the document refer to.
+//! The components that several parts of the document refer to.
 
 use super::credential_kind::CredentialKind;
 use super::document::{REQUEST_ID as REQUEST_ID_EXAMPLE, Refusal, refusal};
@@ -193,7 +193,7 @@ const OF_CREDENTIALS: [&str; 4] = [
     "ratelimit-reset",
 ];
 
-/// The headers of an answer that is no error.
+/// The headers of a response that is no error.
 pub(super) fn success_headers(with_credential: bool) -> Named<Or<Header>> {
     references(if with_credential {
         &OF_CREDENTIALS

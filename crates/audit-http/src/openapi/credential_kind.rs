@@ -15,13 +15,13 @@ pub(crate) enum CredentialKind {
 impl CredentialKind {
     pub(crate) const ALL: [Self; 3] = [Self::MasterKey, Self::ProjectKey, Self::ViewerToken];
 
-    /// Those that the policy admits: it is shown one of each.
+    /// The kinds that the policy admits, found by asking it about one principal of each.
     pub(crate) fn admitted_by<P: Policy>() -> Vec<Self> {
         let is_admitted = |kind: &Self| P::admit(kind.principal()).is_some();
         Self::ALL.into_iter().filter(is_admitted).collect()
     }
 
-    /// Somebody with a credential of this kind.
+    /// A holder of a credential of this kind.
     fn principal(self) -> Principal {
         let key_id = KeyId::from_random([0; 16]);
         let organization_id = OrganizationId::from_random([0; 16]);
@@ -55,7 +55,7 @@ impl CredentialKind {
         }
     }
 
-    /// What people call it.
+    /// Its name in text.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::MasterKey => "master key",
@@ -64,7 +64,7 @@ impl CredentialKind {
         }
     }
 
-    /// What stands for it in a shell.
+    /// The shell variable for it in examples.
     pub(crate) const fn variable(self) -> &'static str {
         match self {
             Self::MasterKey => "$MASTER_KEY",

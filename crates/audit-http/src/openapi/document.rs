@@ -256,7 +256,7 @@ fn plain_content(plain: &Plain) -> Named<Media> {
     Named(plain.content_types.iter().map(media).collect())
 }
 
-/// The answer to a request that is refused with one of the codes.
+/// The response to a request that is refused with one of the codes.
 pub(super) fn refusal((_, codes): &Refusal) -> Response {
     let list: Vec<String> = codes
         .iter()

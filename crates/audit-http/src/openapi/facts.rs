@@ -1,5 +1,5 @@
-//! What the types of a handler say about its endpoint: its arguments say who may call and with what, its result what
-//! comes back. The document takes all of this from here, so it cannot say anything else than what is served.
+//! The facts about an endpoint that follow from the types of its handler: the arguments declare credentials, parameters
+//! and body, the result declares the response. The document takes them from here, so it agrees with what is served.
 
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
@@ -9,14 +9,14 @@ use actix_web::{Handler, HttpRequest, HttpResponse, web};
 use schemars::{Schema, SchemaGenerator};
 use std::collections::BTreeSet;
 
-/// Makes a schema. What it refers to is noted in the generator.
+/// Makes a schema. The generator collects the schemas that it refers to.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// Reads an example as the endpoint does.
 #[cfg(test)]
 pub(crate) type Check = fn(serde_json::Value) -> Result<(), audit_domain::Violations>;
 
-/// What the types of a handler say.
+/// The facts that follow from the types of a handler.
 #[derive(Default)]
 pub(crate) struct Facts {
     /// Which credentials are taken; none is needed when this is `None`.
@@ -27,32 +27,32 @@ pub(crate) struct Facts {
     pub(crate) query: Option<Input>,
     pub(crate) body: Option<Input>,
     pub(crate) answer: Option<Answer>,
-    /// With what it can be refused.
+    /// The codes of its errors.
     pub(crate) codes: BTreeSet<ErrorCode>,
 }
 
-/// What a request brings.
+/// A body or a query string.
 pub(crate) struct Input {
     pub(crate) schema: SchemaOf,
     #[cfg(test)]
     pub(crate) check: Check,
 }
 
-/// What comes back.
+/// A successful response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) schema: SchemaOf,
 }
 
-/// A type of a handler's arguments or result that says something about the endpoint.
+/// A type of a handler's arguments or result, from which facts about the endpoint follow.
 pub(crate) trait Describe {
-    /// Adds what it says.
+    /// Adds the facts of the type.
     fn describe(facts: &mut Facts);
 }
 
 /// The arguments of a handler.
 pub(crate) trait DescribeAll {
-    /// Adds what each of them says.
+    /// Adds the facts of each argument.
     fn describe_all(facts: &mut Facts);
 }
 
@@ -75,7 +75,7 @@ describe_all! {
     (A, B, C, D, E);
 }
 
-/// What the types of a handler say.
+/// The facts that follow from the types of a handler.
 pub(crate) fn facts_of<F, A>(_: F) -> Facts
 where
     F: Handler<A>,
@@ -96,12 +96,12 @@ impl Describe for web::Data<HttpState> {
     fn describe(_: &mut Facts) {}
 }
 
-/// The words about an endpoint say what stands in its path.
+/// [`crate::about`] describes the path.
 impl Describe for web::Path<String> {
     fn describe(_: &mut Facts) {}
 }
 
-/// An answer that is no JSON of this interface; the words about the endpoint say what it is.
+/// A response without a JSON schema; [`crate::about`] describes it.
 impl Describe for HttpResponse {
     fn describe(_: &mut Facts) {}
 }

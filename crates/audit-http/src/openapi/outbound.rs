@@ -1,4 +1,4 @@
-//! What the service itself sends: messages to webhooks.
+//! The requests that the service sends: messages to webhooks.
 
 use super::document::JSON;
 use super::model::{Example, Header, Media, Named, Operation, Or, Parameter, RequestBody, Response};

@@ -45,7 +45,7 @@ pub(super) struct NewRuleInput {
     cooldown_seconds: Option<u32>,
 }
 
-/// What to change of a rule. What is absent stays as it is. Of a built-in rule only `enabled` and `cooldown_seconds` can
+/// Changes of a rule. Absent fields keep their values. Of a built-in rule only `enabled` and `cooldown_seconds` can
 /// change.
 #[derive(JsonSchema)]
 #[schemars(rename = "AlertRuleChange", transform = absent_not_null)]
@@ -135,7 +135,7 @@ impl Fielded for NewRuleInput {
     type Read = RuleDefinition;
 
     fn read(fields: &mut Fields<'_>) -> Option<RuleDefinition> {
-        // All of them first, so that every one that is not as it must be is told.
+        // Read all fields first, so that every violation is reported.
         let name = fields.required_parsed("name");
         let action_pattern = fields.required_parsed("action_pattern");
         let threshold = fields.required_number("threshold");

@@ -81,7 +81,7 @@ pub(super) struct AlertsQuery {
     /// Alerts that fired at this time or earlier: RFC 3339 with any offset.
     #[schemars(example = &"2026-01-15T23:59:59.999Z")]
     end_date: Option<AnyTime>,
-    /// From an earlier answer to the same query.
+    /// From an earlier response to the same query.
     cursor: Option<String>,
     /// Alerts of a page.
     #[schemars(range(min = 1, max = ALERTS_MAX), extend("default" = LIMIT_DEFAULT), example = 50)]

@@ -31,9 +31,9 @@ struct AttemptBody {
     started_at: String,
     #[schemars(range(min = 0))]
     duration_ms: i64,
-    /// The HTTP status of the answer; `null` without an answer.
+    /// The HTTP status of the response; `null` without a response.
     status_code: Option<i64>,
-    /// Why there was no answer; `null` with one.
+    /// Why there was no response; `null` with one.
     #[schemars(with = "Option<Word<FailureKind>>")]
     error: Option<&'static str>,
 }
@@ -90,7 +90,7 @@ pub(super) struct DeliveriesBody {
 pub(super) struct DeliveriesQuery {
     #[schemars(example = &"failed")]
     status: Option<Word<DeliveryStatus>>,
-    /// From an earlier answer to the same query.
+    /// From an earlier response to the same query.
     cursor: Option<String>,
     /// Deliveries of a page.
     #[schemars(range(min = 1, max = DELIVERIES_MAX), extend("default" = LIMIT_DEFAULT), example = 50)]

@@ -1,4 +1,4 @@
-//! `/api/v1/openapi.json` and `/docs`: the interface, told by itself; no credential.
+//! `/api/v1/openapi.json` and `/docs`: the description of the interface; no credential.
 
 use crate::openapi;
 use actix_web::HttpResponse;

@@ -96,7 +96,7 @@ pub(super) struct EventBody {
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct FilterQuery {
-    /// Exactly this tenant. With a viewer token it is always the token's, whatever is asked.
+    /// Exactly this tenant. With a viewer token it is always the token's.
     #[schemars(example = &"acme")]
     tenant_id: Option<IdText>,
     /// Exactly this actor. The original id also finds events in which redaction replaced it by its hash.
@@ -157,7 +157,7 @@ pub(super) struct PageQuery {
 pub(super) struct EventsQuery {
     #[schemars(flatten)]
     history: HistoryQuery,
-    /// From an earlier answer to the same query.
+    /// From an earlier response to the same query.
     cursor: Option<String>,
     #[schemars(flatten)]
     page: PageQuery,
@@ -165,7 +165,7 @@ pub(super) struct EventsQuery {
 
 type IdText = Text<1, { limits::ID_CHARS_MAX }>;
 
-/// The part of a filter that only queries of what has happened can have.
+/// The part of a filter that queries of past events have and the feed has not.
 struct History {
     start: Option<Timestamp>,
     end: Option<Timestamp>,

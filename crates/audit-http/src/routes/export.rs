@@ -83,7 +83,7 @@ impl Fielded for ExportQuery {
     }
 }
 
-/// Every event that a query finds, as one answer of any length.
+/// Every event that a query finds, as one response of any length.
 pub(super) async fn export(
     caller: Caller<Readers>,
     parameters: Parameters<ExportQuery>,
@@ -91,12 +91,13 @@ pub(super) async fn export(
 ) -> Result<HttpResponse, ApiError> {
     let (selection, (format, filter)) = parameters.read()?;
     if request.version() < Version::HTTP_11 {
-        let message = "must be HTTP/1.1: in an older one nobody can tell a broken export from a whole one";
+        let message =
+            "must be HTTP/1.1 or later: in an older version a broken export looks like a complete one";
         return Err(Violations::one("version", message).into());
     }
     let (presented, principal) = caller.into_parts();
     let mut export = presented.export(&principal, selection, filter)?;
-    // What is wrong shows with the first page, while there still is a status to say it with.
+    // Read the first page before the response begins: an error still gets a status then.
     let first = next_lines(&mut export, format, format.header()).await?;
     let (pieces, body) = streamed();
     rt::spawn(send_lines(pieces, export, format, first));
@@ -121,7 +122,7 @@ async fn next_lines(
     export.next(write).await
 }
 
-/// Sends page after page. Whatever goes wrong, the body is not ended, so nobody takes a part for the whole.
+/// Sends page after page. On an error the body is not ended, so that a client cannot mistake a part for the whole.
 async fn send_lines(pieces: Pieces, mut export: Export, format: ExportFormat, first: Option<Bytes>) {
     let mut lines = first;
     while let Some(page) = lines {
@@ -141,7 +142,7 @@ async fn send_lines(pieces: Pieces, mut export: Export, format: ExportFormat, fi
             Err(Gone) => return,
         };
     }
-    // The place among the exports is free before the client can ask for the next.
+    // Free the slot before the client can start its next export.
     drop(export);
     if let Err(Gone) = pieces.end().await {
         log::info!("a client disconnected during an export");

@@ -26,9 +26,9 @@ use std::time::Duration;
 
 /// How long a request may wait for an event.
 const WAIT_SECONDS_MAX: usize = 60;
-/// After how long without an event a stream says that it is still there: less than the idle limits of proxies.
+/// The interval of heartbeats in a stream without events: less than the idle limits of proxies.
 const HEARTBEAT_SECONDS: u64 = 15;
-/// How long a stream waits when the service is busy.
+/// The pause of a stream when the service is busy.
 const BUSY_PAUSE_SECONDS: u64 = 1;
 const LAST_EVENT_ID: &str = "last-event-id";
 
@@ -42,14 +42,14 @@ pub(super) struct FeedBody {
     has_more: bool,
 }
 
-/// Where to go on, and what to wait for.
+/// The cursor to continue from, and the wait.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct FeedQuery {
-    /// The cursor of an earlier answer to the same query; without it the feed begins with the oldest event.
+    /// The cursor of an earlier response to the same query; without it the feed begins with the oldest event.
     after: Option<String>,
-    /// Seconds for which the answer may wait for an event, when there is none.
+    /// Seconds for which the response may wait for an event, when there is none.
     #[schemars(range(min = 0, max = WAIT_SECONDS_MAX), extend("default" = 0), example = 30)]
     wait: Option<u32>,
     #[schemars(flatten)]
@@ -106,7 +106,7 @@ impl Describe for FeedAnswer {
     }
 }
 
-/// The events behind a cursor in the order in which they were committed, as one answer or as a stream.
+/// The events behind a cursor in the order in which they were committed, as one response or as a stream.
 pub(super) async fn follow(
     bearer: Bearer<Readers>,
     parameters: Parameters<FeedQuery>,
@@ -130,7 +130,7 @@ pub(super) async fn follow(
     })))
 }
 
-/// Whether the client names the type of streams. One that takes anything gets an answer that ends.
+/// Whether the client names the media type of streams. A client that accepts `*/*` gets one page.
 fn wants_stream(request: &HttpRequest) -> bool {
     let accepted = request.headers().get_all(ACCEPT);
     accepted
@@ -140,10 +140,10 @@ fn wants_stream(request: &HttpRequest) -> bool {
         .any(|range| range.trim().eq_ignore_ascii_case(EVENT_STREAM))
 }
 
-/// Where a client that comes back was. It knows better than the address that it was given at first.
+/// The cursor of a client that reconnects. It is later than the one in the URL with which the client first connected.
 fn last_event_id(request: &HttpRequest) -> Option<String> {
     let id = request.headers().get(LAST_EVENT_ID)?;
-    // What is no text is no cursor either.
+    // A header that is not text becomes an invalid cursor.
     let id = id.to_str().unwrap_or("?");
     Some(id.to_owned()).filter(|id| !id.is_empty())
 }
@@ -160,12 +160,12 @@ fn event_stream(follower: Follower, first: FeedPage) -> HttpResponse {
     HttpResponse::Ok()
         .insert_header((CONTENT_TYPE, EVENT_STREAM))
         .insert_header((CACHE_CONTROL, "no-store"))
-        // Some proxies collect an answer before they pass it on, unless they are told not to.
+        // Some proxies buffer a response unless this header says not to.
         .insert_header((HeaderName::from_static("x-accel-buffering"), "no"))
         .body(body)
 }
 
-/// What is sent of a page. The page itself is given up: a reader that stalls holds its text, not both.
+/// The text of a page. Takes the page, so that a stalled reader holds only the text.
 fn text_of(stream: &mut EventStream, page: FeedPage) -> Bytes {
     stream.page(&page).into()
 }

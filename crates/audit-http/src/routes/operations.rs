@@ -1,4 +1,4 @@
-//! `/healthz`, `/readyz`, `/metrics`: for whoever runs the service; no credential.
+//! `/healthz`, `/readyz`, `/metrics`: for operators; no credential.
 
 use crate::caller::blocking;
 use crate::error::ApiError;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct StatusBody {
-    /// A word for people; what counts is the status of the answer.
+    /// A word for people; what counts is the status of the response.
     status: &'static str,
 }
 

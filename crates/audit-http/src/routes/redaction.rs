@@ -57,7 +57,7 @@ pub(super) enum NewRuleInput {
     },
 }
 
-/// What to change of a rule. What is absent stays as it is. Of a built-in rule only `behavior` and `enabled` can change.
+/// Changes of a rule. Absent fields keep their values. Of a built-in rule only `behavior` and `enabled` can change.
 #[derive(JsonSchema)]
 #[schemars(rename = "RedactionRuleChange", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -134,7 +134,7 @@ pub(super) struct TrialBody {
     metadata: TrialMetadataBody,
 }
 
-/// What the rules did.
+/// The findings of the rules.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RedactionReport")]
 struct TrialMetadataBody {
@@ -339,7 +339,7 @@ pub(super) async fn delete(
     Ok(Reply::deleted())
 }
 
-/// Shows what the project's rules would do to an event; keeps nothing.
+/// Shows the effect of the project's rules on an event. Nothing is stored.
 pub(super) async fn test(
     caller: Caller<Keys>,
     parameters: ProjectParameters,

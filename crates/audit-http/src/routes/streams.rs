@@ -89,7 +89,7 @@ pub(super) async fn ingest(
     Ok(Reply::created(ingested.into()))
 }
 
-/// What may be known of a stream. No credential.
+/// The state of a stream. No credential.
 pub(super) async fn info(
     request: HttpRequest,
     state: web::Data<HttpState>,

@@ -26,7 +26,7 @@ pub(super) struct NewTierInput {
     shows: TierChangeInput,
 }
 
-/// What a viewer tier is to show. What is absent stays as it is.
+/// The settings of a viewer tier. Absent fields keep their values.
 #[derive(JsonSchema)]
 #[schemars(rename = "ViewerTierChange", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -176,7 +176,7 @@ pub(super) async fn list(
     }))
 }
 
-/// Changes what a tier shows.
+/// Changes a tier.
 pub(super) async fn change(
     caller: Caller<Master>,
     parameters: ProjectParameters,

@@ -28,7 +28,7 @@ pub(super) struct NewWebhookInput {
     enabled: Option<bool>,
 }
 
-/// What to change of a webhook. What is absent stays as it is.
+/// Changes of a webhook. Absent fields keep their values.
 #[derive(JsonSchema)]
 #[schemars(rename = "WebhookChange", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -131,7 +131,7 @@ pub(super) async fn list(
     }))
 }
 
-/// Makes a webhook; the one answer, beside a rotation's, that shows its secret.
+/// Creates a webhook. Only this response and that of a rotation show its secret.
 pub(super) async fn create(
     caller: Caller<Master>,
     parameters: ProjectParameters,
@@ -157,7 +157,7 @@ pub(super) async fn change(
     Ok(Reply::ok(changed.await?.into()))
 }
 
-/// Deletes a webhook, and with it what was to be delivered.
+/// Deletes a webhook and its pending deliveries.
 pub(super) async fn delete(
     caller: Caller<Master>,
     parameters: ProjectParameters,

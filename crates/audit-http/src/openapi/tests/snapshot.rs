@@ -1,4 +1,4 @@
-//! The document as it was when somebody last looked at it.
+//! The document against the reviewed copy in the repository.
 
 use super::json;
 use std::path::Path;
