@@ -63,7 +63,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         package: "audit-store",
-        reaches: &["audit-domain", "audit-index", "audit-ledger"],
+        reaches: &["audit-alerts", "audit-domain", "audit-index", "audit-ledger"],
         avoids: &[WEB, CLIENT],
     },
     Rule {
