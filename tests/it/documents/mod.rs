@@ -1,6 +1,7 @@
 //! Documents against the running server: what they list exists, and what they show is what the server sends.
 
 mod examples;
+mod recipes;
 mod routes;
 mod shape;
 

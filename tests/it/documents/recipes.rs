@@ -1,0 +1,64 @@
+//! The recipes of CONTRIBUTING.md name what exists: each path is a file, and each test a function.
+
+use super::read;
+use std::path::Path;
+
+/// The texts between backticks in a cell of a table.
+fn quoted(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// The rows of the recipes: number, place, what to add, what catches it.
+fn rows(document: &str) -> Vec<Vec<String>> {
+    let recipes = document
+        .split_once("## Recipe: add a filter")
+        .map(|(_, recipes)| recipes)
+        .expect("the recipes");
+    let cells = |line: &str| {
+        line.split('|')
+            .map(|cell| cell.trim().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let is_step = |row: &Vec<String>| row.len() == 6 && row[1].parse::<u32>().is_ok();
+    recipes.lines().map(cells).filter(is_step).collect()
+}
+
+/// The sources of all tests and crates, in one text.
+fn sources(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
+        let path = entry.expect("an entry of a folder").path();
+        if path.is_dir() && !path.ends_with("target") {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&std::fs::read_to_string(&path).expect("a source file"));
+        }
+    }
+}
+
+#[test]
+fn every_path_and_every_test_of_a_recipe_exists() {
+    let document = read("CONTRIBUTING.md");
+    let rows = rows(&document);
+    assert!(rows.len() > 20, "two recipes: {rows:#?}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut text = String::new();
+    for folder in ["crates", "bins", "tests"] {
+        sources(&root.join(folder), &mut text);
+    }
+    for row in &rows {
+        for path in quoted(&row[2]) {
+            assert!(root.join(path).is_file(), "{path} of step {}", row[1]);
+        }
+        for name in quoted(&row[4]) {
+            let (is_module, last) = match name.rsplit_once("::") {
+                Some((_, module)) => (true, module),
+                None => (false, name),
+            };
+            let declared = match is_module {
+                true => format!("mod {last};"),
+                false => format!("fn {last}("),
+            };
+            assert!(text.contains(&declared), "{name} of step {}", row[1]);
+        }
+    }
+}
