@@ -106,7 +106,7 @@ impl Database {
 
     /// The literal of these bytes in SQL.
     pub fn blob(&self, bytes: &[u8]) -> String {
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = base16ct::lower::encode_string(bytes);
         match self.kind {
             DatabaseKind::Sqlite => format!("X'{hex}'"),
             DatabaseKind::Postgres => format!("'\\x{hex}'::bytea"),

@@ -46,6 +46,5 @@ pub fn content_hash(event: &Value) -> String {
     members.remove("redacted");
     let canonical = serde_json_canonicalizer::to_vec(&hashed).expect("JSON has a canonical form");
     let digest = Sha256::digest(&canonical);
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", base16ct::lower::encode_string(&digest))
 }

@@ -21,7 +21,7 @@ fn number() -> u32 {
 /// An unused claim token (a UUIDv4).
 pub fn claim_token() -> String {
     let digest = Sha256::digest(format!("{} {}", std::process::id(), number()));
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = base16ct::lower::encode_string(&digest);
     format!(
         "{}-{}-4{}-8{}-{}",
         &hex[..8],

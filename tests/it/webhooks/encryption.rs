@@ -37,7 +37,7 @@ fn assert_refused(database: &Database, key: Option<&str>) {
 fn holds(database: &Database, secret: &str) -> bool {
     let text = secret.strip_prefix("whsec_").expect("a secret");
     let bytes = STANDARD.decode(text).expect("a secret is base64");
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = base16ct::lower::encode_string(&bytes);
     let needles = [text.as_bytes(), &bytes, hex.as_bytes()];
     let holds = |file: &[u8]| {
         needles.iter().any(|needle| {

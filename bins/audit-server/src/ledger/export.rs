@@ -129,8 +129,7 @@ impl<'a> Archive<'a> {
         };
         write(&mut entry).with_context(|| format!("cannot write {name}"))?;
         let digest = entry.digest.finalize();
-        let hex = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.digests.insert(name, hex);
+        self.digests.insert(name, base16ct::lower::encode_string(&digest));
         Ok(())
     }
 

@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 fn sha256(text: &str) -> String {
-    Sha256::digest(text)
-        .iter()
-        .fold("sha256:".to_owned(), |hash, byte| format!("{hash}{byte:02x}"))
+    format!("sha256:{}", base16ct::lower::encode_string(&Sha256::digest(text)))
 }
 
 /// Stores an event with these changes and reads it back.
