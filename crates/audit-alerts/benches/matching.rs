@@ -1,5 +1,5 @@
-//! How long it takes to tell which rules count an event, beside trying each rule's pattern in turn, and what a group's
-//! state costs. Nanoseconds; one run on whatever machine it is, so ratios tell more than figures.
+//! The time to find the rules that count an event, compared with trying each pattern, and the cost of a group's state. In
+//! nanoseconds; the ratios matter more than the absolute values.
 #![allow(clippy::print_stdout)]
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use audit_alerts::{BuiltinRule, GroupState, Matcher, Revision, Threshold, Window
 use audit_domain::{ActionGlob, EventId, Timestamp};
 use serde_json::Value;
 
-/// Best of so many rounds: the machine's other work only ever adds time.
+/// The best of this many rounds counts, because other load only adds time.
 const ROUNDS: usize = 15;
 
 fn main() {
@@ -24,7 +24,7 @@ fn main() {
     println!("{} events of {} different actions", actions.len(), distinct.len());
     println!(
         "{:<34} {:>10} {:>10} {:>8} {:>7}",
-        "ns per event", "one by one", "remembered", "Matcher", "matches"
+        "ns per event", "one by one", "cached", "Matcher", "matches"
     );
     for count in [0, 5, 100, 1_000] {
         let title = format!("{count} rules of all kinds");
@@ -50,7 +50,7 @@ fn distinct(actions: &[String]) -> Vec<String> {
 
 type Pattern = fn(usize, &[String]) -> String;
 
-/// The kinds of pattern that users write, over the services and verbs of the examples.
+/// Typical kinds of patterns, with the services and verbs of the examples.
 fn kinds() -> [(&'static str, Pattern); 7] {
     fn action(n: usize, actions: &[String]) -> &str {
         &actions[n.wrapping_mul(7_919) % actions.len()]
@@ -102,15 +102,15 @@ fn compare(title: &str, globs: &[ActionGlob], actions: &[String]) {
             .map(|(index, _)| index)
             .sum()
     });
-    let mut memory: HashMap<String, Vec<usize>> = HashMap::new();
-    let remembered = best(actions, |action| match memory.get(action) {
+    let mut cache: HashMap<String, Vec<usize>> = HashMap::new();
+    let cached = best(actions, |action| match cache.get(action) {
         Some(found) => found.iter().sum(),
         None => {
             let found: Vec<usize> = (0..globs.len())
                 .filter(|index| globs[*index].matches(action))
                 .collect();
             let sum = found.iter().sum();
-            memory.insert(action.to_owned(), found);
+            cache.insert(action.to_owned(), found);
             sum
         }
     });
@@ -121,7 +121,7 @@ fn compare(title: &str, globs: &[ActionGlob], actions: &[String]) {
         .map(|action| matcher.matching(action).count())
         .sum();
     let matches = matches as f64 / actions.len() as f64;
-    println!("{title:<34} {one_by_one:>10.0} {remembered:>10.0} {ours:>8.0} {matches:>7.2}");
+    println!("{title:<34} {one_by_one:>10.0} {cached:>10.0} {ours:>8.0} {matches:>7.2}");
 }
 
 fn best(actions: &[String], mut matching: impl FnMut(&str) -> usize) -> f64 {
@@ -136,7 +136,7 @@ fn best(actions: &[String], mut matching: impl FnMut(&str) -> usize) -> f64 {
     best
 }
 
-/// What a database-backed group costs for each event beside the database: decode, observe, encode.
+/// The cost of one event for a stored group, without the database: decode, observe, encode.
 fn state(threshold: i64) {
     let definition = BuiltinRule::AuthBruteForce.definition();
     let rule = Windowing {

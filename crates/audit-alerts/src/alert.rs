@@ -1,4 +1,4 @@
-//! Alerts and their life: open, perhaps acknowledged, resolved.
+//! Alerts and their states: open, acknowledged, resolved.
 
 use crate::alert_id::AlertId;
 use crate::group::Group;
@@ -8,27 +8,27 @@ use crate::window::Firing;
 use audit_domain::{EventId, Name, Timestamp};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// Where an alert is in its life.
+/// The state of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlertState {
-    /// Nobody has looked at it.
+    /// Neither acknowledged nor resolved.
     Open,
-    /// Somebody is looking at it.
+    /// A user is handling it.
     Acknowledged {
-        /// Since when.
+        /// When it was acknowledged.
         at: Timestamp,
     },
-    /// It is over.
+    /// It is closed; this state is final.
     Resolved {
-        /// When it was acknowledged; an open alert can be resolved at once.
+        /// When it was acknowledged; `None` if it was resolved while open.
         acknowledged_at: Option<Timestamp>,
-        /// Since when.
+        /// When it was resolved.
         at: Timestamp,
     },
 }
 
 audit_domain::words! {
-    /// The word for an [`AlertState`].
+    /// The name of an [`AlertState`].
     pub enum AlertStatus {
         /// [`AlertState::Open`].
         Open = "open",
@@ -40,7 +40,7 @@ audit_domain::words! {
 }
 
 audit_domain::words! {
-    /// What can be done to an alert, named by the status that it leads to. `open` is none: no alert opens again.
+    /// A transition of an alert, named by the status that it leads to. There is none to `open`: no alert is reopened.
     pub enum AlertAction {
         /// To `acknowledged`.
         Acknowledge = "acknowledged",
@@ -49,7 +49,7 @@ audit_domain::words! {
     }
 }
 
-/// An alert cannot go from the one status to the other.
+/// There is no transition between the two statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an alert cannot go from {from} to {to}")]
 pub struct TransitionError {
@@ -58,7 +58,7 @@ pub struct TransitionError {
 }
 
 impl AlertState {
-    /// Acknowledges an open alert. An acknowledged one stays as it is.
+    /// Acknowledges an open alert. Does nothing to an acknowledged one.
     ///
     /// # Errors
     /// [`TransitionError`] when it is resolved.
@@ -73,10 +73,10 @@ impl AlertState {
         }
     }
 
-    /// Resolves an open or acknowledged alert. A resolved one stays as it is.
+    /// Resolves an open or acknowledged alert. Does nothing to a resolved one.
     ///
     /// # Errors
-    /// None as yet: there is a way from every state. It returns a `Result` as [`Self::acknowledge`] does.
+    /// None at present: every state can be resolved. The signature is that of [`Self::acknowledge`].
     pub const fn resolve(self, now: Timestamp) -> Result<Self, TransitionError> {
         let acknowledged_at = self.acknowledged_at();
         match self {
@@ -88,10 +88,10 @@ impl AlertState {
         }
     }
 
-    /// Does what a request asks for.
+    /// Applies a transition.
     ///
     /// # Errors
-    /// [`TransitionError`] when there is no way there from this state.
+    /// [`TransitionError`] when this state does not allow it.
     pub const fn apply(self, action: AlertAction, now: Timestamp) -> Result<Self, TransitionError> {
         match action {
             AlertAction::Acknowledge => self.acknowledge(now),
@@ -99,7 +99,7 @@ impl AlertState {
         }
     }
 
-    /// The word for it.
+    /// The name of the state.
     pub const fn status(self) -> AlertStatus {
         match self {
             Self::Open => AlertStatus::Open,
@@ -126,31 +126,31 @@ impl AlertState {
     }
 }
 
-/// A rule fired for a group.
+/// An alert, which a rule raised for a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     /// Its id.
     pub id: AlertId,
     /// The rule that fired.
     pub rule_id: AlertRuleId,
-    /// The name that the rule had then.
+    /// The name of the rule when it fired.
     pub rule_name: Name,
-    /// The severity that the rule had then.
+    /// The severity of the rule when it fired.
     pub severity: Severity,
-    /// Where it is in its life.
+    /// Its state.
     pub state: AlertState,
     /// The actor or tenant whose events reached the threshold.
     pub group_key: String,
-    /// How many matching events were in the window.
+    /// The number of matching events in the window.
     pub event_count: u64,
-    /// Up to [`Firing::SAMPLE_EVENTS_MAX`] of them, newest first.
+    /// The ids of up to [`Firing::SAMPLE_EVENTS_MAX`] of them, newest first.
     pub sample_event_ids: Vec<EventId>,
     /// When the rule fired.
     pub fired_at: Timestamp,
 }
 
 impl Alert {
-    /// The alert that a firing raises.
+    /// Creates the alert of a firing.
     pub fn raise(id: AlertId, rule: &AlertRule, group: Group<'_>, firing: Firing) -> Self {
         Self {
             id,
@@ -172,17 +172,17 @@ impl Alert {
         Self { state, ..self }
     }
 
-    /// Does what a request asks for.
+    /// Applies a transition.
     ///
     /// # Errors
-    /// [`TransitionError`] when there is no way there from the alert's state.
+    /// [`TransitionError`] when the state of the alert does not allow it.
     pub fn apply(self, action: AlertAction, now: Timestamp) -> Result<Self, TransitionError> {
         let state = self.state.apply(action, now)?;
         Ok(Self { state, ..self })
     }
 }
 
-/// The alert as the interface and webhooks show it.
+/// The JSON form of the API and of webhooks.
 impl Serialize for Alert {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn open_can_be_filtered_by_but_not_asked_for() {
+    fn open_is_a_status_but_not_an_action() {
         for status in AlertStatus::ALL {
             assert_eq!(status.as_str().parse(), Ok(*status));
         }

@@ -1,7 +1,7 @@
-//! Ids of alerts.
+//! Alert ids.
 
 audit_domain::ulid_id!(
-    /// An alert. The upper 48 bits are the milliseconds at which it fired, so ids sort as fired.
+    /// The id of an alert. The upper 48 bits are its `fired_at` in milliseconds, so ids sort by that time.
     AlertId, "alt_", "an alert id"
 );
 
@@ -35,7 +35,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn alert_ids_sort_as_text_and_bytes_alike(a in any::<u128>(), b in any::<u128>()) {
+        fn alert_ids_sort_alike_as_text_and_as_bytes(a in any::<u128>(), b in any::<u128>()) {
             let (a, b) = (AlertId::from_bytes(a.to_be_bytes()), AlertId::from_bytes(b.to_be_bytes()));
             prop_assert_eq!(a.cmp(&b), a.to_string().cmp(&b.to_string()));
             prop_assert_eq!(a.cmp(&b), a.to_bytes().cmp(&b.to_bytes()));

@@ -1,8 +1,8 @@
-//! Whole numbers that know their limits.
+//! Bounded whole numbers.
 
 use std::fmt;
 
-/// A number lies outside its limits.
+/// A number is out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from {min} to {max}")]
 pub struct OutOfBounds {
@@ -22,7 +22,7 @@ macro_rules! bounded {
             /// The largest value.
             pub const MAX: Self = Self($max);
 
-            /// A value known to be within the limits.
+            /// A constant within the limits.
             pub(crate) const fn known(value: u32) -> Self {
                 assert!(Self::MIN.0 <= value && value <= Self::MAX.0);
                 Self(value)
@@ -55,7 +55,7 @@ macro_rules! bounded {
 }
 
 bounded!(
-    /// How many matching events of a group raise an alert.
+    /// The number of matching events of a group that raises an alert.
     Threshold, 1 to 10_000
 );
 bounded!(
@@ -63,7 +63,7 @@ bounded!(
     WindowSeconds, 60 to 3_600
 );
 bounded!(
-    /// How long a group stays silent after it fired.
+    /// The time after an alert in which the group raises no further one.
     CooldownSeconds, 0 to 604_800
 );
 
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_included_and_what_is_past_them_is_refused() {
+    fn limits_are_accepted_and_values_past_them_are_refused() {
         assert_eq!(Threshold::try_from(1), Ok(Threshold::MIN));
         assert_eq!(Threshold::try_from(10_000), Ok(Threshold::MAX));
         assert_eq!(WindowSeconds::try_from(60), Ok(WindowSeconds::MIN));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_the_limits() {
+    fn errors_name_the_limits() {
         let error = WindowSeconds::try_from(59).unwrap_err();
         assert_eq!(error.to_string(), "must be a whole number from 60 to 3600");
     }

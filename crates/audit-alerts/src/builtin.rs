@@ -1,4 +1,4 @@
-//! The rules that every project has.
+//! The built-in rules, which every project has.
 
 use crate::bounds::{CooldownSeconds, Threshold, WindowSeconds};
 use crate::group::GroupBy;
@@ -33,7 +33,7 @@ struct Line {
 }
 
 impl BuiltinRule {
-    /// Every built-in rule, in the order in which they are listed.
+    /// Every built-in rule, in the order of listings.
     pub const ALL: &'static [Self] = &[
         Self::AuthBruteForce,
         Self::PrivilegeEscalationBurst,
@@ -52,7 +52,7 @@ impl BuiltinRule {
         Self::ALL.iter().copied().find(|rule| rule.id() == id)
     }
 
-    /// The rule as every project starts with it: enabled, with the default cooldown.
+    /// The rule as in a new project: enabled, with the default cooldown.
     pub fn definition(self) -> RuleDefinition {
         let line = self.line();
         RuleDefinition {
@@ -140,7 +140,7 @@ impl fmt::Display for BuiltinRule {
 mod tests {
     use super::*;
 
-    /// The table as the service's documentation has it.
+    /// The table in the documentation of the service.
     const TABLE: &str = "\
 auth_brute_force · auth.failed* · 5 in 300 s · actor_id · high
 privilege_escalation_burst · *.role.updated · 3 in 600 s · actor_id · critical

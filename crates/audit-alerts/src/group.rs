@@ -1,7 +1,7 @@
-//! Groups: whose events are counted together.
+//! Groups of events that a rule counts together.
 
 audit_domain::words! {
-    /// By what a rule tells groups apart.
+    /// The field by which a rule groups events.
     pub enum GroupBy {
         /// Each actor of each tenant is a group.
         ActorId = "actor_id",
@@ -20,8 +20,8 @@ impl GroupBy {
     }
 }
 
-/// Events that one rule counts together. Groups are per tenant, so equal actor ids of two customers never merge; they
-/// are also per project, environment and rule, which the caller's key must hold beside this.
+/// Events that one rule counts together. Groups are per tenant, so equal actor ids of two tenants are two groups. Groups
+/// are also per project, environment and rule; the caller must add those to its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group<'a> {
     /// Events of one actor of one tenant.
@@ -46,7 +46,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The actor, if the group is one's.
+    /// The actor, if the rule groups by actor.
     pub const fn actor_id(self) -> Option<&'a str> {
         match self {
             Self::Actor { actor_id, .. } => Some(actor_id),
@@ -54,7 +54,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// What alerts show as `group_key`: the actor's id or the tenant's. It does not tell groups apart.
+    /// The `group_key` of alerts: the id of the actor or of the tenant. It does not identify the group.
     pub const fn group_key(self) -> &'a str {
         match self {
             Self::Actor { actor_id, .. } => actor_id,
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_back_as_written() {
+    fn words_round_trip() {
         for group_by in GroupBy::ALL {
             assert_eq!(group_by.as_str().parse(), Ok(*group_by));
         }

@@ -1,7 +1,7 @@
-//! Alert rules over audit events: which rules count an event, when they fire, and what becomes of the alert.
+//! Alert rules over audit events: which rules count an event, when they fire, and which states an alert goes through.
 //!
-//! Everything here is a value or a function of values. There is no I/O; the current time and randomness come in as
-//! arguments, and what has to be remembered between events is a [`GroupState`], a few bytes that a database holds.
+//! Everything here is a value or a function of values. There is no I/O; the current time and randomness are arguments. The
+//! state between events is a [`GroupState`], a few bytes that the caller stores in a database.
 //!
 //! ```
 //! use audit_alerts::{Alert, AlertAction, AlertId, AlertRule, BuiltinRule, CooldownSeconds, GroupState, RuleSet};
@@ -10,7 +10,7 @@
 //! let builtin = |rule: &BuiltinRule| AlertRule::builtin(*rule, true, CooldownSeconds::default());
 //! let rules = RuleSet::new(BuiltinRule::ALL.iter().map(builtin));
 //! let (now, mut alerts) = (Timestamp::parse_rfc3339("2026-01-15T10:30:00Z")?, Vec::new());
-//! // Each rule has a state for each of its groups. Here one rule matches, and all events are of one actor.
+//! // Each rule has a state for each of its groups. Here one rule matches, and all events have the same actor.
 //! let mut stored = GroupState::default().encode();
 //! for n in 0..5 {
 //!     for rule in rules.matching("auth.failed.password") {
@@ -27,21 +27,21 @@
 //! ```
 //!
 //! # Invariants
-//! - [`Matcher::matching`] finds what trying each pattern with `ActionGlob::matches` finds, in the same order.
-//! - [`GroupState::observe`] fires exactly when the sentences on alerts in the service's documentation say so; the tests
-//!   hold it against an implementation of those sentences that forgets nothing.
-//! - A state is bounded, whatever is shown to it: at most [`GroupState::TIMES_MAX`] times and
-//!   [`Firing::SAMPLE_EVENTS_MAX`] ids. See [`GroupState`] for why nothing is lost by it.
-//! - A state has one encoding, [`GroupState::decode`] accepts nothing else, and no bytes make it panic.
-//! - A rule edit has another [`Revision`], by which states know that their windows start afresh; nobody has to find and
-//!   delete them. A silence under way goes on, for as long as the rule's cooldown now says.
-//! - Nothing leads out of [`AlertState::Resolved`].
+//! - [`Matcher::matching`] gives the same result, in the same order, as `ActionGlob::matches` for each pattern.
+//! - [`GroupState::observe`] fires exactly as the documentation of the service specifies. The tests compare it with a
+//!   reference implementation that keeps every event.
+//! - The size of a state is bounded: at most [`GroupState::TIMES_MAX`] times and [`Firing::SAMPLE_EVENTS_MAX`] ids.
+//!   [`GroupState`] explains why this loses nothing.
+//! - A state has one encoding. [`GroupState::decode`] refuses all other bytes and never panics.
+//! - Every edit of a rule changes its [`Revision`]. A state with an older revision resets its window when it next counts an
+//!   event, so no edit has to find and delete states. A running cooldown continues, with the length of the edited rule.
+//! - [`AlertState::Resolved`] is final.
 //!
-//! # What is left to the caller
-//! - To read, observe and write a group's state under a lock, in the transaction that stores the event, so that there is
-//!   one order of arrival on which all nodes agree.
-//! - To key states by project, environment, rule and the tenant and actor of the [`Group`].
-//! - To show each event once: a repeat by idempotency key is no event.
+//! # Duties of the caller
+//! - Read, observe and write the state of a group under a lock, in the transaction that stores the event. This gives all
+//!   nodes the same order of arrival.
+//! - Key states by project, environment, rule and the tenant and actor of the [`Group`].
+//! - Pass each event once. A repeat by idempotency key is not an event.
 
 mod alert;
 mod alert_id;
@@ -70,7 +70,7 @@ pub use severity::Severity;
 pub use watch::{CountedEvent, GroupHash, Watch};
 pub use window::{DecodeError, Firing, GroupState, Observed, Windowing};
 
-/// The readme's example compiles and holds.
+/// Compiles and runs the example in the readme.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,37 +1,37 @@
-//! Which of many patterns an action matches, without trying each.
+//! Finds the patterns that match an action without trying each pattern.
 
 mod literals;
 
 use audit_domain::ActionGlob;
 use literals::{Direction, Literal, LiteralTable};
 
-/// Patterns compiled for matching. Patterns go by the position at which they were given.
+/// Compiled patterns. A pattern is identified by its index in the input.
 ///
-/// A pattern begins with a literal (`auth.failed*`, `user.created`), ends with one (`*.deleted`), has some in its middle
-/// only (`*.role.*`), or matches everything. The first two kinds are sorted by that literal, the second from its end, so
-/// that one binary search finds every literal that the action begins or ends with; the third kind is found by one pass
-/// over the action. Only patterns with more literals than the one they were found by are then compared in full.
+/// A pattern has a literal prefix (`auth.failed*`, `user.created`), a literal suffix (`*.deleted`), only infixes
+/// (`*.role.*`), or no literal at all. Prefixes are sorted, and so are reversed suffixes: one binary search finds every
+/// prefix (or suffix) of the action. One pass over the action finds the infixes. Only patterns with further literals are
+/// then compared in full.
 #[derive(Clone, Debug)]
 pub struct Matcher {
-    beginnings: LiteralTable,
-    ends: LiteralTable,
-    middles: LiteralTable,
-    /// Patterns of nothing but stars.
-    everything: Vec<u32>,
+    prefixes: LiteralTable,
+    suffixes: LiteralTable,
+    infixes: LiteralTable,
+    /// Patterns that consist of stars only.
+    match_all: Vec<u32>,
 }
 
-/// A pattern that is found by one of its literals.
+/// A pattern that one of its literals leads to.
 #[derive(Clone, Debug)]
 struct Candidate {
     pattern: u32,
     test: Test,
 }
 
-/// What has to hold beside the literal's being there.
+/// The check that remains once the literal is found.
 #[derive(Clone, Debug)]
 enum Test {
-    Nothing,
-    /// The literal is all of the action.
+    Always,
+    /// The literal must be the whole action.
     Whole,
     Glob(ActionGlob),
 }
@@ -39,40 +39,40 @@ enum Test {
 impl Candidate {
     fn matches(&self, literal_bytes: usize, action: &str) -> bool {
         match &self.test {
-            Test::Nothing => true,
+            Test::Always => true,
             Test::Whole => action.len() == literal_bytes,
             Test::Glob(glob) => glob.matches(action),
         }
     }
 }
 
-/// By which of its literals a pattern is found.
+/// The literal that leads to a pattern.
 enum Key<'a> {
-    Beginning(&'a str),
-    End(&'a str),
-    Middle(&'a str),
+    Prefix(&'a str),
+    Suffix(&'a str),
+    Infix(&'a str),
     None,
 }
 
 impl<'a> Key<'a> {
-    /// Of a pattern's beginning and end the longer one: it leaves fewer candidates.
+    /// The longer of prefix and suffix, because it gives fewer candidates.
     fn of(glob: &'a ActionGlob) -> (Self, Test) {
         let text = glob.as_str();
-        let (Some((beginning, _)), Some((_, end))) = (text.split_once('*'), text.rsplit_once('*')) else {
-            return (Self::Beginning(text), Test::Whole);
+        let (Some((prefix, _)), Some((_, suffix))) = (text.split_once('*'), text.rsplit_once('*')) else {
+            return (Self::Prefix(text), Test::Whole);
         };
         let literals = || text.split('*').filter(|literal| !literal.is_empty());
-        let key = if beginning.len().max(end.len()) == 0 {
+        let key = if prefix.len().max(suffix.len()) == 0 {
             literals()
                 .max_by_key(|literal| literal.len())
-                .map_or(Self::None, Self::Middle)
-        } else if beginning.len() >= end.len() {
-            Self::Beginning(beginning)
+                .map_or(Self::None, Self::Infix)
+        } else if prefix.len() >= suffix.len() {
+            Self::Prefix(prefix)
         } else {
-            Self::End(end)
+            Self::Suffix(suffix)
         };
         let test = match literals().count() {
-            0 | 1 => Test::Nothing,
+            0 | 1 => Test::Always,
             _ => Test::Glob(glob.clone()),
         };
         (key, test)
@@ -82,30 +82,30 @@ impl<'a> Key<'a> {
 impl Matcher {
     /// Compiles patterns.
     pub fn new<'a>(patterns: impl IntoIterator<Item = &'a ActionGlob>) -> Self {
-        let (mut beginnings, mut ends, mut middles) = (Vec::new(), Vec::new(), Vec::new());
-        let mut everything = Vec::new();
+        let (mut prefixes, mut suffixes, mut infixes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut match_all = Vec::new();
         for (pattern, glob) in (0..).zip(patterns) {
             let (key, test) = Key::of(glob);
             let candidate = Candidate { pattern, test };
             match key {
-                Key::Beginning(literal) => beginnings.push((literal, candidate)),
-                Key::End(literal) => ends.push((literal, candidate)),
-                Key::Middle(literal) => middles.push((literal, candidate)),
-                Key::None => everything.push(pattern),
+                Key::Prefix(literal) => prefixes.push((literal, candidate)),
+                Key::Suffix(literal) => suffixes.push((literal, candidate)),
+                Key::Infix(literal) => infixes.push((literal, candidate)),
+                Key::None => match_all.push(pattern),
             }
         }
         Self {
-            beginnings: LiteralTable::new(Direction::Forwards, beginnings),
-            ends: LiteralTable::new(Direction::Backwards, ends),
-            middles: LiteralTable::new(Direction::Forwards, middles),
-            everything,
+            prefixes: LiteralTable::new(Direction::Forwards, prefixes),
+            suffixes: LiteralTable::new(Direction::Backwards, suffixes),
+            infixes: LiteralTable::new(Direction::Forwards, infixes),
+            match_all,
         }
     }
 
     /// The patterns that match the whole of `action`, in ascending order. Allocates only if there are any, or if the
-    /// action holds a literal of a pattern that begins and ends with a star.
+    /// action contains an infix.
     pub fn matching(&self, action: &str) -> impl Iterator<Item = usize> + use<> {
-        let mut found = self.everything.clone();
+        let mut found = self.match_all.clone();
         let mut test = |literal: &Literal| {
             let matches = literal
                 .candidates
@@ -113,9 +113,9 @@ impl Matcher {
                 .filter(|candidate| candidate.matches(literal.bytes.len(), action));
             found.extend(matches.map(|candidate| candidate.pattern));
         };
-        self.beginnings.each_beginning_of(action.as_bytes(), &mut test);
-        self.ends.each_end_of(action.as_bytes(), &mut test);
-        self.middles.each_inside(action.as_bytes(), &mut test);
+        self.prefixes.each_prefix_of(action.as_bytes(), &mut test);
+        self.suffixes.each_suffix_of(action.as_bytes(), &mut test);
+        self.infixes.each_infix_of(action.as_bytes(), &mut test);
         found.sort_unstable();
         found.into_iter().map(|pattern| pattern as usize)
     }
@@ -156,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_and_an_end_do_not_share_characters() {
+    fn a_prefix_and_a_suffix_do_not_overlap() {
         assert_eq!(matcher(&["a.b*b.c"]).matching("a.b.c").count(), 0);
         assert_eq!(matcher(&["a.b*.b.c"]).matching("a.b.b.c").count(), 1);
     }
 
     #[test]
-    fn nothing_matches_no_patterns() {
+    fn an_empty_matcher_and_an_empty_action_match_nothing() {
         assert_eq!(matcher(&[]).matching("user.created").count(), 0);
         assert_eq!(matcher(&["user.created"]).matching("").count(), 0);
     }

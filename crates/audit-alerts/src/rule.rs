@@ -1,4 +1,4 @@
-//! Alert rules and what of them may change.
+//! Alert rules and their changes.
 
 use crate::bounds::{CooldownSeconds, Threshold, WindowSeconds};
 use crate::builtin::BuiltinRule;
@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// The most custom rules of a project.
 pub const CUSTOM_RULES_MAX: usize = 100;
 
-/// What names a rule: a readable word for a built-in one, a UUID for a custom one.
+/// The id of a rule: a word for a built-in rule, a UUID for a custom one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AlertRuleId {
     /// A rule that every project has.
@@ -33,7 +33,7 @@ impl fmt::Display for AlertRuleId {
 impl FromStr for AlertRuleId {
     type Err = IdError;
 
-    /// The id of a built-in rule or any UUID; whether a custom rule has it is not known here.
+    /// Parses the id of a built-in rule or any UUID. Does not check that a custom rule has this UUID.
     fn from_str(text: &str) -> Result<Self, IdError> {
         match BuiltinRule::from_id(text) {
             Some(builtin) => Ok(Self::Builtin(builtin)),
@@ -42,42 +42,42 @@ impl FromStr for AlertRuleId {
     }
 }
 
-/// Where a rule comes from.
+/// Whether a rule is built in or custom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleOrigin {
     /// Every project has it.
     Builtin(BuiltinRule),
-    /// A project's users made it.
+    /// A user of the project created it.
     Custom {
         /// Its id.
         id: RuleId,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
     },
 }
 
-/// What a rule looks for and what it says. Every field is valid on its own and they do not depend on each other.
+/// The settings of a rule. Each field is valid on its own; no field depends on another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleDefinition {
-    /// What people call it.
+    /// The display name.
     pub name: Name,
     /// The actions it counts.
     pub action_pattern: ActionGlob,
-    /// How many matching events of a group raise an alert.
+    /// The number of matching events of a group that raises an alert.
     pub threshold: Threshold,
-    /// How long ago they may have occurred.
+    /// The length of the sliding window.
     pub window_seconds: WindowSeconds,
-    /// Whose events are counted together.
+    /// The field by which events are grouped.
     pub group_by: GroupBy,
-    /// How much its alerts matter.
+    /// The severity of its alerts.
     pub severity: Severity,
-    /// Whether it counts at all.
+    /// Whether the rule counts events.
     pub enabled: bool,
-    /// How long a group stays silent after an alert.
+    /// The time after an alert in which the group raises no further one.
     pub cooldown_seconds: CooldownSeconds,
 }
 
-/// Counts the edits of a rule. What was counted under another revision no longer counts.
+/// The number of edits of a rule. Events that were counted under another revision no longer count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(u32);
 
@@ -112,7 +112,7 @@ pub struct RuleChange {
 }
 
 impl RuleChange {
-    /// The first field named here that is fixed in built-in rules.
+    /// The first changed field that is fixed in built-in rules.
     fn fixed_in_builtin(&self) -> Option<&'static str> {
         let fixed = [
             ("name", self.name.is_some()),
@@ -124,22 +124,22 @@ impl RuleChange {
         ];
         fixed
             .into_iter()
-            .find_map(|(field, is_named)| is_named.then_some(field))
+            .find_map(|(field, is_changed)| is_changed.then_some(field))
     }
 }
 
-/// Something that built-in rules do not allow.
+/// A change that built-in rules do not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BuiltinRuleError {
-    /// The change names a field that is fixed, even if with the value it has.
+    /// The change contains a fixed field, possibly with its present value.
     #[error("{field} of the built-in rule {rule} cannot change, only enabled and cooldown_seconds can")]
     FixedField {
         /// The rule.
         rule: BuiltinRule,
-        /// The first such field, as the interface spells it.
+        /// The name of the first such field in the API.
         field: &'static str,
     },
-    /// Built-in rules stay.
+    /// Built-in rules cannot be deleted.
     #[error("the built-in rule {rule} cannot be deleted, set enabled to false instead")]
     Deletion {
         /// The rule.
@@ -156,7 +156,7 @@ pub struct AlertRule {
 }
 
 impl AlertRule {
-    /// A built-in rule with the two settings of it that a project may choose.
+    /// A built-in rule with the two settings that a project may change.
     pub fn builtin(builtin: BuiltinRule, enabled: bool, cooldown_seconds: CooldownSeconds) -> Self {
         Self {
             origin: RuleOrigin::Builtin(builtin),
@@ -178,7 +178,7 @@ impl AlertRule {
         }
     }
 
-    /// The same rule, as stored after some edits.
+    /// The same rule at another revision, as read from the database.
     #[must_use]
     pub fn at_revision(self, revision: Revision) -> Self {
         Self { revision, ..self }
@@ -192,22 +192,22 @@ impl AlertRule {
         }
     }
 
-    /// Where the rule comes from.
+    /// Whether the rule is built in or custom.
     pub const fn origin(&self) -> RuleOrigin {
         self.origin
     }
 
-    /// What it looks for and what it says.
+    /// Its settings.
     pub const fn definition(&self) -> &RuleDefinition {
         &self.definition
     }
 
-    /// How often it was edited.
+    /// The number of its edits.
     pub const fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// How it counts.
+    /// Its counting parameters.
     pub const fn windowing(&self) -> Windowing {
         Windowing {
             revision: self.revision,
@@ -217,11 +217,11 @@ impl AlertRule {
         }
     }
 
-    /// The rule after an edit, which starts its windows afresh. A change to the values that are there already is no
-    /// edit: the revision stays.
+    /// The rule after an edit. An edit increases the revision, which resets the windows. A change to the present values is
+    /// not an edit: the revision stays the same.
     ///
     /// # Errors
-    /// [`BuiltinRuleError::FixedField`] when the rule is built in and the change names anything but `enabled` and
+    /// [`BuiltinRuleError::FixedField`] when the rule is built in and the change contains a field other than `enabled` and
     /// `cooldown_seconds`.
     pub fn changed(&self, change: RuleChange) -> Result<Self, BuiltinRuleError> {
         if let (RuleOrigin::Builtin(rule), Some(field)) = (self.origin, change.fixed_in_builtin()) {
@@ -252,7 +252,7 @@ impl AlertRule {
         })
     }
 
-    /// The id under which the rule can be deleted.
+    /// The id of the rule, if it can be deleted.
     ///
     /// # Errors
     /// [`BuiltinRuleError::Deletion`] when the rule is built in.

@@ -1,10 +1,10 @@
-//! The enabled rules of a project, ready to be asked about events.
+//! The enabled rules of a project, compiled for matching.
 
 use crate::matcher::Matcher;
 use crate::rule::AlertRule;
 use std::sync::Arc;
 
-/// The enabled rules of a project. Made once for each state of its rules, asked for each event.
+/// The enabled rules of a project. Compiled once per configuration and matched against each event.
 #[derive(Clone, Debug)]
 pub struct RuleSet {
     rules: Vec<Arc<AlertRule>>,
@@ -23,7 +23,7 @@ impl RuleSet {
         Self { rules, matcher }
     }
 
-    /// The rules that count events of this action, in order. Shared, so that a count can hold on to its rule.
+    /// The rules that count events of this action, in order. Shared, so that a [`crate::Watch`] can keep its rule.
     pub fn matching(&self, action: &str) -> impl Iterator<Item = &Arc<AlertRule>> {
         self.matcher.matching(action).map(|index| &self.rules[index])
     }

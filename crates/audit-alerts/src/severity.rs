@@ -1,15 +1,15 @@
-//! How much an alert matters.
+//! The severity of an alert.
 
 audit_domain::words! {
-    /// How much an alert matters, from least to most.
+    /// The severity of an alert, in ascending order.
     pub enum Severity {
-        /// Good to know.
+        /// For information.
         Low = "low",
-        /// Worth a look.
+        /// Should be reviewed.
         Medium = "medium",
-        /// Look soon.
+        /// Should be reviewed soon.
         High = "high",
-        /// Look now.
+        /// Needs immediate attention.
         Critical = "critical",
     }
 }

@@ -1,4 +1,5 @@
-//! The groups that count an event: from an event to the states it changes, and from a firing to its alert.
+//! Watches: the groups that count an event. They lead from an event to the states it changes, and from a firing to its
+//! alert.
 
 use crate::alert::Alert;
 use crate::alert_id::AlertId;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 pub struct GroupHash([u8; 16]);
 
 impl GroupHash {
-    /// Reads a hash back.
+    /// The hash from its stored bytes.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
@@ -42,19 +43,19 @@ fn first_bytes<const N: usize>(hasher: Sha256) -> [u8; N] {
     std::array::from_fn(|index| digest[index])
 }
 
-/// An event that was stored, as far as a group counts it.
+/// The fields of a stored event that a group needs to count it.
 #[derive(Clone, Copy, Debug)]
 pub struct CountedEvent {
-    /// The id it was stored under.
+    /// The id of the stored event.
     pub id: EventId,
-    /// The time of arrival by the clock of the node that accepted it. The ledger's own `received_at` does not serve: it
-    /// never decreases, so one node with a fast clock would shift it for all.
+    /// The time of arrival by the clock of the node that accepted the event. Not the `received_at` of the ledger: it never
+    /// decreases, so one node with a fast clock would shift it for all nodes.
     pub arrived_at: Timestamp,
     /// When it occurred.
     pub occurred_at: Timestamp,
 }
 
-/// One rule's group that counts an event.
+/// A group of one rule that counts an event.
 #[derive(Clone, Debug)]
 pub struct Watch {
     rule: Arc<AlertRule>,
@@ -64,8 +65,8 @@ pub struct Watch {
 }
 
 impl RuleSet {
-    /// The groups that count an event of this action, tenant and actor. None for a rule whose window has ended before
-    /// the event arrives, so an import of old events touches no group.
+    /// The groups that count an event of this action, tenant and actor. A rule is skipped if the event occurred before its
+    /// window, so an import of old events reads no group.
     pub fn watches(
         &self,
         action: &str,
@@ -102,12 +103,12 @@ impl Watch {
         self.group_hash
     }
 
-    /// The rule that counts.
+    /// The rule.
     pub fn rule(&self) -> &AlertRule {
         &self.rule
     }
 
-    /// Shows the event to the group. Every event must be shown once, in the order of arrival.
+    /// Counts an event. Pass every event once, in the order of arrival.
     pub fn observe(&self, state: &mut GroupState, event: CountedEvent) -> Observed {
         state.observe(
             &self.rule.windowing(),
@@ -132,7 +133,7 @@ impl Watch {
         Alert::raise(id, &self.rule, group, firing)
     }
 
-    /// From this time on the state can be deleted; see [`GroupState::expires_at`].
+    /// The time from which the state can be deleted; see [`GroupState::expires_at`].
     pub fn expires_at(&self, state: &GroupState) -> Timestamp {
         let expires_at = state.expires_at(&self.rule.windowing());
         expires_at.unwrap_or(Timestamp::from_micros(0))
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_told_apart_by_rule_tenant_and_actor() {
+    fn a_group_is_identified_by_rule_tenant_and_actor() {
         let one = watch("auth.failed", "acme", "u1").group_hash();
         assert_eq!(one, watch("auth.failed.again", "acme", "u1").group_hash());
         for other in [

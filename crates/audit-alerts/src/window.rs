@@ -8,22 +8,22 @@ use crate::bounds::{CooldownSeconds, Threshold, WindowSeconds};
 use crate::rule::Revision;
 use audit_domain::{EventId, Timestamp};
 
-/// How a rule counts.
+/// The counting parameters of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windowing {
-    /// Differs whenever the rest does. What was counted under another revision no longer counts.
+    /// Changes whenever the other fields do. Events that were counted under another revision no longer count.
     pub revision: Revision,
-    /// How many events make it fire.
+    /// The number of events at which the rule fires.
     pub threshold: Threshold,
-    /// How long ago they may have occurred.
+    /// The length of the sliding window.
     pub window_seconds: WindowSeconds,
-    /// How long it stays silent afterwards.
+    /// The time after a firing in which the rule does not fire again.
     pub cooldown_seconds: CooldownSeconds,
 }
 
 impl Windowing {
-    /// Whether an event that arrives now counts at all. One that occurred before the window is history. It needs no
-    /// group's state to tell, so an import of old events costs no access to the database.
+    /// Whether an event that arrives now can count: it must not have occurred before the window. The check needs no state,
+    /// so an import of old events does not access the database.
     pub const fn counts(&self, now: Timestamp, occurred_at: Timestamp) -> bool {
         occurred_at.as_millis() >= now.as_millis() - self.window_millis()
     }
@@ -39,31 +39,31 @@ impl Windowing {
 
 const MILLIS_PER_SECOND: i64 = 1_000;
 
-/// The rule fires for a group: there is to be an alert.
+/// A rule fired for a group; the caller raises an alert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Firing {
     /// The arrival of the event that reached the threshold, in whole milliseconds.
     pub fired_at: Timestamp,
-    /// The number of matching events in the window. Exact up to [`GroupState::EXACT_OCCURRENCES_MIN`]; see there for
-    /// more.
+    /// The number of matching events in the window. Exact up to [`GroupState::EXACT_OCCURRENCES_MIN`]; see
+    /// [`GroupState`] for larger numbers.
     pub event_count: u64,
-    /// The newest of them by time, then id; the newest first.
+    /// The ids of the newest of them, sorted by time and id, newest first.
     pub sample_event_ids: Vec<EventId>,
 }
 
 impl Firing {
-    /// The most sample events.
+    /// The maximum number of sample events.
     pub const SAMPLE_EVENTS_MAX: usize = 10;
 }
 
-/// What an event did to a group.
+/// The effect of an event on a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observed {
-    /// Nothing: the state is as before and need not be written.
+    /// The state did not change and need not be written.
     Unchanged,
-    /// It counts.
+    /// The event was counted.
     Counted,
-    /// It counts, and the rule fires.
+    /// The event was counted, and the rule fired.
     Fired(Firing),
 }
 
@@ -77,28 +77,28 @@ impl Observed {
     }
 }
 
-/// What a rule remembers of one group between events. The default is a group of which nothing was seen.
+/// The state of one group of a rule between events. The default is the state of a group without events.
 ///
-/// Times are whole milliseconds, as everywhere in the service's answers. Where the clocks of several nodes disagree, each
-/// event is judged by the clock of the node it arrived at: a clock that is ahead must not keep the others from counting.
+/// Times are whole milliseconds, as in all responses of the service. The clocks of nodes may differ. Each event is compared
+/// with the clock of the node at which it arrived, so that a clock that is ahead does not stop the other nodes from counting.
 ///
-/// # What is kept, and why it is enough
+/// # Contents, and why they are enough
 ///
-/// - Of each event still in the window its time; of the [`Firing::SAMPLE_EVENTS_MAX`] newest also their ids. Events leave
-///   by age alone, so one that is not among the newest now never will be.
-/// - Outside the cooldown fewer than `threshold` events: the one that reaches it fires and clears them.
-/// - Within the cooldown only events that can still be in the window when it ends. Most of a long cooldown changes
-///   nothing and writes nothing.
-/// - Such a rest of a cooldown has no natural limit, so old times get coarse: all but the newest `threshold` (at least
-///   [`Self::EXACT_OCCURRENCES_MIN`]) are rounded down to their second when too many are held. Whether a rule fires
-///   depends on the `threshold`-th newest event alone, so that stays exact. Only `event_count` may fall short, by no
-///   more than the events in one second at the far end of the window.
+/// - The time of each event in the window, and the ids of the [`Firing::SAMPLE_EVENTS_MAX`] newest. Events leave the window
+///   only by age, so an event that is not among the newest now never will be.
+/// - Outside the cooldown, fewer than `threshold` events: the event that reaches the threshold fires and clears them.
+/// - During the cooldown, only events that can still be in the window when the cooldown ends. Most events of a long cooldown
+///   change nothing and write nothing.
+/// - The number of events in the last window of a cooldown has no limit. When there are too many times, all but the newest
+///   `threshold` (at least [`Self::EXACT_OCCURRENCES_MIN`]) are rounded down to their second. Whether a rule fires depends
+///   only on the `threshold`-th newest event, so it stays exact. Only `event_count` may be too low, by at most the events of
+///   one second at the old end of the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupState {
-    /// Of the rule when the occurrences were counted.
+    /// The revision of the rule under which the occurrences were counted.
     revision: Revision,
     last_fired_millis: Option<i64>,
-    /// Ascending, without equal times.
+    /// Sorted by time, without equal times.
     occurrences: Vec<Occurrences>,
     /// Sum of the counts.
     event_count: u64,
@@ -106,7 +106,7 @@ pub struct GroupState {
     samples: Vec<Sample>,
 }
 
-/// Events that occurred in the same millisecond, or, when coarse, second.
+/// The number of events that occurred in the same millisecond, or, after rounding, in the same second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Occurrences {
     millis: i64,
@@ -120,13 +120,12 @@ struct Sample {
 }
 
 impl GroupState {
-    /// So many of the newest events are always counted to the millisecond.
+    /// At least this many of the newest events are counted to the millisecond.
     pub const EXACT_OCCURRENCES_MIN: usize = 1_000;
-    /// The most different times that a state holds.
+    /// The maximum number of distinct times in a state.
     pub const TIMES_MAX: usize = times_max(Threshold::MAX.get() as usize, WindowSeconds::MAX.get() as usize);
 
-    /// Takes note of a matching event of this group that arrives at `now`. Every event must be shown once, in the order
-    /// of arrival.
+    /// Counts a matching event of this group that arrives at `now`. Pass every event once, in the order of arrival.
     pub fn observe(
         &mut self,
         rule: &Windowing,
@@ -135,46 +134,46 @@ impl GroupState {
         event_id: EventId,
     ) -> Observed {
         let now = now.as_millis();
-        let silent_until = self.silent_until(rule);
-        // Until the silence ends nothing fires, so what has left the window by then never counts.
-        let window_start = now.max(silent_until) - rule.window_millis();
+        let cooldown_end = self.cooldown_end(rule);
+        // The rule cannot fire before the cooldown ends. An event that has left the window by then never counts.
+        let window_start = now.max(cooldown_end) - rule.window_millis();
         let millis = occurred_at.as_millis().min(now);
         if millis < window_start {
             return Observed::Unchanged;
         }
         if self.revision != rule.revision {
-            self.forget_occurrences();
+            self.clear_occurrences();
             self.revision = rule.revision;
         }
-        self.forget_before(window_start);
+        self.expire_before(window_start);
         self.insert(Sample { millis, id: event_id });
         self.coarsen(rule);
-        if now < silent_until || self.event_count < u64::from(rule.threshold.get()) {
+        if now < cooldown_end || self.event_count < u64::from(rule.threshold.get()) {
             return Observed::Counted;
         }
         Observed::Fired(self.fire(now))
     }
 
-    /// From this time on, whatever becomes of the rule, the state is as good as the default and can be deleted. `None`
-    /// when it is already. A silence is remembered for the longest cooldown, because a longer one than the present may
-    /// be set at any time.
+    /// The time from which the state is equivalent to the default, whatever change the rule undergoes, so that it can be
+    /// deleted. `None` if it is equivalent now. The last firing is kept for the maximum cooldown, because the cooldown may
+    /// be raised at any time.
     pub fn expires_at(&self, rule: &Windowing) -> Option<Timestamp> {
         let windows_end = self
             .newest_millis()
             .map(|newest| newest + rule.window_millis() + 1);
-        let longest_silence = i64::from(CooldownSeconds::MAX.get()) * MILLIS_PER_SECOND;
-        let silence_end = self.last_fired_millis.map(|fired| fired + longest_silence);
-        windows_end.max(silence_end).map(Timestamp::from_millis)
+        let longest_cooldown = i64::from(CooldownSeconds::MAX.get()) * MILLIS_PER_SECOND;
+        let cooldown_end = self.last_fired_millis.map(|fired| fired + longest_cooldown);
+        windows_end.max(cooldown_end).map(Timestamp::from_millis)
     }
 
     fn newest_millis(&self) -> Option<i64> {
         self.occurrences.last().map(|newest| newest.millis)
     }
 
-    /// The first millisecond in which the rule may fire. A change of the cooldown also holds for a silence under way.
-    fn silent_until(&self, rule: &Windowing) -> i64 {
+    /// The first millisecond in which the rule may fire. A change of `cooldown_seconds` applies to a running cooldown too.
+    fn cooldown_end(&self, rule: &Windowing) -> i64 {
         match self.last_fired_millis {
-            // Without a cooldown there is no silence, not even for a node whose clock is behind that of the last firing.
+            // A cooldown of 0 must not delay a node whose clock is behind the last firing.
             Some(fired) if rule.cooldown_millis() > 0 => fired + rule.cooldown_millis(),
             _ => i64::MIN,
         }
@@ -186,28 +185,32 @@ impl GroupState {
             event_count: self.event_count,
             sample_event_ids: self.samples.iter().map(|sample| sample.id).collect(),
         };
-        // The next alert needs the threshold again, with events after this one.
-        self.forget_occurrences();
+        // The next alert needs `threshold` events after this one.
+        self.clear_occurrences();
         self.last_fired_millis = Some(now);
         firing
     }
 
-    fn forget_occurrences(&mut self) {
+    fn clear_occurrences(&mut self) {
         self.occurrences.clear();
         self.samples.clear();
         self.event_count = 0;
     }
 
-    fn forget_before(&mut self, start: i64) {
-        let gone = self.occurrences.partition_point(|held| held.millis < start);
-        self.event_count -= self.occurrences.drain(..gone).map(|held| held.count).sum::<u64>();
+    fn expire_before(&mut self, start: i64) {
+        let expired = self.occurrences.partition_point(|entry| entry.millis < start);
+        self.event_count -= self
+            .occurrences
+            .drain(..expired)
+            .map(|entry| entry.count)
+            .sum::<u64>();
         self.samples.retain(|sample| sample.millis >= start);
     }
 
     fn insert(&mut self, event: Sample) {
         let found = self
             .occurrences
-            .binary_search_by_key(&event.millis, |held| held.millis);
+            .binary_search_by_key(&event.millis, |entry| entry.millis);
         match found {
             Ok(at) => self.occurrences[at].count += 1,
             Err(at) => {
@@ -219,16 +222,15 @@ impl GroupState {
             }
         }
         self.event_count += 1;
-        let place = self.samples.partition_point(|sample| *sample > event);
-        if place < Firing::SAMPLE_EVENTS_MAX {
+        let index = self.samples.partition_point(|sample| *sample > event);
+        if index < Firing::SAMPLE_EVENTS_MAX {
             self.samples.truncate(Firing::SAMPLE_EVENTS_MAX - 1);
-            self.samples.insert(place, event);
+            self.samples.insert(index, event);
         }
     }
 
-    /// Rounds old times down to their second when there are too many to keep them all. That is within a cooldown, where
-    /// all that is held lies within a window's length before its end, whatever the clocks say. So there are no more
-    /// seconds than the window touches.
+    /// Rounds old times down to their second when there are too many. This happens only during a cooldown. All times then
+    /// lie in the last window before its end, independent of clock skew, so the window bounds the number of seconds.
     fn coarsen(&mut self, rule: &Windowing) {
         let threshold = rule.threshold.get() as usize;
         if self.occurrences.len() <= times_max(threshold, rule.window_seconds.get() as usize) {
@@ -236,8 +238,8 @@ impl GroupState {
         }
         let exact_from = self.occurrences.len() - exact_times(threshold);
         let exact = self.occurrences.split_off(exact_from);
-        for held in &mut self.occurrences {
-            held.millis = held.millis.div_euclid(MILLIS_PER_SECOND) * MILLIS_PER_SECOND;
+        for entry in &mut self.occurrences {
+            entry.millis = entry.millis.div_euclid(MILLIS_PER_SECOND) * MILLIS_PER_SECOND;
         }
         self.occurrences.dedup_by(|later, kept| {
             let is_same = later.millis == kept.millis;
@@ -250,7 +252,7 @@ impl GroupState {
     }
 }
 
-/// How many of the newest times stay exact. Each stands for at least one event.
+/// The number of newest times that stay exact. Each stands for at least one event.
 const fn exact_times(threshold: usize) -> usize {
     if threshold > GroupState::EXACT_OCCURRENCES_MIN {
         threshold
@@ -259,8 +261,8 @@ const fn exact_times(threshold: usize) -> usize {
     }
 }
 
-/// How many times are held at most: the exact ones, one for each second that the window touches, and some more so that
-/// rounding happens once in so many events.
+/// The maximum number of times: the exact ones, one for each second that the window touches, and a reserve so that rounding
+/// happens only once in `BETWEEN_ROUNDINGS` events.
 const fn times_max(threshold: usize, window_seconds: usize) -> usize {
     const BETWEEN_ROUNDINGS: usize = 1_024;
     exact_times(threshold) + window_seconds + 2 + BETWEEN_ROUNDINGS

@@ -1,9 +1,9 @@
-//! All literals that a text begins (or ends) with, by one binary search.
+//! Finds all literals that are prefixes (or suffixes) of a text by one binary search.
 
 use super::Candidate;
 use audit_domain::ActionGlob;
 
-/// From where a text is read.
+/// The direction in which a text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Forwards,
@@ -20,27 +20,27 @@ impl Direction {
     }
 }
 
-/// Literals in order, each knowing the longest other one that it begins with.
+/// Sorted literals, each with a link to its longest proper prefix in the table.
 ///
-/// Why one search is enough: let P be the greatest literal not greater than the text. A literal that the text begins
-/// with is not greater than P either, and everything between it and the text begins with it, P included. So all of them
-/// are P, the longest that P begins with, the longest that this one begins with, and so on.
+/// Why one search is enough: let P be the greatest literal that is not greater than the text. A literal L that is a prefix
+/// of the text is not greater than P, and everything between L and the text starts with L, including P. So the prefixes of
+/// the text are P (if it is one) and the chain of links from P.
 #[derive(Clone, Debug)]
 pub(super) struct LiteralTable {
-    /// Ascending and without repeats; reversed when reading backwards.
+    /// Ascending and distinct; each literal is reversed for [`Direction::Backwards`].
     literals: Vec<Literal>,
-    /// For each byte, where literals that begin with it start; a last entry for the end.
+    /// For each first byte, the index of its first literal; the last entry is the number of literals.
     starts: Vec<u32>,
-    /// The first two bytes that literals may have. It turns most texts away before the search.
-    openings: Openings,
+    /// The first two bytes of the literals. Rules out most texts before the search.
+    first_bytes: FirstBytes,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Literal {
     pub(super) bytes: Box<[u8]>,
-    /// The longest other literal that this one begins with.
-    shorter: Option<u32>,
-    /// The patterns that are found by it.
+    /// The longest other literal that is a prefix of this one.
+    prefix: Option<u32>,
+    /// The patterns that this literal leads to.
     pub(super) candidates: Vec<Candidate>,
 }
 
@@ -52,75 +52,75 @@ impl LiteralTable {
             .collect();
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         let mut literals: Vec<Literal> = Vec::new();
-        // Literals that the current one begins with, the longest last.
-        let mut open: Vec<u32> = Vec::new();
+        // The literals that are prefixes of the current one, the longest last.
+        let mut prefixes: Vec<u32> = Vec::new();
         for (bytes, candidate) in entries {
             if let Some(last) = literals.last_mut().filter(|last| last.bytes == bytes) {
                 last.candidates.push(candidate);
                 continue;
             }
-            while open
+            while prefixes
                 .last()
                 .is_some_and(|index| !bytes.starts_with(&literals[*index as usize].bytes))
             {
-                open.pop();
+                prefixes.pop();
             }
-            let shorter = open.last().copied();
-            open.push(literals.len() as u32);
+            let prefix = prefixes.last().copied();
+            prefixes.push(literals.len() as u32);
             literals.push(Literal {
                 bytes,
-                shorter,
+                prefix,
                 candidates: vec![candidate],
             });
         }
         let starts = (0..=256)
             .map(|byte| literals.partition_point(|literal| u16::from(literal.bytes[0]) < byte) as u32)
             .collect();
-        let mut openings = Openings::default();
+        let mut first_bytes = FirstBytes::default();
         for literal in &literals {
-            openings.add(&literal.bytes);
+            first_bytes.add(&literal.bytes);
         }
         Self {
             literals,
             starts,
-            openings,
+            first_bytes,
         }
     }
 
-    /// Calls `found` with every literal that `text` begins with. For a table that reads forwards.
-    pub(super) fn each_beginning_of(&self, text: &[u8], found: &mut impl FnMut(&Literal)) {
+    /// Calls `found` with every literal that is a prefix of `text`. For [`Direction::Forwards`].
+    pub(super) fn each_prefix_of(&self, text: &[u8], found: &mut impl FnMut(&Literal)) {
         self.chain(text)
             .for_each(|index| found(&self.literals[index as usize]));
     }
 
-    /// Calls `found` with every literal that `text` ends with. For a table that reads backwards.
-    pub(super) fn each_end_of(&self, text: &[u8], found: &mut impl FnMut(&Literal)) {
+    /// Calls `found` with every literal that is a suffix of `text`. For [`Direction::Backwards`].
+    pub(super) fn each_suffix_of(&self, text: &[u8], found: &mut impl FnMut(&Literal)) {
         if self.literals.is_empty() {
             return;
         }
-        // Nothing is longer than the longest pattern, so no more of the text needs to be turned round.
+        // No literal is longer than the longest pattern, so only that many bytes have to be reversed.
         let mut buffer = [0; ActionGlob::CHARS_MAX];
         let len = text.len().min(buffer.len());
         for (to, from) in buffer.iter_mut().zip(text.iter().rev()) {
             *to = *from;
         }
-        self.each_beginning_of(&buffer[..len], found);
+        self.each_prefix_of(&buffer[..len], found);
     }
 
-    /// Calls `found` once with every literal that stands somewhere in `text`. For a table that reads forwards.
-    pub(super) fn each_inside(&self, text: &[u8], found: &mut impl FnMut(&Literal)) {
+    /// Calls `found` once with every literal that `text` contains. For [`Direction::Forwards`].
+    pub(super) fn each_infix_of(&self, text: &[u8], found: &mut impl FnMut(&Literal)) {
         if self.literals.is_empty() {
             return;
         }
         let mut seen = Vec::new();
-        let rests = (0..text.len()).map(|start| &text[start..]);
-        for rest in rests.filter(|rest| self.openings.may_begin(rest)) {
-            for index in self.chain(rest) {
+        let suffixes = (0..text.len()).map(|start| &text[start..]);
+        for suffix in suffixes.filter(|suffix| self.first_bytes.may_match(suffix)) {
+            for index in self.chain(suffix) {
                 if seen.is_empty() {
                     seen = vec![false; self.literals.len()];
                 }
-                // What it begins with stood where it stood before. Without this, `eeee…` would have `*e*x*` tried for
-                // each of its letters.
+                // A literal that was found before was found with all its prefixes. Without this, `*e*x*` would be tried
+                // for every letter of `eeee…`.
                 if std::mem::replace(&mut seen[index as usize], true) {
                     break;
                 }
@@ -129,17 +129,17 @@ impl LiteralTable {
         }
     }
 
-    /// The indices of all literals that `text` begins with, the longest first.
+    /// The indexes of all literals that are prefixes of `text`, the longest first.
     fn chain(&self, text: &[u8]) -> impl Iterator<Item = u32> {
         std::iter::successors(self.greatest_up_to(text), |index| {
-            self.literals[*index as usize].shorter
+            self.literals[*index as usize].prefix
         })
         .filter(|index| text.starts_with(&self.literals[*index as usize].bytes))
     }
 
     /// The greatest literal not greater than `text`, among those that begin with the same byte.
     fn greatest_up_to(&self, text: &[u8]) -> Option<u32> {
-        if !self.openings.may_begin(text) {
+        if !self.first_bytes.may_match(text) {
             return None;
         }
         let first = usize::from(*text.first()?);
@@ -149,18 +149,18 @@ impl LiteralTable {
     }
 }
 
-/// Pairs of bytes, by their lower six bits: one bit for each second byte, in the word of the first. Those of letters
-/// differ among themselves.
+/// A filter over pairs of bytes, by their lower six bits: the first byte selects the word, the second byte the bit. Letters
+/// differ in their lower six bits.
 #[derive(Clone, Debug)]
-struct Openings([u64; 64]);
+struct FirstBytes([u64; 64]);
 
-impl Default for Openings {
+impl Default for FirstBytes {
     fn default() -> Self {
         Self([0; 64])
     }
 }
 
-impl Openings {
+impl FirstBytes {
     fn add(&mut self, literal: &[u8]) {
         match *literal {
             [] => {}
@@ -169,7 +169,7 @@ impl Openings {
         }
     }
 
-    fn may_begin(&self, text: &[u8]) -> bool {
+    fn may_match(&self, text: &[u8]) -> bool {
         match *text {
             [] => false,
             [first] => self.0[usize::from(first & 63)] == u64::MAX,

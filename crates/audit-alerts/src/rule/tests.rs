@@ -13,7 +13,7 @@ fn custom() -> AlertRule {
     )
 }
 
-/// A change to another value in each field, by the field's name.
+/// For each field, its name and a change to another value.
 fn changes() -> Vec<(&'static str, RuleChange)> {
     let none = RuleChange::default;
     let threshold = Threshold::try_from(10).ok();
@@ -96,7 +96,7 @@ fn of_a_built_in_rule_only_enabled_and_cooldown_can_change() {
 }
 
 #[test]
-fn a_fixed_field_is_refused_even_with_the_value_it_has() {
+fn a_fixed_field_is_refused_even_with_its_present_value() {
     let change = RuleChange {
         threshold: Some(builtin().definition().threshold),
         enabled: Some(false),
@@ -109,7 +109,7 @@ fn a_fixed_field_is_refused_even_with_the_value_it_has() {
 }
 
 #[test]
-fn a_change_to_the_same_values_is_no_edit() {
+fn a_change_to_the_present_values_is_not_an_edit() {
     let rule = custom().at_revision(Revision::from_number(4));
     let change = RuleChange {
         enabled: Some(true),

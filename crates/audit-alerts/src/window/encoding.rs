@@ -1,31 +1,38 @@
-//! The bytes that a database holds for a group.
+//! The encoding of a group's state in the database.
 //!
-//! A version byte, then varints (LEB128): the revision; 0 or 1 + the zigzag of the last firing; the number of times; the
-//! zigzag of the newest; for each time, from the newest on, twice its distance to the one before, plus 1 if more than
-//! one event has it, and then their number less 2. At the end 16 bytes for the id of each sample. Times are
-//! milliseconds since the Unix epoch. A state has exactly one encoding.
+//! ```text
+//! version        1 byte
+//! revision       varint (LEB128), like all numbers below
+//! last firing    0 if none, otherwise 1 + zigzag(time)
+//! times          their number; if it is not 0, zigzag(newest time), then per time, newest first:
+//!                    2 * distance to the next newer time, + 1 if it has more than one event
+//!                    number of events - 2, if it has more than one
+//! samples        16 bytes per id
+//! ```
+//!
+//! Times are milliseconds since the Unix epoch. A state has exactly one encoding.
 
 use super::{Firing, GroupState, Occurrences, Sample};
 use crate::rule::Revision;
 use audit_domain::{EventId, Timestamp};
 
-/// Bytes are not the encoding of a group's state.
+/// The bytes are not the encoding of a group's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// Another version of the service wrote them, or something else did.
+    /// The version byte is unknown.
     #[error("cannot read a group state of version {0}")]
     UnknownVersion(u8),
-    /// They end before the state does.
-    #[error("the group state ends too early")]
+    /// The bytes end before the state does.
+    #[error("the group state is truncated")]
     Truncated,
-    /// They go on after the state.
-    #[error("the group state is followed by something else")]
+    /// Bytes follow the state.
+    #[error("the group state has trailing bytes")]
     TrailingBytes,
-    /// A number or a time is out of its limits, or not written in the shortest way.
-    #[error("the group state holds a number out of its limits")]
+    /// A number or a time is out of range, or a varint is not in its shortest form.
+    #[error("the group state holds a number that is out of range")]
     OutOfRange,
-    /// Times or samples are not in their order.
-    #[error("the group state is not in order")]
+    /// Times or samples are not sorted.
+    #[error("the times or samples of the group state are not sorted")]
     Disordered,
 }
 
@@ -33,7 +40,7 @@ const VERSION: u8 = 1;
 const ID_BYTES: usize = 16;
 
 impl GroupState {
-    /// The state in a few bytes: about 20 for each of the newest ten events and two for every other.
+    /// Encodes the state: about 20 bytes for each of the newest ten events, two for every other.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(24 + 3 * self.occurrences.len() + ID_BYTES * self.samples.len());
         bytes.push(VERSION);
@@ -63,7 +70,7 @@ impl GroupState {
         bytes
     }
 
-    /// Reads what [`Self::encode`] wrote.
+    /// Decodes the output of [`Self::encode`].
     ///
     /// # Errors
     /// [`DecodeError`] when the bytes are anything else.
@@ -113,7 +120,7 @@ impl Reader<'_> {
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7f);
-            // The tenth byte has room for one bit; a last byte of zero would be a second spelling.
+            // The tenth byte has room for one bit. A last byte of zero would be a second encoding of the same number.
             if (bits << shift) >> shift != bits || (byte == 0 && shift > 0) {
                 return Err(DecodeError::OutOfRange);
             }
@@ -157,7 +164,7 @@ impl Reader<'_> {
         Ok(occurrences)
     }
 
-    /// The newest events have the newest times, so only their ids are written.
+    /// Samples are the newest events, so their times follow from `occurrences` and only their ids are encoded.
     fn samples(&mut self, occurrences: &[Occurrences]) -> Result<Vec<Sample>, DecodeError> {
         let times = occurrences.iter().rev().flat_map(|held| {
             let repeats = usize::try_from(held.count).unwrap_or(usize::MAX);
@@ -199,7 +206,7 @@ fn write_varint(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// Small numbers of either sign become small numbers.
+/// Maps small numbers of either sign to small unsigned numbers.
 const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }

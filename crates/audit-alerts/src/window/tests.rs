@@ -19,7 +19,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(NOW.as_millis() + millis)
 }
 
-/// Shows a fresh group events that arrive and occur at the given milliseconds, and tells which of them fire.
+/// Passes events that arrive and occur at the given milliseconds to an empty group; returns which of them fire.
 fn fires(rule: &Windowing, events: &[(i64, i64)]) -> Vec<bool> {
     let mut state = GroupState::default();
     (0..)
@@ -50,7 +50,7 @@ fn both_ends_of_the_window_are_included() {
 }
 
 #[test]
-fn what_lies_below_a_millisecond_does_not_matter() {
+fn microseconds_are_ignored() {
     let mut state = GroupState::default();
     let rule = rule(2, 60, 0);
     state.observe(&rule, at(0), at(0), id(1));
@@ -61,7 +61,7 @@ fn what_lies_below_a_millisecond_does_not_matter() {
 }
 
 #[test]
-fn an_event_late_by_more_than_the_window_counts_for_nothing() {
+fn an_event_that_is_late_by_more_than_the_window_does_not_count() {
     let rule = rule(1, 60, 0);
     assert_eq!(fires(&rule, &[(60_000, 0), (60_001, 0)]), [true, false]);
     assert!(rule.counts(at(60_000), at(0)));
@@ -90,10 +90,10 @@ fn after_firing_the_group_is_silent_for_the_cooldown_and_then_needs_the_threshol
     let events = [
         (0, 0),
         (1, 1),             // fires
-        (99_999, 99_999),   // silent, remembered
-        (100_000, 100_000), // silent to the last millisecond
-        (100_001, 100_001), // fires, the two before counted
-        (200_001, 200_001), // the first after it
+        (99_999, 99_999),   // in the cooldown, counted
+        (100_000, 100_000), // in the last millisecond of the cooldown
+        (100_001, 100_001), // fires together with the two before
+        (200_001, 200_001), // the first of the next window
         (200_002, 200_002), // fires
     ];
     assert_eq!(
@@ -103,7 +103,7 @@ fn after_firing_the_group_is_silent_for_the_cooldown_and_then_needs_the_threshol
 }
 
 #[test]
-fn what_cannot_count_once_the_silence_ends_changes_nothing() {
+fn an_event_that_leaves_the_window_before_the_cooldown_ends_changes_nothing() {
     let rule = rule(1, 60, 3_600);
     let mut state = GroupState::default();
     state.observe(&rule, at(0), at(0), id(0));
@@ -135,7 +135,7 @@ fn the_ten_newest_events_are_samples() {
         .observe(&rule, at(0), at(-60_000), id(99))
         .into_firing()
         .unwrap();
-    // 0 and 1 occurred together, as did 2 and 3 and so on, so that of each pair the greater id comes first.
+    // 0 and 1 occurred together, as did 2 and 3 and so on; within a pair the greater id comes first.
     let expected = [1, 0, 3, 2, 5, 4, 7, 6, 9, 8].map(id);
     assert_eq!(firing.sample_event_ids, expected);
     assert_eq!(firing.event_count, 12);
@@ -159,7 +159,7 @@ fn an_edit_starts_windows_afresh_and_leaves_the_silence() {
             .into_firing()
             .is_some()
     );
-    // A shorter cooldown ends a silence under way.
+    // A shorter cooldown also applies to the running one.
     let shorter = Windowing {
         revision: Revision::from_number(2),
         ..rule(1, 60, 50)
@@ -177,7 +177,7 @@ fn an_edit_starts_windows_afresh_and_leaves_the_silence() {
 }
 
 #[test]
-fn clocks_that_disagree_keep_no_node_from_counting() {
+fn clock_skew_does_not_stop_any_node_from_counting() {
     let hour = 3_600_000;
     assert_eq!(
         fires(&rule(2, 60, 0), &[(5_000, 5_000), (4_000, 4_000)]),
@@ -202,7 +202,7 @@ fn a_flood_at_the_end_of_a_silence_is_held_in_bounded_space_and_fires_exactly() 
     for n in 0..5 {
         state.observe(&rule, at(0), at(0), id(n));
     }
-    // An event every 7 ms over the last window of the silence.
+    // An event every 7 ms over the last window of the cooldown.
     let (from, until) = ((cooldown - window) * 1_000, cooldown * 1_000);
     let mut events = 0_u64;
     for millis in (from..until).step_by(7) {

@@ -1,4 +1,4 @@
-//! The bytes of a group's state.
+//! The encoding of a group's state.
 
 use crate::windows::{Pair, steps};
 use audit_alerts::{DecodeError, GroupState};
@@ -9,7 +9,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn a_state_survives_being_stored_after_every_event((rule, steps) in steps()) {
+    fn a_state_round_trips_after_every_event((rule, steps) in steps()) {
         let mut pair = Pair::new(rule);
         for step in steps {
             let (_, _) = pair.take(step);
@@ -20,7 +20,7 @@ proptest! {
     }
 
     #[test]
-    fn so_does_one_whose_clocks_disagree((rule, steps) in steps(), jumps in vec(-400_000..400_000_i64, 150)) {
+    fn a_state_with_clock_skew_survives_too((rule, steps) in steps(), jumps in vec(-400_000..400_000_i64, 150)) {
         let mut pair = Pair::new(rule);
         for (step, jump) in steps.into_iter().zip(jumps) {
             pair.now += jump;
@@ -31,7 +31,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_bytes_are_refused_or_another_state((rule, steps) in steps(), at in any::<prop::sample::Index>(), byte: u8) {
+    fn damaged_bytes_are_refused_or_encode_another_state((rule, steps) in steps(), at in any::<prop::sample::Index>(), byte: u8) {
         let mut pair = Pair::new(rule);
         for step in steps {
             let (_, _) = pair.take(step);
@@ -59,7 +59,7 @@ proptest! {
 }
 
 #[test]
-fn each_kind_of_damage_has_its_error() {
+fn each_kind_of_damage_has_its_own_error() {
     let empty = GroupState::default().encode();
     assert_eq!(empty, [1, 0, 0, 0]);
     let decode = |bytes: &[u8]| GroupState::decode(bytes).unwrap_err();
@@ -70,7 +70,7 @@ fn each_kind_of_damage_has_its_error() {
     assert_eq!(
         decode(&[1, 0x80, 0, 0, 0]),
         DecodeError::OutOfRange,
-        "two spellings"
+        "two encodings of one number"
     );
     assert_eq!(
         decode(&[1, 0, 0, 0xff, 0xff, 0x7f]),

@@ -1,6 +1,6 @@
-//! Tests of the crate as its users see it.
+//! Tests of the public API.
 
-// The exemption of tests does not reach the functions that tests share.
+// The lint's exemption for tests does not cover functions that tests share.
 #![allow(clippy::unwrap_used)]
 
 mod encoding;

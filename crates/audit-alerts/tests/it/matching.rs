@@ -1,4 +1,4 @@
-//! The compiled matcher against trying each pattern in turn.
+//! Compares the compiled matcher with trying each pattern.
 
 use audit_alerts::Matcher;
 use audit_domain::ActionGlob;
@@ -15,7 +15,7 @@ fn agrees(patterns: &[String], action: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A pattern that has a chance to match `action`: some of its characters are replaced by stars.
+/// A pattern that may match `action`: the action with some characters replaced by stars.
 fn hole(action: String) -> impl Strategy<Value = String> {
     let len = action.len();
     (vec((0..len, 0..len), 0..4), any::<bool>()).prop_map(move |(holes, whole)| {
@@ -34,12 +34,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn few_letters_meet_often(patterns in vec("[ab.*]{1,7}", 0..40), action in "[ab.]{0,10}") {
+    fn patterns_over_few_letters(patterns in vec("[ab.*]{1,7}", 0..40), action in "[ab.]{0,10}") {
         agrees(&patterns, &action)?;
     }
 
     #[test]
-    fn letters_that_look_alike_in_six_bits(patterns in vec("[p0*]{1,5}", 0..20), action in "[p0]{0,6}") {
+    fn letters_with_equal_lower_six_bits(patterns in vec("[p0*]{1,5}", 0..20), action in "[p0]{0,6}") {
         agrees(&patterns, &action)?;
     }
 

@@ -1,7 +1,7 @@
-//! What a rule does with the events of one group, written from the sentences of the service's documentation and
-//! remembering everything. Times are milliseconds.
+//! The reference implementation of a rule for one group: a transcript of the documentation, which keeps every event. Times
+//! are milliseconds.
 
-/// A rule as it stands between two edits.
+/// A rule between two edits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
     pub(crate) threshold: i64,
@@ -26,7 +26,7 @@ pub(crate) struct Alert {
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     pub(crate) rule: Rule,
-    /// Since the last edit and the last firing.
+    /// The events since the last edit or firing.
     arrivals: Vec<Arrival>,
     last_fired: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! The state machine against the reference, and what a store may do with states.
+//! Compares the state machine with the reference, also for a store that deletes expired states.
 
 use crate::reference::{Alert, Reference, Rule};
 use audit_alerts::{Firing, GroupState, Observed, Revision, Windowing};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// So many milliseconds later an event arrives that occurred so many milliseconds before.
+    /// An event arrives `later` milliseconds after the last one and occurred `age` milliseconds before its arrival.
     Event {
         later: i64,
         age: i64,
@@ -37,7 +37,7 @@ fn rules() -> impl Strategy<Value = Rule> {
     })
 }
 
-/// Spans that make edges meet: the ends of windows and silences, to the millisecond.
+/// Durations around the limits: the ends of windows and cooldowns, to the millisecond.
 fn spans() -> impl Strategy<Value = i64> {
     let edge = prop_oneof![
         Just(1_000),
@@ -62,7 +62,7 @@ pub(crate) fn steps() -> impl Strategy<Value = (Rule, Vec<Step>)> {
     (rules(), vec(step, 1..150))
 }
 
-/// Both implementations on the same steps.
+/// Runs both implementations on the same steps.
 pub(crate) struct Pair {
     pub(crate) reference: Reference,
     pub(crate) state: GroupState,
@@ -102,7 +102,7 @@ impl Pair {
         }
     }
 
-    /// What the reference and the state machine make of the step.
+    /// The results of the reference and of the state machine for a step.
     pub(crate) fn take(&mut self, step: Step) -> (Option<Alert>, Observed) {
         match step {
             Step::Edit(rule) => {
@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn a_state_that_is_reported_unchanged_is((rule, steps) in steps()) {
+    fn a_state_that_is_reported_unchanged_is_unchanged((rule, steps) in steps()) {
         let mut pair = Pair::new(rule);
         for step in steps {
             let before = pair.state.clone();
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn what_does_not_count_never_changes_a_state((rule, steps) in steps()) {
+    fn an_event_that_does_not_count_never_changes_a_state((rule, steps) in steps()) {
         let mut pair = Pair::new(rule);
         for step in steps {
             let (_, observed) = pair.take(step);
@@ -156,14 +156,14 @@ proptest! {
         }
     }
 
-    /// As a store does that deletes states once they have expired, here as soon as it may.
+    /// Simulates a store that deletes each state as soon as it has expired.
     #[test]
     fn an_expired_state_can_be_deleted((rule, steps) in steps(), pause in prop_oneof![spans(), Just(604_799_999), Just(604_800_000)]) {
         let mut pair = Pair::new(rule);
         for step in steps {
             let next = pair.now + if let Step::Event { later, .. } = step { later + pause } else { 0 };
-            let is_over = |at: Timestamp| at.as_millis() <= next;
-            if pair.state.expires_at(&pair.windowing).is_some_and(is_over) {
+            let is_expired = |at: Timestamp| at.as_millis() <= next;
+            if pair.state.expires_at(&pair.windowing).is_some_and(is_expired) {
                 pair.state = GroupState::default();
             }
             pair.now += if let Step::Event { .. } = step { pause } else { 0 };
@@ -172,7 +172,7 @@ proptest! {
         }
     }
 
-    /// Enough events at the same few milliseconds, and in any order, give the same outcome.
+    /// The same events in any order give the same result.
     #[test]
     fn order_of_arrival_within_the_window_does_not_matter(
         occurred in vec(0..60_000_i64, 1..30), order in any::<u64>(), threshold in 1..30_i64,
