@@ -6,16 +6,16 @@ use audit_auth::{KeyHolder, KeyKind, KeyText, MasterKey, Principal};
 use audit_domain::{Environment, KeyId, Name, OrganizationId, Plan, ProjectId, ViewerTier};
 use audit_store::{Configurator, Key, Organization, Project};
 
-/// A new key. Its text cannot be had again.
+/// A new key. Its text is not stored, so it cannot be shown again.
 #[derive(Debug)]
 pub struct NewKey {
     /// The full key.
     pub text: KeyText,
-    /// What is kept of it.
+    /// The stored metadata.
     pub key: Key,
 }
 
-/// A new organization, with what is needed to use it.
+/// A new organization with its first project and keys.
 #[derive(Debug)]
 pub struct NewOrganization {
     /// The organization.
@@ -28,13 +28,13 @@ pub struct NewOrganization {
     pub project_key: KeyText,
 }
 
-/// Keys of a project that are not revoked, at most.
+/// The maximum number of keys of a project that are not revoked.
 pub const PROJECT_KEYS_MAX: usize = 1_000;
-/// Projects of an organization, at most.
+/// The maximum number of projects of an organization.
 pub const PROJECTS_MAX: usize = 1_000;
 
 impl AuditLog {
-    /// Makes an organization with a project `default`, a master key and a live project key.
+    /// Creates an organization with a project `default`, a master key and a live project key.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -44,8 +44,8 @@ impl AuditLog {
             .configure(move |configurator| insert_organization(configurator, new))
     }
 
-    /// Makes the organization `default` when there is none at all, as on first start. Of several nodes that start at
-    /// once, one makes it; the others get `None`.
+    /// Creates the organization `default` if there is no organization, as on first start. If several nodes start at the
+    /// same time, one creates it; the others get `None`.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -121,7 +121,7 @@ impl AuditLog {
     /// All organizations with their projects.
     ///
     /// # Errors
-    /// When the database cannot be asked.
+    /// When the database cannot be read.
     pub fn organizations(&self) -> Result<Vec<(Organization, Vec<Project>)>> {
         self.store.read(|reader| {
             let organizations = reader.organizations()?;
@@ -133,7 +133,7 @@ impl AuditLog {
         })
     }
 
-    /// Changes an organization's plan, from the next request on.
+    /// Changes the plan of an organization. Takes effect with the next request.
     ///
     /// # Errors
     /// [`AppError::NotFound`].
@@ -148,17 +148,17 @@ impl AuditLog {
     /// The projects of the principal's organization, oldest first.
     ///
     /// # Errors
-    /// When the database cannot be asked.
+    /// When the database cannot be read.
     pub fn projects(&self, master: &MasterKey) -> Result<Vec<Project>> {
         let organization_id = master.organization_id;
         self.store
             .read(|reader| reader.projects(organization_id).map_err(AppError::from))
     }
 
-    /// Makes a project.
+    /// Creates a project.
     ///
     /// # Errors
-    /// [`AppError::NotFound`] when there is no such organization, [`AppError::Forbidden`] when it has
+    /// [`AppError::NotFound`] when the organization does not exist, [`AppError::Forbidden`] when it has
     /// [`PROJECTS_MAX`] projects.
     pub fn create_project(&self, organization_id: OrganizationId, name: &Name) -> Result<Project> {
         let project = self.new_project(organization_id, name.as_str());
@@ -176,11 +176,11 @@ impl AuditLog {
         })
     }
 
-    /// Makes a project key for a project of the organization, or of any when `organization_id` is `None` (command
+    /// Creates a key for a project of the organization, or of any organization if `organization_id` is `None` (command
     /// line).
     ///
     /// # Errors
-    /// [`AppError::NotFound`] when the project is not there or not the organization's, [`AppError::Forbidden`] when it has
+    /// [`AppError::NotFound`] when the organization has no such project, [`AppError::Forbidden`] when the project has
     /// [`PROJECT_KEYS_MAX`] keys.
     pub fn create_project_key(
         &self,
@@ -209,10 +209,10 @@ impl AuditLog {
         self.insert_key(new)
     }
 
-    /// Makes another master key of an organization.
+    /// Creates another master key of an organization.
     ///
     /// # Errors
-    /// [`AppError::NotFound`] when there is no such organization.
+    /// [`AppError::NotFound`] when the organization does not exist.
     pub fn create_master_key(&self, organization_id: OrganizationId) -> Result<NewKey> {
         let found = self
             .store
@@ -228,14 +228,14 @@ impl AuditLog {
         })
     }
 
-    /// Project keys: the whole organization's for a master key (`project_id` narrows it), its own project's for a
-    /// project key.
+    /// Project keys. A master key lists those of its organization, optionally of one project; a project key lists those of
+    /// its own project.
     ///
     /// # Errors
-    /// [`AppError::NotFound`] when the project named is not within reach.
+    /// [`AppError::NotFound`] when the principal has no access to the named project.
     pub fn keys(&self, principal: &KeyHolder, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
         let mut keys = self.store.read(|reader| {
-            let within = match (&**principal, project_id) {
+            let project_id = match (&**principal, project_id) {
                 (Principal::Project(own), Some(named)) if named != own.project_id => {
                     return Err(AppError::NotFound("project"));
                 }
@@ -243,37 +243,38 @@ impl AuditLog {
                 (_, None) => None,
                 (_, Some(named)) => {
                     let project = reader.project(named)?;
-                    let reached =
+                    let accessible =
                         project.filter(|project| project.organization_id == principal.organization_id());
-                    Some(reached.ok_or(AppError::NotFound("project"))?.id)
+                    Some(accessible.ok_or(AppError::NotFound("project"))?.id)
                 }
             };
-            Ok(reader.project_keys(principal.organization_id(), within)?)
+            Ok(reader.project_keys(principal.organization_id(), project_id)?)
         })?;
         for key in &mut keys {
-            key.last_used_at = key.last_used_at.max(self.noted_use(key.id));
+            key.last_used_at = key.last_used_at.max(self.unwritten_use(key.id));
         }
         Ok(keys)
     }
 
-    /// Revokes a project key within reach. A second time changes nothing.
+    /// Revokes a project key. Does nothing to a revoked key.
     ///
     /// # Errors
-    /// [`AppError::NotFound`]; master keys are not found here, they cannot be managed over HTTP.
+    /// [`AppError::NotFound`] when the principal has no access to the key, and for master keys, which cannot be managed over
+    /// HTTP.
     pub fn revoke_key(&self, principal: &KeyHolder, id: KeyId) -> Result<()> {
         let now = self.clock.now();
         let principal = principal.clone();
         self.store.configure(move |configurator| {
             let key = configurator
                 .key(id)?
-                .filter(|key| reaches(&principal, key))
+                .filter(|key| can_manage(&principal, key))
                 .ok_or(AppError::NotFound("key"))?;
             Ok(configurator.revoke_key(key.id, now)?)
         })
     }
 }
 
-fn reaches(principal: &Principal, key: &Key) -> bool {
+fn can_manage(principal: &Principal, key: &Key) -> bool {
     let Some((project_id, _)) = key.project else {
         return false;
     };

@@ -9,7 +9,7 @@ use audit_auth::{KeyHolder, MasterKey, Principal};
 use audit_domain::{Plan, RuleId};
 use audit_store::Configurator;
 
-/// The built-in rules as a project has set them, then its custom rules, oldest first.
+/// The built-in rules with the settings of the project, then its custom rules, oldest first.
 fn rules_of(stored: Vec<AlertRule>) -> Vec<AlertRule> {
     let is_custom = |rule: &AlertRule| matches!(rule.origin(), RuleOrigin::Custom { .. });
     let builtin = |builtin: &BuiltinRule| {
@@ -35,7 +35,7 @@ impl AuditLog {
     /// The rules of a project: built-in, then custom.
     ///
     /// # Errors
-    /// When the principal does not reach the project.
+    /// When the principal has no access to the project.
     pub fn alert_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<AlertRule>> {
         self.store.read(|reader| {
             let scope = self.scope(reader, principal, selection)?;
@@ -43,10 +43,10 @@ impl AuditLog {
         })
     }
 
-    /// Makes a custom rule.
+    /// Creates a custom rule.
     ///
     /// # Errors
-    /// [`AppError::AlertRuleLimit`] on the free plan, and when the project has [`CUSTOM_RULES_MAX`] already.
+    /// [`AppError::AlertRuleLimit`] on the free plan, and when the project has [`CUSTOM_RULES_MAX`] custom rules.
     pub fn create_alert_rule(
         &self,
         master: &MasterKey,
@@ -72,10 +72,10 @@ impl AuditLog {
         })
     }
 
-    /// Changes a rule, from the next request on; its windows start afresh.
+    /// Changes a rule. Takes effect with the next request and resets the windows of the rule.
     ///
     /// # Errors
-    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for what is fixed in a built-in rule.
+    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a fixed field of a built-in rule.
     pub fn change_alert_rule(
         &self,
         master: &MasterKey,
@@ -100,7 +100,7 @@ impl AuditLog {
         })
     }
 
-    /// Deletes a custom rule. Its alerts stay.
+    /// Deletes a custom rule. Keeps its alerts.
     ///
     /// # Errors
     /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a built-in rule.

@@ -1,4 +1,4 @@
-//! Alerts: finding them, and their life.
+//! Alerts: listing and transitions.
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
@@ -7,37 +7,37 @@ use audit_auth::KeyHolder;
 use audit_domain::Violations;
 use audit_store::AlertFilter;
 
-/// What a reader of alerts asks for.
+/// A request for a page of alerts.
 #[derive(Clone, Debug)]
 pub struct AlertsRequest {
-    /// Which alerts.
+    /// The filter.
     pub filter: AlertFilter,
-    /// From an earlier answer.
+    /// The cursor of an earlier response.
     pub cursor: Option<String>,
-    /// How many at most.
+    /// The maximum number of alerts.
     pub limit: usize,
 }
 
 /// A page of alerts.
 #[derive(Clone, Debug)]
-pub struct AlertsAnswer {
+pub struct AlertsResponse {
     /// The alerts, newest first.
     pub alerts: Vec<Alert>,
-    /// Where the next page begins; `None` on the last.
+    /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
 }
 
 impl AuditLog {
-    /// One page of a project's alerts, of the environment that the principal reads.
+    /// One page of the alerts of a project and environment.
     ///
     /// # Errors
-    /// When the cursor is not one of this query, or the principal does not reach the project.
+    /// [`AppError::Invalid`] when the cursor belongs to another query; when the principal has no access to the project.
     pub fn alerts(
         &self,
         principal: &KeyHolder,
         selection: Selection,
         request: &AlertsRequest,
-    ) -> Result<AlertsAnswer> {
+    ) -> Result<AlertsResponse> {
         self.store.query(|reader| {
             let scope = self.scope(reader, principal, selection)?;
             let cursor_scope = format!(
@@ -49,14 +49,14 @@ impl AuditLog {
             let mut alerts = reader.alerts(scope.ledger_id, &request.filter, after, request.limit + 1)?;
             let id = |alert: &Alert| alert.id.to_bytes().to_vec();
             let cursor = self.seal_id_cursor(&mut alerts, request.limit, &cursor_scope, id);
-            Ok(AlertsAnswer { alerts, cursor })
+            Ok(AlertsResponse { alerts, cursor })
         })
     }
 
-    /// Moves an alert on in its life.
+    /// Changes the state of an alert.
     ///
     /// # Errors
-    /// [`AppError::NotFound`], or [`AppError::Transition`] when there is no way there.
+    /// [`AppError::NotFound`], or [`AppError::Transition`] when the state does not allow it.
     pub fn change_alert(
         &self,
         principal: &KeyHolder,
@@ -80,15 +80,15 @@ impl AuditLog {
         })
     }
 
-    /// The id that a cursor over ids stands for.
+    /// The id in a cursor of a list that is sorted by id.
     pub(crate) fn open_id_cursor(&self, cursor: Option<&str>, scope: &str) -> Result<Option<[u8; 16]>> {
         let Some(text) = cursor else { return Ok(None) };
         let invalid = || AppError::from(Violations::one("cursor", audit_domain::CursorError));
-        let place = self.cursor_key.open(text, scope).map_err(|_| invalid())?;
-        place.try_into().map(Some).map_err(|_| invalid())
+        let id = self.cursor_key.open(text, scope).map_err(|_| invalid())?;
+        id.try_into().map(Some).map_err(|_| invalid())
     }
 
-    /// Cuts `found`, one more than `limit` if there is a next page, to the page; the cursor of the next one.
+    /// Truncates `found` to `limit`. If it was longer, returns the cursor of the next page.
     pub(crate) fn seal_id_cursor<T>(
         &self,
         found: &mut Vec<T>,

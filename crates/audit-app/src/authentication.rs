@@ -10,19 +10,19 @@ use audit_store::{Key, Reader, StoredTier};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A well-formed credential that has not been looked up, and the policy that is to admit it.
+/// A well-formed credential that has not been looked up, and the policy that must admit it.
 ///
-/// The use cases that look the credential up together with what they read or write are methods of this type, each for
-/// one policy. They get at the database only through the policy's proof. The type gives away neither the service nor
-/// the credential, so a credential that the policy refuses reaches nothing.
+/// Use cases that look the credential up in the same transaction as their data are methods of this type, each for one
+/// policy. They access the database only through the policy's proof. The type exposes neither the service nor the
+/// credential, so a refused credential gives access to nothing.
 ///
 /// A handler for readers lists events:
 ///
 /// ```
-/// use audit_app::{EventsAnswer, EventsRequest, Presented, Result, Selection};
+/// use audit_app::{EventsResponse, EventsRequest, Presented, Result, Selection};
 /// use audit_auth::Readers;
 ///
-/// fn list(presented: &Presented<Readers>, request: EventsRequest) -> Result<EventsAnswer> {
+/// fn list(presented: &Presented<Readers>, request: EventsRequest) -> Result<EventsResponse> {
 ///     presented.events(Selection::default(), request)
 /// }
 /// ```
@@ -30,10 +30,10 @@ use std::sync::Arc;
 /// The same handler under another policy does not compile:
 ///
 /// ```compile_fail,E0599
-/// use audit_app::{EventsAnswer, EventsRequest, Presented, Result, Selection};
+/// use audit_app::{EventsResponse, EventsRequest, Presented, Result, Selection};
 /// use audit_auth::Master;
 ///
-/// fn list(presented: &Presented<Master>, request: EventsRequest) -> Result<EventsAnswer> {
+/// fn list(presented: &Presented<Master>, request: EventsRequest) -> Result<EventsResponse> {
 ///     presented.events(Selection::default(), request)
 /// }
 /// ```
@@ -49,7 +49,7 @@ use std::sync::Arc;
 /// }
 /// ```
 ///
-/// nor a look-up that ignores what the policy says:
+/// nor does access to the service without the policy:
 ///
 /// ```compile_fail,E0616
 /// use audit_app::{Presented, Result, VerifierKey};
@@ -107,7 +107,7 @@ impl<P: Policy> Clone for Presented<P> {
 }
 
 impl AuditLog {
-    /// A credential to be looked up under a policy.
+    /// Binds a credential to the policy that must admit it. Does not look it up.
     pub fn present<P: Policy>(self: &Arc<Self>, credential: Credential) -> Presented<P> {
         Presented {
             service: Arc::clone(self),
@@ -148,7 +148,7 @@ impl AuditLog {
         let project = snapshot
             .project(reader, &self.settings, claims.project_id)?
             .ok_or(AppError::InvalidToken)?;
-        // A tier that was deleted and recreated is another tier, though its name is the same.
+        // A tier that was deleted and recreated under the same name is another tier.
         let is_of_token = |tier: &&StoredTier| {
             tier.tier.name.as_str() == claims.tier && tier.created_at == claims.tier_created_at
         };
@@ -167,11 +167,12 @@ impl AuditLog {
 }
 
 impl<P: Policy> Presented<P> {
-    /// Looks the credential up. The proof holds for this moment: revocations and deleted tiers count from their commit
-    /// on. Blocks.
+    /// Looks the credential up. The proof reflects the present configuration: revocations and deleted tiers apply from their
+    /// commit on. Blocks.
     ///
     /// # Errors
-    /// The 401 of the interface that applies, [`AppError::Forbidden`] when the policy does not admit the credential.
+    /// [`AppError::InvalidKey`], [`AppError::KeyRevoked`], [`AppError::InvalidToken`] or [`AppError::TokenExpired`];
+    /// [`AppError::Forbidden`] when the policy does not admit the credential.
     pub fn authenticate(&self) -> Result<P::Proof> {
         self.service.store.read(|reader| {
             let snapshot = self.service.directory.current(reader)?;
@@ -191,13 +192,13 @@ impl<P: Policy> Presented<P> {
         admit::<P>(principal)
     }
 
-    /// [`Self::identify`] without the database: `None` unless the credential is a key that `snapshot` has, and the
-    /// policy admits it.
-    pub(crate) fn identify_in_memory(&self, snapshot: &Snapshot) -> Option<P::Proof> {
+    /// [`Self::identify`] without the database. `None` unless the credential is a key that `snapshot` has cached and that
+    /// the policy admits.
+    pub(crate) fn identify_cached(&self, snapshot: &Snapshot) -> Option<P::Proof> {
         let Credential::Key(text) = &self.credential else {
             return None;
         };
-        let key = snapshot.known_key(&text.hash())?;
+        let key = snapshot.cached_key(&text.hash())?;
         admit::<P>(self.service.key_holder(&key).ok()?).ok()
     }
 }

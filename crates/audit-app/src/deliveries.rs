@@ -1,4 +1,4 @@
-//! The log of deliveries, and deliveries that people ask for.
+//! Listing deliveries, test deliveries and requested retries.
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
@@ -11,11 +11,11 @@ use audit_webhooks::{DeliveryId, DeliveryStatus, FailureKind, MessageId, Webhook
 use std::sync::Arc;
 
 audit_domain::words! {
-    /// What a delivery tells of.
+    /// The type of the message of a delivery.
     pub enum DeliveryKind {
-        /// An alert.
+        /// An alert fired.
         AlertFired = "alert.fired",
-        /// Nothing: somebody tries whether deliveries arrive.
+        /// A test of the webhook.
         WebhookTest = "webhook.test",
     }
 }
@@ -25,23 +25,23 @@ audit_domain::words! {
 pub struct Delivery {
     /// Its id.
     pub id: DeliveryId,
-    /// Where it goes.
+    /// The receiving webhook.
     pub webhook_id: WebhookId,
     /// The header `webhook-id` of every attempt.
     pub message_id: MessageId,
-    /// What it tells of.
+    /// The type of its message.
     pub kind: DeliveryKind,
-    /// The alert.
+    /// The alert; `None` for a test.
     pub alert_id: Option<AlertId>,
-    /// Where it is in its life.
+    /// Its status.
     pub status: DeliveryStatus,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When the next attempt may begin; during an attempt, when another node would begin one.
+    /// When the next attempt may begin. During an attempt, the end of its lease.
     pub next_attempt_at: Option<Timestamp>,
-    /// When it was delivered or given up.
+    /// When it was delivered or failed finally.
     pub finished_at: Option<Timestamp>,
-    /// What was attempted, oldest first.
+    /// The attempts, oldest first.
     pub attempts: Vec<DeliveryAttempt>,
 }
 
@@ -54,29 +54,29 @@ pub struct DeliveryAttempt {
     pub started_at: Timestamp,
     /// How long it took, in milliseconds.
     pub duration_ms: i64,
-    /// The HTTP status of the answer.
+    /// The HTTP status of the response.
     pub status_code: Option<i64>,
-    /// Why there was no answer.
+    /// The reason if there was no response.
     pub failure: Option<FailureKind>,
 }
 
-/// What a reader of deliveries asks for.
+/// A request for a page of deliveries.
 #[derive(Clone, Debug)]
 pub struct DeliveriesRequest {
-    /// Only those.
+    /// Filters by status.
     pub status: Option<DeliveryStatus>,
-    /// From an earlier answer.
+    /// The cursor of an earlier response.
     pub cursor: Option<String>,
-    /// How many at most.
+    /// The maximum number of deliveries.
     pub limit: usize,
 }
 
 /// A page of deliveries.
 #[derive(Clone, Debug)]
-pub struct DeliveriesAnswer {
+pub struct DeliveriesResponse {
     /// The deliveries, newest first.
     pub deliveries: Vec<Delivery>,
-    /// Where the next page begins; `None` on the last.
+    /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
 }
 
@@ -84,7 +84,7 @@ fn damaged() -> AppError {
     StoreError::Damaged { what: "delivery" }.into()
 }
 
-/// The message of a delivery: that of its alert, the same for every webhook, or one of its own.
+/// The message id of a delivery: that of its alert, which is the same for all webhooks, or the id of the delivery.
 pub(crate) fn message_id(row: &DeliveryRow) -> Result<MessageId> {
     let bytes = row.alert_id.as_ref().unwrap_or(&row.id);
     Ok(MessageId::from_bytes(
@@ -136,14 +136,14 @@ impl AuditLog {
     /// One page of the deliveries to a webhook.
     ///
     /// # Errors
-    /// [`AppError::NotFound`], and when the cursor is not one of this query.
+    /// [`AppError::NotFound`]; [`AppError::Invalid`] when the cursor belongs to another query.
     pub fn deliveries(
         &self,
         master: &MasterKey,
         selection: Selection,
         webhook_id: WebhookId,
         request: &DeliveriesRequest,
-    ) -> Result<DeliveriesAnswer> {
+    ) -> Result<DeliveriesResponse> {
         let principal = &Principal::Master(*master);
         self.store.query(|reader| {
             let scope = self.scope(reader, principal, selection)?;
@@ -161,11 +161,11 @@ impl AuditLog {
                 Delivery::from_row(row, attempts)
             };
             let deliveries = found.into_iter().map(with_attempts).collect::<Result<_>>()?;
-            Ok(DeliveriesAnswer { deliveries, cursor })
+            Ok(DeliveriesResponse { deliveries, cursor })
         })
     }
 
-    /// Sends a test message to a webhook: one attempt, at once.
+    /// Sends a test message to a webhook immediately, in a single attempt.
     ///
     /// # Errors
     /// [`AppError::NotFound`], [`AppError::Conflict`] when the webhook is disabled, [`AppError::WebhooksNotAvailable`].
@@ -181,7 +181,7 @@ impl AuditLog {
         let id = DeliveryId::new(now, self.entropy.bytes()).to_bytes().to_vec();
         let kind = DeliveryKind::WebhookTest.as_str();
         let delivery = DeliveryRow::single(id, webhook_id.to_string(), kind, now);
-        let made = self.store.write(move |writer| {
+        let created = self.store.write(move |writer| {
             let webhook = webhook_of(writer, project_id, webhook_id)?;
             require_paid_plan(writer, project_id)?;
             require_enabled(webhook.enabled)?;
@@ -189,11 +189,11 @@ impl AuditLog {
             Delivery::from_row(delivery, Vec::new())
         });
         self.wake_deliveries();
-        made
+        created
     }
 
-    /// Makes one more attempt at a delivery, at once. It is none of its schedule, which stays as it is: should the attempt
-    /// fail, the next one is when it would have been. During an attempt, it is made once that has failed.
+    /// Requests an extra attempt at a delivery, immediately or, during an attempt, after that attempt fails. The schedule of
+    /// retries does not change.
     ///
     /// # Errors
     /// [`AppError::NotFound`], [`AppError::Conflict`] when the webhook is disabled, [`AppError::WebhooksNotAvailable`].
@@ -233,7 +233,7 @@ mod tests {
     use audit_store::{DELIVERY_OF_ALERT, DELIVERY_PENDING};
 
     #[test]
-    fn the_words_of_the_store_are_those_of_the_interface() {
+    fn the_words_of_the_store_are_those_of_the_api() {
         assert_eq!(DELIVERY_OF_ALERT.parse(), Ok(DeliveryKind::AlertFired));
         assert_eq!(DELIVERY_PENDING.parse(), Ok(DeliveryStatus::Pending));
     }

@@ -1,8 +1,8 @@
-//! What is configured, kept in memory for as long as it holds.
+//! The cache of the configuration.
 //!
-//! Everything here is marked with the configuration's version. A reader compares the version first, in the database; an
-//! ingest relies on what it has and is refused as stale, inside the transaction that stores its events, when the version
-//! has moved on. So a revoked key or a deleted rule is never used again, on any node, and a request needs no look-up.
+//! Every entry belongs to one configuration version. A read first compares the version with the database. An ingest uses
+//! the cache without a check; the transaction that stores its events refuses them as stale if the version has changed. So
+//! no node uses a revoked key or a deleted rule, and an ingest needs no lookup.
 
 use crate::error::Result;
 use crate::settings::Settings;
@@ -16,7 +16,7 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// Everything about a project that a request depends on.
+/// The configuration of a project.
 #[derive(Debug)]
 pub(crate) struct ProjectConfiguration {
     pub(crate) project: Project,
@@ -24,15 +24,15 @@ pub(crate) struct ProjectConfiguration {
     pub(crate) ledgers: HashMap<Environment, LedgerId>,
     pub(crate) engine: Engine,
     pub(crate) alert_rules: RuleSet,
-    /// The webhooks that are told of alerts.
+    /// The webhooks that alerts are delivered to.
     pub(crate) webhook_ids: Arc<[String]>,
     pub(crate) tiers: Vec<StoredTier>,
 }
 
-/// Keys and projects that are remembered at once; beyond that all are read again.
-const REMEMBERED_MAX: usize = 10_000;
+/// The maximum number of cached keys, and of cached projects. At the limit the cache is cleared.
+const CACHED_ENTRIES_MAX: usize = 10_000;
 
-/// What is configured at one version.
+/// The cached configuration of one version.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) version: i64,
@@ -41,19 +41,19 @@ pub(crate) struct Snapshot {
     viewer_secrets: OnceLock<Arc<Vec<ViewerSecret>>>,
 }
 
-/// The newest snapshot that this process has seen.
+/// The newest snapshot of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     newest: RwLock<Arc<Snapshot>>,
 }
 
 impl Directory {
-    /// The newest snapshot known, which may be out of date.
+    /// The newest snapshot, which may be out of date.
     pub(crate) fn newest(&self) -> Arc<Snapshot> {
         Arc::clone(&self.newest.read())
     }
 
-    /// A snapshot that holds at this moment.
+    /// A snapshot of the version that `reader` sees.
     pub(crate) fn current(&self, reader: &mut Reader<'_>) -> Result<Arc<Snapshot>> {
         let version = reader.configuration_version()?;
         let newest = self.newest();
@@ -72,19 +72,19 @@ impl Directory {
 }
 
 impl Snapshot {
-    /// A key, if it has been looked up before.
-    pub(crate) fn known_key(&self, hash: &KeyHash) -> Option<Arc<Key>> {
+    /// A key, if it is cached.
+    pub(crate) fn cached_key(&self, hash: &KeyHash) -> Option<Arc<Key>> {
         self.keys.lock().get(hash.as_bytes()).cloned()
     }
 
-    /// A project, if it has been looked up before.
-    pub(crate) fn known_project(&self, id: ProjectId) -> Option<Arc<ProjectConfiguration>> {
+    /// A project, if it is cached.
+    pub(crate) fn cached_project(&self, id: ProjectId) -> Option<Arc<ProjectConfiguration>> {
         self.projects.lock().get(&id).cloned()
     }
 
-    /// The key whose text has this hash.
+    /// The key with this hash, from the cache or the database.
     pub(crate) fn key(&self, reader: &mut Reader<'_>, hash: &KeyHash) -> Result<Option<Arc<Key>>> {
-        if let Some(key) = self.known_key(hash) {
+        if let Some(key) = self.cached_key(hash) {
             return Ok(Some(key));
         }
         let found = reader.key_by_hash(hash.as_bytes())?;
@@ -94,35 +94,35 @@ impl Snapshot {
         };
         let key = Arc::new(key);
         let mut keys = self.keys.lock();
-        if keys.len() >= REMEMBERED_MAX {
+        if keys.len() >= CACHED_ENTRIES_MAX {
             keys.clear();
         }
         keys.insert(*hash.as_bytes(), Arc::clone(&key));
         Ok(Some(key))
     }
 
-    /// A project with everything that belongs to it.
+    /// The configuration of a project, from the cache or the database.
     pub(crate) fn project(
         &self,
         reader: &mut Reader<'_>,
         settings: &Settings,
         id: ProjectId,
     ) -> Result<Option<Arc<ProjectConfiguration>>> {
-        if let Some(project) = self.known_project(id) {
+        if let Some(project) = self.cached_project(id) {
             return Ok(Some(project));
         }
         let Some(configuration) = load_project(reader, settings, id)?.map(Arc::new) else {
             return Ok(None);
         };
         let mut projects = self.projects.lock();
-        if projects.len() >= REMEMBERED_MAX {
+        if projects.len() >= CACHED_ENTRIES_MAX {
             projects.clear();
         }
         projects.insert(id, Arc::clone(&configuration));
         Ok(Some(configuration))
     }
 
-    /// The secrets that verify viewer tokens, the one that signs first.
+    /// The secrets that verify viewer tokens. The first one signs.
     pub(crate) fn viewer_secrets(&self, reader: &mut Reader<'_>) -> Result<Arc<Vec<ViewerSecret>>> {
         if let Some(secrets) = self.viewer_secrets.get() {
             return Ok(Arc::clone(secrets));
@@ -139,7 +139,7 @@ impl Snapshot {
     }
 }
 
-/// The webhooks that are told of a project's alerts.
+/// The webhooks that alerts of a project are delivered to.
 fn webhook_ids(reader: &mut Reader<'_>, project_id: ProjectId, plan: Plan) -> Result<Arc<[String]>> {
     if plan == Plan::Free {
         return Ok(Arc::new([]));

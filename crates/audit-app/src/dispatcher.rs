@@ -1,14 +1,14 @@
-//! Delivering: taking what is ready, attempting it, and writing what came of it.
+//! The delivery dispatcher: leases ready deliveries, attempts them and writes the results.
 //!
-//! One thread decides and writes, and each attempt has a thread of its own, because it may hang for its whole timeout. How
-//! many run at once, and whose come first, is what [`Lanes`] say, so that no webhook keeps another's deliveries waiting.
-//! What attempts led to is written together with what is taken next, so that a backlog needs few transactions. Everything
-//! is in the database: a process that dies in the middle of an attempt loses its lease, and the delivery is ready again,
-//! here or on another node.
+//! One thread schedules and writes. Each attempt runs in a thread of its own, because it may block for its whole timeout.
+//! [`Lanes`] limit the concurrent attempts and order them, so that no webhook delays the deliveries of another. The results
+//! of attempts are written in the transaction that leases the next deliveries, so a backlog needs few transactions. All
+//! state is in the database: if a process dies during an attempt, its lease expires and the delivery is ready again, on any
+//! node.
 
 mod attempt;
 mod results;
-mod step;
+mod transaction;
 mod wake;
 
 pub(crate) use results::DeliveryCounters;
@@ -20,28 +20,28 @@ use crate::service::AuditLog;
 use audit_domain::Timestamp;
 use audit_store::{LeasedDelivery, ReadyWebhook, StoreError};
 use audit_webhooks::{AddressPolicy, Endpoint, Lanes, NextStep, Sender, Waiting, WebhookUrl};
-use results::{Finished, Lease};
+use results::{DeliveryResult, Lease};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use step::{Done, Step};
-use wake::{Ended, Running};
+use transaction::{Transaction, TransactionResult};
+use wake::{EndedAttempt, LaneGuard};
 
-/// What is to be left of a lease beyond the time that an attempt may take: for writing what came of it.
+/// The minimum remainder of a lease after the timeout of an attempt, to write the result.
 const LEASE_MARGIN_MS: i64 = 5_000;
-/// How often the queue is looked at when nobody says that there is something in it: what other nodes left.
+/// The interval at which the queue is polled without a wake-up, for deliveries of other nodes.
 const POLL_MS: u64 = 1_000;
-/// How soon it is looked at again for what another node is about to take.
+/// The minimum interval, for due deliveries that another node may be about to lease.
 const POLL_MS_MIN: u64 = 20;
-/// How long attempts that have begun may take once the service stops.
+/// The time that running attempts get when the service stops.
 const STOP_WAIT_MS: u64 = 2_000;
-/// How often held deliveries are looked for at the latest. They are whenever the configuration has changed; this is for
-/// what a node put aside that was about to see the change when it died.
+/// Fallback interval for releasing held deliveries; normally a configuration change triggers it. Covers a node that died
+/// before reacting to one.
 const RELEASE_SECONDS_MAX: u64 = 60;
 
-/// The delivering threads of this process. Ends with [`Deliveries::stop`].
+/// Handle of the delivery threads of this process. Stop them with [`Deliveries::stop`].
 #[derive(Debug)]
 pub struct Deliveries {
     wake: Arc<Wake>,
@@ -49,8 +49,8 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// Takes no more deliveries, and waits a moment for attempts that have begun. What is not finished then is due again
-    /// when its lease ends.
+    /// Starts no more attempts, and waits up to two seconds for running ones. A delivery whose attempt does not end in time
+    /// is due again when its lease expires.
     pub fn stop(self) {
         self.wake.stop();
         if self.thread.join().is_err() {
@@ -60,10 +60,10 @@ impl Deliveries {
 }
 
 impl AuditLog {
-    /// Begins to deliver what is due, with `sender`.
+    /// Starts the dispatcher thread.
     ///
     /// # Errors
-    /// When there is no thread to be had.
+    /// When the thread cannot be started.
     pub fn start_deliveries(self: &Arc<Self>, sender: Sender) -> std::io::Result<Deliveries> {
         let wake = Arc::clone(&self.wake);
         let dispatcher = Dispatcher {
@@ -71,14 +71,14 @@ impl AuditLog {
             sender,
             lanes: Lanes::default(),
             unwritten: Vec::new(),
-            released: None,
+            nothing_released: None,
         };
         let thread = std::thread::Builder::new().name("deliveries".to_owned());
         let thread = thread.spawn(move || dispatcher.run())?;
         Ok(Deliveries { wake, thread })
     }
 
-    /// Says that something may be due.
+    /// Wakes the dispatcher, because a delivery may be due.
     pub(crate) fn wake_deliveries(&self) {
         self.wake.due();
     }
@@ -88,13 +88,13 @@ struct Dispatcher {
     service: Arc<AuditLog>,
     sender: Sender,
     lanes: Lanes,
-    /// What attempts that have ended led to.
-    unwritten: Vec<Finished>,
-    /// At which version of the configuration nothing held could be released, and when that was.
-    released: Option<(i64, Instant)>,
+    /// Results that are not written yet.
+    unwritten: Vec<DeliveryResult>,
+    /// The configuration version at which no held delivery could be released, and the time of that check.
+    nothing_released: Option<(i64, Instant)>,
 }
 
-/// What the queue is like.
+/// The state of the delivery queue.
 struct Queue {
     configuration_version: i64,
     next_due_at: Option<Timestamp>,
@@ -106,10 +106,10 @@ impl Dispatcher {
         let wake = Arc::clone(&self.service.wake);
         let mut wait = Duration::ZERO;
         loop {
-            let news = wake.wait(wait);
-            let is_stopping = news.is_stopping;
+            let signals = wake.wait(wait);
+            let is_stopping = signals.is_stopping;
             wait = guarded(|| {
-                self.note_ended(news.ended);
+                self.note_ended(signals.ended);
                 if is_stopping {
                     return Ok(Duration::ZERO);
                 }
@@ -121,22 +121,17 @@ impl Dispatcher {
         }
     }
 
-    fn note_ended(&mut self, ended: Vec<Ended>) {
-        for Ended {
-            lane,
-            course,
-            finished,
-        } in ended
-        {
+    fn note_ended(&mut self, ended: Vec<EndedAttempt>) {
+        for EndedAttempt { lane, course, result } in ended {
             match course {
                 Some(course) => self.lanes.finish(lane, course),
                 None => self.lanes.cancel(&lane),
             }
-            self.unwritten.extend(finished);
+            self.unwritten.extend(result);
         }
     }
 
-    /// Waits for attempts that have begun, and writes what came of them.
+    /// Waits for running attempts, and writes their results.
     fn finish(&mut self, wake: &Wake) {
         let end = Instant::now() + Duration::from_millis(STOP_WAIT_MS);
         while self.lanes.free() < Lanes::IN_FLIGHT_MAX {
@@ -147,55 +142,55 @@ impl Dispatcher {
             self.note_ended(ended);
         }
         let results = std::mem::take(&mut self.unwritten);
-        let (gone, others): (Vec<_>, Vec<_>) = results.into_iter().partition(Finished::is_gone);
+        let (gone, others): (Vec<_>, Vec<_>) = results.into_iter().partition(DeliveryResult::is_gone);
         self.write_gone(gone);
         self.write_one_by_one(others);
     }
 
-    /// One look at the queue: writes what has ended, takes what may be attempted, and begins the attempts. How long to
-    /// wait for the next one, unless there are news.
+    /// One round: writes results, leases deliveries and starts their attempts. Returns the time until the next round if no
+    /// signal comes first.
     fn round(&mut self) -> Result<Duration> {
         let (gone, results): (Vec<_>, Vec<_>) = std::mem::take(&mut self.unwritten)
             .into_iter()
-            .partition(Finished::is_gone);
+            .partition(DeliveryResult::is_gone);
         self.unwritten = results;
         self.write_gone(gone);
         let queue = self.read_queue()?;
         let now = self.service.clock.now();
         let (in_use, unused): (Vec<_>, Vec<_>) = queue.ready.into_iter().partition(|ready| ready.is_in_use);
-        let mut running = self.choose(in_use);
-        let is_known = |(version, at): (i64, Instant)| {
+        let mut guards = self.choose_lanes(in_use);
+        let is_current = |(version, at): (i64, Instant)| {
             version == queue.configuration_version && at.elapsed() < Duration::from_secs(RELEASE_SECONDS_MAX)
         };
-        let step = Step {
+        let transaction = Transaction {
             results: self.unwritten.clone(),
             is_due: queue.next_due_at.is_some_and(|due_at| due_at <= now),
             unused: unused.into_iter().map(|ready| ready.webhook_id).collect(),
-            is_releasing: !self.released.is_some_and(is_known),
-            wanted: running
+            is_releasing: !self.nothing_released.is_some_and(is_current),
+            wanted: guards
                 .iter()
-                .map(|(webhook_id, lanes)| (webhook_id.clone(), lanes.len()))
+                .map(|(webhook_id, guards)| (webhook_id.clone(), guards.len()))
                 .collect(),
             lease: self.service.entropy.bytes(),
         };
-        if step.is_nothing() {
+        if transaction.is_empty() {
             return Ok(self.time_until(queue.next_due_at));
         }
-        let lease = step.lease;
-        let is_releasing = step.is_releasing;
-        let done = self.write(step)?;
+        let lease = transaction.lease;
+        let is_releasing = transaction.is_releasing;
+        let done = self.write(transaction)?;
         if is_releasing && done.released == 0 {
-            self.released = Some((queue.configuration_version, Instant::now()));
+            self.nothing_released = Some((queue.configuration_version, Instant::now()));
         }
-        let mut begun = 0;
+        let mut started = 0;
         for leased in done.leased {
-            let lanes = running.get_mut(&leased.webhook.id);
-            if let Some(lane) = lanes.and_then(Vec::pop) {
-                begun += usize::from(self.begin(lane, leased, lease, done.leased_until));
+            let lane_guards = guards.get_mut(&leased.webhook.id);
+            if let Some(guard) = lane_guards.and_then(Vec::pop) {
+                started += usize::from(self.start_attempt(guard, leased, lease, done.leased_until));
             }
         }
-        if begun + done.moved > 0 {
-            // There may be more.
+        if started + done.moved > 0 {
+            // The limits of the transaction may have left more deliveries.
             return Ok(Duration::ZERO);
         }
         Ok(self.time_until(queue.next_due_at))
@@ -215,25 +210,25 @@ impl Dispatcher {
         })
     }
 
-    /// Lanes for what may be attempted now, by webhook.
-    fn choose(&mut self, ready: Vec<ReadyWebhook>) -> BTreeMap<String, Vec<Running>> {
+    /// Reserves lanes for the attempts that may start now, by webhook.
+    fn choose_lanes(&mut self, ready: Vec<ReadyWebhook>) -> BTreeMap<String, Vec<LaneGuard>> {
         let waiting = ready.into_iter().map(waiting).collect();
-        let mut chosen: BTreeMap<String, Vec<Running>> = BTreeMap::new();
+        let mut chosen: BTreeMap<String, Vec<LaneGuard>> = BTreeMap::new();
         for lane in self.lanes.choose(waiting) {
             let webhook_id = lane.endpoint().webhook_id.clone();
-            let running = Running::new(&self.service.wake, lane);
-            chosen.entry(webhook_id).or_default().push(running);
+            let guard = LaneGuard::new(&self.service.wake, lane);
+            chosen.entry(webhook_id).or_default().push(guard);
         }
         chosen
     }
 
-    /// Runs `step` in one transaction. Its results are written afterwards, or will be the next time.
-    fn write(&mut self, step: Step) -> Result<Done> {
+    /// Runs `transaction`. If it fails temporarily, its results stay in `unwritten` for the next round.
+    fn write(&mut self, transaction: Transaction) -> Result<TransactionResult> {
         let clock = Arc::clone(&self.service.clock);
         let written = self
             .service
             .store
-            .write(move |writer| step.run(writer, clock.as_ref()));
+            .write(move |writer| transaction.run(writer, clock.as_ref()));
         match written {
             Ok(done) => {
                 self.unwritten.clear();
@@ -243,8 +238,8 @@ impl Dispatcher {
                 Ok(done)
             }
             Err(error) => {
-                // Should one of them be the reason, the others must not wait for it.
-                if !is_passing(&error) {
+                // One result may have caused the error; it must not block the others.
+                if !is_temporary(&error) {
                     let results = std::mem::take(&mut self.unwritten);
                     self.write_one_by_one(results);
                 }
@@ -253,23 +248,23 @@ impl Dispatcher {
         }
     }
 
-    /// What cannot be written will be attempted again when its lease ends.
-    fn write_one_by_one(&self, results: Vec<Finished>) {
-        for finished in results {
-            let webhook_id = finished.webhook_id.clone();
-            let written = self.service.store.write(move |writer| finished.write(writer));
+    /// Writes each result in its own transaction. If that fails, the delivery is attempted again when its lease expires.
+    fn write_one_by_one(&self, results: Vec<DeliveryResult>) {
+        for result in results {
+            let webhook_id = result.webhook_id.clone();
+            let written = self.service.store.write(move |writer| result.write(writer));
             self.note_written(&webhook_id, written);
         }
     }
 
-    /// Those change what is configured.
-    fn write_gone(&self, gone: Vec<Finished>) {
-        for finished in gone {
-            let webhook_id = finished.webhook_id.clone();
+    /// Writes results with status 410. They disable webhooks, which changes the configuration.
+    fn write_gone(&self, gone: Vec<DeliveryResult>) {
+        for result in gone {
+            let webhook_id = result.webhook_id.clone();
             let written = self
                 .service
                 .store
-                .configure(move |configurator| finished.write_gone(configurator));
+                .configure(move |configurator| result.write_gone(configurator));
             self.note_written(&webhook_id, written);
         }
     }
@@ -285,11 +280,17 @@ impl Dispatcher {
         }
     }
 
-    /// Begins an attempt; whether it did.
-    fn begin(&self, running: Running, leased: LeasedDelivery, lease: Lease, leased_until: Timestamp) -> bool {
-        let left_ms = leased_until.as_millis() - self.service.clock.now().as_millis();
+    /// Starts an attempt in a thread of its own. Returns whether it started.
+    fn start_attempt(
+        &self,
+        guard: LaneGuard,
+        leased: LeasedDelivery,
+        lease: Lease,
+        leased_until: Timestamp,
+    ) -> bool {
+        let remaining_ms = leased_until.as_millis() - self.service.clock.now().as_millis();
         let timeout_ms = i64::try_from(self.sender.timeout().as_millis()).unwrap_or(i64::MAX);
-        if left_ms < timeout_ms.saturating_add(LEASE_MARGIN_MS) {
+        if remaining_ms < timeout_ms.saturating_add(LEASE_MARGIN_MS) {
             log::warn!(
                 "the lease of a delivery is too short for an attempt; the delivery is due again when it expires"
             );
@@ -298,26 +299,26 @@ impl Dispatcher {
         let (service, sender) = (Arc::clone(&self.service), self.sender.clone());
         let thread = std::thread::Builder::new().name("delivery".to_owned());
         let spawned = thread.spawn(move || {
-            let mut running = running;
-            running.begin();
-            let (course, finished) = attempt::attempt(&service, &sender, &leased, lease);
-            running.end(course, finished);
+            let mut guard = guard;
+            guard.begin();
+            let (course, result) = attempt::attempt(&service, &sender, &leased, lease);
+            guard.end(course, result);
         });
-        // The lane is free again: what tells of the end was dropped with the closure.
+        // If the thread does not start, dropping the closure drops the guard, which frees the lane.
         spawned
             .inspect_err(|error| log::error!("cannot start a thread for a delivery: {error}"))
             .is_ok()
     }
 
     fn time_until(&self, due_at: Option<Timestamp>) -> Duration {
-        let (soonest, poll) = (Duration::from_millis(POLL_MS_MIN), Duration::from_millis(POLL_MS));
+        let (poll_min, poll) = (Duration::from_millis(POLL_MS_MIN), Duration::from_millis(POLL_MS));
         let now = self.service.clock.now().as_micros();
         let until = due_at.map(|due_at| (due_at.as_micros() - now).max(0).unsigned_abs());
-        until.map_or(poll, |micros| Duration::from_micros(micros).clamp(soonest, poll))
+        until.map_or(poll, |micros| Duration::from_micros(micros).clamp(poll_min, poll))
     }
 }
 
-/// How long to wait after a round. One that fails, or panics, is followed by others.
+/// Runs a round and returns the time until the next one. An error or a panic does not stop the dispatcher.
 fn guarded(round: impl FnOnce() -> Result<Duration>) -> Duration {
     match catch_unwind(AssertUnwindSafe(round)) {
         Ok(Ok(wait)) => return wait,
@@ -327,8 +328,8 @@ fn guarded(round: impl FnOnce() -> Result<Duration>) -> Duration {
     Duration::from_millis(POLL_MS)
 }
 
-/// Whether what failed may succeed the next time, as it is.
-const fn is_passing(error: &StoreError) -> bool {
+/// Whether a repetition may succeed.
+const fn is_temporary(error: &StoreError) -> bool {
     matches!(
         error,
         StoreError::Unreachable(_) | StoreError::Overloaded | StoreError::Stopped
@@ -336,7 +337,7 @@ const fn is_passing(error: &StoreError) -> bool {
 }
 
 fn waiting(ready: ReadyWebhook) -> Waiting {
-    // Whether it may be called is decided in the attempt; here it is only to be told from others.
+    // Only to group webhooks by host. The attempt checks whether the address is allowed.
     let url = WebhookUrl::parse(&ready.url, AddressPolicy::AllowPrivate);
     let host = url.map_or_else(|_| ready.url.clone(), |url| url.host().to_owned());
     Waiting {

@@ -1,4 +1,4 @@
-//! Why the service did not do what it was asked.
+//! The errors of the use cases.
 
 use audit_alerts::{BuiltinRuleError, TransitionError};
 use audit_auth::{CredentialError, Refused, SignError, TokenError};
@@ -6,34 +6,34 @@ use audit_domain::{DamagedEvent, Violations};
 use audit_store::StoreError;
 use audit_webhooks::OpenError;
 
-/// Why the service did not do what it was asked. Each variant becomes one answer of the interface.
+/// The error of a use case. `audit-http` maps each variant to one response.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// The request is not as it must be.
+    /// The request is invalid; the violations name the fields.
     #[error("the request is not valid")]
     Invalid(#[from] Violations),
-    /// There is no credential, or none of a known form.
+    /// The credential is missing or malformed.
     #[error("no credential of a known form was sent")]
     Unauthorized,
-    /// The key is mistyped or was never given out.
+    /// The key is mistyped or unknown.
     #[error("the API key is not valid")]
     InvalidKey,
     /// The key was revoked.
     #[error("the API key was revoked")]
     KeyRevoked,
-    /// The viewer token is altered, or its tier or secret is gone.
+    /// The viewer token was modified, or its tier or secret no longer exists.
     #[error("the viewer token is not valid")]
     InvalidToken,
-    /// The viewer token's time is over.
+    /// The viewer token has expired.
     #[error("the viewer token has expired")]
     TokenExpired,
-    /// The credential does not allow this, or the interface does not.
+    /// The credential or the API does not allow this.
     #[error("{0}")]
     Forbidden(String),
-    /// There is no such thing within reach of the credential.
+    /// The object does not exist, or the credential has no access to it.
     #[error("{0} not found")]
     NotFound(&'static str),
-    /// It contradicts what is there.
+    /// The request conflicts with the present state.
     #[error("{0}")]
     Conflict(String),
     /// The plan or the project allows no more custom alert rules.
@@ -42,58 +42,58 @@ pub enum AppError {
     /// The plan includes no webhooks.
     #[error("webhooks need a paid plan")]
     WebhooksNotAvailable,
-    /// A webhook's secret cannot be read.
+    /// A stored secret cannot be decrypted.
     #[error(transparent)]
     SealedSecret(#[from] OpenError),
-    /// The alert is where no way leads to what was asked.
+    /// The state of the alert does not allow the transition.
     #[error(transparent)]
     Transition(#[from] TransitionError),
-    /// The project has stored as many events as its plan allows on a day.
+    /// The project has reached the daily limit of its plan.
     #[error("the project has reached its limit of {limit} events a day")]
     DailyLimit {
-        /// Events a UTC day.
+        /// Events per UTC day.
         limit: u64,
-        /// Seconds until the next day begins.
+        /// Seconds until the next UTC day.
         retry_after_seconds: u64,
     },
-    /// There is no stream of this token.
+    /// No stream has this token.
     #[error("stream not found")]
     StreamNotFound,
-    /// The stream's time is over.
+    /// The stream has expired.
     #[error("the stream has expired")]
     StreamExpired,
-    /// The stream belongs to a project.
+    /// The stream was claimed by a project.
     #[error("the stream was claimed")]
     StreamClaimed,
-    /// The sender asks more often than it may.
+    /// The client has reached a rate limit.
     #[error("{message}")]
     RateLimited {
-        /// What the limit is.
+        /// Describes the limit.
         message: String,
-        /// Seconds until it may ask again.
+        /// Seconds until the next request is allowed.
         retry_after_seconds: u64,
     },
-    /// The stream has taken as many events as it may on one day.
+    /// The stream has reached its daily limit.
     #[error("the stream has reached its limit of {limit} events a day")]
     StreamDailyLimit {
-        /// Events a UTC day.
+        /// Events per UTC day.
         limit: u64,
-        /// Seconds until the next day begins.
+        /// Seconds until the next UTC day.
         retry_after_seconds: u64,
     },
-    /// The stream has taken as many events as it ever may.
+    /// The stream has reached its total limit.
     #[error("the stream has reached its limit of {limit} events")]
     StreamEventLimit {
-        /// Events in all.
+        /// Events in total.
         limit: u64,
     },
-    /// Nothing was done, and the same request may succeed soon.
+    /// Nothing was changed, and the same request may succeed soon.
     #[error("the service is busy or its database cannot be reached")]
     Unavailable(#[source] StoreError),
-    /// As many exports are running as may at once.
+    /// The limit of concurrent exports is reached.
     #[error("too many exports are running")]
     TooManyExports,
-    /// Something went wrong that the sender can do nothing about.
+    /// An internal failure that the client cannot fix.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -110,11 +110,11 @@ impl AppError {
 impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
         match error {
-            // `Stale` comes this far only when the configuration changes faster than a request can be prepared.
+            // `Stale` gets here only when the configuration changes faster than a request can be prepared.
             StoreError::Overloaded | StoreError::Unreachable(_) | StoreError::Stopped | StoreError::Stale => {
                 Self::Unavailable(error)
             }
-            StoreError::Duplicate => Self::Conflict("there is one already".to_owned()),
+            StoreError::Duplicate => Self::Conflict("the entry already exists".to_owned()),
             other => Self::internal(other),
         }
     }

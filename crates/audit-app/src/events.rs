@@ -1,4 +1,4 @@
-//! Reading events.
+//! Event queries.
 
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
@@ -9,23 +9,23 @@ use audit_domain::{EventFilter, EventId, PageLimit, Position, StoredEvent, Viewe
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// What a reader asks for. Ids in the filter are as the reader knows them; redaction may have stored other forms.
+/// A request for a page of events. Ids in the filter are unredacted; redaction may have stored them in other forms.
 #[derive(Clone, Debug)]
 pub struct EventsRequest {
-    /// Which events.
+    /// The filter.
     pub filter: EventFilter,
-    /// From an earlier answer.
+    /// The cursor of an earlier response.
     pub cursor: Option<String>,
-    /// How many at most.
+    /// The maximum number of events.
     pub limit: PageLimit,
 }
 
 /// A page of events.
 #[derive(Debug)]
-pub struct EventsAnswer {
-    /// The events, each as JSON text.
+pub struct EventsResponse {
+    /// The events as JSON.
     pub events: Vec<Box<RawValue>>,
-    /// Where the next page begins; `None` on the last.
+    /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
 }
 
@@ -33,9 +33,9 @@ impl Presented<Readers> {
     /// One page of the events that the holder of the credential may see.
     ///
     /// # Errors
-    /// Those of [`Self::authenticate`], and when the cursor is not one of this query or the credential does not reach the
-    /// project.
-    pub fn events(&self, selection: Selection, request: EventsRequest) -> Result<EventsAnswer> {
+    /// Those of [`Self::authenticate`]; [`AppError::Invalid`] when the cursor belongs to another query;
+    /// [`AppError::NotFound`] when the credential has no access to the project.
+    pub fn events(&self, selection: Selection, request: EventsRequest) -> Result<EventsResponse> {
         let service = &self.service;
         service.store.query(|reader| {
             let ReadAccess {
@@ -57,7 +57,7 @@ impl Presented<Readers> {
                 limit: request.limit,
             };
             let page = reader.events(&query)?;
-            service.answer(page, query.tier.as_ref(), &cursor_scope)
+            service.events_response(page, query.tier.as_ref(), &cursor_scope)
         })
     }
 }
@@ -77,7 +77,7 @@ impl AuditLog {
         })
     }
 
-    /// An event that the reader may see.
+    /// An event, if the reader may see it.
     pub(crate) fn visible_event(
         &self,
         reader: &mut Reader<'_>,
@@ -99,11 +99,16 @@ impl AuditLog {
     fn open_cursor(&self, text: &str, scope: &str) -> Result<Position> {
         self.cursor_key
             .open(text, scope)
-            .and_then(|place| Position::from_bytes(&place))
+            .and_then(|bytes| Position::from_bytes(&bytes))
             .map_err(|error| Violations::one("cursor", error).into())
     }
 
-    fn answer(&self, page: EventPage, tier: Option<&ViewerTier>, cursor_scope: &str) -> Result<EventsAnswer> {
+    fn events_response(
+        &self,
+        page: EventPage,
+        tier: Option<&ViewerTier>,
+        cursor_scope: &str,
+    ) -> Result<EventsResponse> {
         let last = page.events.last().filter(|_| page.has_more);
         let cursor = last.map(|event| {
             let position = Position {
@@ -113,14 +118,14 @@ impl AuditLog {
             self.cursor_key.seal(&position.to_bytes(), cursor_scope)
         });
         let events = page.events.iter().map(|event| visible_json(event, tier));
-        Ok(EventsAnswer {
+        Ok(EventsResponse {
             events: events.collect::<Result<_>>()?,
             cursor,
         })
     }
 }
 
-/// The filter with what the principal is confined to.
+/// The filter, restricted to the tenant of a viewer.
 pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> EventFilter {
     if let Principal::Viewer(viewer) = principal {
         filter.tenant_id = Some(viewer.tenant_id.clone());
@@ -128,11 +133,11 @@ pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> Event
     filter
 }
 
-/// The filter with its ids in every form in which redaction may have stored them.
+/// The filter with each id in all forms in which redaction may have stored it.
 pub(crate) fn as_stored(scope: &Scope, filter: EventFilter) -> EventFilter {
     let engine = &scope.project.engine;
     let all_forms = |ids: Vec<String>| ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
-    // Without `..`: of a new filter it must be decided whether redaction stores what it compares with in another form.
+    // Without `..`, so that a new filter does not compile until it is decided whether redaction changes its field.
     let EventFilter {
         tenant_id,
         actor_ids,
@@ -159,7 +164,7 @@ pub(crate) fn as_stored(scope: &Scope, filter: EventFilter) -> EventFilter {
     }
 }
 
-/// An event as a reader may see it.
+/// The JSON of an event without the fields that the tier hides.
 pub(crate) fn visible_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<Box<RawValue>> {
     let Some(tier) = tier.filter(|tier| tier.hides_something()) else {
         return Ok(event.to_json()?);
@@ -169,7 +174,7 @@ pub(crate) fn visible_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Re
     to_raw_value(&object).map_err(AppError::internal)
 }
 
-/// What a viewer may see; `None` for keys, which see everything.
+/// The tier of a viewer; `None` for keys, which see everything.
 pub(crate) fn visible_tier(scope: &Scope, principal: &Principal) -> Result<Option<ViewerTier>> {
     let Principal::Viewer(viewer) = principal else {
         return Ok(None);
@@ -183,7 +188,7 @@ pub(crate) fn visible_tier(scope: &Scope, principal: &Principal) -> Result<Optio
         .ok_or(AppError::InvalidToken)
 }
 
-/// A cursor is good for the same log, visibility and filters.
+/// The scope of a cursor: it is valid only for the same log, tier and filter.
 fn cursor_scope(scope: &Scope, tier: Option<&ViewerTier>, filter: &EventFilter) -> String {
     let tier = tier.map(|tier| tier.name.as_str()).unwrap_or_default();
     format!(

@@ -1,6 +1,6 @@
-//! Evidence: events with what proves to anybody that they are in the log.
+//! Evidence: events with proofs that they are in the log, for offline verification.
 //!
-//! Nothing is handed out that would not convince: every event is hashed anew and every proof verified before.
+//! The hash of every event is recomputed and every proof is verified before it is returned.
 
 use crate::error::AppError;
 use crate::service::AuditLog;
@@ -10,26 +10,26 @@ use audit_ledger::{
 };
 use audit_store::{LedgerId, LoggedEvent, StoreError};
 
-/// Events that are read at once.
+/// The maximum number of events of one read.
 const READ_EVENTS_MAX: usize = 500;
 
-/// Which events.
+/// Selects events.
 #[derive(Clone, Copy, Debug)]
 pub struct EvidenceRequest {
-    /// Whose.
+    /// The project.
     pub project_id: ProjectId,
-    /// Live or test.
+    /// The environment.
     pub environment: Environment,
-    /// Those that did not occur before.
+    /// The earliest time of occurrence, inclusive.
     pub from: Timestamp,
-    /// Those that did not occur afterwards.
+    /// The latest time of occurrence, inclusive.
     pub to: Timestamp,
 }
 
-/// The events that were asked for, and what they are proved to be in. Holds eight bytes for each.
+/// The selected events and the checkpoint that proves them. Holds eight bytes per event.
 #[derive(Clone, Debug)]
 pub struct Evidence {
-    /// A signed note (C2SP `tlog-checkpoint`) of a log that has all of them.
+    /// A checkpoint (C2SP `tlog-checkpoint`) that covers all of them.
     pub checkpoint: SignedCheckpoint,
     /// The key that verifies it.
     pub key: VerifierKey,
@@ -37,39 +37,39 @@ pub struct Evidence {
     seqs: Vec<u64>,
 }
 
-/// That one event is in the log.
+/// The proof that an event is in the log.
 #[derive(Clone, Debug)]
 pub struct EvidenceProof {
-    /// Its place.
+    /// Its position in the log.
     pub seq: u64,
-    /// Leads from the event's leaf to the root of the checkpoint.
+    /// The path from the leaf to the root of the checkpoint.
     pub inclusion: InclusionProof,
 }
 
-/// There is no evidence to be had.
+/// The evidence cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
-    /// The service could not do it.
+    /// A use case failed.
     #[error(transparent)]
     App(#[from] AppError),
-    /// Nothing occurred then.
+    /// No event occurred in the given time range.
     #[error("there are no events between these times")]
     NoEvents,
-    /// An event is gone, or not what it was.
-    #[error("event {seq} is not as it was appended; `audit-server log verify` tells more")]
+    /// An event is missing or was changed.
+    #[error("event {seq} is not as it was appended; run `audit-server log verify` for details")]
     Altered {
-        /// Its place.
+        /// Its position in the log.
         seq: u64,
     },
-    /// The log does not lead to the event.
-    #[error("event {seq} cannot be proved; `audit-server log verify` tells more")]
+    /// The proof of an event is invalid.
+    #[error("event {seq} cannot be proved; run `audit-server log verify` for details")]
     Unproved {
-        /// Its place.
+        /// Its position in the log.
         seq: u64,
-        /// What is wrong with the proof.
+        /// The error of the proof.
         source: ProofError,
     },
-    /// Whoever takes the evidence could not.
+    /// The output failed.
     #[error("the evidence cannot be written")]
     Write(#[from] std::io::Error),
 }
@@ -83,22 +83,22 @@ impl From<StoreError> for EvidenceError {
 type Result<T, E = EvidenceError> = std::result::Result<T, E>;
 
 impl Evidence {
-    /// How many events there are.
+    /// The number of events.
     pub const fn events(&self) -> usize {
         self.seqs.len()
     }
 
-    /// Size and root of the log that they are proved to be in.
+    /// The size and the root of the log that the proofs refer to.
     pub const fn head(&self) -> &TreeHead {
         self.checkpoint.head()
     }
 }
 
 impl AuditLog {
-    /// Finds the events that are asked for, and signs a checkpoint of a log with all of them if there is none yet.
+    /// Selects events, and signs a checkpoint that covers all of them if there is none yet.
     ///
     /// # Errors
-    /// [`EvidenceError::NoEvents`], and when the database cannot be asked.
+    /// [`EvidenceError::NoEvents`]; when the database fails.
     pub fn select_evidence(&self, request: &EvidenceRequest) -> Result<Evidence> {
         let (ledger_id, name, seqs) = self.store.query(|reader| {
             let ledgers = reader.ledgers(request.project_id)?;
@@ -122,10 +122,10 @@ impl AuditLog {
         })
     }
 
-    /// Shows every event of the evidence to `take`, in the order of the log.
+    /// Passes every event of the evidence to `take`, in the order of the log.
     ///
     /// # Errors
-    /// [`EvidenceError::Altered`], [`EvidenceError::Write`] when `take` fails, and when the database cannot be asked.
+    /// [`EvidenceError::Altered`]; [`EvidenceError::Write`] when `take` fails; when the database cannot be read.
     pub fn evidence_events(
         &self,
         evidence: &Evidence,
@@ -134,7 +134,7 @@ impl AuditLog {
         self.each_event(evidence.ledger_id, &evidence.seqs, |event, _| Ok(take(event)?))
     }
 
-    /// Shows the proof of every event to `take`, in the order of the log.
+    /// Passes the proof of every event to `take`, in the order of the log.
     ///
     /// # Errors
     /// [`EvidenceError::Unproved`], and those of [`Self::evidence_events`].
@@ -144,7 +144,7 @@ impl AuditLog {
         mut take: impl FnMut(&StoredEvent, &EvidenceProof) -> std::io::Result<()>,
     ) -> Result<()> {
         let head = evidence.head();
-        // The events of one tile need the same tiles above it.
+        // The proofs of the events of one tile need the same tiles.
         let of_tile = |seq: &u64| seq / u64::from(TileId::WIDTH_MAX);
         for seqs in evidence.seqs.chunk_by(|one, next| of_tile(one) == of_tile(next)) {
             let tiles = self.store.query(|reader| {
@@ -167,15 +167,15 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Shows the events at some places to `take`, each with its leaf.
+    /// Passes the events at the given positions to `take`, each with its leaf hash.
     fn each_event(
         &self,
         ledger_id: LedgerId,
         seqs: &[u64],
         mut take: impl FnMut(&LoggedEvent, Hash) -> Result<()>,
     ) -> Result<()> {
-        for run in seqs.chunk_by(|one, next| one + 1 == *next) {
-            for wanted in run.chunks(READ_EVENTS_MAX) {
+        for consecutive in seqs.chunk_by(|one, next| one + 1 == *next) {
+            for wanted in consecutive.chunks(READ_EVENTS_MAX) {
                 let Some(first) = wanted.first() else { continue };
                 let events = self
                     .store

@@ -1,13 +1,13 @@
-//! Exports: every event that a query finds, page by page.
+//! Exports: every event that matches a query, page by page.
 //!
-//! An export holds one page. Between pages it holds no connection, and where it goes on is a place in the order of the
-//! events, so what was there when it began is in it exactly once, whatever is stored meanwhile. Events are stored first:
-//! while some are, an export reads only part of the time.
+//! An export holds one page in memory. Between pages it holds no connection. It continues after the position of the last
+//! event in query order. So it contains every event that existed when it began exactly once, whatever is stored meanwhile.
+//! Ingest has priority: while events are stored, an export pauses between pages.
 
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::events::{as_stored, permitted, visible_json};
-use crate::reading::Asked;
+use crate::reading::ReadRequest;
 use crate::service::{AuditLog, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{EventFilter, OrganizationId, PageLimit, Position, ViewerTier};
@@ -19,24 +19,25 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Exports that run at once in this process.
+/// The maximum number of concurrent exports of this process.
 pub const EXPORTS_MAX: usize = 8;
-/// Of these, exports of one organization.
+/// The maximum number of concurrent exports of one organization.
 pub const ORGANIZATION_EXPORTS_MAX: usize = 4;
-/// Pages that are read at once, of all exports together.
+/// The maximum number of concurrent page reads of all exports.
 const READS_MAX: usize = 2;
-/// What a page holds, about: the number of its events follows from the size of those before.
+/// The approximate size of a page. The size of the previous events determines the number of events.
 const PAGE_BYTES: usize = 512 * 1024;
-/// Events of the first page, whose size nobody knows.
+/// The number of events of the first page.
 const FIRST_PAGE_EVENTS: usize = 100;
-/// While events are stored, an export rests this many times as long as it has worked.
-const REST_FACTOR: u32 = 4;
+/// While events are stored, an export pauses for this many times the duration of its last page.
+const PAUSE_FACTOR: u32 = 4;
 
-type Running = Mutex<HashMap<OrganizationId, usize>>;
+/// The number of running exports by organization.
+type RunningCounts = Mutex<HashMap<OrganizationId, usize>>;
 
-/// What all exports share.
+/// The state that all exports share.
 pub(crate) struct Exports {
-    running: Arc<Running>,
+    running: Arc<RunningCounts>,
     reads: Arc<Semaphore>,
 }
 
@@ -68,9 +69,9 @@ impl Exports {
     }
 }
 
-/// One of the exports that run.
+/// Counts a running export until it is dropped.
 struct Slot {
-    running: Arc<Running>,
+    running: Arc<RunningCounts>,
     organization_id: OrganizationId,
 }
 
@@ -84,21 +85,21 @@ impl Drop for Slot {
     }
 }
 
-/// An export that is running.
+/// A running export.
 pub struct Export {
     service: Arc<AuditLog>,
-    asked: Arc<Asked>,
+    request: Arc<ReadRequest>,
     after: Option<Position>,
     limit: PageLimit,
-    is_over: bool,
-    /// Events that this process had stored when the last page was read.
+    is_finished: bool,
+    /// The number of events that this process had stored when the last page was read.
     stored_events: u64,
     _slot: Slot,
 }
 
 impl Presented<Readers> {
-    /// Begins an export of all events that the principal may see and the filter matches, newest first. `principal` is
-    /// the holder of this credential, which is looked up again with every page.
+    /// Begins an export of all events that match the filter and that the principal may see, newest first. `principal` is
+    /// the holder of this credential, which is looked up again for every page.
     ///
     /// # Errors
     /// [`AppError::TooManyExports`].
@@ -108,14 +109,14 @@ impl Presented<Readers> {
             _slot: service.exports.begin(principal.organization_id())?,
             stored_events: service.store.statistics().events,
             service,
-            asked: Arc::new(Asked {
+            request: Arc::new(ReadRequest {
                 presented: self,
                 selection,
                 filter,
             }),
             after: None,
             limit: PageLimit::for_export(FIRST_PAGE_EVENTS),
-            is_over: false,
+            is_finished: false,
         })
     }
 }
@@ -123,13 +124,13 @@ impl Presented<Readers> {
 impl AuditLog {
     fn export_page(
         &self,
-        asked: &Asked,
+        request: &ReadRequest,
         after: Option<Position>,
         limit: PageLimit,
     ) -> Result<(EventPage, Option<ViewerTier>)> {
         self.store.query(|reader| {
-            let access = asked.presented.read_access(reader, asked.selection)?;
-            let filter = permitted(&access.principal, asked.filter.clone());
+            let access = request.presented.read_access(reader, request.selection)?;
+            let filter = permitted(&access.principal, request.filter.clone());
             let query = EventQuery {
                 ledger_id: access.scope.ledger_id,
                 filter: as_stored(&access.scope, filter),
@@ -142,9 +143,9 @@ impl AuditLog {
     }
 }
 
-/// A page that was read, and what was made of it.
-struct Written<T> {
-    text: T,
+/// A page in its output format.
+struct WrittenPage<T> {
+    output: T,
     last: Option<Position>,
     events: usize,
     bytes: usize,
@@ -154,60 +155,60 @@ struct Written<T> {
 }
 
 impl Export {
-    /// What `write` makes of the next events, `None` after the last. It is called where it may block.
+    /// The next page, converted by `write`; `None` after the last page. `write` may block.
     ///
     /// # Errors
-    /// When the credential no longer holds, and when the database cannot be asked: then the export is not whole.
+    /// When the credential is no longer valid or the database fails. The export is then incomplete.
     pub async fn next<T: Send + 'static>(
         &mut self,
         write: impl FnOnce(&[Box<RawValue>]) -> Result<T> + Send + 'static,
     ) -> Result<Option<T>> {
-        if self.is_over {
+        if self.is_finished {
             return Ok(None);
         }
         let permit = Arc::clone(&self.service.exports.reads).acquire_owned().await;
         let permit = permit.map_err(AppError::internal)?;
-        let (service, asked) = (Arc::clone(&self.service), Arc::clone(&self.asked));
+        let (service, request) = (Arc::clone(&self.service), Arc::clone(&self.request));
         let (after, limit) = (self.after, self.limit);
-        let work = move || read_and_write(&service, &asked, after, limit, permit, write);
+        let work = move || read_and_write(&service, &request, after, limit, permit, write);
         let written = tokio::task::spawn_blocking(work).await;
         let written = written.map_err(AppError::internal)??;
-        self.is_over = !written.has_more;
+        self.is_finished = !written.has_more;
         self.after = written.last.or(self.after);
         if let Some(event_bytes) = written.bytes.checked_div(written.events) {
             self.limit = PageLimit::for_export(PAGE_BYTES / event_bytes.max(1));
         }
-        self.rest(written.worked).await;
-        // Only now may the next page be read, by whoever is next.
+        self.pause(written.worked).await;
+        // Released only after the pause, so that no other export reads during it.
         drop(written.permit);
-        Ok(Some(written.text))
+        Ok(Some(written.output))
     }
 
-    /// Leaves the machine to those who store events, if there are any.
-    async fn rest(&mut self, worked: Duration) {
+    /// Pauses in proportion to `worked` if events are being stored.
+    async fn pause(&mut self, worked: Duration) {
         let statistics = self.service.store.statistics();
         let is_storing = statistics.events != self.stored_events || statistics.queue_depth > 0;
         self.stored_events = statistics.events;
         if is_storing {
-            tokio::time::sleep(worked * REST_FACTOR).await;
+            tokio::time::sleep(worked * PAUSE_FACTOR).await;
         }
     }
 }
 
 fn read_and_write<T>(
     service: &AuditLog,
-    asked: &Asked,
+    request: &ReadRequest,
     after: Option<Position>,
     limit: PageLimit,
     permit: OwnedSemaphorePermit,
     write: impl FnOnce(&[Box<RawValue>]) -> Result<T>,
-) -> Result<Written<T>> {
+) -> Result<WrittenPage<T>> {
     let started = Instant::now();
-    let (page, tier) = service.export_page(asked, after, limit)?;
+    let (page, tier) = service.export_page(request, after, limit)?;
     let events = page.events.iter().map(|event| visible_json(event, tier.as_ref()));
     let events: Vec<_> = events.collect::<Result<_>>()?;
-    Ok(Written {
-        text: write(&events)?,
+    Ok(WrittenPage {
+        output: write(&events)?,
         last: page.events.last().map(|event| Position {
             occurred_at: event.occurred_at,
             id: event.id,

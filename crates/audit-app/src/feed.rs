@@ -1,17 +1,17 @@
-//! The feed: the events of a ledger, each once, in the order in which they were committed.
+//! The feed: the events of a ledger, each once, in commit order.
 //!
-//! A cursor is the place in the ledger at which reading goes on. Places are given out under the lock of the ledger's
-//! head, which is held until the commit, so whoever sees one sees all before it: there is no event that commits late
-//! behind a cursor. Events that a reader may not see move the cursor like all others.
+//! A cursor is the position of the next event in the ledger. Positions are assigned under the lock of the ledger's head,
+//! which is held until the commit. So a reader that sees a position sees all earlier ones: no event commits late behind a
+//! cursor. Hidden events advance the cursor too.
 //!
-//! Whoever waits holds neither a thread nor a connection. It is woken when this process commits to the ledger; what other
-//! processes commit is looked for twice a second, by one of those who wait for all of them.
+//! A waiting reader holds neither a thread nor a connection. A commit of this process to the ledger wakes it. For commits of
+//! other processes, one of the waiting readers polls twice a second on behalf of all.
 
 mod page;
 
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
-use crate::reading::Asked;
+use crate::reading::ReadRequest;
 use crate::service::{AuditLog, Selection};
 use audit_auth::Readers;
 use audit_domain::{EventFilter, PageLimit};
@@ -24,49 +24,49 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 pub use page::{FeedEvent, FeedPage};
 
-/// After how long somebody who waits looks at its credential again.
-const CHECK_INTERVAL_MS: u64 = 4_000;
-/// How often those who wait look for what other processes have committed.
-const LOOK_INTERVAL_MS: u64 = 500;
-/// How long a reader that has everything waits at least before it reads again, so that many small commits become one
-/// page: a page for each commit and reader would be more work than the commits.
+/// The interval at which a waiting reader's credential is looked up again.
+const CREDENTIAL_INTERVAL_MS: u64 = 4_000;
+/// The interval at which waiting readers poll for commits of other processes.
+const POLL_INTERVAL_MS: u64 = 500;
+/// The minimum interval between the pages of a reader that is caught up, so that many small commits become one page. A
+/// page for each commit and reader would cost more than the commits.
 const PAGE_INTERVAL_MS: u64 = 100;
-/// Of the connections for queries, the feed uses one in so many.
+/// The feed uses one in this many of the connections for queries.
 const CONNECTIONS_SHARE: u32 = 4;
 
-/// What a reader of the feed asks for.
+/// A request to follow the feed.
 #[derive(Clone, Debug)]
 pub struct FeedRequest {
-    /// Which events. Ids in it are as the reader knows them.
+    /// The filter. Ids in it are unredacted, as the client sent them.
     pub filter: EventFilter,
-    /// The cursor to go on from; from the beginning of the ledger when `None`.
+    /// The cursor to continue from; `None` for the beginning of the ledger.
     pub after: Option<String>,
-    /// How many events a page holds at most.
+    /// The maximum number of events of a page.
     pub limit: PageLimit,
 }
 
-/// What all readers of the feed share.
+/// The state that all readers of the feed share.
 pub(crate) struct Feeds {
-    /// Pages that may be read at once; those who wait for their turn hold nothing.
+    /// Limits concurrent page reads. A reader that waits for a permit holds no other resource.
     reads: Arc<Semaphore>,
-    /// When somebody last looked for what other processes have committed.
-    looked_at: Mutex<Instant>,
+    /// When commits of other processes were last polled for.
+    polled_at: Mutex<Instant>,
     stopping: watch::Sender<bool>,
     readers: AtomicUsize,
     waiting: AtomicUsize,
 }
 
-/// Counts one for as long as it lives.
-struct Counted<'a>(&'a AtomicUsize);
+/// Counts one until it is dropped.
+struct CountGuard<'a>(&'a AtomicUsize);
 
-impl<'a> Counted<'a> {
+impl<'a> CountGuard<'a> {
     fn new(count: &'a AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -78,7 +78,7 @@ impl Feeds {
             reads: Arc::new(Semaphore::new(
                 (connections_max / CONNECTIONS_SHARE).max(1) as usize
             )),
-            looked_at: Mutex::new(Instant::now()),
+            polled_at: Mutex::new(Instant::now()),
             stopping: watch::Sender::new(false),
             readers: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
@@ -98,24 +98,24 @@ impl Feeds {
     }
 }
 
-/// Somebody who follows the feed.
+/// A reader that follows the feed.
 pub struct Follower {
     service: Arc<AuditLog>,
-    asked: Arc<Asked>,
+    request: Arc<ReadRequest>,
     limit: PageLimit,
-    /// Where the reader said to begin, until the first page is read.
+    /// The cursor of the request; used for the first page.
     after: Option<String>,
-    /// The place of the next event, from then on.
-    place: Option<Place>,
+    /// The position after the first page.
+    progress: Option<Progress>,
     read_at: Instant,
 }
 
-/// How far a follower has come.
-struct Place {
+/// The position of a follower in the ledger.
+struct Progress {
     next_seq: u64,
     /// The size of the ledger.
     arrivals: watch::Receiver<u64>,
-    has_everything: bool,
+    is_caught_up: bool,
 }
 
 impl Drop for Follower {
@@ -125,33 +125,33 @@ impl Drop for Follower {
 }
 
 impl Presented<Readers> {
-    /// Follows the feed on behalf of the holder of the credential, which is looked up with every page.
+    /// Follows the feed for the holder of the credential, which is looked up for every page.
     pub fn follow(self, selection: Selection, request: FeedRequest) -> Follower {
         let FeedRequest { filter, after, limit } = request;
         let service = Arc::clone(&self.service);
         service.feeds.readers.fetch_add(1, Ordering::Relaxed);
         Follower {
             service,
-            asked: Arc::new(Asked {
+            request: Arc::new(ReadRequest {
                 presented: self,
                 selection,
                 filter,
             }),
             limit,
             after,
-            place: None,
+            progress: None,
             read_at: Instant::now(),
         }
     }
 }
 
 impl AuditLog {
-    /// Looks for what other processes have committed, unless somebody else does or just has.
-    async fn look_for_arrivals(self: &Arc<Self>) {
-        let Ok(mut looked_at) = self.feeds.looked_at.try_lock() else {
+    /// Polls for commits of other processes, unless another reader does or just did.
+    async fn poll_arrivals(self: &Arc<Self>) {
+        let Ok(mut polled_at) = self.feeds.polled_at.try_lock() else {
             return;
         };
-        if looked_at.elapsed() < Duration::from_millis(LOOK_INTERVAL_MS) {
+        if polled_at.elapsed() < Duration::from_millis(POLL_INTERVAL_MS) {
             return;
         }
         let this = Arc::clone(self);
@@ -160,56 +160,56 @@ impl AuditLog {
             Ok(Err(error)) => log::warn!("cannot check for events of other nodes: {error}"),
             Err(error) => log::error!("the check for events of other nodes failed: {error}"),
         }
-        *looked_at = Instant::now();
+        *polled_at = Instant::now();
     }
 }
 
 impl Follower {
-    /// The next page. Without events only when none came for as long as `patience`, when many rows were looked at that
-    /// are not for this reader, or when the process is about to end.
+    /// The next page. It is empty only if no event arrived within `max_wait`, if many rows were read that the reader may not
+    /// see, or if the process is shutting down.
     ///
     /// # Errors
-    /// When the cursor is not one of this feed, or the credential no longer holds.
-    pub async fn next(&mut self, patience: Duration) -> Result<FeedPage> {
-        let deadline = Instant::now() + patience;
+    /// [`AppError::Invalid`] when the cursor belongs to another feed; the errors of [`Presented::authenticate`].
+    pub async fn next(&mut self, max_wait: Duration) -> Result<FeedPage> {
+        let deadline = Instant::now() + max_wait;
         loop {
-            let check_at = self.read_at + Duration::from_millis(CHECK_INTERVAL_MS);
-            self.wait(deadline.min(check_at)).await;
+            let authenticate_at = self.read_at + Duration::from_millis(CREDENTIAL_INTERVAL_MS);
+            self.wait(deadline.min(authenticate_at)).await;
             let page = self.read().await?;
-            let is_over = Instant::now() >= deadline || self.is_stopping();
-            if !page.events.is_empty() || page.has_more || is_over {
+            let is_last_try = Instant::now() >= deadline || self.is_stopping();
+            if !page.events.is_empty() || page.has_more || is_last_try {
                 return Ok(page);
             }
         }
     }
 
-    /// Whether the process is about to end, so that nothing is worth waiting for.
+    /// Whether the process is shutting down.
     pub fn is_stopping(&self) -> bool {
         *self.service.feeds.stopping.borrow()
     }
 
-    /// Waits until there may be something to read, or `until`.
+    /// Waits until there may be new events, at most until `until`.
     async fn wait(&mut self, until: Instant) {
-        let Some(place) = self.place.as_mut().filter(|place| place.has_everything) else {
+        let Some(progress) = self.progress.as_mut().filter(|progress| progress.is_caught_up) else {
             return;
         };
-        let (service, next_seq) = (&self.service, place.next_seq);
-        let _waits = Counted::new(&service.feeds.waiting);
+        let (service, next_seq) = (&self.service, progress.next_seq);
+        let _waiting = CountGuard::new(&service.feeds.waiting);
         let earliest = self.read_at + Duration::from_millis(PAGE_INTERVAL_MS);
         let mut stopping = service.feeds.stopping.subscribe();
-        let news = async {
-            if place.arrivals.wait_for(|size| *size > next_seq).await.is_err() {
+        let arrival = async {
+            if progress.arrivals.wait_for(|size| *size > next_seq).await.is_err() {
                 std::future::pending::<()>().await;
             }
             sleep_until(earliest).await;
         };
-        tokio::pin!(news);
+        tokio::pin!(arrival);
         loop {
             tokio::select! {
-                () = &mut news => return,
+                () = &mut arrival => return,
                 _ = stopping.wait_for(|is_stopping| *is_stopping) => return,
                 () = sleep_until(until) => return,
-                () = sleep(Duration::from_millis(LOOK_INTERVAL_MS)) => service.look_for_arrivals().await,
+                () = sleep(Duration::from_millis(POLL_INTERVAL_MS)) => service.poll_arrivals().await,
             }
         }
     }
@@ -217,15 +217,15 @@ impl Follower {
     async fn read(&mut self) -> Result<FeedPage> {
         let permit = Arc::clone(&self.service.feeds.reads).acquire_owned().await;
         let permit = permit.map_err(AppError::internal)?;
-        let (service, asked, limit) = (Arc::clone(&self.service), Arc::clone(&self.asked), self.limit);
-        let start = match (&self.place, &self.after) {
-            (Some(place), _) => Start::Seq(place.next_seq),
+        let (service, request, limit) = (Arc::clone(&self.service), Arc::clone(&self.request), self.limit);
+        let start = match (&self.progress, &self.after) {
+            (Some(progress), _) => Start::Seq(progress.next_seq),
             (None, Some(after)) => Start::Cursor(after.clone()),
             (None, None) => Start::Beginning,
         };
-        // The permit goes with the work: a reader that hangs up does not end what it has begun.
+        // The task owns the permit, because it continues if the reader disconnects.
         let read = tokio::task::spawn_blocking(move || {
-            let page = service.feed_page(&asked, &start, limit);
+            let page = service.feed_page(&request, &start, limit);
             drop(permit);
             page
         });
@@ -235,10 +235,10 @@ impl Follower {
             next_seq,
             arrivals,
         } = read;
-        self.place = Some(Place {
+        self.progress = Some(Progress {
             next_seq,
             arrivals,
-            has_everything: !page.has_more,
+            is_caught_up: !page.has_more,
         });
         self.read_at = Instant::now();
         Ok(page)

@@ -1,4 +1,4 @@
-//! The way of an event in: read, check, redact, stamp, append.
+//! Ingest: parse, validate, redact, stamp, append.
 
 use crate::authentication::Presented;
 use crate::directory::ProjectConfiguration;
@@ -11,47 +11,47 @@ use audit_domain::{Environment, Event, EventId, ProjectId, Stamp, Timestamp, Vio
 use audit_store::{Appended, Destination, NewEvent, Reader, StoreError};
 use std::sync::Arc;
 
-/// Events of one request, at most.
+/// The maximum number of events in one request.
 pub const BATCH_EVENTS_MAX: usize = 100;
-/// How often a request is prepared anew because the configuration changed while it was on its way. After that it takes
-/// its turn among the changes, so that whoever keeps changing something keeps nobody from storing events.
+/// How often a request is prepared again because the configuration changed meanwhile. After that it runs exclusively with
+/// the configuration locked, so that a client that changes the configuration continuously cannot block ingest.
 const STALE_RETRIES_MAX: usize = 5;
 
-/// What became of a request with events.
+/// The result of a request with events.
 #[derive(Debug)]
 pub struct Ingested {
-    /// The stored events' ids, in the order they were sent; for a repeat, the id of the first.
+    /// The ids of the stored events, in the order of the request. For a repeat, the id of the first event.
     pub ids: Vec<EventId>,
-    /// How many fields redaction changed.
+    /// The number of fields that redaction changed.
     pub redacted_count: usize,
     /// Events of a batch that were refused.
     pub refused: Vec<RefusedEvent>,
-    /// How many of `ids` were stored before, under the same idempotency key.
+    /// The number of `ids` that were stored before, under the same idempotency key.
     pub repeated_count: usize,
-    /// The size of a log that has all of them; a stream has no log.
+    /// A size of the log at which it contains all of them; `None` for a stream, which has no log.
     pub log_size: Option<u64>,
 }
 
 /// An event of a batch that was refused.
 #[derive(Debug)]
 pub struct RefusedEvent {
-    /// Its place in the batch.
+    /// Its index in the batch.
     pub index: usize,
-    /// Why.
+    /// The reason.
     pub error: AppError,
 }
 
-/// Where a sender's events go, and how they are redacted.
-struct Sender {
+/// The destination of a request's events and the configuration that redacts them.
+struct IngestTarget {
     destination: Destination,
     project: Arc<ProjectConfiguration>,
 }
 
-/// Events on their way: what can be stored, and what cannot.
+/// The events of a request: prepared for the store, or refused.
 pub(crate) struct Prepared<E> {
     events: Vec<E>,
-    /// Index in the request and redacted fields of each of `events`.
-    places: Vec<(usize, usize)>,
+    /// For each of `events`: its index in the request, and the number of its redacted fields.
+    origins: Vec<(usize, usize)>,
     refused: Vec<RefusedEvent>,
     is_batch: bool,
 }
@@ -59,46 +59,47 @@ pub(crate) struct Prepared<E> {
 impl Presented<Keys> {
     /// Stores the events of a request body: one object, or an array of up to [`BATCH_EVENTS_MAX`].
     ///
-    /// When it returns `Ok`, every event in `ids` is committed; on an error nothing of the request is stored.
+    /// On `Ok`, every event in `ids` is committed. On an error, no event of the request is stored.
     ///
     /// # Errors
-    /// The answer of the interface that applies; a batch of which nothing could be stored is invalid as a whole.
+    /// An error of the credential or of a limit; [`AppError::Invalid`] or [`AppError::Conflict`] when no event of the request
+    /// can be stored.
     pub async fn ingest(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
-        // What is in memory is relied upon until the transaction says that it is stale; an error could be due to it
-        // as well, so it stands only when a look at the database confirms it.
-        if let Some(sender) = self.known_sender(selection) {
-            let version = sender.destination.configuration_version;
-            match self.service.attempt(&sender, body).await {
+        // First try the cache, which may be stale. The transaction detects that. An error may also be due to a stale cache,
+        // so it is final only if the database has the same configuration version.
+        if let Some(target) = self.cached_target(selection) {
+            let version = target.destination.configuration_version;
+            match self.service.attempt(&target, body).await {
                 Ok(ingested) => return Ok(ingested),
                 Err(error) if is_final(&error) => return Err(error),
                 Err(error) => {
-                    let sender = self.sender(selection).await?;
-                    if sender.destination.configuration_version == version {
+                    let target = self.target(selection).await?;
+                    if target.destination.configuration_version == version {
                         return Err(error);
                     }
                 }
             }
         }
         for _ in 0..STALE_RETRIES_MAX {
-            let sender = self.sender(selection).await?;
-            match self.service.attempt(&sender, body).await {
+            let target = self.target(selection).await?;
+            match self.service.attempt(&target, body).await {
                 Err(AppError::Unavailable(StoreError::Stale)) => {}
                 outcome => return outcome,
             }
         }
-        self.ingest_in_turn(selection, body).await
+        self.ingest_exclusively(selection, body).await
     }
 
-    /// Prepares and stores in one transaction, during which nothing that is configured changes.
-    async fn ingest_in_turn(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
+    /// Prepares and stores the events in one transaction that locks the configuration.
+    async fn ingest_exclusively(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
         let (presented, body) = (self.clone(), body.to_vec());
         let stored = tokio::task::spawn_blocking(move || {
             let service = Arc::clone(&presented.service);
             service.store.configure(move |configurator| {
                 let service = &presented.service;
-                let sender = presented.find_sender(configurator, selection)?;
-                let (events, rest) = service.prepare(&sender, &body)?.split();
-                match configurator.append_sent(sender.destination, events, service.clock.now()) {
+                let target = presented.load_target(configurator, selection)?;
+                let (events, rest) = service.prepare(&target, &body)?.split();
+                match configurator.append_sent(target.destination, events, service.clock.now()) {
                     Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
                     Err(error) => Err(service.append_error(error)),
                 }
@@ -111,10 +112,10 @@ impl Presented<Keys> {
         Ok(ingested)
     }
 
-    /// The sender, if everything about it is in memory.
-    fn known_sender(&self, selection: Selection) -> Option<Sender> {
+    /// The target, if everything about it is cached.
+    fn cached_target(&self, selection: Selection) -> Option<IngestTarget> {
         let snapshot = self.service.directory.newest();
-        let principal = self.identify_in_memory(&snapshot)?;
+        let principal = self.identify_cached(&snapshot)?;
         let Principal::Project(own) = &*principal else {
             return None;
         };
@@ -122,29 +123,30 @@ impl Presented<Keys> {
         if selection.project_id.is_some_and(|named| named != project_id) {
             return None;
         }
-        let project = snapshot.known_project(project_id)?;
+        let project = snapshot.cached_project(project_id)?;
         let environment = environment_of(&principal, selection.environment).ok()?;
         let destination = destination(snapshot.version, &project, environment).ok()?;
-        Some(Sender { destination, project })
+        Some(IngestTarget { destination, project })
     }
 
-    async fn sender(&self, selection: Selection) -> Result<Sender> {
+    /// The target, looked up off the serving threads.
+    async fn target(&self, selection: Selection) -> Result<IngestTarget> {
         let presented = self.clone();
         let found = tokio::task::spawn_blocking(move || {
             let store = &presented.service.store;
-            store.read(|reader| presented.find_sender(reader, selection))
+            store.read(|reader| presented.load_target(reader, selection))
         });
         found.await.unwrap_or_else(|error| Err(AppError::internal(error)))
     }
 
-    fn find_sender(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<Sender> {
+    fn load_target(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<IngestTarget> {
         let snapshot = self.service.directory.current(reader)?;
         let principal = self.identify(reader, &snapshot)?;
         let scope = self
             .service
             .scope_at(reader, Arc::clone(&snapshot), &principal, selection)?;
         let destination = destination(snapshot.version, &scope.project, scope.environment)?;
-        Ok(Sender {
+        Ok(IngestTarget {
             destination,
             project: scope.project,
         })
@@ -152,10 +154,10 @@ impl Presented<Keys> {
 }
 
 impl AuditLog {
-    /// Stores events for a project without a credential, as the command line does.
+    /// Stores events of a project without a credential, for the command line.
     ///
     /// # Errors
-    /// As [`Self::ingest`].
+    /// As [`Presented::ingest`], except for errors of the credential.
     pub fn ingest_blocking(
         &self,
         project_id: ProjectId,
@@ -163,9 +165,9 @@ impl AuditLog {
         body: &[u8],
     ) -> Result<Ingested> {
         for _ in 0..STALE_RETRIES_MAX {
-            let sender = self.sender_for_project(project_id, environment)?;
-            let (events, rest) = self.prepare(&sender, body)?.split();
-            match self.store.append_blocking(sender.destination, events) {
+            let target = self.target_for_project(project_id, environment)?;
+            let (events, rest) = self.prepare(&target, body)?.split();
+            match self.store.append_blocking(target.destination, events) {
                 Ok(appended) => return rest.conclude(appended.events, Some(appended.log_size)),
                 Err(StoreError::Stale) => {}
                 Err(error) => return Err(self.append_error(error)),
@@ -174,10 +176,10 @@ impl AuditLog {
         Err(AppError::Unavailable(StoreError::Stale))
     }
 
-    async fn attempt(&self, sender: &Sender, body: &[u8]) -> Result<Ingested> {
-        let prepared = self.prepare(sender, body)?;
+    async fn attempt(&self, target: &IngestTarget, body: &[u8]) -> Result<Ingested> {
+        let prepared = self.prepare(target, body)?;
         let (events, rest) = prepared.split();
-        match self.store.append(sender.destination.clone(), events).await {
+        match self.store.append(target.destination.clone(), events).await {
             Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
             Err(error) => Err(self.append_error(error)),
         }
@@ -193,42 +195,42 @@ impl AuditLog {
         }
     }
 
-    fn sender_for_project(&self, project_id: ProjectId, environment: Environment) -> Result<Sender> {
+    fn target_for_project(&self, project_id: ProjectId, environment: Environment) -> Result<IngestTarget> {
         self.store.read(|reader| {
             let snapshot = self.directory.current(reader)?;
             let project = snapshot
                 .project(reader, &self.settings, project_id)?
                 .ok_or(AppError::NotFound("project"))?;
             let destination = destination(snapshot.version, &project, environment)?;
-            Ok(Sender { destination, project })
+            Ok(IngestTarget { destination, project })
         })
     }
 
-    /// Everything that can be done before it is the events' turn to be written.
-    fn prepare(&self, sender: &Sender, body: &[u8]) -> Result<Prepared<NewEvent>> {
+    /// Does all work that needs no lock of the database.
+    fn prepare(&self, target: &IngestTarget, body: &[u8]) -> Result<Prepared<NewEvent>> {
         let now = self.clock.now();
         read_events(body, now, self.entropy.bytes(), |event, stamp| {
-            self.prepare_event(sender, event, stamp)
+            self.prepare_event(target, event, stamp)
         })
     }
 
-    fn prepare_event(&self, sender: &Sender, mut event: Event, stamp: Stamp) -> (NewEvent, usize) {
-        let (engine, digest_key) = (&sender.project.engine, self.settings.digest_key.as_ref());
+    fn prepare_event(&self, target: &IngestTarget, mut event: Event, stamp: Stamp) -> (NewEvent, usize) {
+        let (engine, digest_key) = (&target.project.engine, self.settings.digest_key.as_ref());
         let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
         let idempotency = event.idempotency_key.as_deref().zip(digest);
-        let watches = sender.project.alert_rules.watches(
+        let watches = target.project.alert_rules.watches(
             event.action.as_str(),
             &event.tenant_id,
             &event.actor.id,
             event.occurred_at.unwrap_or(stamp.received_at),
             stamp.received_at,
         );
-        let new = NewEvent::new(&sender.destination, record, &event.facets(), idempotency).watched(watches);
+        let new = NewEvent::new(&target.destination, record, &event.facets(), idempotency).watched(watches);
         (new, report.fields().len())
     }
 }
 
-/// Errors that do not depend on what is configured.
+/// Whether the error does not depend on the configuration.
 fn is_final(error: &AppError) -> bool {
     match error {
         AppError::Unavailable(StoreError::Stale) => false,
@@ -255,7 +257,7 @@ pub(crate) fn destination(
     })
 }
 
-/// Reads the events of a request body, one or an array, and prepares each that is valid.
+/// Parses a request body (an event or an array of events) and prepares each valid event.
 pub(crate) fn read_events<E>(
     body: &[u8],
     now: Timestamp,
@@ -275,7 +277,7 @@ pub(crate) fn read_events<E>(
     }
     let mut prepared = Prepared {
         events: Vec::with_capacity(batch.len().max(1)),
-        places: Vec::new(),
+        origins: Vec::new(),
         refused: Vec::new(),
         is_batch,
     };
@@ -288,7 +290,7 @@ pub(crate) fn read_events<E>(
             Ok(event) => {
                 let (event, redacted_fields) = prepare(event, stamp);
                 prepared.events.push(event);
-                prepared.places.push((index, redacted_fields));
+                prepared.origins.push((index, redacted_fields));
                 stamp.id = stamp.id.successor();
             }
             Err(violations) => prepared.refused.push(RefusedEvent {
@@ -308,7 +310,7 @@ impl<E> Prepared<E> {
         (std::mem::take(&mut self.events), self)
     }
 
-    /// What to answer, given what the store says of each event.
+    /// The result of the request, given the store's result for each event.
     pub(crate) fn conclude(mut self, appended: Vec<Appended>, log_size: Option<u64>) -> Result<Ingested> {
         let mut ingested = Ingested {
             ids: Vec::new(),
@@ -317,7 +319,8 @@ impl<E> Prepared<E> {
             repeated_count: 0,
             log_size,
         };
-        for ((index, redacted_fields), appended) in std::mem::take(&mut self.places).into_iter().zip(appended)
+        for ((index, redacted_fields), appended) in
+            std::mem::take(&mut self.origins).into_iter().zip(appended)
         {
             match appended {
                 Appended::Stored(id) => ingested.ids.push(id),
@@ -344,7 +347,7 @@ impl<E> Prepared<E> {
         Ok(ingested)
     }
 
-    /// The error that stands for the whole request when none of its events could be stored.
+    /// The error of a request of which no event could be stored.
     fn refusal(mut self) -> AppError {
         self.refused.sort_by_key(|refused| refused.index);
         if let Some(only) = self.refused.pop_if(|_| !self.is_batch) {
@@ -357,15 +360,15 @@ impl<E> Prepared<E> {
         if all_conflict {
             return AppError::Conflict("every idempotency key was used for other content".to_owned());
         }
-        let mut found = Vec::new();
+        let mut violations = Vec::new();
         for refused in self.refused {
             let prefix = format!("[{}]", refused.index);
             match refused.error {
-                AppError::Invalid(violations) => found.extend(violations.below(&prefix).into_vec()),
-                other => found.push(Violation::new(format!("{prefix}.idempotency_key"), other)),
+                AppError::Invalid(found) => violations.extend(found.below(&prefix).into_vec()),
+                other => violations.push(Violation::new(format!("{prefix}.idempotency_key"), other)),
             }
         }
-        match Violations::check(found) {
+        match Violations::check(violations) {
             Err(violations) => violations.into(),
             Ok(()) => Violations::one("body", "holds no event that can be stored").into(),
         }

@@ -1,9 +1,9 @@
 //! The use cases of the audit log: where domain, redaction, credentials and storage meet. No HTTP in here.
 //!
-//! [`AuditLog`] is the service. A caller's credential becomes a [`Presented`] under the policy of the endpoint. It either
-//! authenticates, which gives the proof that the other use cases take, or runs the use cases that look the credential up
-//! themselves: ingest does so in memory, and the transaction that stores the events decides whether what it relied on
-//! still holds; queries, proofs and the feed do so on the connection that reads.
+//! [`AuditLog`] is the service. A caller's credential becomes a [`Presented`] under the policy of the endpoint.
+//! [`Presented::authenticate`] gives the proof that most use cases take. The others look the credential up themselves.
+//! Ingest does so in a cache; the transaction that stores the events detects a stale cache. Queries, proofs and the feed do
+//! so on the connection that reads.
 //!
 //! ```
 //! use audit_app::{AuditLog, Settings};
@@ -32,9 +32,9 @@
 //! ```
 //!
 //! Invariants:
-//! - Redaction runs before anything is handed to the store; the digest of what was sent is all that is kept of it.
-//! - Nothing outside the principal's organization, project, environment and tenant is ever read or written.
-//! - Revocations and changes of rules, tiers and plans hold for every request that begins after their commit.
+//! - Redaction runs before the store gets an event. Of the original, only a digest is stored.
+//! - A request reads and writes only within the organization, project, environment and tenant of its principal.
+//! - Revocations and changes of rules, tiers and plans apply to every request that begins after their commit.
 
 mod accounts;
 mod alert_rules;
@@ -62,12 +62,12 @@ mod viewers;
 mod webhooks;
 
 pub use accounts::{NewKey, NewOrganization, PROJECT_KEYS_MAX, PROJECTS_MAX};
-pub use alerts::{AlertsAnswer, AlertsRequest};
+pub use alerts::{AlertsRequest, AlertsResponse};
 pub use authentication::Presented;
-pub use deliveries::{DeliveriesAnswer, DeliveriesRequest, Delivery, DeliveryAttempt, DeliveryKind};
+pub use deliveries::{DeliveriesRequest, DeliveriesResponse, Delivery, DeliveryAttempt, DeliveryKind};
 pub use dispatcher::{Deliveries, DeliveryStatistics};
 pub use error::{AppError, Result};
-pub use events::{EventsAnswer, EventsRequest};
+pub use events::{EventsRequest, EventsResponse};
 pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest};
 pub use export::{EXPORTS_MAX, Export, ORGANIZATION_EXPORTS_MAX};
 pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
@@ -85,7 +85,7 @@ pub use verify::{FINDINGS_MAX, Finding, LedgerReport, Problem, VerifyOptions};
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
 
-// The types in which this crate's callers speak to it.
+// The types of other crates that appear in the API of this crate.
 pub use audit_alerts::{
     Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, CooldownSeconds, GroupBy, RuleChange,
     RuleDefinition, RuleOrigin, Severity, Threshold, WindowSeconds,

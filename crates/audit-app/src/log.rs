@@ -1,4 +1,4 @@
-//! The verifiable log: signing its checkpoints, and proving what is in it.
+//! The verifiable log: signed checkpoints and proofs.
 
 mod roots;
 
@@ -16,30 +16,30 @@ use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
 pub(crate) use roots::TileRoots;
 use std::sync::Arc;
 
-/// The names of the service's own secrets for the log.
+/// The names under which the database stores the log's key and name.
 const KEY: &str = "log_key";
 const NAME: &str = "log_name";
-/// Checkpoints that one transaction signs, at most.
-const SIGNED_TOGETHER_MAX: usize = 100;
+/// The maximum number of checkpoints that one transaction signs.
+const TRANSACTION_CHECKPOINTS_MAX: usize = 100;
 
-/// That an event is in the log.
+/// The proof that an event is in the log.
 #[derive(Clone, Debug)]
 pub struct EventProof {
-    /// Its place.
+    /// Its position in the log.
     pub seq: u64,
-    /// The leaf.
+    /// The content hash, from which the leaf hash is computed.
     pub content_hash: ContentHash,
-    /// Leads from the leaf to the root of the checkpoint.
+    /// The path from the leaf to the root of the checkpoint.
     pub inclusion: InclusionProof,
     /// A signed note (C2SP `tlog-checkpoint`).
     pub checkpoint: String,
 }
 
 impl Presented<Readers> {
-    /// That an event that the holder of the credential may see is in the log.
+    /// The proof that an event is in the log.
     ///
     /// # Errors
-    /// [`AppError::NotFound`] when there is no such event.
+    /// [`AppError::NotFound`] when the event does not exist or the holder of the credential may not see it.
     pub fn event_proof(&self, selection: Selection, id: EventId) -> Result<EventProof> {
         let service = &self.service;
         let (ledger_id, logged, last) = service.store.query(|reader| {
@@ -69,16 +69,16 @@ impl AuditLog {
     /// The key that verifies the log's checkpoints.
     ///
     /// # Errors
-    /// When the database cannot be asked, or holds a key that the encryption key does not open.
+    /// When the database cannot be read, or the encryption key does not decrypt the stored key.
     pub fn log_key(&self) -> Result<VerifierKey> {
         Ok(self.log_signer()?.verifier().clone())
     }
 
-    /// The signed checkpoint of a project's log, of the environment that the principal reads, with everything in it that
-    /// was acknowledged before.
+    /// The signed checkpoint of the log of a project and environment. It covers every event that was acknowledged before
+    /// the call.
     ///
     /// # Errors
-    /// When the principal does not reach the project.
+    /// When the principal has no access to the project.
     pub fn log_checkpoint(&self, principal: &KeyHolder, selection: Selection) -> Result<String> {
         let scope = self
             .store
@@ -86,7 +86,7 @@ impl AuditLog {
         self.checkpoint_of(&scope)
     }
 
-    /// A tile of a project's log, as it is served.
+    /// The encoded tile of a project's log.
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the tree has no such tile.
@@ -98,10 +98,10 @@ impl AuditLog {
         })
     }
 
-    /// That the log at size `to` begins with all that it had at size `from`.
+    /// The proof that the log of size `to` continues the log of size `from`.
     ///
     /// # Errors
-    /// When the sizes are none that the log has had, in this order.
+    /// [`AppError::Invalid`] when `from` and `to` are not two sizes of the log in ascending order.
     pub fn log_consistency(
         &self,
         principal: &KeyHolder,
@@ -122,10 +122,10 @@ impl AuditLog {
         })
     }
 
-    /// Signs a checkpoint of every log that has grown since its last. To be called every second.
+    /// Signs a checkpoint of every log that has grown since its last one. Call it every second.
     ///
     /// # Errors
-    /// When the database cannot be written; what is left is signed the next time.
+    /// When the database cannot be written. The remaining checkpoints are then signed by the next call.
     pub fn sign_checkpoints(&self) -> Result<()> {
         let grown = self.store.read(|reader| reader.ledgers_to_sign())?;
         if grown.is_empty() {
@@ -133,14 +133,14 @@ impl AuditLog {
         }
         let signer = self.log_signer()?.clone();
         let now = self.clock.now();
-        for some in grown.chunks(SIGNED_TOGETHER_MAX) {
-            let (some, signer) = (some.to_vec(), signer.clone());
+        for ledger_ids in grown.chunks(TRANSACTION_CHECKPOINTS_MAX) {
+            let (ledger_ids, signer) = (ledger_ids.to_vec(), signer.clone());
             let roots = Arc::clone(&self.tile_roots);
             self.store.write(move |writer| -> Result<()> {
-                for ledger_id in some {
+                for ledger_id in ledger_ids {
                     match sign(writer, ledger_id, &signer, &roots, now) {
                         Ok(_) => {}
-                        // One log that was tampered with must not keep the others from being signed.
+                        // A log that was tampered with must not prevent signing the others.
                         Err(AppError::Internal(error)) => {
                             log::error!(
                                 "the log {} cannot be signed: {error}",
@@ -156,12 +156,12 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Goes on under a new name: checkpoints signed so far speak of another log. For a database that was restored from a
-    /// backup, and so lost what has been signed since. Gives the key under its new name, with which every server signs
-    /// that is started from now on.
+    /// Gives the log a new name, so that earlier checkpoints belong to another log. For a database that was restored from a
+    /// backup and therefore contradicts checkpoints that were signed later. Returns the key under the new name; servers use
+    /// it from their next start.
     ///
     /// # Errors
-    /// When the database cannot be written, or holds a key that the encryption key does not open.
+    /// When the database cannot be written, or the encryption key does not decrypt the stored key.
     pub fn begin_new_log_name(&self) -> Result<VerifierKey> {
         let public_key = *self.log_signer()?.verifier().public_key();
         let name = self.new_log_name();
@@ -176,8 +176,8 @@ impl AuditLog {
     }
 
     fn checkpoint_of(&self, scope: &Scope) -> Result<String> {
-        // What the tree has, and not what the ledger says that it holds: somebody may have changed that, and whoever audits
-        // the log is to see what was signed.
+        // The size of the tree, not the size in the ledger row: an auditor must see the signed state even if the row was
+        // tampered with.
         let tree = self.store.read(|reader| reader.log_frontier(scope.ledger_id))?;
         match tree.size().checked_sub(1) {
             Some(last) => Ok(self.checkpoint_with(scope.ledger_id, last)?.0),
@@ -185,13 +185,13 @@ impl AuditLog {
         }
     }
 
-    /// A checkpoint of a log that has the event at `seq`, and its size.
+    /// A checkpoint that covers the event at `seq`, and its size.
     pub(crate) fn checkpoint_with(&self, ledger_id: LedgerId, seq: u64) -> Result<(String, u64)> {
         let last = self.store.read(|reader| reader.log_checkpoint(ledger_id))?;
         self.checkpoint_after(last, ledger_id, seq)
     }
 
-    /// [`Self::checkpoint_with`], which is the `last` one that was signed if that has the event.
+    /// The `last` checkpoint if it covers the event at `seq`, otherwise a new one; and its size.
     fn checkpoint_after(
         &self,
         last: Option<CheckpointRow>,
@@ -203,7 +203,7 @@ impl AuditLog {
             None => self.signed(ledger_id)?,
         };
         if checkpoint.size <= seq {
-            // The log does not continue what was signed, which the log says and `log verify` explains.
+            // The log does not continue its last checkpoint. `sign` has logged that; `log verify` gives the details.
             return Err(AppError::internal(StoreError::Damaged { what: "log" }));
         }
         Ok((checkpoint.note, checkpoint.size))
@@ -216,7 +216,7 @@ impl AuditLog {
             .write(move |writer| sign(writer, ledger_id, &signer, &roots, now))
     }
 
-    /// The tiles that have the hashes of `subtrees`. `reader` must not see uncommitted changes.
+    /// The tiles that contain the hashes of `subtrees`. `reader` must not see uncommitted changes.
     pub(crate) fn committed_tiles(
         &self,
         reader: &mut Reader<'_>,
@@ -224,10 +224,10 @@ impl AuditLog {
         subtrees: Vec<Subtree>,
         size: u64,
     ) -> Result<TileSet> {
-        gather(reader, &self.tile_roots, ledger_id, subtrees, size)
+        read_tiles(reader, &self.tile_roots, ledger_id, subtrees, size)
     }
 
-    /// What signs checkpoints; made at the first use.
+    /// The signer of checkpoints. Its key is created on first use.
     fn log_signer(&self) -> Result<&LogSigner> {
         if let Some(signer) = self.log_signer.get() {
             return Ok(signer);
@@ -236,7 +236,7 @@ impl AuditLog {
         let seed = WebhookSecret::from_bytes(self.entropy.bytes());
         let sealed = sealing::seal(&seed, key.as_ref(), KEY.as_bytes(), self.entropy.bytes());
         let (name, now) = (self.new_log_name(), self.clock.now());
-        // Several nodes may come here at once: one of them makes the key.
+        // Several nodes may get here at the same time. The first one creates the key.
         let (sealed, name) = self
             .store
             .configure(move |configurator| -> Result<(Vec<u8>, Vec<u8>)> {
@@ -261,7 +261,7 @@ impl AuditLog {
     }
 }
 
-/// What signs the checkpoints of a deployment.
+/// The signer of the checkpoints of a deployment.
 #[derive(Clone, Debug)]
 pub(crate) struct LogSigner {
     key: Arc<SigningKey>,
@@ -280,7 +280,7 @@ impl LogSigner {
         self.key.verifier()
     }
 
-    /// The name of one log among those of the deployment.
+    /// The origin of one log of the deployment.
     fn origin(&self, ledger: &str) -> Result<Origin> {
         let text = format!("{}/{ledger}", self.verifier().name().as_str());
         Origin::parse(&text).map_err(AppError::internal)
@@ -298,8 +298,8 @@ pub(crate) fn stored_key(
     Ok(Some(LogSigner::open(&sealed, &name, key)?.verifier().clone()))
 }
 
-/// The newest checkpoint of a log: the last one, or one that is signed now because the log has grown. A log that does not
-/// continue the last one is not signed. `writer` must not have written to the log before.
+/// The newest checkpoint of a log: the last one, or a new one if the log has grown. A log that does not continue its last
+/// checkpoint is not signed. `writer` must not have written to the log before.
 fn sign(
     writer: &mut Writer<'_>,
     ledger_id: LedgerId,
@@ -316,7 +316,7 @@ fn sign(
         Some(row) => {
             let keys = [signer.verifier().clone()];
             let opened = SignedCheckpoint::open(&row.note, &origin, &keys).map_err(AppError::internal)?;
-            let proved = continues(writer, roots, ledger_id, row.size, head.size);
+            let proved = prove_consistency(writer, roots, ledger_id, row.size, head.size);
             let signed = proved.and_then(|proof| {
                 let signed = signer.key.sign_successor(&opened, head, &proof);
                 signed.map_err(AppError::internal)
@@ -342,7 +342,8 @@ fn sign(
     Ok(row)
 }
 
-fn continues(
+/// The proof that the log of size `to` continues the log of size `from`.
+fn prove_consistency(
     reader: &mut Reader<'_>,
     roots: &TileRoots,
     ledger_id: LedgerId,
@@ -350,12 +351,12 @@ fn continues(
     to: u64,
 ) -> Result<ConsistencyProof> {
     let subtrees = ConsistencyProof::subtrees(from, to).map_err(AppError::internal)?;
-    let tiles = gather(reader, roots, ledger_id, subtrees, to)?;
+    let tiles = read_tiles(reader, roots, ledger_id, subtrees, to)?;
     ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
 }
 
-/// The tiles that have the hashes of `subtrees`. `reader` must not see uncommitted changes.
-fn gather(
+/// The tiles that contain the hashes of `subtrees`. `reader` must not see uncommitted changes.
+fn read_tiles(
     reader: &mut Reader<'_>,
     roots: &TileRoots,
     ledger_id: LedgerId,
@@ -369,7 +370,7 @@ fn gather(
             true => roots.tile_above(reader, ledger_id, id)?,
             false => reader.log_tile_of_tree(ledger_id, id)?,
         };
-        // What is missing the proof will say.
+        // The proof fails later if a tile is missing.
         if let Some(tile) = tile {
             tiles.insert(tile);
         }

@@ -1,46 +1,46 @@
-//! Removing what says nothing any more.
+//! Removal of obsolete rows.
 
 use crate::error::Result;
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
 use audit_store::{StoreError, Writer};
 
-/// Rows that one transaction removes, at most: others wait for the writer meanwhile.
-const STEP_ROWS_MAX: i64 = 500;
-/// Groups of alert rules that are looked at together.
-const STEP_GROUPS_MAX: i64 = 5_000;
-/// How long the log keeps finished deliveries, in seconds.
+/// The maximum number of rows that one transaction removes, because other writes wait for it.
+const TRANSACTION_ROWS_MAX: i64 = 500;
+/// The maximum number of groups of alert rules that one read examines.
+const READ_GROUPS_MAX: i64 = 5_000;
+/// The time for which finished deliveries are kept, in seconds.
 pub const DELIVERIES_KEPT_SECONDS: i64 = 30 * 86_400;
-/// How long a deleted webhook is kept at least, in seconds: longer than a transaction lasts that has still seen it.
+/// The minimum time for which a deleted webhook is kept, in seconds: longer than a transaction that still sees it.
 const DELETED_WEBHOOK_SECONDS_MIN: i64 = 60;
-/// How long a group is kept after it has expired, in seconds. An event may be stored that was stamped before, having waited
-/// since, and by a clock that is behind.
+/// The time for which an expired group is kept, in seconds. An event that was stamped before the expiry may be stored after
+/// it, because it waited in the queue or its node's clock is behind.
 const EXPIRED_GROUP_SECONDS: i64 = 3_600;
-/// How long a client of streams is remembered at least, in seconds: as long as its requests count.
+/// The minimum time for which a client of streams is kept, in seconds: the window of the request limit.
 const CLIENT_SECONDS_MIN: i64 = 60;
 
-/// What was removed.
+/// The numbers of removed rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Purged {
-    /// Streams that expired, with their events.
+    /// Expired streams, whose events were removed.
     pub streams: usize,
-    /// Clients of streams that were not seen today.
+    /// Clients of streams without a request today.
     pub clients: usize,
     /// Deliveries finished [`DELIVERIES_KEPT_SECONDS`] ago.
     pub deliveries: usize,
-    /// Deliveries of webhooks that were deleted, and those webhooks.
+    /// Deleted webhooks and their deliveries.
     pub webhooks: usize,
-    /// Secrets of webhooks that sign no longer.
+    /// Expired secrets of webhooks.
     pub secrets: usize,
-    /// Groups of alert rules that remember nothing that matters.
+    /// Expired groups of alert rules.
     pub groups: usize,
 }
 
 impl AuditLog {
-    /// Removes what says nothing any more. To be called every few minutes, by any number of nodes.
+    /// Removes obsolete rows. Call it every few minutes, on any number of nodes.
     ///
     /// # Errors
-    /// When the database cannot be asked; what is left is removed the next time.
+    /// When the database fails. The remaining rows are then removed by the next call.
     pub fn purge(&self) -> Result<Purged> {
         let now = self.clock.now();
         let today = Timestamp::from_seconds(now.utc_day() * 86_400);
@@ -48,45 +48,49 @@ impl AuditLog {
         let deliveries_before = now.plus_seconds(-DELIVERIES_KEPT_SECONDS);
         let webhooks_before = now.plus_seconds(-DELETED_WEBHOOK_SECONDS_MIN);
         Ok(Purged {
-            streams: self.step_by_step(move |writer| writer.purge_expired_streams(now, STEP_ROWS_MAX))?,
-            clients: self
-                .step_by_step(move |writer| writer.purge_stream_clients(clients_before, STEP_ROWS_MAX))?,
+            streams: self
+                .remove_all(move |writer| writer.purge_expired_streams(now, TRANSACTION_ROWS_MAX))?,
+            clients: self.remove_all(move |writer| {
+                writer.purge_stream_clients(clients_before, TRANSACTION_ROWS_MAX)
+            })?,
             deliveries: self
-                .step_by_step(move |writer| writer.purge_deliveries(deliveries_before, STEP_ROWS_MAX))?,
-            webhooks: self
-                .step_by_step(move |writer| writer.purge_deleted_webhooks(webhooks_before, STEP_ROWS_MAX))?,
-            secrets: self.step_by_step(move |writer| writer.purge_webhook_secrets(now, STEP_ROWS_MAX))?,
+                .remove_all(move |writer| writer.purge_deliveries(deliveries_before, TRANSACTION_ROWS_MAX))?,
+            webhooks: self.remove_all(move |writer| {
+                writer.purge_deleted_webhooks(webhooks_before, TRANSACTION_ROWS_MAX)
+            })?,
+            secrets: self
+                .remove_all(move |writer| writer.purge_webhook_secrets(now, TRANSACTION_ROWS_MAX))?,
             groups: self.purge_groups(now.plus_seconds(-EXPIRED_GROUP_SECONDS))?,
         })
     }
 
-    /// Repeats `step` until it finds fewer rows than it may remove; how many it removed.
-    fn step_by_step(
+    /// Repeats `remove` until it finds fewer rows than its limit. Returns the number of removed rows.
+    fn remove_all(
         &self,
-        step: impl Fn(&mut Writer<'_>) -> Result<usize, StoreError> + Copy + Send + 'static,
+        remove: impl Fn(&mut Writer<'_>) -> Result<usize, StoreError> + Copy + Send + 'static,
     ) -> Result<usize> {
         let mut removed = 0;
         loop {
-            let found = self.store.write(move |writer| step(writer))?;
+            let found = self.store.write(move |writer| remove(writer))?;
             removed += found;
-            if (found as i64) < STEP_ROWS_MAX {
+            if (found as i64) < TRANSACTION_ROWS_MAX {
                 return Ok(removed);
             }
         }
     }
 
-    /// Walks over all groups. They have no index by time, which would cost every event that counts.
+    /// Scans all groups. There is no index by time, because every counted event would have to update it.
     fn purge_groups(&self, now: Timestamp) -> Result<usize> {
         let (mut after, mut removed) = (None, 0);
         loop {
-            let place = after.take();
+            let start = after.take();
             let (expired, last) = self
                 .store
-                .read(|reader| reader.expired_groups(place.as_ref(), now, STEP_GROUPS_MAX))?;
+                .read(|reader| reader.expired_groups(start.as_ref(), now, READ_GROUPS_MAX))?;
             removed += expired.len();
-            for step in expired.chunks(STEP_ROWS_MAX as usize) {
-                let step = step.to_vec();
-                self.store.write(move |writer| writer.purge_groups(&step, now))?;
+            for chunk in expired.chunks(TRANSACTION_ROWS_MAX as usize) {
+                let chunk = chunk.to_vec();
+                self.store.write(move |writer| writer.purge_groups(&chunk, now))?;
             }
             if last.is_none() {
                 return Ok(removed);

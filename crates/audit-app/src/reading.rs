@@ -1,5 +1,5 @@
-//! Who reads: whoever asks for events has the credential looked up together with them. The feed and the exports look at it
-//! again for every page, so that what is revoked ends them.
+//! Access of readers. The credential is looked up in the same transaction as the events. The feed and exports look it up
+//! for every page, so that a revocation ends them.
 
 use crate::authentication::Presented;
 use crate::error::Result;
@@ -9,36 +9,36 @@ use audit_auth::{Principal, Readers};
 use audit_domain::{EventFilter, ViewerTier};
 use audit_store::Reader;
 
-/// What somebody who reads page by page asks for.
+/// The request of a client that reads page by page.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ReadRequest {
     pub(crate) presented: Presented<Readers>,
     pub(crate) selection: Selection,
-    /// Ids in it are as the reader knows them.
+    /// Ids in it are unredacted, as the client sent them.
     pub(crate) filter: EventFilter,
 }
 
-/// Whom a page is for, as things are while it is read.
+/// The reader of a page and its access, as configured while the page is read.
 pub(crate) struct ReadAccess {
     pub(crate) principal: Principal,
     pub(crate) scope: Scope,
-    /// What a viewer may see; `None` for keys, which see everything.
+    /// The tier of a viewer; `None` for keys, which see everything.
     pub(crate) tier: Option<ViewerTier>,
 }
 
-/// What reads over a longer time in this process.
+/// The long-running reads of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadingStatistics {
-    /// Requests and streams that follow the feed.
+    /// Requests and event streams that follow the feed.
     pub feed_readers: usize,
-    /// Those of them that have everything and wait for more.
+    /// The number of them that have read everything and wait for new events.
     pub feed_waiting: usize,
-    /// Exports that are running.
+    /// Running exports.
     pub exports: usize,
 }
 
 impl Presented<Readers> {
-    /// The reader of a page. Holds for this moment, as [`Self::authenticate`].
+    /// The access of the holder of the credential, at the version that `reader` sees.
     pub(crate) fn read_access(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<ReadAccess> {
         let snapshot = self.service.directory.current(reader)?;
         let principal = self.identify(reader, &snapshot)?;
@@ -53,7 +53,7 @@ impl Presented<Readers> {
 }
 
 impl AuditLog {
-    /// What reads over a longer time in this process.
+    /// The long-running reads of this process.
     pub fn reading_statistics(&self) -> ReadingStatistics {
         ReadingStatistics {
             feed_readers: self.feeds.readers(),
@@ -62,7 +62,7 @@ impl AuditLog {
         }
     }
 
-    /// Ends every wait for events, now and from now on, because the process is about to end.
+    /// Ends every present and future wait for events, because the process is shutting down.
     pub fn stop_feeds(&self) {
         self.feeds.stop();
     }

@@ -1,10 +1,11 @@
-//! Redaction of a typed event: which of its fields are texts, which are identifiers, and which are free-form.
+//! Redaction of a typed event: which of its fields are texts, identifiers or free-form values.
 
 use audit_domain::{Actor, Change, Context, DigestKey, Event, Record, SentDigest, Stamp, Target};
 use audit_redact::{Engine, Report, Session};
 use serde_json::Value;
 
-/// Redacts an event in place and makes the record of it; with the digest of it as it was sent, if it has an idempotency key.
+/// Redacts an event in place and creates its record. If the event has an idempotency key, also returns the digest of the
+/// unredacted event.
 pub(crate) fn redact_and_record(
     engine: &Engine,
     digest_key: Option<&DigestKey>,
@@ -20,9 +21,9 @@ pub(crate) fn redact_and_record(
     (record, digest, report)
 }
 
-/// Redacts an event in place: every text that is not structure.
+/// Redacts an event in place.
 fn redact_event(engine: &Engine, event: &mut Event) -> Report {
-    // Without `..`: a new field does not compile until it is decided what redaction does with it.
+    // Without `..`, so that a new field does not compile until redaction handles it.
     let Event {
         action: _,
         category: _,
@@ -46,7 +47,7 @@ fn redact_event(engine: &Engine, event: &mut Event) -> Report {
     if let Some(metadata) = metadata {
         let mut value = Value::Object(std::mem::take(metadata));
         session.value(&["metadata"], &mut value);
-        // Below `metadata` everything may change its type; `metadata` itself stays an object.
+        // Redaction may change the type of any value below `metadata`; `metadata` itself stays an object.
         if let Value::Object(redacted) = value {
             *metadata = redacted;
         }

@@ -1,4 +1,4 @@
-//! Redaction rules of a project, and their use on events.
+//! Redaction rules of a project, and redaction trials.
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
@@ -9,15 +9,15 @@ use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, Repor
 use audit_store::{Configurator, RedactionRuleRow, StoreError};
 use serde_json::{Map, Value};
 
-/// Custom rules of a project, at most.
+/// The maximum number of custom redaction rules of a project.
 pub const CUSTOM_RULES_MAX: usize = 100;
 
-/// What a rule looks for.
+/// The data that a rule redacts.
 #[derive(Clone, Debug)]
 pub enum RuleSubject {
-    /// A kind of data that the service knows.
+    /// A built-in kind of data.
     Builtin(Builtin),
-    /// A regular expression over every text.
+    /// The matches of a regular expression in any text.
     Pattern(Pattern),
     /// The values at these paths.
     Fields(Vec<FieldPath>),
@@ -28,19 +28,19 @@ pub enum RuleSubject {
 pub struct RedactionRule {
     /// A UUID, or the id of a built-in rule.
     pub id: String,
-    /// For display; custom rules are reported by it.
+    /// The display name. Redaction reports name custom rules by it.
     pub name: String,
-    /// What it looks for.
+    /// The data that it redacts.
     pub subject: RuleSubject,
-    /// What becomes of what it finds.
+    /// The replacement of the data.
     pub behavior: Behavior,
-    /// Whether it is used.
+    /// Whether the rule is applied.
     pub enabled: bool,
-    /// When it was made; built-in rules have always been there.
+    /// When it was created; `None` for built-in rules.
     pub created_at: Option<Timestamp>,
 }
 
-/// A custom rule to make.
+/// A custom rule to create.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "as in RedactionRule")]
 pub struct NewRedactionRule {
@@ -50,7 +50,7 @@ pub struct NewRedactionRule {
     pub enabled: bool,
 }
 
-/// What to change of a rule.
+/// A change to a rule.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "as in RedactionRule")]
 pub struct RedactionRuleChange {
@@ -61,18 +61,18 @@ pub struct RedactionRuleChange {
     pub enabled: Option<bool>,
 }
 
-/// What redaction would do to an event.
+/// The effect of redaction on an event.
 #[derive(Clone, Debug)]
 pub struct RedactionTrial {
-    /// The parts that change, before.
+    /// The changed parts, before redaction.
     pub original: Value,
-    /// The same parts, after.
+    /// The same parts after redaction.
     pub redacted: Value,
-    /// Which fields and rules.
+    /// The redacted fields and the rules that matched.
     pub report: Report,
 }
 
-/// Words for the kind of a stored rule.
+/// The kinds of stored rules.
 const BUILTIN: &str = "builtin";
 const PATTERN: &str = "pattern";
 const FIELDS: &str = "field_redact";
@@ -139,7 +139,10 @@ impl RedactionRule {
         }
     }
 
-    /// Applies a change, or says what cannot change.
+    /// Applies a change.
+    ///
+    /// # Errors
+    /// [`AppError::Forbidden`] for a field that cannot change.
     fn change(&mut self, change: RedactionRuleChange) -> Result<()> {
         let forbidden = |message: &str| Err(AppError::Forbidden(message.to_owned()));
         let is_builtin = matches!(self.subject, RuleSubject::Builtin(_));
@@ -162,7 +165,7 @@ impl RedactionRule {
     }
 }
 
-/// The built-in rules as a project has set them, then its custom rules, oldest first.
+/// The built-in rules with the settings of the project, then its custom rules, oldest first.
 fn rules_of(rows: &[RedactionRuleRow]) -> Result<Vec<RedactionRule>> {
     let stored: Vec<RedactionRule> = rows.iter().map(RedactionRule::from_row).collect::<Result<_>>()?;
     let mut rules: Vec<RedactionRule> = Vec::with_capacity(stored.len() + Builtin::ALL.len());
@@ -182,7 +185,7 @@ fn rules_of(rows: &[RedactionRuleRow]) -> Result<Vec<RedactionRule>> {
     Ok(rules)
 }
 
-/// The engine that applies a project's rules.
+/// Compiles the enabled rules of a project.
 pub(crate) fn compile_rules(rows: &[RedactionRuleRow], hash_key: Option<&HashKey>) -> Result<Engine> {
     let mut builder = Engine::builder().hash_key(hash_key.cloned());
     for rule in rules_of(rows)?.into_iter().filter(|rule| rule.enabled) {
@@ -199,7 +202,7 @@ impl AuditLog {
     /// The rules of a project: built-in, then custom.
     ///
     /// # Errors
-    /// When the principal does not reach the project.
+    /// When the principal has no access to the project.
     pub fn redaction_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<RedactionRule>> {
         self.store.read(|reader| {
             let scope = self.scope(reader, principal, selection)?;
@@ -207,10 +210,10 @@ impl AuditLog {
         })
     }
 
-    /// Makes a custom rule.
+    /// Creates a custom rule.
     ///
     /// # Errors
-    /// When the project has [`CUSTOM_RULES_MAX`] already.
+    /// [`AppError::Forbidden`] when the project has [`CUSTOM_RULES_MAX`] custom rules.
     pub fn create_redaction_rule(
         &self,
         master: &MasterKey,
@@ -248,7 +251,7 @@ impl AuditLog {
     /// Changes a rule.
     ///
     /// # Errors
-    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for what cannot change.
+    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a field that cannot change.
     pub fn change_redaction_rule(
         &self,
         master: &MasterKey,
@@ -294,10 +297,10 @@ impl AuditLog {
         })
     }
 
-    /// What the project's rules would do to `event`. Nothing is kept.
+    /// Applies the rules of the project to `event`. Stores nothing.
     ///
     /// # Errors
-    /// When the principal does not reach the project, or the event is larger or deeper than one may be.
+    /// When the principal has no access to the project, or the event exceeds the limits of size or depth.
     pub fn try_redaction(
         &self,
         principal: &KeyHolder,
@@ -322,7 +325,7 @@ impl AuditLog {
     }
 }
 
-/// The parts in which two values differ; objects are compared key by key, everything else as a whole.
+/// The parts in which two values differ. Objects are compared key by key, all other values as a whole.
 fn differing_parts(before: Value, after: Value) -> Option<(Value, Value)> {
     match (before, after) {
         (before, after) if before == after => None,
@@ -354,7 +357,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_what_differs_is_shown() {
+    fn only_differing_parts_are_shown() {
         let before = json!({"a": {"b": 1, "c": 2}, "d": [1, 2], "k@x": 1, "e": 5});
         let after = json!({"a": {"b": 1, "c": 3}, "d": [1, 3], "[REDACTED]": 1, "e": 5});
         assert_eq!(

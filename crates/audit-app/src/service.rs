@@ -1,4 +1,4 @@
-//! The service: its parts, and who may do what to which project.
+//! The service: its parts, and the project and environment that a request may access.
 
 use crate::directory::{Directory, ProjectConfiguration, Snapshot};
 use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
@@ -35,25 +35,25 @@ pub struct AuditLog {
     keys_used: Mutex<HashMap<KeyId, Timestamp>>,
 }
 
-/// Which project and environment a request names, beside its credential.
+/// The project and environment that a request names in addition to its credential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// From `X-Project-Id` or `project_id`.
     pub project_id: Option<ProjectId>,
-    /// From `environment`; for master keys only.
+    /// From `environment`; only for master keys.
     pub environment: Option<Environment>,
 }
 
-/// What waits to be delivered, on all nodes.
+/// The pending deliveries of all nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PendingDeliveries {
-    /// How many deliveries.
+    /// The number of pending deliveries.
     pub count: i64,
-    /// Since when the oldest has waited, in seconds.
+    /// The age of the oldest one, in seconds.
     pub oldest_seconds: i64,
 }
 
-/// What a principal acts on.
+/// The project, environment and ledger that a principal accesses.
 pub(crate) struct Scope {
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) project: Arc<ProjectConfiguration>,
@@ -64,10 +64,10 @@ pub(crate) struct Scope {
 const CURSOR_KEY: &str = "cursor_key";
 
 impl AuditLog {
-    /// Composes the service; makes its own secrets when the database is new.
+    /// Opens the service. Creates its secrets if the database is new.
     ///
     /// # Errors
-    /// When the database cannot be asked.
+    /// When the database fails.
     pub fn open(
         store: Store,
         clock: Arc<dyn Clock>,
@@ -77,7 +77,7 @@ impl AuditLog {
         let now = clock.now();
         let new_key: [u8; 32] = entropy.bytes();
         let new_secret = ViewerSecret::generate(entropy.bytes());
-        // Several nodes may start at once on an empty database: one of them makes the secrets.
+        // Several nodes may start on an empty database at the same time. The first one creates the secrets.
         let key = store.configure(move |configurator| -> Result<Vec<u8>> {
             if configurator.viewer_secrets()?.is_empty() {
                 configurator.rotate_viewer_secret((new_secret.kid(), new_secret.as_bytes()), now, now)?;
@@ -92,8 +92,8 @@ impl AuditLog {
             .try_into()
             .map_err(|_| AppError::from(StoreError::Damaged { what: "cursor key" }))?;
         let wake = Arc::new(Wake::default());
-        let told = Arc::clone(&wake);
-        store.on_deliveries(move || told.due())?;
+        let listener = Arc::clone(&wake);
+        store.on_deliveries(move || listener.due())?;
         Ok(Arc::new(Self {
             feeds: Feeds::new(store.readers_max()),
             exports: Exports::default(),
@@ -113,7 +113,7 @@ impl AuditLog {
         }))
     }
 
-    /// The project and environment that a request acts on.
+    /// The scope of a request.
     pub(crate) fn scope(
         &self,
         reader: &mut Reader<'_>,
@@ -124,7 +124,7 @@ impl AuditLog {
         self.scope_at(reader, snapshot, principal, selection)
     }
 
-    /// The project that a request changes.
+    /// The id of the project that a request changes.
     pub(crate) fn project_id(&self, principal: &Principal, selection: Selection) -> Result<ProjectId> {
         self.store
             .read(|reader| Ok(self.scope(reader, principal, selection)?.project.project.id))
@@ -163,33 +163,33 @@ impl AuditLog {
         self.keys_used.lock().insert(key_id, now);
     }
 
-    /// When a key was used, if that is not written yet.
-    pub(crate) fn noted_use(&self, key_id: KeyId) -> Option<Timestamp> {
+    /// The last use of a key, if it is not written to the database yet.
+    pub(crate) fn unwritten_use(&self, key_id: KeyId) -> Option<Timestamp> {
         self.keys_used.lock().get(&key_id).copied()
     }
 
-    /// Writes when keys were last used. To be called every few seconds: `lastUsedAt` may lag by up to a minute.
+    /// Writes the last uses of keys. Call it every few seconds: `lastUsedAt` may lag by up to a minute.
     ///
     /// # Errors
-    /// When the database cannot be written; what was noted is then kept for the next time.
+    /// When the database cannot be written. The uses are then kept for the next call.
     pub fn write_key_uses(&self) -> Result<()> {
-        let noted = self.keys_used.lock().clone();
-        if noted.is_empty() {
+        let uses = self.keys_used.lock().clone();
+        if uses.is_empty() {
             return Ok(());
         }
-        let written = noted.clone();
+        let written = uses.clone();
         self.store.write(move |writer| -> Result<()> {
             written
                 .into_iter()
                 .try_for_each(|(id, at)| writer.set_key_last_used(id, at))
                 .map_err(AppError::from)
         })?;
-        let mut uses = self.keys_used.lock();
-        uses.retain(|id, at| noted.get(id) != Some(at));
+        // A key that was used again during the write keeps its newer time.
+        self.keys_used.lock().retain(|id, at| uses.get(id) != Some(at));
         Ok(())
     }
 
-    /// Whether the database answers.
+    /// Checks that the database responds.
     ///
     /// # Errors
     /// [`AppError::Unavailable`] when it does not.
@@ -198,25 +198,25 @@ impl AuditLog {
             .read(|reader| reader.configuration_version().map(|_| ()).map_err(AppError::from))
     }
 
-    /// What the store has done, and what waits.
+    /// The statistics of the store.
     pub fn statistics(&self) -> StoreStatistics {
         self.store.statistics()
     }
 
-    /// What attempts to deliver have led to, in this process.
+    /// The results of the delivery attempts of this process.
     pub fn delivery_statistics(&self) -> DeliveryStatistics {
         self.deliveries.read()
     }
 
-    /// What waited to be delivered when it was last counted.
+    /// The pending deliveries at the last call of [`Self::count_pending_deliveries`].
     pub fn pending_deliveries(&self) -> PendingDeliveries {
         *self.pending.lock()
     }
 
-    /// Counts what waits to be delivered, which takes the longer the more it is. To be called every few seconds.
+    /// Counts the pending deliveries, in time proportional to their number. Call it every few seconds.
     ///
     /// # Errors
-    /// When the database cannot be asked; what was counted before stays.
+    /// When the database cannot be read. The previous count is then kept.
     pub fn count_pending_deliveries(&self) -> Result<()> {
         let counted = self.store.query(|reader| reader.pending_deliveries())?;
         let now = self.clock.now().as_seconds();
@@ -228,7 +228,7 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Finishes what waits to be written, and takes no more.
+    /// Writes all queued requests and accepts no more.
     pub fn close(&self) {
         if let Err(error) = self.write_key_uses() {
             log::warn!("cannot write the last uses of keys: {error}");
@@ -257,9 +257,9 @@ fn only_project(reader: &mut Reader<'_>, principal: &Principal) -> Result<Projec
     }
 }
 
-pub(crate) fn environment_of(principal: &Principal, asked: Option<Environment>) -> Result<Environment> {
-    match (principal, asked) {
-        (Principal::Master(_), asked) => Ok(asked.unwrap_or(Environment::Live)),
+pub(crate) fn environment_of(principal: &Principal, selected: Option<Environment>) -> Result<Environment> {
+    match (principal, selected) {
+        (Principal::Master(_), selected) => Ok(selected.unwrap_or(Environment::Live)),
         (Principal::Project(key), None) => Ok(key.environment),
         (Principal::Viewer(_), None) => Ok(Environment::Live),
         (Principal::Project(_) | Principal::Viewer(_), Some(_)) => {

@@ -1,28 +1,28 @@
-//! What the operator has decided.
+//! The settings of the operator.
 
 use crate::streams::StreamLimits;
 use audit_domain::{DigestKey, Plan};
 use audit_redact::HashKey;
 use audit_webhooks::{AddressPolicy, EncryptionKey};
 
-/// What the operator has decided.
+/// The settings of the operator.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Keys the hashes that redaction writes, so that short secrets cannot be guessed from them.
+    /// The key of the hashes that redaction writes. It prevents guessing short secrets from their hashes.
     pub hash_key: Option<HashKey>,
-    /// Keys the digests by which repeats are told from conflicts.
+    /// The key of the digests that distinguish idempotent repeats from conflicts.
     pub digest_key: Option<DigestKey>,
-    /// Where webhooks may lead.
+    /// The addresses that webhooks may use.
     pub webhook_addresses: AddressPolicy,
-    /// Seals the secrets of webhooks in the database.
+    /// The key that encrypts secrets in the database.
     pub encryption_key: Option<EncryptionKey>,
-    /// What anonymous streams may take up.
+    /// The limits of anonymous streams.
     pub stream_limits: StreamLimits,
-    /// Events a day on the free plan; `None` for no limit.
+    /// Events per day on the free plan; `None` for no limit.
     pub daily_events_max_free: Option<u64>,
-    /// Events a day on the pro plan; `None` for no limit.
+    /// Events per day on the pro plan; `None` for no limit.
     pub daily_events_max_pro: Option<u64>,
-    /// Events a day on the enterprise plan; `None` for no limit.
+    /// Events per day on the enterprise plan; `None` for no limit.
     pub daily_events_max_enterprise: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Events a project of this plan may store on one UTC day.
+    /// The maximum number of events that a project on this plan may store per UTC day.
     pub fn daily_events_max(&self, plan: Plan) -> Option<u64> {
         match plan {
             Plan::Free => self.daily_events_max_free,

@@ -1,4 +1,4 @@
-//! Anonymous streams: events sent with no account, which somebody may claim.
+//! Anonymous streams: events that are sent without an account and can be claimed by a project later.
 
 use crate::error::{AppError, Result};
 use crate::ingest::{Ingested, Prepared, destination, read_events};
@@ -13,21 +13,21 @@ use audit_store::{
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// How long a stream lives unless it is claimed, in seconds.
+/// The time after which an unclaimed stream expires, in seconds.
 const STREAM_LIFETIME_SECONDS: i64 = 7 * 86_400;
-/// The window of the limit of requests, in seconds.
+/// The window of the request limit, in seconds.
 const REQUESTS_WINDOW_SECONDS: i64 = 60;
 
-/// What streams may take up. `None` is no limit.
+/// The limits of streams. `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLimits {
     /// Requests of one client in any minute.
     pub requests_per_minute: Option<usize>,
-    /// Streams that one client may begin on a UTC day.
+    /// Streams that one client may create per UTC day.
     pub new_per_day: Option<u64>,
-    /// Events of one stream on a UTC day.
+    /// Events of one stream per UTC day.
     pub events_per_day: Option<u64>,
-    /// Events of one stream in all.
+    /// Events of one stream in total.
     pub events_total: Option<u64>,
 }
 
@@ -43,29 +43,29 @@ impl Default for StreamLimits {
 }
 
 audit_domain::words! {
-    /// Where a stream is in its life.
+    /// The status of a stream.
     pub enum StreamStatus {
-        /// It takes events.
+        /// It accepts events.
         Active = "active",
-        /// Its events belong to a project.
+        /// A project has claimed its events.
         Claimed = "claimed",
-        /// Nobody claimed it in time; its events are gone.
+        /// It was not claimed in time; its events are deleted.
         Expired = "expired",
     }
 }
 
-/// What may be known of a stream by whoever has its token.
+/// The information about a stream for the holder of its token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamInfo {
     /// The token.
     pub claim_token: ClaimToken,
-    /// How many events it accepted.
+    /// The number of accepted events.
     pub event_count: u64,
-    /// Where it is in its life.
+    /// Its status.
     pub status: StreamStatus,
-    /// When its first event came.
+    /// When it was created by its first event.
     pub created_at: Timestamp,
-    /// Until when it can be claimed.
+    /// When it expires unless it is claimed.
     pub expires_at: Timestamp,
 }
 
@@ -77,20 +77,21 @@ fn status_of(stream: &StreamRow, now: Timestamp) -> StreamStatus {
     }
 }
 
-/// A refusal that must not undo what was counted before it.
-type Counted<T> = Result<Result<T>>;
+/// The outer error rolls the transaction back. The inner error is a refusal, which is committed because the request counts
+/// against its limit.
+type Committed<T> = Result<Result<T>>;
 
 impl AuditLog {
-    /// Stores events in a stream, which the first of them begins. `client` is who sends them, for the limits.
+    /// Stores events in a stream. The first event creates it. The limits apply to `client`.
     ///
     /// # Errors
-    /// The answer of the interface that applies; nothing of the request is stored then.
+    /// [`AppError::Invalid`], [`AppError::Conflict`], the errors of streams and of their limits. No event is stored then.
     pub fn ingest_stream(&self, token: ClaimToken, client: String, body: &[u8]) -> Result<Ingested> {
         let prepared = self.prepare_stream(body)?;
         let (events, rest) = prepared.split();
         let limits = self.settings.stream_limits;
         let now = self.clock.now();
-        let appended = self.store.write(move |writer| -> Counted<Vec<Appended>> {
+        let appended = self.store.write(move |writer| -> Committed<Vec<Appended>> {
             if let Err(error) = count_request(writer, &client, limits, now)? {
                 return Ok(Err(error));
             }
@@ -99,9 +100,9 @@ impl AuditLog {
                 Err(error) => return Ok(Err(error)),
             };
             let appended = append_to_stream(writer, opened.stream.clone(), events, limits, now)?;
-            match (opened.begun_by, &appended) {
-                (Some(known), Ok(_)) => writer.update_stream_client(&client, &known, now)?,
-                // What begins a stream is an event that is stored.
+            match (opened.creator, &appended) {
+                (Some(creator), Ok(_)) => writer.update_stream_client(&client, &creator, now)?,
+                // Only a stored event creates a stream.
                 (Some(_), Err(_)) => writer.delete_stream(&opened.stream)?,
                 (None, _) => {}
             }
@@ -110,14 +111,14 @@ impl AuditLog {
         rest.conclude(appended, None)
     }
 
-    /// What may be known of a stream.
+    /// The information about a stream.
     ///
     /// # Errors
     /// [`AppError::StreamNotFound`], [`AppError::RateLimited`].
     pub fn stream_info(&self, token: ClaimToken, client: String) -> Result<StreamInfo> {
         let limits = self.settings.stream_limits;
         let now = self.clock.now();
-        let stream = self.store.write(move |writer| -> Counted<StreamRow> {
+        let stream = self.store.write(move |writer| -> Committed<StreamRow> {
             if let Err(error) = count_request(writer, &client, limits, now)? {
                 return Ok(Err(error));
             }
@@ -132,7 +133,7 @@ impl AuditLog {
         })
     }
 
-    /// Moves the events of a stream into a project; how many.
+    /// Moves the events of a stream into a project. Returns their number.
     ///
     /// # Errors
     /// [`AppError::StreamNotFound`], [`AppError::StreamExpired`], [`AppError::StreamClaimed`].
@@ -143,7 +144,7 @@ impl AuditLog {
         token: ClaimToken,
     ) -> Result<u64> {
         let (this, principal) = (Arc::clone(self), Principal::Master(*master));
-        // In its turn among the changes, so that the project's rules hold until it is done.
+        // `configure` locks the configuration, so that the project's rules do not change meanwhile.
         self.store.configure(move |configurator| {
             let scope = this.scope(configurator, &principal, selection)?;
             let destination = destination(scope.snapshot.version, &scope.project, scope.environment)?;
@@ -163,12 +164,12 @@ impl AuditLog {
     }
 }
 
-/// The rules that every stream is redacted with.
+/// The redaction rules of all streams.
 pub(crate) fn stream_engine(hash_key: Option<&audit_redact::HashKey>) -> Engine {
-    let forced = audit_redact::Builtin::ALL
+    let default_rules = audit_redact::Builtin::ALL
         .iter()
         .filter(|builtin| builtin.enabled_by_default());
-    forced
+    default_rules
         .fold(
             Engine::builder().hash_key(hash_key.cloned()),
             |builder, builtin| builder.builtin(*builtin, audit_redact::Behavior::Replace),
@@ -176,8 +177,13 @@ pub(crate) fn stream_engine(hash_key: Option<&audit_redact::HashKey>) -> Engine 
         .build()
 }
 
-/// Counts a request of a client, unless that would pass the limit.
-fn count_request(writer: &mut Writer<'_>, client: &str, limits: StreamLimits, now: Timestamp) -> Counted<()> {
+/// Counts a request of a client, or refuses it at the limit.
+fn count_request(
+    writer: &mut Writer<'_>,
+    client: &str,
+    limits: StreamLimits,
+    now: Timestamp,
+) -> Committed<()> {
     let Some(max) = limits.requests_per_minute else {
         return Ok(Ok(()));
     };
@@ -185,13 +191,13 @@ fn count_request(writer: &mut Writer<'_>, client: &str, limits: StreamLimits, no
     let window_start = now.as_millis() - REQUESTS_WINDOW_SECONDS * 1_000;
     known.requests.retain(|time| time.as_millis() > window_start);
     if known.requests.len() >= max {
-        let first_to_leave = known.requests[known.requests.len() - max];
-        let wait_millis = first_to_leave.as_millis() - window_start;
-        // A clock that was set back must not keep anybody waiting for longer.
+        let first_to_expire = known.requests[known.requests.len() - max];
+        let wait_millis = first_to_expire.as_millis() - window_start;
+        // A clock that was set back must not lengthen the wait.
         let wait_millis = wait_millis.clamp(1, REQUESTS_WINDOW_SECONDS * 1_000);
         let retry_after_seconds = wait_millis.unsigned_abs().div_ceil(1_000);
         return Ok(Err(AppError::RateLimited {
-            message: format!("at most {max} requests a minute may be made to streams"),
+            message: format!("streams allow at most {max} requests a minute"),
             retry_after_seconds,
         }));
     }
@@ -200,28 +206,28 @@ fn count_request(writer: &mut Writer<'_>, client: &str, limits: StreamLimits, no
     Ok(Ok(()))
 }
 
-/// A stream that takes events, locked.
+/// A locked stream that accepts events.
 struct OpenStream {
     stream: StreamRow,
-    /// Set when it has just been begun: what is known of the client then.
-    begun_by: Option<StreamClientRow>,
+    /// The client with its new counts, if this request created the stream.
+    creator: Option<StreamClientRow>,
 }
 
-/// The stream of a token, locked, and begun if there is none.
+/// Locks the stream of a token, and creates it if there is none.
 fn open_stream(
     writer: &mut Writer<'_>,
     token: ClaimToken,
     client: &str,
     limits: StreamLimits,
     now: Timestamp,
-) -> Counted<OpenStream> {
+) -> Committed<OpenStream> {
     let hash = token.sha256();
     let existing = |stream| OpenStream {
         stream,
-        begun_by: None,
+        creator: None,
     };
     if let Some(stream) = writer.lock_stream(&hash)? {
-        return Ok(active(stream, now).map(existing));
+        return Ok(require_active(stream, now).map(existing));
     }
     let mut known = writer.lock_stream_client(client)?;
     if known.day != now.utc_day() {
@@ -231,12 +237,12 @@ fn open_stream(
         .new_per_day
         .filter(|max| known.new_streams.unsigned_abs() >= *max)
     {
-        // The last one may be this one, begun by another node while the client was locked by it.
-        if let Some(begun) = writer.lock_stream(&hash)? {
-            return Ok(active(begun, now).map(existing));
+        // The last one may be this stream, created by another node while it held the lock on the client.
+        if let Some(created) = writer.lock_stream(&hash)? {
+            return Ok(require_active(created, now).map(existing));
         }
         return Ok(Err(AppError::RateLimited {
-            message: format!("at most {max} streams may be begun on one day"),
+            message: format!("at most {max} streams may be created on one day"),
             retry_after_seconds: now.seconds_to_midnight(),
         }));
     }
@@ -252,18 +258,18 @@ fn open_stream(
         is_empty: false,
     };
     if !writer.insert_stream(&stream)? {
-        // Another node began it at this moment.
-        let begun = writer.lock_stream(&hash)?.ok_or(AppError::StreamNotFound)?;
-        return Ok(active(begun, now).map(existing));
+        // Another node created it at the same time.
+        let created = writer.lock_stream(&hash)?.ok_or(AppError::StreamNotFound)?;
+        return Ok(require_active(created, now).map(existing));
     }
     known.new_streams += 1;
     Ok(Ok(OpenStream {
         stream,
-        begun_by: Some(known),
+        creator: Some(known),
     }))
 }
 
-fn active(stream: StreamRow, now: Timestamp) -> Result<StreamRow> {
+fn require_active(stream: StreamRow, now: Timestamp) -> Result<StreamRow> {
     match status_of(&stream, now) {
         StreamStatus::Active => Ok(stream),
         StreamStatus::Claimed => Err(AppError::StreamClaimed),
@@ -271,14 +277,14 @@ fn active(stream: StreamRow, now: Timestamp) -> Result<StreamRow> {
     }
 }
 
-/// Stores the events that are no repeats, all of them or, past a limit, none.
+/// Stores the events that are not repeats. Past a limit, stores none of them.
 fn append_to_stream(
     writer: &mut Writer<'_>,
     mut stream: StreamRow,
     events: Vec<NewStreamEvent>,
     limits: StreamLimits,
     now: Timestamp,
-) -> Counted<Vec<Appended>> {
+) -> Committed<Vec<Appended>> {
     if stream.day != now.utc_day() {
         (stream.day, stream.day_events) = (now.utc_day(), 0);
     }
@@ -298,9 +304,9 @@ fn append_to_stream(
         appended.push(Appended::Stored(id));
     }
     if stream.event_count > first
-        && let Some(error) = past_limit(&stream, limits, now)
+        && let Some(error) = exceeded_limit(&stream, limits, now)
     {
-        // Not by undoing the transaction, in which the client's request is counted.
+        // A rollback would also undo the count of the client's request.
         writer.delete_stream_events_from(&stream, first)?;
         return Ok(Err(error));
     }
@@ -308,12 +314,12 @@ fn append_to_stream(
     Ok(Ok(appended))
 }
 
-fn past_limit(stream: &StreamRow, limits: StreamLimits, now: Timestamp) -> Option<AppError> {
-    let is_past = |count: i64, limit: Option<u64>| limit.filter(|limit| count.unsigned_abs() > *limit);
-    if let Some(limit) = is_past(stream.event_count, limits.events_total) {
+fn exceeded_limit(stream: &StreamRow, limits: StreamLimits, now: Timestamp) -> Option<AppError> {
+    let exceeded = |count: i64, limit: Option<u64>| limit.filter(|limit| count.unsigned_abs() > *limit);
+    if let Some(limit) = exceeded(stream.event_count, limits.events_total) {
         return Some(AppError::StreamEventLimit { limit });
     }
-    is_past(stream.day_events, limits.events_per_day).map(|limit| AppError::StreamDailyLimit {
+    exceeded(stream.day_events, limits.events_per_day).map(|limit| AppError::StreamDailyLimit {
         limit,
         retry_after_seconds: now.seconds_to_midnight(),
     })
@@ -329,7 +335,7 @@ fn claim(
     let stream = writer
         .lock_stream(&token.sha256())?
         .ok_or(AppError::StreamNotFound)?;
-    let mut stream = active(stream, now)?;
+    let mut stream = require_active(stream, now)?;
     let events = writer.stream_events(&stream)?;
     let engine = &scope.project.engine;
     let events = events
@@ -345,7 +351,7 @@ fn claim(
     Ok(appended.events.iter().filter(is_stored).count() as u64)
 }
 
-/// An event of a stream as a project takes it: redacted by the project's rules too, otherwise as it was.
+/// A stream's event for a project: additionally redacted by the project's rules, otherwise unchanged.
 fn claimed_event(event: StreamEvent, engine: &Engine, destination: &Destination) -> Result<NewEvent> {
     let StreamEvent {
         stamp,
@@ -353,7 +359,7 @@ fn claimed_event(event: StreamEvent, engine: &Engine, destination: &Destination)
         sent_digest,
     } = event;
     let mut object = event.to_stored_object()?;
-    // What the service itself wrote is not the sender's to hide.
+    // Redaction must not change the fields that the service wrote.
     let envelope = ["id", "received_at"].map(|name| object.remove_entry(name));
     let mut value = Value::Object(object);
     let report = engine.redact(&mut value, &Shape::audit_event());

@@ -1,8 +1,8 @@
-//! `log verify`: whether what is stored is what was appended and signed.
+//! `log verify`: checks that the database holds exactly the events that were appended and signed.
 //!
-//! Nothing stored is believed. The content hash of every event is computed from its text; the tree is made anew from
-//! those; and tiles, the tree's edge and the last checkpoint are held against it. Whoever changes the database has to
-//! change all of these alike, and cannot change what an auditor elsewhere remembers: see `log audit`.
+//! No stored value is trusted. The content hash of every event is computed from its text, and the tree is rebuilt from the
+//! hashes. The stored tiles, the frontier of the tree and the last checkpoint are compared with it. An attacker has to change
+//! all of them consistently, and cannot change the state of an external auditor: see `log audit`.
 
 mod finding;
 mod tree;
@@ -17,40 +17,40 @@ use audit_store::{Reader, StoredLedger, StrayEvent};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 use walk::Walk;
 
-/// What to verify, and whom to believe.
+/// The ledgers to verify, and the trusted key.
 #[derive(Clone, Debug, Default)]
 pub struct VerifyOptions {
-    /// The ledgers of this project only.
+    /// Only the ledgers of this project.
     pub project_id: Option<ProjectId>,
-    /// The key that signs checkpoints, known from elsewhere. Otherwise the database's own is believed.
+    /// The key that verifies checkpoints, from a trusted source. If `None`, the key in the database is trusted.
     pub key: Option<VerifierKey>,
 }
 
-/// What was found out about one ledger.
+/// The report on one ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerReport {
     /// The project.
     pub project_id: String,
     /// `live` or `test`.
     pub environment: String,
-    /// How many events it has.
+    /// The number of events.
     pub events: u64,
-    /// How many of them the last checkpoint is of; `None` when nothing was signed yet.
+    /// The size of the last checkpoint; `None` if there is none or its signature is invalid.
     pub signed: Option<u64>,
-    /// The root of the tree over them, if it could be made.
+    /// The root of the tree over the events, if it could be computed.
     pub root: Option<Hash>,
-    /// What is wrong: events that can be named first, in their order. At most [`FINDINGS_MAX`] of each kind.
+    /// The findings: those that name an event first, in the order of the log. At most [`FINDINGS_MAX`] of each kind.
     pub findings: Vec<Finding>,
-    /// How much is wrong.
+    /// The number of findings, including those over the limit.
     pub findings_count: u64,
 }
 
 impl AuditLog {
-    /// Verifies ledgers straight from the database. `progress` is told how many events were looked at and how many
-    /// there are. What is appended meanwhile is left to the next time.
+    /// Verifies ledgers directly in the database. Calls `progress` with the number of verified events and the total.
+    /// Ignores events that are appended meanwhile.
     ///
     /// # Errors
-    /// When the database cannot be asked, or the log's key is encrypted and no key is given.
+    /// When the database cannot be read, or the log's key is encrypted and the encryption key is missing.
     pub fn verify_log(
         &self,
         options: &VerifyOptions,
@@ -65,18 +65,19 @@ impl AuditLog {
                 Some(key) => Some(key.clone()),
                 None => stored_key(reader, self.settings.encryption_key.as_ref())?,
             };
-            // If all events are in their places, and there are no more, none is anywhere else.
-            let is_all = options.project_id.is_none() && reader.are_all_in_place()?;
+            // If every event is at its position and the counts match, there are no stray events to search for.
+            let is_complete = options.project_id.is_none() && reader.are_all_in_place()?;
             let total = ledgers
                 .iter()
                 .map(|ledger| ledger.size.max(0).unsigned_abs())
                 .sum();
             let mut done = 0;
-            let mut told = |events: u64| {
+            let mut report_progress = |events: u64| {
                 done += events;
                 progress(done, total);
             };
-            let verify = |ledger| verify_ledger(reader, &ledger, key.as_ref(), is_all, &mut told);
+            let verify =
+                |ledger| verify_ledger(reader, &ledger, key.as_ref(), is_complete, &mut report_progress);
             ledgers.into_iter().map(verify).collect()
         })
     }
@@ -86,8 +87,8 @@ fn verify_ledger(
     reader: &mut Reader<'_>,
     ledger: &StoredLedger,
     key: Option<&VerifierKey>,
-    is_all: bool,
-    done: &mut dyn FnMut(u64),
+    is_complete: bool,
+    report_progress: &mut dyn FnMut(u64),
 ) -> Result<LedgerReport> {
     let size = ledger.size.max(0).unsigned_abs();
     let mut walk = Walk::new(reader, ledger.ledger_id, size);
@@ -101,14 +102,16 @@ fn verify_ledger(
             None
         }
     };
-    walk.events(checkpoint.as_ref(), done)?;
-    let head = walk.check_edge(ledger)?;
+    walk.events(checkpoint.as_ref(), report_progress)?;
+    let head = walk.check_frontier(ledger)?;
     if let Some(checkpoint) = &checkpoint {
         walk.check_signed(*checkpoint.head());
     }
-    if !is_all || !walk.findings.is_empty() {
+    if !is_complete || !walk.findings.is_empty() {
         let strays = walk.reader.stray_events(ledger.ledger_id, FINDINGS_MAX as i64)?;
-        strays.iter().for_each(|stray| walk.findings.add(added(stray)));
+        strays
+            .iter()
+            .for_each(|stray| walk.findings.add(stray_finding(stray)));
     }
     let (findings, findings_count) = walk.findings.finish();
     Ok(LedgerReport {
@@ -122,7 +125,7 @@ fn verify_ledger(
     })
 }
 
-/// The last checkpoint, if there is one and its signature is right.
+/// The last checkpoint, if there is one; the problem if its signature is invalid.
 fn opened_checkpoint(
     ledger: &StoredLedger,
     key: Option<&VerifierKey>,
@@ -142,7 +145,7 @@ fn opened_checkpoint(
     Some(opened.map_err(Problem::Checkpoint))
 }
 
-fn added(stray: &StrayEvent) -> Finding {
+fn stray_finding(stray: &StrayEvent) -> Finding {
     let seq = stray.seq.and_then(|seq| u64::try_from(seq).ok());
     let id = <[u8; 16]>::try_from(stray.id.as_slice()).map(audit_domain::EventId::from_bytes);
     Finding {

@@ -1,4 +1,4 @@
-//! Viewer tokens and the tiers they show.
+//! Viewer tokens and viewer tiers.
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
@@ -11,10 +11,10 @@ use audit_domain::{
 };
 use audit_store::StoredTier;
 
-/// Tiers of a project, at most.
+/// The maximum number of tiers of a project.
 pub const TIERS_MAX: usize = 50;
 
-/// What to change of a tier. `Some(None)` lifts a restriction.
+/// A change to a tier. `Some(None)` removes a restriction.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "as in ViewerTier")]
 pub struct TierChange {
@@ -24,7 +24,7 @@ pub struct TierChange {
 }
 
 impl AuditLog {
-    /// A token that reads one tenant's events for a while. Returns it with the time at which it expires.
+    /// Creates a token that reads the events of one tenant. Returns it with the time at which it expires.
     ///
     /// # Errors
     /// [`AppError::Forbidden`] for a test key, [`AppError::Invalid`] for a tier that the project does not have.
@@ -68,7 +68,7 @@ impl AuditLog {
         })
     }
 
-    /// Signs viewer tokens with a new secret from now on. The old one verifies until its last token has expired.
+    /// Replaces the secret that signs viewer tokens. The old secret verifies until its last token has expired.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -85,18 +85,18 @@ impl AuditLog {
     /// The tiers of a project.
     ///
     /// # Errors
-    /// When the principal does not reach the project.
+    /// When the principal has no access to the project.
     pub fn viewer_tiers(&self, master: &MasterKey, selection: Selection) -> Result<Vec<StoredTier>> {
         let principal = &Principal::Master(*master);
         self.store
             .read(|reader| Ok(self.scope(reader, principal, selection)?.project.tiers.clone()))
     }
 
-    /// Makes a tier.
+    /// Creates a tier.
     ///
     /// # Errors
-    /// [`AppError::Conflict`] when the project has one of this name, [`AppError::Forbidden`] when it has
-    /// [`TIERS_MAX`].
+    /// [`AppError::Conflict`] when the project has a tier of this name, [`AppError::Forbidden`] when it has [`TIERS_MAX`]
+    /// tiers.
     pub fn create_viewer_tier(
         &self,
         master: &MasterKey,
@@ -110,7 +110,7 @@ impl AuditLog {
             let tiers = configurator.tiers(project_id)?;
             if tiers.iter().any(|known| known.tier.name == tier.name) {
                 return Err(AppError::Conflict(format!(
-                    "there is a viewer tier {} already",
+                    "the viewer tier {} already exists",
                     tier.name
                 )));
             }
@@ -124,7 +124,7 @@ impl AuditLog {
         })
     }
 
-    /// Changes what a tier shows, also for tokens that are out already.
+    /// Changes a tier, also for tokens that were issued before.
     ///
     /// # Errors
     /// [`AppError::NotFound`].
@@ -157,7 +157,7 @@ impl AuditLog {
         })
     }
 
-    /// Deletes a tier, which ends the access of its tokens.
+    /// Deletes a tier and thereby ends the access of its tokens.
     ///
     /// # Errors
     /// [`AppError::NotFound`].

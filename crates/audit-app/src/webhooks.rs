@@ -7,13 +7,13 @@ use audit_domain::{Plan, ProjectId, Timestamp, Violations};
 use audit_store::{Reader, StoreError, WebhookRow, WebhookSecretRow};
 use audit_webhooks::{EncryptionKey, WebhookId, WebhookSecret, WebhookUrl, sealing};
 
-/// Webhooks of a project, at most.
+/// The maximum number of webhooks of a project.
 pub const WEBHOOKS_MAX: usize = 20;
-/// How long a replaced secret goes on signing beside the new one, in seconds.
+/// The time for which a replaced secret signs together with the new one, in seconds.
 pub const REPLACED_SECRET_SECONDS: i64 = 24 * 3_600;
-/// Secrets of a webhook that sign at once, at most: each lengthens a header.
+/// The maximum number of active secrets of a webhook, because each lengthens a header.
 const WEBHOOK_SECRETS_MAX: usize = 10;
-/// Under which name the database keeps what tells whether an encryption key is its own.
+/// The name of the secret that identifies the encryption key of the database.
 const ENCRYPTION_CHECK: &str = "encryption_check";
 
 /// A webhook of a project.
@@ -21,17 +21,17 @@ const ENCRYPTION_CHECK: &str = "encryption_check";
 pub struct Webhook {
     /// Its id.
     pub id: WebhookId,
-    /// Where alerts are sent.
+    /// The URL that alerts are sent to.
     pub url: String,
-    /// Whether they are.
+    /// Whether alerts are sent.
     pub enabled: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// What signs deliveries; only when it has just been made.
+    /// The secret that signs deliveries; only if it was created by this call.
     pub secret: Option<WebhookSecret>,
 }
 
-/// What to change of a webhook.
+/// A change to a webhook.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "as in Webhook")]
 pub struct WebhookChange {
@@ -52,7 +52,7 @@ impl Webhook {
     }
 }
 
-/// Opens a secret that was sealed for a webhook.
+/// Decrypts a secret of a webhook.
 pub(crate) fn open_secret(
     stored: &[u8],
     key: Option<&EncryptionKey>,
@@ -78,13 +78,13 @@ pub(crate) fn webhook_of(
         .ok_or(AppError::NotFound("webhook"))
 }
 
-fn too_many_secrets(in_force: &[WebhookSecretRow]) -> AppError {
-    let next = in_force.iter().filter_map(|secret| secret.expires_at).min();
+fn too_many_secrets(active: &[WebhookSecretRow]) -> AppError {
+    let next = active.iter().filter_map(|secret| secret.expires_at).min();
     let until = next
         .map(|at| format!("; the next one expires at {at}"))
         .unwrap_or_default();
     AppError::Conflict(format!(
-        "{WEBHOOK_SECRETS_MAX} secrets of this webhook sign already{until}"
+        "{WEBHOOK_SECRETS_MAX} secrets of this webhook are active{until}"
     ))
 }
 
@@ -99,7 +99,7 @@ impl AuditLog {
     /// The webhooks of a project, oldest first.
     ///
     /// # Errors
-    /// When the principal does not reach the project.
+    /// When the principal has no access to the project.
     pub fn webhooks(&self, master: &MasterKey, selection: Selection) -> Result<Vec<Webhook>> {
         let principal = &Principal::Master(*master);
         self.store.read(|reader| {
@@ -109,11 +109,11 @@ impl AuditLog {
         })
     }
 
-    /// Makes a webhook, and the secret that signs its deliveries.
+    /// Creates a webhook, and the secret that signs its deliveries.
     ///
     /// # Errors
-    /// [`AppError::WebhooksNotAvailable`] on the free plan; when the URL is none that may be called, or the project has
-    /// [`WEBHOOKS_MAX`] already.
+    /// [`AppError::WebhooksNotAvailable`] on the free plan; [`AppError::Invalid`] when the URL is not allowed;
+    /// [`AppError::Forbidden`] when the project has [`WEBHOOKS_MAX`] webhooks.
     pub fn create_webhook(
         &self,
         master: &MasterKey,
@@ -148,7 +148,7 @@ impl AuditLog {
     /// Changes a webhook.
     ///
     /// # Errors
-    /// [`AppError::NotFound`], and when the URL is none that may be called.
+    /// [`AppError::NotFound`]; [`AppError::Invalid`] when the URL is not allowed.
     pub fn change_webhook(
         &self,
         master: &MasterKey,
@@ -175,13 +175,12 @@ impl AuditLog {
             }
             Webhook::from_row(&after, None)
         });
-        // What waited while it was disabled goes out now.
+        // Enabling a webhook releases its held deliveries.
         self.wake_deliveries();
         changed
     }
 
-    /// Deletes a webhook with everything that was to be delivered to it. Its rows, which can be many, are removed by
-    /// [`Self::purge`].
+    /// Deletes a webhook with its deliveries. [`Self::purge`] removes the rows, because there can be many.
     ///
     /// # Errors
     /// [`AppError::NotFound`].
@@ -198,11 +197,11 @@ impl AuditLog {
     }
 
     /// Gives a webhook a new secret. The old one also signs for [`REPLACED_SECRET_SECONDS`], so that receivers can be
-    /// changed one by one. No rotation ends that earlier: so that the header stays short, there are no more than
-    /// ten secrets at a time.
+    /// changed one by one. A further rotation does not shorten that time. Instead, at most ten secrets are active, so that
+    /// the header stays short.
     ///
     /// # Errors
-    /// [`AppError::NotFound`]; [`AppError::Conflict`] when so many secrets sign already.
+    /// [`AppError::NotFound`]; [`AppError::Conflict`] when ten secrets are active.
     pub fn rotate_webhook_secret(
         &self,
         master: &MasterKey,
@@ -214,24 +213,24 @@ impl AuditLog {
         let now = self.clock.now();
         let expires_at = Timestamp::from_seconds(now.as_seconds() + REPLACED_SECRET_SECONDS);
         let (secret, sealed) = self.new_secret(&id.to_string());
-        // Rotations take turns.
+        // `configure` serializes rotations.
         self.store.configure(move |configurator| {
             let webhook = webhook_of(configurator, project_id, id)?;
-            let in_force = configurator.webhook_secrets(&webhook.id, now)?;
-            if in_force.len() >= WEBHOOK_SECRETS_MAX {
-                return Err(too_many_secrets(&in_force));
+            let active = configurator.webhook_secrets(&webhook.id, now)?;
+            if active.len() >= WEBHOOK_SECRETS_MAX {
+                return Err(too_many_secrets(&active));
             }
             configurator.rotate_webhook_secret(&webhook.id, &sealed, now, expires_at)?;
             Webhook::from_row(&webhook, Some(secret))
         })
     }
 
-    /// Whether the encryption key that is configured is the one of this database. The first key that it sees is, from then
-    /// on; secrets that were stored before stay readable. Whether there is a key or another one, nothing is to be done
-    /// without it: secrets would be stored that other nodes cannot read.
+    /// Checks that the configured encryption key is the key of this database. The first configured key becomes the key of
+    /// the database; secrets that were stored before it stay readable. The service must not start with another key or, once
+    /// there is one, without a key: it would store secrets that other nodes cannot read.
     ///
     /// # Errors
-    /// [`AppError::SealedSecret`] when it is not.
+    /// [`AppError::SealedSecret`] when it is another key.
     pub fn check_webhook_secrets(&self) -> Result<()> {
         let key = self.settings.encryption_key.clone();
         let now = self.clock.now();
@@ -240,7 +239,7 @@ impl AuditLog {
             .into_iter()
             .try_for_each(|(id, stored)| open_secret(&stored, key.as_ref(), &id).map(|_| ()))?;
         let (_, new_check) = self.new_secret(ENCRYPTION_CHECK);
-        // Nodes that start at once take turns.
+        // `configure` serializes nodes that start at the same time.
         self.store.configure(
             move |configurator| match (configurator.secret(ENCRYPTION_CHECK)?, &key) {
                 (Some(check), key) => open_secret(&check, key.as_ref(), ENCRYPTION_CHECK).map(|_| ()),
@@ -250,7 +249,7 @@ impl AuditLog {
         )
     }
 
-    /// A secret, and how it is stored for a webhook.
+    /// Creates a secret of a webhook. Returns it plain and as stored.
     fn new_secret(&self, webhook_id: &str) -> (WebhookSecret, Vec<u8>) {
         let secret = WebhookSecret::from_bytes(self.entropy.bytes());
         let key = self.settings.encryption_key.as_ref();

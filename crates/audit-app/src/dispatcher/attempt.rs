@@ -1,6 +1,6 @@
-//! Making an attempt, and what is to be written of it.
+//! One attempt at a delivery, and its result.
 
-use super::results::{Attempted, Finished, Lease, Report};
+use super::results::{AttemptReport, Attempted, DeliveryResult, Lease};
 use crate::deliveries::{DeliveryKind, message_id};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
@@ -13,20 +13,20 @@ use audit_webhooks::{
 };
 use serde_json::json;
 
-/// How long a delivery rests that could not be attempted for want of a place, in seconds.
+/// The delay of a delivery that could not be attempted because too many DNS lookups are in flight, in seconds.
 const POSTPONED_SECONDS: i64 = 5;
 
-/// Attempts a delivery: how it went, `None` if no attempt was made, and what is to be written.
+/// Attempts a delivery. Returns the course of the attempt (`None` if there was none) and the result to write.
 pub(super) fn attempt(
     service: &AuditLog,
     sender: &Sender,
     leased: &LeasedDelivery,
     lease: Lease,
-) -> (Option<Course>, Finished) {
+) -> (Option<Course>, DeliveryResult) {
     let started_at = service.clock.now();
     let sent = send(service, sender, leased, started_at);
     let now = service.clock.now();
-    let finished = |report| Finished {
+    let result = |report| DeliveryResult {
         delivery_id: leased.delivery.id.clone(),
         webhook_id: leased.webhook.id.clone(),
         url: leased.webhook.url.clone(),
@@ -34,9 +34,9 @@ pub(super) fn attempt(
         report,
     };
     let Ok(outcome) = sent else {
-        log::warn!("a delivery is postponed: too many DNS look-ups are in flight");
+        log::warn!("a delivery is postponed: too many DNS lookups are in flight");
         let until = now.plus_seconds(POSTPONED_SECONDS);
-        return (None, finished(Report::NotAttempted { until }));
+        return (None, result(AttemptReport::NotAttempted { until }));
     };
     let duration_ms = now.as_millis() - started_at.as_millis();
     let (status_code, failure) = match outcome {
@@ -52,22 +52,22 @@ pub(super) fn attempt(
         failure,
     };
     let jitter = u32::from_be_bytes(service.entropy.bytes());
-    let report = Plan::of(leased, started_at).report(row, outcome, now, jitter);
+    let report = RetryState::of(leased, started_at).report(row, outcome, now, jitter);
     let course = Course::of(outcome.is_delivered(), duration_ms);
-    (Some(course), finished(report))
+    (Some(course), result(report))
 }
 
-/// What the schedule has for a delivery that is being attempted.
-struct Plan {
+/// The position of a delivery in its retry schedule.
+struct RetryState {
     persistence: Persistence,
-    /// Attempts of the schedule, with this one if it is one of them.
+    /// Attempts of the schedule so far, including this one if it is scheduled.
     scheduled_attempts: i64,
 }
 
-impl Plan {
+impl RetryState {
     fn of(leased: &LeasedDelivery, started_at: Timestamp) -> Self {
         let delivery = &leased.delivery;
-        // One that was asked for, and began only when the schedule's own had come, is that one.
+        // A requested attempt that begins after the time of the scheduled one replaces it.
         let scheduled_at = delivery.scheduled_at.map(Timestamp::from_micros);
         let extra = scheduled_at.filter(|at| delivery.is_retried && *at > started_at);
         let persistence = match (extra, delivery.is_retried) {
@@ -81,23 +81,23 @@ impl Plan {
         }
     }
 
-    fn report(&self, row: AttemptRow, outcome: Outcome, now: Timestamp, jitter: u32) -> Report {
+    fn report(&self, row: AttemptRow, outcome: Outcome, now: Timestamp, jitter: u32) -> AttemptReport {
         let attempts_made = u32::try_from(self.scheduled_attempts).unwrap_or(u32::MAX);
         let step = next_step(&outcome, attempts_made, self.persistence, now, jitter);
         let after = self.after(step, now);
-        let if_asked = match step {
-            NextStep::RetryAt(_) | NextStep::Failed => Some(self.asked(step, now)),
+        let if_retry_requested = match step {
+            NextStep::RetryAt(_) | NextStep::Failed => Some(self.after_retry_request(step, now)),
             NextStep::Delivered | NextStep::Gone => None,
         };
         let if_moved = (step == NextStep::Gone).then(|| {
             let step = step_after_failure(None, attempts_made, self.persistence, now, jitter);
             (step, self.after(step, now))
         });
-        Report::Attempted(Box::new(Attempted {
+        AttemptReport::Attempted(Box::new(Attempted {
             row,
             step,
             after,
-            if_asked,
+            if_retry_requested,
             if_moved,
         }))
     }
@@ -118,8 +118,8 @@ impl Plan {
         }
     }
 
-    /// What becomes of it when somebody asked for another attempt during this one, which failed.
-    fn asked(&self, step: NextStep, now: Timestamp) -> AfterAttempt {
+    /// The delivery after this failed attempt, if another attempt was requested meanwhile.
+    fn after_retry_request(&self, step: NextStep, now: Timestamp) -> AfterAttempt {
         let scheduled_at = match step {
             NextStep::RetryAt(at) => Some(at),
             NextStep::Delivered | NextStep::Failed | NextStep::Gone => None,
@@ -142,7 +142,7 @@ fn send(
     now: Timestamp,
 ) -> Result<Outcome, TooManyLookups> {
     let Ok(url) = WebhookUrl::parse(&leased.webhook.url, service.settings.webhook_addresses) else {
-        // It could be called when it was written; the operator has decided otherwise since.
+        // The URL was allowed when the webhook was written; the operator has changed the policy since.
         return Ok(Outcome::Failed(FailureKind::AddressNotAllowed));
     };
     let (body, signature) = match message(service, leased, now) {
@@ -160,7 +160,7 @@ fn send(
     })
 }
 
-/// The body and its signature.
+/// The body and the signature headers.
 fn message(
     service: &AuditLog,
     leased: &LeasedDelivery,
@@ -177,7 +177,7 @@ fn message(
     Ok((body, signature))
 }
 
-/// What is sent: the same at every attempt, however the alert has fared since.
+/// The body: the same for every attempt, independent of later changes to the alert.
 fn body(leased: &LeasedDelivery) -> Result<String> {
     let damaged = || AppError::from(StoreError::Damaged { what: "delivery" });
     let kind: DeliveryKind = leased.delivery.kind.parse().map_err(|_| damaged())?;
@@ -205,8 +205,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
     const LATER: Timestamp = Timestamp::from_seconds(1_768_476_600);
 
-    /// What becomes of a delivery of the schedule with one attempt behind it, and `scheduled_at` in the row, after an attempt
-    /// with this status.
+    /// The result of a second attempt with this status, for a delivery with `scheduled_at` in its row.
     fn attempted(is_retried: bool, scheduled_at: Option<Timestamp>, status: u16) -> Attempted {
         let delivery = DeliveryRow {
             attempts: 1,
@@ -239,14 +238,14 @@ mod tests {
             status,
             retry_after: None,
         };
-        match Plan::of(&leased, NOW).report(row, outcome, NOW, 0) {
-            Report::Attempted(attempted) => *attempted,
-            Report::NotAttempted { .. } => panic!("an attempt"),
+        match RetryState::of(&leased, NOW).report(row, outcome, NOW, 0) {
+            AttemptReport::Attempted(attempted) => *attempted,
+            AttemptReport::NotAttempted { .. } => panic!("an attempt"),
         }
     }
 
     #[test]
-    fn an_attempt_that_was_asked_for_is_none_of_the_schedule() {
+    fn a_requested_attempt_does_not_count_for_the_schedule() {
         let extra = attempted(true, Some(LATER), 500).after;
         assert_eq!((extra.due_at, extra.scheduled_attempts), (Some(LATER), 1));
         let scheduled = attempted(true, None, 500).after;
@@ -254,32 +253,32 @@ mod tests {
             (scheduled.due_at, scheduled.scheduled_attempts),
             (Some(NOW.plus_seconds(300)), 2)
         );
-        let overtaken = attempted(true, Some(NOW), 500).after;
-        assert_eq!(overtaken, scheduled, "the schedule's own time had come");
+        let late = attempted(true, Some(NOW), 500).after;
+        assert_eq!(late, scheduled, "it replaces the scheduled attempt");
     }
 
     #[test]
-    fn what_is_asked_for_during_an_attempt_follows_when_that_fails() {
-        let asked = attempted(true, None, 500).if_asked.unwrap();
+    fn a_retry_that_is_requested_during_an_attempt_follows_its_failure() {
+        let requested = attempted(true, None, 500).if_retry_requested.unwrap();
         assert_eq!(
-            (asked.due_at, asked.scheduled_at),
+            (requested.due_at, requested.scheduled_at),
             (Some(NOW), Some(NOW.plus_seconds(300)))
         );
-        assert_eq!((asked.scheduled_attempts, asked.is_retried), (2, true));
+        assert_eq!((requested.scheduled_attempts, requested.is_retried), (2, true));
         let single = attempted(false, None, 500);
         assert_eq!(single.after.status, "failed");
-        let asked = single.if_asked.unwrap();
+        let requested = single.if_retry_requested.unwrap();
         assert_eq!(
-            (asked.status.as_str(), asked.due_at, asked.is_retried),
+            (requested.status.as_str(), requested.due_at, requested.is_retried),
             ("pending", Some(NOW), false)
         );
-        assert_eq!(asked.finished_at, None);
-        assert_eq!(attempted(true, None, 204).if_asked, None);
-        assert_eq!(attempted(true, None, 410).if_asked, None);
+        assert_eq!(requested.finished_at, None);
+        assert_eq!(attempted(true, None, 204).if_retry_requested, None);
+        assert_eq!(attempted(true, None, 410).if_retry_requested, None);
     }
 
     #[test]
-    fn a_receiver_that_is_gone_is_one_more_failure_where_the_webhook_leads_elsewhere() {
+    fn a_410_from_a_former_url_is_an_ordinary_failure() {
         let gone = attempted(true, None, 410);
         assert_eq!(
             (gone.step, gone.after.status.as_str()),

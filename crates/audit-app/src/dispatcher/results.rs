@@ -1,14 +1,14 @@
-//! What came of attempts, and writing it.
+//! The results of attempts, and how they are written.
 
 use audit_domain::Timestamp;
 use audit_store::{AfterAttempt, AttemptRow, Configurator, StoreError, Writer};
 use audit_webhooks::NextStep;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Under what a delivery was taken.
+/// The token of the lease of a delivery.
 pub(super) type Lease = [u8; 16];
 
-/// What attempts have led to, in this process.
+/// Counters of the results of attempts in this process.
 #[derive(Debug, Default)]
 pub(crate) struct DeliveryCounters {
     delivered: AtomicU64,
@@ -16,14 +16,14 @@ pub(crate) struct DeliveryCounters {
     failed: AtomicU64,
 }
 
-/// What attempts have led to, in this process.
+/// The results of the delivery attempts of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryStatistics {
-    /// Answered with 2xx.
+    /// Attempts with a 2xx response.
     pub delivered: u64,
-    /// Not, and there will be another attempt.
+    /// Failed attempts that are followed by another one.
     pub retried: u64,
-    /// Not, and there will be none.
+    /// Failed attempts that are the last one.
     pub failed: u64,
 }
 
@@ -46,46 +46,45 @@ impl DeliveryCounters {
     }
 }
 
-/// A delivery that was taken and is to be let go.
+/// The result for a leased delivery. Writing it ends the lease.
 #[derive(Clone, Debug)]
-pub(super) struct Finished {
+pub(super) struct DeliveryResult {
     pub(super) delivery_id: Vec<u8>,
     pub(super) webhook_id: String,
-    /// Where it went.
+    /// The URL of the attempt.
     pub(super) url: String,
     pub(super) lease: Lease,
-    pub(super) report: Report,
+    pub(super) report: AttemptReport,
 }
 
-/// What came of it.
+/// Whether the delivery was attempted.
 #[derive(Clone, Debug)]
-pub(super) enum Report {
-    /// It could not be attempted now, for a reason that says nothing of the receiver.
+pub(super) enum AttemptReport {
+    /// The delivery could not be attempted, for a reason that is not the receiver's.
     NotAttempted { until: Timestamp },
-    /// It was attempted.
+    /// The delivery was attempted.
     Attempted(Box<Attempted>),
 }
 
-/// An attempt, and what becomes of the delivery.
+/// An attempt, and the state of the delivery after it.
 #[derive(Clone, Debug)]
 pub(super) struct Attempted {
     pub(super) row: AttemptRow,
     pub(super) step: NextStep,
     pub(super) after: AfterAttempt,
-    /// In place of `after`, when another attempt was asked for meanwhile.
-    pub(super) if_asked: Option<AfterAttempt>,
-    /// In place of `step` and `after`, when the receiver is gone and the webhook leads elsewhere now.
+    /// Replaces `after` if another attempt was requested meanwhile.
+    pub(super) if_retry_requested: Option<AfterAttempt>,
+    /// Replaces `step` and `after` if the response was 410 and the webhook has another URL now.
     pub(super) if_moved: Option<(NextStep, AfterAttempt)>,
 }
 
-impl Finished {
-    /// Whether the receiver said that it is gone, which changes what is configured.
+impl DeliveryResult {
+    /// Whether the response was 410, which disables the webhook and so changes the configuration.
     pub(super) fn is_gone(&self) -> bool {
-        matches!(&self.report, Report::Attempted(attempted) if attempted.step == NextStep::Gone)
+        matches!(&self.report, AttemptReport::Attempted(attempted) if attempted.step == NextStep::Gone)
     }
 
-    /// Writes the result of the last attempt to a webhook that answered 410, and disables the webhook if it still has that
-    /// URL.
+    /// Writes a result with status 410, and disables the webhook if it still has the URL of the attempt.
     pub(super) fn write_gone(
         &self,
         configurator: &mut Configurator<'_>,
@@ -94,7 +93,7 @@ impl Finished {
             .lock_leased_delivery(&self.delivery_id, &self.lease)?
             .is_some();
         if is_leased
-            && let Report::Attempted(attempted) = &self.report
+            && let AttemptReport::Attempted(attempted) = &self.report
             && let Some((step, after)) = &attempted.if_moved
             && !configurator.disable_webhook(&self.webhook_id, &self.url)?
         {
@@ -110,24 +109,24 @@ impl Finished {
 
     /// Writes the result of an attempt, unless the delivery was deleted or leased by another node meanwhile.
     pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<Option<NextStep>, StoreError> {
-        let is_held = writer.lock_leased_delivery(&self.delivery_id, &self.lease)?;
+        let locked = writer.lock_leased_delivery(&self.delivery_id, &self.lease)?;
         let Attempted {
             row,
             step,
             after,
-            if_asked,
+            if_retry_requested,
             if_moved: _,
         } = match &self.report {
-            Report::Attempted(attempted) => attempted.as_ref(),
-            Report::NotAttempted { until } => {
-                if is_held.is_some() {
+            AttemptReport::Attempted(attempted) => attempted.as_ref(),
+            AttemptReport::NotAttempted { until } => {
+                if locked.is_some() {
                     writer.postpone_delivery(&self.delivery_id, *until)?;
                 }
                 return Ok(None);
             }
         };
         let webhook_id = &self.webhook_id;
-        let Some(is_asked) = is_held else {
+        let Some(is_retry_requested) = locked else {
             log::info!(
                 "a delivery to webhook {webhook_id} was deleted or leased by another node during its attempt"
             );
@@ -136,7 +135,10 @@ impl Finished {
         if *step == NextStep::Gone {
             log::warn!("webhook {webhook_id} answered 410 and is disabled");
         }
-        let after = if_asked.as_ref().filter(|_| is_asked).unwrap_or(after);
+        let after = if_retry_requested
+            .as_ref()
+            .filter(|_| is_retry_requested)
+            .unwrap_or(after);
         writer.finish_attempt(row, after)?;
         Ok(Some(*step))
     }

@@ -1,115 +1,112 @@
-//! What the deciding thread waits for.
+//! Wakes the dispatcher thread.
 
-use super::results::Finished;
+use super::results::DeliveryResult;
 use audit_webhooks::{Course, Lane};
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What the deciding thread waits for.
+/// Signals to the dispatcher thread, which waits for them.
 #[derive(Debug, Default)]
 pub(crate) struct Wake {
-    news: Mutex<News>,
+    signals: Mutex<Signals>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct News {
-    /// Something may be due.
+pub(super) struct Signals {
+    /// A delivery may be due.
     is_due: bool,
     pub(super) is_stopping: bool,
-    /// Attempts that have ended.
-    pub(super) ended: Vec<Ended>,
+    /// Ended attempts.
+    pub(super) ended: Vec<EndedAttempt>,
 }
 
-/// The end of an attempt, or of a lane that none was made in.
+/// The end of an attempt, or of the reservation of a lane without an attempt.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct EndedAttempt {
     pub(super) lane: Lane,
-    /// How it went; `None` when none was made.
+    /// The course of the attempt; `None` if there was none.
     pub(super) course: Option<Course>,
-    /// What is to be written of it.
-    pub(super) finished: Option<Finished>,
+    /// The result to write; `None` if the attempt panicked or there was none.
+    pub(super) result: Option<DeliveryResult>,
 }
 
 impl Wake {
-    /// Says that something may be due.
+    /// Signals that a delivery may be due.
     pub(crate) fn due(&self) {
-        self.tell(|news| news.is_due = true);
+        self.signal(|signals| signals.is_due = true);
     }
 
-    /// Says that no more is to be begun.
+    /// Signals that the dispatcher must stop.
     pub(super) fn stop(&self) {
-        self.tell(|news| news.is_stopping = true);
+        self.signal(|signals| signals.is_stopping = true);
     }
 
-    fn tell(&self, change: impl FnOnce(&mut News)) {
-        change(&mut self.news.lock());
+    fn signal(&self, change: impl FnOnce(&mut Signals)) {
+        change(&mut self.signals.lock());
         self.changed.notify_all();
     }
 
-    /// Waits for news, at most for `time`.
-    pub(super) fn wait(&self, time: Duration) -> News {
-        let is_quiet = |news: &mut News| !news.is_due && !news.is_stopping && news.ended.is_empty();
-        let mut news = self.news.lock();
-        self.changed.wait_while_for(&mut news, is_quiet, time);
-        News {
-            is_due: std::mem::take(&mut news.is_due),
-            is_stopping: news.is_stopping,
-            ended: std::mem::take(&mut news.ended),
+    /// Waits for a signal, at most for `time`.
+    pub(super) fn wait(&self, time: Duration) -> Signals {
+        let is_quiet =
+            |signals: &mut Signals| !signals.is_due && !signals.is_stopping && signals.ended.is_empty();
+        let mut signals = self.signals.lock();
+        self.changed.wait_while_for(&mut signals, is_quiet, time);
+        Signals {
+            is_due: std::mem::take(&mut signals.is_due),
+            is_stopping: signals.is_stopping,
+            ended: std::mem::take(&mut signals.ended),
         }
     }
 
-    /// Waits for the ends of attempts, at most until `end`; none when that has come.
-    pub(super) fn wait_for_ends(&self, end: Instant) -> Vec<Ended> {
-        let left = end.saturating_duration_since(Instant::now());
-        let is_quiet = |news: &mut News| news.ended.is_empty();
-        let mut news = self.news.lock();
-        self.changed.wait_while_for(&mut news, is_quiet, left);
-        std::mem::take(&mut news.ended)
+    /// Waits for ended attempts, at most until `end`. Returns none after a timeout.
+    pub(super) fn wait_for_ends(&self, end: Instant) -> Vec<EndedAttempt> {
+        let remaining = end.saturating_duration_since(Instant::now());
+        let is_quiet = |signals: &mut Signals| signals.ended.is_empty();
+        let mut signals = self.signals.lock();
+        self.changed.wait_while_for(&mut signals, is_quiet, remaining);
+        std::mem::take(&mut signals.ended)
     }
 }
 
-/// A lane in use. Tells of its end, however that comes about.
+/// A reserved lane. Signals the end of its attempt when it is dropped, also after a panic.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct LaneGuard {
     wake: Arc<Wake>,
     lane: Option<Lane>,
     course: Option<Course>,
-    finished: Option<Finished>,
+    result: Option<DeliveryResult>,
 }
 
-impl Running {
+impl LaneGuard {
     pub(super) fn new(wake: &Arc<Wake>, lane: Lane) -> Self {
         Self {
             wake: Arc::clone(wake),
             lane: Some(lane),
             course: None,
-            finished: None,
+            result: None,
         }
     }
 
-    /// The attempt begins. Should it end in a panic, it has failed.
+    /// Marks the begin of the attempt. An attempt that panics has failed.
     pub(super) fn begin(&mut self) {
         self.course = Some(Course::Failed);
     }
 
-    pub(super) fn end(mut self, course: Option<Course>, finished: Finished) {
+    pub(super) fn end(mut self, course: Option<Course>, result: DeliveryResult) {
         self.course = course;
-        self.finished = Some(finished);
+        self.result = Some(result);
     }
 }
 
-impl Drop for Running {
+impl Drop for LaneGuard {
     fn drop(&mut self) {
-        let (course, finished) = (self.course, self.finished.take());
+        let (course, result) = (self.course, self.result.take());
         if let Some(lane) = self.lane.take() {
-            let ended = Ended {
-                lane,
-                course,
-                finished,
-            };
-            self.wake.tell(|news| news.ended.push(ended));
+            let ended = EndedAttempt { lane, course, result };
+            self.wake.signal(|signals| signals.ended.push(ended));
         }
     }
 }

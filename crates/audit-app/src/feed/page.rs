@@ -2,62 +2,67 @@
 
 use crate::error::Result;
 use crate::events::{as_stored, permitted, visible_json};
-use crate::reading::{Asked, ReadAccess};
+use crate::reading::{ReadAccess, ReadRequest};
 use crate::service::AuditLog;
 use audit_domain::{EventFilter, PageLimit, Violations};
 use audit_store::{LedgerId, Reader};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
-/// Rows that are looked at for one page, at most: a filter that matches few of them must not keep a connection.
+/// The maximum number of rows that are read for one page. A filter that matches few rows must not hold a connection for long.
 const PAGE_ROWS_MAX: u64 = 5_000;
-/// Rows that are fetched at once.
+/// The maximum number of rows of one fetch.
 const FETCHED_ROWS_MAX: usize = 250;
-/// A page is full with the event that reaches this.
+/// A page ends with the event that reaches this size.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// An event of the feed.
 #[derive(Debug)]
 pub struct FeedEvent {
-    /// As the reader may see it.
+    /// The event without the fields that the reader may not see.
     pub json: Box<RawValue>,
-    /// Where to go on after it.
+    /// The cursor after this event.
     pub cursor: String,
 }
 
 /// A page of the feed.
 #[derive(Debug)]
 pub struct FeedPage {
-    /// In the order of their commits.
+    /// The events in commit order.
     pub events: Vec<FeedEvent>,
-    /// Where to go on, also when there are no events.
+    /// The cursor after this page, also if it has no events.
     pub cursor: String,
-    /// Whether more was committed already.
+    /// Whether there are committed events after this page.
     pub has_more: bool,
 }
 
-/// Where a page begins.
+/// The begin of a page.
 pub(super) enum Start {
     Beginning,
     Cursor(String),
     Seq(u64),
 }
 
-/// A page, and what its reader needs to go on.
+/// A page, and the state for the next one.
 pub(super) struct ReadPage {
     pub(super) page: FeedPage,
     pub(super) next_seq: u64,
-    /// The size of the ledger from before the page was read on.
+    /// The size of the ledger. Subscribed before the page was read.
     pub(super) arrivals: watch::Receiver<u64>,
 }
 
 impl AuditLog {
     /// A page of the feed. Blocks.
-    pub(super) fn feed_page(&self, asked: &Asked, start: &Start, limit: PageLimit) -> Result<ReadPage> {
+    pub(super) fn feed_page(
+        &self,
+        request: &ReadRequest,
+        start: &Start,
+        limit: PageLimit,
+    ) -> Result<ReadPage> {
         self.store.query(|reader| {
-            let access = asked.presented.read_access(reader, asked.selection)?;
+            let access = request.presented.read_access(reader, request.selection)?;
             let ledger_id = access.scope.ledger_id;
-            let filter = permitted(&access.principal, asked.filter.clone());
+            let filter = permitted(&access.principal, request.filter.clone());
             let cursor_scope = cursor_scope(&access, &filter);
             let start = match start {
                 Start::Beginning => 0,
@@ -67,21 +72,22 @@ impl AuditLog {
                 }
                 Start::Seq(seq) => *seq,
             };
-            // Before the size is read: what is committed from here on is told.
+            // Subscribe before reading the size, so that no later commit is missed.
             let arrivals = self.store.arrivals(ledger_id);
             let size = reader.ledger_size(ledger_id)?;
             if start > size {
-                let message = "is ahead of the log; it belongs to a state of the database that was lost";
+                let message =
+                    "is ahead of the log; the database has lost events since, for example by a restore";
                 return Err(Violations::one("after", message).into());
             }
-            let unread = Unread {
+            let unread = UnreadRange {
                 ledger_id,
                 start,
                 size,
                 filter: as_stored(&access.scope, filter),
                 limit: limit.get(),
             };
-            let Found { events, next_seq } = unread.read(reader, &access)?;
+            let PageEvents { events, next_seq } = unread.read(reader, &access)?;
             let seal = |seq: u64| self.cursor_key.seal_count(seq, &cursor_scope);
             let page = FeedPage {
                 events: events
@@ -103,8 +109,8 @@ impl AuditLog {
     }
 }
 
-/// What a reader has not read.
-struct Unread {
+/// The range of events that a reader has not read yet.
+struct UnreadRange {
     ledger_id: LedgerId,
     start: u64,
     /// The size of the ledger.
@@ -113,19 +119,19 @@ struct Unread {
     limit: usize,
 }
 
-/// Events with their places, and where to go on.
-struct Found {
+/// Events with their positions, and the position of the next page.
+struct PageEvents {
     events: Vec<(u64, Box<RawValue>)>,
     next_seq: u64,
 }
 
-impl Unread {
-    fn read(&self, reader: &mut Reader<'_>, access: &ReadAccess) -> Result<Found> {
+impl UnreadRange {
+    fn read(&self, reader: &mut Reader<'_>, access: &ReadAccess) -> Result<PageEvents> {
         let tier = access.tier.as_ref();
         let shows_everything = tier.is_none() && self.filter == EventFilter::default();
         let end = self.size.min(self.start.saturating_add(PAGE_ROWS_MAX));
         let mut bytes = 0;
-        let mut found = Found {
+        let mut found = PageEvents {
             events: Vec::new(),
             next_seq: self.start,
         };
@@ -136,25 +142,17 @@ impl Unread {
             } else {
                 FETCHED_ROWS_MAX
             };
-            let left = usize::try_from(end - found.next_seq).unwrap_or(usize::MAX);
-            let fetched_max = wanted.min(FETCHED_ROWS_MAX).min(left);
+            let remaining = usize::try_from(end - found.next_seq).unwrap_or(usize::MAX);
+            let fetched_max = wanted.min(FETCHED_ROWS_MAX).min(remaining);
             let fetched = reader.logged_events(self.ledger_id, found.next_seq, fetched_max)?;
             if fetched.is_empty() {
-                // Somebody deleted reader. To stop here for good would keep what follows from every reader.
-                let log = reader.ledger_name(self.ledger_id)?;
-                log::error!(
-                    "events are missing from the log {log} at position {}",
-                    found.next_seq
-                );
+                // Rows were deleted. Skip them: stopping here would hide all later events from every reader.
+                self.log_missing_events(reader, found.next_seq)?;
                 found.next_seq = end;
             }
             for logged in fetched {
                 if logged.seq != found.next_seq {
-                    let log = reader.ledger_name(self.ledger_id)?;
-                    log::error!(
-                        "events are missing from the log {log} at position {}",
-                        found.next_seq
-                    );
+                    self.log_missing_events(reader, found.next_seq)?;
                 }
                 found.next_seq = logged.seq + 1;
                 if !shows_everything && !self.filter.shows(&logged.event, tier)? {
@@ -170,11 +168,16 @@ impl Unread {
         }
         Ok(found)
     }
+
+    fn log_missing_events(&self, reader: &mut Reader<'_>, seq: u64) -> Result<()> {
+        let log = reader.ledger_name(self.ledger_id)?;
+        log::error!("events are missing from the log {log} at position {seq}");
+        Ok(())
+    }
 }
 
-/// A cursor is good for the same ledger, visibility and filters, and a reader of some events cannot tell from it how
-/// many others there are. Ids in the filter are as the reader gave them: which
-/// forms are looked for changes with the redaction rules, and a follower must outlive that.
+/// The scope of a cursor: it is valid only for the same ledger, tier and filter. Ids in the filter are unredacted. Their
+/// stored forms depend on the redaction rules, and a cursor must stay valid when those change.
 fn cursor_scope(access: &ReadAccess, filter: &EventFilter) -> String {
     let tier = access.tier.as_ref().map(|tier| tier.name.as_str());
     format!(

@@ -1,84 +1,84 @@
-//! What is wrong with a log.
+//! The findings of a verification.
 
 use audit_domain::EventId;
 use audit_ledger::{CheckpointError, TileId};
 use std::fmt;
 use std::ops::Range;
 
-/// Findings of each kind that are kept, so that a log of which everything is wrong costs no more than others.
+/// The maximum number of findings of each kind, so that a badly damaged log does not need more memory.
 pub const FINDINGS_MAX: usize = 100;
 
-/// Something that is wrong.
+/// An inconsistency of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The events that it is about, as narrow as can be told.
+    /// The smallest known range of affected events.
     pub seqs: Option<Range<u64>>,
-    /// The event's id, where it is about one that can be read.
+    /// The id of the event, if there is a single one and it can be read.
     pub id: Option<EventId>,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with an event, or with the log as a whole.
+/// A problem of an event, of a range of events or of the log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// There is no event where one was.
+    /// The event is missing.
     #[error("it was removed")]
     Removed,
-    /// The row cannot be read as one of an event.
+    /// The row of the event cannot be read.
     #[error("its row cannot be read")]
     Unreadable,
-    /// The text is not what the hash beside it was made of.
+    /// The stored content hash is not the hash of the text.
     #[error("its text and its content hash do not belong together: one of them was changed")]
     TextOrHash,
-    /// Text and hash belong together, and are not what was appended.
+    /// Text and content hash match, but they are not those that were appended.
     #[error(
         "it is not the event that the log has here: it was changed together with its content hash, or exchanged, or the \
          log's tile was changed"
     )]
     NotAppended,
-    /// A column says something else than the text.
+    /// A column differs from the text of the event.
     #[error("{0} is not what the event's text says")]
     Column(&'static str),
-    /// An event is there that was never appended.
+    /// An event exists that was never appended.
     #[error("it was added past the log")]
     Added,
-    /// A list of ids or of times leads to an event that is not there.
+    /// The index of ids or of times contains an event that does not exist.
     #[error("its id or its time is listed, and it is not there")]
     Gone,
-    /// One of some events is not what was appended.
-    #[error("at least one of them is not the event that was appended there")]
+    /// At least one event of the range is not the one that was appended.
+    #[error("at least one of them is not the event that was appended")]
     OneOfThem,
     /// A tile is missing.
     #[error("{0} is missing")]
     TileMissing(TileId),
-    /// A tile is not made of the tiles below it.
+    /// A tile does not match the tiles below it.
     #[error("{0} was changed")]
     TileChanged(TileId),
-    /// The ledger's head says that it has a negative number of events.
-    #[error("the ledger says that it has {0} events")]
+    /// The size in the ledger's head is negative.
+    #[error("the ledger has a size of {0} events")]
     Size(i64),
-    /// The tree's edge is missing or no edge of a tree.
-    #[error("the edge of the log's tree was removed or changed")]
-    Edge,
-    /// The tree's edge is of another size than the ledger.
-    #[error("the log's tree is of {tree} events and its ledger of {ledger}")]
-    EdgeSize {
-        /// Events of the tree.
+    /// The frontier is missing or invalid.
+    #[error("the frontier of the log's tree was removed or changed")]
+    Frontier,
+    /// The frontier and the ledger differ in size.
+    #[error("the log's tree has {tree} events, but its ledger has {ledger}")]
+    FrontierSize {
+        /// The number of events of the tree.
         tree: u64,
-        /// Events of the ledger.
+        /// The number of events of the ledger.
         ledger: u64,
     },
-    /// There is a checkpoint and no key it could have been signed with.
+    /// There is a checkpoint, but no key.
     #[error("the log's key was removed")]
     NoKey,
-    /// The last checkpoint is not one of this log.
+    /// The signature of the last checkpoint is not of this log.
     #[error("the last checkpoint is not one that this log signed: {0}")]
     Checkpoint(CheckpointError),
-    /// The log has fewer events than were signed.
+    /// The log is smaller than its last checkpoint.
     #[error("they were signed and are no longer there: the log was cut off or rolled back")]
     CutOff,
-    /// The log has other events than were signed.
+    /// The log differs from its last checkpoint.
     #[error("at least one of them is not the event that was signed")]
     NotSigned,
 }
@@ -99,7 +99,7 @@ impl fmt::Display for Finding {
 }
 
 impl Finding {
-    /// About one event.
+    /// A finding about one event.
     pub(super) fn event(seq: u64, id: Option<EventId>, problem: Problem) -> Self {
         Self {
             seqs: Some(seq..seq + 1),
@@ -108,7 +108,7 @@ impl Finding {
         }
     }
 
-    /// About some events.
+    /// A finding about a range of events.
     pub(super) fn events(seqs: Range<u64>, problem: Problem) -> Self {
         Self {
             seqs: Some(seqs),
@@ -117,7 +117,7 @@ impl Finding {
         }
     }
 
-    /// About the log as a whole.
+    /// A finding about the log as a whole.
     pub(super) fn log(problem: Problem) -> Self {
         Self {
             seqs: None,
@@ -126,13 +126,13 @@ impl Finding {
         }
     }
 
-    /// Whether it names an event.
+    /// Whether it is about a single event.
     pub fn names_an_event(&self) -> bool {
         self.id.is_some() || self.seqs.as_ref().is_some_and(|seqs| seqs.end == seqs.start + 1)
     }
 }
 
-/// What is found, on the way.
+/// Collects findings.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     named: Vec<Finding>,
@@ -156,7 +156,7 @@ impl Findings {
         self.count == 0
     }
 
-    /// Events that are named first, in their order, then ranges, then what is about the whole; and how many there were.
+    /// The findings, sorted: single events in the order of the log, then ranges, then the log as a whole. Also their number.
     pub(super) fn finish(self) -> (Vec<Finding>, u64) {
         let Self {
             mut named,

@@ -1,37 +1,37 @@
-//! The tree over events that come one after the other, made anew.
+//! The Merkle tree, rebuilt leaf by leaf.
 
 use crate::error::{AppError, Result};
 use audit_ledger::{Frontier, Hash, Tile, TileId, TileSet};
 
-/// The begun tile of each level, from which everything to its left can be forgotten.
+/// The partial tile of each level. All tiles to its left are complete and not needed.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     size: u64,
-    begun: Vec<Vec<Hash>>,
+    partial: Vec<Vec<Hash>>,
 }
 
 impl Tree {
-    /// How many leaves it has.
+    /// The number of leaves.
     pub(super) const fn size(&self) -> u64 {
         self.size
     }
 
-    /// Appends a leaf, and gives the tiles that it completes, lower levels first.
+    /// Appends a leaf. Returns the tiles that it completes, lower levels first.
     pub(super) fn append(&mut self, leaf: Hash) -> Result<Vec<Tile>> {
         let mut completed = Vec::new();
         let mut hash = leaf;
         self.size += 1;
         for level in 0.. {
-            if self.begun.len() == level {
-                self.begun
+            if self.partial.len() == level {
+                self.partial
                     .push(Vec::with_capacity(usize::from(TileId::WIDTH_MAX)));
             }
-            let begun = &mut self.begun[level];
-            begun.push(hash);
-            if begun.len() < usize::from(TileId::WIDTH_MAX) {
+            let partial = &mut self.partial[level];
+            partial.push(hash);
+            if partial.len() < usize::from(TileId::WIDTH_MAX) {
                 break;
             }
-            let hashes = std::mem::take(begun);
+            let hashes = std::mem::take(partial);
             let level = level as u8;
             let index = (self.size >> (8 * (level + 1))) - 1;
             let tile = TileId::new(level, index, TileId::WIDTH_MAX).and_then(|id| Tile::new(id, hashes));
@@ -43,19 +43,19 @@ impl Tree {
         Ok(completed)
     }
 
-    /// Its right edge.
+    /// The frontier of the tree.
     pub(super) fn frontier(&self) -> Result<Frontier> {
         let mut tiles = TileSet::default();
-        for (level, begun) in self
-            .begun
+        for (level, partial) in self
+            .partial
             .iter()
             .enumerate()
-            .filter(|(_, begun)| !begun.is_empty())
+            .filter(|(_, partial)| !partial.is_empty())
         {
             let index = self.size >> (8 * (level + 1));
-            // Fewer than 256.
-            let id = TileId::new(level as u8, index, begun.len() as u16);
-            let tile = id.and_then(|id| Tile::new(id, begun.clone()));
+            // A partial tile has fewer than 256 hashes.
+            let id = TileId::new(level as u8, index, partial.len() as u16);
+            let tile = id.and_then(|id| Tile::new(id, partial.clone()));
             tiles.insert(tile.map_err(AppError::internal)?);
         }
         Frontier::read(self.size, |subtree| tiles.hash(subtree)).map_err(AppError::internal)
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_edge_is_the_frontier_and_its_tiles_are_those_of_a_growing_tree() {
+    fn frontier_and_tiles_equal_those_of_a_growing_tree() {
         let mut tree = Tree::default();
         let mut growth = audit_ledger::Growth::new(Frontier::new());
         let mut completed = Vec::new();
@@ -80,9 +80,9 @@ mod tests {
             }
         }
         let (_, mut full) = growth.finish(|id: TileId| Err(id.to_string())).unwrap();
-        let place = |tile: &Tile| (tile.id().level(), tile.id().index());
-        completed.sort_by_key(place);
-        full.sort_by_key(place);
+        let key = |tile: &Tile| (tile.id().level(), tile.id().index());
+        completed.sort_by_key(key);
+        full.sort_by_key(key);
         assert_eq!(completed.len(), 257 + 1);
         assert_eq!(completed, full);
     }

@@ -1,4 +1,4 @@
-//! One ledger, event by event.
+//! Verifies one ledger event by event.
 
 use super::finding::{Finding, Findings, Problem};
 use super::tree::Tree;
@@ -9,15 +9,15 @@ use audit_store::{LedgerId, Reader, StoreError, StoredLedger, StoredRow};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Events that are read at once: whole tiles.
+/// The number of events of one read: a multiple of the tile width.
 const PAGE_EVENTS: u64 = 16 * TileId::WIDTH_MAX as u64;
 
-/// The walk through one ledger.
+/// The verification of one ledger.
 pub(super) struct Walk<'a, 'b> {
     pub(super) reader: &'a mut Reader<'b>,
     ledger_id: LedgerId,
     size: u64,
-    /// The tree over what was appended, as far as can be told; none behind an event of which nothing is left.
+    /// The tree over the appended events, as far as it can be reconstructed. `None` after an event whose leaf hash is lost.
     tree: Option<Tree>,
     pub(super) findings: Findings,
     /// The size of the last checkpoint, and the tree's root there.
@@ -38,11 +38,11 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Looks at every event; `done` is told how many there were after each page.
+    /// Verifies every event. Calls `report_progress` after each page with its number of events.
     pub(super) fn events(
         &mut self,
         checkpoint: Option<&SignedCheckpoint>,
-        done: &mut dyn FnMut(u64),
+        report_progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
         self.checkpoint_size = checkpoint.map(|checkpoint| checkpoint.head().size);
         self.note_root()?;
@@ -51,7 +51,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             let mut end = self.size.min(start + PAGE_EVENTS);
             let rows = self.read(start..end)?;
             if rows.is_empty() && self.reader.stored_rows(self.ledger_id, end, 1)?.is_empty() {
-                // However large a size somebody wrote into the head, there is nothing more to look at.
+                // There are no further rows. A forged size in the head must not cause a long loop.
                 self.findings.add(Finding::event(start, None, Problem::Removed));
                 self.findings
                     .add(Finding::events(start..self.size, Problem::Removed));
@@ -60,7 +60,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             } else {
                 self.page(start..end, rows)?;
             }
-            done(end - start);
+            report_progress(end - start);
             start = end;
         }
         Ok(())
@@ -70,16 +70,16 @@ impl<'a, 'b> Walk<'a, 'b> {
         let tiles = self.leaf_tiles(&seqs)?;
         let mut rows = rows.into_iter().peekable();
         for seq in seqs {
-            let (tile, place) = (
+            let (tile, offset) = (
                 seq / u64::from(TileId::WIDTH_MAX),
                 seq % u64::from(TileId::WIDTH_MAX),
             );
-            let kept = tiles.get(&tile).map(|tile| tile.hashes()[place as usize]);
+            let tile_leaf = tiles.get(&tile).map(|tile| tile.hashes()[offset as usize]);
             let leaf = match rows.next_if(|row| row.seq == seq.cast_signed()) {
-                Some(row) => Some(self.check(&row, seq, kept)?),
+                Some(row) => Some(self.check_event(&row, seq, tile_leaf)?),
                 None => {
                     self.findings.add(Finding::event(seq, None, Problem::Removed));
-                    kept
+                    tile_leaf
                 }
             };
             match leaf {
@@ -90,19 +90,19 @@ impl<'a, 'b> Walk<'a, 'b> {
         Ok(())
     }
 
-    /// Reads the events of a page, one by one where they cannot be read together.
+    /// Reads the events of a page. Reads them one by one if a joint read fails.
     fn read(&mut self, seqs: Range<u64>) -> Result<Vec<StoredRow>> {
-        let together = (seqs.end - seqs.start) as usize;
+        let page_len = (seqs.end - seqs.start) as usize;
         let mut rows = Vec::new();
         let mut next = seqs.clone();
-        let mut limit = together;
+        let mut limit = page_len;
         while next.start < next.end {
             match self.reader.stored_rows(self.ledger_id, next.start, limit) {
                 Ok(read) => {
                     let last = read.last().map(|row| row.seq.cast_unsigned());
                     rows.extend(read);
                     next.start = match last {
-                        Some(last) if limit < together => last + 1,
+                        Some(last) if limit < page_len => last + 1,
                         _ => next.end,
                     };
                 }
@@ -119,7 +119,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         Ok(rows)
     }
 
-    /// The full tiles of leaves of a page that are there.
+    /// The stored full tiles of level 0 that cover a page.
     fn leaf_tiles(&mut self, seqs: &Range<u64>) -> Result<HashMap<u64, Tile>> {
         let width = u64::from(TileId::WIDTH_MAX);
         let indexes = seqs.start / width..seqs.end / width;
@@ -141,9 +141,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         Ok(tiles)
     }
 
-    /// Looks at one event. Gives the leaf that was appended for it, as far as can be told: that of its tile, and where
-    /// there is none yet, that of the content hash beside it.
-    fn check(&mut self, row: &StoredRow, seq: u64, kept: Option<Hash>) -> Result<Hash> {
+    /// Verifies one event. Returns the leaf hash that was most probably appended for it: the one in its tile or, if there
+    /// is no tile, the one of the stored content hash.
+    fn check_event(&mut self, row: &StoredRow, seq: u64, tile_leaf: Option<Hash>) -> Result<Hash> {
         let computed = ContentHash::of(&row.body);
         let leaf = Hash::of_event(&computed);
         let stored = row.content_hash.as_slice().try_into().ok();
@@ -152,10 +152,10 @@ impl<'a, 'b> Walk<'a, 'b> {
         let envelope = Envelope::read(&row.body).ok();
         let problem = if !is_of_text {
             Some(Problem::TextOrHash)
-        } else if kept.is_some_and(|kept| kept != leaf) {
+        } else if tile_leaf.is_some_and(|tile_leaf| tile_leaf != leaf) {
             Some(Problem::NotAppended)
         } else if let Some(envelope) = &envelope {
-            self.misfiled(row, envelope)?.map(Problem::Column)
+            self.wrong_column(row, envelope)?.map(Problem::Column)
         } else {
             Some(Problem::Unreadable)
         };
@@ -166,14 +166,14 @@ impl<'a, 'b> Walk<'a, 'b> {
             let id = envelope.map(|envelope| envelope.id).or(column);
             self.findings.add(Finding::event(seq, id, problem));
         }
-        Ok(kept.unwrap_or(match stored {
+        Ok(tile_leaf.unwrap_or(match stored {
             Some(stored) if !is_of_text => Hash::of_event(&stored),
             _ => leaf,
         }))
     }
 
-    /// The column that says something else than the text.
-    fn misfiled(&mut self, row: &StoredRow, envelope: &Envelope) -> Result<Option<&'static str>> {
+    /// The first column that differs from the text of the event.
+    fn wrong_column(&mut self, row: &StoredRow, envelope: &Envelope) -> Result<Option<&'static str>> {
         if row.id != envelope.id.to_bytes() {
             return Ok(Some("events.id"));
         }
@@ -181,7 +181,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return Ok(row.misfiled);
         }
         let is_in_order = self.reader.is_in_order_of_time(row, envelope.occurred_at)?;
-        Ok((!is_in_order).then_some("the event's place in the order of time"))
+        Ok((!is_in_order).then_some("the event's position in the order of time"))
     }
 
     fn append(&mut self, leaf: Hash) -> Result<()> {
@@ -189,7 +189,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return Ok(());
         };
         for tile in tree.append(leaf)? {
-            // Those of leaves were compared leaf by leaf.
+            // Tiles of level 0 were compared leaf by leaf.
             if tile.id().level() > 0 {
                 self.check_tile(&tile)?;
             }
@@ -214,7 +214,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         Ok(())
     }
 
-    /// Keeps the root at the size of the checkpoint.
+    /// Records the root of the tree when it has the size of the checkpoint.
     fn note_root(&mut self) -> Result<()> {
         if let Some(tree) = self
             .tree
@@ -226,26 +226,26 @@ impl<'a, 'b> Walk<'a, 'b> {
         Ok(())
     }
 
-    /// Holds the tree against the edge that appends go on from, and gives its head.
-    pub(super) fn check_edge(&mut self, ledger: &StoredLedger) -> Result<Option<TreeHead>> {
-        let kept = match ledger.frontier.as_deref() {
+    /// Compares the tree with the stored frontier, from which appends continue. Returns the head of the tree.
+    pub(super) fn check_frontier(&mut self, ledger: &StoredLedger) -> Result<Option<TreeHead>> {
+        let stored = match ledger.frontier.as_deref() {
             Some(bytes) => Frontier::decode(bytes).ok(),
             None => Some(Frontier::new()),
         };
-        let Some(kept) = kept.filter(|kept| kept.size() > 0 || self.size == 0) else {
-            self.findings.add(Finding::log(Problem::Edge));
+        let Some(stored) = stored.filter(|stored| stored.size() > 0 || self.size == 0) else {
+            self.findings.add(Finding::log(Problem::Frontier));
             return Ok(None);
         };
-        if kept.size() != self.size {
-            let (tree, ledger) = (kept.size(), self.size);
+        if stored.size() != self.size {
+            let (tree, ledger) = (stored.size(), self.size);
             self.findings
-                .add(Finding::log(Problem::EdgeSize { tree, ledger }));
+                .add(Finding::log(Problem::FrontierSize { tree, ledger }));
             return Ok(None);
         }
         let Some(tree) = &self.tree else { return Ok(None) };
-        let own = tree.frontier()?;
-        for ((subtree, own), (_, kept)) in own.edge().zip(kept.edge()) {
-            if own != kept {
+        let computed = tree.frontier()?;
+        for ((subtree, computed), (_, stored)) in computed.edge().zip(stored.edge()) {
+            if computed != stored {
                 let problem = match subtree.level() {
                     0 => Problem::NotAppended,
                     _ => Problem::OneOfThem,
@@ -253,10 +253,10 @@ impl<'a, 'b> Walk<'a, 'b> {
                 self.findings.add(Finding::events(subtree.leaves(), problem));
             }
         }
-        Ok(Some(own.head()))
+        Ok(Some(computed.head()))
     }
 
-    /// Holds the tree against what was signed.
+    /// Compares the tree with the signed tree head.
     pub(super) fn check_signed(&mut self, signed: TreeHead) {
         if signed.size > self.size {
             self.findings

@@ -1,39 +1,39 @@
-//! One transaction of the deciding thread.
+//! One transaction of the dispatcher thread.
 
-use super::results::{Finished, Lease};
+use super::results::{DeliveryResult, Lease};
 use audit_domain::{Clock, Timestamp};
 use audit_store::{LeasedDelivery, StoreError, Writer};
 use audit_webhooks::NextStep;
 
-/// Deliveries that one transaction moves from one stage to another, at most: others wait for the writer meanwhile.
-const STEP_ROWS_MAX: i64 = 500;
-/// How long a delivery that was taken is left to whoever took it. Longer than an attempt can last.
+/// The maximum number of deliveries that one transaction moves between stages, because other writes wait for it.
+const MOVED_ROWS_MAX: i64 = 500;
+/// The duration of a lease. Longer than the longest attempt.
 const LEASE_MS: i64 = 30_000;
 
-/// What one transaction does.
-pub(super) struct Step {
-    pub(super) results: Vec<Finished>,
+/// The work of one transaction.
+pub(super) struct Transaction {
+    pub(super) results: Vec<DeliveryResult>,
     pub(super) is_due: bool,
-    /// Webhooks that are not in use.
+    /// The webhooks with ready deliveries that are not in use.
     pub(super) unused: Vec<String>,
     pub(super) is_releasing: bool,
-    /// How many deliveries to take of which webhooks.
+    /// The webhooks to lease deliveries of, with the maximum number for each.
     pub(super) wanted: Vec<(String, usize)>,
     pub(super) lease: Lease,
 }
 
-/// What it has done.
-pub(super) struct Done {
+/// The result of a transaction.
+pub(super) struct TransactionResult {
     pub(super) outcomes: Vec<NextStep>,
-    /// Deliveries that went from one stage to another, by which there may be more to do.
+    /// The number of deliveries that changed their stage. If it is not 0, there may be more work.
     pub(super) moved: usize,
     pub(super) released: usize,
     pub(super) leased: Vec<LeasedDelivery>,
     pub(super) leased_until: Timestamp,
 }
 
-impl Step {
-    pub(super) fn is_nothing(&self) -> bool {
+impl Transaction {
+    pub(super) fn is_empty(&self) -> bool {
         let Self {
             results,
             is_due,
@@ -45,28 +45,32 @@ impl Step {
         results.is_empty() && !is_due && unused.is_empty() && !is_releasing && wanted.is_empty()
     }
 
-    /// `clock` is read only now, because a transaction may have waited for its turn.
-    pub(super) fn run(&self, writer: &mut Writer<'_>, clock: &dyn Clock) -> Result<Done, StoreError> {
+    /// Reads `clock` inside the transaction, because it may have waited in the write queue.
+    pub(super) fn run(
+        &self,
+        writer: &mut Writer<'_>,
+        clock: &dyn Clock,
+    ) -> Result<TransactionResult, StoreError> {
         let mut outcomes = Vec::with_capacity(self.results.len());
-        for finished in &self.results {
-            outcomes.extend(finished.write(writer)?);
+        for result in &self.results {
+            outcomes.extend(result.write(writer)?);
         }
         let now = clock.now();
         let mut moved = match self.is_due {
-            true => writer.make_due_deliveries_ready(now, STEP_ROWS_MAX)?,
+            true => writer.make_due_deliveries_ready(now, MOVED_ROWS_MAX)?,
             false => 0,
         };
-        let mut left = STEP_ROWS_MAX;
+        let mut remaining = MOVED_ROWS_MAX;
         for webhook_id in &self.unused {
-            let held = writer.hold_deliveries(webhook_id, left)?;
+            let held = writer.hold_deliveries(webhook_id, remaining)?;
             moved += held;
-            left -= held as i64;
-            if left <= 0 {
+            remaining -= held as i64;
+            if remaining <= 0 {
                 break;
             }
         }
         let released = match self.is_releasing {
-            true => writer.release_held_deliveries(STEP_ROWS_MAX)?,
+            true => writer.release_held_deliveries(MOVED_ROWS_MAX)?,
             false => 0,
         };
         let leased_until = Timestamp::from_millis(now.as_millis() + LEASE_MS);
@@ -74,7 +78,7 @@ impl Step {
         for (webhook_id, limit) in &self.wanted {
             leased.extend(writer.lease_deliveries(webhook_id, now, leased_until, &self.lease, *limit)?);
         }
-        Ok(Done {
+        Ok(TransactionResult {
             outcomes,
             moved: moved + released,
             released,
