@@ -13,7 +13,7 @@ const STORED_DIFFERENTLY: [&str; 9] = [
     "event_times",
     "unordered_events",
     "event_keys",
-    "event_tail",
+    "event_backlog",
     "index_segments",
     "index_blocks",
     "index_format",

@@ -66,7 +66,7 @@ impl AuditLog {
                 None => stored_key(reader, self.settings.encryption_key.as_ref())?,
             };
             // If every event is at its position and the counts match, there are no stray events to search for.
-            let is_complete = options.project_id.is_none() && reader.are_all_in_place()?;
+            let is_complete = options.project_id.is_none() && reader.has_no_strays()?;
             let total = ledgers
                 .iter()
                 .map(|ledger| ledger.size.max(0).unsigned_abs())

@@ -1,12 +1,12 @@
-//! What a caller may do with the tables, as types.
+//! The permissions of callers, as types.
 //!
-//! [`Reader`] reads. [`Writer`] also writes what no node keeps in memory. [`Configurator`] also changes what nodes do
-//! keep: organizations, projects, keys, rules, tiers and webhooks. Each such change raises the version of the
-//! configuration in the same transaction, which makes every node read it again before it relies on it.
+//! [`Reader`] reads. [`Writer`] also writes data that no node caches. [`Configurator`] also changes the configuration, which
+//! nodes cache: organizations, projects, keys, rules, tiers and webhooks. Each such change raises the version of the
+//! configuration in the same transaction, so every node reads it again before it uses it.
 //!
 //! The methods are spread over the modules of this crate by subject. A row that does not exist is `Ok(None)`, never an
 //! error. The tables of the configuration can be named only within the module `configuration`, so no other module can
-//! change one by another way.
+//! change one.
 
 use crate::configuration::increase_configuration_version;
 use crate::database::AnySession;
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads, and writes what no node keeps in memory, in one transaction.
+/// Reads, and writes data that no node caches, in one transaction.
 pub struct Writer<'a> {
     reader: Reader<'a>,
 }
@@ -55,7 +55,7 @@ impl<'a> DerefMut for Writer<'a> {
     }
 }
 
-/// Does what a [`Writer`] does and changes the configuration, in one transaction.
+/// Does the work of a [`Writer`] and changes the configuration, in one transaction.
 pub struct Configurator<'a> {
     writer: Writer<'a>,
     is_changed: bool,
@@ -69,19 +69,19 @@ impl<'a> Configurator<'a> {
         }
     }
 
-    /// The session, to change the configuration. It hides [`Reader::session`], so a setter that is added raises the
-    /// version without a line of its own.
+    /// The session, to change the configuration. It hides [`Reader::session`], so a new setter raises the version
+    /// without a line of its own.
     pub(crate) fn session(&mut self) -> &mut AnySession {
         self.is_changed = true;
         self.writer.session()
     }
 
-    /// The session, for rows that no node keeps in memory: new ones, and secrets that are read at each use.
+    /// The session, for rows that no node caches: new rows, and secrets that are read at each use.
     pub(crate) fn uncached_session(&mut self) -> &mut AnySession {
         self.writer.session()
     }
 
-    /// Runs a change that may find nothing to change, which it then says by `false`.
+    /// Runs a change, which returns `false` when it changed nothing.
     pub(crate) fn change_if_found(
         &mut self,
         change: impl FnOnce(&mut AnySession) -> Result<bool>,
@@ -91,8 +91,8 @@ impl<'a> Configurator<'a> {
         Ok(is_changed)
     }
 
-    /// Raises the version if the configuration was changed. Each raise makes every request that is being prepared start
-    /// again, so a transaction that changed nothing does not.
+    /// Raises the version if the configuration was changed. Each raise restarts every request that is being
+    /// prepared, so a transaction that changed nothing does not raise it.
     pub(crate) fn finish(&mut self) -> Result<()> {
         if self.is_changed {
             increase_configuration_version(self.writer.session())?;

@@ -10,7 +10,7 @@ use audit_alerts::{Alert, AlertId, AlertState, AlertStatus, Severity};
 use audit_domain::{EventId, Timestamp};
 use diesel::prelude::*;
 
-/// Which alerts a query asks for.
+/// A filter of alerts. A field of `None` is no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of an alert")]
 pub struct AlertFilter {
@@ -18,9 +18,9 @@ pub struct AlertFilter {
     pub rule_id: Option<String>,
     pub severity: Option<Severity>,
     pub status: Option<AlertStatus>,
-    /// Fired then or later.
+    /// Fired at this time or later.
     pub start: Option<Timestamp>,
-    /// Fired then or earlier.
+    /// Fired at this time or earlier.
     pub end: Option<Timestamp>,
 }
 

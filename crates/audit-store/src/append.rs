@@ -1,4 +1,4 @@
-//! Appending events to ledgers: what one commit of many requests does, planned before anything is written.
+//! Appending events to ledgers: one commit for many requests, planned before anything is written.
 
 pub(crate) mod alert_groups;
 pub(crate) mod inline;
@@ -43,7 +43,7 @@ pub struct Destination {
 /// The identity of an idempotency key within a ledger: the first 128 bits of its SHA-256.
 pub(crate) type KeyHash = [u8; 16];
 
-/// An idempotency key as the store keeps it.
+/// A stored idempotency key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Idempotency {
     pub(crate) hash: KeyHash,
@@ -115,12 +115,12 @@ pub enum Appended {
     Conflicting(EventId),
 }
 
-/// How events come to a ledger.
+/// The source of a request's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// By a request: they use up the daily limit, and their stamps follow those before them.
+    /// A client: they count towards the daily limit, and their stamps follow those before them.
     Sent,
-    /// By the claim of a stream: they keep their stamps and use up no limit.
+    /// The claim of a stream: they keep their stamps and count towards no limit.
     Claimed,
 }
 
@@ -139,9 +139,9 @@ impl AppendRequest {
     }
 
     /// The identities of the idempotency keys of its events.
-    pub(crate) fn key_hashes(&self) -> impl Iterator<Item = KeyHash> {
-        let keys = self.events.iter().filter_map(|event| event.idempotency);
-        keys.map(|key| key.hash)
+    pub(crate) fn key_hashes(&self) -> impl Iterator<Item = &KeyHash> {
+        let keys = self.events.iter().filter_map(|event| event.idempotency.as_ref());
+        keys.map(|key| &key.hash)
     }
 }
 
@@ -160,7 +160,7 @@ pub type AppendOutcome = Result<AppendedEvents>;
 /// Stored idempotency keys, by ledger and hash.
 pub(crate) type KnownKeys = HashMap<(LedgerId, KeyHash), KnownKey>;
 
-/// The steps of an append that each database takes its own way, in the order in which they are taken within a transaction.
+/// The steps of an append that differ between the databases, in their order within a transaction.
 pub(crate) trait AppendSession: WriteTransactions + TreeSession {
     /// The version of the configuration, which stays the current one until the end of the transaction.
     fn hold_configuration_version(&mut self) -> Result<i64>;
@@ -196,12 +196,16 @@ pub(crate) fn append<S: AppendSession>(
     }
     let heads = ledgers::grow(session, &mut plan)?;
     session.write_events(&plan, &heads)?;
-    write_beside(session, &plan, &heads)?;
+    write_tiles_and_alerts(session, &plan, &heads)?;
     Ok(plan)
 }
 
-/// Writes what a plan has beside events, once the heads of its ledgers are locked.
-pub(crate) fn write_beside<S: AppendSession>(session: &mut S, plan: &Plan, heads: &[NewHead]) -> Result<()> {
+/// Writes the tiles, alerts and deliveries of a plan. The heads of its ledgers are locked.
+pub(crate) fn write_tiles_and_alerts<S: AppendSession>(
+    session: &mut S,
+    plan: &Plan,
+    heads: &[NewHead],
+) -> Result<()> {
     for head in heads {
         for tile in &head.tiles {
             session.insert_tile(head.ledger_id, tile)?;
@@ -227,19 +231,20 @@ impl FailedCommit {
     }
 }
 
-/// Appends waiting requests in one transaction. Requests that arrive for the same ledgers until their heads are locked
-/// join. With `can_split` the requests are kept, to be committed again when this commit is rolled back.
+/// Appends waiting requests to these ledgers in one transaction. Requests that arrive for the same ledgers until their heads
+/// are locked join. With `can_split` the planner gets copies of the requests, so that they can be committed again when this
+/// commit is rolled back.
 pub(crate) fn commit_waiting<S: AppendSession>(
     session: &mut S,
     waiting: &mut Vec<WaitingAppend>,
+    ledgers: &BTreeSet<LedgerId>,
     queue: &Queue,
     day: i64,
     can_split: bool,
 ) -> Result<Plan, FailedCommit> {
-    let ledgers = ledgers_of(waiting);
     let mut is_committing = false;
     let outcome = write_transaction(session, |session| {
-        let before = read_before(session, &ledgers, day)?;
+        let before = read_before(session, ledgers, day)?;
         queue.join(waiting, |ledger_id| before.heads.contains_key(&ledger_id));
         let plan = append(session, requests_of(waiting, can_split), before)?;
         is_committing = !plan.rows.is_empty();
@@ -256,12 +261,12 @@ pub(crate) fn ledgers_of(waiting: &[WaitingAppend]) -> BTreeSet<LedgerId> {
     waiting.iter().map(WaitingAppend::ledger_id).collect()
 }
 
-/// The requests, for the planner, in the order of their arrival: one that was overtaken on its way through the threads
-/// would need a new stamp, and with it a new hash.
-pub(crate) fn requests_of(waiting: &mut [WaitingAppend], is_kept: bool) -> Vec<AppendRequest> {
+/// The requests, for the planner, in the order of their arrival. In another order, requests would need new stamps, and
+/// with them new hashes.
+pub(crate) fn requests_of(waiting: &mut [WaitingAppend], is_copied: bool) -> Vec<AppendRequest> {
     waiting.sort_by_key(|waiting| waiting.request.first_id());
     waiting
         .iter_mut()
-        .map(|waiting| waiting.hand_over(is_kept))
+        .map(|waiting| waiting.hand_over(is_copied))
         .collect()
 }

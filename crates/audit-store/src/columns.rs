@@ -1,4 +1,4 @@
-//! Columns that several tables have.
+//! Columns that several tables share.
 
 use crate::error::{Result, StoreError};
 use audit_domain::{EventId, SentDigest};

@@ -1,5 +1,5 @@
-//! The configuration: what nodes keep in memory and every commit relies on. Organizations, projects, keys, rules, tiers and
-//! webhooks; and the service's own secrets.
+//! The configuration, which nodes cache and every commit depends on: organizations, projects, keys, rules, tiers and
+//! webhooks. Also the service's own secrets.
 //!
 //! The tables are private to this module. A setter is a method of [`Configurator`], whose session raises the version of
 //! the configuration.
@@ -28,15 +28,15 @@ use schema::secrets;
 /// The key of the only row of `configuration`.
 pub(crate) const ONLY_ROW: i64 = 1;
 
-/// Lets one transaction at a time change the configuration. Transactions lock at their beginning, so that none decides on
-/// what another is about to change, and none deadlocks.
+/// Lets one transaction at a time change the configuration. Transactions lock at their beginning, so that none reads
+/// rows that another is about to change, and none deadlocks.
 pub(crate) fn lock_configuration(session: &mut AnySession) -> Result<()> {
     let row = configuration::table.find(ONLY_ROW).select(configuration::version);
     let _: i64 = select_for_update!(session, row, get_result)?;
     Ok(())
 }
 
-/// Raises the version: every node that relies on the configuration reads it again.
+/// Raises the version, so that every node reads the configuration again.
 pub(crate) fn increase_configuration_version(session: &mut AnySession) -> Result<()> {
     diesel::update(configuration::table.find(ONLY_ROW))
         .set(configuration::version.eq(configuration::version + 1))

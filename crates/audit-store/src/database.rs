@@ -1,7 +1,7 @@
-//! The seam between the databases: the only module that tells them apart.
+//! The seam between the databases: the only module that distinguishes them.
 //!
 //! Everything above it is written once, over [`AnySession`]. Everything below it belongs to one database and lives in
-//! `sqlite/` or `postgres/`, which do not see each other. A `match` here selects the database; from there on types carry
+//! `sqlite/` or `postgres/`, which do not use each other. A `match` here selects the database; from there on types carry
 //! the choice, so no later arm has to handle a mixture.
 
 mod session;
@@ -27,7 +27,7 @@ pub(crate) enum AnySession {
     Postgres(PostgresSession),
 }
 
-/// Runs an expression on the session of whichever database it is. For statements that diesel builds for each database but
+/// Runs an expression on the session of either database. For statements that diesel builds for each database but
 /// not over both, and for functions that are generic over the session.
 macro_rules! on_either {
     ($any:expr, $session:ident => $run:expr) => {
@@ -88,7 +88,7 @@ macro_rules! insert_or_ignore {
 
 pub(crate) use {insert_or_ignore, on_database, on_either, select_for_update, select_skip_locked};
 
-/// A database that is open.
+/// An open database.
 pub(crate) enum Database {
     /// Embedded.
     Sqlite(sqlite::Database),
@@ -121,7 +121,7 @@ impl Database {
         })
     }
 
-    /// How many threads write.
+    /// The number of writing threads.
     pub(crate) fn writers(&self, options: &StoreOptions) -> usize {
         match self {
             // SQLite has one writer at a time.
@@ -130,7 +130,7 @@ impl Database {
         }
     }
 
-    /// Whether a pool asks a session if it still works before it hands it out: a server's may have broken.
+    /// Whether a pool tests a session before it lends it: a connection to a server may have broken.
     pub(crate) const fn tests_sessions(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
@@ -146,7 +146,7 @@ impl Database {
         }
     }
 
-    /// Notes that a writer may have stored events.
+    /// Wakes the indexer: a writer may have stored events.
     pub(crate) fn wake_indexer(&self) {
         match self {
             Self::Sqlite(database) => database.shared.progress.wake(),
@@ -154,10 +154,10 @@ impl Database {
         }
     }
 
-    /// Forgets what commits left in memory: it is unknown whether the last one took effect.
+    /// Drops the cached state of commits: the outcome of the last one is unknown.
     pub(crate) fn forget_commits(&self) {
         match self {
-            // SQLite's is tied to the session, which is replaced.
+            // SQLite's is part of the session.
             Self::Sqlite(_) => {}
             Self::Postgres(database) => database.shared.heads.forget(),
         }
@@ -198,7 +198,7 @@ pub(crate) fn write_transaction<S: WriteTransactions, T, E: From<StoreError>>(
         (Ok(value), Ok(())) => Ok(value),
         (Ok(_), Err(error)) => {
             if let Err(rollback) = session.batch_execute("ROLLBACK") {
-                log::debug!("the failed commit left nothing to roll back: {rollback}");
+                log::debug!("cannot roll back a failed commit: {rollback}");
             }
             Err(StoreError::from(error).into())
         }

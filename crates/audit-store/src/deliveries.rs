@@ -16,7 +16,7 @@ use diesel::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// A stored delivery: a message to one webhook. Its words are text; the application parses them.
+/// A stored delivery: a message to one webhook. Kind and status are text; the application parses them.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = deliveries, treat_none_as_default_value = false)]
 #[expect(missing_docs, reason = "the fields are the columns")]
@@ -41,7 +41,7 @@ pub struct DeliveryRow {
     /// When the schedule makes the next attempt, while a requested one comes before it.
     pub scheduled_at: Option<i64>,
     /// Whether another attempt was requested during the one in flight.
-    pub retry_asked: bool,
+    pub retry_requested: bool,
     /// The token of the node that attempts it.
     pub lease: Option<Vec<u8>>,
     pub created_at: i64,
@@ -95,7 +95,7 @@ impl DeliveryRow {
             stage: Some(READY.to_owned()),
             due_at: Some(now.as_micros()),
             scheduled_at: None,
-            retry_asked: false,
+            retry_requested: false,
             lease: None,
             created_at: now.as_micros(),
             finished_at: None,
@@ -118,9 +118,9 @@ impl DeliveryRow {
             // The next attempt is about to begin.
             self.stage = Some(READY.to_owned());
         } else if self.lease.is_some() {
-            self.retry_asked = true;
+            self.retry_requested = true;
         } else {
-            // An earlier request that has not begun is this one.
+            // An earlier request whose attempt has not begun counts as this one.
             self.scheduled_at = self
                 .scheduled_at
                 .or_else(|| Some(due_at).filter(|_| self.is_retried));
@@ -226,7 +226,7 @@ impl Writer<'_> {
                 deliveries::stage.eq(&delivery.stage),
                 deliveries::due_at.eq(delivery.due_at),
                 deliveries::scheduled_at.eq(delivery.scheduled_at),
-                deliveries::retry_asked.eq(delivery.retry_asked),
+                deliveries::retry_requested.eq(delivery.retry_requested),
                 deliveries::finished_at.eq(delivery.finished_at),
             ))
             .execute(self.session())?;
@@ -287,13 +287,13 @@ mod tests {
     }
 
     #[test]
-    fn a_request_during_an_attempt_is_noted() {
+    fn a_request_during_an_attempt_is_recorded() {
         let row = DeliveryRow {
             lease: Some(vec![1]),
             ..row(true, NOW.plus_seconds(20))
         };
         let expected = DeliveryRow {
-            retry_asked: true,
+            retry_requested: true,
             ..row.clone()
         };
         assert_eq!(requested(&row), expected);

@@ -10,14 +10,14 @@ pub enum StoreError {
     /// The write queue is full. Nothing was stored; retry later.
     #[error("the write queue is full")]
     Overloaded,
-    /// No connection is available, the one in use broke, or the database cannot do it now. Nothing was acknowledged; retry
-    /// later.
+    /// No connection is available, the one in use broke, or the database temporarily cannot run the statement. Nothing was
+    /// acknowledged; retry later.
     #[error("the database is unavailable: {0}")]
     Unreachable(String),
     /// The store is shutting down.
     #[error("the store is shutting down")]
     Stopped,
-    /// The events were prepared with a configuration or a ledger's head that has changed since. Prepare them again.
+    /// The configuration or the head of the ledger has changed since the events were prepared. Prepare them again.
     #[error("the configuration has changed since the request was prepared")]
     Stale,
     /// The events would exceed the project's limit for the UTC day. None was stored.
@@ -27,7 +27,7 @@ pub enum StoreError {
         limit: u64,
     },
     /// A row that must be unique exists already.
-    #[error("it exists already")]
+    #[error("a row with the same key exists already")]
     Duplicate,
     /// A newer version of the program created the database.
     #[error("the database is newer than this program: it has migration {0}")]
@@ -35,13 +35,13 @@ pub enum StoreError {
     /// Migrating the schema failed.
     #[error("the database could not be migrated: {0}")]
     Migration(String),
-    /// A stored value is not one that the program writes.
-    #[error("the database has a {what} that this program did not write")]
+    /// A stored value is invalid.
+    #[error("the database has an invalid {what}")]
     Damaged {
-        /// Which value.
+        /// The kind of the value.
         what: &'static str,
     },
-    /// A stored event is not an event.
+    /// A stored event is invalid.
     #[error(transparent)]
     DamagedEvent(#[from] DamagedEvent),
     /// The index is damaged.
@@ -75,12 +75,13 @@ impl From<diesel::result::Error> for StoreError {
     }
 }
 
-/// Whether an error that diesel has no kind for says that the database cannot do something now, and not that the statement
-/// is wrong.
+/// Whether an error of [`diesel::result::DatabaseErrorKind::Unknown`] is temporary: the database cannot run the statement
+/// now, but the statement is right.
 ///
-/// PostgreSQL translates its messages (`lc_messages`), and diesel does not pass its SQLSTATE on. Diesel's kinds cover the
-/// constraints (class 23) and lost connections (class 08). Errors of the statement itself (class 42) have a position in its
-/// text, in every language. The rest is a timeout, a lock, a shutdown or a shortage (classes 40, 53, 55, 57, 58).
+/// PostgreSQL translates its messages (`lc_messages`), and diesel does not expose its SQLSTATE. Diesel's kinds cover the
+/// constraints (class 23) and lost connections (class 08). An undefined table or column and a syntax error (class 42) have a
+/// position in the text of the statement, in every language. The rest is a timeout, a lock, a shutdown, a shortage or a
+/// missing privilege (classes 40, 53, 55, 57, 58 and 42501), which an operator can end.
 ///
 /// SQLite's messages are constants of its source: those that name a fault of the statement or of the file are permanent,
 /// the rest is a lock or a shortage.

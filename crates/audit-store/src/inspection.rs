@@ -1,4 +1,4 @@
-//! The stored rows of a ledger as they are, damaged or not, for `log verify`. Nothing in them is trusted.
+//! The raw rows of a ledger, damaged ones included, for `log verify`. Nothing in them is trusted.
 
 use crate::access::Reader;
 use crate::append::LedgerId;
@@ -19,7 +19,7 @@ pub struct StoredLedger {
     pub project_id: String,
     /// `live` or `test`.
     pub environment: String,
-    /// The number of events that it claims.
+    /// The number of events, according to the row.
     pub size: i64,
     /// The right edge of its tree.
     pub frontier: Option<Vec<u8>>,
@@ -38,18 +38,18 @@ pub struct StoredRow {
     pub content_hash: Vec<u8>,
     /// Its canonical text.
     pub body: String,
-    /// A column under which a query finds it as another event.
-    pub misfiled: Option<&'static str>,
-    /// Its position in the order of time, as its database keeps it.
+    /// A column that is inconsistent with the row, so that queries find another event or none.
+    pub inconsistent: Option<&'static str>,
+    /// Its stored position in the order of time; its unit depends on the database.
     pub(crate) time_position: i64,
 }
 
-/// A readable event outside of its ledger's range.
+/// An event outside of its ledger's range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrayEvent {
     /// The id in its row.
     pub id: Vec<u8>,
-    /// The position that it claims, if any.
+    /// The position in its row, if any.
     pub seq: Option<i64>,
 }
 
@@ -108,11 +108,11 @@ impl Reader<'_> {
         )
     }
 
-    /// Whether [`Self::stray_events`] finds nothing, provided that every event up to its ledger's size was seen at its
-    /// position: each order has as many events as all ledgers together. It counts and reads no event; `false` means
-    /// that [`Self::stray_events`] must look.
-    pub fn are_all_in_place(&mut self) -> Result<bool> {
-        on_database!(self.session(), inspection::are_all_in_place())
+    /// Whether [`Self::stray_events`] finds nothing, provided that every event up to its ledger's size was read at its
+    /// position: each order has as many events as all ledgers together. It counts events and reads none; after `false`,
+    /// [`Self::stray_events`] is needed.
+    pub fn has_no_strays(&mut self) -> Result<bool> {
+        on_database!(self.session(), inspection::has_no_strays())
     }
 
     /// Events of a ledger outside of its range, `limit` at most. On SQLite this reads every event.

@@ -64,7 +64,7 @@ pub(crate) fn ledger_size(session: &mut AnySession, ledger_id: LedgerId) -> Resu
         .get_result(session)?)
 }
 
-/// Reads what every request to these ledgers depends on, and locks their heads until the end of the transaction.
+/// Reads the state that every request to these ledgers depends on, and locks their heads until the end of the transaction.
 pub(crate) fn read_before<S: AppendSession>(
     session: &mut S,
     ledgers: &BTreeSet<LedgerId>,
@@ -140,42 +140,43 @@ pub(crate) struct NewHead {
     pub(crate) tiles: Vec<Tile>,
 }
 
-/// The heads to write with the rows of a plan.
+/// The heads to write with the rows of a plan, in the order of their ledgers.
 pub(crate) fn grow<S: TreeSession>(session: &mut S, plan: &mut Plan) -> Result<Vec<NewHead>> {
     let mut heads = Vec::with_capacity(plan.growths.len());
-    for (ledger_id, growth) in std::mem::take(&mut plan.growths) {
-        let Some(head) = plan.after.heads.get_mut(&ledger_id) else {
+    for (&ledger_id, head) in &mut plan.after.heads {
+        let Some(growth) = plan.growths.remove(&ledger_id) else {
+            // All its events are repeats, or were refused.
             continue;
         };
-        let Some(last) = head.last else { continue };
         let mut tiles = Vec::new();
         head.frontier = None;
-        if let Some(growth) = growth {
+        if let Some(tree) = &growth.tree {
             let frontier;
-            (frontier, tiles) = tree::finish(session, ledger_id, &growth)?;
+            (frontier, tiles) = tree::finish(session, ledger_id, tree)?;
             head.frontier = Some(frontier);
         }
         heads.push(NewHead {
             ledger_id,
             size: head.size,
-            last,
+            last: growth.last,
             frontier: head.frontier.as_ref().map(Frontier::encode),
             day: head.day,
             day_events: i64::try_from(head.day_events).unwrap_or(i64::MAX),
             tiles,
         });
     }
+    heads.sort_unstable_by_key(|head| head.ledger_id);
     Ok(heads)
 }
 
-/// The actions that a writer knows to be stored, so that it writes each once.
+/// A writer's cache of stored actions, so that it writes each once.
 #[derive(Debug, Default)]
 pub(crate) struct KnownActions {
     known: HashMap<LedgerId, HashSet<String>>,
     pending: Vec<(LedgerId, String)>,
 }
 
-/// Actions of one ledger that a writer keeps in memory, at most. Beyond that it writes some again, which has no effect.
+/// Actions of one ledger that a writer caches, at most. Beyond that it writes some again, which has no effect.
 const KNOWN_ACTIONS_MAX: usize = 10_000;
 
 impl KnownActions {
@@ -208,7 +209,7 @@ impl KnownActions {
         self.pending.clear();
     }
 
-    /// Keeps the actions of a transaction that was committed.
+    /// Caches the actions of a transaction that was committed.
     pub(crate) fn committed(&mut self) {
         for (ledger_id, action) in self.pending.drain(..) {
             let known = self.known.entry(ledger_id).or_default();
@@ -220,13 +221,13 @@ impl KnownActions {
 }
 
 /// Up to `limit` actions of a ledger that begin with `prefix`, in order.
-pub(crate) fn actions_beginning(
+pub(crate) fn actions_with_prefix(
     session: &mut AnySession,
     ledger_id: LedgerId,
     prefix: &str,
     limit: i64,
 ) -> Result<Vec<String>> {
-    // The alphabet of actions ends at `z`, so `{` follows everything that begins like this.
+    // The alphabet of actions ends at `z`, so `{` follows every action with this prefix.
     let end = format!("{prefix}{{");
     Ok(ledger_actions::table
         .filter(ledger_actions::ledger_id.eq(ledger_id.0))

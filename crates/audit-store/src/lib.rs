@@ -44,7 +44,7 @@
 //! ```
 //!
 //! Invariants:
-//! - A successful write is committed, and synchronised to disk as far as the database promises it.
+//! - A successful write is committed: on SQLite it is synced to disk, on PostgreSQL as the server is configured.
 //! - `seq` numbers the events of a ledger in commit order without a gap. Ids increase strictly with it, and times of receipt
 //!   never decrease, except for claimed events.
 //! - Events that were prepared with an older configuration are never stored.
@@ -52,7 +52,7 @@
 //!
 //! `database.rs` is the seam between the databases. What both share is at the top: the planner and the write path (`append`,
 //! `queue`, `writer`), the tree (`tree`), queries (`events`, `search`), and the tables by subject. `sqlite/` and `postgres/`
-//! have what each does its own way, and do not see each other.
+//! have the code of one database each, and do not use each other (`tests/it/structure.rs`).
 
 mod access;
 mod alerts;

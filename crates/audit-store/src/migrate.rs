@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
-/// The advisory lock under which nodes that start at once migrate one after another.
+/// The advisory lock under which nodes that start concurrently migrate one after another.
 const POSTGRES_LOCK: i64 = 0x6175_6469_745f_6d69;
 
 /// Runs the missing migrations on SQLite. An exclusive transaction is the guard; diesel's own transactions become

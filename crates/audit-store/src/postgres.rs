@@ -33,26 +33,26 @@ use index::backlog::BacklogPieces;
 use index::indexer::Indexer;
 use std::sync::Arc;
 
-/// A connection with the memory of its database.
+/// A connection with the cached state of its database.
 pub(crate) type PostgresSession = Session<PgConnection, Memory>;
 
-/// What a session keeps in memory.
+/// The cached state of a session.
 pub(crate) struct Memory {
     pub(crate) shared: Arc<Shared>,
     appends: AppendMemory,
 }
 
-/// What all sessions of the process share.
+/// The cached state that all sessions of the process share.
 pub(crate) struct Shared {
-    /// Blocks of the index.
+    /// Cached blocks of the index.
     blocks: BlockCache,
     /// The segments that those blocks belong to.
     segments: KnownSegments,
-    /// Events that are not indexed yet.
+    /// Cached pieces of the backlog.
     backlog: BacklogPieces,
     pub(crate) heads: KnownHeads,
     partial_tiles: Arc<PartialTiles>,
-    /// How far the indexer is. The position is the number of unindexed events.
+    /// The progress of the indexer. The position is the number of unindexed events.
     pub(crate) progress: Arc<Signal<Progress>>,
 }
 
@@ -69,7 +69,7 @@ impl Default for Shared {
     }
 }
 
-/// What a writing session keeps in memory between commits. All of it can be read again from the database.
+/// The state that a writing session caches between commits. All of it can be read again from the database.
 #[derive(Default)]
 pub(crate) struct AppendMemory {
     lookups: KeyLookups,

@@ -15,12 +15,12 @@ const RAISED_ROW_BYTES: usize = 512;
 /// Bytes of one commit, at most.
 const COMMIT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// A request that waits to be appended, and the channel for its answer.
+/// A request that waits to be appended, and the channel for its outcome.
 pub(crate) struct WaitingAppend {
     pub(crate) request: AppendRequest,
-    /// Memory it may hold until it is committed.
+    /// The memory that it may need until it is committed.
     pub(crate) bytes: usize,
-    /// Rows it may write: each group that counts an event can raise an alert, and each alert goes to every webhook.
+    /// The rows that it may write: each group that counts an event can raise an alert, and each alert goes to every webhook.
     pub(crate) rows: usize,
     pub(crate) reply: oneshot::Sender<AppendOutcome>,
 }
@@ -30,16 +30,16 @@ impl WaitingAppend {
         self.request.destination.ledger_id
     }
 
-    /// Sends the answer. A client that has disconnected gets none; its retry finds the stored event by idempotency key.
-    pub(crate) fn answer(self, outcome: AppendOutcome) {
+    /// Reports the outcome. A client that has disconnected does not get it; its retry finds the stored event by idempotency key.
+    pub(crate) fn report(self, outcome: AppendOutcome) {
         if self.reply.send(outcome).is_err() {
             log::debug!("the client disconnected before its events were stored");
         }
     }
 
-    /// The request, for the planner; a copy when `is_kept`, because the commit may have to be repeated.
-    pub(crate) fn hand_over(&mut self, is_kept: bool) -> AppendRequest {
-        match is_kept {
+    /// The request, for the planner; a copy when `is_copied`, because the commit may have to be repeated.
+    pub(crate) fn hand_over(&mut self, is_copied: bool) -> AppendRequest {
+        match is_copied {
             true => self.request.clone(),
             false => AppendRequest {
                 destination: self.request.destination.clone(),
@@ -66,15 +66,14 @@ impl WaitingAppend {
     }
 }
 
-/// A transaction of its own: does its work on the session and answers its caller. It gets an error when no session can be
-/// opened.
+/// A transaction of a caller: runs on the session and reports its result. It gets an error when no session can be opened.
 pub(crate) type Transaction = Box<dyn FnOnce(Result<&mut AnySession>) + Send>;
 
-/// What a writer does next.
+/// The next work of a writer.
 pub(crate) enum Work {
-    /// Append these in one commit.
+    /// Requests to append in one commit.
     Append(Vec<WaitingAppend>),
-    /// Run this.
+    /// A transaction to run.
     Transaction(Transaction),
 }
 
@@ -181,8 +180,8 @@ impl Queue {
     /// Waits for work and takes it; `None` when the queue is closed and empty. Other writers can take its ledgers after
     /// [`Self::release`].
     ///
-    /// Everything that waits is taken at once, up to the size of a commit: the longer commits take, the more each of them
-    /// carries. Requests for a ledger that another writer owns stay in the queue. Transactions and appends alternate, so
+    /// All waiting requests are taken at once, up to the size of a commit: the longer a commit takes, the more requests the
+    /// next one has. Requests for a ledger that another writer owns stay in the queue. Transactions and appends alternate, so
     /// that neither can starve the other.
     pub(crate) fn take(&self) -> Option<Work> {
         let mut waiting = self.waiting.lock();
@@ -217,7 +216,7 @@ impl Queue {
     }
 
     /// Adds requests that arrived for these ledgers since the commit was taken, up to the size of a commit: a writer that
-    /// waited for a lock carries everything that arrived meanwhile.
+    /// waited for a lock commits everything that arrived meanwhile.
     pub(crate) fn join(&self, commit: &mut Vec<WaitingAppend>, ledgers: impl Fn(LedgerId) -> bool) {
         self.waiting
             .lock()
@@ -238,7 +237,7 @@ impl Queue {
 }
 
 impl Waiting {
-    /// Whether an idle writer could begin something now.
+    /// Whether an idle writer could take work now.
     fn has_work(&self) -> bool {
         let is_free = |append: &WaitingAppend| !self.taken.contains(&append.ledger_id());
         !self.transactions.is_empty() || self.appends.iter().any(is_free)
@@ -290,140 +289,4 @@ impl Waiting {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::append::{Destination, Origin};
-    use audit_domain::{Environment, ProjectId};
-
-    fn append() -> WaitingAppend {
-        append_to(LedgerId(1))
-    }
-
-    fn append_to(ledger_id: LedgerId) -> WaitingAppend {
-        let destination = Destination {
-            ledger_id,
-            project_id: ProjectId::from_random([0; 16]),
-            environment: Environment::Live,
-            configuration_version: 1,
-            daily_events_max: None,
-            webhook_ids: std::sync::Arc::new([]),
-        };
-        WaitingAppend::new(AppendRequest {
-            destination,
-            events: Vec::new(),
-            origin: Origin::Sent,
-        })
-        .0
-    }
-
-    /// Takes work as a writer that has released all its ledgers.
-    fn take(queue: &Queue) -> Option<Work> {
-        queue.release(&(1..10).map(LedgerId).collect());
-        queue.take()
-    }
-
-    #[test]
-    fn a_request_beyond_the_bounds_is_refused() {
-        let queue = Queue::new(QueueLimits {
-            jobs_max: 2,
-            bytes_max: 1_000,
-        });
-        assert!(queue.push_append(append()).is_ok() && queue.push_append(append()).is_ok());
-        assert!(matches!(queue.push_append(append()), Err(StoreError::Overloaded)));
-        assert!(matches!(take(&queue), Some(Work::Append(commit)) if commit.len() == 2));
-        assert!(queue.push_append(append()).is_ok());
-        let large = WaitingAppend {
-            bytes: 1_001,
-            ..append()
-        };
-        assert!(matches!(queue.push_append(large), Err(StoreError::Overloaded)));
-    }
-
-    #[test]
-    fn one_request_is_taken_however_large_it_is() {
-        let queue = Queue::new(QueueLimits {
-            jobs_max: 2,
-            bytes_max: 1_000,
-        });
-        assert!(
-            queue
-                .push_append(WaitingAppend {
-                    bytes: 1_001,
-                    ..append()
-                })
-                .is_ok()
-        );
-    }
-
-    #[test]
-    fn the_owner_of_a_ledger_takes_later_requests_for_it_and_leaves_the_others_in_order() {
-        let queue = Queue::new(QueueLimits::default());
-        for (ledger, rows) in [(1, 1), (2, 2), (1, 3), (3, 4), (1, COMMIT_ROWS_MAX), (1, 5)] {
-            let waiting = WaitingAppend {
-                rows,
-                ..append_to(LedgerId(ledger))
-            };
-            assert!(queue.push_append(waiting).is_ok());
-        }
-        let rows = |commit: &[WaitingAppend]| commit.iter().map(|append| append.rows).collect::<Vec<_>>();
-        let mut commit = vec![append()];
-        queue.join(&mut commit, |ledger_id| ledger_id == LedgerId(1));
-        assert_eq!(
-            rows(&commit),
-            [0, 1, 3],
-            "the next request exceeds the size of a commit"
-        );
-        let Some(Work::Append(next)) = take(&queue) else {
-            panic!("appends wait")
-        };
-        assert_eq!(rows(&next), [2, 4]);
-        assert!(matches!(take(&queue), Some(Work::Append(next)) if rows(&next) == [COMMIT_ROWS_MAX]));
-        assert!(matches!(take(&queue), Some(Work::Append(next)) if rows(&next) == [5]));
-        assert_eq!(queue.depth(), 0);
-    }
-
-    #[test]
-    fn requests_for_an_owned_ledger_are_left_to_its_writer() {
-        let queue = Queue::new(QueueLimits::default());
-        let push = |ledger| assert!(queue.push_append(append_to(LedgerId(ledger))).is_ok());
-        let ledgers = |finished: &[i64]| {
-            queue.release(&finished.iter().copied().map(LedgerId).collect());
-            let work = queue.take();
-            work.map(|work| work.ledgers().iter().map(|ledger| ledger.0).collect::<Vec<_>>())
-        };
-        push(1);
-        assert_eq!(ledgers(&[]), Some(vec![1]));
-        push(1);
-        push(2);
-        push(3);
-        assert_eq!(ledgers(&[]), Some(vec![2, 3]), "by another writer");
-        push(3);
-        assert_eq!(ledgers(&[1]), Some(vec![1]));
-        queue.close();
-        assert_eq!(ledgers(&[1]), None, "the other writer takes the rest");
-        assert_eq!(ledgers(&[2, 3]), Some(vec![3]));
-        assert_eq!(ledgers(&[3]), None);
-    }
-
-    #[test]
-    fn transactions_and_appends_alternate() {
-        let queue = Queue::new(QueueLimits::default());
-        for _ in 0..2 {
-            assert!(queue.push_transaction(Box::new(|_| ())).is_ok());
-        }
-        assert!(queue.push_append(append()).is_ok());
-        assert!(matches!(take(&queue), Some(Work::Transaction(_))));
-        assert!(matches!(take(&queue), Some(Work::Append(_))));
-        assert!(matches!(take(&queue), Some(Work::Transaction(_))));
-    }
-
-    #[test]
-    fn a_closed_queue_is_emptied_and_refuses_work() {
-        let queue = Queue::new(QueueLimits::default());
-        assert!(queue.push_append(append()).is_ok());
-        queue.close();
-        assert!(matches!(queue.push_append(append()), Err(StoreError::Stopped)));
-        assert!(matches!(take(&queue), Some(Work::Append(_))));
-        assert!(take(&queue).is_none());
-    }
-}
+mod tests;

@@ -78,7 +78,7 @@ diesel::table! {
         stage -> Nullable<Text>,
         due_at -> Nullable<BigInt>,
         scheduled_at -> Nullable<BigInt>,
-        retry_asked -> Bool,
+        retry_requested -> Bool,
         lease -> Nullable<Binary>,
         created_at -> BigInt,
         finished_at -> Nullable<BigInt>,

@@ -1,11 +1,12 @@
-//! What both databases share of the index: its vocabulary, the unindexed backlog in memory, and merging. The index itself
-//! is `audit-index`'s; each database stores its segments.
+//! The part of the index that both databases share: tokens of events, terms of queries, the backlog in memory, and merging.
+//! The index itself is `audit-index`'s; each database stores its segments.
 //!
 //! Writing the index costs as much as storing the events, so a thread does it shortly after the commits, many events at a
 //! time. Until then the events are in the indexing backlog, which queries search as well.
 
 pub(crate) mod backlog;
 pub(crate) mod merging;
+pub(crate) mod terms;
 pub(crate) mod tokens;
 
 use crate::error::Result;
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 /// The index blocks that readers share in memory, in bytes.
 pub(crate) const CACHED_BYTES_MAX: usize = 10 << 20;
-/// The backlog that is kept in memory, in bytes. The rest is made from the stored events when needed.
+/// The backlog that is cached in memory, in bytes. The tokens of the rest are computed from the stored events when needed.
 pub(crate) const BACKLOG_BYTES_MAX: usize = 8 << 20;
 /// Unindexed events beyond which writers wait for the indexer: queries search all of them.
 pub(crate) const BACKLOG_EVENTS_MAX: usize = 16_000;
@@ -23,7 +24,7 @@ pub(crate) const BACKLOG_EVENTS_MAX: usize = 16_000;
 pub(crate) const BACKLOG_WAIT: Duration = Duration::from_secs(1);
 /// Events that are indexed in one transaction, at most, rounded up to a whole commit.
 pub(crate) const INDEXED_EVENTS_MAX: usize = 8_000;
-/// How long the indexer rests after a failure.
+/// The pause of the indexer after a failure.
 pub(crate) const INDEXING_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Raise it when the tables that hold segments and blocks change.
@@ -34,7 +35,7 @@ const TABLES_VERSION: u32 = 3;
 pub(crate) const FORMAT: i32 =
     ((audit_index::FORMAT_VERSION << 16) | (tokens::VERSION << 8) | TABLES_VERSION).cast_signed();
 
-/// The rest of a walk through candidates, newest first.
+/// The state of a walk through candidates, newest first.
 #[derive(Debug)]
 pub(crate) struct Walk<I> {
     /// The range of the remaining candidates.

@@ -1,4 +1,4 @@
-//! How the store's threads notify each other: a shared state, which a thread waits to see changed, and a closed flag.
+//! Notification between the store's threads: a shared state that threads wait for, and a closed flag.
 
 use parking_lot::{Condvar, Mutex};
 use std::time::Duration;
@@ -19,8 +19,8 @@ struct State<T> {
 impl<T> Signal<T> {
     /// Changes the state, and wakes waiting threads if `change` returns `true`.
     pub(crate) fn update(&self, change: impl FnOnce(&mut T) -> bool) {
-        let is_news = change(&mut self.state.lock().value);
-        if is_news {
+        let is_notable = change(&mut self.state.lock().value);
+        if is_notable {
             self.changed.notify_all();
         }
     }
@@ -33,8 +33,8 @@ impl<T> Signal<T> {
         self.state.lock().value
     }
 
-    /// Waits until `take` finds what it wants in the state, which it may change. Returns `false` once the signal is
-    /// closed, whatever was found.
+    /// Waits until `take`, which may change the state, returns `true` for it. Returns `false` once the signal is closed,
+    /// even if `take` returned `true`.
     pub(crate) fn wait_for(&self, mut take: impl FnMut(&mut T) -> bool) -> bool {
         let mut state = self.state.lock();
         let is_missing = |state: &mut State<T>| !take(&mut state.value) && !state.is_closed;
@@ -54,7 +54,7 @@ impl<T> Signal<T> {
         self.wait_at_most(time, |_| false);
     }
 
-    /// Closes the signal: waiting threads finish what is left, and end.
+    /// Closes the signal: waiting threads finish the remaining work, and end.
     pub(crate) fn close(&self) {
         self.state.lock().is_closed = true;
         self.changed.notify_all();
@@ -109,7 +109,8 @@ impl Signal<Progress> {
         });
     }
 
-    /// Waits for a position, for `timeout` at most. An index that cannot be written keeps no event from being stored.
+    /// Waits for a position, for `timeout` at most. The timeout lets events be stored while the index
+    /// cannot be written.
     pub(crate) fn wait_for_position(&self, timeout: Duration, is_wanted: impl Fn(i64) -> bool) {
         self.wait_at_most(timeout, |progress| is_wanted(progress.position));
     }

@@ -38,28 +38,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wal::{Checkpointer, Stage, WalWatch};
 
-/// A connection with the memory of its database.
+/// A connection with the cached state of its database.
 pub(crate) type SqliteSession = Session<SqliteConnection, Memory>;
 
-/// What a session keeps in memory.
+/// The cached state of a session.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) shared: Arc<Shared>,
     pub(crate) appends: AppendMemory,
 }
 
-/// What all sessions of the process share.
+/// The cached state that all sessions of the process share.
 pub(crate) struct Shared {
-    /// Blocks of the index.
+    /// Cached blocks of the index.
     blocks: BlockCache,
-    /// Commits that are not indexed yet.
+    /// Cached commits of the backlog.
     backlog: BacklogCommits,
-    /// Probes of searches by id.
+    /// Cached probes of searches by id.
     id_probes: IdProbes,
     partial_tiles: Arc<PartialTiles>,
-    /// How far the indexer is. The position is the last indexed commit.
+    /// The progress of the indexer. The position is the last indexed commit.
     pub(crate) progress: Arc<Signal<Progress>>,
-    /// How far the write-ahead log is checkpointed.
+    /// The stage of the write-ahead log's checkpoint.
     wal: Arc<Signal<Stage>>,
 }
 
@@ -76,15 +76,15 @@ impl Default for Shared {
     }
 }
 
-/// What the writing session keeps in memory between commits. All of it can be read again from the database.
+/// The state that the writing session caches between commits. All of it can be read again from the database.
 #[derive(Default)]
 pub(crate) struct AppendMemory {
-    /// Without them every key is looked up.
+    /// `None` in a session that looks up every key.
     keys: Option<SeenKeys>,
     actions: KnownActions,
     backlog: WriterBacklog,
     wal: WalWatch,
-    /// What the transaction in progress adds to the backlog.
+    /// The backlog entry of the transaction in progress.
     pending: Option<BacklogEntry>,
 }
 
@@ -132,7 +132,7 @@ impl Database {
     pub(crate) fn start_workers(&self, options: &StoreOptions) -> Result<Workers> {
         let Shared { progress, wal, .. } = &*self.shared;
         let indexer = Indexer::open(&self.path, Arc::clone(&self.shared), options.indexing_interval)?;
-        // A process that was killed may have left unindexed commits.
+        // A killed process may not have indexed its last commits.
         progress.wake();
         let checkpointer = Checkpointer::open(&self.path)?;
         Ok(Workers {

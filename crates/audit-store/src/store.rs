@@ -1,4 +1,4 @@
-//! The store: where reading and writing happen.
+//! The store: an open database, its pools of readers, its writers and its workers.
 
 use crate::access::{Configurator, Reader, Writer};
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
@@ -21,7 +21,7 @@ use tokio::sync::{oneshot, watch};
 const READER_WAIT_MS: u64 = 3_000;
 /// Sessions for look-ups, at most.
 const LOOKUP_SESSIONS_MAX: u32 = 4;
-/// How long a pool trusts a session that has answered. PostgreSQL also plans its statements again after this time.
+/// How long a pool lends a session without testing it again. The test also has PostgreSQL plan its statements again.
 const READER_TRUSTED_FOR: Duration = Duration::from_secs(1);
 
 /// How a store is opened.
@@ -57,7 +57,7 @@ pub struct StoreStatistics {
     pub events: u64,
     /// Alerts raised by this process.
     pub alerts: u64,
-    /// Requests that wait to be written.
+    /// Requests and transactions in the write queue.
     pub queue_depth: usize,
 }
 
@@ -86,9 +86,9 @@ impl Store {
     /// the program has created it.
     pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
         let database = Arc::new(Database::open(url)?);
-        let placed = tree::build_missing(&mut database.open_writer()?)?;
-        if placed > 0 {
-            log::info!("{placed} stored events were added to the tree of their ledger");
+        let added = tree::build_missing(&mut database.open_writer()?)?;
+        if added > 0 {
+            log::info!("{added} stored events were added to the tree of their ledger");
         }
         let queue = Arc::new(Queue::new(options.queue));
         let commits = Arc::new(Commits::new(clock));
@@ -109,7 +109,7 @@ impl Store {
         })
     }
 
-    /// Appends the events of one request: all that are not repeats or, on an error, none. Resolves after the commit.
+    /// Appends the events of one request, except repeats; on an error, none. Resolves after the commit.
     ///
     /// # Errors
     /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], or the database's own.
@@ -141,7 +141,7 @@ impl Store {
         Ok(outcome)
     }
 
-    /// Looks something up that takes microseconds. Blocks, and never waits for a writer.
+    /// Runs a look-up, which takes microseconds. Blocks, and never waits for a writer.
     ///
     /// # Errors
     /// Those of `work`, and [`StoreError::Unreachable`] when no session is available.
@@ -152,7 +152,7 @@ impl Store {
         read_from(&self.lookups, work)
     }
 
-    /// Reads events. Blocks, and never waits for a writer.
+    /// Runs a query over events. Blocks, and never waits for a writer.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -163,7 +163,7 @@ impl Store {
         read_from(&self.readers, work)
     }
 
-    /// Writes in one transaction what no node keeps in memory, such as the time of a key's last use. Blocks.
+    /// Writes data that no node caches, such as the time of a key's last use, in one transaction. Blocks.
     ///
     /// # Errors
     /// Those of `work`, which roll everything back, and those of the database.
@@ -178,8 +178,7 @@ impl Store {
         self.transaction(move |session| work(&mut Writer::new(session)))
     }
 
-    /// Changes the configuration in one transaction. From its commit on, no node relies on the configuration before it.
-    /// Blocks.
+    /// Changes the configuration in one transaction. After its commit, no node uses the earlier configuration. Blocks.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -216,7 +215,7 @@ impl Store {
                 Err(error) => Err(error.into()),
             };
             if reply.send(outcome).is_err() {
-                log::debug!("the caller of a transaction is gone");
+                log::debug!("the caller of a transaction does not wait for its result");
             }
         }))?;
         receiver
@@ -224,26 +223,26 @@ impl Store {
             .unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
-    /// Has `listener` called after each commit of this process that left something to deliver.
+    /// Calls `listener` after each commit of this process that adds deliveries.
     ///
     /// # Errors
-    /// [`StoreError::Duplicate`] when there is a listener already.
+    /// [`StoreError::Duplicate`] when a listener is set already.
     pub fn on_deliveries(&self, listener: impl Fn() + Send + Sync + 'static) -> Result<()> {
         self.commits.set_listener(Box::new(listener))
     }
 
-    /// The size of a ledger from now on, as far as this process knows it: at once after its own commits, and after
-    /// [`Self::look_for_arrivals`] for those of other processes. 0 until it is known.
+    /// Follows the size of a ledger. Commits of this process update it at once, [`Self::look_for_arrivals`] updates it for
+    /// those of other processes; it is 0 before the first update.
     pub fn arrivals(&self, ledger_id: LedgerId) -> watch::Receiver<u64> {
         self.commits.arrivals.subscribe(ledger_id)
     }
 
-    /// Queries the sizes of the ledgers that are waited for, which other processes may have written to. Blocks.
+    /// Queries the sizes of the followed ledgers, because other processes may have written to them. Blocks.
     ///
     /// # Errors
     /// When the database cannot be queried.
     pub fn look_for_arrivals(&self) -> Result<()> {
-        self.read(|reader| self.commits.arrivals.look(reader.session()))
+        self.read(|reader| self.commits.arrivals.query(reader.session()))
     }
 
     /// How many queries over events can run concurrently.
@@ -262,7 +261,7 @@ impl Store {
         }
     }
 
-    /// Refuses further writes, finishes those that wait, and returns when they are committed.
+    /// Refuses further writes, and returns when the waiting ones are committed.
     pub fn close(&self) {
         self.queue.close();
         let Threads { writers, workers } = &mut *self.threads.lock();
@@ -302,7 +301,7 @@ fn open_pool(database: &Arc<Database>, sessions_max: u32) -> Result<r2d2::Pool<R
 /// A session of a pool.
 struct PooledSession {
     session: AnySession,
-    /// When it last answered the pool.
+    /// The time of its last test.
     tested_at: Instant,
 }
 
@@ -320,7 +319,7 @@ impl r2d2::ManageConnection for ReaderManager {
         })
     }
 
-    /// A test takes as long as a look-up, so a session that answered a moment ago is not tested again.
+    /// A test takes as long as a look-up, so a session is not tested at every use.
     fn is_valid(&self, pooled: &mut PooledSession) -> Result<()> {
         if pooled.tested_at.elapsed() >= READER_TRUSTED_FOR {
             on_database!(&mut pooled.session, connection::test())?;

@@ -4,78 +4,25 @@
 //! the right edge of the tree (a few hundred bytes); every 256 leaves complete a tile, which is stored. Nothing else is
 //! stored: leaf hashes are computed from the content hashes, and partial tiles from leaf hashes on request.
 
-use crate::access::{Reader, Writer};
+mod checkpoints;
+mod partial_tiles;
+
+pub use checkpoints::CheckpointRow;
+pub(crate) use partial_tiles::PartialTiles;
+
+use crate::access::Reader;
 use crate::append::{AppendSession, LedgerId};
-use crate::database::{AnySession, on_either, select_for_update, write_transaction};
+use crate::database::{AnySession, on_either, write_transaction};
 use crate::error::{Result, StoreError};
-use crate::schema::{ledgers, log_checkpoints};
-use audit_domain::{ContentHash, Timestamp};
+use crate::schema::ledgers;
+use audit_domain::ContentHash;
 use audit_ledger::{Frontier, Growth, GrowthError, Hash, Tile, TileId};
 use diesel::prelude::*;
-use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Leaves that are read at once when a tree is built from stored events.
 const READ_LEAVES_MAX: u64 = 20_000;
-
-/// Ledgers whose partial tiles are kept in memory, at most: 8 KB each.
-const PARTIAL_TILES_MAX: usize = 100;
-
-/// The leaves of the last, partial tile of each ledger, as they were appended. They may be from a commit that was rolled
-/// back, so a tile made of them is checked against the tree, like one made of stored events. The writers of a process share
-/// them.
-#[derive(Debug, Default)]
-pub(crate) struct PartialTiles(Mutex<HashMap<LedgerId, PartialTile>>);
-
-/// The partial tile of one ledger.
-#[derive(Debug)]
-struct PartialTile {
-    /// The size of the tree.
-    size: u64,
-    leaves: Vec<Hash>,
-}
-
-impl PartialTiles {
-    /// The leaves of the partial tile of a tree of this size.
-    fn get(&self, ledger_id: LedgerId, size: u64) -> Option<Vec<Hash>> {
-        let tiles = self.0.lock();
-        let tile = tiles.get(&ledger_id)?;
-        (tile.size == size).then(|| tile.leaves.clone())
-    }
-
-    /// Keeps the partial tile of a tree that has grown.
-    fn grown(&self, ledger_id: LedgerId, growth: &Growth) {
-        let (size, new) = (growth.frontier().size(), growth.leaves());
-        let width = (size % u64::from(TileId::WIDTH_MAX)) as usize;
-        let mut tiles = self.0.lock();
-        let known = tiles.remove(&ledger_id).filter(|tile| tile.size == growth.from());
-        let leaves = match (new.len().checked_sub(width), known) {
-            (Some(before), _) => new[before..].to_vec(),
-            (None, Some(PartialTile { mut leaves, .. })) => {
-                leaves.extend_from_slice(new);
-                leaves
-            }
-            (None, None) => return,
-        };
-        if tiles.len() >= PARTIAL_TILES_MAX {
-            tiles.clear();
-        }
-        tiles.insert(ledger_id, PartialTile { size, leaves });
-    }
-}
-
-/// A stored checkpoint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckpointRow {
-    /// The size of the tree it signs.
-    pub size: u64,
-    /// The signed note.
-    pub note: String,
-    /// When it was signed.
-    pub signed_at: Timestamp,
-}
 
 const fn damaged(what: &'static str) -> StoreError {
     StoreError::Damaged { what }
@@ -136,7 +83,7 @@ pub(crate) fn continued<S: TreeSession>(
     }
 }
 
-/// What a tree needs of a database.
+/// The database operations of a tree.
 pub(crate) trait TreeSession {
     /// The partial tiles that the writers of this process share.
     fn partial_tiles(&self) -> Arc<PartialTiles>;
@@ -173,10 +120,10 @@ pub(crate) fn finish<S: TreeSession>(
 }
 
 /// The right edge of a tree that has grown, and the tiles that it has filled. The leaves of the tile that was partial
-/// before come from `partial`; they are read where it does not have them, or where they contradict the tree.
+/// before come from `partial`; they are read where the cache does not have them or contradicts the tree.
 ///
-/// A tile whose hashes were changed since they were appended is left out: it would contradict what was signed. The new
-/// events are stored all the same, and `log verify` names what was changed.
+/// A tile whose hashes were tampered with is left out: it would contradict signed checkpoints. The new events are stored
+/// nevertheless, and `log verify` reports the tampering.
 fn full_tiles_of<S: TreeSession>(
     session: &mut S,
     ledger_id: LedgerId,
@@ -185,18 +132,18 @@ fn full_tiles_of<S: TreeSession>(
 ) -> Result<(Frontier, Vec<Tile>)> {
     let mut is_from_memory = false;
     let leaves_in_memory = || partial?.get(ledger_id, growth.from());
-    let mut made = growth.finish(|id| match leaves_in_memory() {
+    let mut finished = growth.finish(|id| match leaves_in_memory() {
         Some(leaves) if id.level() == 0 => {
             is_from_memory = true;
             Tile::new(id, leaves).map_err(|_| ReadTileError::Missing)
         }
         _ => tile_of(session, ledger_id, id),
     });
-    if made.is_err() && is_from_memory {
-        made = growth.finish(|id| tile_of(session, ledger_id, id));
+    if finished.is_err() && is_from_memory {
+        finished = growth.finish(|id| tile_of(session, ledger_id, id));
     }
     let frontier = growth.frontier().clone();
-    match made {
+    match finished {
         Ok((_, tiles)) => Ok((frontier, tiles)),
         Err(GrowthError::Read {
             source: ReadTileError::Store(error),
@@ -352,24 +299,6 @@ impl Reader<'_> {
         Ok(tiles.iter().filter_map(Tile::root).collect())
     }
 
-    /// The latest checkpoint of a ledger.
-    pub fn log_checkpoint(&mut self, ledger_id: LedgerId) -> Result<Option<CheckpointRow>> {
-        let row = log_checkpoints::table
-            .find(ledger_id.0)
-            .select((
-                log_checkpoints::size,
-                log_checkpoints::note,
-                log_checkpoints::signed_at,
-            ))
-            .get_result::<(i64, String, i64)>(self.session())
-            .optional()?;
-        Ok(row.map(|(size, note, signed_at)| CheckpointRow {
-            size: size.cast_unsigned(),
-            note,
-            signed_at: Timestamp::from_micros(signed_at),
-        }))
-    }
-
     /// The name of a ledger: project and environment.
     pub fn ledger_name(&mut self, ledger_id: LedgerId) -> Result<String> {
         let (project_id, environment): (String, String) = ledgers::table
@@ -377,55 +306,5 @@ impl Reader<'_> {
             .select((ledgers::project_id, ledgers::environment))
             .get_result(self.session())?;
         Ok(format!("{project_id}/{environment}"))
-    }
-
-    /// The ledgers that have grown since their latest checkpoint.
-    pub fn ledgers_to_sign(&mut self) -> Result<Vec<LedgerId>> {
-        let ids: Vec<i64> = ledgers::table
-            .left_join(log_checkpoints::table.on(log_checkpoints::ledger_id.eq(ledgers::id)))
-            .filter(ledgers::size.gt(0))
-            .filter(
-                log_checkpoints::size
-                    .nullable()
-                    .is_null()
-                    .or(log_checkpoints::size.nullable().ne(ledgers::size.nullable())),
-            )
-            .select(ledgers::id)
-            .load(self.session())?;
-        Ok(ids.into_iter().map(LedgerId).collect())
-    }
-}
-
-#[expect(
-    clippy::missing_errors_doc,
-    reason = "all fail only when the database cannot be written"
-)]
-impl Writer<'_> {
-    /// The latest checkpoint of a ledger, locked until the end of the transaction.
-    pub fn lock_log_checkpoint(&mut self, ledger_id: LedgerId) -> Result<Option<CheckpointRow>> {
-        // The head's row is the lock: there may be no checkpoint yet.
-        let head = ledgers::table.find(ledger_id.0).select(ledgers::size);
-        let _: i64 = select_for_update!(self.session(), head, get_result)?;
-        self.log_checkpoint(ledger_id)
-    }
-
-    /// Replaces the checkpoint of a ledger.
-    pub fn put_log_checkpoint(&mut self, ledger_id: LedgerId, checkpoint: &CheckpointRow) -> Result<()> {
-        diesel::delete(log_checkpoints::table.find(ledger_id.0)).execute(self.session())?;
-        diesel::insert_into(log_checkpoints::table)
-            .values((
-                log_checkpoints::ledger_id.eq(ledger_id.0),
-                log_checkpoints::size.eq(checkpoint.size.cast_signed()),
-                log_checkpoints::note.eq(&checkpoint.note),
-                log_checkpoints::signed_at.eq(checkpoint.signed_at.as_micros()),
-            ))
-            .execute(self.session())?;
-        Ok(())
-    }
-
-    /// Deletes every checkpoint, because the log continues under another origin.
-    pub fn delete_log_checkpoints(&mut self) -> Result<()> {
-        diesel::delete(log_checkpoints::table).execute(self.session())?;
-        Ok(())
     }
 }

@@ -34,22 +34,22 @@ impl Worker {
         signal: &Arc<Signal<T>>,
         work: impl FnOnce(&Signal<T>) + Send + 'static,
     ) -> Result<Self> {
-        let (heard, closed) = (Arc::clone(signal), Arc::clone(signal));
+        let (observed, closed) = (Arc::clone(signal), Arc::clone(signal));
         Ok(Self {
             name,
             stop: Box::new(move || closed.close()),
-            thread: spawn(name.to_owned(), move || work(&heard))?,
+            thread: spawn(name.to_owned(), move || work(&observed))?,
         })
     }
 
-    /// Has the worker finish what it has begun, and waits for it.
+    /// Stops the worker, and waits until it has finished its work in progress.
     fn end(self) {
         (self.stop)();
         join(self.name, self.thread);
     }
 }
 
-/// The workers of an open store, by when they end.
+/// The workers of an open store, in the order in which they end.
 #[derive(Default)]
 pub(crate) struct Workers {
     /// End before the writers do.

@@ -1,6 +1,6 @@
 //! The threads that write. SQLite has one; PostgreSQL has a few, each with a session of its own.
 //!
-//! A writer takes everything that waits, writes it in one transaction, and answers after the commit: concurrent requests
+//! A writer takes all waiting requests, writes them in one transaction, and reports the outcomes after the commit: concurrent requests
 //! share one disk synchronisation (group commit).
 
 use crate::append::plan::Plan;
@@ -17,10 +17,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Called after a commit that left something to deliver.
+/// Called after a commit that adds deliveries.
 type DeliveryListener = Box<dyn Fn() + Send + Sync>;
 
-/// What follows a commit, for all writers of a process.
+/// Counts commits and notifies listeners of them, for all writers of a process.
 pub(crate) struct Commits {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) arrivals: Arrivals,
@@ -62,7 +62,7 @@ impl Commits {
         }
     }
 
-    /// Counts what was committed and notifies those who wait for it. Returns the answers to the requests.
+    /// Counts the rows of a commit and notifies listeners. Returns the outcomes of the requests.
     fn committed(&self, plan: Plan) -> Vec<AppendOutcome> {
         self.commits
             .fetch_add(u64::from(!plan.rows.is_empty()), Ordering::Relaxed);
@@ -106,8 +106,8 @@ impl WriterThread {
             }));
             self.database.wake_indexer();
             if outcome.is_err() {
-                // The waiting requests got no answer, so their clients retry. The state of the session is unknown; the
-                // next work gets a new one.
+                // The requests got no outcome, so their clients retry. The state of the session is unknown; the next
+                // work gets a new one.
                 log::error!("a writer panicked; it continues with a new connection");
                 self.session = None;
                 self.database.forget_commits();
@@ -138,16 +138,16 @@ impl WriterThread {
         transaction(session);
     }
 
-    /// Writes all requests in one transaction, and answers them. When that is rolled back, writes the requests of each
-    /// ledger on their own where the database can, so that a head which another node has locked delays only its own
-    /// requests. A commit whose outcome is unknown is never repeated: it would store requests without idempotency keys
+    /// Writes all requests in one transaction, and reports their outcomes. When it is rolled back and can be split, writes
+    /// the requests of each ledger on their own, so that a head which another node has locked delays only its own requests.
+    /// A commit whose outcome is unknown is never repeated: it would store requests without idempotency keys
     /// twice.
     fn append(&mut self, mut requests: Vec<WaitingAppend>, queue: &Queue) {
         let FailedCommit { error, can_split } = match self.commit(&mut requests, queue) {
             Ok(plan) => {
                 let outcomes = self.commits.committed(plan);
                 for (waiting, outcome) in requests.into_iter().zip(outcomes) {
-                    waiting.answer(outcome);
+                    waiting.report(outcome);
                 }
                 return;
             }
@@ -165,7 +165,7 @@ impl WriterThread {
             }
         } else {
             for waiting in requests {
-                waiting.answer(Err(StoreError::Unreachable(error.to_string())));
+                waiting.report(Err(StoreError::Unreachable(error.to_string())));
             }
         }
     }

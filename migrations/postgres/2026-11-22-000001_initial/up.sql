@@ -326,7 +326,7 @@ CREATE TABLE webhook_deliveries (
     -- Next attempt by the schedule, while a requested attempt precedes it.
     scheduled_at BIGINT,
     -- Whether an attempt was requested during the one in flight.
-    retry_asked BOOLEAN NOT NULL,
+    retry_requested BOOLEAN NOT NULL,
     -- Identifies the attempt in flight: only its node records the outcome.
     lease BYTEA,
     created_at BIGINT NOT NULL,

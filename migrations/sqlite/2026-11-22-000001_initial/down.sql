@@ -10,7 +10,7 @@ DROP TABLE alert_groups;
 DROP TABLE alert_rules;
 DROP TABLE log_checkpoints;
 DROP TABLE log_tiles;
-DROP TABLE event_tail;
+DROP TABLE event_backlog;
 DROP TABLE event_keys;
 DROP TABLE unordered_events;
 DROP TABLE event_times;

@@ -179,7 +179,7 @@ CREATE TABLE event_keys (
 
 -- Commits that are not yet indexed. The index is a file of its own, written after the commit; queries scan these events
 -- besides. The index stores the id of the last commit that it contains, so the newest row stays until there is a newer one.
-CREATE TABLE event_tail (
+CREATE TABLE event_backlog (
     id INTEGER PRIMARY KEY,
     -- Random. Tells a commit from a rolled-back one that had the same id.
     mark BIGINT NOT NULL,
@@ -316,7 +316,7 @@ CREATE TABLE webhook_deliveries (
     -- Next attempt by the schedule, while a requested attempt precedes it.
     scheduled_at BIGINT,
     -- Whether an attempt was requested during the one in flight.
-    retry_asked BOOLEAN NOT NULL,
+    retry_requested BOOLEAN NOT NULL,
     -- Identifies the attempt in flight: only its node records the outcome.
     lease BLOB,
     created_at BIGINT NOT NULL,

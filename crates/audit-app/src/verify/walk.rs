@@ -177,8 +177,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         if row.id != envelope.id.to_bytes() {
             return Ok(Some("events.id"));
         }
-        if row.misfiled.is_some() {
-            return Ok(row.misfiled);
+        if row.inconsistent.is_some() {
+            return Ok(row.inconsistent);
         }
         let is_in_order = self.reader.is_in_order_of_time(row, envelope.occurred_at)?;
         Ok((!is_in_order).then_some("the event's position in the order of time"))

@@ -1,7 +1,7 @@
 //! Counting events for alert rules in the transaction that stores them.
 //!
-//! An event carries the groups that count it ([`Watch`]). The plan reads the states of those groups, shows them every
-//! event it stores in the order of the ledger, and writes the changed states and the raised alerts with the events. So an
+//! An event carries the groups that count it ([`Watch`]). The plan reads the states of those groups, counts every
+//! event it stores, in the order of the ledger, and writes the changed states and the raised alerts with the events. So an
 //! alert exists if and only if its events do.
 
 use super::AppendRequest;
@@ -34,7 +34,7 @@ pub(crate) struct Counts {
 /// The state of one group during a commit.
 #[derive(Debug)]
 struct Count {
-    /// That of its first event, which knows the rule.
+    /// The watch of its first event, which has the rule.
     watch: Watch,
     state: GroupState,
     is_changed: bool,
@@ -48,7 +48,7 @@ impl Counts {
         }
     }
 
-    /// Shows an event to its groups. Returns the alerts that it raises.
+    /// Counts an event in its groups. Returns the alerts that it raises.
     pub(crate) fn observe(
         &mut self,
         ledger_id: LedgerId,

@@ -1,4 +1,5 @@
-//! What one commit writes. Pure: each database supplies what is stored, and writes what comes out.
+//! The plan of one commit: the outcome of every event, and the rows to write. Pure: each database supplies the stored state
+//! and writes the plan.
 
 use super::alert_groups::{AlertGroups, Counts};
 use super::{
@@ -14,7 +15,7 @@ use audit_domain::{Comparison, Environment, EventId, Record, SentDigest, Stamp, 
 use audit_ledger::{Frontier, Growth, Hash};
 use std::collections::{BTreeMap, HashMap};
 
-/// The head of a ledger: its size and what the next event depends on.
+/// The head of a ledger: its size, and the state that the next event depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// The number of its events.
@@ -82,7 +83,16 @@ struct LedgerEnd {
     last: Option<Stamp>,
 }
 
-/// Everything to write, and the answers to give after the commit.
+/// The growth of a ledger by one commit.
+#[derive(Debug)]
+pub(crate) struct LedgerGrowth {
+    /// That of the tree, if it can be continued.
+    pub(crate) tree: Option<Growth>,
+    /// The latest id and time of receipt.
+    pub(crate) last: Stamp,
+}
+
+/// Everything to write, and the outcomes to report after the commit.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) rows: Vec<NewRow>,
@@ -91,8 +101,8 @@ pub(crate) struct Plan {
     pub(crate) sizes_before: HashMap<LedgerId, i64>,
     /// The state after the commit.
     pub(crate) after: Before,
-    /// The ledgers that grow, each with its tree, if that can be continued.
-    pub(crate) growths: BTreeMap<LedgerId, Option<Growth>>,
+    /// The ledgers that grow.
+    pub(crate) growths: BTreeMap<LedgerId, LedgerGrowth>,
     /// The counts of alert rules.
     pub(crate) counts: Counts,
     /// The raised alerts.
@@ -138,20 +148,28 @@ impl Plan {
 
     /// Adds all events of a request or, when it is refused, none.
     fn add(&mut self, request: AppendRequest) -> AppendOutcome {
+        if request.destination.configuration_version != self.after.configuration_version {
+            return Err(StoreError::Stale);
+        }
+        let ledger_id = request.destination.ledger_id;
+        let Some(mut head) = self.after.heads.remove(&ledger_id) else {
+            return Err(StoreError::Damaged {
+                what: "reference to a ledger",
+            });
+        };
+        let outcome = self.add_to(&mut head, request);
+        self.after.heads.insert(ledger_id, head);
+        outcome
+    }
+
+    /// [`Self::add`], to the ledger with this head.
+    fn add_to(&mut self, head: &mut Head, request: AppendRequest) -> AppendOutcome {
         let AppendRequest {
             destination,
             events,
             origin,
         } = request;
         let ledger_id = destination.ledger_id;
-        if destination.configuration_version != self.after.configuration_version {
-            return Err(StoreError::Stale);
-        }
-        let Some(head) = self.after.heads.get(&ledger_id) else {
-            return Err(StoreError::Damaged {
-                what: "reference to a ledger",
-            });
-        };
         let first_row = self.rows.len();
         let mut end = LedgerEnd {
             ledger_id,
@@ -170,12 +188,13 @@ impl Plan {
         }
         let stored = (self.rows.len() - first_row) as u64;
         if origin == Origin::Sent
-            && let Err(error) = self.use_up(&destination, stored)
+            && destination.environment == Environment::Live
+            && let Err(error) = use_up(head, destination.daily_events_max, stored)
         {
             self.remove_rows(first_row);
             return Err(error);
         }
-        self.grow(ledger_id, first_row, end.last);
+        self.grow(head, &end, first_row);
         self.count(&destination, first_row);
         Ok(AppendedEvents {
             events: appended,
@@ -224,22 +243,26 @@ impl Plan {
     }
 
     /// Appends the rows from `first_row` on to the head and the tree of their ledger.
-    fn grow(&mut self, ledger_id: LedgerId, first_row: usize, last: Option<Stamp>) {
+    fn grow(&mut self, head: &mut Head, end: &LedgerEnd, first_row: usize) {
         let rows = &self.rows[first_row..];
-        let Some(head) = self.after.heads.get_mut(&ledger_id).filter(|_| !rows.is_empty()) else {
+        let Some(last) = end.last.filter(|_| !rows.is_empty()) else {
             return;
         };
-        let tree = || head.frontier.clone().map(Growth::new);
-        if let Some(growth) = self.growths.entry(ledger_id).or_insert_with(tree) {
+        let unchanged = || LedgerGrowth {
+            tree: head.frontier.clone().map(Growth::new),
+            last,
+        };
+        let growth = self.growths.entry(end.ledger_id).or_insert_with(unchanged);
+        if let Some(tree) = &mut growth.tree {
             for row in rows {
-                growth.append(Hash::of_event(&row.record.content_hash()));
+                tree.append(Hash::of_event(&row.record.content_hash()));
             }
         }
-        head.size += rows.len() as i64;
-        head.last = last;
+        growth.last = last;
+        (head.size, head.last) = (end.next_seq, Some(last));
     }
 
-    /// Shows the rows from `first_row` on to the groups that count them.
+    /// Counts the rows from `first_row` on in the groups that their watches name.
     fn count(&mut self, destination: &Destination, first_row: usize) {
         for row in &self.rows[first_row..] {
             let event = CountedEvent {
@@ -256,27 +279,7 @@ impl Plan {
         }
     }
 
-    /// Counts live events towards the daily limit, unless they would exceed it.
-    fn use_up(&mut self, destination: &Destination, stored: u64) -> Result<(), StoreError> {
-        if destination.environment != Environment::Live {
-            return Ok(());
-        }
-        let Some(head) = self.after.heads.get_mut(&destination.ledger_id) else {
-            return Ok(());
-        };
-        let used = &mut head.day_events;
-        match destination
-            .daily_events_max
-            .filter(|limit| stored > 0 && *used + stored > *limit)
-        {
-            Some(limit) => Err(StoreError::DailyLimit { limit }),
-            None => {
-                *used += stored;
-                Ok(())
-            }
-        }
-    }
-
+    /// The outcome of an event whose key is stored or planned already.
     fn known(&self, ledger_id: LedgerId, idempotency: &Idempotency) -> Option<Appended> {
         let known = self.after.keys.get(&(ledger_id, idempotency.hash))?;
         Some(match idempotency.digest.compare(&known.digest) {
@@ -284,6 +287,18 @@ impl Plan {
             Comparison::Same | Comparison::Unknown => Appended::Repeated(known.id),
             Comparison::Different => Appended::Conflicting(known.id),
         })
+    }
+}
+
+/// Counts live events towards the daily limit, unless they would exceed it.
+fn use_up(head: &mut Head, daily_events_max: Option<u64>, stored: u64) -> Result<(), StoreError> {
+    let used = head.day_events + stored;
+    match daily_events_max.filter(|limit| stored > 0 && used > *limit) {
+        Some(limit) => Err(StoreError::DailyLimit { limit }),
+        None => {
+            head.day_events = used;
+            Ok(())
+        }
     }
 }
 

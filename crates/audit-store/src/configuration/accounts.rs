@@ -215,7 +215,7 @@ impl Configurator<'_> {
 )]
 impl Reader<'_> {
     /// The key whose text has this hash, revoked or not, and the hash that is stored, for the caller to compare in
-    /// constant time. (The index goes by SHA-256 hashes, whose comparisons tell nothing about the text.)
+    /// constant time. (The index compares SHA-256 hashes, which reveals nothing about the text.)
     pub fn key_by_hash(&mut self, hash: &KeyTextHash) -> Result<Option<(Key, KeyTextHash)>> {
         let row = api_keys::table
             .filter(api_keys::key_hash.eq(hash.as_slice()))

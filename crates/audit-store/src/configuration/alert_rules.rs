@@ -10,7 +10,7 @@ use diesel::prelude::*;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = alert_rules)]
-struct Columns {
+struct AlertRuleColumns {
     /// A UUID, or the id of a built-in rule.
     id: String,
     name: String,
@@ -27,7 +27,7 @@ struct Columns {
 
 const WHAT: &str = "alert rule";
 
-impl Columns {
+impl AlertRuleColumns {
     /// `now` is the time of creation of a built-in rule's row.
     fn of(rule: &AlertRule, now: Timestamp) -> Self {
         let created_at = match rule.origin() {
@@ -95,9 +95,9 @@ impl Reader<'_> {
         let rows = alert_rules::table
             .filter(alert_rules::project_id.eq(project_id.to_string()))
             .order((alert_rules::created_at, alert_rules::id))
-            .select(Columns::as_select())
+            .select(AlertRuleColumns::as_select())
             .load(self.session())?;
-        rows.into_iter().map(Columns::read).collect()
+        rows.into_iter().map(AlertRuleColumns::read).collect()
     }
 }
 
@@ -111,7 +111,7 @@ impl Configurator<'_> {
         self.delete_alert_rule(project_id, rule.id())?;
         let project = alert_rules::project_id.eq(project_id.to_string());
         diesel::insert_into(alert_rules::table)
-            .values((project, Columns::of(rule, now)))
+            .values((project, AlertRuleColumns::of(rule, now)))
             .execute(self.session())?;
         Ok(())
     }

@@ -81,15 +81,19 @@ impl Configurator<'_> {
         Ok(())
     }
 
-    /// Changes what a tier shows. Its name and time of creation stay.
+    /// Replaces the conditions and hidden fields of a tier. Its name and time of creation stay.
     pub fn update_tier(&mut self, project_id: ProjectId, tier: &ViewerTier) -> Result<()> {
-        diesel::update(viewer_tiers::table.find((project_id.to_string(), tier.name.as_str().to_owned())))
-            .set((
-                viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
-                viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
-                viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
-            ))
-            .execute(self.session())?;
+        let row = viewer_tiers::table.find((project_id.to_string(), tier.name.as_str().to_owned()));
+        self.change_if_found(|session| {
+            let updated = diesel::update(row)
+                .set((
+                    viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
+                    viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
+                    viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
+                ))
+                .execute(session)?;
+            Ok(updated > 0)
+        })?;
         Ok(())
     }
 

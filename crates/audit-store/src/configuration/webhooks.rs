@@ -133,13 +133,13 @@ impl Configurator<'_> {
             diesel::update(webhooks::table.find(&before.id))
                 .set((webhooks::url.eq(&after.url), webhooks::enabled.eq(after.enabled)))
                 .execute(session)?;
-            // Every attempt reads the URL. Nodes keep in memory which webhooks are enabled.
+            // Nodes cache which webhooks are enabled. They read the URL for every attempt.
             Ok(before.enabled != after.enabled)
         })?;
         Ok(())
     }
 
-    /// Disables a webhook if it still has this URL; whether it has.
+    /// Disables a webhook if it still has this URL. Returns whether it has.
     pub fn disable_webhook(&mut self, id: &str, url: &str) -> Result<bool> {
         let enabled = self.is_enabled_at(id, url)?;
         if enabled == Some(true) {

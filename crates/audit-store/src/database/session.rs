@@ -1,7 +1,7 @@
-//! A connection paired with what this process remembers of its database.
+//! A connection paired with the cached state of its database.
 //!
-//! Diesel's `MultiConnection` wants variants that are connections. A session is one, so a `match` on
-//! [`AnySession`](super::AnySession) yields a connection and the memory of the same database, never of the other one.
+//! The variants of diesel's `MultiConnection` are connections. A session is one, so a `match` on
+//! [`AnySession`](super::AnySession) yields a connection and the cached state of the same database.
 
 use diesel::connection::{
     AnsiTransactionManager, CacheSize, Connection, ConnectionSealed, Instrumentation, LoadConnection,
@@ -15,7 +15,7 @@ use diesel::sql_types::TypeMetadata;
 use diesel::{ConnectionError, ConnectionResult, QueryResult};
 use std::any::Any;
 
-/// A connection of type `C` with the memory `M` of its database. Every call is passed on to the connection.
+/// A connection of type `C` with the cached state `M` of its database. Every call goes to the connection.
 pub struct Session<C, M> {
     pub(crate) connection: C,
     pub(crate) memory: M,
@@ -37,7 +37,7 @@ where
     type TransactionManager = SessionTransactions;
 
     fn establish(_: &str) -> ConnectionResult<Self> {
-        let reason = "a session is opened by its database, which has the memory";
+        let reason = "a session is opened by its database, which has the cached state";
         Err(ConnectionError::BadConnection(reason.to_owned()))
     }
 

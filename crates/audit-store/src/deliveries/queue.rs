@@ -108,6 +108,7 @@ const HELD_WEBHOOK: &str = "\
     JOIN organizations ON organizations.id = projects.organization_id AND organizations.plan <> 'free' \
     LIMIT 1";
 
+/// Counts the unfinished deliveries of one stage. The stage follows.
 const PENDING: &str = "\
     SELECT count(*) AS count, min(webhook_deliveries.created_at) AS oldest \
     FROM webhook_deliveries JOIN webhooks ON webhooks.id = webhook_deliveries.webhook_id \
@@ -203,7 +204,7 @@ impl Writer<'_> {
         self.move_deliveries(&due, READY)
     }
 
-    /// Puts up to `limit` ready deliveries of a webhook aside, if it is not in use; how many.
+    /// Holds up to `limit` ready deliveries of a webhook that is not in use. Returns their number.
     pub fn hold_deliveries(&mut self, webhook_id: &str, limit: i64) -> Result<usize> {
         if self.webhook_in_use(webhook_id)?.is_some() {
             return Ok(0);
@@ -211,8 +212,8 @@ impl Writer<'_> {
         self.move_stage(webhook_id, READY, HELD, limit)
     }
 
-    /// Makes up to `limit` deliveries of a webhook ready that were put aside and whose webhook is in use again; how many.
-    /// There may be more unless it is 0.
+    /// Makes up to `limit` held deliveries of one webhook that is in use again ready. Returns their number; there may be more
+    /// unless it is 0.
     pub fn release_held_deliveries(&mut self, limit: i64) -> Result<usize> {
         let found: Option<HeldColumns> = diesel::sql_query(HELD_WEBHOOK)
             .get_result(self.session())
@@ -269,7 +270,7 @@ impl Writer<'_> {
                     deliveries::stage.eq(Some(WAITING)),
                     deliveries::due_at.eq(Some(leased_until.as_micros())),
                     // This attempt is the requested one, if there was a request.
-                    deliveries::retry_asked.eq(false),
+                    deliveries::retry_requested.eq(false),
                     deliveries::lease.eq(Some(lease)),
                 ))
                 .execute(self.session())?;
@@ -289,7 +290,7 @@ impl Writer<'_> {
         let row = deliveries::table
             .find(id)
             .filter(deliveries::lease.eq(lease))
-            .select(deliveries::retry_asked);
+            .select(deliveries::retry_requested);
         Ok(select_for_update!(self.session(), row, get_result).optional()?)
     }
 
@@ -304,7 +305,7 @@ impl Writer<'_> {
                 deliveries::stage.eq(after.due_at.map(|_| WAITING)),
                 deliveries::due_at.eq(after.due_at.map(Timestamp::as_micros)),
                 deliveries::scheduled_at.eq(after.scheduled_at.map(Timestamp::as_micros)),
-                deliveries::retry_asked.eq(false),
+                deliveries::retry_requested.eq(false),
                 deliveries::finished_at.eq(after.finished_at.map(Timestamp::as_micros)),
                 deliveries::lease.eq(None::<Vec<u8>>),
             ))

@@ -7,7 +7,7 @@ use crate::append::alert_groups::{self as groups, AlertGroups};
 use crate::append::plan::{self, Before, Head, KnownKey, Plan};
 use crate::append::{
     AppendOutcome, AppendRequest, AppendSession, FailedCommit, KeyHash, KnownKeys, LedgerId, commit_waiting,
-    inline::append_one, ledgers_of, requests_of, write_beside,
+    inline::append_one, ledgers_of, requests_of, write_tiles_and_alerts,
 };
 use crate::columns::{read_digest, read_id};
 use crate::configuration::ONLY_ROW;
@@ -30,7 +30,7 @@ const LOOKED_UP_COMMITS: u32 = 1_000;
 const INSERTED_ROWS_MAX: usize = 2_000;
 
 /// Whether a commit that expects its heads looks up its keys before it is stored. The unique index refuses a key that exists,
-/// so a look-up is wasted as long as repeats are rare. A refused commit is written in vain.
+/// so a look-up is wasted as long as repeats are rare. A refused commit was written for nothing.
 #[derive(Debug, Default)]
 pub(crate) struct KeyLookups {
     commits_left: u32,
@@ -52,7 +52,7 @@ impl KeyLookups {
     }
 }
 
-/// Appends waiting requests in one statement where the heads are as this process left them, or else in one transaction.
+/// Appends waiting requests in one statement if the cached heads are current, or else in one transaction.
 pub(crate) fn commit(
     session: &mut PostgresSession,
     waiting: &mut Vec<WaitingAppend>,
@@ -71,7 +71,7 @@ pub(crate) fn commit(
         Some(plan) => plan,
         None => {
             session.memory.appends.actions.rolled_back();
-            commit_waiting(session, waiting, queue, day, ledgers.len() > 1)?
+            commit_waiting(session, waiting, &ledgers, queue, day, ledgers.len() > 1)?
         }
     };
     let memory = &mut session.memory;
@@ -81,8 +81,8 @@ pub(crate) fn commit(
     Ok(plan)
 }
 
-/// Appends one request within a transaction that its caller may still roll back. It uses no memory between commits, which
-/// could not be rolled back with it.
+/// Appends one request within a transaction that its caller may still roll back. It uses no cached state, which could
+/// not be rolled back with it.
 pub(crate) fn inline(session: &mut PostgresSession, request: AppendRequest, now: Timestamp) -> AppendOutcome {
     let appends = std::mem::take(&mut session.memory.appends);
     let outcome = append_one(session, request, now);
@@ -99,7 +99,7 @@ pub(crate) fn after_work(session: &mut PostgresSession) {
         .wait_for_position(BACKLOG_WAIT, |unindexed| unindexed <= BACKLOG_EVENTS_MAX as i64);
 }
 
-/// Before a clean stop: nothing is left to do.
+/// A clean stop needs no work.
 pub(crate) fn before_close(_: &mut PostgresSession) {}
 
 /// Lets one transaction at a time create ledgers, because their numbers are consecutive. Commits are not blocked: they may
@@ -109,9 +109,9 @@ pub(crate) fn lock_ledger_numbers(session: &mut PostgresSession) -> Result<()> {
     Ok(session.connection.batch_execute(lock)?)
 }
 
-/// Appends what a plan made of `before` has, if the database is still in that state; the heads are not locked before. `None`
-/// when it is not, or when a response needs data that only the database has, such as the event of a repeated key. Then
-/// nothing was stored.
+/// Plans with the cached state `before` and writes the plan, if the database is still in that state; the heads are not locked
+/// before. `None` when it is not, or when an outcome needs data that is not cached, such as the event of a repeated key.
+/// Then nothing was stored.
 ///
 /// One statement without a transaction around it is one round trip, and the heads are locked only while it runs.
 fn append_expected(
@@ -131,7 +131,7 @@ fn append_expected(
     } else {
         write_transaction(session, |session| {
             write_expected(session, &plan, &heads)?;
-            write_beside(session, &plan, &heads)
+            write_tiles_and_alerts(session, &plan, &heads)
         })
     };
     match stored {
@@ -175,14 +175,21 @@ impl AppendSession for PostgresSession {
 
     /// The heads of the ledgers are locked, so no other node stores a key in the meantime.
     fn find_keys(&mut self, requests: &[AppendRequest], _: &HashMap<LedgerId, Head>) -> Result<KnownKeys> {
-        let mut wanted: BTreeMap<LedgerId, Vec<KeyHash>> = BTreeMap::new();
+        let mut wanted: BTreeMap<LedgerId, Vec<&[u8]>> = BTreeMap::new();
         for request in requests {
             let hashes = wanted.entry(request.destination.ledger_id).or_default();
-            hashes.extend(request.key_hashes());
+            hashes.extend(request.key_hashes().map(KeyHash::as_slice));
         }
         let mut found = KnownKeys::new();
-        for (ledger_id, hashes) in wanted.iter().filter(|(_, hashes)| !hashes.is_empty()) {
-            find_keys_of(&mut self.connection, *ledger_id, hashes, &mut found)?;
+        for (ledger_id, hashes) in wanted.into_iter().filter(|(_, hashes)| !hashes.is_empty()) {
+            let find = FindKeys {
+                hashes,
+                ledger_id: ledger_id.0,
+            };
+            for row in find.load(&mut self.connection)? {
+                let (hash, known) = read_known_key(row)?;
+                found.insert((ledger_id, hash), known);
+            }
         }
         self.memory.appends.lookups.found(found.len());
         Ok(found)
@@ -249,28 +256,17 @@ impl AppendSession for PostgresSession {
     }
 }
 
-fn find_keys_of(
-    connection: &mut PgConnection,
-    ledger_id: LedgerId,
-    hashes: &[KeyHash],
-    found: &mut KnownKeys,
-) -> Result<()> {
-    let find = FindKeys {
-        hashes: hashes.iter().map(KeyHash::as_slice).collect(),
-        ledger_id: ledger_id.0,
+/// Reads a row of [`FindKeys`].
+fn read_known_key((hash, id, digest): (Vec<u8>, Vec<u8>, Option<Vec<u8>>)) -> Result<(KeyHash, KnownKey)> {
+    let damaged = || StoreError::Damaged {
+        what: "idempotency hash",
     };
-    for (hash, id, digest) in find.load::<(Vec<u8>, Vec<u8>, Option<Vec<u8>>)>(connection)? {
-        let damaged = || StoreError::Damaged {
-            what: "idempotency hash",
-        };
-        let hash = KeyHash::try_from(hash).map_err(|_| damaged())?;
-        let known = KnownKey {
-            id: read_id(id)?,
-            digest: read_digest(digest.ok_or_else(damaged)?)?,
-        };
-        found.insert((ledger_id, hash), known);
-    }
-    Ok(())
+    let hash = KeyHash::try_from(hash).map_err(|_| damaged())?;
+    let known = KnownKey {
+        id: read_id(id)?,
+        digest: read_digest(digest.ok_or_else(damaged)?)?,
+    };
+    Ok((hash, known))
 }
 
 /// Writes the rows of a plan, their actions, and the heads of their ledgers.
@@ -359,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_looked_up_for_some_commits_after_a_repeat() {
+    fn keys_are_looked_up_for_the_next_commits_after_a_repeat() {
         let mut lookups = KeyLookups::default();
         lookups.found(0);
         assert!(!lookups.next());

@@ -30,14 +30,14 @@ const READ_TIMEOUT_MS: u32 = 10_000;
 const LOCK_TIMEOUT_MS: u32 = 3_000;
 /// How long one statement of a writer may take.
 const WRITE_TIMEOUT_MS: u32 = 30_000;
-/// After which a node that hangs in the middle of a transaction loses it, and its locks.
+/// How long a transaction may be idle. A node that hangs in a transaction loses it, and its locks.
 const IDLE_TRANSACTION_TIMEOUT_MS: u32 = 10_000;
-/// After which the node that writes the index loses its lock when it sends nothing (it sends something every second). From
-/// PostgreSQL 14 on; older ones notice only that its machine is gone.
+/// How long the connection of the node that writes the index may be idle: a node that hangs loses the lock. The node sends a
+/// statement every second. Needs PostgreSQL 14; older versions detect only a lost network connection.
 const IDLE_INDEXER_TIMEOUT_MS: u32 = 10_000;
 
-/// Asks whether the session still works, and has its statements planned again: a plan that was made while a table was
-/// small may be wrong by now.
+/// Tests whether the session still works, and has its statements planned again: a plan that was made while a table was
+/// small can be slow once it is large.
 pub(crate) fn test(session: &mut PostgresSession) -> QueryResult<()> {
     session.connection.batch_execute("DISCARD PLANS")
 }
@@ -58,10 +58,10 @@ pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
         |error: &dyn fmt::Display| StoreError::Unreachable(error.to_string().trim_end().to_owned());
     let mut connection =
         PgConnection::establish(&with_network_limits(url)).map_err(|error| unreachable(&error))?;
-    // Whether a lock, a statement or a node in the middle of a transaction hangs: the others continue.
+    // The timeouts end hanging locks, statements and transactions, so that other nodes continue.
     let settings = match purpose {
         // Readers read from an index in the order of the response. Their statements are planned once a second (`test`): a
-        // plan that was made while the table was small may read all of it once it is large.
+        // plan that was made while the table was small reads all of it once it is large.
         Purpose::Read => format!(
             "SET default_transaction_read_only = on; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
              SET enable_bitmapscan = off; SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
@@ -76,7 +76,7 @@ pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
              SET statement_timeout = {WRITE_TIMEOUT_MS};
              SET idle_in_transaction_session_timeout = {IDLE_TRANSACTION_TIMEOUT_MS};"
         ),
-        // What a crash removes from the index is indexed again, so its commits need not wait for the disk. Statements are
+        // Rows that a crash removes from the index are indexed again, so its commits need not wait for the disk. Statements are
         // planned each time, because the tables grow and shrink.
         Purpose::Index => format!(
             "SET synchronous_commit = off; SET plan_cache_mode = force_custom_plan; SET jit = off; SET default_transaction_isolation = 'read committed';

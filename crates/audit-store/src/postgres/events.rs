@@ -159,15 +159,15 @@ fn events_at(
 }
 
 /// An event with its `seq` and its row in the index; an error when it was tampered with.
-pub(crate) type Each = (i64, RowKey, Result<StoredEvent>);
+pub(crate) type RawEvent = (i64, RowKey, Result<StoredEvent>);
 
 /// Some events of a ledger, in the order of the log, `limit` at most.
-pub(crate) fn logged_each(
+pub(crate) fn raw_events(
     connection: &mut PgConnection,
     ledger_id: LedgerId,
     seqs: Range<i64>,
     limit: i64,
-) -> Result<Vec<Each>> {
+) -> Result<Vec<RawEvent>> {
     let rows = events::table
         .filter(events::ledger_id.eq(ledger_id.0))
         .filter(events::seq.ge(seqs.start))

@@ -1,23 +1,23 @@
-//! The heads of ledgers as this process left them.
+//! Cached heads of ledgers.
 //!
 //! Locking a head before a commit costs four round trips, and blocks other nodes meanwhile. While no other node writes to the
-//! ledger, its head is as the last commit left it. A commit is planned with that head, and the statement that stores it
-//! compares the head first (`append_expected`).
+//! ledger, the head after the last commit of this process is current. A commit is planned with that head, and the statement
+//! that stores it compares the head first (`append_expected`).
 
 use crate::append::LedgerId;
 use crate::append::plan::{Before, Head};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
 
-/// Ledgers whose heads are kept in memory, at most.
+/// Ledgers whose heads are cached, at most.
 const KNOWN_HEADS_MAX: usize = 1_000;
 
 /// The heads, shared by the writers of a process.
 #[derive(Debug, Default)]
-pub(crate) struct KnownHeads(Mutex<State>);
+pub(crate) struct KnownHeads(Mutex<CachedHeads>);
 
 #[derive(Debug, Default)]
-struct State {
+struct CachedHeads {
     configuration_version: i64,
     heads: HashMap<LedgerId, KnownHead>,
 }
@@ -25,7 +25,7 @@ struct State {
 #[derive(Debug)]
 struct KnownHead {
     head: Head,
-    /// Whether the last commit found the head as the one before it had left it.
+    /// Whether no other node wrote to the ledger between the last two commits.
     is_undisturbed: bool,
 }
 
@@ -45,7 +45,7 @@ impl KnownHeads {
         })
     }
 
-    /// Keeps the state after a commit, which found these sizes.
+    /// Caches the state after a commit; `sizes_before` are the sizes before it.
     pub(crate) fn committed(&self, sizes_before: &HashMap<LedgerId, i64>, after: &Before) {
         let mut state = self.0.lock();
         state.configuration_version = after.configuration_version;
@@ -107,7 +107,11 @@ mod tests {
         let heads = KnownHeads::default();
         assert_eq!(expected(&heads, &[1]), None);
         commit(&heads, 1, 10, 12);
-        assert_eq!(expected(&heads, &[1]), None, "other nodes may write to it");
+        assert_eq!(
+            expected(&heads, &[1]),
+            None,
+            "other nodes may write to the ledger"
+        );
         commit(&heads, 1, 12, 13);
         assert_eq!(expected(&heads, &[1]), Some(13));
         assert_eq!(expected(&heads, &[1, 2]), None);

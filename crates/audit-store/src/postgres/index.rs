@@ -1,9 +1,9 @@
 //! The index on PostgreSQL: tables of the database, for all nodes. Its rows are events, by time and id.
 //!
 //! One node at a time holds an advisory lock and indexes the events of all nodes. `indexed` has the number of indexed events
-//! of every ledger; the events behind them are the backlog. The transaction that writes a segment updates it, so an event is
-//! always in one of the two. The node that stored an unindexed event has its tokens in memory; other nodes make them from
-//! the stored event.
+//! of every ledger; the events behind them are the backlog. The transaction that writes a segment updates it, so an
+//! event is always in one of the two. The node that stored an unindexed event caches its tokens; other nodes compute them
+//! from the stored event.
 
 pub(crate) mod backlog;
 pub(crate) mod indexer;
@@ -42,8 +42,8 @@ pub(crate) struct Snapshot {
 pub(crate) struct KnownSegments(Mutex<HashMap<u32, i64>>);
 
 impl KnownSegments {
-    /// Keeps the segments of another snapshot, and drops the cached blocks of others: they were merged, or lost in a crash of
-    /// the database, after which a new segment may have the same number.
+    /// Caches the segments of another snapshot, and drops the blocks of missing segments: they were merged, or lost in a
+    /// crash of the database, after which a new segment may have the same number.
     fn replace(&self, segments: HashMap<u32, i64>, blocks: &BlockCache) {
         let mut known = self.0.lock();
         if *known != segments {

@@ -35,7 +35,7 @@ pub(crate) fn stored_rows(
         id,
         content_hash,
         body,
-        misfiled: None,
+        inconsistent: None,
         time_position: occurred_at,
     };
     Ok(rows.into_iter().map(read).collect())
@@ -49,7 +49,7 @@ pub(crate) fn is_at_time(_: &mut PostgresSession, position: i64, occurred_at: Ti
 
 /// Stray events are found in an index, which costs less than counting.
 #[expect(clippy::unnecessary_wraps, reason = "SQLite's reads the database")]
-pub(crate) fn are_all_in_place(_: &mut PostgresSession) -> Result<bool> {
+pub(crate) fn has_no_strays(_: &mut PostgresSession) -> Result<bool> {
     Ok(false)
 }
 

@@ -8,12 +8,11 @@ use diesel::{QueryResult, RunQueryDsl};
 
 statement! {
     Pg;
-    /// Stores events on PostgreSQL, and the heads of their ledgers, all of them in one statement, if everything is as it is
-    /// expected: the configuration, the sizes of the ledgers, and that none of `absent_keys` is there. Otherwise
-    /// nothing is stored.
+    /// Stores events and the heads of their ledgers, if the version of the configuration and the sizes of the ledgers are as
+    /// expected and none of `absent_keys` is stored. Otherwise stores nothing.
     ///
-    /// Who changes the configuration or a head at the same time is waited for, and what he has left is looked at. Each key is
-    /// looked up by itself, as in [`FindKeys`]; what is compared with a count the planner does not turn into a join.
+    /// Blocks on concurrent writers of `configuration` and `ledgers`, then re-checks the predicate against their result. Each
+    /// key is looked up on its own, as in [`FindKeys`]; the comparison with a count keeps the planner from a join.
     InsertEvents<'a> {
         "WITH held AS MATERIALIZED (SELECT version FROM configuration WHERE id = 1 FOR SHARE), \
          heads AS (\
@@ -25,7 +24,7 @@ statement! {
         ", " sizes: Vec<i64> => Array<BigInt>,
         ", " last_event_ids: Vec<&'a [u8]> => Array<Binary>,
         ", " last_received_at: Vec<i64> => Array<BigInt>,
-        /// What cannot be continued stays as it is found.
+        /// `None` keeps the stored edge of a tree that cannot be continued.
         ", " frontiers: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
         ", " days: Vec<i64> => Array<BigInt>,
         ", " day_events: Vec<i64> => Array<BigInt>,
@@ -57,8 +56,8 @@ statement! {
 
 statement! {
     Pg;
-    /// Finds stored idempotency keys of a ledger: hash, id and digest as sent. Each is looked up by itself: given all at once,
-    /// the planner reads the whole ledger as long as nobody has counted its rows.
+    /// Finds stored idempotency keys of a ledger: hash, id and digest as sent. Each is looked up on its own: for
+    /// a join, the planner reads the whole ledger as long as the table has no statistics.
     FindKeys<'a> {
         "SELECT found.idempotency_hash, found.id, found.sent_digest \
          FROM unnest(" hashes: Vec<&'a [u8]> => Array<Binary>,
@@ -75,7 +74,7 @@ impl Query for FindKeys<'_> {
 
 statement! {
     Pg;
-    /// Finds what groups of a ledger remember, each looked up by itself as in [`FindKeys`].
+    /// Finds the states of groups of alert rules of a ledger, each looked up on its own as in [`FindKeys`].
     FindGroups<'a> {
         "SELECT found.group_hash, found.state \
          FROM unnest(" groups: Vec<&'a [u8]> => Array<Binary>,
@@ -92,7 +91,7 @@ impl Query for FindGroups<'_> {
 
 statement! {
     Pg;
-    /// Writes what groups remember from now on.
+    /// Writes the states of groups of alert rules.
     PutGroups<'a> {
         "INSERT INTO alert_groups (ledger_id, group_hash, state, expires_at) \
          SELECT * FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
@@ -104,8 +103,8 @@ statement! {
 
 statement! {
     Pg;
-    /// Finds the segments of the index on PostgreSQL, each with its mark, how many events of a ledger the index has, and how
-    /// many the ledger; those two alone when there are no segments. All as they are at one moment.
+    /// Finds, in one snapshot, the number of indexed events of a ledger, the size of the ledger, and the complete segments of
+    /// the index, each with its mark. Without segments, one row has the two numbers.
     FindSegments {
         "SELECT coalesce((SELECT size FROM indexed WHERE ledger_id = " of_indexed: i64 => BigInt,
         "), 0), coalesce((SELECT size FROM ledgers WHERE id = " of_ledger: i64 => BigInt,
@@ -134,7 +133,7 @@ impl Query for FindSegments {
 
 statement! {
     Pg;
-    /// Writes blocks of the index on PostgreSQL.
+    /// Writes blocks of the index.
     InsertBlocks<'a> {
         "INSERT INTO index_blocks (id, bytes) SELECT * FROM unnest(" keys: Vec<i64> => Array<BigInt>,
         ", " blocks: Vec<&'a [u8]> => Array<Binary>,
@@ -143,7 +142,7 @@ statement! {
 
 statement! {
     Pg;
-    /// Finds the newest events of a ledger on PostgreSQL that are before a time and id, and not before a time: id, time, content
+    /// Finds the newest events of a ledger that are before a time and id, and not before a time: id, time, content
     /// hash, whether redacted, and body.
     FindNewest<'a> {
         "SELECT id, occurred_at, content_hash, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
@@ -160,7 +159,7 @@ impl Query for FindNewest<'_> {
 
 statement! {
     Pg;
-    /// Finds events of a ledger on PostgreSQL, each looked up by itself as in [`FindKeys`]: id, time, content hash, whether
+    /// Finds events of a ledger, each looked up on its own as in [`FindKeys`]: id, time, content hash, whether
     /// redacted, and body.
     FindEvents<'a> {
         "SELECT found.* FROM unnest(" ids: Vec<&'a [u8]> => Array<Binary>,

@@ -1,8 +1,9 @@
-//! The inverted index's vocabulary: what is filed under which token.
+//! The tokens under which the index has an event.
 //!
-//! A token is one letter for the kind, the ledger, and a hash of the value, so that equal values of two ledgers or two
-//! fields never meet. Only search words are filed as they are, because their beginnings can be asked for. Tokens find
-//! candidates; [`audit_domain::EventFilter::matches`] decides.
+//! Token of a field value = letter of the field, 64 bits of hash over letter, ledger and value, in base 36. Equal values of
+//! two ledgers or two fields have different posting lists. Token of a search word = letter of the text, ledger in base 36,
+//! `_`, the word itself, because queries search for prefixes. Tokens find candidates;
+//! [`audit_domain::EventFilter::matches`] decides.
 
 use audit_domain::search::words;
 use audit_domain::{Facets, SearchWord, SearchedText};
@@ -15,7 +16,7 @@ pub(crate) const VERSION: u32 = 1;
 /// The tokens of an event.
 #[derive(Clone, Debug)]
 pub(crate) struct Tokens {
-    /// First those of [`Self::facets`], then ledger and idempotency key, for which PostgreSQL has indexes of its own.
+    /// First the tokens of [`Self::facets`], then those of ledger and idempotency key, for which PostgreSQL has B-trees.
     text: String,
     facets_bytes: usize,
 }
@@ -49,17 +50,17 @@ impl Tokens {
     }
 }
 
-/// Longer words are filed under their beginning.
+/// Longer words are truncated.
 const WORD_CHARS_MAX: usize = 64;
 
-/// Which field a token speaks of.
+/// The field of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tenant,
     ActorId,
     ActorType,
     Action,
-    ActionBeginning,
+    ActionPrefix,
     Category,
     TargetId,
     TargetType,
@@ -74,7 +75,7 @@ impl Kind {
             Self::ActorId => 'a',
             Self::ActorType => 'b',
             Self::Action => 'x',
-            Self::ActionBeginning => 'p',
+            Self::ActionPrefix => 'p',
             Self::Category => 'c',
             Self::TargetId => 'o',
             Self::TargetType => 'q',
@@ -86,7 +87,7 @@ impl Kind {
     }
 }
 
-/// The token of a value: 64 bits of hash, so that among a billion values two are expected to share one less than once.
+/// The token of a value: 64 bits of hash, so that a billion values have less than one expected collision.
 pub(crate) fn token(kind: Kind, ledger_id: i64, value: &[u8]) -> String {
     let mut text = String::with_capacity(14);
     push_token(&mut text, kind, ledger_id, value);
@@ -106,7 +107,7 @@ fn push_token(text: &mut String, kind: Kind, ledger_id: i64, value: &[u8]) {
     push_base36(text, bits);
 }
 
-/// Every event of a ledger is filed under this.
+/// The token of every event of a ledger.
 pub(crate) fn ledger_token(ledger_id: i64) -> String {
     let mut text = String::new();
     push_ledger_token(&mut text, ledger_id);
@@ -118,8 +119,8 @@ fn push_ledger_token(text: &mut String, ledger_id: i64) {
     push_base36(text, ledger_id.unsigned_abs());
 }
 
-/// The token of a word of a searched text. The three texts are told apart, so that a search by somebody who does not see
-/// one of them neither finds by it nor takes longer because of it.
+/// The token of a word of a searched text. Each of the three texts has tokens of its own, so that a reader who does not see
+/// a text neither finds events by it nor measures it by the time of a search.
 fn word_token(searched: SearchedText, ledger_id: i64, word: &str) -> String {
     let mut text = String::new();
     push_word_token(&mut text, searched, ledger_id, word);
@@ -153,7 +154,7 @@ fn push_base36(text: &mut String, mut number: u64) {
     text.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
-/// Appends the field values and search words that an event is filed under, separated by spaces.
+/// Appends the tokens of an event's field values and search words, separated by spaces.
 pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Facets<'_>) {
     let Facets {
         action,
@@ -185,23 +186,22 @@ pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Face
         }
     }
     for (dot, _) in action.match_indices('.') {
-        push(Kind::ActionBeginning, &action.as_bytes()[..=dot]);
+        push(Kind::ActionPrefix, &action.as_bytes()[..=dot]);
     }
-    let mut different = Vec::new();
+    let mut distinct = Vec::new();
     for searched in SearchedText::ALL {
-        different.clear();
-        different.extend(facets.searched_text(*searched).into_iter().flat_map(words));
-        different.sort_unstable();
-        different.dedup();
-        for word in &different {
+        distinct.clear();
+        distinct.extend(facets.searched_text(*searched).into_iter().flat_map(words));
+        distinct.sort_unstable();
+        distinct.dedup();
+        for word in &distinct {
             text.push(' ');
             push_word_token(text, *searched, ledger_id, word);
         }
     }
 }
 
-/// Appends what else an event is filed under where the index stands for the B-trees of ledger and idempotency key as well: the
-/// key comes last.
+/// Appends the tokens of ledger and idempotency key, for an index that replaces their B-trees. The key comes last.
 pub(crate) fn push_identity_tokens(text: &mut String, ledger_id: i64, idempotency_hash: Option<&[u8]>) {
     push_ledger_token(text, ledger_id);
     if let Some(hash) = idempotency_hash {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_filed_under_every_field_and_word() {
+    fn an_event_has_a_token_for_every_field_and_word() {
         let facets = Facets {
             action: "user.role.updated".into(),
             category: "admin".into(),
@@ -273,7 +273,7 @@ mod tests {
         for expected in ["l11", "n11_alice", "n11_neil", "w11_updated"] {
             assert!(tokens.contains(&expected), "{expected} in {text}");
         }
-        assert!(tokens.contains(&token(Kind::ActionBeginning, 37, b"user.role.").as_str()));
+        assert!(tokens.contains(&token(Kind::ActionPrefix, 37, b"user.role.").as_str()));
     }
 
     /// When this fails, the format of the index changes: existing indexes must be rebuilt.
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_word_is_filed_under_its_first_characters() {
+    fn a_long_word_is_truncated() {
         for (letter, chars) in [
             ("a", 64),
             ("é", 64),
@@ -310,8 +310,8 @@ mod tests {
             ("é", 65),
             ("\u{1f600}", 200),
         ] {
-            let filed = word_token(SearchedText::ActorName, 37, &letter.repeat(chars));
-            assert_eq!(filed, format!("n11_{}", letter.repeat(chars.min(WORD_CHARS_MAX))));
+            let token = word_token(SearchedText::ActorName, 37, &letter.repeat(chars));
+            assert_eq!(token, format!("n11_{}", letter.repeat(chars.min(WORD_CHARS_MAX))));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::append::alert_groups::AlertGroups;
 use crate::append::plan::{Head, NewRow, Plan};
 use crate::append::{
     AppendOutcome, AppendRequest, AppendSession, FailedCommit, KnownKeys, LedgerId, commit_waiting,
-    inline::append_one,
+    inline::append_one, ledgers_of,
 };
 use crate::configuration::ONLY_ROW;
 use crate::database::Session;
@@ -37,7 +37,8 @@ pub(crate) fn commit(
     session.memory.appends.actions.rolled_back();
     session.memory.appends.pending = None;
     // The writer holds the whole database, so the requests of one ledger would fail as those of all do.
-    let plan = commit_waiting(session, waiting, queue, day, false)?;
+    let ledgers = ledgers_of(waiting);
+    let plan = commit_waiting(session, waiting, &ledgers, queue, day, false)?;
     let appends = &mut session.memory.appends;
     appends.wal.add_events(plan.rows.len());
     appends.actions.committed();
@@ -50,8 +51,8 @@ pub(crate) fn commit(
     Ok(plan)
 }
 
-/// Appends one request within a transaction that its caller may still roll back. It uses no memory between commits, which
-/// could not be rolled back with it.
+/// Appends one request within a transaction that its caller may still roll back. It uses no cached state, which could
+/// not be rolled back with it.
 pub(crate) fn inline(session: &mut SqliteSession, request: AppendRequest, now: Timestamp) -> AppendOutcome {
     let appends = std::mem::take(&mut session.memory.appends);
     let outcome = append_one(session, request, now);
@@ -127,12 +128,12 @@ impl AppendSession for SqliteSession {
     fn write_events(&mut self, plan: &Plan, heads: &[NewHead]) -> Result<()> {
         let Session { connection, memory } = self;
         let Memory { shared, appends } = memory;
-        let mut placed: Vec<(i64, &NewRow)> = place(connection, &plan.rows)?;
+        let mut positioned = positioned(connection, &plan.rows)?;
         // In the order of the log, so that B-trees grow at their ends.
-        placed.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
-        insert_events(connection, &placed)?;
+        positioned.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
+        insert_events(connection, &positioned)?;
         let mut runs = Vec::new();
-        for rows in placed.chunk_by(|(_, one), (_, next)| one.ledger_id == next.ledger_id) {
+        for rows in positioned.chunk_by(|(_, one), (_, next)| one.ledger_id == next.ledger_id) {
             keys::write_keys(connection, rows)?;
             runs.extend(rows.first().map(|(_, first)| Run {
                 ledger_id: first.ledger_id,
@@ -140,9 +141,9 @@ impl AppendSession for SqliteSession {
                 events: rows.len() as i64,
             }));
         }
-        placed.sort_unstable_by_key(|(position, _)| *position);
-        insert_times(connection, &placed)?;
-        let tokens = placed.iter().map(|(position, row)| (*position, &row.tokens));
+        positioned.sort_unstable_by_key(|(position, _)| *position);
+        insert_times(connection, &positioned)?;
+        let tokens = positioned.iter().map(|(position, row)| (*position, &row.tokens));
         let entry = backlog::add(connection, runs.into_iter(), tokens, shared)?;
         appends.pending = Some(entry);
         let AppendMemory { actions, .. } = appends;
@@ -177,9 +178,9 @@ impl AppendSession for SqliteSession {
     }
 }
 
-/// Inserts events, and those whose ids are not in the order of the log into the list of these.
-fn insert_events(connection: &mut SqliteConnection, placed: &[(i64, &NewRow)]) -> Result<()> {
-    for (position, row) in placed {
+/// Inserts events, and lists those whose ids are not in the order of the log.
+fn insert_events(connection: &mut SqliteConnection, positioned: &[(i64, &NewRow)]) -> Result<()> {
+    for (position, row) in positioned {
         let (stamp, content_hash) = (row.record.stamp(), row.record.content_hash());
         let insert = InsertEvent {
             entry: entry(row.ledger_id, row.seq),
@@ -195,7 +196,7 @@ fn insert_events(connection: &mut SqliteConnection, placed: &[(i64, &NewRow)]) -
         };
         insert.execute(connection)?;
     }
-    for (_, row) in placed {
+    for (_, row) in positioned {
         if let Some(after_id) = row.after_id {
             diesel::insert_into(unordered_events::table)
                 .values((
@@ -210,8 +211,8 @@ fn insert_events(connection: &mut SqliteConnection, placed: &[(i64, &NewRow)]) -
 }
 
 /// Inserts the positions of events in the order of time.
-fn insert_times(connection: &mut SqliteConnection, placed: &[(i64, &NewRow)]) -> Result<()> {
-    for (position, row) in placed {
+fn insert_times(connection: &mut SqliteConnection, positioned: &[(i64, &NewRow)]) -> Result<()> {
+    for (position, row) in positioned {
         let insert = InsertTime {
             position: *position,
             entry: entry(row.ledger_id, row.seq),
@@ -249,9 +250,9 @@ fn update_heads(connection: &mut SqliteConnection, heads: &[NewHead]) -> Result<
 }
 
 /// Gives every row a position in the order of time: the next free one of its millisecond.
-fn place<'a>(connection: &mut SqliteConnection, rows: &'a [NewRow]) -> Result<Vec<(i64, &'a NewRow)>> {
+fn positioned<'a>(connection: &mut SqliteConnection, rows: &'a [NewRow]) -> Result<Vec<(i64, &'a NewRow)>> {
     let mut next_free: HashMap<i64, i64> = HashMap::new();
-    let mut placed = Vec::with_capacity(rows.len());
+    let mut positioned = Vec::with_capacity(rows.len());
     for row in rows {
         let millis = row.record.occurred_at().as_millis();
         let position = match next_free.get(&millis) {
@@ -266,9 +267,9 @@ fn place<'a>(connection: &mut SqliteConnection, rows: &'a [NewRow]) -> Result<Ve
             after
         };
         next_free.insert(millis, following);
-        placed.push((position, row));
+        positioned.push((position, row));
     }
-    Ok(placed)
+    Ok(positioned)
 }
 
 /// The first free position from the millisecond of `first` on.

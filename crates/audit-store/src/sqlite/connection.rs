@@ -24,7 +24,7 @@ pub(crate) enum Purpose {
 
 /// How long a statement waits for another process that holds the write lock, such as an import beside a running server.
 const BUSY_TIMEOUT_MS: u32 = 5_000;
-/// Page size of a new file. Larger pages mean fewer pages per event, smaller ones less to write for a commit of one event.
+/// Page size of a new file. Larger pages need fewer writes for many events, smaller ones fewer bytes for a commit of one event.
 const PAGE_BYTES: u32 = 8 * 1024;
 /// Size of the write-ahead log at which a commit checkpoints it, in KiB, where the checkpointer ([`super::wal`]) could not.
 const CHECKPOINT_KIB: u32 = 160 * 1024;
@@ -33,7 +33,7 @@ const WRITER_CACHE_KIB: u32 = 8 * 1024;
 /// Page cache of a reading connection, in KiB. Every commit invalidates it, and the system caches the file.
 const READER_CACHE_KIB: u32 = 1024;
 
-/// Asks whether the session still works.
+/// Tests whether the session still works.
 pub(crate) fn test(session: &mut SqliteSession) -> QueryResult<()> {
     session.connection.batch_execute("SELECT 1")
 }
@@ -155,8 +155,8 @@ pub(crate) fn create_private(path: &Path) -> Result<()> {
 
 /// Switches the database to write-ahead logging, which is stored in the file.
 ///
-/// The switch needs exclusive access for a moment. Where several processes open a new database at once, SQLite refuses it
-/// to all but one, without waiting for its busy timeout, so the wait is here.
+/// The switch needs exclusive access for a moment. When several processes open a new database concurrently, SQLite refuses it
+/// to all but one without its busy timeout, so this function waits.
 fn use_write_ahead_log(connection: &mut SqliteConnection) -> diesel::QueryResult<()> {
     const ATTEMPTS_MAX: u32 = 100;
     for _ in 1..ATTEMPTS_MAX {

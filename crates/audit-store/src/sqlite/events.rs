@@ -22,7 +22,7 @@ use diesel::prelude::*;
 /// A position in the order of time is `occurred_at` in ms << 20, plus a counter within the millisecond.
 const COUNTER_BITS: u32 = 20;
 
-/// Chunks of rows that are walked, each as long as what is missing, before the index is used instead.
+/// Chunks of rows that a walk reads, each as long as the missing part of the page, before it uses the index instead.
 const WALKED_CHUNKS_MAX: usize = 4;
 
 /// The first position of a millisecond.
@@ -137,8 +137,8 @@ impl Scan {
         }
     }
 
-    /// The ledger's events among the next events of all ledgers. Where most of those are other ledgers', the index takes
-    /// over: the ledger's own may be behind millions of them.
+    /// The ledger's events among the next events of all ledgers. If most of those belong to other ledgers, the walk
+    /// continues in the index: millions of them may precede the ledger's next event.
     fn read_rows(
         &mut self,
         connection: &mut SqliteConnection,

@@ -1,7 +1,7 @@
 //! The index on SQLite: a file beside the database. Its rows are positions in the order of time.
 //!
-//! A commit adds its events to the backlog, a table of the database (`event_tail`). The index file stores the last commit that it
-//! has, and its transactions are synced to disk before the backlog drops their commits, so an event is always in one of the
+//! A commit adds its events to the backlog, a table of the database (`event_backlog`). The index file stores the last indexed
+//! commit, and its transactions are synced to disk before the backlog drops their commits, so an event is always in one of the
 //! two.
 //!
 //! The file can be rebuilt from the events. It is when it is missing, has another format, or does not belong to the database
@@ -16,7 +16,7 @@ use super::connection::{FileOptions, create_private, open_file};
 use super::entry::ledger_and_seq;
 use super::events::stored_event;
 use super::keys::key_hash;
-use super::schema::{event_tail, event_times, indexed};
+use super::schema::{event_backlog, event_times, indexed};
 use crate::error::{Result, StoreError};
 use crate::search::FORMAT;
 use crate::search::merging::Segments;
@@ -93,8 +93,8 @@ pub(crate) fn prepare(database: &Path, connection: &mut SqliteConnection) -> Res
     if is_usable(&mut index, connection)? {
         return Ok(());
     }
-    // Under the write lock, so that no event is stored or indexed meanwhile, and two processes that start at once do not
-    // both rebuild.
+    // Under the write lock, so that no event is stored or indexed meanwhile, and of two processes that start concurrently
+    // only one rebuilds.
     connection.immediate_transaction(|connection| {
         if is_usable(&mut index, connection)? {
             return Ok(());
@@ -118,11 +118,12 @@ fn is_usable(index: &mut SqliteConnection, database: &mut SqliteConnection) -> R
         .select(indexed::last_commit)
         .get_result(index)
         .optional()?;
-    let (first_left, last_left): (Option<i64>, Option<i64>) = event_tail::table
-        .select((min(event_tail::id), max(event_tail::id)))
+    let (first, last_in_backlog): (Option<i64>, Option<i64>) = event_backlog::table
+        .select((min(event_backlog::id), max(event_backlog::id)))
         .get_result(database)?;
-    let fits = |last: i64| last >= first_left.map_or(0, |first| first - 1) && last <= last_left.unwrap_or(0);
-    Ok(last.is_some_and(fits))
+    let is_continued =
+        |last: i64| last >= first.map_or(0, |first| first - 1) && last <= last_in_backlog.unwrap_or(0);
+    Ok(last.is_some_and(is_continued))
 }
 
 /// Indexes all events again, in the order of their positions. The numbers of segments continue, because readers may have the
@@ -134,8 +135,8 @@ fn rebuild(index: &mut SqliteConnection, database: &mut SqliteConnection) -> Res
         "BEGIN; PRAGMA user_version = 0; {TABLES}; INSERT INTO indexed VALUES (1, 0, {}); COMMIT",
         last_segment.unwrap_or(0)
     ))?;
-    let last_left: Option<i64> = event_tail::table
-        .select(max(event_tail::id))
+    let last_commit: Option<i64> = event_backlog::table
+        .select(max(event_backlog::id))
         .get_result(database)?;
     let (mut start, mut indexed_events) = (i64::MIN, 0);
     loop {
@@ -161,7 +162,7 @@ fn rebuild(index: &mut SqliteConnection, database: &mut SqliteConnection) -> Res
         log::info!("rebuilding the index: {indexed_events} events so far");
     }
     index.immediate_transaction(|index| {
-        backlog::set_last_indexed(index, last_left.unwrap_or(0))?;
+        backlog::set_last_indexed(index, last_commit.unwrap_or(0))?;
         index.batch_execute(&format!("PRAGMA user_version = {FORMAT}"))?;
         Ok(())
     })
@@ -213,7 +214,7 @@ fn in_snapshot<T>(
     Ok(value)
 }
 
-/// The tokens of a stored event. One that was tampered with and is not an event any more has those of its ledger alone: it must
+/// The tokens of a stored event. An event that was made invalid has only those of its ledger and key: it must
 /// not stop the indexer, and `log verify` reports it.
 fn tokens_of(connection: &mut SqliteConnection, entry: i64) -> Result<Cow<'static, str>> {
     let (ledger_id, seq) = ledger_and_seq(entry);

@@ -58,7 +58,7 @@ pub(crate) fn stored_rows(
             None => reached.as_ref().is_none_or(|reached| id > *reached),
         };
         reached = Some(listed.map_or_else(|| id.clone(), |(_, after_id)| after_id));
-        let misfiled = if entry_by_time != Some(entry) {
+        let inconsistent = if entry_by_time != Some(entry) {
             Some("event_times.entry")
         } else if !is_found_by_id {
             Some("the event's position in the order of ids")
@@ -70,7 +70,7 @@ pub(crate) fn stored_rows(
             id,
             content_hash,
             body,
-            misfiled,
+            inconsistent,
             time_position: position,
         }
     };
@@ -90,7 +90,7 @@ pub(crate) fn is_at_time(session: &mut SqliteSession, position: i64, occurred_at
     Ok(select(exists(event_times::table.find(end - 1))).get_result(&mut session.connection)?)
 }
 
-pub(crate) fn are_all_in_place(session: &mut SqliteSession) -> Result<bool> {
+pub(crate) fn has_no_strays(session: &mut SqliteSession) -> Result<bool> {
     // One statement, so that all are counted at one moment. A sum of integers would fail on manipulated values.
     let sizes = sql::<BigInt>("(SELECT CAST(total(size) AS INTEGER) FROM ledgers)");
     let of_event = events::entry

@@ -1,9 +1,9 @@
-//! Which idempotency keys a ledger may have seen: an in-memory Bloom filter in front of the index.
+//! The idempotency keys that a ledger may have: an in-memory Bloom filter in front of the index.
 //!
 //! A unique B-tree over random keys is the costliest index an event can have. Nearly every key is new, and for a new
-//! key the filter's answer ("never seen") is certain, so only repeats and few new keys are looked up.
+//! key the filter is certain that it is absent, so only repeats and few new keys are looked up.
 
-/// Bits for each key; with [`PROBES`] probes each full layer lets 1 in 4,000 new keys through, to be looked up in vain.
+/// Bits for each key; with [`PROBES`] probes each full layer has a false positive for 1 in 4,000 new keys.
 const BITS_PER_KEY: usize = 20;
 const PROBES: u32 = 8;
 /// Keys of the first layer. Each further layer takes eight times as many, up to [`LAYER_KEYS_MAX`].
@@ -50,26 +50,26 @@ impl Block {
     }
 }
 
-/// What a key comes to in every layer. It is a cryptographic hash already, so its parts serve as hashes.
-struct Probe {
-    /// Chooses the block.
-    place: u64,
-    /// The bits within it.
+/// The bits of a key, for every layer. A key is a cryptographic hash already, so its parts serve as hashes.
+struct KeyBits {
+    /// Selects the block.
+    block: u64,
+    /// The bits within the block.
     mask: Block,
 }
 
-impl Probe {
+impl KeyBits {
     fn of(key: &[u8; 16]) -> Self {
         const WIDTH: u32 = Block::BITS.ilog2();
         let key = u128::from_be_bytes(*key);
         let mut mask = Block::default();
         for probe in 0..PROBES {
-            // From the low end, which the place, chosen by the high one, knows little of.
+            // From the low bits: the high bits select the block.
             let bit = (key >> (probe * WIDTH)) as usize % Block::BITS;
             mask.0[bit / 64] |= 1 << (bit % 64);
         }
         Self {
-            place: (key >> 64) as u64,
+            block: (key >> 64) as u64,
             mask,
         }
     }
@@ -84,17 +84,17 @@ impl Layer {
         }
     }
 
-    fn block_of(&self, probe: &Probe) -> usize {
-        ((u128::from(probe.place) * self.blocks.len() as u128) >> 64) as usize
+    fn block_of(&self, key: &KeyBits) -> usize {
+        ((u128::from(key.block) * self.blocks.len() as u128) >> 64) as usize
     }
 
-    fn may_hold(&self, probe: &Probe) -> bool {
-        self.blocks[self.block_of(probe)].has(&probe.mask)
+    fn may_hold(&self, key: &KeyBits) -> bool {
+        self.blocks[self.block_of(key)].has(&key.mask)
     }
 
-    fn insert(&mut self, probe: &Probe) {
-        let block = self.block_of(probe);
-        self.blocks[block].add(&probe.mask);
+    fn insert(&mut self, key: &KeyBits) {
+        let block = self.block_of(key);
+        self.blocks[block].add(&key.mask);
         self.keys += 1;
     }
 }
@@ -102,8 +102,8 @@ impl Layer {
 impl KeyFilter {
     /// `false` when the key has certainly never been inserted.
     pub(crate) fn may_hold(&self, key: &[u8; 16]) -> bool {
-        let probe = Probe::of(key);
-        self.layers.iter().rev().any(|layer| layer.may_hold(&probe))
+        let key = KeyBits::of(key);
+        self.layers.iter().rev().any(|layer| layer.may_hold(&key))
     }
 
     /// Adds a key.
@@ -115,7 +115,7 @@ impl KeyFilter {
         };
         self.layers.extend(keys_max.map(Layer::new));
         if let Some(last) = self.layers.last_mut() {
-            last.insert(&Probe::of(key));
+            last.insert(&KeyBits::of(key));
         }
     }
 }
@@ -130,17 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn no_key_is_ever_forgotten_and_few_are_made_up() {
+    fn inserted_keys_are_always_found_and_false_positives_are_rare() {
         let mut filter = KeyFilter::default();
         assert!(!filter.may_hold(&key(0)));
         for number in 0..20_000 {
             filter.insert(&key(number));
         }
         assert!((0..20_000).all(|number| filter.may_hold(&key(number))));
-        let made_up = (20_000..220_000)
+        let false_positives = (20_000..220_000)
             .filter(|number| filter.may_hold(&key(*number)))
             .count();
-        // Three full layers, and one that is not.
-        assert!(made_up < 200, "{made_up} of 200,000");
+        // Three full layers, and a partial one.
+        assert!(false_positives < 200, "{false_positives} of 200,000");
     }
 }

@@ -18,7 +18,7 @@ use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
 use std::collections::HashMap;
 
-/// The keys that the writer has seen, so that it does not look up keys that cannot exist.
+/// A filter of stored keys for every ledger, so that the writer does not look up keys that cannot exist.
 #[derive(Debug, Default)]
 pub(crate) struct SeenKeys {
     ledgers: HashMap<LedgerId, LedgerKeys>,
@@ -109,12 +109,12 @@ pub(crate) fn find_keys(
         };
         for hash in request.key_hashes() {
             let may_hold = match &mut appends.keys {
-                Some(seen) => seen.may_hold(connection, ledger_id, head.size, &hash)?,
+                Some(seen) => seen.may_hold(connection, ledger_id, head.size, hash)?,
                 None => true,
             };
             if may_hold {
-                let token = token(Kind::IdempotencyKey, ledger_id.0, &hash);
-                wanted.push((ledger_id, hash, token));
+                let token = token(Kind::IdempotencyKey, ledger_id.0, hash);
+                wanted.push((ledger_id, *hash, token));
             }
         }
     }

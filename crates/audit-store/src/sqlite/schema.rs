@@ -29,7 +29,7 @@ diesel::table! {
 diesel::allow_tables_to_appear_in_same_query!(events, event_times, unordered_events, ledgers);
 
 diesel::table! {
-    event_tail (id) { id -> BigInt, mark -> BigInt, runs -> Binary, }
+    event_backlog (id) { id -> BigInt, mark -> BigInt, runs -> Binary, }
 }
 
 diesel::table! {
@@ -49,4 +49,4 @@ diesel::table! {
     indexed (id) { id -> BigInt, last_commit -> BigInt, last_segment -> BigInt, }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(event_tail, indexed);
+diesel::allow_tables_to_appear_in_same_query!(event_backlog, indexed);

@@ -8,24 +8,24 @@ use diesel::{QueryResult, RunQueryDsl};
 
 statement! {
     Sqlite;
-    /// Begins a transaction of SQLite that writes.
+    /// Begins a transaction that writes.
     BeginImmediate {} "BEGIN IMMEDIATE"
 }
 
 statement! {
     Sqlite;
-    /// Ends a transaction of SQLite.
+    /// Commits a transaction.
     Commit {} "COMMIT"
 }
 
 statement! {
     Sqlite;
-    /// Writes the head of a ledger on SQLite.
+    /// Writes the head of a ledger.
     UpdateHead<'a> {
         "UPDATE ledgers SET size = " size: i64 => BigInt,
         ", last_event_id = " last_event_id: &'a [u8] => Binary,
         ", last_received_at = " last_received_at: i64 => BigInt,
-        /// What cannot be continued stays as it is found.
+        /// `None` keeps the stored edge of a tree that cannot be continued.
         ", frontier = COALESCE(" frontier: Option<&'a [u8]> => Nullable<Binary>,
         ", frontier), day = " day: i64 => BigInt,
         ", day_events = " day_events: i64 => BigInt,
@@ -35,7 +35,7 @@ statement! {
 
 statement! {
     Sqlite;
-    /// Stores an event on SQLite.
+    /// Stores an event.
     InsertEvent<'a> {
         "INSERT INTO events (entry, position, id, content_hash, sent_digest, redacted, body) VALUES ("
         entry: i64 => BigInt,
@@ -50,7 +50,7 @@ statement! {
 
 statement! {
     Sqlite;
-    /// Gives an event its place in the order of queries on SQLite.
+    /// Stores the position of an event in the order of time.
     InsertTime {
         "INSERT INTO event_times (position, entry) VALUES (" position: i64 => BigInt,
         ", " entry: i64 => BigInt,

@@ -1,8 +1,8 @@
 //! Checkpointing of SQLite's write-ahead log (WAL) beside the writer.
 //!
 //! By default, SQLite checkpoints a long WAL at the end of a commit: 25 to 75 ms in which nothing else is stored, most of them
-//! waiting for the disk. Here a thread does it in passes, each shorter than the one before, because pages that the writer
-//! adds meanwhile are left to the next pass. The writer itself moves the last few pages: the WAL restarts only when
+//! waiting for the disk. Here a thread does it in passes, each shorter than the one before, because a pass leaves the
+//! pages that the writer adds meanwhile to the next one. The writer itself moves the last few pages: the WAL restarts only when
 //! nothing was added since.
 
 use super::connection::{Purpose, connect, page_bytes_of};
@@ -20,12 +20,12 @@ const CHECKPOINT_BYTES: u32 = 40 << 20;
 const COMMIT_PAGES: usize = 8;
 const EVENTS_PER_PAGE: usize = 8;
 /// Pages that are added before the writer queries the size of the WAL.
-const LOOK_PAGES: usize = 256;
+const QUERIED_PAGES: usize = 256;
 /// A pass that moves fewer pages than this leaves few enough for the writer.
 const FEW_PAGES: i32 = 400;
 /// Passes, at most: the writer may add pages as fast as they are moved.
 const PASSES_MAX: usize = 6;
-/// How long to rest after a failure. SQLite checkpoints a much longer WAL during a commit.
+/// The pause after a failure. SQLite checkpoints a much longer WAL during a commit.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The stage of a checkpoint.
@@ -77,15 +77,15 @@ impl WalWatch {
         stage: &Signal<Stage>,
     ) -> Result<()> {
         self.added_pages += COMMIT_PAGES;
-        if self.added_pages < LOOK_PAGES {
+        if self.added_pages < QUERIED_PAGES {
             return Ok(());
         }
         self.added_pages = 0;
         match stage.get() {
             Stage::Short => {
                 let log = Checkpoint::NOOP.run(connection)?;
-                let left = (log.pages - log.moved).max(0).unsigned_abs();
-                if left >= self.checkpoint_bytes / page_bytes_of(connection)? {
+                let unmoved = (log.pages - log.moved).max(0).unsigned_abs();
+                if unmoved >= self.checkpoint_bytes / page_bytes_of(connection)? {
                     stage.enter(Stage::Long);
                 }
             }
@@ -138,13 +138,13 @@ impl Checkpointer {
     }
 }
 
-/// A call of `PRAGMA wal_checkpoint` (`PRAGMA wal_checkpoint`, <https://www.sqlite.org/pragma.html#pragma_wal_checkpoint>).
+/// A call of `PRAGMA wal_checkpoint` (<https://www.sqlite.org/pragma.html#pragma_wal_checkpoint>).
 struct Checkpoint(&'static str);
 
-/// Its result.
+/// The result of a [`Checkpoint`]: the state of the log.
 #[derive(QueryableByName)]
-struct Log {
-    /// Pages in it.
+struct WalState {
+    /// Pages in the log.
     #[diesel(sql_type = Integer, column_name = log)]
     pages: i32,
     /// Those of them that are in the file.
@@ -158,7 +158,7 @@ impl Checkpoint {
     /// Moves pages, as far as no reader needs them and no other connection checkpoints.
     const PASSIVE: Self = Self("PRAGMA main.wal_checkpoint(PASSIVE)");
 
-    fn run(&self, connection: &mut SqliteConnection) -> Result<Log> {
+    fn run(&self, connection: &mut SqliteConnection) -> Result<WalState> {
         Ok(diesel::sql_query(self.0).get_result(connection)?)
     }
 }

@@ -1,4 +1,4 @@
-//! What appending promises across restarts and processes.
+//! Appending across restarts and processes: idempotency keys, stale requests, gapless sequences.
 
 use crate::{NOW, append, count, create_project, destination, open, prepare};
 use audit_domain::EventFilter;
@@ -10,7 +10,7 @@ fn keyed(key: &str, tenant: &str) -> Value {
 }
 
 #[test]
-fn a_key_is_known_after_a_restart() {
+fn a_key_is_found_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let to = create_project(&store, 1);
@@ -33,7 +33,7 @@ fn a_key_is_known_after_a_restart() {
 }
 
 #[test]
-fn a_key_that_another_process_stored_is_known_at_once() {
+fn a_key_that_another_process_stored_is_found_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (open(folder.path()), open(folder.path()));
     let to = create_project(&one, 1);
@@ -78,12 +78,13 @@ fn create_project_id(number: u8) -> audit_domain::ProjectId {
 }
 
 #[test]
-fn what_relied_on_an_older_configuration_is_refused_and_leaves_nothing() {
+fn a_request_prepared_with_an_older_configuration_is_refused_and_stores_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let to = create_project(&store, 1);
     let organization_id = audit_domain::OrganizationId::from_random([1; 16]);
-    let changed = store.configure(move |rows| rows.set_plan(organization_id, audit_domain::Plan::Pro));
+    let changed =
+        store.configure(move |configurator| configurator.set_plan(organization_id, audit_domain::Plan::Pro));
     assert!(changed.unwrap());
     let outcome = store.append_blocking(to.clone(), vec![prepare(&to, &keyed("k", "t"), NOW, 1)]);
     assert!(matches!(outcome, Err(StoreError::Stale)), "{outcome:?}");
@@ -91,16 +92,16 @@ fn what_relied_on_an_older_configuration_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn a_change_that_changes_nothing_makes_nothing_stale() {
+fn a_transaction_without_a_change_makes_no_request_stale() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let to = create_project(&store, 1);
     store
-        .configure(|rows| rows.revoke_key(audit_domain::KeyId::from_random([9; 16]), NOW))
+        .configure(|configurator| configurator.revoke_key(audit_domain::KeyId::from_random([9; 16]), NOW))
         .unwrap();
     let project_id = to.project_id;
     store
-        .configure(move |rows| rows.delete_redaction_rule(project_id, "none").map(|_| ()))
+        .configure(move |configurator| configurator.delete_redaction_rule(project_id, "none").map(|_| ()))
         .unwrap();
     assert!(matches!(
         append(&store, &to, vec![prepare(&to, &keyed("k", "t"), NOW, 1)])[..],
@@ -109,7 +110,7 @@ fn a_change_that_changes_nothing_makes_nothing_stale() {
 }
 
 #[test]
-fn many_threads_get_gap_free_answers() {
+fn concurrent_requests_store_each_key_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let to = create_project(&store, 1);

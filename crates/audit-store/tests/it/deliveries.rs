@@ -1,4 +1,4 @@
-//! The queue of deliveries: what is ready, taken, put aside, asked for, and removed.
+//! The queue of deliveries: ready, leased, held, requested and removed ones; and the secrets of webhooks.
 
 use crate::{NOW, create_project, open};
 use audit_domain::{OrganizationId, Plan, ProjectId, Timestamp};
@@ -11,13 +11,13 @@ use std::path::Path;
 const LEASE: [u8; 16] = [1; 16];
 
 /// A store with a project.
-struct Place {
+struct Fixture {
     store: Store,
     project_id: ProjectId,
     _folder: tempfile::TempDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let store = open(Path::new(folder.path()));
@@ -33,12 +33,12 @@ impl Place {
         &self,
         work: impl FnOnce(&mut Configurator<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> T {
-        self.store.configure(work).expect("it is written")
+        self.store.configure(work).expect("the transaction commits")
     }
 
     fn version(&self) -> i64 {
         self.store
-            .read(|rows| rows.configuration_version())
+            .read(|reader| reader.configuration_version())
             .expect("a version")
     }
 
@@ -55,7 +55,7 @@ impl Place {
     fn add_webhook(&self, id: &str) -> WebhookRow {
         let row = self.row(id);
         let added = row.clone();
-        self.write(move |rows| rows.insert_webhook(&added, b"secret"));
+        self.write(move |configurator| configurator.insert_webhook(&added, b"secret"));
         row
     }
 
@@ -70,18 +70,21 @@ impl Place {
                 ..webhook.clone()
             },
         );
-        self.write(move |rows| rows.update_webhook(&before, &after));
+        self.write(move |configurator| configurator.update_webhook(&before, &after));
     }
 
     /// Adds deliveries of the schedule, due at once.
     fn add(&self, webhook_id: &str, numbers: std::ops::Range<u16>) {
         let rows: Vec<DeliveryRow> = numbers.map(|number| delivery(webhook_id, number)).collect();
-        self.write(move |tables| rows.iter().try_for_each(|row| tables.insert_delivery(row)));
+        self.write(move |configurator| rows.iter().try_for_each(|row| configurator.insert_delivery(row)));
     }
 
-    /// Ids of the webhooks that have something ready, and whether they are in use.
+    /// Ids of the webhooks that have ready deliveries, and whether they are in use.
     fn ready(&self) -> Vec<(String, bool)> {
-        let ready = self.store.read(|rows| rows.ready_webhooks()).expect("the queue");
+        let ready = self
+            .store
+            .read(|reader| reader.ready_webhooks())
+            .expect("the queue");
         let mut ready: Vec<_> = ready
             .into_iter()
             .map(|ready| (ready.webhook_id, ready.is_in_use))
@@ -92,17 +95,17 @@ impl Place {
 
     fn lease(&self, webhook_id: &'static str, now: Timestamp, limit: usize) -> Vec<LeasedDelivery> {
         let until = now.plus_seconds(30);
-        self.write(move |rows| rows.lease_deliveries(webhook_id, now, until, &LEASE, limit))
+        self.write(move |configurator| configurator.lease_deliveries(webhook_id, now, until, &LEASE, limit))
     }
 
     fn wake(&self, now: Timestamp) -> usize {
-        self.write(move |rows| rows.make_due_deliveries_ready(now, 500))
+        self.write(move |configurator| configurator.make_due_deliveries_ready(now, 500))
     }
 
     fn logged(&self, webhook_id: &str) -> Vec<DeliveryRow> {
         let read = self
             .store
-            .read(|rows| rows.deliveries(webhook_id, None, None, 10_000));
+            .read(|reader| reader.deliveries(webhook_id, None, None, 10_000));
         read.expect("the log")
     }
 }
@@ -144,193 +147,229 @@ fn due_again(at: Timestamp) -> AfterAttempt {
 }
 
 #[test]
-fn what_was_taken_is_nobody_elses_until_the_lease_ends() {
-    let place = Place::new();
-    place.add_webhook("a");
-    place.add("a", 0..3);
-    let leased = place.lease("a", NOW, 2);
-    assert_eq!(leased.len(), 2, "as many as are asked for");
-    assert_eq!(place.lease("a", NOW, 10).len(), 1);
-    assert_eq!((place.lease("a", NOW, 10).len(), place.ready()), (0, vec![]));
+fn a_leased_delivery_is_not_leased_again_until_the_lease_expires() {
+    let fixture = Fixture::new();
+    fixture.add_webhook("a");
+    fixture.add("a", 0..3);
+    let leased = fixture.lease("a", NOW, 2);
+    assert_eq!(leased.len(), 2, "the limit");
+    assert_eq!(fixture.lease("a", NOW, 10).len(), 1);
+    assert_eq!((fixture.lease("a", NOW, 10).len(), fixture.ready()), (0, vec![]));
     let end = NOW.plus_seconds(30);
-    assert_eq!(place.store.read(|rows| rows.next_due_at()).unwrap(), Some(end));
-    assert_eq!(place.wake(NOW.plus_seconds(29)), 0);
-    assert_eq!(place.wake(end), 3);
-    assert_eq!(place.ready(), [("a".to_owned(), true)]);
-    assert_eq!(place.lease("a", end, 10).len(), 3);
+    assert_eq!(
+        fixture.store.read(|reader| reader.next_due_at()).unwrap(),
+        Some(end)
+    );
+    assert_eq!(fixture.wake(NOW.plus_seconds(29)), 0);
+    assert_eq!(fixture.wake(end), 3);
+    assert_eq!(fixture.ready(), [("a".to_owned(), true)]);
+    assert_eq!(fixture.lease("a", end, 10).len(), 3);
 }
 
 #[test]
-fn what_failed_is_ready_when_it_is_due_and_not_before() {
-    let place = Place::new();
-    place.add_webhook("a");
-    place.add("a", 0..1);
-    let leased = place.lease("a", NOW, 1).remove(0);
+fn a_failed_delivery_is_ready_when_it_is_due_and_not_before() {
+    let fixture = Fixture::new();
+    fixture.add_webhook("a");
+    fixture.add("a", 0..1);
+    let leased = fixture.lease("a", NOW, 1).remove(0);
     let due_at = NOW.plus_seconds(5);
     let delivery_id = leased.delivery.id.clone();
-    let held = place.write(move |rows| {
-        let held = rows.lock_leased_delivery(&delivery_id, &LEASE)?;
-        rows.finish_attempt(&attempt_of(&leased), &due_again(due_at))?;
-        Ok((held, rows.lock_leased_delivery(&delivery_id, &LEASE)?))
+    let held = fixture.write(move |configurator| {
+        let held = configurator.lock_leased_delivery(&delivery_id, &LEASE)?;
+        configurator.finish_attempt(&attempt_of(&leased), &due_again(due_at))?;
+        Ok((held, configurator.lock_leased_delivery(&delivery_id, &LEASE)?))
     });
-    assert_eq!(held, (Some(false), None), "no longer taken");
-    assert_eq!((place.wake(NOW.plus_seconds(4)), place.ready()), (0, vec![]));
-    assert_eq!(place.wake(due_at), 1);
-    assert_eq!(place.ready().len(), 1);
-    let row = place.logged("a").remove(0);
+    assert_eq!(held, (Some(false), None), "the lease ends with the attempt");
+    assert_eq!((fixture.wake(NOW.plus_seconds(4)), fixture.ready()), (0, vec![]));
+    assert_eq!(fixture.wake(due_at), 1);
+    assert_eq!(fixture.ready().len(), 1);
+    let row = fixture.logged("a").remove(0);
     assert_eq!((row.attempts, row.scheduled_attempts), (1, 1));
 }
 
 #[test]
-fn a_retry_that_is_asked_for_during_an_attempt_is_known_at_its_end() {
-    let place = Place::new();
-    place.add_webhook("a");
-    place.add("a", 0..1);
-    let leased = place.lease("a", NOW, 1).remove(0);
-    let (project_id, delivery_id) = (place.project_id, leased.delivery.id);
-    let ask = move |rows: &mut Configurator<'_>| {
-        let (mut row, _) = rows
+fn a_retry_requested_during_an_attempt_is_reported_at_its_end() {
+    let fixture = Fixture::new();
+    fixture.add_webhook("a");
+    fixture.add("a", 0..1);
+    let leased = fixture.lease("a", NOW, 1).remove(0);
+    let (project_id, delivery_id) = (fixture.project_id, leased.delivery.id);
+    let request = move |configurator: &mut Configurator<'_>| {
+        let (mut row, _) = configurator
             .lock_delivery(project_id, &delivery_id)?
-            .expect("it is there");
+            .expect("the delivery exists");
         row.request_attempt(NOW.plus_seconds(1));
-        rows.reschedule_delivery(&row)?;
-        rows.lock_leased_delivery(&delivery_id, &LEASE)
+        configurator.reschedule_delivery(&row)?;
+        configurator.lock_leased_delivery(&delivery_id, &LEASE)
     };
-    assert_eq!(place.write(ask), Some(true));
-    // It is for this attempt; another one, after a crash, is the one that was asked for.
-    place.wake(NOW.plus_seconds(30));
-    assert_eq!(place.lease("a", NOW.plus_seconds(30), 1).len(), 1);
-    assert!(!place.logged("a")[0].retry_asked);
+    assert_eq!(fixture.write(request), Some(true));
+    // After a crash of the node, the next attempt is the requested one.
+    fixture.wake(NOW.plus_seconds(30));
+    assert_eq!(fixture.lease("a", NOW.plus_seconds(30), 1).len(), 1);
+    assert!(!fixture.logged("a")[0].retry_requested);
 }
 
 #[test]
-fn what_cannot_be_sent_to_is_put_aside_and_comes_back() {
-    let place = Place::new();
-    let webhook = place.add_webhook("a");
-    place.add_webhook("b");
-    place.add("a", 0..5);
-    place.add("b", 5..6);
-    place.enable(&webhook, false);
-    assert_eq!(place.ready(), [("a".to_owned(), false), ("b".to_owned(), true)]);
-    assert!(place.lease("a", NOW, 10).is_empty());
+fn deliveries_to_a_disabled_webhook_are_held_and_released() {
+    let fixture = Fixture::new();
+    let webhook = fixture.add_webhook("a");
+    fixture.add_webhook("b");
+    fixture.add("a", 0..5);
+    fixture.add("b", 5..6);
+    fixture.enable(&webhook, false);
+    assert_eq!(fixture.ready(), [("a".to_owned(), false), ("b".to_owned(), true)]);
+    assert!(fixture.lease("a", NOW, 10).is_empty());
     assert_eq!(
-        place.write(|rows| rows.hold_deliveries("b", 10)),
+        fixture.write(|configurator| configurator.hold_deliveries("b", 10)),
         0,
-        "it is in use"
+        "the webhook is in use"
     );
-    assert_eq!(place.write(|rows| rows.hold_deliveries("a", 3)), 3);
-    assert_eq!(place.write(|rows| rows.hold_deliveries("a", 3)), 2);
-    assert_eq!(place.ready(), [("b".to_owned(), true)]);
     assert_eq!(
-        place.write(|rows| rows.release_held_deliveries(10)),
-        0,
-        "still disabled"
+        fixture.write(|configurator| configurator.hold_deliveries("a", 3)),
+        3
     );
-    let pending = place.store.read(|rows| rows.pending_deliveries()).unwrap();
+    assert_eq!(
+        fixture.write(|configurator| configurator.hold_deliveries("a", 3)),
+        2
+    );
+    assert_eq!(fixture.ready(), [("b".to_owned(), true)]);
+    assert_eq!(
+        fixture.write(|configurator| configurator.release_held_deliveries(10)),
+        0,
+        "the webhook is still disabled"
+    );
+    let pending = fixture.store.read(|reader| reader.pending_deliveries()).unwrap();
     assert_eq!((pending.count, pending.oldest_created_at), (1, Some(NOW)));
 
-    place.enable(&webhook, true);
+    fixture.enable(&webhook, true);
     for released in [3, 2, 0] {
-        assert_eq!(place.write(|rows| rows.release_held_deliveries(3)), released);
+        assert_eq!(
+            fixture.write(|configurator| configurator.release_held_deliveries(3)),
+            released
+        );
     }
-    assert_eq!(place.lease("a", NOW, 10).len(), 5);
+    assert_eq!(fixture.lease("a", NOW, 10).len(), 5);
 }
 
 #[test]
-fn nothing_is_sent_for_an_organization_until_it_pays() {
-    let place = Place::new();
-    place.add_webhook("a");
-    place.add("a", 0..1);
+fn deliveries_of_an_organization_on_the_free_plan_are_held() {
+    let fixture = Fixture::new();
+    fixture.add_webhook("a");
+    fixture.add("a", 0..1);
     let organization_id = OrganizationId::from_random([1; 16]);
-    place.write(move |rows| rows.set_plan(organization_id, Plan::Free));
-    assert_eq!(place.ready(), [("a".to_owned(), false)]);
-    assert!(place.lease("a", NOW, 1).is_empty());
-    assert_eq!(place.write(|rows| rows.hold_deliveries("a", 1)), 1);
-    place.write(move |rows| rows.set_plan(organization_id, Plan::Pro));
-    assert_eq!(place.write(|rows| rows.release_held_deliveries(1)), 1);
-    assert_eq!(place.lease("a", NOW, 1).len(), 1);
+    fixture.write(move |configurator| configurator.set_plan(organization_id, Plan::Free));
+    assert_eq!(fixture.ready(), [("a".to_owned(), false)]);
+    assert!(fixture.lease("a", NOW, 1).is_empty());
+    assert_eq!(
+        fixture.write(|configurator| configurator.hold_deliveries("a", 1)),
+        1
+    );
+    fixture.write(move |configurator| configurator.set_plan(organization_id, Plan::Pro));
+    assert_eq!(
+        fixture.write(|configurator| configurator.release_held_deliveries(1)),
+        1
+    );
+    assert_eq!(fixture.lease("a", NOW, 1).len(), 1);
 }
 
 #[test]
-fn a_deleted_webhook_is_gone_at_once_and_its_rows_little_by_little() {
-    let place = Place::new();
-    place.add_webhook("a");
-    place.add_webhook("b");
-    place.add("a", 0..7);
-    place.add("b", 7..8);
-    let project_id = place.project_id;
-    let delete = move |rows: &mut Configurator<'_>| rows.delete_webhook(project_id, "a", NOW);
-    assert!(place.write(delete) && !place.write(delete), "once");
-    let webhooks = place.store.read(|rows| rows.webhooks(project_id)).unwrap();
-    assert_eq!(webhooks, [place.row("b")]);
+fn a_deleted_webhook_is_hidden_at_once_and_its_rows_are_removed_in_steps() {
+    let fixture = Fixture::new();
+    fixture.add_webhook("a");
+    fixture.add_webhook("b");
+    fixture.add("a", 0..7);
+    fixture.add("b", 7..8);
+    let project_id = fixture.project_id;
+    let delete = move |configurator: &mut Configurator<'_>| configurator.delete_webhook(project_id, "a", NOW);
+    assert!(fixture.write(delete) && !fixture.write(delete), "once");
+    let webhooks = fixture.store.read(|reader| reader.webhooks(project_id)).unwrap();
+    assert_eq!(webhooks, [fixture.row("b")]);
     assert_eq!(
-        place.store.read(|rows| rows.webhook(project_id, "a")).unwrap(),
+        fixture
+            .store
+            .read(|reader| reader.webhook(project_id, "a"))
+            .unwrap(),
         None
     );
-    let of_deleted = place.write(move |rows| rows.lock_delivery(project_id, &id("a", 0)));
+    let of_deleted = fixture.write(move |configurator| configurator.lock_delivery(project_id, &id("a", 0)));
     assert_eq!(of_deleted, None);
-    assert!(place.lease("a", NOW, 1).is_empty());
-    let secrets = place.store.read(|rows| rows.all_webhook_secrets(NOW)).unwrap();
+    assert!(fixture.lease("a", NOW, 1).is_empty());
+    let secrets = fixture
+        .store
+        .read(|reader| reader.all_webhook_secrets(NOW))
+        .unwrap();
     assert_eq!(secrets, [("b".to_owned(), b"secret".to_vec())]);
 
-    let purge = |before: Timestamp| place.write(move |rows| rows.purge_deleted_webhooks(before, 5));
+    let purge =
+        |before: Timestamp| fixture.write(move |configurator| configurator.purge_deleted_webhooks(before, 5));
     assert_eq!(purge(NOW), 0, "deleted before, not at");
     let later = NOW.plus_seconds(1);
-    assert_eq!((purge(later), place.logged("a").len()), (5, 2));
+    assert_eq!((purge(later), fixture.logged("a").len()), (5, 2));
     assert_eq!(
-        (purge(later), place.logged("a").len()),
+        (purge(later), fixture.logged("a").len()),
         (3, 0),
         "two, and the webhook"
     );
-    assert_eq!((purge(later), place.logged("b").len()), (0, 1));
+    assert_eq!((purge(later), fixture.logged("b").len()), (0, 1));
 }
 
 #[test]
-fn only_what_is_remembered_is_a_change_of_the_configuration() {
-    let place = Place::new();
-    let webhook = place.add_webhook("a");
-    let version = place.version();
-    let elsewhere = WebhookRow {
+fn a_change_of_a_webhooks_url_does_not_raise_the_version() {
+    let fixture = Fixture::new();
+    let webhook = fixture.add_webhook("a");
+    let version = fixture.version();
+    let with_other_url = WebhookRow {
         url: "https://b.example/".to_owned(),
         ..webhook.clone()
     };
-    let moved = elsewhere.clone();
-    place.write(move |rows| rows.update_webhook(&webhook, &moved));
-    assert_eq!(place.version(), version, "where it leads is not");
-    place.enable(&elsewhere, false);
-    assert_eq!(place.version(), version + 1);
+    let updated = with_other_url.clone();
+    fixture.write(move |configurator| configurator.update_webhook(&webhook, &updated));
+    assert_eq!(fixture.version(), version, "no node caches the URL");
+    fixture.enable(&with_other_url, false);
+    assert_eq!(fixture.version(), version + 1);
 }
 
 #[test]
-fn a_webhook_is_disabled_only_while_it_leads_where_the_answer_came_from() {
-    let place = Place::new();
-    place.add_webhook("a");
-    let version = place.version();
-    assert!(!place.write(|rows| rows.disable_webhook("a", "https://old.example/")));
-    assert_eq!(place.version(), version);
+fn a_webhook_is_disabled_only_while_it_has_the_url_of_the_response() {
+    let fixture = Fixture::new();
+    fixture.add_webhook("a");
+    let version = fixture.version();
+    assert!(!fixture.write(|configurator| configurator.disable_webhook("a", "https://old.example/")));
+    assert_eq!(fixture.version(), version);
     for _ in 0..2 {
-        assert!(place.write(|rows| rows.disable_webhook("a", "https://a.example/")));
-        assert_eq!(place.version(), version + 1, "a second answer changes nothing");
+        assert!(fixture.write(|configurator| configurator.disable_webhook("a", "https://a.example/")));
+        assert_eq!(
+            fixture.version(),
+            version + 1,
+            "a second response changes nothing"
+        );
     }
 }
 
 #[test]
-fn secrets_that_have_expired_are_not_read_and_are_removed() {
-    let place = Place::new();
-    place.add_webhook("a");
+fn expired_secrets_are_not_returned_and_are_removed() {
+    let fixture = Fixture::new();
+    fixture.add_webhook("a");
     let (soon, later) = (NOW.plus_seconds(10), NOW.plus_seconds(20));
-    place.write(move |rows| {
-        rows.rotate_webhook_secret("a", b"second", NOW, soon)?;
-        rows.rotate_webhook_secret("a", b"third", NOW, later)
+    fixture.write(move |configurator| {
+        configurator.rotate_webhook_secret("a", b"second", NOW, soon)?;
+        configurator.rotate_webhook_secret("a", b"third", NOW, later)
     });
     let in_force = |now: Timestamp| {
-        let all = place.store.read(|rows| rows.all_webhook_secrets(now)).unwrap();
-        let own = place.store.read(|rows| rows.webhook_secrets("a", now)).unwrap();
+        let all = fixture
+            .store
+            .read(|reader| reader.all_webhook_secrets(now))
+            .unwrap();
+        let own = fixture
+            .store
+            .read(|reader| reader.webhook_secrets("a", now))
+            .unwrap();
         assert_eq!(all.len(), own.len());
         own.len()
     };
     assert_eq!([NOW, soon, later].map(in_force), [3, 2, 1]);
-    let purge = |now: Timestamp| place.write(move |rows| rows.purge_webhook_secrets(now, 10));
+    let purge =
+        |now: Timestamp| fixture.write(move |configurator| configurator.purge_webhook_secrets(now, 10));
     assert_eq!([NOW, soon, later, later].map(purge), [0, 1, 1, 0]);
     assert_eq!(in_force(later), 1);
 }

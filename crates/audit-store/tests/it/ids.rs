@@ -1,4 +1,4 @@
-//! From an event's id to its place in the log.
+//! From an event's id to its position in the log.
 
 use crate::{NOW, append, create_project, open, prepare};
 use audit_domain::{EventId, Timestamp};
@@ -9,14 +9,14 @@ use serde_json::json;
 /// Events that are stored together.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// So many, so many milliseconds after those before.
+    /// A number of events, sent this many milliseconds after the step before.
     Sent(usize, i64),
-    /// So many, that were sent so many milliseconds before the newest so far.
+    /// A number of claimed events, sent this many milliseconds before the latest step.
     Claimed(usize, i64),
 }
 
 fn any_step() -> impl Strategy<Value = Step> {
-    // Bursts and pauses, so that ids come anything but evenly.
+    // Bursts and pauses, so that ids are unevenly distributed.
     let pause = prop_oneof![4 => 0..3_i64, 1 => 0..1_000_000_000_i64];
     prop_oneof![
         3 => (1..30_usize, pause.clone()).prop_map(|(events, pause)| Step::Sent(events, pause)),
@@ -34,7 +34,7 @@ fn event(to: &Destination, received_at: Timestamp, number: usize) -> NewEvent {
 
 fn claim(store: &Store, to: &Destination, events: Vec<NewEvent>) -> Vec<Appended> {
     let to = to.clone();
-    let appended = store.write(move |rows| rows.append_claimed(to, events, NOW));
+    let appended = store.write(move |writer| writer.append_claimed(to, events, NOW));
     appended.expect("the events are claimed").events
 }
 
@@ -46,14 +46,14 @@ fn stored(appended: Vec<Appended>) -> Vec<EventId> {
     appended.into_iter().map(id).collect()
 }
 
-/// Stores what the steps say; the ids in the order of the log.
-pub(crate) fn take(store: &Store, to: &Destination, steps: &[Step]) -> Vec<EventId> {
+/// Stores the events of the steps. Returns their ids in the order of the log.
+pub(crate) fn store_steps(store: &Store, to: &Destination, steps: &[Step]) -> Vec<EventId> {
     let (mut ids, mut now) = (Vec::new(), NOW);
     for step in steps {
         let first = ids.len();
         let of = |events: usize, time: Timestamp| {
             let numbers = first..first + events;
-            // One after the other, as requests that come at the same time.
+            // Of one time, as concurrent requests have it.
             numbers
                 .map(move |number| event(to, time, number))
                 .collect::<Vec<_>>()
@@ -71,7 +71,7 @@ pub(crate) fn take(store: &Store, to: &Destination, steps: &[Step]) -> Vec<Event
 }
 
 pub(crate) fn seq_of(store: &Store, to: &Destination, id: EventId) -> Option<u64> {
-    let logged = store.read(|rows| rows.event(to.ledger_id, id));
+    let logged = store.read(|reader| reader.event(to.ledger_id, id));
     logged.expect("the log is searched").map(|logged| logged.seq)
 }
 
@@ -82,19 +82,19 @@ proptest! {
     fn every_event_is_found_by_its_id_and_no_other(steps in proptest::collection::vec(any_step(), 1..25)) {
         let folder = tempfile::tempdir().unwrap();
         let store = open(folder.path());
-        // Another ledger before and one behind it.
+        // Ledgers with a lower and a higher number.
         let around = [1, 3].map(|number| create_project(&store, number));
         let to = create_project(&store, 2);
         let around = around.map(|to| crate::destination(&store, to.project_id));
         for to in &around {
-            take(&store, to, &[Step::Sent(3, 0)]);
+            store_steps(&store, to, &[Step::Sent(3, 0)]);
         }
-        let ids = take(&store, &to, &steps);
-        let mut different = ids.clone();
-        different.sort();
-        different.dedup();
-        // Claimed ones may have the id of another by the way they are made here.
-        prop_assume!(different.len() == ids.len());
+        let ids = store_steps(&store, &to, &steps);
+        let mut distinct = ids.clone();
+        distinct.sort();
+        distinct.dedup();
+        // This test may give a claimed event the id of another event.
+        prop_assume!(distinct.len() == ids.len());
         for (seq, id) in ids.iter().enumerate() {
             prop_assert_eq!(seq_of(&store, &to, *id), Some(seq as u64));
             let next = id.successor();
@@ -110,7 +110,7 @@ proptest! {
 }
 
 #[test]
-fn a_log_of_nothing_or_of_one_event_is_searched_as_well() {
+fn an_empty_log_and_a_log_of_one_event_are_searched() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let to = create_project(&store, 1);
@@ -119,7 +119,7 @@ fn a_log_of_nothing_or_of_one_event_is_searched_as_well() {
         None,
         "an empty log"
     );
-    let ids = take(&store, &to, &[Step::Sent(1, 0)]);
+    let ids = store_steps(&store, &to, &[Step::Sent(1, 0)]);
     assert_eq!(seq_of(&store, &to, ids[0]), Some(0));
     assert_eq!(seq_of(&store, &to, ids[0].successor()), None);
 }

@@ -1,10 +1,13 @@
-//! The store on embedded SQLite, from outside. What holds on both databases is tested through HTTP in `audit-tests`.
+//! The public interface of the store, on embedded SQLite. `audit-tests` tests both databases over HTTP.
 
 mod appending;
+mod backlog;
 mod deliveries;
+mod files;
 mod finding;
 mod ids;
-mod tail;
+mod index_file;
+mod numbered;
 
 use audit_domain::{
     Clock, Environment, Event, EventFilter, EventId, OrganizationId, PageLimit, Plan, ProjectId, Record,
@@ -40,7 +43,7 @@ pub(crate) fn open_with(folder: &Path, options: StoreOptions) -> Store {
     Store::open(&url, options, &clock).expect("the store opens")
 }
 
-/// Makes a project and gives where its live events go.
+/// Creates a project. Returns the destination of its live events.
 pub(crate) fn create_project(store: &Store, number: u8) -> Destination {
     let project_id = ProjectId::from_random([number; 16]);
     let organization_id = OrganizationId::from_random([number; 16]);
@@ -56,19 +59,19 @@ pub(crate) fn create_project(store: &Store, number: u8) -> Destination {
         name: "p".to_owned(),
         created_at: NOW,
     };
-    let inserted = store.configure(move |rows| {
-        rows.insert_organization(&organization)?;
-        rows.insert_project(&project)
+    let inserted = store.configure(move |configurator| {
+        configurator.insert_organization(&organization)?;
+        configurator.insert_project(&project)
     });
-    inserted.expect("the project is made");
+    inserted.expect("the project is created");
     destination(store, project_id)
 }
 
-/// Where a project's live events go, as of now.
+/// The destination of a project's live events, with the current configuration.
 pub(crate) fn destination(store: &Store, project_id: ProjectId) -> Destination {
-    let found = store.read(|rows| {
-        let ledger_id = rows.ledgers(project_id)?[&Environment::Live];
-        let configuration_version = rows.configuration_version()?;
+    let found = store.read(|reader| {
+        let ledger_id = reader.ledgers(project_id)?[&Environment::Live];
+        let configuration_version = reader.configuration_version()?;
         Ok::<_, StoreError>(Destination {
             ledger_id,
             project_id,
@@ -78,7 +81,7 @@ pub(crate) fn destination(store: &Store, project_id: ProjectId) -> Destination {
             webhook_ids: std::sync::Arc::new([]),
         })
     });
-    found.expect("the project is there")
+    found.expect("the project exists")
 }
 
 /// An event prepared at `received_at`.
@@ -104,7 +107,7 @@ pub(crate) fn prepare(
     NewEvent::new(destination, record, &event.facets(), key)
 }
 
-/// The ids that one request was answered with.
+/// Appends the events of one request. Returns their outcomes.
 pub(crate) fn append(store: &Store, destination: &Destination, events: Vec<NewEvent>) -> Vec<Appended> {
     store
         .append_blocking(destination.clone(), events)
@@ -112,7 +115,7 @@ pub(crate) fn append(store: &Store, destination: &Destination, events: Vec<NewEv
         .events
 }
 
-/// How many events of a ledger a filter finds, up to a page.
+/// The number of events of a ledger that a filter finds, 200 at most.
 pub(crate) fn count(store: &Store, to: &Destination, filter: EventFilter) -> usize {
     let query = EventQuery {
         ledger_id: to.ledger_id,
@@ -122,7 +125,7 @@ pub(crate) fn count(store: &Store, to: &Destination, filter: EventFilter) -> usi
         limit: PageLimit::new(200).expect("a valid limit"),
     };
     store
-        .read(|rows| rows.events(&query))
+        .read(|reader| reader.events(&query))
         .expect("the events are read")
         .events
         .len()

@@ -1,3 +1,5 @@
+//! Tests of the planner.
+
 use super::*;
 use crate::append::NewEvent;
 use audit_alerts::{
@@ -48,7 +50,7 @@ fn request(daily_events_max: Option<u64>, events: Vec<NewEvent>) -> AppendReques
     }
 }
 
-/// The edge of a tree of so many events.
+/// The right edge of a tree of this size.
 fn frontier_of(size: u64) -> Frontier {
     let mut frontier = Frontier::new();
     for number in 0..size {
@@ -80,7 +82,7 @@ fn head(before: &mut Before) -> &mut Head {
 }
 
 #[test]
-fn a_day_is_counted_from_its_beginning_and_goes_on_where_a_clock_is_ahead() {
+fn the_count_of_a_day_restarts_on_another_day_and_continues_if_a_clock_is_ahead() {
     let mut before = before();
     let head = head(&mut before);
     for (day, expected) in [(100, (100, 7)), (99, (100, 7)), (101, (101, 0)), (98, (98, 0))] {
@@ -143,7 +145,7 @@ fn a_repeated_key_is_stored_once_within_and_across_requests() {
 }
 
 #[test]
-fn a_request_past_the_daily_limit_leaves_no_trace() {
+fn a_request_beyond_the_daily_limit_changes_nothing() {
     let mut before = before();
     head(&mut before).day_events = 7;
     let plan = plan(
@@ -175,14 +177,14 @@ fn a_request_past_the_daily_limit_leaves_no_trace() {
                 .map(|appended| appended.events.as_slice()),
             Ok([Appended::Repeated(_)])
         ),
-        "a repeat uses nothing up"
+        "a repeat does not count towards the limit"
     );
     assert!(matches!(plan.outcomes[3], Err(StoreError::DailyLimit { .. })));
     assert_eq!(plan.rows.iter().map(|row| row.seq).collect::<Vec<_>>(), [10, 11]);
 }
 
 #[test]
-fn what_was_prepared_with_an_old_configuration_is_refused() {
+fn a_request_prepared_with_an_old_configuration_is_refused() {
     let before = Before {
         configuration_version: 6,
         ..before()
@@ -208,7 +210,7 @@ fn every_third() -> RuleSet {
     RuleSet::new([AlertRule::custom(id, Timestamp::from_seconds(0), definition)])
 }
 
-/// The same event, to be counted for one tenant whatever its own is.
+/// The same event, counted for the tenant `t` instead of its own.
 fn watched(event: NewEvent) -> NewEvent {
     let arrived_at = event.record.stamp().received_at;
     let watches = every_third().watches("a.b", "t", "a", event.record.occurred_at(), arrived_at);
@@ -220,7 +222,7 @@ fn group() -> (LedgerId, GroupHash) {
     (LEDGER, watch.group_hash())
 }
 
-/// The state of a group after these events, and how many alerts they raised.
+/// The state of a group after these events, and the number of alerts they raised.
 fn counted(events: &[(EventId, i64)]) -> (GroupState, usize) {
     let [watch] = <[Watch; 1]>::try_from(watched(event(1, None, "a")).watches).unwrap();
     let mut state = GroupState::default();

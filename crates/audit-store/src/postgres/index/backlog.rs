@@ -1,10 +1,10 @@
-//! The indexing backlog, as far as this process has the tokens of its events in memory.
+//! The indexing backlog: pieces of it, with the tokens of their events, are cached.
 
 use super::{RowKey, row_key};
 use crate::append::LedgerId;
 use crate::append::plan::NewRow;
 use crate::error::Result;
-use crate::postgres::events::logged_each;
+use crate::postgres::events::raw_events;
 use crate::search::BACKLOG_BYTES_MAX;
 use crate::search::backlog::UnindexedEvents;
 use crate::search::tokens::push_facet_tokens;
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Stored events that are read at once to make their tokens.
-const MADE_EVENTS_MAX: i64 = 1_000;
+/// Stored events that are read at once to compute their tokens.
+const COMPUTED_EVENTS_MAX: i64 = 1_000;
 
 /// Consecutive events of one ledger.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Piece {
     pub(crate) events: UnindexedEvents<RowKey>,
 }
 
-/// The pieces of the backlog that this process has in memory.
+/// The cached pieces of the backlog.
 #[derive(Debug, Default)]
 pub(crate) struct BacklogPieces(Mutex<Pieces>);
 
@@ -38,8 +38,16 @@ struct Pieces {
     bytes: usize,
 }
 
+/// The state of the cache at an event.
+enum CachedAt {
+    /// The piece that has the event.
+    Piece(Arc<Piece>),
+    /// No piece has the event; the start of the next piece of its ledger.
+    Nothing { next: Option<i64> },
+}
+
 impl Pieces {
-    fn keep(&mut self, ledger_id: LedgerId, piece: Arc<Piece>) {
+    fn insert(&mut self, ledger_id: LedgerId, piece: Arc<Piece>) {
         let bytes = piece.events.bytes();
         if self.bytes + bytes <= BACKLOG_BYTES_MAX {
             self.bytes += bytes;
@@ -48,14 +56,16 @@ impl Pieces {
         }
     }
 
-    /// The piece that has an event, or the start of the next piece of its ledger.
-    fn at(&self, ledger_id: LedgerId, seq: i64) -> Result<Arc<Piece>, Option<i64>> {
+    /// The cached piece at an event.
+    fn at(&self, ledger_id: LedgerId, seq: i64) -> CachedAt {
         let before = self.pieces.range(..=(ledger_id, seq)).next_back();
         if let Some((_, piece)) = before.filter(|((of, _), piece)| *of == ledger_id && piece.seqs.end > seq) {
-            return Ok(Arc::clone(piece));
+            return CachedAt::Piece(Arc::clone(piece));
         }
         let after = self.pieces.range((ledger_id, seq)..(ledger_id, i64::MAX)).next();
-        Err(after.map(|((_, start), _)| *start))
+        CachedAt::Nothing {
+            next: after.map(|((_, start), _)| *start),
+        }
     }
 }
 
@@ -76,7 +86,7 @@ impl BacklogPieces {
                 seqs: run[0].seq..run[0].seq + run.len() as i64,
                 events,
             };
-            self.0.lock().keep(run[0].ledger_id, Arc::new(piece));
+            self.0.lock().insert(run[0].ledger_id, Arc::new(piece));
         }
     }
 
@@ -87,20 +97,20 @@ impl BacklogPieces {
 
     /// The ledgers of the pieces.
     pub(crate) fn ledgers(&self) -> Vec<i64> {
-        let kept = self.0.lock();
-        let mut ledgers: Vec<i64> = kept.pieces.keys().map(|(ledger_id, _)| ledger_id.0).collect();
+        let cached = self.0.lock();
+        let mut ledgers: Vec<i64> = cached.pieces.keys().map(|(ledger_id, _)| ledger_id.0).collect();
         ledgers.dedup();
         ledgers
     }
 
     /// Drops indexed pieces: the index has the first `indexed` events of a ledger.
     pub(crate) fn forget(&self, ledger_id: LedgerId, indexed: i64) {
-        let mut kept = self.0.lock();
-        let pieces = kept.pieces.range((ledger_id, i64::MIN)..(ledger_id, indexed));
+        let mut cached = self.0.lock();
+        let pieces = cached.pieces.range((ledger_id, i64::MIN)..(ledger_id, indexed));
         let indexed = pieces.filter(|(_, piece)| piece.seqs.end <= indexed);
         for key in indexed.map(|(key, _)| *key).collect::<Vec<_>>() {
-            let forgotten = kept.pieces.remove(&key);
-            kept.bytes -= forgotten.map_or(0, |piece| piece.events.bytes());
+            let indexed = cached.pieces.remove(&key);
+            cached.bytes -= indexed.map_or(0, |piece| piece.events.bytes());
         }
     }
 }
@@ -108,23 +118,23 @@ impl BacklogPieces {
 /// Calls `see` with the pieces that have the events `seqs`, in their order, until it returns `false`.
 pub(crate) fn for_each(
     connection: &mut PgConnection,
-    kept: &BacklogPieces,
+    cache: &BacklogPieces,
     ledger_id: LedgerId,
     mut seqs: Range<i64>,
     mut see: impl FnMut(Arc<Piece>) -> bool,
 ) -> Result<()> {
     while !seqs.is_empty() {
-        let found = kept.0.lock().at(ledger_id, seqs.start);
+        let found = cache.0.lock().at(ledger_id, seqs.start);
         let piece = match found {
-            Ok(piece) => piece,
-            Err(next) => {
+            CachedAt::Piece(piece) => piece,
+            CachedAt::Nothing { next } => {
                 let end = next.map_or(seqs.end, |next| next.min(seqs.end));
-                let Some(piece) = make(connection, ledger_id, seqs.start..end)? else {
+                let Some(piece) = compute(connection, ledger_id, seqs.start..end)? else {
                     seqs.start = end;
                     continue;
                 };
                 let piece = Arc::new(piece);
-                kept.0.lock().keep(ledger_id, Arc::clone(&piece));
+                cache.0.lock().insert(ledger_id, Arc::clone(&piece));
                 piece
             }
         };
@@ -139,26 +149,26 @@ pub(crate) fn for_each(
 /// The rows of the events `seqs` within `range` that fulfil all terms, in no order.
 pub(crate) fn rows(
     connection: &mut PgConnection,
-    kept: &BacklogPieces,
+    cache: &BacklogPieces,
     ledger_id: LedgerId,
     seqs: Range<i64>,
     terms: &[Term],
     range: &Range<RowKey>,
 ) -> Result<Vec<RowKey>> {
     let mut found = Vec::new();
-    for_each(connection, kept, ledger_id, seqs, |piece| {
+    for_each(connection, cache, ledger_id, seqs, |piece| {
         found.extend(piece.events.matching(terms, range));
         true
     })?;
     Ok(found)
 }
 
-/// Makes a piece from the first of these stored events, if any exist: a head may claim more than there are.
-fn make(connection: &mut PgConnection, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Option<Piece>> {
+/// Computes a piece from the first of these stored events, if any exist: the size in a head may be too large.
+fn compute(connection: &mut PgConnection, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Option<Piece>> {
     let mut events = UnindexedEvents::default();
     let mut tokens = String::new();
     let mut end = seqs.start;
-    for (seq, row, event) in logged_each(connection, ledger_id, seqs.clone(), MADE_EVENTS_MAX)? {
+    for (seq, row, event) in raw_events(connection, ledger_id, seqs.clone(), COMPUTED_EVENTS_MAX)? {
         end = seq + 1;
         tokens.clear();
         match event.and_then(|event| push_tokens(&mut tokens, ledger_id, &event)) {

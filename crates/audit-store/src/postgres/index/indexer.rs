@@ -19,8 +19,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often to look for events of other nodes.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often the indexer queries the events of other nodes.
+const QUERY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Advisory locks, each together with the table `indexed`: of the node that writes the index, and of the node that brings it up
 /// to date when it starts.
@@ -32,7 +32,7 @@ pub(crate) struct Indexer {
     url: String,
     shared: Arc<Shared>,
     interval: Duration,
-    session: Option<Session>,
+    session: Option<IndexingSession>,
 }
 
 /// The unindexed events of a ledger.
@@ -54,8 +54,8 @@ struct IsHeld {
     is_held: bool,
 }
 
-/// A connection, and what is lost when it breaks.
-struct Session {
+/// A connection, and the state that is lost when it breaks.
+struct IndexingSession {
     connection: PgConnection,
     /// Whether it holds the lock of the node that writes the index.
     is_writer: bool,
@@ -63,7 +63,7 @@ struct Session {
     merging: Merging<RowKey>,
 }
 
-impl Session {
+impl IndexingSession {
     fn open(url: &str, shared: &Shared) -> Result<Self> {
         let connection = connection::connect(url, Purpose::Index)?;
         shared.backlog.clear();
@@ -112,7 +112,7 @@ impl Session {
     /// Indexes everything, one starting node at a time.
     fn catch_up(&mut self, shared: &Shared) -> Result<()> {
         let lock = |of: &str| format!("SELECT {of}({START_LOCK}, 'indexed'::regclass::oid::int)");
-        // Nodes that start at the same time wait, however long it takes.
+        // Nodes that start concurrently wait without a limit.
         self.connection.batch_execute(&format!(
             "BEGIN; SET LOCAL statement_timeout = 0; {}; COMMIT",
             lock("pg_advisory_lock")
@@ -138,7 +138,7 @@ impl Session {
 
     /// The unindexed events, by ledger.
     fn missing(&mut self) -> Result<Vec<Missing>> {
-        // A head may claim more events than there are.
+        // The size in a head may be too large.
         let sql = "SELECT ledgers.id AS ledger_id, coalesce(indexed.size, 0) AS indexed, \
                        least(ledgers.size, greatest(indexed.size, stored.last + 1, 0)) AS size \
                    FROM ledgers LEFT JOIN indexed ON indexed.ledger_id = ledgers.id \
@@ -151,12 +151,12 @@ impl Session {
         Ok(missing)
     }
 
-    /// Drops indexed events from memory.
+    /// Drops indexed events from the cache.
     fn forget(&mut self, shared: &Shared) -> Result<()> {
-        let kept = shared.backlog.ledgers();
-        if !kept.is_empty() {
+        let cached = shared.backlog.ledgers();
+        if !cached.is_empty() {
             let sizes: Vec<(i64, i64)> = indexed::table
-                .filter(indexed::ledger_id.eq_any(kept))
+                .filter(indexed::ledger_id.eq_any(cached))
                 .load(&mut self.connection)?;
             for (ledger_id, size) in sizes {
                 shared.backlog.forget(LedgerId(ledger_id), size);
@@ -216,7 +216,7 @@ impl Session {
         Ok(events)
     }
 
-    /// Continues merges for about `rows` postings; whether there is more to do.
+    /// Continues merges for about `rows` postings. Returns whether there is more to do.
     fn merge(&mut self, rows: usize) -> Result<bool> {
         let Self {
             connection,
@@ -258,7 +258,7 @@ impl Session {
 impl Indexer {
     /// `interval`: how long commits are collected before they are indexed.
     pub(crate) fn open(url: &str, shared: Arc<Shared>, interval: Duration) -> Result<Self> {
-        let mut session = Session::open(url, &shared)?;
+        let mut session = IndexingSession::open(url, &shared)?;
         session.catch_up(&shared)?;
         Ok(Self {
             url: url.to_owned(),
@@ -268,9 +268,10 @@ impl Indexer {
         })
     }
 
-    /// Works until the signal is closed. Queries search what is unindexed then; another node, or the next start, indexes it.
+    /// Works until the signal is closed. Queries then search the unindexed events in the backlog; another node, or
+    /// the next start, indexes them.
     pub(crate) fn run(mut self, progress: &Signal<Progress>) {
-        while progress.wait_for_work_at_most(LOOK_INTERVAL) {
+        while progress.wait_for_work_at_most(QUERY_INTERVAL) {
             progress.rest(self.interval);
             if let Err(error) = self.attempt(progress) {
                 self.session = None;
@@ -291,7 +292,7 @@ impl Indexer {
         } = self;
         let session = match session {
             Some(session) => session,
-            none => none.insert(Session::open(url, shared)?),
+            none => none.insert(IndexingSession::open(url, shared)?),
         };
         let attempt = catch_unwind(AssertUnwindSafe(|| session.index_all(shared, progress)));
         attempt.unwrap_or_else(|_| Err(StoreError::Unreachable("the indexer panicked".to_owned())))

@@ -1,8 +1,8 @@
-//! The indexing backlog: the table `event_tail`, one row per commit that is not indexed.
+//! The indexing backlog: the table `event_backlog`, one row per commit that is not indexed.
 //!
 //! A row lists the entries of the commit's events as runs: 8 bytes for the first entry, 8 bytes for the number of events, both
-//! big-endian. Their tokens are made from the stored events; a process that has them, because it committed or made them,
-//! keeps them in memory until they are indexed.
+//! big-endian. A process that has their tokens, because it committed the events or computed the tokens from the stored
+//! events, caches them until they are indexed.
 
 use super::tokens_of;
 use crate::append::LedgerId;
@@ -13,7 +13,7 @@ use crate::search::tokens::Tokens;
 use crate::sqlite::Shared;
 use crate::sqlite::entry::entry;
 use crate::sqlite::events::position_of;
-use crate::sqlite::schema::{event_tail, indexed};
+use crate::sqlite::schema::{event_backlog, indexed};
 use audit_index::Term;
 use diesel::connection::DefaultLoadingMode;
 use diesel::dsl::max;
@@ -31,52 +31,49 @@ pub(crate) type Commit = UnindexedEvents<i64>;
 pub(crate) struct CommitName {
     /// Increases with every commit.
     pub(crate) id: i64,
-    /// Random. A commit that was rolled back had the same id as the one after it, and may be in memory.
+    /// Random. A commit that was rolled back had the same id as the one after it, and may be cached.
     mark: i64,
 }
 
-/// The commits of the backlog that this process has in memory.
+/// The cached commits of the backlog.
 #[derive(Debug, Default)]
-pub(crate) struct BacklogCommits(Mutex<Commits>);
+pub(crate) struct BacklogCommits(Mutex<CachedCommits>);
 
 #[derive(Debug, Default)]
-struct Commits {
+struct CachedCommits {
     /// By id, with the mark.
     commits: BTreeMap<i64, (i64, Arc<Commit>)>,
     bytes: usize,
 }
 
 impl BacklogCommits {
-    fn keep(&self, name: CommitName, commit: Arc<Commit>) {
-        let mut kept = self.0.lock();
-        if let Some((_, undone)) = kept.commits.remove(&name.id) {
-            kept.bytes -= undone.bytes();
+    fn insert(&self, name: CommitName, commit: Arc<Commit>) {
+        let mut cached = self.0.lock();
+        if let Some((_, rolled_back)) = cached.commits.remove(&name.id) {
+            cached.bytes -= rolled_back.bytes();
         }
-        if kept.bytes + commit.bytes() <= BACKLOG_BYTES_MAX {
-            kept.bytes += commit.bytes();
-            kept.commits.insert(name.id, (name.mark, commit));
+        if cached.bytes + commit.bytes() <= BACKLOG_BYTES_MAX {
+            cached.bytes += commit.bytes();
+            cached.commits.insert(name.id, (name.mark, commit));
         }
     }
 
     fn get(&self, name: CommitName) -> Option<Arc<Commit>> {
-        let kept = self.0.lock();
-        let (mark, commit) = kept.commits.get(&name.id)?;
+        let cached = self.0.lock();
+        let (mark, commit) = cached.commits.get(&name.id)?;
         (*mark == name.mark).then(|| Arc::clone(commit))
     }
 
     /// Drops the commits up to this one, which are indexed.
     pub(crate) fn forget(&self, last_indexed: i64) {
-        let mut kept = self.0.lock();
-        let remaining = kept.commits.split_off(&last_indexed.saturating_add(1));
-        let forgotten = std::mem::replace(&mut kept.commits, remaining);
-        kept.bytes -= forgotten
-            .values()
-            .map(|(_, commit)| commit.bytes())
-            .sum::<usize>();
+        let mut cached = self.0.lock();
+        let remaining = cached.commits.split_off(&last_indexed.saturating_add(1));
+        let indexed = std::mem::replace(&mut cached.commits, remaining);
+        cached.bytes -= indexed.values().map(|(_, commit)| commit.bytes()).sum::<usize>();
     }
 }
 
-/// What a commit added to the backlog.
+/// The entry of a commit in the backlog.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BacklogEntry {
     /// The id of the commit.
@@ -157,26 +154,26 @@ pub(crate) fn add<'a>(
     events: impl Iterator<Item = (i64, &'a Tokens)>,
     shared: &Shared,
 ) -> Result<BacklogEntry> {
-    let newest: Option<i64> = event_tail::table
-        .select(max(event_tail::id))
+    let newest: Option<i64> = event_backlog::table
+        .select(max(event_backlog::id))
         .get_result(connection)?;
     let id = newest.unwrap_or(0) + 1;
     let runs: Vec<u8> = runs.flat_map(Run::encode).collect();
-    let mark = diesel::insert_into(event_tail::table)
+    let mark = diesel::insert_into(event_backlog::table)
         .values((
-            event_tail::id.eq(id),
-            event_tail::mark.eq(random()),
-            event_tail::runs.eq(runs),
+            event_backlog::id.eq(id),
+            event_backlog::mark.eq(random()),
+            event_backlog::runs.eq(runs),
         ))
-        .returning(event_tail::mark)
+        .returning(event_backlog::mark)
         .get_result(connection)?;
     let mut commit = Commit::default();
     for (position, tokens) in events {
         commit.add(position, tokens.as_str());
     }
-    shared.backlog.keep(CommitName { id, mark }, Arc::new(commit));
+    shared.backlog.insert(CommitName { id, mark }, Arc::new(commit));
     let last_indexed = last_indexed(connection)?;
-    diesel::delete(event_tail::table.filter(event_tail::id.le(last_indexed))).execute(connection)?;
+    diesel::delete(event_backlog::table.filter(event_backlog::id.le(last_indexed))).execute(connection)?;
     Ok(BacklogEntry {
         commit: id,
         last_indexed,
@@ -202,17 +199,17 @@ fn unindexed(connection: &mut SqliteConnection, commits_max: usize) -> Result<Ve
     // One statement, which sees the database at one moment and the index at a later one. In the other order, a commit that
     // is indexed and dropped in between would be in neither.
     let last = indexed::table.select(indexed::last_commit).single_value();
-    let commits = event_tail::table
-        .filter(event_tail::id.nullable().gt(last))
-        .order(event_tail::id)
+    let commits = event_backlog::table
+        .filter(event_backlog::id.nullable().gt(last))
+        .order(event_backlog::id)
         .load_iter::<(i64, i64, Vec<u8>), DefaultLoadingMode>(connection)?
         .take(commits_max);
     let name = |(id, mark, runs)| (CommitName { id, mark }, runs);
     Ok(commits.map(|commit| commit.map(name)).collect::<Result<_, _>>()?)
 }
 
-/// Makes a commit from its stored events. Removed events are skipped.
-fn make(connection: &mut SqliteConnection, runs: &[u8]) -> Result<Commit> {
+/// Computes the tokens of a commit from its stored events. Removed events are skipped.
+fn compute(connection: &mut SqliteConnection, runs: &[u8]) -> Result<Commit> {
     let (runs, []) = runs.as_chunks() else {
         return Err(StoreError::Damaged {
             what: "list of unindexed events",
@@ -239,9 +236,9 @@ pub(crate) fn for_each(
         let commit = match shared.backlog.get(name) {
             Some(commit) => commit,
             None => {
-                let made = Arc::new(make(connection, &runs)?);
-                shared.backlog.keep(name, Arc::clone(&made));
-                made
+                let computed = Arc::new(compute(connection, &runs)?);
+                shared.backlog.insert(name, Arc::clone(&computed));
+                computed
             }
         };
         if !see(name, commit) {

@@ -89,7 +89,7 @@ impl Indexer {
         Ok(())
     }
 
-    /// Continues merges for about `rows` postings; whether there is more to do.
+    /// Continues merges for about `rows` postings. Returns whether there is more to do.
     fn merge(&mut self, rows: usize) -> Result<bool> {
         let merging = &mut self.merging;
         let outcome = self

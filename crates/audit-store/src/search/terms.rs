@@ -1,0 +1,179 @@
+//! From a query to terms of the index.
+//!
+//! The terms select candidates. They may select too many, never too few: each candidate is checked against the filter
+//! itself. A prefix or glob of actions that has no token of its own expands to the ledger's actions that match it.
+
+use super::tokens::{Kind, any_of, searched, token};
+use crate::append::LedgerId;
+use crate::database::AnySession;
+use crate::error::Result;
+use crate::events::EventQuery;
+use crate::ledgers::actions_with_prefix;
+use audit_domain::{ActionFilter, ActionGlob, Category, EventFilter, SearchedText, ViewerTier};
+use audit_index::Term;
+
+/// A prefix or glob that expands to more actions than this selects no candidates.
+const EXPANDED_ACTIONS_MAX: usize = 64;
+/// Actions of a ledger that an expansion reads, at most.
+const READ_ACTIONS_MAX: usize = 1_000;
+
+/// The actions of a ledger that a prefix or the globs of a tier allow.
+enum Actions {
+    /// None: no event can match.
+    None,
+    /// These tokens of actions.
+    Tokens(Vec<String>),
+    /// Too many for a term.
+    Many,
+}
+
+/// The terms that every matching event fulfils; `None` when no event can match.
+pub(crate) fn terms_of(session: &mut AnySession, query: &EventQuery) -> Result<Option<Vec<Term>>> {
+    let is_hidden = |tier: &ViewerTier| query.filter.is_hidden_by(tier);
+    if query.tier.as_ref().is_some_and(is_hidden) {
+        return Ok(None);
+    }
+    let mut terms = field_terms(query);
+    match action_terms(session, query)? {
+        Some(of_action) => terms.extend(of_action),
+        None => return Ok(None),
+    }
+    match tier_terms(session, query)? {
+        Some(of_tier) => terms.extend(of_tier),
+        None => return Ok(None),
+    }
+    Ok(Some(terms))
+}
+
+/// The terms of a filter, except those of its action.
+fn field_terms(query: &EventQuery) -> Vec<Term> {
+    let EventFilter {
+        tenant_id,
+        actor_ids,
+        actor_type,
+        action: _, // See `action_terms`.
+        category,
+        target_ids,
+        target_type,
+        start: _, // The range of the scan.
+        end: _,
+        search,
+    } = &query.filter;
+    let ledger = query.ledger_id.0;
+    let is = |kind, value: &str| Term::is(token(kind, ledger, value.as_bytes()));
+    let ids = |kind, ids: &Vec<String>| any_of(kind, ledger, ids.iter().map(String::as_str));
+    let visible = visible_texts(query.tier.as_ref());
+    let mut terms = Vec::new();
+    terms.extend(tenant_id.as_deref().map(|value| is(Kind::Tenant, value)));
+    terms.extend(actor_ids.as_ref().map(|values| ids(Kind::ActorId, values)));
+    terms.extend(target_ids.as_ref().map(|values| ids(Kind::TargetId, values)));
+    terms.extend(actor_type.map(|value| is(Kind::ActorType, value.as_str())));
+    terms.extend(target_type.as_deref().map(|value| is(Kind::TargetType, value)));
+    terms.extend(category.map(|value| is(Kind::Category, value.as_str())));
+    for word in search.iter().flat_map(|search| search.words()) {
+        terms.push(searched(ledger, word, &visible));
+    }
+    terms
+}
+
+/// The searched texts that a reader with this tier sees.
+fn visible_texts(tier: Option<&ViewerTier>) -> Vec<SearchedText> {
+    let is_visible = |text: &SearchedText| tier.is_none_or(|tier| !tier.hides(text.field()));
+    SearchedText::ALL.iter().copied().filter(is_visible).collect()
+}
+
+/// The terms of a filter's action; `None` when no event can match.
+fn action_terms(session: &mut AnySession, query: &EventQuery) -> Result<Option<Vec<Term>>> {
+    let is = |kind, value: &str| Term::is(token(kind, query.ledger_id.0, value.as_bytes()));
+    Ok(match &query.filter.action {
+        None => Some(Vec::new()),
+        Some(ActionFilter::Exact(action)) => Some(vec![is(Kind::Action, action)]),
+        Some(ActionFilter::Prefix(prefix)) if prefix.is_empty() => Some(Vec::new()),
+        Some(ActionFilter::Prefix(prefix)) if prefix.ends_with('.') => {
+            Some(vec![is(Kind::ActionPrefix, prefix)])
+        }
+        Some(ActionFilter::Prefix(prefix)) => match expand(session, query.ledger_id, prefix, |_| true)? {
+            Actions::None => None,
+            Actions::Tokens(tokens) => Some(vec![Term::AnyOf(tokens)]),
+            // The whole segments of the prefix select fewer candidates than no term.
+            Actions::Many => {
+                let segments = prefix.rfind('.').map(|dot| &prefix[..=dot]);
+                Some(
+                    segments
+                        .map(|segments| is(Kind::ActionPrefix, segments))
+                        .into_iter()
+                        .collect(),
+                )
+            }
+        },
+    })
+}
+
+/// The terms of a tier, which restricts the events that its reader sees; `None` when it shows none of them.
+fn tier_terms(session: &mut AnySession, query: &EventQuery) -> Result<Option<Vec<Term>>> {
+    let Some(tier) = &query.tier else {
+        return Ok(Some(Vec::new()));
+    };
+    let mut terms = Vec::new();
+    match &tier.categories {
+        Some(allowed) if allowed.is_empty() => return Ok(None),
+        Some(allowed) if query.filter.category.is_none() => {
+            let allowed = allowed.iter().map(|category| Category::as_str(*category));
+            terms.push(any_of(Kind::Category, query.ledger_id.0, allowed));
+        }
+        _ => {}
+    }
+    if let Some(globs) = &tier.actions {
+        match expand_globs(session, query.ledger_id, globs)? {
+            Actions::None => return Ok(None),
+            Actions::Tokens(tokens) => terms.push(Term::AnyOf(tokens)),
+            Actions::Many => {}
+        }
+    }
+    Ok(Some(terms))
+}
+
+/// The actions that the globs of a tier allow. A glob without `*`, or of whole segments and a `*`, has a token of its own.
+fn expand_globs(session: &mut AnySession, ledger_id: LedgerId, globs: &[ActionGlob]) -> Result<Actions> {
+    let mut tokens = Vec::new();
+    for glob in globs {
+        let text = glob.as_str();
+        match text.split_once('*') {
+            None => tokens.push(token(Kind::Action, ledger_id.0, text.as_bytes())),
+            Some((prefix, "")) if prefix.ends_with('.') => {
+                tokens.push(token(Kind::ActionPrefix, ledger_id.0, prefix.as_bytes()));
+            }
+            Some((prefix, _)) => match expand(session, ledger_id, prefix, |action| glob.matches(action))? {
+                Actions::None => {}
+                Actions::Tokens(expanded) => tokens.extend(expanded),
+                Actions::Many => return Ok(Actions::Many),
+            },
+        }
+    }
+    Ok(match tokens.is_empty() {
+        true => Actions::None,
+        false => Actions::Tokens(tokens),
+    })
+}
+
+/// The actions of a ledger that begin with `prefix` and are `wanted`.
+fn expand(
+    session: &mut AnySession,
+    ledger_id: LedgerId,
+    prefix: &str,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Actions> {
+    let actions = actions_with_prefix(session, ledger_id, prefix, READ_ACTIONS_MAX as i64 + 1)?;
+    if actions.len() > READ_ACTIONS_MAX {
+        return Ok(Actions::Many);
+    }
+    let wanted = actions.iter().filter(|action| wanted(action));
+    let tokens: Vec<String> = wanted
+        .map(|action| token(Kind::Action, ledger_id.0, action.as_bytes()))
+        .collect();
+    Ok(match tokens.len() {
+        0 => Actions::None,
+        1..=EXPANDED_ACTIONS_MAX => Actions::Tokens(tokens),
+        _ => Actions::Many,
+    })
+}
