@@ -8,6 +8,7 @@ mod finding;
 mod ids;
 mod index_file;
 mod numbered;
+mod structure;
 
 use audit_domain::{
     Clock, Environment, Event, EventFilter, EventId, OrganizationId, PageLimit, Plan, ProjectId, Record,
