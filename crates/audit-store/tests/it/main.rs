@@ -2,6 +2,7 @@
 
 mod appending;
 mod backlog;
+mod configuring;
 mod deliveries;
 mod files;
 mod finding;
