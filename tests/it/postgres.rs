@@ -236,3 +236,48 @@ fn projects_are_made_while_events_are_stored() {
         }
     });
 }
+
+/// Errors are distinguished by their kind, because PostgreSQL translates its messages (`lc_messages`).
+#[test]
+fn a_temporary_error_is_503_and_an_undefined_table_is_500_in_every_language() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let database = Database::create(DatabaseKind::Postgres);
+    let server = Server::start(&database, &[]);
+    let master = Organization::create(&server, "enterprise").master();
+    let create_project = || master.post("/projects").json(json!({"name": "p"})).send();
+    create_project().expect_status(201);
+    // The statement timeout, a lock timeout, a full disk and a shutdown, as a German server reports them.
+    for (sqlstate, message) in [
+        (
+            "57014",
+            "storniere Anfrage wegen Zeit\u{fc}berschreitung der Anfrage",
+        ),
+        (
+            "55P03",
+            "storniere Anfrage wegen Zeit\u{fc}berschreitung einer Sperre",
+        ),
+        (
+            "53100",
+            "auf dem Ger\u{e4}t ist kein Speicherplatz mehr verf\u{fc}gbar",
+        ),
+        (
+            "57P01",
+            "breche Verbindung ab aufgrund von Anweisung des Administrators",
+        ),
+    ] {
+        database.execute(&format!(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{sqlstate}', MESSAGE = '{message}'; END $$;
+            CREATE TRIGGER refuse BEFORE INSERT ON projects EXECUTE FUNCTION refuse()"
+        ));
+        create_project().expect_error(503, "unavailable");
+        database.execute("DROP TRIGGER refuse ON projects; DROP FUNCTION refuse");
+        create_project().expect_status(201);
+    }
+    database.execute("ALTER TABLE projects RENAME TO renamed");
+    create_project().expect_error(500, "internal_error");
+    database.execute("ALTER TABLE renamed RENAME TO projects");
+    create_project().expect_status(201);
+}

@@ -136,6 +136,44 @@ fn what_is_not_in_it_is_filed_before_a_node_answers() {
     assert_found(&organization.on(&server).project(), 10);
 }
 
+/// Events are found after the restart although the blocks of the other format cannot be read.
+#[test]
+fn an_index_of_another_format_is_rebuilt_before_a_node_responds() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, server, organization) = node();
+    for number in 0..10 {
+        store(&organization.project(), number);
+    }
+    wait_until_filed(&database);
+    stop(server);
+    assert_eq!(database.count("index_format"), 1);
+    database.execute("CREATE TABLE current_format AS SELECT format FROM index_format");
+    for other in [
+        "UPDATE index_format SET format = format - 1",
+        "UPDATE index_format SET format = format + 1",
+        "DELETE FROM index_format",
+    ] {
+        database.execute(other);
+        database.execute("UPDATE index_blocks SET bytes = '\\xffff'");
+        let server = Server::start(&database, &[]);
+        assert_eq!(database.count(BEHIND), 0, "{other}");
+        assert_eq!(
+            database.count("index_blocks WHERE bytes = '\\xffff'"),
+            0,
+            "{other}"
+        );
+        assert_eq!(
+            database.count("index_format JOIN current_format USING (format)"),
+            1,
+            "{other}"
+        );
+        assert_found(&organization.on(&server).project(), 10);
+        stop(server);
+    }
+}
+
 #[test]
 fn segments_that_were_lost_are_not_taken_for_those_that_have_their_numbers() {
     if !DatabaseKind::Postgres.is_available() {
