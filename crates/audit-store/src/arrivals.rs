@@ -1,7 +1,7 @@
 //! Notification of new events: the sizes of the ledgers that have followers.
 //!
-//! Writers of this process notify at once, after their commits. One query over the sizes of all followed ledgers finds the commits
-//! of other processes.
+//! Writers of this process notify at once, after their commits. One query over the sizes of all followed ledgers finds
+//! the commits of other processes.
 
 use crate::append::LedgerId;
 use crate::database::{AnySession, on_either};

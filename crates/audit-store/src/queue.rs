@@ -30,7 +30,8 @@ impl WaitingAppend {
         self.request.destination.ledger_id
     }
 
-    /// Reports the outcome. A client that has disconnected does not get it; its retry finds the stored event by idempotency key.
+    /// Reports the outcome. A client that has disconnected does not get it; its retry finds the stored event by
+    /// idempotency key.
     pub(crate) fn report(self, outcome: AppendOutcome) {
         if self.reply.send(outcome).is_err() {
             log::debug!("the client disconnected before its events were stored");

@@ -1,7 +1,7 @@
 //! The threads that write. SQLite has one; PostgreSQL has a few, each with a session of its own.
 //!
-//! A writer takes all waiting requests, writes them in one transaction, and reports the outcomes after the commit: concurrent requests
-//! share one disk synchronisation (group commit).
+//! A writer takes all waiting requests, writes them in one transaction, and reports the outcomes after the commit:
+//! concurrent requests share one disk synchronisation (group commit).
 
 use crate::append::plan::Plan;
 use crate::append::{AppendOutcome, FailedCommit};

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 const PARTIAL_TILES_MAX: usize = 100;
 
 /// The leaves of the last, partial tile of each ledger, as they were appended. They may be from a commit that was rolled
-/// back, so a tile that is computed from them is checked against the tree, like one that is computed from stored events. The writers of a process share
-/// them.
+/// back, so a tile that is computed from them is checked against the tree, like one that is computed from stored events.
+/// The writers of a process share them.
 #[derive(Debug, Default)]
 pub(crate) struct PartialTiles(Mutex<HashMap<LedgerId, PartialTile>>);
 

@@ -165,8 +165,8 @@ impl IndexingSession {
         Ok(())
     }
 
-    /// Indexes the oldest events of the backlog in one transaction. Returns their number, which is [`INDEXED_EVENTS_MAX`] or more
-    /// when there may be more.
+    /// Indexes the oldest events of the backlog in one transaction. Returns their number, which is [`INDEXED_EVENTS_MAX`]
+    /// or more when there may be more.
     fn index_some(&mut self, missing: &[Missing], shared: &Shared) -> Result<usize> {
         let (mut pieces, mut events): (Vec<Arc<Piece>>, usize) = (Vec::new(), 0);
         let mut sizes = Vec::new();
