@@ -1,5 +1,10 @@
 //! Black-box tests of the running server. The documentation of the package describes their layout.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "a test that panics has failed; a poisoned lock adds nothing"
+)]
+
 mod access;
 mod alerts;
 mod command_line;

@@ -146,7 +146,7 @@ fn an_index_of_another_format_is_rebuilt_before_a_node_responds() {
     for number in 0..10 {
         store(&organization.project(), number);
     }
-    wait_until_filed(&database);
+    wait_until_indexed(&database);
     stop(server);
     assert_eq!(database.count("index_format"), 1);
     database.execute("CREATE TABLE current_format AS SELECT format FROM index_format");

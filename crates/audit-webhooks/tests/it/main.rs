@@ -1,5 +1,10 @@
 //! Attempts against receivers on loopback addresses that speak TLS with certificates of their own.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "a test that panics has failed; a poisoned lock adds nothing"
+)]
+
 mod answers;
 mod connections;
 mod environment;
