@@ -1,5 +1,6 @@
 //! Documents against the running server: what they list exists, and what they show is what the server sends.
 
+mod dependencies;
 mod examples;
 mod recipes;
 mod routes;
