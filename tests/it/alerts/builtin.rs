@@ -1,11 +1,11 @@
-//! The rules that every project has.
+//! The built-in rules.
 
 use super::strings;
 use audit_tests::{DatabaseKind, Organization, Server, alert_rule, event_with, on_both_databases};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Id, severity, threshold, and actions that match.
+/// Id, severity, threshold and matching actions.
 const RULES: [(&str, &str, usize, &[&str]); 5] = [
     (
         "auth_brute_force",
@@ -75,7 +75,7 @@ fn each_built_in_rule_fires_at_its_threshold_and_not_before(database: DatabaseKi
         let rule = rules.iter().find(|rule| rule["id"] == rule_id);
         assert_eq!(alerts[0]["rule_name"], rule.expect("it is listed")["name"]);
     }
-    assert_eq!(project.all_alerts().len(), RULES.len(), "and none besides");
+    assert_eq!(project.all_alerts().len(), RULES.len(), "no other alert fires");
 }
 
 fn actions_that_only_look_alike_do_not_count(database: DatabaseKind) {
@@ -117,7 +117,7 @@ fn a_disabled_rule_does_not_fire(database: DatabaseKind) {
     assert_eq!(
         project.all_alerts().len(),
         0,
-        "what came while it rested does not count"
+        "events stored while the rule was disabled do not count"
     );
     project.store(action("auth.failed"));
     assert_eq!(project.only_alert()["event_count"], 5);

@@ -39,7 +39,7 @@ fn without_a_cooldown_each_threshold_raises_an_alert(database: DatabaseKind) {
         assert_eq!(
             event_counts(&project),
             vec![3; n / 3],
-            "no event counts for two alerts"
+            "an event counts for one alert only"
         );
     }
 }
@@ -57,7 +57,7 @@ fn after_the_cooldown_the_threshold_is_needed_again(database: DatabaseKind) {
     assert_eq!(
         event_counts(&project),
         [3],
-        "events before an alert count no more"
+        "events before an alert no longer count"
     );
     project.store(door_opened("actor-1"));
     assert_eq!(event_counts(&project), [3, 3]);
@@ -87,7 +87,7 @@ fn a_threshold_reached_during_the_cooldown_fires_with_the_next_event_after_it(da
     assert_eq!(
         event_counts(&project),
         [3],
-        "an alert fires with an event, never by itself"
+        "only an event fires an alert, not the end of the cooldown"
     );
     project.store(door_opened("actor-1"));
     assert_eq!(event_counts(&project), [3, 5]);

@@ -1,4 +1,4 @@
-//! Every stored event is counted once, and nothing that is not stored.
+//! Every stored event is counted exactly once; events that are not stored are not counted.
 
 use super::{assert_counted_once, event_counts, organization_with_rule};
 use audit_tests::{
@@ -8,7 +8,7 @@ use audit_tests::{
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// On the plan `free`, on the shared servers.
+/// The daily limit of the free plan on the shared servers.
 const FREE_EVENTS_MAX: usize = 10;
 
 fn failed() -> Value {
@@ -45,7 +45,7 @@ fn a_repeated_event_counts_once(database: DatabaseKind) {
     project.store_all(vec![keyed("a"), keyed("c"), keyed("b")]);
     assert_eq!(event_counts(&project), [3]);
     project.store_all(vec![keyed("a"), keyed("b"), keyed("c")]);
-    assert_eq!(event_counts(&project), [3], "a repeat alerts nothing");
+    assert_eq!(event_counts(&project), [3], "a repeated event raises no alert");
 }
 
 fn a_batch_of_a_hundred_fires_once(database: DatabaseKind) {
@@ -111,7 +111,7 @@ fn an_event_counts_with_every_credential(database: DatabaseKind) {
     assert_eq!(event_counts(&organization.project()), [4]);
 }
 
-/// Imports so many failed sign-ins that occurred some seconds from now.
+/// Imports `count` failed sign-ins that occurred `seconds` from now; in the past if negative.
 fn import(database: DatabaseKind, organization: &Organization, count: usize, seconds: i64) {
     let event = merge(failed(), json!({"occurred_at": now_plus(seconds)}));
     let lines = vec![event.to_string(); count].join("\n");

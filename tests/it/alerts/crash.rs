@@ -1,4 +1,4 @@
-//! `kill -9` loses nothing that was counted and counts nothing twice.
+//! `kill -9` loses no counted event and counts no event twice.
 
 use super::{assert_counted_once, event_counts};
 use audit_tests::{
@@ -12,7 +12,7 @@ use std::thread;
 
 const WRITERS: usize = 8;
 const THRESHOLD: usize = 7;
-/// How many requests are answered before the kill, round by round.
+/// The number of requests acknowledged before the kill, per round.
 const ANSWERS_BEFORE_KILL: [usize; 3] = [10, 60, 35];
 
 fn failed() -> Value {
@@ -30,7 +30,7 @@ fn body(keys: &[String]) -> Value {
     Value::Array(keys.iter().map(event).collect())
 }
 
-/// Posts batches of one and of ten until the server is gone, and gives the keys of the request without an answer.
+/// Posts batches of one and of ten until the server is killed. Returns the keys of the request without a response.
 fn write_until_gone(client: &Client, writer: &str, answered: &Sender<()>) -> Vec<String> {
     let mut number = 0;
     loop {
@@ -45,7 +45,7 @@ fn write_until_gone(client: &Client, writer: &str, answered: &Sender<()>) -> Vec
     }
 }
 
-/// Hammers one group and kills the server meanwhile. Gives the requests that were not answered.
+/// Kills the server while writers store events of one group. Returns the requests without a response.
 fn kill_under_load(server: Server, organization: &Organization, round: usize) -> Vec<Vec<String>> {
     let project = organization.on(&server).project();
     let (sender, answered) = mpsc::channel();
@@ -57,15 +57,15 @@ fn kill_under_load(server: Server, organization: &Organization, round: usize) ->
         let writers: Vec<_> = (0..WRITERS).map(start).collect();
         let deadline = Deadline::seconds(60);
         for _ in 0..ANSWERS_BEFORE_KILL[round] {
-            let left = deadline.left().expect("the writers are answered in time");
+            let left = deadline.left().expect("the writers receive responses in time");
             answered
                 .recv_timeout(left)
-                .expect("the writers are answered in time");
+                .expect("the writers receive responses in time");
         }
         server.kill();
         writers
             .into_iter()
-            .map(|writer| writer.join().expect("a writer ends"))
+            .map(|writer| writer.join().expect("a writer thread panicked"))
             .collect()
     })
 }
@@ -92,7 +92,7 @@ fn what_was_counted_before_kill_9_counts_after_it(database: DatabaseKind) {
     let project = organization.on(&server).project();
     assert_eq!(project.only_alert(), alert);
     project.store_all(vec![failed(); 10]);
-    assert_eq!(project.only_alert(), alert, "the silence goes on");
+    assert_eq!(project.only_alert(), alert, "the cooldown continues");
     let acknowledged = project.move_alert(&alert, "acknowledged");
     let rule = organization.on(&server).create_alert_rule(alert_rule(json!({})));
     server = restart(server, &database);
@@ -125,7 +125,7 @@ fn kill_9_under_load_leaves_an_alert_for_each_threshold_and_no_other(database: D
         assert_eq!(
             alerts.len(),
             stored.len() / THRESHOLD,
-            "of {} events",
+            "alerts of {} events",
             stored.len()
         );
         assert_counted_once(&alerts, THRESHOLD, &stored);

@@ -1,4 +1,4 @@
-//! What a change of a rule does to what was counted.
+//! The effect of a rule change on events already counted.
 
 use super::{event_counts, organization_with_rule};
 use audit_tests::{
@@ -6,7 +6,7 @@ use audit_tests::{
 };
 use serde_json::{Value, json};
 
-/// A project with one rule of its own and that rule's id.
+/// A project with one custom rule, and the id of that rule.
 fn project_with_rule(database: DatabaseKind, rule: Value) -> (Organization, Client, String) {
     let organization = organization_with_rule(database, rule);
     let project = organization.project();
@@ -162,7 +162,7 @@ fn what_one_node_changes_another_obeys_at_once(database: DatabaseKind) {
         organization.change_alert_rule(id, json!({"enabled": false}));
         assert_eq!(raised(), 0, "a disabled rule");
         organization.change_alert_rule(id, json!({"enabled": true, "threshold": 2}));
-        assert_eq!((raised(), raised()), (0, 1), "another threshold");
+        assert_eq!((raised(), raised()), (0, 1), "a changed threshold");
         let path = format!("/alerts/rules/{id}");
         organization.master().delete(&path).send().expect_status(200);
         assert_eq!((raised(), raised()), (0, 0), "a deleted rule");
@@ -181,5 +181,5 @@ fn what_one_node_changes_another_obeys_at_once(database: DatabaseKind) {
     );
     organization.create_alert_rule(alert_rule(json!({})));
     organization.set_plan(&one, "free");
-    assert_eq!(raised(), 0, "another plan");
+    assert_eq!(raised(), 0, "a changed plan");
 }

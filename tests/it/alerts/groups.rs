@@ -1,4 +1,4 @@
-//! Whose events are counted together.
+//! Grouping of events.
 
 use super::organization_with_rule;
 use audit_tests::{Client, DatabaseKind, Organization, alert_rule, door_opened, merge, on_both_databases};
@@ -8,7 +8,7 @@ fn door_of(tenant: &str, actor: &str) -> Value {
     merge(door_opened(actor), json!({"tenant_id": tenant}))
 }
 
-/// The groups that fired, the oldest alert first.
+/// The keys of the groups that fired, oldest alert first.
 fn group_keys(client: &Client) -> Vec<String> {
     let alerts = client.all_alerts();
     let keys = alerts.iter().rev().map(|alert| &alert["group_key"]);

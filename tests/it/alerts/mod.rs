@@ -1,4 +1,4 @@
-//! Which events raise an alert.
+//! Alerts raised by events.
 
 mod builtin;
 mod cooldown;
@@ -15,14 +15,14 @@ use audit_tests::{
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// An organization with one rule of its own.
+/// An organization with one custom rule.
 fn organization_with_rule(database: DatabaseKind, rule: Value) -> Organization {
     let organization = Organization::fresh(database);
     organization.create_alert_rule(alert_rule(rule));
     organization
 }
 
-/// An organization with a rule, on a server whose clock the test moves.
+/// An organization with a rule, on a server whose clock the test controls.
 struct Timed {
     clock: Clock,
     organization: Organization,
@@ -43,7 +43,7 @@ impl Timed {
         })
     }
 
-    /// An opened door that happened some seconds from the time that the clock shows.
+    /// A door event that occurred `seconds` after the time of the clock; before it if negative.
     fn door_opened_at(&self, actor: &str, seconds: i64) -> Value {
         merge(
             door_opened(actor),
@@ -52,7 +52,7 @@ impl Timed {
     }
 }
 
-/// An opened door that happened some seconds from now.
+/// A door event that occurred `seconds` from now; in the past if negative.
 fn door_opened_at(actor: &str, seconds: i64) -> Value {
     merge(
         door_opened(actor),
@@ -67,7 +67,7 @@ fn strings(value: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// The `event_count` of every alert, the oldest first.
+/// The `event_count` of every alert, oldest first.
 fn event_counts(client: &Client) -> Vec<u64> {
     let alerts = client.all_alerts();
     let counts = alerts.iter().rev().map(|alert| &alert["event_count"]);
@@ -76,9 +76,9 @@ fn event_counts(client: &Client) -> Vec<u64> {
         .collect()
 }
 
-/// Asserts that each of these alerts counted exactly `threshold` events, which are stored and counted nowhere else.
+/// Asserts that each alert counts exactly `threshold` events, all of them stored and counted for one alert only.
 fn assert_counted_once(alerts: &[Value], threshold: usize, stored: &BTreeSet<String>) {
-    assert!(threshold <= 10, "ten samples are all that an alert shows");
+    assert!(threshold <= 10, "an alert shows at most ten samples");
     let mut seen = BTreeSet::new();
     for alert in alerts {
         assert_eq!(alert["event_count"], threshold, "{alert}");
@@ -87,7 +87,7 @@ fn assert_counted_once(alerts: &[Value], threshold: usize, stored: &BTreeSet<Str
         assert!(samples.is_subset(stored), "the events of an alert exist: {alert}");
         assert!(
             samples.is_disjoint(&seen),
-            "no event counts for two alerts: {alert}"
+            "each event counts for one alert only: {alert}"
         );
         seen.extend(samples);
     }

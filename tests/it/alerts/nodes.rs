@@ -1,4 +1,4 @@
-//! Sixteen writers at one group: on two servers over one PostgreSQL, and on one server over SQLite.
+//! Sixteen concurrent writers to one group, on two servers with PostgreSQL and on one with SQLite.
 
 use super::{assert_counted_once, event_counts};
 use audit_tests::{
@@ -13,7 +13,7 @@ use std::thread;
 
 const WRITERS: usize = 16;
 
-/// As many servers as the database is for, and an organization.
+/// Two servers on PostgreSQL or one on SQLite, and an organization.
 struct Nodes {
     servers: Vec<Server>,
     organization: Organization,
@@ -33,7 +33,7 @@ impl Nodes {
         }
     }
 
-    /// Lets [`WRITERS`] writers begin together, spread over the servers, each with connections of its own.
+    /// Starts [`WRITERS`] writers at the same time, spread over the servers, each with its own connections.
     fn write<T: Send>(&self, work: impl Fn(&Client, usize) -> Vec<T> + Sync) -> Vec<T> {
         let barrier = Barrier::new(WRITERS);
         let (barrier, work) = (&barrier, &work);
@@ -49,7 +49,7 @@ impl Nodes {
             let threads: Vec<_> = (0..WRITERS).map(start).collect();
             threads
                 .into_iter()
-                .flat_map(|thread| thread.join().expect("a writer ends without a fault"))
+                .flat_map(|thread| thread.join().expect("a writer thread panicked"))
                 .collect()
         })
     }
@@ -121,7 +121,7 @@ fn sixteen_writers_raise_one_alert_for_each_threshold(database: DatabaseKind) {
     assert_eq!(
         alerts.len(),
         stored.len() / THRESHOLD,
-        "of {} events",
+        "alerts of {} events",
         stored.len()
     );
     assert_counted_once(&alerts, THRESHOLD, &stored);
@@ -131,7 +131,7 @@ fn sixteen_writers_raise_one_alert_for_each_threshold(database: DatabaseKind) {
     );
 }
 
-/// Writers that lock the groups of a batch one by one, each in another order, would wait for each other for ever.
+/// Writers that lock the groups of a batch one by one, each in a different order, would deadlock.
 fn sixteen_writers_of_batches_over_many_groups_count_exactly(database: DatabaseKind) {
     const GROUPS: usize = 10;
     const BATCHES: usize = 5;

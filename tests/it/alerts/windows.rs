@@ -1,12 +1,12 @@
-//! Which events lie within the window. Unit tests of `audit-alerts`, where the clock is an argument, prove its bounds to the
-//! millisecond.
+//! Events inside and outside the window. The unit tests of `audit-alerts`, where the clock is an argument, test its
+//! bounds to the millisecond.
 
 use super::{Timed, door_opened_at, event_counts, organization_with_rule, strings};
 use audit_tests::{DatabaseKind, door_opened, moment, now_plus, on_both_databases};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// More than a busy machine needs from one line of a test to the next.
+/// Longer than a busy machine takes between two statements of a test.
 const SLACK_SECONDS: i64 = 40;
 
 on_both_databases! {
@@ -41,7 +41,11 @@ fn what_occurred_before_the_window_is_history(database: DatabaseKind) {
     project.store_all(vec![door_opened("actor-1"); 2]);
     assert_eq!(project.all_alerts().len(), 0);
     project.store(door_opened("actor-1"));
-    assert_eq!(event_counts(&project), [3], "history is not counted either");
+    assert_eq!(
+        event_counts(&project),
+        [3],
+        "events that occurred before the window do not count"
+    );
 }
 
 fn the_window_moves_on(database: DatabaseKind) {
@@ -56,7 +60,7 @@ fn the_window_moves_on(database: DatabaseKind) {
     assert_eq!(
         project.all_alerts().len(),
         0,
-        "the first two have left the window"
+        "the first two events are outside the window"
     );
     project.store_all(vec![door_opened("actor-1"); 2]);
     assert_eq!(event_counts(&project), [3]);
@@ -79,7 +83,7 @@ fn the_future_counts_as_now(database: DatabaseKind) {
 fn the_newest_ten_events_are_shown(database: DatabaseKind) {
     let organization = organization_with_rule(database, json!({"threshold": 12, "window_seconds": 3_600}));
     let project = organization.project();
-    // Not in the order in which they occurred, and two of them at the same time.
+    // Not sorted by time, and two of them at the same time.
     let seconds = [-70, -60, -1_000, -50, -40, -30, -2_000, -20, -10, -5, -5, 0];
     let ids: Vec<String> = seconds
         .iter()
@@ -106,7 +110,7 @@ fn a_late_event_does_not_bring_back_what_has_left_the_window(database: DatabaseK
     let project = timed.organization.project();
     project.store_all(vec![timed.door_opened_at("actor-1", -56); 2]);
     timed.clock.advance_millis(5_000);
-    // It occurred within a minute after them, but they are older than a minute now.
+    // This event occurred less than a minute after them, but they are now more than a minute old.
     project.store(timed.door_opened_at("actor-1", -15));
     assert_eq!(project.all_alerts().len(), 0);
 }

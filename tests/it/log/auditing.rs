@@ -1,4 +1,4 @@
-//! `log audit`: what it remembers, what it reads, and how it ends.
+//! `log audit`: its state file, the events that it reads, and its exit code.
 
 use super::{Case, assert_wrong, audit, store_events};
 use audit_tests::process::Exit;
@@ -16,7 +16,7 @@ on_both_databases! {
 }
 
 fn state_of(path: &Path) -> Value {
-    let text = std::fs::read_to_string(path).expect("the state of an audit");
+    let text = std::fs::read_to_string(path).expect("read the state of an audit");
     serde_json::from_str(&text).expect("JSON")
 }
 
@@ -27,7 +27,7 @@ fn each_audit_goes_on_where_the_last_one_ended(database: DatabaseKind) {
     let run = || audit(url, &organization.project_key, &state, &[]).success();
     assert!(
         run().contains(": 0 events, 0 of them new"),
-        "an empty log is one, too"
+        "an empty log can be audited"
     );
     let mut size = 0;
     for count in [1, 0, 254, 1, 1, 300] {
@@ -46,7 +46,7 @@ fn each_audit_goes_on_where_the_last_one_ended(database: DatabaseKind) {
     assert_eq!(
         std::fs::read_dir(folder).expect("list it").count(),
         1,
-        "one file, and nothing beside it"
+        "the state is a single file"
     );
 }
 
@@ -70,7 +70,7 @@ fn only_new_events_are_read_when_that_is_wanted(database: DatabaseKind) {
         audited.contains(": 310 events, 10 of them new; 10 read"),
         "{audited}"
     );
-    // A cursor that the server does not take is no reason to stop.
+    // A cursor that the server refuses does not fail the audit.
     let mut state = state_of(&case.state);
     state["cursor"] = json!("nonsense");
     std::fs::write(&case.state, state.to_string()).expect("write the state");
@@ -87,7 +87,7 @@ fn only_new_events_are_read_when_that_is_wanted(database: DatabaseKind) {
         "{audited}"
     );
     drop(server);
-    // What was known and is changed afterwards goes unnoticed so, as the help says, and is caught otherwise.
+    // As `--help` states, `--new-only` does not detect a change of an event read before. A full audit does.
     case.tamper("UPDATE events SET body = replace(body, 'actor-1', 'actor-2') WHERE LEDGER AND seq = 305");
     case.audit(&["--new-only"]).success();
     case.expect_caught("event 305 was");
@@ -138,11 +138,11 @@ fn the_key_can_be_given(database: DatabaseKind) {
     let other = "other+9e5aae8e+AWVn8zM6fvYhM/kA1sOaqCL5sfSYHvZwJMj1vBnSnbLw";
     let refused = run(&state, other);
     assert_eq!(refused.exit, Exit::Code(2), "{refused:?}");
-    // The example key of Go's documentation, with which nothing is signed here.
+    // The example key of Go's documentation, which has not signed this log.
     let go = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
     let state = temporary_directory("audit-").join("state");
     assert_wrong(&run(&state, go), "not signed by a known key");
-    assert!(!state.exists(), "nothing is remembered of what is wrong");
+    assert!(!state.exists(), "a failed audit saves no state");
 }
 
 fn an_undecidable_state_is_not_reported_as_tampering(database: DatabaseKind) {
@@ -181,7 +181,7 @@ fn an_undecidable_state_is_not_reported_as_tampering(database: DatabaseKind) {
     assert_eq!(
         std::fs::read_to_string(&state).expect("read it"),
         "nonsense",
-        "it is left alone"
+        "the invalid state file is not overwritten"
     );
 }
 

@@ -1,5 +1,5 @@
-//! The database is changed together with everything in it that would show it: what the last checkpoint shows, and what only an
-//! auditor elsewhere can see.
+//! Tampering that keeps the database consistent: some of it contradicts the last checkpoint, the rest only the state of
+//! an external auditor.
 
 use super::{Case, assert_wrong, audit, canonical, delete, leaf_of, quoted, stop, store_events};
 use audit_domain::ContentHash;
@@ -16,7 +16,7 @@ on_both_databases! {
     a_forged_checkpoint_is_caught,
 }
 
-/// The tree over these leaves, as a row has its edge.
+/// The encoded edge of the tree over these leaves, as stored in a row of `ledgers`.
 fn edge(leaves: &[Hash]) -> Vec<u8> {
     let mut frontier = Frontier::new();
     for leaf in leaves {
@@ -59,17 +59,17 @@ fn a_rewritten_event_contradicts_the_last_checkpoint(database: DatabaseKind) {
             findings[0]["problem"].to_string().contains("signed"),
             "{findings:?}"
         );
-        // Who remembers the edge of the tree can tell more than the checkpoint.
+        // An auditor that stores the edge of the tree narrows the range further than the checkpoint does.
         case.expect_caught(range);
-        // Once the last checkpoint is gone as well, nothing here contradicts anything; but the server signs another
-        // history of the same size. An auditor that saw the first one has its checkpoint.
+        // Without the last checkpoint the database is consistent, and the server signs a different history of the same
+        // size. An auditor that saw the first history still has its checkpoint.
         case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
         case.expect_sound();
         case.expect_caught("two histories of 300 events");
         let kept = case.state.with_extension("refused");
         assert!(
             std::fs::read_to_string(kept)
-                .expect("the evidence")
+                .expect("read the evidence")
                 .contains("\n300\n")
         );
     }
@@ -92,7 +92,7 @@ fn a_log_that_was_cut_off_carefully_is_caught(database: DatabaseKind) {
     case.expect_caught("the log had 300 events and now has 290: it was truncated or rolled back");
 }
 
-/// Stores more events on a case's database, which an auditor sees.
+/// Stores and audits more events on a case's database.
 fn grow(case: &Case, count: usize) {
     let (server, project) = case.start();
     store_events(&project, count);
@@ -107,7 +107,7 @@ fn grow(case: &Case, count: usize) {
     stop(server);
 }
 
-/// A case whose database was replaced by a backup of it, while its auditor has seen 20 events more.
+/// A case whose database is restored from a backup after its auditor has seen 20 more events.
 fn rolled_back(database: DatabaseKind) -> Case {
     let case = Case::fresh(database);
     let backup = case.copy();
@@ -161,7 +161,7 @@ fn a_forged_checkpoint_is_caught(database: DatabaseKind) {
             .contains("not one that this log signed"),
         "{findings:?}"
     );
-    // With a key of one's own everything here agrees. A client that has the log's key from elsewhere detects it.
+    // With the signing key replaced, the database is consistent. A client that pins the original key detects it.
     let case = Case::fresh(database);
     let key_of = |case: &Case| audit_tests::command_line_on(&case.database, &["log", "key"]).success();
     let key = key_of(&case);

@@ -1,4 +1,4 @@
-//! `log export`: what an outsider gets, and checks without this service.
+//! `log export`: archives that third parties verify without this service.
 
 use super::{Case, canonical, leaf_of, quoted, store_events};
 use audit_domain::ContentHash;
@@ -22,7 +22,7 @@ const FILES: [&str; 6] = [
     "manifest.json",
     "proofs.json",
 ];
-/// A day on which nothing else happens.
+/// A day without other events.
 const DAY: [&str; 2] = ["2020-02-01T00:00:00Z", "2020-02-01T23:59:59.999Z"];
 
 on_both_databases! {
@@ -33,7 +33,7 @@ on_both_databases! {
     a_file_that_is_there_is_left_alone,
 }
 
-/// A case with three events of [`DAY`], at its places 300, 302 and 303, and two of the days around it.
+/// A case with three events on [`DAY`], at positions 300, 302 and 303, and one each on the day before and the day after.
 fn case(database: DatabaseKind) -> Case {
     let case = Case::fresh(database);
     let (server, project) = case.start();
@@ -126,10 +126,10 @@ fn an_archive_proves_the_events_of_a_time(database: DatabaseKind) {
             .iter()
             .filter_map(Value::as_str);
         let inclusion = InclusionProof::from_base64(hashes).expect("hashes");
-        let seq = event["seq"].as_u64().expect("a place");
+        let seq = event["seq"].as_u64().expect("a position");
         inclusion
             .verify(seq, &leaf_of(&read), signed.head())
-            .expect("it is in the log");
+            .expect("the event is in the log");
     }
     assert_eq!(
         (&events[0]["redacted"], &events[1]["redacted"]),
@@ -150,12 +150,16 @@ fn an_archive_proves_the_events_of_a_time(database: DatabaseKind) {
     );
 }
 
-/// The programs that the README shows, as it says: what is between the lines.
+/// A program of the README: the text between its two cut marks.
 fn program(readme: &str, name: &str) -> String {
     let (_, program) = readme
         .split_once(&format!("----8<---- {name}\n"))
-        .expect("the README shows it");
-    program.split_once("----8<----").expect("it ends").0.to_owned()
+        .expect("the README contains the program");
+    program
+        .split_once("----8<----")
+        .expect("the program ends with a cut mark")
+        .0
+        .to_owned()
 }
 
 fn unpack_into_folder(files: &BTreeMap<String, Vec<u8>>) -> PathBuf {
@@ -176,7 +180,7 @@ fn what_the_readme_says_works_as_written(database: DatabaseKind) {
     export(&case, &file, DAY).success();
     let files = unpack(&file);
     let folder = unpack_into_folder(&files);
-    // The same, of an archive in which one letter of an event is another.
+    // The same archive with one character of an event changed.
     let mut changed = files.clone();
     let events = text(&files, "events.jsonl").replacen("actor-1", "actor-2", 1);
     changed.insert("events.jsonl".to_owned(), events.into_bytes());
@@ -240,7 +244,7 @@ fn no_archive_is_made_of_what_cannot_be_proved(database: DatabaseKind) {
         assert_eq!(
             std::fs::read_dir(folder).expect("list it").count(),
             0,
-            "nothing is left behind"
+            "a refused export leaves no file"
         );
     };
     refuse(

@@ -1,4 +1,4 @@
-//! `log key` and `log new-name`: whom the log is signed by, and under which name.
+//! `log key` and `log new-name`: the signing key of the log and its name.
 
 use super::{Case, assert_wrong, audit, stop, store_events};
 use audit_tests::process::Exit;
@@ -25,7 +25,7 @@ fn the_key_is_the_one_that_the_server_shows(database: DatabaseKind) {
         String::from_utf8(shown.bytes).expect("UTF-8"),
         format!("{printed}\n")
     );
-    // As Go's note.NewVerifier reads it: name, key id, and 33 bytes in base64.
+    // The format of Go's note.NewVerifier: name, key id, and 33 bytes in base64.
     let parts: Vec<&str> = printed.splitn(3, '+').collect();
     assert!(
         parts.len() == 3 && parts[1].len() == 8 && parts[2].len() == 44,
@@ -60,7 +60,7 @@ fn an_encrypted_key_is_opened_by_its_key_alone(database: DatabaseKind) {
         refused.contains("AUDIT_ENCRYPTION_KEY does not match"),
         "{refused}"
     );
-    // With the public key from elsewhere, verification needs no secret.
+    // With a pinned public key, verification needs no secret.
     command_line_on(&database, &["log", "verify", "--verifier-key", &key]).success();
 }
 
@@ -90,7 +90,7 @@ fn a_restored_backup_goes_on_under_a_new_name(database: DatabaseKind) {
 
     let (server, project) = backup.start();
     let key = &case.organization.project_key;
-    // The old log has ended, which its auditors detect. A new auditor sees another log.
+    // Auditors of the old log detect that it has ended. A new auditor sees a different log.
     let before = std::fs::read_to_string(&case.state).expect("the state");
     assert_wrong(&audit(server.base_url(), key, &case.state, &[]), "");
     assert_eq!(std::fs::read_to_string(&case.state).expect("the state"), before);

@@ -1,4 +1,4 @@
-//! The verifiable log: what it proves, and what it detects.
+//! The verifiable log: proofs and detection of tampering.
 
 mod auditing;
 mod careful;
@@ -21,10 +21,10 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Events of the logs that are tampered with: one full tile, and 44 events behind it.
+/// The number of events in the logs that are tampered with: one full tile and 44 events in a partial one.
 pub(crate) const EVENTS: usize = 300;
 
-/// Stores events that differ from each other, and gives their ids in the order of the log.
+/// Stores distinct events and returns their ids in log order.
 pub(crate) fn store_events(client: &Client, count: usize) -> Vec<String> {
     let numbers: Vec<usize> = (0..count).collect();
     let batches = numbers.chunks(100).map(|numbers| {
@@ -34,32 +34,32 @@ pub(crate) fn store_events(client: &Client, count: usize) -> Vec<String> {
     batches.flatten().collect()
 }
 
-/// `log audit` of one project's live log.
+/// Runs `log audit` on the live log of one project.
 pub(crate) fn audit(url: &str, key: &str, state: &Path, more: &[&str]) -> Finished {
     let state = state.to_str().expect("a path in UTF-8");
     let arguments = ["log", "audit", "--url", url, "--key", key, "--state", state];
     command_line(&[&arguments, more].concat())
 }
 
-/// `log verify` of everything in a database.
+/// Runs `log verify` on all logs of a database.
 pub(crate) fn verify(database: &Database) -> Finished {
     command_line_on(database, &["log", "verify"])
 }
 
-/// A database whose server has stopped, with a log that was signed and audited.
+/// A database with a signed and audited log, and no running server.
 pub(crate) struct Case {
     pub(crate) database: Database,
     pub(crate) organization: Organization,
-    /// By place in the log.
+    /// Event ids by position in the log.
     pub(crate) ids: Vec<String>,
-    /// Likewise.
+    /// Events by position in the log.
     pub(crate) events: Vec<Value>,
-    /// What an auditor remembers.
+    /// The state file of an auditor.
     pub(crate) state: PathBuf,
 }
 
 impl Case {
-    /// A new one.
+    /// Creates a new case.
     fn make(kind: DatabaseKind) -> Self {
         let database = Database::create(kind);
         let server = Server::start(&database, &[]);
@@ -80,14 +80,14 @@ impl Case {
         }
     }
 
-    /// A copy of one that all tests share.
+    /// Copies the case that all tests share.
     pub(crate) fn fresh(kind: DatabaseKind) -> Self {
         static CASES: [OnceLock<Case>; 2] = [OnceLock::new(), OnceLock::new()];
         let case = CASES[usize::from(kind == DatabaseKind::Postgres)].get_or_init(|| Self::make(kind));
         case.copy()
     }
 
-    /// The same once more, as a backup of it.
+    /// Copies the case, like a backup.
     pub(crate) fn copy(&self) -> Self {
         let state = temporary_directory("audit-").join("state");
         std::fs::copy(&self.state, &state).expect("copy the state of an audit");
@@ -100,14 +100,14 @@ impl Case {
         }
     }
 
-    /// Starts a server on it.
+    /// Starts a server on the database.
     pub(crate) fn start(&self) -> (Server, Client) {
         let server = Server::start(&self.database, &[]);
         let project = self.organization.on(&server).project();
         (server, project)
     }
 
-    /// Runs SQL on the database itself; `LEDGER` stands for the condition that a row is of this log.
+    /// Runs SQL on the database. `LEDGER` stands for the condition that a row belongs to this log.
     pub(crate) fn tamper(&self, sql: &str) -> &Self {
         let ledger = format!(
             "ledger_id = (SELECT id FROM ledgers WHERE project_id = '{}' AND environment = 'live')",
@@ -122,7 +122,7 @@ impl Case {
         self
     }
 
-    /// What `log verify` finds wrong with this log. It must find something, and in no other log.
+    /// The findings of `log verify` for this log. Asserts that there is one, and that no other log has any.
     pub(crate) fn findings(&self) -> Vec<Value> {
         let finished = command_line_on(&self.database, &["log", "verify", "--json"]);
         assert_eq!(finished.exit, Exit::Code(1), "{finished:?}");
@@ -140,7 +140,7 @@ impl Case {
         found
     }
 
-    /// That `log verify` names this event first, and says this of it.
+    /// Asserts that the first finding of `log verify` names this event and this problem.
     pub(crate) fn expect_named(&self, seq: usize, problem: &str) {
         let findings = self.findings();
         let first = &findings[0];
@@ -161,19 +161,19 @@ impl Case {
         );
     }
 
-    /// The same, with the event's id.
+    /// Like `expect_named`, and asserts that the finding contains the id of the event.
     pub(crate) fn expect_named_by_id(&self, seq: usize, problem: &str) {
         self.expect_named(seq, problem);
         assert_eq!(self.findings()[0]["id"], *self.ids[seq]);
     }
 
-    /// That `log verify` finds nothing wrong.
+    /// Asserts that `log verify` has no findings.
     pub(crate) fn expect_sound(&self) {
         let finished = verify(&self.database);
         assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
     }
 
-    /// What `log audit` says with what the auditor remembers, of the server that runs on this database.
+    /// Runs `log audit` with the auditor's state against a server on this database.
     pub(crate) fn audit(&self, more: &[&str]) -> Finished {
         let (server, _) = self.start();
         audit(
@@ -184,12 +184,12 @@ impl Case {
         )
     }
 
-    /// That `log audit` says this is wrong.
+    /// Asserts that `log audit` reports this problem.
     pub(crate) fn expect_caught(&self, what: &str) {
         assert_wrong(&self.audit(&[]), what);
     }
 
-    /// The hashes of the log's leaves.
+    /// The leaf hashes of the log.
     pub(crate) fn leaves(&self) -> Vec<Hash> {
         self.events.iter().map(leaf_of).collect()
     }
@@ -208,7 +208,7 @@ pub(crate) fn stop(server: Server) {
     assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
 }
 
-/// The canonical text of an event as a full read returns it, by an independent implementation.
+/// The canonical form of an event as a full read returns it, computed by an independent implementation.
 pub(crate) fn canonical(event: &Value) -> String {
     let mut hashed = event.clone();
     let members = hashed.as_object_mut().expect("an event is an object");
@@ -217,22 +217,22 @@ pub(crate) fn canonical(event: &Value) -> String {
     serde_json_canonicalizer::to_string(&hashed).expect("JSON has a canonical form")
 }
 
-/// The leaf of an event as a full read returns it.
+/// The leaf hash of an event as a full read returns it.
 pub(crate) fn leaf_of(event: &Value) -> Hash {
     Hash::of_event(&ContentHash::of(&canonical(event)))
 }
 
-/// The bytes of an id, as its column has them.
+/// The bytes of an id, as stored in its column.
 pub(crate) fn id_bytes(id: &str) -> [u8; 16] {
     id.parse::<EventId>().expect("an event's id").to_bytes()
 }
 
-/// Text, as SQL writes it.
+/// An SQL literal of text.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Statements that delete an event with everything that refers to it.
+/// SQL that deletes events and all rows that refer to them.
 pub(crate) fn delete(kind: DatabaseKind, condition: &str) -> String {
     match kind {
         DatabaseKind::Postgres => format!("DELETE FROM events WHERE LEDGER AND {condition}"),

@@ -1,4 +1,4 @@
-//! Several writers, and on PostgreSQL several servers: one history.
+//! Several writers, and on PostgreSQL several servers, produce one consistent history.
 
 use super::{audit, stop, verify};
 use audit_tests::process::Exit;
@@ -33,7 +33,7 @@ fn concurrent_writers_make_one_log(kind: DatabaseKind) {
                 }
             });
         }
-        // What one server signs, every other one continues; and what is being written is not taken for wrong.
+        // Every server continues the checkpoints of the others, and verification during writes reports no finding.
         for round in 0..6 {
             let server = &servers[round % servers.len()];
             check(server);
@@ -44,7 +44,7 @@ fn concurrent_writers_make_one_log(kind: DatabaseKind) {
     for server in &servers {
         assert!(check(server).contains(&format!(": {stored} events,")));
     }
-    // No two of them signed anything that the other did not continue.
+    // No server logged a checkpoint that its log does not continue.
     for server in servers {
         assert!(
             !server.stderr().contains("does not continue"),

@@ -1,4 +1,4 @@
-//! `GET /events/:id/proof`, `GET /log/consistency`, `GET /log/checkpoint` and `GET /log/key`, checked as a client would.
+//! `GET /events/:id/proof`, `GET /log/consistency`, `GET /log/checkpoint` and `GET /log/key`, verified as by a client.
 
 use super::{leaf_of, store_events};
 use audit_domain::ContentHash;
@@ -8,7 +8,7 @@ use audit_ledger::{
 use audit_tests::{Client, DatabaseKind, Organization, event, event_with, on_both_databases};
 use serde_json::{Value, json};
 
-/// RFC 9162 needs 20 hashes at a million events; the issue allows this much.
+/// An upper bound: a proof of RFC 9162 has 20 hashes at a million events.
 const PROOF_BYTES_MAX: usize = 2_048;
 
 on_both_databases! {
@@ -77,7 +77,7 @@ fn hashes(value: &Value) -> Vec<&str> {
     hashes.map(|hash| hash.as_str().expect("base64")).collect()
 }
 
-/// Verifies a proof and gives the place of the event and the size of the log that it was proved in.
+/// Verifies a proof. Returns the position of the event and the size of the log in the proof.
 fn verify(client: &Client, organization: &Organization, event: &Value, proof: &Value) -> (u64, u64) {
     let head = open(
         client,
@@ -85,7 +85,7 @@ fn verify(client: &Client, organization: &Organization, event: &Value, proof: &V
         proof["checkpoint"].as_str().expect("a note"),
     );
     assert_eq!(proof["content_hash"], event["content_hash"]);
-    let seq = proof["seq"].as_u64().expect("a place");
+    let seq = proof["seq"].as_u64().expect("a position");
     let inclusion = InclusionProof::from_base64(hashes(&proof["inclusion"])).expect("hashes");
     inclusion
         .verify(seq, &leaf_of(event), &head)
@@ -105,7 +105,7 @@ fn every_event_is_proved_as_soon_as_it_is_acknowledged(database: DatabaseKind) {
             if is_near_an_end {
                 let proof = proof_of(&project, id);
                 let (proved, size) = verify(&project, &organization, &project.event(id), &proof);
-                // The signing thread, which runs every second, may have run between two batches.
+                // The signing thread runs every second, possibly between two batches.
                 assert_eq!(proved, seq);
                 assert!((seq + 1..=stored).contains(&size), "{size}");
             }
@@ -132,7 +132,7 @@ fn a_proof_is_of_one_log_alone(database: DatabaseKind) {
     let proof = proof_of(&one.project(), &ids[0]);
     let event = one.project().event(&ids[0]);
     verify(&one.project(), &one, &event, &proof);
-    // The verifier refuses a false proof.
+    // The verifier rejects false proofs.
     let head = open(
         &one.project(),
         &one,
@@ -143,7 +143,7 @@ fn a_proof_is_of_one_log_alone(database: DatabaseKind) {
     assert!(inclusion.verify(1, &foreign, &head).is_err(), "another event");
     assert!(
         inclusion.verify(0, &leaf_of(&event), &head).is_err(),
-        "another place"
+        "another position"
     );
     let mut reversed = hashes(&proof["inclusion"]);
     reversed.reverse();
@@ -159,7 +159,7 @@ fn a_proof_is_of_one_log_alone(database: DatabaseKind) {
         SignedCheckpoint::open(note, &name, &[key(&one.project())]).is_err(),
         "another log"
     );
-    // Test events have a log of their own.
+    // Test events have a separate log.
     let test = one.test();
     let id = test.store(event_with(json!({"metadata": {"is_a": "test"}})));
     let proof = proof_of(&test, &id);
@@ -167,7 +167,7 @@ fn a_proof_is_of_one_log_alone(database: DatabaseKind) {
     let name = origin(&test, &one, "test");
     let note = proof["checkpoint"].as_str().expect("a note");
     let head = *SignedCheckpoint::open(note, &name, &[key(&test)])
-        .expect("the test log's")
+        .expect("a checkpoint of the test log")
         .head();
     assert_eq!(
         head,

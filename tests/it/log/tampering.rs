@@ -1,11 +1,11 @@
-//! The database is tampered with, and `log verify` names the event.
+//! `log verify` names the event that was tampered with.
 
 use super::{Case, canonical, delete, id_bytes, quoted};
 use audit_domain::ContentHash;
 use audit_tests::{DatabaseKind, on_both_databases};
 use serde_json::json;
 
-/// One event in the full tile of leaves, one in the begun one.
+/// One event in the full tile of leaves, and one in the partial tile.
 const PLACES: [usize; 2] = [17, 270];
 
 on_both_databases! {
@@ -51,7 +51,8 @@ fn an_event_edited_with_its_hash_is_found(database: DatabaseKind) {
             case.expect_named_by_id(seq, "changed together with its content hash");
             case.expect_caught(&format!("event {seq} was"));
         } else {
-            // The begun tile is made of the hashes beside the events; the tree's edge narrows it down to 32 of them.
+            // The leaves of the partial tile come from the content hashes in `events`. The tree's edge narrows the
+            // finding down to 32 events.
             let first = &case.findings()[0];
             assert_eq!(
                 (&first["seq"], &first["last_seq"]),
@@ -90,21 +91,21 @@ fn an_event_that_was_added_is_found(database: DatabaseKind) {
     let case = Case::fresh(database);
     case.tamper(&forgery(&case, super::EVENTS));
     case.expect_named(super::EVENTS, "added past the log");
-    // On SQLite with everything that leads to an event; on PostgreSQL that is the row itself.
+    // On SQLite, add the entry of the time index as well. PostgreSQL has no such row.
     if database == DatabaseKind::Sqlite {
         case.tamper(&enlist(super::EVENTS));
         case.expect_named(super::EVENTS, "added past the log");
     }
 }
 
-/// A statement that lists an event of SQLite by its time.
+/// SQL that adds the entry of an event to the time index of SQLite.
 fn enlist(seq: usize) -> String {
     format!(
         "INSERT INTO event_times (position, entry) SELECT position, entry FROM events WHERE LEDGER AND seq = {seq}"
     )
 }
 
-/// Statements that give an event another place in the log, with all that leads to it.
+/// SQL that moves an event to another position in the log, together with the rows that refer to it.
 fn move_event(kind: DatabaseKind, from: i64, to: i64) -> String {
     match kind {
         DatabaseKind::Postgres => format!("UPDATE events SET seq = {to} WHERE LEDGER AND seq = {from};"),
@@ -120,12 +121,12 @@ fn move_event(kind: DatabaseKind, from: i64, to: i64) -> String {
     }
 }
 
-/// A statement that adds an event of which nothing but its being there is wrong: its id, text, hash and times agree.
+/// SQL that adds a forged event whose id, text, hash and times are consistent.
 fn forgery(case: &Case, seq: usize) -> String {
     let last = case.events.last().expect("there are events");
     let mut event = last.clone();
     let id = last["id"].as_str().expect("an id").to_owned();
-    // Another one of the same millisecond: behind `evt_` ten characters are the time.
+    // Another id of the same millisecond: the ten characters after `evt_` are the time.
     let random = if id[15..].starts_with('7') { '8' } else { '7' };
     event["id"] = json!(format!("{}{random}{}", &id[..15], &id[16..]));
     let text = canonical(&event);
@@ -152,7 +153,7 @@ fn forgery(case: &Case, seq: usize) -> String {
 
 fn an_event_that_was_inserted_is_found(database: DatabaseKind) {
     let case = Case::fresh(database);
-    // Everything behind moves by one place.
+    // All later events move by one position.
     let moved = (100..super::EVENTS as i64).rev();
     let moves: String = moved.map(|seq| move_event(database, seq, seq + 1)).collect();
     case.tamper(&moves)
@@ -177,7 +178,7 @@ fn swapped_events_are_found(database: DatabaseKind) {
     assert_eq!(
         case.findings()[0]["id"],
         *case.ids[20],
-        "the event that stands there now"
+        "the finding names the event now at this position"
     );
     case.expect_caught("event 10 was changed");
     let case = Case::fresh(database);
@@ -192,7 +193,7 @@ fn swapped_events_are_found(database: DatabaseKind) {
         (&json!(288), &json!(295)),
         "{of_the_tree}"
     );
-    // On SQLite events are found by their ids because those grow along the log.
+    // On SQLite, look-ups by id rely on ids that increase along the log. The swap breaks that order.
     if database == DatabaseKind::Sqlite {
         assert_eq!(findings[0]["seq"], json!(290), "{findings:?}");
     }
@@ -206,7 +207,7 @@ fn an_event_whose_columns_say_something_else_is_found(database: DatabaseKind) {
     ));
     case.expect_named_by_id(17, "events.id is not what the event's text says");
     let case = Case::fresh(database);
-    // An hour earlier in the order of time.
+    // Move the event an hour back in the order of time.
     match database {
         DatabaseKind::Postgres => {
             case.tamper("UPDATE events SET occurred_at = occurred_at - 3600000000 WHERE LEDGER AND seq = 270")
@@ -221,7 +222,7 @@ fn an_event_whose_columns_say_something_else_is_found(database: DatabaseKind) {
 }
 
 fn a_row_that_leads_elsewhere_is_found(database: DatabaseKind) {
-    // On PostgreSQL the order and the ids are the event's own.
+    // On PostgreSQL the order and the ids are columns of the event itself.
     if database == DatabaseKind::Postgres {
         return;
     }
@@ -232,7 +233,7 @@ fn a_row_that_leads_elsewhere_is_found(database: DatabaseKind) {
     );
     case.expect_named_by_id(17, "event_times.entry");
     let case = Case::fresh(database);
-    // As if it had been claimed when the log had reached another id.
+    // Forge the record of a claimed event, whose id is outside the order of ids.
     case.tamper(
         "INSERT INTO unordered_events (entry, id, after_id)
          SELECT entry, id, id FROM events WHERE LEDGER AND seq = 17",
@@ -273,7 +274,7 @@ fn a_cut_off_end_is_found(database: DatabaseKind) {
         "{findings:?}"
     );
     case.expect_caught("the server does not return tile/0/001.p/44 of the log");
-    // Without the size: the first one that is missing.
+    // With the size unchanged, the finding names the first missing event.
     let case = Case::fresh(database);
     case.tamper(&delete(database, "seq >= 290"));
     case.expect_named(290, "it was removed");

@@ -1,4 +1,4 @@
-//! Independent libraries agree with the log: PyPI `pymerkle` and `rfc8785`, Go's `sumdb/note` and `sumdb/tlog`.
+//! Independent libraries verify the log: PyPI `pymerkle` and `rfc8785`, Go's `sumdb/note` and `sumdb/tlog`.
 
 use super::{Case, canonical, quoted, store_events};
 use audit_domain::ContentHash;
@@ -9,7 +9,7 @@ use audit_tests::{
 use serde_json::json;
 use std::process::{Command, Output};
 
-/// Sizes of logs: one event, a subtree, a full tile, and two tiles with some behind them.
+/// Log sizes: one event, a subtree, a full tile, and two full tiles with a partial one.
 const SIZES: [usize; 4] = [1, 8, 256, 530];
 
 on_both_databases! {
@@ -91,12 +91,12 @@ fn both_refuse_a_log_that_was_changed(database: DatabaseKind) {
 
 const DOCUMENTATION: &str = include_str!("../../../docs/ledger.md");
 
-/// The one program in this language.
+/// The only program of the documentation in this language.
 fn documented(language: &str) -> &'static str {
     let (_, program) = DOCUMENTATION
         .split_once(&format!("\n```{language}\n"))
-        .expect("it has a program");
-    program.split_once("\n```\n").expect("it ends").0
+        .expect("the documentation contains a program");
+    program.split_once("\n```\n").expect("the code block ends").0
 }
 
 fn the_programs_of_the_documentation_check_an_event(database: DatabaseKind) {
@@ -127,7 +127,7 @@ fn the_programs_of_the_documentation_check_an_event(database: DatabaseKind) {
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(said.starts_with("event 5 is one of the 7 in the log"), "{said}");
     }
-    // The same proof for the event before it.
+    // The same proof with the position of the preceding event.
     let proof = std::fs::read_to_string(folder.join("proof.json")).expect("read the proof");
     save("proof.json", proof.replace("\"seq\":5", "\"seq\":4").as_bytes());
     for output in check() {

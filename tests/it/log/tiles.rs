@@ -4,7 +4,7 @@ use super::{leaf_of, store_events};
 use audit_ledger::{Frontier, Hash};
 use audit_tests::{DatabaseKind, Organization, RawAnswer, on_both_databases};
 
-/// Two full tiles, and 88 events behind them.
+/// Two full tiles and 88 events in a partial one.
 const EVENTS: usize = 600;
 
 on_both_databases! {
@@ -33,7 +33,7 @@ fn tiles_are_the_hashes_of_the_tree(database: DatabaseKind) {
         events
             .iter()
             .find(|event| event["id"] == **id)
-            .expect("it was stored")
+            .expect("the event is stored")
     };
     let leaves: Vec<Hash> = ids.iter().map(|id| leaf_of(event_of(id))).collect();
     let get = |path: &str| project.get(&format!("/log/tile/{path}")).send_raw();

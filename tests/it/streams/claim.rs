@@ -1,4 +1,4 @@
-//! `POST /streams/claim`: what is moved, and how it is read afterwards.
+//! `POST /streams/claim`: the claimed events and their representation afterwards.
 
 use super::{ids_of, moment};
 use audit_tests::{
@@ -8,10 +8,10 @@ use audit_tests::{
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The daily limit of the plan `free` on the shared servers.
+/// The daily limit of the free plan on the shared servers.
 const FREE_EVENTS_MAX: usize = 10;
 
-/// Events with everything in them that is hard to keep as it is.
+/// Events with values that are hard to preserve exactly.
 fn events() -> Vec<Value> {
     vec![
         event(),
@@ -83,7 +83,7 @@ fn ids_times_and_order_are_kept(database: DatabaseKind) {
     let after = now_plus(0);
     assert_eq!(stream.move_to(&organization.master()), 6);
     let found = project.find(&[]);
-    // The newest first, and what happened before everything else last.
+    // Newest first. The event that occurred before all others is last.
     let expected: Vec<String> = ids.iter().rev().chain([&past]).cloned().collect();
     assert_eq!(ids_of(&found), expected);
     for event in &found {
@@ -150,7 +150,11 @@ fn what_is_claimed_is_found_by_filters_and_search(database: DatabaseKind) {
         assert_eq!(project.find_ids(&[filter]), ids[..1], "{filter:?}");
     }
     let by_original = project.find_ids(&[("actor_id", "jane@example.com")]);
-    assert_eq!(by_original, ids[1..], "an identifier is found by what it was");
+    assert_eq!(
+        by_original,
+        ids[1..],
+        "the original identifier finds the redacted event"
+    );
     let viewer = organization.viewer("tenant-2", "full");
     assert_eq!(viewer.find_ids(&[]), ids[..1]);
 }
@@ -161,7 +165,7 @@ fn what_is_claimed_stands_in_place_between_other_events(database: DatabaseKind) 
     let stream = Stream::fresh(database);
     let mut expected = Vec::new();
     for number in 0..3 {
-        // Times of their own: within one millisecond the order would be that of the random part of the ids.
+        // Distinct times: within one millisecond the random part of the ids determines the order.
         let at = |part: &str| event_with(json!({"occurred_at": format!("2026-01-15T10:3{number}:{part}Z")}));
         expected.push(project.store(at("00")));
         expected.push(stream.store(at("30")));
@@ -227,7 +231,7 @@ fn an_unknown_token_is_not_found(database: DatabaseKind) {
         .claim(&organization.master())
         .send()
         .expect_error(404, "stream_not_found");
-    // It was not locked by that.
+    // The failed claim does not reserve the token.
     stream.store(event());
     let shouted = stream.with_token(&stream.token.to_uppercase());
     assert_eq!(shouted.move_to(&organization.master()), 1);
@@ -244,7 +248,7 @@ fn a_claim_raises_no_alert_and_counts_for_none(database: DatabaseKind) {
     stream.move_to(&organization.master());
     assert_eq!(project.all_alerts().len(), 0);
     project.store_all(vec![door_opened("actor-1"); 2]);
-    assert_eq!(project.all_alerts().len(), 0, "what was claimed does not count");
+    assert_eq!(project.all_alerts().len(), 0, "claimed events do not count");
     let last = project.store(door_opened("actor-1"));
     let alert = project.only_alert();
     assert_eq!(alert["event_count"], 3);

@@ -55,7 +55,7 @@ fn only_a_master_key_claims(database: DatabaseKind) {
 fn any_organization_with_the_token_can_claim(database: DatabaseKind) {
     let (one, other) = (Organization::fresh(database), Organization::fresh(database));
     let stream = begun(database, 2).held_by(&one.project().with_address(&address()));
-    // Not even a credential that it was sent with makes it anybody's.
+    // An event sent with a credential does not bind the stream to the organization of that credential.
     stream.store(event());
     assert_eq!(stream.move_to(&other.master()), 3);
     assert_eq!(other.project().count(), 3);
@@ -134,7 +134,11 @@ fn the_events_of_the_project_stay_when_a_key_is_there_already(database: Database
             .send()
             .expect_error(404, "not_found");
     }
-    assert_eq!(stream.state(), ("claimed".to_owned(), 4), "it took four events");
+    assert_eq!(
+        stream.state(),
+        ("claimed".to_owned(), 4),
+        "the stream stored four events"
+    );
 }
 
 fn claimed_keys_count_from_then_on(database: DatabaseKind) {
@@ -142,7 +146,7 @@ fn claimed_keys_count_from_then_on(database: DatabaseKind) {
     let project = organization.project();
     project.store(keyed("before", "Alice"));
     let stream = Stream::fresh(database);
-    // Redacted twice, compared as it was sent.
+    // The event is redacted twice. The comparison uses the content as sent.
     organization.create_rule(json!({"type": "pattern", "name": "zebra", "pattern": "zebra"}));
     let sent = keyed("k", "zebra, jane@example.com");
     let id = stream.store(sent.clone());
@@ -172,11 +176,15 @@ fn keys_of_other_projects_and_environments_are_others(database: DatabaseKind) {
     assert_eq!(move_by(request.query("environment", "test")), 1);
     assert_eq!(test.count(), 1);
     assert_eq!(claim().move_to(&Organization::fresh(database).master()), 1);
-    assert_eq!(claim().move_to(&organization.master()), 0, "here it is known");
+    assert_eq!(
+        claim().move_to(&organization.master()),
+        0,
+        "the key exists in this project"
+    );
     assert_eq!(organization.project().find(&[])[0]["actor"]["name"], "Alice");
 }
 
-/// On a server of its own, which begins with a cold memory of keys.
+/// Uses a separate server, so that its key filter starts empty.
 fn two_streams_with_the_same_keys_are_claimed_into_one_project(database: DatabaseKind) {
     let server = Server::start(&Database::create(database), super::UNLIMITED);
     let organization = Organization::create(&server, "enterprise");

@@ -1,4 +1,4 @@
-//! What rules do to a stream: the built-in ones as its events arrive, the project's own as they are claimed.
+//! Redaction of streams: built-in rules apply when events arrive, the project's own rules when they are claimed.
 
 use audit_tests::{DatabaseKind, Organization, Stream, event_with, on_both_databases};
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn each_built_in_kind_is_replaced_whatever_the_project_says(database: DatabaseKi
         .expect_status(201);
     assert_eq!(
         answer["redacted_count"], 7,
-        "the eighth kind is not forced on streams"
+        "the rule of the eighth kind is not mandatory for streams"
     );
     stream.move_to(&organization.master());
     let event = organization.project().event(&answer.ids()[0]);
@@ -98,7 +98,7 @@ fn the_projects_pattern_and_field_rules_apply_on_the_way(database: DatabaseKind)
     });
     let event = claimed(&organization, database, sent.clone());
     assert_eq!(event["redacted"], true);
-    // As if it had been sent to the project.
+    // The result equals that of the same event sent to the project directly.
     let project = organization.project();
     let expected = project.event(&project.store(event_with(sent)));
     for member in ["actor", "context", "metadata", "changes", "redacted"] {
@@ -214,7 +214,7 @@ fn the_service_s_own_fields_cannot_be_hidden(database: DatabaseKind) {
     let fields = json!(["id", "received_at", "occurred_at"]);
     let request = organization.master().post("/redaction/rules");
     let rule = json!({"type": "field_redact", "name": "f", "fields": fields});
-    // Whether such a rule can be made is not this test's business.
+    // This test does not cover whether the API accepts such a rule.
     let status = request.json(rule).send().status();
     assert!(matches!(status, 201 | 400), "{status}");
     let event = claimed(&organization, database, json!({}));

@@ -1,4 +1,4 @@
-//! From where a request comes, as far as limits are concerned.
+//! The client address that the limits apply to.
 
 use super::{TRUSTING, assert_limited};
 use audit_tests::{Client, Database, DatabaseKind, Server, Stream, address, on_both_databases};
@@ -58,7 +58,7 @@ fn another_proxy_s_word_is_not_taken(database: DatabaseKind) {
     assert!(!is_first(&networks, &["198.51.100.1"]));
     assert!(
         is_first(&networks, &["198.51.100.1, 10.2.2.3"]),
-        "10.2.2.3 is no trusted proxy"
+        "10.2.2.3 is not a trusted proxy"
     );
     assert!(!is_first(&networks, &["198.51.100.2, 10.2.2.3"]));
 }
@@ -67,7 +67,7 @@ fn the_last_address_before_the_proxies_counts(database: DatabaseKind) {
     let server = start(database, &[("AUDIT_TRUSTED_PROXIES", "127.0.0.1,10.0.0.0/8")]);
     let [one, two, three] = [(); 3].map(|()| address());
     assert!(is_first(&server, &[&one]));
-    // What stands before it the client may have made up.
+    // A client can forge every entry before the last untrusted one.
     let spoofed = [
         format!("{two}, {one}"),
         format!("10.0.0.9, {two}, {one}"),
@@ -78,17 +78,14 @@ fn the_last_address_before_the_proxies_counts(database: DatabaseKind) {
     for line in &spoofed {
         assert!(!is_first(&server, &[line]), "{line}");
     }
-    assert!(!is_first(&server, &[&two, &one]), "several headers are one list");
+    assert!(!is_first(&server, &[&two, &one]), "several headers form one list");
     assert!(!is_first(&server, &[&one, "10.0.0.1"]));
-    assert!(is_first(&server, &[&two]), "no request has come from there yet");
+    assert!(is_first(&server, &[&two]), "no earlier request had this address");
     assert!(is_first(&server, &[&one, &three]));
-    // The proxy itself, and one that forwards for another.
+    // A request of the proxy itself, and one forwarded by a second trusted proxy.
     assert!(is_first(&server, &[]));
     assert!(!is_first(&server, &[""]));
-    assert!(
-        !is_first(&server, &["nonsense"]),
-        "what is no address says nothing"
-    );
+    assert!(!is_first(&server, &["nonsense"]), "an invalid address is ignored");
     assert!(is_first(&server, &["10.0.0.1"]));
     assert!(!is_first(&server, &["nonsense, 10.0.0.1"]));
 }
@@ -131,5 +128,8 @@ fn addresses_of_ipv6_are_counted_by_network(database: DatabaseKind) {
     }
     let [one, other] = ["203.0.113.1", "203.0.113.2"];
     assert!(is_first(&server, &[one]));
-    assert!(is_first(&server, &[other]), "addresses of IPv4 are counted each");
+    assert!(
+        is_first(&server, &[other]),
+        "each IPv4 address is counted separately"
+    );
 }

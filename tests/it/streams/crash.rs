@@ -12,10 +12,10 @@ use std::thread;
 
 const WRITERS: usize = 4;
 const EVENTS: usize = 300;
-/// How many requests of others are answered between the claim and the kill, round by round.
+/// The number of unrelated requests acknowledged between the claim and the kill, per round.
 const ANSWERS_BEFORE_KILL: [usize; 5] = [0, 1, 3, 7, 15];
 
-/// On SQLite a claim that has moved the first event counts for ever.
+/// Blocks a claim on SQLite: the trigger runs an endless query when the claim deletes the first event.
 const ENDLESS_CLAIM: &str = "CREATE TRIGGER pause BEFORE DELETE ON stream_events WHEN OLD.number = 0 BEGIN
     SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n);
     END";
@@ -32,14 +32,14 @@ fn stored_ids(client: &Client, tenant: &str) -> BTreeSet<String> {
 fn wait_for_answers(answered: &Receiver<()>, count: usize) {
     let deadline = Deadline::seconds(60);
     for _ in 0..count {
-        let left = deadline.left().expect("the writers are answered in time");
+        let left = deadline.left().expect("the writers receive responses in time");
         answered
             .recv_timeout(left)
-            .expect("the writers are answered in time");
+            .expect("the writers receive responses in time");
     }
 }
 
-/// Posts unrelated events until the server is gone.
+/// Posts unrelated events until the server is killed.
 fn write_until_gone(project: &Client, answered: &Sender<()>) {
     while let Ok(answer) = project.post("/events").json(event()).try_send() {
         answer.expect_status(201);
@@ -47,7 +47,7 @@ fn write_until_gone(project: &Client, answered: &Sender<()>) {
     }
 }
 
-/// Sends to a stream until the server is gone: what was answered, and how many events were sent without an answer.
+/// Sends to a stream until the server is killed. Returns the acknowledged ids and how many events got no response.
 fn send_until_gone(stream: &Stream, answered: &Sender<()>) -> (Vec<String>, usize) {
     let mut acknowledged = Vec::new();
     for number in 0.. {
@@ -61,7 +61,7 @@ fn send_until_gone(stream: &Stream, answered: &Sender<()>) -> (Vec<String>, usiz
     (acknowledged, 0)
 }
 
-/// Claims, kills the server meanwhile, and gives what the claim was answered, if it was.
+/// Kills the server during a claim. Returns the `event_count` of the response to the claim, if there is one.
 fn kill_during_claim(
     server: Server,
     stream: &Stream,
@@ -77,7 +77,7 @@ fn kill_during_claim(
         let claim = scope.spawn(move || request.try_send().ok());
         wait_for_answers(&answered, answers);
         server.kill();
-        let answer = claim.join().expect("the claimant ends")?;
+        let answer = claim.join().expect("the claiming thread panicked")?;
         answer.expect_status(200)["event_count"].as_u64()
     })
 }
@@ -104,8 +104,8 @@ fn kill_9_leaves_a_stream_claimed_wholly_or_not_at_all(database: DatabaseKind) {
         let (status, count) = stream.state();
         assert_eq!(count, EVENTS as u64);
         if status == "active" {
-            assert_eq!(answer, None, "what was answered stays");
-            assert_eq!(stored_ids(&project, &tenant).len(), 0, "nothing is moved");
+            assert_eq!(answer, None, "an acknowledged claim is durable");
+            assert_eq!(stored_ids(&project, &tenant).len(), 0, "no event has moved");
             assert_eq!(stream.move_to(&organization.master()), EVENTS as u64);
         } else {
             assert_eq!(status, "claimed");
@@ -138,12 +138,15 @@ fn kill_9_in_the_middle_of_a_claim_leaves_the_stream_as_it_was(kind: DatabaseKin
     thread::scope(|scope| {
         let request = stream.claim(&created.master());
         let claim = scope.spawn(move || request.try_send().is_ok());
-        Deadline::seconds(60).poll("the claim to be at work", || match kind {
+        Deadline::seconds(60).poll("the claim to write", || match kind {
             DatabaseKind::Sqlite => database.is_being_written().then_some(()),
             DatabaseKind::Postgres => (database.paused() > 0).then_some(()),
         });
         server.kill();
-        assert!(!claim.join().expect("the claimant ends"), "it was not answered");
+        assert!(
+            !claim.join().expect("the claiming thread panicked"),
+            "the claim has no response"
+        );
     });
     drop(held);
     database.execute(match kind {
@@ -181,7 +184,7 @@ fn kill_9_loses_nothing_that_a_stream_has_acknowledged(database: DatabaseKind) {
         server.kill();
         writers
             .into_iter()
-            .map(|writer| writer.join().expect("a writer ends"))
+            .map(|writer| writer.join().expect("a writer thread panicked"))
             .collect::<Vec<_>>()
     });
     let server = Server::start(&database, UNLIMITED);
@@ -194,6 +197,6 @@ fn kill_9_loses_nothing_that_a_stream_has_acknowledged(database: DatabaseKind) {
     assert!(acknowledged.is_subset(&stored), "an acknowledged event is lost");
     assert!(
         stored.len() - acknowledged.len() <= unanswered,
-        "more is stored than was sent"
+        "more events are stored than were sent"
     );
 }

@@ -48,7 +48,7 @@ fn a_batch_is_taken_in_order(database: DatabaseKind) {
     assert_eq!(other.store_all(vec![event(); 100]).len(), 100);
 }
 
-/// Sends what cannot be stored to both routes. The answers must be the same.
+/// Sends invalid events to both routes. The responses must be the same.
 fn events_are_judged_as_on_the_authenticated_route(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     let future = now_plus(25 * 60 * 60);
@@ -130,7 +130,7 @@ fn a_repeat_returns_the_first_id_and_stores_nothing(database: DatabaseKind) {
 fn the_same_key_with_other_content_is_a_conflict(database: DatabaseKind) {
     let stream = Stream::fresh(database);
     stream.store(keyed("k", "jane@example.com"));
-    // Redacted they would be the same; they are compared as sent.
+    // The contents differ only before redaction. The comparison uses the content as sent.
     let other = || keyed("k", "john@example.com");
     stream.send(other()).expect_error(409, "conflict");
     stream

@@ -1,4 +1,4 @@
-//! Each limit of streams, at it and one past it.
+//! Each limit of streams, tested at the limit and one past it.
 
 use super::{TRUSTING, UNLIMITED, UNTIL_MIDNIGHT, assert_limited};
 use audit_tests::{
@@ -7,7 +7,7 @@ use audit_tests::{
 };
 use serde_json::{Value, json};
 
-/// The interface's limits, which the shared servers have.
+/// The default limits, which the shared servers use.
 const REQUESTS_PER_MINUTE: usize = 30;
 const NEW_PER_DAY: usize = 10;
 const EVENTS_PER_DAY: usize = 100;
@@ -60,7 +60,7 @@ fn thirty_requests_a_minute(database: DatabaseKind) {
     assert_eq!(
         stream.held_by(&somebody(database)).state().1,
         count,
-        "nothing is stored"
+        "the count of events is unchanged"
     );
     // The limits do not apply to a master key.
     let master = Organization::fresh(database).master();
@@ -151,7 +151,7 @@ fn repeats_are_answered_at_the_limits_and_use_nothing(database: DatabaseKind) {
     let stream = Stream::fresh(database);
     let ids = stream.store_all((0..EVENTS_PER_DAY - 1).map(keyed).collect());
     assert_eq!(stream.store_all((0..50).map(keyed).collect()), ids[..50]);
-    // Twelve repeats, a fault, a conflict and one more event.
+    // Twelve repeats, an invalid event, a conflict and one new event.
     let mut events: Vec<Value> = (0..12).map(keyed).collect();
     events.extend([
         json!({}),
@@ -189,7 +189,7 @@ fn each_limit_can_be_configured(database: DatabaseKind) {
     assert_limited(one.send(event()), "stream_daily_limit_reached", UNTIL_MIDNIGHT);
     two.store(event());
     assert_limited(three.send(event()), "rate_limited", UNTIL_MIDNIGHT);
-    // Past both limits of events: no waiting until tomorrow helps.
+    // Past both event limits: the request cannot succeed tomorrow either, so there is no `Retry-After`.
     let answer = two.send(batch(5)).expect_error(429, "stream_event_limit_reached");
     assert_eq!(answer.header("retry-after"), None);
     for _ in 5..12 {

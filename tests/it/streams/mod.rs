@@ -1,4 +1,4 @@
-//! Anonymous streams. On the shared servers each test sends from addresses of its own, because limits go by address.
+//! Anonymous streams. On the shared servers each test uses its own client addresses, because limits apply per address.
 
 mod claim;
 mod claim_projects;
@@ -22,7 +22,7 @@ use std::ops::RangeInclusive;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// A server with this in its environment takes the word of the tests for where they send from.
+/// With this in its environment, a server trusts the client addresses that the tests forward.
 const TRUSTING: (&str, &str) = ("AUDIT_TRUSTED_PROXIES", "127.0.0.1");
 /// Streams without limits.
 const UNLIMITED: &[(&str, &str)] = &[
@@ -31,10 +31,10 @@ const UNLIMITED: &[(&str, &str)] = &[
     ("AUDIT_STREAM_EVENTS_PER_DAY", "0"),
     ("AUDIT_STREAM_EVENTS_TOTAL", "0"),
 ];
-/// Until the next UTC day begins.
+/// Seconds until the next UTC day.
 const UNTIL_MIDNIGHT: RangeInclusive<u64> = 1..=24 * 60 * 60;
 
-/// As many servers as the database is for: two on PostgreSQL, one on SQLite.
+/// Starts two servers on PostgreSQL, one on SQLite.
 fn nodes(database: &Database, kind: DatabaseKind, environment: &[(&str, &str)]) -> Vec<Server> {
     let count = match kind {
         DatabaseKind::Sqlite => 1,
@@ -43,7 +43,7 @@ fn nodes(database: &Database, kind: DatabaseKind, environment: &[(&str, &str)]) 
     (0..count).map(|_| Server::start(database, environment)).collect()
 }
 
-/// Asserts the refusal of a limit, and that `Retry-After` is within these seconds.
+/// Asserts that a limit refuses the request and that `Retry-After` is within `seconds`.
 fn assert_limited(answer: Answer, code: &str, seconds: RangeInclusive<u64>) {
     let answer = answer.expect_error(429, code);
     let retry_after = answer.header("retry-after").and_then(|text| text.parse().ok());
@@ -60,7 +60,7 @@ fn ids_of(events: &[Value]) -> Vec<String> {
     events.iter().map(id).collect()
 }
 
-/// A time of an answer.
+/// Parses a time of a response.
 fn moment(text: &str) -> OffsetDateTime {
     OffsetDateTime::parse(text, &Rfc3339).unwrap_or_else(|error| panic!("{error}: {text}"))
 }

@@ -1,4 +1,4 @@
-//! Random requests to streams against a model that is too simple to be wrong.
+//! Random requests to streams, compared with a simple model.
 
 use super::TRUSTING;
 use audit_tests::{
@@ -23,7 +23,7 @@ const LIMITS: &[(&str, &str)] = &[
 const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
 
-/// A stream as the model knows it: when it was begun, when each of its events was sent, whether it was claimed.
+/// A stream in the model: its creation time, the time of each event, and whether it is claimed.
 #[derive(Clone, Default)]
 struct Known {
     begun_at: i64,
@@ -46,7 +46,7 @@ impl Model {
         time.div_euclid(DAY_MILLIS) == self.now.div_euclid(DAY_MILLIS)
     }
 
-    /// The code that a request of the one client is refused with for its number, if it is.
+    /// Counts a request of the only client. Returns the error code if the request exceeds the rate limit.
     fn request(&mut self) -> Option<&'static str> {
         let within = self
             .requests_at
@@ -69,7 +69,7 @@ impl Model {
         })
     }
 
-    /// What sending comes to: an empty code for a success.
+    /// The expected error code of sending `count` events; empty for a success.
     fn send(&mut self, token: usize, count: usize) -> &'static str {
         if let Some(code) = self.request() {
             return code;
@@ -111,7 +111,7 @@ impl Model {
     }
 }
 
-/// A generator of Lehmer; the same numbers in every run.
+/// A Lehmer generator: the same seed gives the same numbers in every run.
 struct Random(u64);
 
 impl Random {
@@ -136,7 +136,7 @@ fn step(
     let stream = &streams[token];
     match random.below(12) {
         0..6 => {
-            // Five at most, so that a first batch can never be refused for its size.
+            // At most `EVENTS_PER_DAY`, so that the size of the first batch is never the reason for a refusal.
             let count = 1 + random.below(EVENTS_PER_DAY);
             let expected = model.send(token, count);
             let answer = stream.send(Value::Array(vec![event(); count]));

@@ -12,7 +12,7 @@ use std::thread;
 
 const WRITERS: usize = 16;
 
-/// Servers with few of everything.
+/// Servers with low limits.
 struct Nodes(Vec<Server>);
 
 impl Nodes {
@@ -21,8 +21,8 @@ impl Nodes {
         Self(nodes(&Database::create(kind), kind, &environment))
     }
 
-    /// Lets [`WRITERS`] writers begin together, spread over the servers, and counts the answers by code; a success has
-    /// none.
+    /// Starts [`WRITERS`] writers at the same time, spread over the servers, and counts the responses by error code. The
+    /// code of a success is empty.
     fn answers(
         &self,
         address: &str,
@@ -41,7 +41,7 @@ impl Nodes {
             let threads: Vec<_> = (0..WRITERS).map(start).collect();
             threads
                 .into_iter()
-                .flat_map(|thread| thread.join().expect("a writer ends without a fault"))
+                .flat_map(|thread| thread.join().expect("a writer thread panicked"))
                 .collect()
         });
         let mut counts = BTreeMap::new();
@@ -100,7 +100,7 @@ fn new_streams_are_counted_exactly(database: DatabaseKind) {
     });
     let begun = answers[""];
     if shared.info().status() == 200 {
-        assert_eq!(begun, 8 + 4, "eight of their own and one that they share");
+        assert_eq!(begun, 8 + 4, "eight separate streams and one shared stream");
     } else {
         assert_eq!(begun, 9);
     }

@@ -1,4 +1,4 @@
-//! Neither what streams redact nor their tokens may be found where they do not belong.
+//! Neither redacted values nor tokens of streams appear in files, logs or metrics.
 
 use super::UNLIMITED;
 use audit_tests::{Database, DatabaseKind, Organization, Server, Stream, event_with, on_both_databases};
@@ -23,7 +23,7 @@ fn sensitive() -> Value {
     }))
 }
 
-/// A token as text, in upper case, without hyphens and as bytes.
+/// A token in four forms: text, upper case, without hyphens, bytes.
 fn shapes(token: &str) -> [Vec<u8>; 4] {
     let bare = token.replace('-', "");
     let number = u128::from_str_radix(&bare, 16).expect("a token is hexadecimal");
@@ -54,7 +54,7 @@ fn neither_what_is_redacted_nor_the_token_reaches_the_files() {
         let files = database.files();
         assert!(
             files.iter().any(|(_, bytes)| contains(bytes, b"tenant-1")),
-            "the events are there"
+            "the files contain the events"
         );
         for (path, bytes) in files {
             for text in SENSITIVE {
@@ -94,7 +94,11 @@ fn nothing_that_is_redacted_is_stored(database: DatabaseKind) {
         assert_eq!(matching(text), 0, "{text}");
     }
     stream.move_to(&organization.master());
-    assert_eq!(own.count("stream_events"), 0, "moved, not copied");
+    assert_eq!(
+        own.count("stream_events"),
+        0,
+        "a claim moves the events and does not copy them"
+    );
 }
 
 fn a_token_is_neither_logged_nor_measured(database: DatabaseKind) {

@@ -1,4 +1,4 @@
-//! What the servers remove by themselves, within five seconds after a start and every few minutes then.
+//! The periodic purge: it runs within five seconds after a start and every few minutes from then on.
 
 use super::{TRUSTING, UNLIMITED, UNTIL_MIDNIGHT, assert_limited, nodes};
 use audit_tests::{
@@ -7,19 +7,19 @@ use audit_tests::{
 };
 use serde_json::{Value, json};
 
-/// Five seconds after the start, and a busy machine.
+/// The purge starts within five seconds after the start; the rest is slack for a busy machine.
 const PURGE_SECONDS_MAX: u64 = 60;
 /// An address without a listener.
 const NOBODY: &str = "https://127.0.0.1:1/hook";
 const ACTORS: [&str; 3] = ["a", "b", "c"];
 const DAY_MICROS: u64 = 24 * 60 * 60 * 1_000_000;
 
-/// Waits until so many rows are left.
+/// Waits until the number of rows is `count`.
 fn wait_for_rows(database: &Database, rows: &str, count: i64) {
     Deadline::seconds(PURGE_SECONDS_MAX).poll(rows, || (database.count(rows) == count).then_some(()));
 }
 
-/// Bytes as SQL writes them.
+/// An SQL literal of bytes.
 fn bytes(kind: DatabaseKind, number: usize) -> String {
     match kind {
         DatabaseKind::Sqlite => format!("X'{number:064x}'"),
@@ -27,7 +27,7 @@ fn bytes(kind: DatabaseKind, number: usize) -> String {
     }
 }
 
-/// Writes rows of streams that expired long ago, with two events each.
+/// Inserts rows of streams that expired long ago, with two events each.
 fn insert_expired_streams(database: &Database, kind: DatabaseKind, count: usize) {
     let hashes: Vec<String> = (0..count).map(|number| bytes(kind, number)).collect();
     let stream = |hash: &String| format!("({hash}, 1, 2, 2, 0, 2, FALSE)");
@@ -44,7 +44,7 @@ fn insert_expired_streams(database: &Database, kind: DatabaseKind, count: usize)
     ));
 }
 
-/// Three groups of an alert rule with four events each, one short of an alert.
+/// Stores four events, one below the threshold, in each of three groups of an alert rule.
 fn count_failures(organization: &Organization) -> impl Fn(&str) -> Value {
     let failed = |actor: &str| event_with(json!({"action": "auth.failed", "actor": {"id": actor}}));
     for actor in ACTORS {
@@ -53,7 +53,7 @@ fn count_failures(organization: &Organization) -> impl Fn(&str) -> Value {
     failed
 }
 
-/// Four deliveries that failed; their ids, the oldest first.
+/// Makes four deliveries fail and returns their ids, oldest first.
 fn fail_deliveries(database: &Database, organization: &Organization, webhook: &Value) -> Vec<Value> {
     let deliver = |number: i64| {
         let delivery = organization.master().test_webhook(webhook);
@@ -98,7 +98,7 @@ fn many_expired_streams_are_removed_by_several_nodes_at_once(kind: DatabaseKind)
     }
 }
 
-/// One test for all of it, because each would wait for the first purge.
+/// A single test covers every table, because each test would wait for the first purge.
 fn what_is_over_is_removed_and_what_matters_is_kept(kind: DatabaseKind) {
     let limits = [
         TRUSTING,
@@ -122,7 +122,7 @@ fn what_is_over_is_removed_and_what_matters_is_kept(kind: DatabaseKind) {
     }
     drop(server);
 
-    // Finished 31, 30 and 29 days ago, the last one just now. The ids are in the order of time.
+    // Three finished 31, 30 and 29 days ago, the last one just now. The ids sort by time.
     for (newer, days) in [(3, 31), (2, 30), (1, 29)] {
         database.execute(&format!(
             "UPDATE webhook_deliveries SET finished_at = created_at - {} WHERE
@@ -147,7 +147,7 @@ fn what_is_over_is_removed_and_what_matters_is_kept(kind: DatabaseKind) {
     assert_eq!(
         database.count("delivery_attempts"),
         2,
-        "attempts go with their deliveries"
+        "attempts are deleted together with their deliveries"
     );
     let left = organization.master().deliveries(&webhook);
     let left: Vec<&Value> = left.iter().map(|delivery| &delivery["id"]).collect();
@@ -159,12 +159,12 @@ fn what_is_over_is_removed_and_what_matters_is_kept(kind: DatabaseKind) {
     for actor in ACTORS {
         organization.project().store(failed(actor));
     }
-    // The group that was removed had forgotten its four events; the others had not.
+    // The purge removed the four counted events of one group. The other two groups still count theirs and fire.
     assert_eq!(organization.project().all_alerts().len(), 2);
 }
 
-/// Between the insert that finds the row of a client and the read of that row, another node may delete it. Not on SQLite,
-/// which has one writer.
+/// Another node may delete the row of a client after an insert has found it and before the row is read. PostgreSQL only:
+/// SQLite has one writer.
 #[test]
 fn a_client_that_is_deleted_while_it_sends_is_inserted_again() {
     const BLOCKED: &str = "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";

@@ -1,4 +1,4 @@
-//! What happens at the same moment, on as many servers as the database is for.
+//! Concurrent claims and sends, on two servers with PostgreSQL and on one with SQLite.
 
 use super::{UNLIMITED, ids_of, nodes};
 use audit_tests::{
@@ -13,9 +13,9 @@ use std::thread;
 
 const CLAIMANTS: usize = 12;
 const WRITERS: usize = 6;
-/// A moment is missed more often than it is hit.
+/// Most rounds miss the race condition, so there are many.
 const ROUNDS: usize = 20;
-/// Answers to the writers before the claim is sent.
+/// The number of responses to the writers before the claim is sent.
 const ANSWERS_BEFORE_CLAIM: usize = 40;
 
 /// The servers under test and three organizations.
@@ -41,7 +41,7 @@ impl Race {
         Stream::of(&self.servers[0].client())
     }
 
-    /// Lets so many workers begin together, each with connections of its own.
+    /// Starts `count` workers at the same time, each with its own connections.
     fn together<T: Send>(&self, count: usize, work: impl Fn(usize, &Server) -> T + Sync) -> Vec<T> {
         let barrier = Barrier::new(count);
         let (barrier, work) = (&barrier, &work);
@@ -56,7 +56,7 @@ impl Race {
             let threads: Vec<_> = (0..count).map(start).collect();
             threads
                 .into_iter()
-                .map(|thread| thread.join().expect("a worker ends without a fault"))
+                .map(|thread| thread.join().expect("a worker thread panicked"))
                 .collect()
         })
     }
@@ -70,7 +70,7 @@ fn stored_ids(client: &Client) -> BTreeSet<String> {
         .collect()
 }
 
-/// Sends batches of three and of one until the stream is claimed, and gives the ids that were answered.
+/// Sends batches of three and of one until the stream is claimed. Returns the acknowledged ids.
 fn send_until_claimed(stream: &Stream, writer: usize, answered: &Sender<()>) -> Vec<String> {
     let mut acknowledged = Vec::new();
     for number in 0.. {
@@ -117,7 +117,7 @@ fn of_twelve_claims_one_wins(database: DatabaseKind) {
             }
         }
         let [winner] = winners[..] else {
-            panic!("one wins, not {winners:?}")
+            panic!("expected exactly one winner, got {winners:?}")
         };
         expected[winner].extend(ids);
     }
@@ -142,14 +142,14 @@ fn what_is_sent_during_a_claim_is_moved_or_refused(database: DatabaseKind) {
         let writers: Vec<_> = (0..WRITERS).map(start).collect();
         let deadline = Deadline::seconds(60);
         for _ in 0..ANSWERS_BEFORE_CLAIM {
-            let left = deadline.left().expect("the writers are answered in time");
+            let left = deadline.left().expect("the writers receive responses in time");
             answered
                 .recv_timeout(left)
-                .expect("the writers are answered in time");
+                .expect("the writers receive responses in time");
         }
         let moved = stream.move_to(&organization.on(race.server(1)).master());
         for writer in writers {
-            acknowledged.extend(writer.join().expect("a writer ends without a fault"));
+            acknowledged.extend(writer.join().expect("a writer thread panicked"));
         }
         moved
     });
@@ -184,7 +184,7 @@ fn a_key_that_is_claimed_and_sent_at_once_is_stored_once(database: DatabaseKind)
     let mut moved = 0;
     for (count, ids) in answers {
         moved += count;
-        assert!(ids.is_subset(&stored), "what was answered is what is there");
+        assert!(ids.is_subset(&stored), "every acknowledged id is stored");
         assert!(ids.is_empty() || ids.len() == KEYS);
     }
     assert!(moved <= KEYS as u64, "{moved}");
@@ -211,7 +211,7 @@ fn claims_and_events_sent_to_one_project_lose_nothing(database: DatabaseKind) {
     });
     let acknowledged: Vec<String> = acknowledged.concat();
     let expected: BTreeSet<String> = acknowledged.iter().cloned().collect();
-    assert_eq!(expected.len(), acknowledged.len(), "no id is given twice");
+    assert_eq!(expected.len(), acknowledged.len(), "every id is unique");
     assert_eq!(stored_ids(&organization.project()), expected);
     assert_eq!(organization.project().count(), expected.len());
 }

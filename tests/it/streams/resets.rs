@@ -1,4 +1,4 @@
-//! Limits that come back with time, to the millisecond. The clock is the test's.
+//! Limits that reset over time, exact to the millisecond. The tests control the clock.
 
 use super::{TRUSTING, assert_limited};
 use audit_tests::{
@@ -6,18 +6,18 @@ use audit_tests::{
 };
 use serde_json::Value;
 
-/// A quarter of a second and more before midnight.
+/// 1.75 seconds before midnight.
 const EVENING: &str = "2026-03-10T23:59:58.250Z";
 const LAST_MILLISECOND: &str = "2026-03-10T23:59:59.999Z";
 const MIDNIGHT: &str = "2026-03-11T00:00:00Z";
 
-/// A server on a clock of its own.
+/// A server with its own clock.
 struct Timed {
     clock: Clock,
     database: Database,
     server: Server,
     environment: Vec<(&'static str, &'static str)>,
-    /// From where everything is sent.
+    /// The client address of all requests.
     address: String,
 }
 
@@ -74,7 +74,7 @@ fn the_window_of_requests_slides(database: DatabaseKind) {
     refuse(1);
     timed.clock.set("2026-03-10T12:00:59.999Z");
     refuse(1);
-    // The first one is a minute ago; what was refused does not count.
+    // The first request was a minute ago. Refused requests do not count.
     timed.clock.set("2026-03-10T12:01:00Z");
     ask(404);
     refuse(21);
@@ -96,7 +96,7 @@ fn the_window_slides_on_after_a_restart(database: DatabaseKind) {
     let stream = timed.stream();
     stream.store(event());
     stream.store(event());
-    // Neither the restart nor midnight begins another window.
+    // Neither the restart nor midnight starts a new window.
     timed.clock.set("2026-03-11T00:00:30Z");
     timed = timed.restart();
     let stream = timed.stream().with_token(&stream.token);

@@ -1,4 +1,4 @@
-//! Addresses that a server may deliver to: none in its own network, unless its operator allows it.
+//! Addresses that a server may deliver to: none in its own network, unless the operator allows it.
 
 use super::attempts;
 use audit_tests::{
@@ -7,7 +7,7 @@ use audit_tests::{
 };
 use serde_json::{Value, json};
 
-/// Loopback, private, link-local, multicast and other special addresses, however some parser or other reads them.
+/// Loopback, private, link-local, multicast and other special addresses, in every notation that some parser accepts.
 const REFUSED_HOSTS: &[&str] = &[
     "127.0.0.1",
     "127.0.0.1.",
@@ -92,7 +92,7 @@ fn an_address_within_the_network_is_refused_in_every_spelling() {
     assert_eq!(receiver.connections(), 0);
 }
 
-/// A name may change what it resolves to at any time, so it is looked at in every attempt.
+/// A host name may resolve to another address at any time, so every attempt checks the address.
 #[test]
 fn a_name_that_resolves_to_an_address_within_the_network_is_never_connected_to() {
     let receiver = Receiver::start();
@@ -109,7 +109,7 @@ fn a_name_that_resolves_to_an_address_within_the_network_is_never_connected_to()
         let failed = organization.master().wait_for_status(&webhook, "failed");
         let attempt: &Value = &attempts(&failed)[0];
         assert_eq!(attempt["status_code"], json!(null), "{host}");
-        // Not every machine knows the other names; this one everybody knows.
+        // Only `localhost` resolves on every machine.
         if host.eq_ignore_ascii_case("localhost") {
             assert_eq!(attempt["error"], "address_not_allowed", "{host}");
         }
@@ -137,7 +137,7 @@ fn what_was_allowed_before_is_checked_again_in_every_attempt(database: DatabaseK
     let listed = listed.expect_status(200).list("webhooks");
     assert_eq!(
         listed[0]["url"], subscription.webhook["url"],
-        "it can still be seen"
+        "the webhook is still listed"
     );
 }
 
@@ -153,7 +153,7 @@ fn a_receiver_with_an_unknown_authority_gets_no_request() {
     assert_eq!(subscription.receiver.received(Subscription::PATH).len(), 0);
 }
 
-/// A proxy would resolve names itself, and the server could not check the address.
+/// A proxy would resolve host names itself, so that the server could not check the address.
 #[test]
 fn a_proxy_named_by_the_environment_is_not_asked() {
     let trap = Receiver::start();
@@ -188,6 +188,6 @@ fn certificates_that_cannot_be_used_are_said_clearly() {
         let refusal = serve_refused(&database, &[("AUDIT_WEBHOOK_CA_FILE", path)]);
         assert_eq!(refusal.lines().count(), 1, "one clear line: {refusal}");
         let is_named = refusal.contains(path) || refusal.contains("--webhook-ca-file");
-        assert!(is_named, "it says which setting is wrong: {refusal}");
+        assert!(is_named, "the error names the invalid setting: {refusal}");
     }
 }

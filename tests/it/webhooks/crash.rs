@@ -1,4 +1,4 @@
-//! A server that ends between an alert and its delivery: the delivery arrives after the next start.
+//! A server that stops between an alert and its delivery makes the delivery after the next start.
 
 use super::attempts;
 use audit_tests::process::Exit;
@@ -19,13 +19,13 @@ fn message_ids(requests: &[Received]) -> BTreeSet<&str> {
     requests.iter().map(Received::message_id).collect()
 }
 
-/// Deliveries at the time of `kill -9`, each in an organization of its own, so that their leases expire together.
+/// Deliveries at the time of `kill -9`, each in a separate organization, so that their leases expire at the same time.
 struct CutOff {
     /// An alert without a delivery, because its receiver does not listen yet.
     unmade: Subscription,
     /// An attempt in flight: its receiver has the request and sends no response.
     in_flight: Subscription,
-    /// A failed attempt, with a retry to come.
+    /// A failed attempt with a pending retry.
     failed: Subscription,
     /// Many alerts, some of them delivered.
     many: Subscription,
@@ -102,7 +102,7 @@ fn assert_failed_is_retried(failed: &Subscription) {
         .iter()
         .map(|attempt| &attempt["status_code"])
         .collect();
-    assert_eq!(codes, [500, 200], "the log has come through, too");
+    assert_eq!(codes, [500, 200], "the log of attempts survives the crash");
 }
 
 fn assert_all_are_delivered(many: &Subscription) {
@@ -111,7 +111,7 @@ fn assert_all_are_delivered(many: &Subscription) {
         let is_delivered = |delivery: &Value| delivery["status"] == "delivered";
         deliveries.iter().all(is_delivered).then_some(deliveries)
     });
-    assert_eq!(deliveries.len(), MANY, "one for each alert");
+    assert_eq!(deliveries.len(), MANY, "one delivery per alert");
     let requests = many.wait_for(MANY);
     let arrived = message_ids(&requests);
     for delivery in &deliveries {
@@ -146,6 +146,6 @@ fn sigterm_does_not_wait_for_a_receiver_that_hangs(database: DatabaseKind) {
     assert_eq!(
         codes,
         [200],
-        "the attempt in flight was not waited for until it timed out"
+        "the shutdown did not wait for the attempt in flight"
     );
 }

@@ -1,4 +1,4 @@
-//! What is delivered, and to whom.
+//! The content and the recipients of deliveries.
 
 use audit_tests::{
     DatabaseKind, Receiver, Reply, Subscription, alert_rule, assert_signed, door_opened, moment,
@@ -7,7 +7,7 @@ use audit_tests::{
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
 
-/// Between the clock of the server and that of the test there is nothing but the time that a busy machine takes.
+/// The server and the test share a clock, so this only allows for a busy machine.
 const SLACK: Duration = Duration::seconds(60);
 
 on_both_databases! {
@@ -83,7 +83,7 @@ fn every_enabled_webhook_of_the_project_gets_a_delivery_and_no_other(database: D
     for webhook in [&subscription.webhook, &second] {
         master.wait_for_status(webhook, "delivered");
     }
-    // The log is written with the alert, so what is not in it will not come.
+    // The alert and its deliveries are committed together: without an entry in the log there will be no delivery.
     assert_eq!(master.deliveries(&disabled).len(), 0);
     assert_eq!(stranger.master.deliveries(&stranger.webhook).len(), 0);
     for path in ["/disabled", "/deleted", "/other-project"] {
@@ -158,7 +158,7 @@ fn what_is_pending_waits_until_the_webhook_is_enabled_again(database: DatabaseKi
             .change_webhook(&subscription.webhook, json!({"enabled": enabled}))
     };
     switch(false);
-    // Another one in the same case is tried again after its five seconds; this one was due before it.
+    // The witness is retried after its five seconds. The retry of the disabled webhook was due before that.
     witness.wait_for_status("delivered");
     let waiting = subscription.master.only_delivery(&subscription.webhook);
     assert_eq!(waiting["status"], "pending");

@@ -1,4 +1,4 @@
-//! Secrets: sealed in the database when there is a key, and never in a log.
+//! Webhook secrets: encrypted in the database if a key is configured, and never logged.
 
 use audit_tests::{
     Database, DatabaseKind, Reply, Server, Subscription, assert_signed, on_both_databases, serve_refused,
@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// Thirty-two bytes, spelled in two ways, and another thirty-two.
+/// One 32-byte key in two encodings, and a different key.
 const KEY_HEX: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const KEY_BASE64: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER_KEY: &str = "ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -23,7 +23,7 @@ fn stop(server: Server) {
     server.stop().success();
 }
 
-/// Asserts that a server with this key does not start, and says why in one line that does not tell the key.
+/// Asserts that a server with this key does not start, and that its one-line error does not contain the key.
 fn assert_refused(database: &Database, key: Option<&str>) {
     let environment: Vec<(&str, &str)> = key.map(|key| ("AUDIT_ENCRYPTION_KEY", key)).into_iter().collect();
     let refusal = serve_refused(database, &environment);
@@ -33,7 +33,7 @@ fn assert_refused(database: &Database, key: Option<&str>) {
     }
 }
 
-/// Whether a file of the database has the secret in it, as text or as the bytes that it stands for.
+/// Whether a file of the database contains the secret, encoded or as raw bytes.
 fn holds(database: &Database, secret: &str) -> bool {
     let text = secret.strip_prefix("whsec_").expect("a secret");
     let bytes = STANDARD.decode(text).expect("a secret is base64");
@@ -68,7 +68,7 @@ fn with_a_key_no_file_of_the_database_has_a_secret_in_it() {
     for secret in secrets {
         assert!(!holds(&database, secret));
     }
-    // Without a key it would be found.
+    // Control: without a key, the files contain the secret.
     let open = Database::create(DatabaseKind::Sqlite);
     let server = start(&open, None);
     let subscription = Subscription::on(&server);

@@ -5,7 +5,7 @@ use audit_tests::{
 };
 
 const DELIVERIES_TO_THE_HANGING_ENDPOINT: usize = 100;
-/// Two rounds of attempts, as many at a time as one endpoint without a success gets.
+/// Two rounds of the maximum number of concurrent attempts at an endpoint without a success.
 const HANGING_ATTEMPTS_MAX: usize = 16;
 /// Pairs of alerts that are delivered before the first hanging attempt times out, after fifteen seconds. Endpoints that
 /// waited for the hanging one would get the first pair only then.
@@ -22,7 +22,7 @@ fn an_endpoint_that_hangs_on_every_attempt_does_not_delay_another(database: Data
     let doors = (0..DELIVERIES_TO_THE_HANGING_ENDPOINT).map(|n| door_opened(&format!("actor-{n}")));
     hanging.organization.project().store_all(doors.collect());
     hanging.wait_for(1);
-    // One of the same project, and one of another.
+    // One other endpoint in the same project, and one in another project.
     let organization = &hanging.organization;
     organization.create_webhook(&hanging.receiver.url("/neighbour"));
     let stranger = Subscription::on(&server);
@@ -34,7 +34,7 @@ fn an_endpoint_that_hangs_on_every_attempt_does_not_delay_another(database: Data
         stranger.wait_for(count);
     };
     let mut rounds = 0;
-    // Until an attempt has timed out, so that the last round falls upon that.
+    // Runs until an attempt has timed out, so that the last round coincides with the timeout.
     while hanging.receiver.given_up(Subscription::PATH) == 0 {
         rounds += 1;
         deliver(rounds);
@@ -42,7 +42,7 @@ fn an_endpoint_that_hangs_on_every_attempt_does_not_delay_another(database: Data
     let attempts = hanging.receiver.received(Subscription::PATH).len();
     assert!(
         rounds >= ROUNDS_MIN,
-        "only {rounds} pairs were delivered meanwhile"
+        "only {rounds} pairs were delivered before the first timeout"
     );
     assert!(
         attempts <= HANGING_ATTEMPTS_MAX,

@@ -1,4 +1,4 @@
-//! What an operator can watch.
+//! Webhook metrics.
 
 use audit_tests::{
     Client, Database, DatabaseKind, Deadline, Reply, Server, Subscription, on_both_databases,
@@ -6,7 +6,7 @@ use audit_tests::{
 };
 use serde_json::json;
 
-/// The sum of a metric's samples with these labels; none when there is no sample of it.
+/// The sum of a metric's samples with these labels; `None` if there is no sample.
 fn metric(client: &Client, name: &str, labels: &str) -> Option<f64> {
     let answer = client.request("GET", "/metrics").send_raw();
     assert_eq!(answer.status, 200);
@@ -55,7 +55,7 @@ fn alerts_and_attempts_are_counted(database: DatabaseKind) {
         .organization
         .test()
         .store(audit_tests::door_opened("actor-1"));
-    assert_eq!(alerts(), 2.0, "those of test events are alerts, too");
+    assert_eq!(alerts(), 2.0, "alerts of test events count, too");
     wait_for(&client, ATTEMPTS, "outcome=\"retried\"", 1.0);
     wait_for(&client, ATTEMPTS, "outcome=\"delivered\"", 1.0);
     subscription.master.test_webhook(&subscription.webhook);

@@ -1,4 +1,4 @@
-//! What is delivered to webhooks, and how. The receivers are real HTTPS servers on the loopback interface.
+//! Webhook deliveries. The receivers are real HTTPS servers on the loopback interface.
 
 mod addresses;
 mod crash;
@@ -15,12 +15,12 @@ mod timeouts;
 use audit_tests::moment;
 use serde_json::Value;
 
-/// The attempts of a delivery, the oldest first.
+/// The attempts of a delivery, oldest first.
 fn attempts(delivery: &Value) -> &[Value] {
     delivery["attempts"].as_array().expect("a delivery has attempts")
 }
 
-/// From the end of the last attempt to the next one, in seconds.
+/// Seconds from the end of the last attempt to the next one.
 fn seconds_to_next_attempt(delivery: &Value) -> f64 {
     let last = attempts(delivery).last().expect("there was an attempt");
     let wait = moment(&delivery["next_attempt_at"]) - moment(&last["started_at"]);

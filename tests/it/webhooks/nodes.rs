@@ -1,4 +1,4 @@
-//! Several servers on one database share the work.
+//! Several servers on one database share the deliveries.
 
 use super::attempts;
 use audit_tests::{

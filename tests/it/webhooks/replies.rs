@@ -1,10 +1,10 @@
-//! What each kind of answer leads to.
+//! The outcome of each kind of response.
 
 use super::{attempts, seconds_to_next_attempt};
 use audit_tests::{DatabaseKind, Receiver, Reply, Subscription, on_both_databases};
 use serde_json::{Value, json};
 
-/// A webhook of its own for each reply, all told of one alert. Gives the only delivery of each after its first attempt.
+/// Creates one webhook per reply and raises one alert. Returns the only delivery of each after its first attempt.
 fn deliver_to_each(subscription: &Subscription, replies: Vec<Reply>) -> Vec<Value> {
     let paths: Vec<String> = (0..replies.len()).map(|n| format!("/reply-{n}")).collect();
     let webhooks: Vec<Value> = paths
@@ -94,7 +94,7 @@ fn gone_disables_the_webhook(database: DatabaseKind) {
     assert_eq!(
         subscription.master.only_delivery(&subscription.webhook),
         failed,
-        "it gets nothing new"
+        "a disabled webhook gets no new delivery"
     );
     subscription.receiver.wait_for("/other", 2);
     let change = json!({"enabled": true});
@@ -113,7 +113,7 @@ fn a_receiver_may_ask_for_patience(database: DatabaseKind) {
         "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"
     );
     let date = date.format(http_date).expect("a date has a text form");
-    // Status, what is asked for, and between how many and how many seconds it is waited then.
+    // Status, `Retry-After`, and the range of seconds until the next attempt.
     let cases = [
         (429, "60", 60.0..70.0),
         (503, "3600", 3_600.0..4_000.0),

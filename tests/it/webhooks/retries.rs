@@ -1,4 +1,4 @@
-//! When a failed delivery is retried.
+//! The retry schedule of failed deliveries.
 
 use super::{attempts, seconds_to_next_attempt};
 use audit_tests::{DatabaseKind, Reply, Subscription, on_both_databases};
@@ -15,7 +15,7 @@ on_both_databases! {
     a_retry_by_hand_of_what_is_finished_is_a_single_attempt,
 }
 
-/// From the arrival of the first request to that of the second.
+/// The time between the arrivals of the first and the second request.
 fn gap(subscription: &Subscription) -> Duration {
     let requests = subscription.wait_for(2);
     requests[1].arrived_at - requests[0].arrived_at
@@ -101,11 +101,11 @@ fn a_pending_delivery_can_be_tried_at_once_and_keeps_its_schedule(database: Data
     assert!(seconds_to_next_attempt(&pending) > 3_500.0);
     subscription.master.retry_delivery(&pending);
     let pending = subscription.wait_for_attempts(2);
-    assert_eq!(pending["status"], "pending", "there are more attempts to come");
+    assert_eq!(pending["status"], "pending", "more attempts are scheduled");
     let wait = seconds_to_next_attempt(&pending);
     assert!(
         (3_500.0..3_990.0).contains(&wait),
-        "as the schedule had it: {wait} s"
+        "the schedule is unchanged: {wait} s"
     );
     subscription.master.retry_delivery(&pending);
     let delivered = subscription.wait_for_status("delivered");

@@ -1,11 +1,11 @@
-//! Signatures, checked by our own reading of the specification and by its published library.
+//! Signatures, verified by an independent implementation of the specification and by its published library.
 
 use audit_tests::{
     DatabaseKind, Received, Reply, Subscription, assert_signed, door_opened, on_both_databases, python,
     signatures, verify_with_library,
 };
 
-/// What actors may be called; all of it appears in the signed body.
+/// Actor ids with special characters; all of them appear in the signed body.
 const ACTORS: [&str; 4] = ["actor-1", "Zoë \u{1f6aa} \"quoted\" \\", "a\nb\tc\u{1}", "日本語"];
 
 on_both_databases! {
@@ -29,7 +29,7 @@ fn a_retry_has_a_new_signature_of_the_same_message(database: DatabaseKind) {
     subscription.reply([Reply::Status(500), Reply::Status(200)]);
     let alert = subscription.organization.raise_alert();
     subscription.wait_for(1);
-    // Later changes of the alert do not change the message about its firing.
+    // A later change of the alert does not change the message.
     subscription.organization.project().move_alert(&alert, "resolved");
     let requests = subscription.wait_for(2);
     let timestamp = |request: &Received| -> i64 {
@@ -38,7 +38,7 @@ fn a_retry_has_a_new_signature_of_the_same_message(database: DatabaseKind) {
     };
     assert!(
         timestamp(&requests[1]) > timestamp(&requests[0]),
-        "of the attempt, not of the alert"
+        "the timestamp is that of the attempt, not of the alert"
     );
     assert_ne!(signatures(&requests[0]), signatures(&requests[1]));
     assert_eq!(requests[0].message_id(), requests[1].message_id());
@@ -92,7 +92,7 @@ fn the_published_library_accepts_every_delivery(database: DatabaseKind) {
     let verdicts = verify_with_library(&python, &good);
     assert_eq!(verdicts, vec!["ok"; good.len()]);
 
-    // The library would be of no use if it accepted everything.
+    // Control: the library refuses forged messages.
     let with_body = |body: String| Received {
         body,
         ..before[0].clone()

@@ -16,7 +16,7 @@ fn an_attempt_ends_after_fifteen_seconds_whatever_the_receiver_does(database: Da
     subscription
         .receiver
         .reply("/drip", [Reply::Drip, Reply::Status(200)]);
-    // It accepts connections and never begins to speak TLS.
+    // This receiver accepts connections but never starts a TLS handshake.
     let deaf = Receiver::deaf();
     let dripping = subscription
         .organization
@@ -31,7 +31,7 @@ fn an_attempt_ends_after_fifteen_seconds_whatever_the_receiver_does(database: Da
             (&json!(null), &json!("timed_out"))
         );
         let duration = first["duration_ms"].as_u64().expect("a duration");
-        // The receivers never end it. The upper bound allows for a busy machine.
+        // Only the timeout ends the attempt. The upper bound allows for a busy machine.
         assert!((14_000..45_000).contains(&duration), "{duration} ms");
     }
     for webhook in [&subscription.webhook, &dripping] {
