@@ -127,7 +127,7 @@ impl Delivery {
     }
 
     fn with_attempts(reader: &mut Reader<'_>, row: DeliveryRow) -> Result<Self> {
-        let attempts = reader.attempts(&[&row.id])?.remove(&row.id).unwrap_or_default();
+        let attempts = reader.attempts(&row)?;
         Self::from_row(row, attempts)
     }
 }
@@ -154,12 +154,7 @@ impl AuditLog {
             let after = after.as_ref().map(<[u8; 16]>::as_slice);
             let mut found = reader.deliveries(&webhook.id, status, after, request.limit + 1)?;
             let cursor = self.seal_id_cursor(&mut found, request.limit, &cursor_scope, |row| row.id.clone());
-            let ids: Vec<&[u8]> = found.iter().map(|row| row.id.as_slice()).collect();
-            let mut attempts = reader.attempts(&ids)?;
-            let with_attempts = |row: DeliveryRow| {
-                let attempts = attempts.remove(&row.id).unwrap_or_default();
-                Delivery::from_row(row, attempts)
-            };
+            let with_attempts = |row| Delivery::with_attempts(reader, row);
             let deliveries = found.into_iter().map(with_attempts).collect::<Result<_>>()?;
             Ok(DeliveriesResponse { deliveries, cursor })
         })

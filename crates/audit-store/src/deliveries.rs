@@ -14,7 +14,6 @@ use audit_alerts::Alert;
 use audit_domain::{ProjectId, Timestamp};
 use diesel::prelude::*;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
 
 /// A stored delivery: a message to one webhook. Kind and status are text; the application parses them.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable)]
@@ -172,18 +171,15 @@ impl Reader<'_> {
         Ok(query.load(self.session())?)
     }
 
-    /// The attempts of these deliveries, by delivery, oldest first.
-    pub fn attempts(&mut self, ids: &[&[u8]]) -> Result<HashMap<Vec<u8>, Vec<AttemptRow>>> {
-        let mut attempts: HashMap<Vec<u8>, Vec<AttemptRow>> = HashMap::new();
-        for id in ids {
-            let of_one = delivery_attempts::table
-                .filter(delivery_attempts::delivery_id.eq(id))
-                .order(delivery_attempts::number)
-                .select(AttemptRow::as_select())
-                .load(self.session())?;
-            attempts.insert(id.to_vec(), of_one);
-        }
-        Ok(attempts)
+    /// The attempts of a delivery, oldest first. An attempt that ended after the delivery was read is left out: it would
+    /// contradict the status of the row.
+    pub fn attempts(&mut self, delivery: &DeliveryRow) -> Result<Vec<AttemptRow>> {
+        Ok(delivery_attempts::table
+            .filter(delivery_attempts::delivery_id.eq(&delivery.id))
+            .filter(delivery_attempts::number.le(delivery.attempts))
+            .order(delivery_attempts::number)
+            .select(AttemptRow::as_select())
+            .load(self.session())?)
     }
 }
 

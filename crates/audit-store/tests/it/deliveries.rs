@@ -188,6 +188,21 @@ fn a_failed_delivery_is_ready_when_it_is_due_and_not_before() {
 }
 
 #[test]
+fn an_attempt_that_ended_after_a_delivery_was_read_is_not_among_its_attempts() {
+    let fixture = Fixture::new();
+    fixture.add_webhook("a");
+    fixture.add("a", 0..1);
+    let leased = fixture.lease("a", NOW, 1).remove(0);
+    let before = fixture.logged("a").remove(0);
+    fixture.write(move |configurator| {
+        configurator.finish_attempt(&attempt_of(&leased), &due_again(NOW.plus_seconds(5)))
+    });
+    let after = fixture.logged("a").remove(0);
+    let attempts = |row: &DeliveryRow| fixture.store.read(|reader| reader.attempts(row)).unwrap().len();
+    assert_eq!((attempts(&before), attempts(&after)), (0, 1));
+}
+
+#[test]
 fn a_retry_requested_during_an_attempt_is_reported_at_its_end() {
     let fixture = Fixture::new();
     fixture.add_webhook("a");
