@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Guards against a table that was truncated.
 const ROWS_MIN: usize = 600;
-/// In a row that no test shows.
+/// Marks a row that no test covers.
 const NOT_SHOWN: &str = "—";
 /// The last section, which lists those rows.
 const NOT_SHOWN_HEADING: &str = "## Not shown by a test";
@@ -19,7 +19,7 @@ fn document() -> String {
     fs::read_to_string(root().join("docs/conformance.md")).expect("read the table")
 }
 
-/// The number of each row and what it is shown by: the first cell and the last one.
+/// The number of each row and its evidence: the first cell and the last one.
 fn rows(document: &str) -> Vec<(&str, &str)> {
     let rows = document.lines().filter_map(|line| {
         let cells: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').collect();
@@ -80,8 +80,8 @@ fn collect_tests(directory: &Path, path: &str, tests: &mut BTreeSet<String>) {
     }
 }
 
-/// The functions with the attribute, and those of which `on_both_databases!` makes two. A test in a module within the
-/// file has that module's name before its own.
+/// The functions with the attribute, and those that `on_both_databases!` turns into two tests. A test in a module
+/// within the file has that module's name before its own.
 fn tests_in(source: &str) -> Vec<String> {
     let (mut module, mut is_list, mut is_test) = (String::new(), false, false);
     let mut tests = Vec::new();
@@ -114,7 +114,10 @@ fn every_named_test_exists() {
     let rows = rows(&document).into_iter();
     let named: BTreeSet<&str> = rows.flat_map(|(_, shown_by)| named_tests(shown_by)).collect();
     let missing: Vec<&&str> = named.iter().filter(|name| !tests.contains(**name)).collect();
-    assert!(missing.is_empty(), "named, but not there: {missing:#?}");
+    assert!(
+        missing.is_empty(),
+        "named in the table, but missing: {missing:#?}"
+    );
 }
 
 #[test]
@@ -123,7 +126,7 @@ fn every_row_names_a_test_or_is_listed_as_not_shown() {
     let rows = rows(&document);
     assert!(rows.len() >= ROWS_MIN, "only {} rows", rows.len());
     let numbers: BTreeSet<&str> = rows.iter().map(|(number, _)| *number).collect();
-    assert_eq!(numbers.len(), rows.len(), "a number stands for one row");
+    assert_eq!(numbers.len(), rows.len(), "row numbers are unique");
     let nameless: Vec<_> = rows
         .into_iter()
         .filter(|(_, shown_by)| named_tests(shown_by).next().is_none())

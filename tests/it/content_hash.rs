@@ -61,5 +61,5 @@ fn different_events_have_different_hashes(database: DatabaseKind) {
         .iter()
         .map(|id| project.event(id)["content_hash"].clone())
         .collect::<Vec<_>>();
-    assert_ne!(hashes[0], hashes[1], "the id is part of what is hashed");
+    assert_ne!(hashes[0], hashes[1], "the hash covers the id");
 }

@@ -13,7 +13,7 @@ fn preflight(client: &Client, path: &str, method: &str) -> RawAnswer {
         .send_raw()
 }
 
-/// What pages may read.
+/// The paths that pages may read.
 const PATHS: [&str; 2] = ["/events", "/events/feed"];
 
 fn get_from_page(client: &Client, path: &str) -> RawAnswer {
@@ -83,10 +83,7 @@ fn a_viewer_reads_from_any_origin(database: DatabaseKind) {
             .header("origin", ORIGIN)
             .send_raw();
         assert_eq!(refused.status, 400);
-        assert!(
-            allows_origin(&refused),
-            "a page can read why it was refused: {refused:?}"
-        );
+        assert!(allows_origin(&refused), "a page can read the error: {refused:?}");
     }
     let request = viewer.get("/events/feed").header("origin", ORIGIN);
     let stream = request.header("accept", "text/event-stream").open();

@@ -29,10 +29,7 @@ fn assert_limited(answer: Answer) {
     let seconds: u64 = retry_after
         .parse()
         .unwrap_or_else(|_| panic!("{retry_after} is no number of seconds"));
-    assert!(
-        (1..=DAY_SECONDS).contains(&seconds),
-        "until midnight it is {seconds} s"
-    );
+    assert!((1..=DAY_SECONDS).contains(&seconds), "midnight is in {seconds} s");
 }
 
 on_both_databases! {
@@ -76,7 +73,7 @@ fn what_is_not_stored_does_not_count(database: DatabaseKind) {
     assert_eq!(
         project.store(keyed()),
         id,
-        "a repeat is answered at the limit, too"
+        "a repeat succeeds at the limit as well"
     );
     assert_limited(post(&project, 1));
 }

@@ -178,7 +178,7 @@ fn reached<'a>(packages: &'a BTreeMap<String, Package>, id: &str) -> Vec<&'a Pac
     seen.iter().map(|id| &packages[id]).collect()
 }
 
-/// Every way in which the graph breaks the rules.
+/// Every violation of the rules in the graph.
 fn violations(metadata: &Value) -> Vec<String> {
     let packages = read(metadata);
     let members: BTreeMap<&str, &str> = packages
@@ -257,7 +257,7 @@ fn id(metadata: &Value, name: &str) -> Value {
     package.unwrap_or_else(|| panic!("there is no package {name}"))["id"].clone()
 }
 
-/// The graph with one more edge, under a name of its own as a manifest may give it.
+/// The graph with one more edge. The dependency is renamed, as a manifest may do.
 fn with_edge(metadata: &Value, from: &str, to: &str, kind: Value) -> Value {
     let mut changed = metadata.clone();
     let edge =
@@ -324,7 +324,7 @@ fn a_forbidden_dependency_is_caught() {
     assert_eq!(
         violations(&dev),
         [""; 0],
-        "a dev-dependency is none of the library"
+        "a dev-dependency is not a dependency of the library"
     );
 }
 

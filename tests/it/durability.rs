@@ -9,18 +9,18 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 const WRITERS: usize = 8;
-/// How many requests are answered before the kill, round by round.
+/// The number of responses before the kill, for each round.
 const ANSWERS_BEFORE_KILL: [usize; 4] = [5, 40, 120, 75];
 
-/// What one request sent: the idempotency keys of its events, in order.
+/// The idempotency keys of the events of one request, in order.
 type Keys = Vec<String>;
 
-/// What the writers of one round know when the server is gone.
+/// The results of the writers of one round after the server was killed.
 #[derive(Default)]
 struct Outcome {
-    /// By idempotency key the id that was answered.
+    /// The acknowledged ids by idempotency key.
     acknowledged: BTreeMap<String, String>,
-    /// Requests without a response: stored or not is unknown.
+    /// Requests without a response: their events may or may not be stored.
     unanswered: Vec<Keys>,
 }
 
@@ -54,10 +54,10 @@ fn write(client: &Client, writer: &str, answered: &Sender<()>) -> Outcome {
 fn wait_for_answers(answered: &Receiver<()>, count: usize) {
     let deadline = Deadline::seconds(60);
     for _ in 0..count {
-        let left = deadline.left().expect("the writers are answered in time");
+        let left = deadline.left().expect("the writers get responses in time");
         answered
             .recv_timeout(left)
-            .expect("the writers are answered in time");
+            .expect("the writers get responses in time");
     }
 }
 
@@ -86,7 +86,7 @@ fn round(server: Server, organization: &Organization, round: usize) -> Outcome {
     whole
 }
 
-/// What a client does after a crash: it sends again what was not answered, and some of what was.
+/// The retries of a client after a crash: all requests without a response, and some of those with one.
 fn retry(client: &Client, outcome: &mut Outcome) {
     for keys in std::mem::take(&mut outcome.unanswered) {
         let ids = client
@@ -138,14 +138,14 @@ fn kill_9_loses_no_acknowledged_event_and_stores_none_twice(database: DatabaseKi
     let mut acknowledged = BTreeMap::new();
     for number in 0..ANSWERS_BEFORE_KILL.len() {
         let mut outcome = round(server, &organization, number);
-        assert!(!outcome.unanswered.is_empty(), "the kill came under load");
+        assert!(!outcome.unanswered.is_empty(), "the kill happened under load");
         server = Server::start(&database, &[]);
         let project = organization.on(&server).project();
         retry(&project, &mut outcome);
         acknowledged.append(&mut outcome.acknowledged);
         assert_exactly_once(&project, &acknowledged);
     }
-    // Search and filters have come through the crashes, too.
+    // Search and filters still work after the crashes.
     let project = organization.on(&server).project();
     let found = project.pages(&[("search", "created"), ("actor_id", "actor-1"), ("limit", "200")]);
     assert_eq!(found.concat().len(), acknowledged.len());

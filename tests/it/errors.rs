@@ -1,4 +1,4 @@
-//! What holds for every route: shapes of errors, methods, content types, request ids.
+//! Conventions of every route: shapes of errors, methods, content types, request ids.
 
 use audit_tests::{DatabaseKind, Organization, Server, event, on_both_databases};
 use serde_json::json;

@@ -1,6 +1,6 @@
-//! Every field of an event on its whole way through the service: stored, redacted, read, hidden, found, followed and
-//! exported. The fields come from [`EventField`], and each question about them is a `match`: a new field does not compile
-//! here until each answer is given.
+//! Every field of an event, from ingest to export: stored, redacted, read, hidden, found, followed and exported. The
+//! fields come from [`EventField`], and each question about them is a `match`: a new field does not compile here until
+//! each answer is given.
 
 use audit_domain::EventField;
 use audit_tests::{Client, DatabaseKind, Organization, content_hash, event, merge, on_both_databases};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// An address that redaction replaces.
 const PERSONAL: &str = "jane@example.com";
 
-/// A value of the field that tells an event from the smallest one, or `None` if the service makes the value.
+/// A value of the field that distinguishes an event from the smallest one, or `None` if the service makes the value.
 fn sample(field: EventField) -> Option<Value> {
     Some(match field {
         EventField::Id | EventField::ReceivedAt | EventField::Redacted | EventField::ContentHash => {
@@ -37,13 +37,13 @@ fn sample(field: EventField) -> Option<Value> {
     })
 }
 
-/// What redaction does with the field.
+/// The effect of redaction on the field.
 enum Redaction {
-    /// It is left as it is.
+    /// The value stays unchanged.
     Kept,
     /// Each finding in it is replaced.
     Replaced,
-    /// It becomes a hash as a whole, by which it is still found.
+    /// The whole value is replaced by its hash. Queries by the original value still find the event.
     Hashed,
 }
 
@@ -93,11 +93,11 @@ fn filters(field: EventField) -> &'static [&'static str] {
         EventField::TargetId => &["target_id"],
         EventField::TargetType => &["target_type"],
         EventField::ActorName | EventField::TargetName => &["search"],
-        // A span of time, which another test looks at.
+        // A time range, which another test covers.
         EventField::OccurredAt => &[],
         // Read by its own path.
         EventField::Id => &[],
-        // Nobody has asked for these.
+        // These fields have no filter.
         EventField::ReceivedAt
         | EventField::ActorEmail
         | EventField::IpAddress
@@ -139,7 +139,7 @@ fn pointer(field: EventField) -> String {
     field.path().map(|step| format!("/{step}")).collect()
 }
 
-/// The smallest event with a value at the field, and with what the field needs beside it.
+/// The smallest event with a value at the field, and with the other members that the field requires.
 fn event_with_field(field: EventField, value: Value) -> Value {
     let base = match field.path().next() {
         Some("target") => merge(event(), json!({"target": {"id": "target-1", "type": "doc"}})),

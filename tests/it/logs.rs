@@ -1,4 +1,4 @@
-//! One line a request, and nothing in it that should not be there.
+//! One log line per request, without confidential data.
 
 use audit_tests::{Database, DatabaseKind, Organization, Server, event_with, on_both_databases};
 use serde_json::json;

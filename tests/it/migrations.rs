@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Tables that differ by design. SQLite stores events in log order, with narrow tables beside them (query order, unordered
-/// ids, idempotency keys, commits that are not yet indexed), and the index in a file of its own. PostgreSQL stores events in
-/// one table with B-trees, and the index in tables. `docs/architecture.md` says what each costs.
+/// Tables that differ by design. SQLite stores events in log order, with narrow tables beside them (query order,
+/// unordered ids, idempotency keys, commits that are not yet indexed), and the index in a file of its own. PostgreSQL
+/// stores events in one table with B-trees, and the index in tables. `docs/architecture.md` states the cost of each.
 const STORED_DIFFERENTLY: [&str; 9] = [
     "events",
     "event_times",

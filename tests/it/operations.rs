@@ -17,7 +17,7 @@ fn metrics(client: &Client) -> String {
     String::from_utf8(answer.bytes).expect("metrics are text")
 }
 
-/// Posts events until the connection is refused or cut, and gives the ids that were acknowledged.
+/// Posts events until the connection is refused or cut, and returns the acknowledged ids.
 fn post_until_stopped(client: &Client, writer: usize, answered: &mpsc::Sender<()>) -> Vec<String> {
     let mut ids = Vec::new();
     for number in 0.. {
@@ -79,7 +79,7 @@ fn metrics_are_in_the_text_format_of_prometheus(database: DatabaseKind) {
     ] {
         assert!(
             !text.contains(secret),
-            "metrics tell nothing about anybody: {secret}"
+            "metrics contain no personal data: {secret}"
         );
     }
 }
@@ -118,8 +118,8 @@ fn sigterm_finishes_what_was_accepted_and_exits_with_0(database: DatabaseKind) {
         let deadline = Deadline::seconds(60);
         for _ in 0..40 {
             answered
-                .recv_timeout(deadline.left().expect("answers in time"))
-                .expect("answers in time");
+                .recv_timeout(deadline.left().expect("responses in time"))
+                .expect("responses in time");
         }
         let finished = server.stop();
         let ids = writers
@@ -139,10 +139,7 @@ fn sigterm_finishes_what_was_accepted_and_exits_with_0(database: DatabaseKind) {
         .map(|event| event["id"].as_str().expect("an id").to_owned())
         .collect();
     assert!(ids.len() >= 40);
-    assert!(
-        ids.is_subset(&stored),
-        "everything that was acknowledged is there"
-    );
+    assert!(ids.is_subset(&stored), "every acknowledged event is stored");
 }
 
 fn sigterm_does_not_wait_for_idle_connections(database: DatabaseKind) {

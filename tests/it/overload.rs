@@ -1,4 +1,4 @@
-//! More work than the server can do: it answers 503 and stays whole.
+//! More work than the server can do: it responds with 503 and stays consistent.
 
 use audit_tests::{
     Answer, Client, Database, DatabaseKind, Deadline, Organization, Server, allow_many_open_files,
@@ -23,7 +23,7 @@ fn event(writer: usize, number: usize) -> Value {
     )
 }
 
-/// The id of the stored event; none when the server was too busy and said so properly.
+/// The id of the stored event; none if the server refused the request with a proper 503.
 fn stored_or_busy(answer: Answer) -> Option<String> {
     if answer.status() == 201 {
         return Some(answer.ids().remove(0));
@@ -39,7 +39,7 @@ fn stored_or_busy(answer: Answer) -> Option<String> {
     None
 }
 
-/// Starts `count` threads with connections of their own, which begin together, and gives what they return.
+/// Starts `count` threads together, each with its own connections, and returns their results.
 fn together<T: Send>(client: &Client, count: usize, work: impl Fn(&Client, usize) -> T + Sync) -> Vec<T> {
     let barrier = Barrier::new(count);
     let (barrier, work) = (&barrier, &work);
@@ -63,7 +63,7 @@ fn together<T: Send>(client: &Client, count: usize, work: impl Fn(&Client, usize
     })
 }
 
-/// Asks for a big page and does not read the answer yet.
+/// Requests a large page and does not read the response yet.
 fn start_slow_reader(server: &Server, key: &str) -> TcpStream {
     let address = server.base_url().trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).expect("connect");
@@ -87,7 +87,7 @@ fn finish_slow_reader(mut stream: TcpStream) {
     let body = answer.split_once("\r\n\r\n").expect("an answer has a body").1;
     assert!(
         body.contains("\"has_more\":true") && body.ends_with('}'),
-        "the page is whole"
+        "the page is complete"
     );
 }
 
@@ -101,7 +101,7 @@ fn assert_stored_once(client: &Client, acknowledged: &BTreeSet<String>) {
     let lost: Vec<_> = acknowledged.difference(&ids).collect();
     assert!(lost.is_empty(), "acknowledged but not stored: {lost:?}");
     let unasked = ids.difference(acknowledged).count();
-    assert_eq!(unasked, 0, "a request that was answered with 503 stored nothing");
+    assert_eq!(unasked, 0, "a request refused with 503 stored nothing");
 }
 
 on_both_databases! {

@@ -1,4 +1,4 @@
-//! What only PostgreSQL does.
+//! Behavior specific to PostgreSQL.
 
 use audit_tests::{
     Client, Database, DatabaseKind, Deadline, Organization, Server, alert_rule, door_opened, event_with,
@@ -9,7 +9,7 @@ use std::thread;
 const BATCHES: usize = 60;
 const BATCH: usize = 100;
 
-/// An event with a key of its own, that is counted for an actor of its own.
+/// An event with a unique idempotency key, counted for a unique actor.
 fn event(batch: usize, number: usize) -> Value {
     let name = format!("{batch}-{number}");
     event_with(json!({
@@ -33,8 +33,8 @@ fn store(client: &Client, batch: usize) {
     client.store_all((0..BATCH).map(|number| event(batch, number)).collect());
 }
 
-/// What a commit costs does not depend on what the planner believes. Nobody has counted the rows of a new database until
-/// its autovacuum comes by, a minute later or where it is off never, and by then there can be millions.
+/// The cost of a commit does not depend on the planner's statistics. A new database has none until its first
+/// autovacuum, which comes a minute later or, where it is off, never. By then there can be millions of rows.
 #[test]
 fn a_commit_to_a_ledger_without_statistics_reads_only_what_it_needs() {
     if !DatabaseKind::Postgres.is_available() {
@@ -44,11 +44,11 @@ fn a_commit_to_a_ledger_without_statistics_reads_only_what_it_needs() {
     for batch in 0..BATCHES {
         store(&client, batch);
     }
-    // The log's tiles are made of what is stored, so each event is read once or twice.
+    // The log's tiles are built from stored events, so each event is read once or twice.
     assert_read_at_most(&database, server, 2 * BATCHES * BATCH);
 }
 
-/// Nor does what a query costs, though its plan is kept for a while.
+/// Nor does the cost of a query, although its plan is cached for a while.
 #[test]
 fn a_query_of_a_ledger_without_statistics_reads_only_what_it_needs() {
     const QUERIES: usize = 50;
@@ -78,18 +78,19 @@ fn a_query_of_a_ledger_without_statistics_reads_only_what_it_needs() {
     for _ in 0..QUERIES {
         query();
     }
-    // Of the tree's tiles some are made of events, 256 at most.
+    // Some tiles of the tree are built from events, at most 256 each.
     let events_read = 1 + 1 + 256 + 11 + 11;
     let queries = (BATCHES + QUERIES) * events_read;
     let stored = 2 * BATCHES * BATCH;
-    // Few of those that may be made of events are. All of the ledger by one statement of each query would be above this.
+    // Few of those tiles are actually built from events. If one statement of each query read the whole ledger, the
+    // number of rows would exceed this.
     assert_read_at_most(&database, server, stored + queries);
 }
 
-/// Ends the server, and looks how many rows its sessions have read of events and what is counted of them.
+/// Stops the server and checks the number of rows that its sessions have read from `events` and from `alert_groups`.
 fn assert_read_at_most(database: &Database, server: Server, rows: usize) {
     server.stop();
-    // A session counts what it has read at its end, if not before.
+    // A session reports its reads to the statistics at its end, if not before.
     Deadline::seconds(60).poll("the end of all sessions", || {
         let sessions = "pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
             AND backend_type = 'client backend'";
@@ -108,7 +109,7 @@ fn assert_read_at_most(database: &Database, server: Server, rows: usize) {
 const STORED_BY_ONE_STATEMENT: &str = "pg_stat_activity WHERE datname = current_database() AND state = 'idle'
     AND query LIKE 'WITH held AS%INSERT INTO events%'";
 
-/// Events without more to be written, one request after the other, until a node knows the end of the ledger.
+/// Stores events that require no other writes, one per request, until the node knows the end of the ledger.
 fn store_until_known(database: &Database, client: &Client, name: &str) {
     for number in 0..5 {
         client.store(event_with(
@@ -118,7 +119,7 @@ fn store_until_known(database: &Database, client: &Client, name: &str) {
     assert_ne!(
         database.count(STORED_BY_ONE_STATEMENT),
         0,
-        "the last of them was one statement"
+        "the last event was stored by one statement"
     );
 }
 
@@ -138,7 +139,7 @@ fn a_node_that_is_alone_stores_events_by_one_statement_and_takes_note_of_others(
     }
     let (database, servers, _, [one, two]) = two_nodes();
     store_until_known(&database, &one, "first");
-    // What the other one has stored meanwhile: the same key, and other content under one.
+    // The other node stores two events meanwhile: one to be repeated, and one whose key is reused with other content.
     let keyed = |key: &str, name: &str| event_with(json!({"idempotency_key": key, "actor": {"name": name}}));
     let same = two.store(keyed("same", "Ann"));
     let other = two.store(keyed("other", "Bob"));
@@ -147,7 +148,7 @@ fn a_node_that_is_alone_stores_events_by_one_statement_and_takes_note_of_others(
     assert_eq!(
         one.store(keyed("same", "Ann")),
         same,
-        "found by who did not look for it"
+        "the key is found although the node did not look it up first"
     );
     let conflict = one.post("/events").json(keyed("other", "Eve")).send();
     conflict.expect_error(409, "conflict");
@@ -164,7 +165,7 @@ fn a_node_that_is_alone_stores_events_by_one_statement_and_takes_note_of_others(
     }
 }
 
-/// A node that is alone does not look for keys, until one is there already.
+/// A node that is alone does not look up keys until one is stored already.
 #[test]
 fn a_key_that_is_stored_already_refuses_nothing_but_its_own_event() {
     if !DatabaseKind::Postgres.is_available() {
@@ -175,7 +176,7 @@ fn a_key_that_is_stored_already_refuses_nothing_but_its_own_event() {
     let first = one.store(keyed("first", "a.b"));
     for (node, name) in [(&one, "one"), (&two, "two")] {
         store_until_known(&database, node, name);
-        // The node has not looked up keys yet; after the first repeat it does for a while.
+        // The node has not looked up keys yet; after the first repeat it does so for a while.
         for (before, behind) in [("a", "b"), ("c", "d")] {
             let ids = node.store_all(vec![
                 keyed(&format!("{name}-{before}"), "a.b"),
@@ -202,7 +203,7 @@ fn what_another_node_configures_holds_for_the_next_event() {
     store_until_known(&database, &one, "first");
     let other = organization.on(&servers[1]);
     other.create_alert_rule(alert_rule(json!({"threshold": 2})));
-    // Each node counts what the other one has seen.
+    // Each node counts the events that the other one has stored.
     one.store(door_opened("ann"));
     two.store(door_opened("ann"));
     assert_eq!(one.only_alert()["event_count"], 2);

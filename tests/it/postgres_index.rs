@@ -1,16 +1,16 @@
-//! PostgreSQL's index, which one node writes for all of them, beside the commits.
+//! The index on PostgreSQL, which one node writes for all nodes, concurrently with commits.
 
 use audit_tests::{
     Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, address, event_with,
 };
 use serde_json::json;
 
-/// Ledgers that have events which are not in the index.
+/// Ledgers with events that are not yet indexed.
 const BEHIND: &str =
     "ledgers LEFT JOIN indexed ON ledger_id = id WHERE ledgers.size > coalesce(indexed.size, 0)";
-/// Segments that were merged of merged ones.
+/// Segments merged from merged segments.
 const TWICE_MERGED: &str = "index_segments WHERE level >= 2 AND is_complete";
-/// What an operator does with an index that is damaged.
+/// Removes a damaged index, as an operator does.
 const REMOVE_INDEX: &str = "TRUNCATE index_segments, index_blocks, indexed";
 /// Sessions that write the index.
 const WRITERS: &str =
@@ -40,7 +40,7 @@ fn store(client: &Client, number: usize) {
     ));
 }
 
-/// That the first `events` are found by their actor and by words, and nothing else by a common one.
+/// Asserts that actors and words find the first `events`, and that a common word finds nothing else.
 fn assert_found(client: &Client, events: usize) {
     for number in (0..events).step_by(events / 20 + 1) {
         let actor = format!("actor-{number}");
@@ -59,7 +59,7 @@ fn the_next_node_goes_on_where_the_one_that_writes_it_was_killed() {
 
 #[test]
 fn the_next_node_goes_on_where_the_one_that_writes_it_hangs() {
-    // It hangs as long as it is held.
+    // It hangs for as long as the value is held.
     another_node_goes_on(|server| {
         server.freeze();
         server
@@ -185,7 +185,7 @@ fn segments_that_were_lost_are_not_taken_for_those_that_have_their_numbers() {
         store(&client, number);
         wait_until_indexed(&database);
     }
-    // Which has it read what there is.
+    // Makes the server read the index.
     assert_found(&client, 5);
     // As a crash of the database loses the unsynced part of the index. Its events are indexed again, with the same ids.
     database.execute(REMOVE_INDEX);
@@ -229,7 +229,7 @@ fn events_of_one_time_come_by_their_ids_those_that_were_claimed_too() {
         }))
     };
     let stream = Stream::of(&server.client().with_address(&address()));
-    // Older ids that come into the log behind newer ones.
+    // Older ids that enter the log after newer ones.
     let mut ids = stream.store_all(vec![at_noon(0), at_noon(1)]);
     ids.push(client.store(at_noon(2)));
     assert_eq!(stream.move_to(&organization.master()), 2);

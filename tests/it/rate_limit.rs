@@ -11,7 +11,7 @@ const BURST: u64 = 4;
 const REQUESTS_MAX: usize = 2_000;
 const NAMES: [&str; 3] = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
 
-/// Limit, remaining and reset of an answer, if it has them.
+/// Limit, remaining and reset of a response, if it has them.
 fn allowance(answer: &Answer) -> Option<[u64; 3]> {
     let values = NAMES.map(|name| {
         answer
@@ -172,7 +172,7 @@ fn every_answer_to_a_credential_says_what_is_left(database: DatabaseKind) {
         assert!((900..1_000).contains(&remaining), "{remaining}: {answer:?}");
         assert_eq!(
             reset, 1,
-            "at fifty a second the few that are missing are back at once"
+            "at fifty per second, the few missing tokens are refilled at once"
         );
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::thread;
 
-/// The first word in `text` that starts with `prefix`, up to what cannot be part of a key.
+/// The first word in `text` that starts with `prefix`, up to the first character that cannot be part of a key.
 fn word(text: &str, prefix: &str) -> String {
     let start = text
         .find(prefix)

@@ -1,4 +1,4 @@
-//! Alert rules and what they raise.
+//! Alert rules and their alerts.
 
 use crate::client::Client;
 use crate::events::{event_with, merge};

@@ -97,7 +97,7 @@ impl Answer {
     pub fn expect_error(self, status: u16, code: &str) -> Self {
         assert_eq!((self.status(), self.code()), (status, code), "{}", self.body);
         let message = self.body["error"]["message"].as_str().unwrap_or_default();
-        assert!(!message.is_empty(), "an error says what is wrong: {}", self.body);
+        assert!(!message.is_empty(), "an error has a message: {}", self.body);
         self
     }
 

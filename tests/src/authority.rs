@@ -1,4 +1,4 @@
-//! A certificate authority that only servers trust which are configured with it.
+//! A certificate authority that is trusted only by servers configured with it.
 
 use crate::edge::temporary_directory;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};

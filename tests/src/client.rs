@@ -162,7 +162,7 @@ impl Client {
         }
     }
 
-    /// How many events there are in all.
+    /// The total number of events.
     pub fn count(&self) -> usize {
         self.pages(&[("limit", "200")]).iter().map(Vec::len).sum()
     }
@@ -230,7 +230,7 @@ impl Request {
         self.try_send().unwrap_or_else(|error| panic!("{what}: {error}"))
     }
 
-    /// The same, but a connection that fails (because the server was killed) is an error and no panic.
+    /// The same, but a connection that fails (because the server was killed) is an error, not a panic.
     ///
     /// # Errors
     /// When there is no complete response.
@@ -254,7 +254,7 @@ impl Request {
         self.try_open_events().expect("the head of an answer")
     }
 
-    /// The same, but a connection that fails is an error, no panic.
+    /// The same, but a connection that fails is an error, not a panic.
     ///
     /// # Errors
     /// When the head of the response does not arrive.

@@ -51,7 +51,7 @@ impl Clock {
             .expect("a date of this century has a text form")
     }
 
-    /// What it shows, in milliseconds since the Unix epoch.
+    /// The time that it shows, in milliseconds since the Unix epoch.
     pub fn millis(&self) -> i64 {
         i64::try_from(self.now.unix_timestamp_nanos() / 1_000_000).expect("a time of this century")
     }

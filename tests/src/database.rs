@@ -61,7 +61,7 @@ struct Count {
 }
 
 impl Database {
-    /// A new, empty one.
+    /// A new, empty database.
     pub fn create(kind: DatabaseKind) -> Self {
         match kind {
             DatabaseKind::Sqlite => {
@@ -99,7 +99,7 @@ impl Database {
         copy
     }
 
-    /// Which it is.
+    /// The kind of the database.
     pub fn kind(&self) -> DatabaseKind {
         self.kind
     }
@@ -140,7 +140,7 @@ impl Database {
         .unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
-    /// The number of rows; `rows` is what follows `SELECT count(*) FROM`.
+    /// The number of rows; `rows` is the text after `SELECT count(*) FROM`.
     pub fn count(&self, rows: &str) -> i64 {
         let query = sql_query(format!("SELECT count(*) AS count FROM {rows}"));
         let counted: Count = match self.kind {

@@ -41,7 +41,7 @@ pub fn moment(value: &Value) -> OffsetDateTime {
     OffsetDateTime::parse(text, &Rfc3339).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// How long a test waits. It bounds a hang and decides nothing: it is far from what a busy machine needs.
+/// The longest wait of a test. It only bounds a hang: it is far longer than a busy machine needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(Instant);
 
@@ -65,8 +65,8 @@ impl Deadline {
         }
     }
 
-    /// Repeats `ask` until it returns something. Only for what the interface allows to lag, and for states of the
-    /// database, which sends no signal.
+    /// Repeats `ask` until it returns something. Only for values that the interface allows to lag, and for states of
+    /// the database, which sends no signal.
     pub fn poll<T>(self, what: impl Debug, mut ask: impl FnMut() -> Option<T>) -> T {
         loop {
             if let Some(answer) = ask() {
@@ -78,7 +78,7 @@ impl Deadline {
     }
 }
 
-/// Raises the limit of open files to what the machine allows: a thousand connections do not fit into the usual 1,024.
+/// Raises the limit of open files to the machine's maximum: a thousand connections do not fit into the usual 1,024.
 pub fn allow_many_open_files() {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(

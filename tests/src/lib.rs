@@ -13,8 +13,9 @@
 //!
 //! All tests are one binary, `tests/it`:
 //! - `routes/` mirrors the paths of the interface: `routes/alerts/webhooks.rs` tests `/api/v1/alerts/webhooks`.
-//! - A directory or file beside it tests what concerns several routes (`access`, `feed`, `export`, `log`, `streams`, `alerts`,
-//!   `webhooks`, `errors`) or the program as a whole (`command_line`, `start`, `operations`, `durability`, `overload`).
+//! - A directory or file beside it tests behavior that several routes share (`access`, `feed`, `export`, `log`,
+//!   `streams`, `alerts`, `webhooks`, `errors`) or the program as a whole (`command_line`, `start`, `operations`,
+//!   `durability`, `overload`).
 //! - `migrations`, `dependencies`, `skips`, `documents` and `conformance` test the repository.
 //!
 //! Programs beside it (`log_pymerkle.py`, `log_sumdb`, `verify_webhook.py`, `schemathesis.sh`) check the service with
@@ -22,8 +23,8 @@
 //!
 //! # Invariants
 //!
-//! - No test links the server's crates: it knows what a client can know. Tests of the log link `audit-ledger`, as auditors
-//!   do, and forge trees with it.
+//! - No test links the server's crates: a test knows only as much as a client. Tests of the log link `audit-ledger`, as
+//!   auditors do, and forge trees with it.
 //! - No child outlives the test process: each has a pipe that closes with it (see [`process`]).
 //! - Every JSON response is checked for its `request_id`, whatever the test is about (see [`Client`]).
 //! - Every test has an organization of its own. Only tests that stop or configure a server start one.

@@ -121,7 +121,7 @@ impl Live {
         (self.body, end)
     }
 
-    /// Reads what has arrived, or waits for it.
+    /// Reads data that has arrived, or waits for more.
     fn receive(&mut self, patience: Duration) {
         self.stream
             .set_read_timeout(Some(patience.max(Duration::from_millis(1))))
@@ -190,7 +190,7 @@ impl EventStream {
         }
     }
 
-    /// The next event, or what ended the wait.
+    /// The next event, or the reason for the end of the wait.
     ///
     /// # Errors
     /// Nothing until the deadline, the end, or a broken connection.

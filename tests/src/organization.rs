@@ -86,12 +86,12 @@ impl Organization {
         self.with_credential(&self.create_key("test"))
     }
 
-    /// Creates a key of the project `default` and gives its text.
+    /// Creates a key of the project `default` and returns its text.
     pub fn create_key(&self, environment: &str) -> String {
         self.create_key_of(&self.project_id, environment)
     }
 
-    /// Creates a key of any of its projects and gives its text.
+    /// Creates a key of any of its projects and returns its text.
     pub fn create_key_of(&self, project_id: &str, environment: &str) -> String {
         let body =
             json!({"project_id": project_id, "type": "project", "name": "a key", "environment": environment});
@@ -103,7 +103,7 @@ impl Organization {
             .text("key")
     }
 
-    /// Creates another project and gives its id.
+    /// Creates another project and returns its id.
     pub fn create_project(&self, name: &str) -> String {
         let answer = self
             .master()
@@ -133,7 +133,7 @@ impl Organization {
             .text("token")
     }
 
-    /// Creates a redaction rule and gives it.
+    /// Creates a redaction rule and returns it.
     pub fn create_rule(&self, rule: Value) -> Value {
         self.master()
             .post("/redaction/rules")

@@ -36,12 +36,12 @@ pub(crate) fn is_available() -> bool {
     Prerequisite::Postgres.check(postgres()).is_some()
 }
 
-/// Creates an empty database and gives its URL.
+/// Creates an empty database and returns its URL.
 pub(crate) fn create_database() -> String {
     create(|name| format!("CREATE DATABASE {name}"))
 }
 
-/// Creates a copy of the database of this URL and gives its URL.
+/// Creates a copy of the database of this URL and returns its URL.
 pub(crate) fn copy_database(url: &str) -> String {
     let original = url.split('?').next().and_then(|url| url.rsplit('/').next());
     let original = original.expect("the URL names a database");
@@ -57,13 +57,13 @@ fn create(statement: impl Fn(&str) -> String) -> String {
         COUNT.fetch_add(1, Ordering::Relaxed)
     );
     let mut connection = PgConnection::establish(&postgres.admin_url).expect("connect to PostgreSQL");
-    // Sessions of a server that has ended may take a moment to be gone.
+    // Sessions of a stopped server may take a moment to end.
     let is_created = || connection.batch_execute(&statement(&name)).ok();
     Deadline::seconds(30).poll(("CREATE DATABASE", &name), is_created);
     with_database_name(&postgres.admin_url, &name)
 }
 
-/// The URL with another database in it: what stands between the authority and the parameters.
+/// The URL with another database name, which is the part between the authority and the parameters.
 fn with_database_name(url: &str, name: &str) -> String {
     let (base, parameters) = url
         .split_once('?')
@@ -107,7 +107,7 @@ fn start_cluster() -> Result<Postgres, String> {
     let socket = directory.display().to_string();
     let mut serve = prefix;
     serve.extend([server, "-D".into(), data, "-k".into(), socket.clone()]);
-    // The cluster itself is never killed while a test looks, so syncing its disk would prove nothing and cost much.
+    // No test kills the cluster itself, so syncing its disk would prove nothing and cost much.
     let settings = "-c listen_addresses= -c fsync=off -c max_connections=400 -c shared_buffers=64MB";
     serve.extend(settings.split(' ').map(str::to_owned));
     let cluster = Process::start(&serve, &[("LC_ALL".to_owned(), "C".to_owned())], "QUIT");
@@ -121,7 +121,7 @@ fn start_cluster() -> Result<Postgres, String> {
     })
 }
 
-/// Looks in `PATH`, then where Debian keeps the programs of each version, the newest first.
+/// Searches `PATH`, then Debian's directories of each version, the latest first.
 fn find_program(name: &str) -> Option<String> {
     let on_path: Vec<PathBuf> = environment("PATH")
         .map(|path| std::env::split_paths(&path).collect())
@@ -143,8 +143,8 @@ fn find_program(name: &str) -> Option<String> {
         .map(|path| path.display().to_string())
 }
 
-/// What to put before a command, because PostgreSQL refuses to run as root: `setpriv` becomes the command (`runuser` and
-/// `su` would stay between us and it, and a signal would reach them instead).
+/// The command prefix that changes the user, because PostgreSQL refuses to run as root. `setpriv` executes the command
+/// in its own process, so signals reach it; `runuser` and `su` would start a child.
 fn ordinary_user() -> Result<Vec<String>, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(Vec::new());

@@ -44,8 +44,8 @@ impl Prerequisite {
         }
     }
 
-    /// What was found. Where it is missing, the calling test is about to be skipped: reports that with the reason, or
-    /// panics if it is required.
+    /// Returns the value in `found`. If it is missing, the calling test is about to be skipped: reports the skip with
+    /// its reason, or panics if the prerequisite is required.
     pub(crate) fn check<T>(self, found: Result<T, impl Display>) -> Option<T> {
         let reason = match found {
             Ok(found) => return Some(found),

@@ -1,4 +1,4 @@
-//! Child processes that end with the test process, in whatever way it ends.
+//! Child processes that end with the test process, however it ends.
 //!
 //! Rust drops no statics, and a test process can be killed. So each child runs under a small shell whose standard input
 //! is a pipe from here. When this process is gone the pipe closes, and the shell kills the child.
@@ -10,9 +10,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// Arguments: the name of the signal that ends the child, then its command line. The inner shell says its id before it
-/// becomes the child, so the id is always the first line. The subshell is ended with the child, lest it later signal
-/// whatever process has inherited the child's id.
+/// Arguments: the name of the signal that ends the child, then its command line. The inner shell prints its process id
+/// before it executes the child, so the id is always the first line. The subshell ends with the child; otherwise it
+/// could later signal another process that reuses the id.
 const WATCHDOG: &str = r#"
 ulimit -n "$(ulimit -Hn)"
 signal=$1; shift
@@ -28,7 +28,7 @@ kill "$watcher" 2>/dev/null
 exit "$status"
 "#;
 
-/// What a child has written so far to one of its outputs.
+/// The text that a child has written so far to one of its outputs.
 #[derive(Debug, Default)]
 pub struct Output {
     state: Mutex<Lines>,
@@ -126,9 +126,9 @@ pub struct Process {
     watchdog: Child,
     lifeline: Option<ChildStdin>,
     pid: Pid,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: Arc<Output>,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: Arc<Output>,
 }
 

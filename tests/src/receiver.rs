@@ -15,7 +15,7 @@ use std::time::Instant;
 /// More than any test waits for. The longest is the lease of a killed node, 30 seconds.
 const WAIT_SECONDS_MAX: u64 = 90;
 
-/// What a receiver does with a request.
+/// A receiver's reaction to a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// Answers with this status and no body.
@@ -109,9 +109,9 @@ impl Receiver {
         }
     }
 
-    /// Ends the silence.
+    /// Starts to respond.
     pub fn listen(&mut self) {
-        let listener = self.deaf.take().expect("it is listened once");
+        let listener = self.deaf.take().expect("listen is called once");
         let shared = Arc::clone(&self.shared);
         let tls = Arc::clone(&authority().tls);
         thread::spawn(move || {
@@ -137,10 +137,10 @@ impl Receiver {
         format!("https://{host}:{}{path}", self.address.port())
     }
 
-    /// Sets the replies to requests on `path`: each once, the last one for ever.
+    /// Sets the replies to requests on `path`: each is sent once, the last one repeatedly.
     pub fn reply(&self, path: &str, replies: impl IntoIterator<Item = Reply>) {
         let replies: VecDeque<Reply> = replies.into_iter().collect();
-        assert!(!replies.is_empty(), "the last reply is kept");
+        assert!(!replies.is_empty(), "there is always a last reply");
         self.shared.update(|state| {
             state.replies.insert(path.to_owned(), replies);
         });
@@ -164,7 +164,7 @@ impl Receiver {
         self.wait_for(path, 1).swap_remove(0)
     }
 
-    /// What has arrived on `path` so far.
+    /// The requests that have arrived on `path` so far.
     pub fn received(&self, path: &str) -> Vec<Received> {
         let state = self.shared.lock();
         let requests = state.requests.iter().filter(|request| request.path == path);
@@ -195,7 +195,7 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.shared.update(|state| state.is_closed = true);
-        // Wakes the thread that accepts connections, so that it sees that it is over.
+        // Wakes the thread that accepts connections, so that it notices the shutdown.
         if self.deaf.is_none() {
             drop(TcpStream::connect(self.address));
         }
@@ -214,7 +214,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Waits until `find` finds something. The error is a summary of what there is instead.
+    /// Waits until `find` finds something. The error is a summary of the recorded state.
     fn wait<T>(&self, find: impl Fn(&State) -> Option<T>) -> Result<T, String> {
         let deadline = Deadline::seconds(WAIT_SECONDS_MAX);
         let mut state = self.lock();
@@ -237,13 +237,13 @@ impl Shared {
         }
     }
 
-    /// What to do with a request on `path`.
+    /// The reaction to a request on `path`.
     fn next_reply(&self, path: &str) -> Reply {
         let mut state = self.lock();
         let Some(replies) = state.replies.get_mut(path) else {
             return Reply::Status(200);
         };
-        let reply = replies.front().cloned().expect("the last reply is kept");
+        let reply = replies.front().cloned().expect("there is always a last reply");
         if replies.len() > 1 {
             replies.pop_front();
         }

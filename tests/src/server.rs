@@ -66,7 +66,7 @@ fn build() -> String {
     executable.expect("cargo names the executable it has built")
 }
 
-/// How a command ended and what it wrote.
+/// The exit and the output of a command.
 #[derive(Debug)]
 pub struct Finished {
     /// Code or signal.
@@ -94,7 +94,7 @@ impl Finished {
     /// (the parser of the command line may add its usage), no panic. Returns standard error.
     pub fn refusal(self) -> String {
         assert!(matches!(self.exit, Exit::Code(1 | 2)), "{self:?}");
-        assert!(!self.stderr.is_empty(), "a refusal says why: {self:?}");
+        assert!(!self.stderr.is_empty(), "a refusal gives a reason: {self:?}");
         for word in ["panicked", "RUST_BACKTRACE", "stack backtrace"] {
             assert!(!self.stderr.contains(word), "{self:?}");
         }
@@ -257,12 +257,12 @@ impl Server {
         on_url(&self.database_url, arguments)
     }
 
-    /// What it has written to standard output so far.
+    /// Its standard output so far.
     pub fn stdout(&self) -> String {
         self.process.stdout.text()
     }
 
-    /// What it has written to standard error so far.
+    /// Its standard error so far.
     pub fn stderr(&self) -> String {
         self.process.stderr.text()
     }
@@ -277,7 +277,7 @@ impl Server {
         value.parse().expect("a whole number")
     }
 
-    /// Waits until a gauge or counter has reached `least`: the signal that the server has come so far.
+    /// Waits until a gauge or counter has reached `least`, which signals the server's progress.
     pub fn wait_for_metric(&self, name: &str, least: u64) {
         let deadline = Deadline::seconds(START_SECONDS_MAX);
         deadline.poll((name, least), || (self.metric(name) >= least).then_some(()));
@@ -309,8 +309,8 @@ impl Server {
         self.process.signal(Signal::TERM);
     }
 
-    /// SIGTERM, and waits for the end. The server promises ten seconds; the bound is generous because a busy machine is not
-    /// what the test is about, and shorter than a minute, for which polls, stalled readers and nothing else wait.
+    /// SIGTERM, and waits for the end. The server promises ten seconds; the bound is generous, so that a busy machine
+    /// does not fail a test, and shorter than a minute, the time for which only polls and stalled readers wait.
     pub fn stop(self) -> Finished {
         self.terminate();
         self.wait(Deadline::seconds(STOP_SECONDS_MAX))

@@ -115,7 +115,7 @@ impl Stream {
         self.client.get(&format!("/streams/{}/info", self.token)).send()
     }
 
-    /// Its status and how many events it took.
+    /// Its status and the number of events that it accepted.
     pub fn state(&self) -> (String, u64) {
         let info = self.info().expect_status(200);
         let count = info["event_count"].as_u64();

@@ -1,4 +1,4 @@
-//! Webhooks and the log of what was delivered to them.
+//! Webhooks and the log of their deliveries.
 
 use crate::alerts::alert_rule;
 use crate::client::Client;
@@ -66,8 +66,8 @@ impl Client {
         deliveries.remove(0)
     }
 
-    /// Waits until the only delivery to a webhook is as it should be, and gives it. The result of an attempt is recorded
-    /// shortly after the receiver has seen it.
+    /// Waits until the only delivery to a webhook is in the expected state, and returns it. The result of an attempt is
+    /// recorded shortly after the receiver has seen it.
     pub fn wait_for_delivery(&self, webhook: &Value, is_expected: impl Fn(&Value) -> bool) -> Value {
         Deadline::seconds(LOG_SECONDS_MAX).poll("the log of deliveries", || {
             let delivery = self.only_delivery(webhook);
@@ -80,7 +80,7 @@ impl Client {
         self.wait_for_delivery(webhook, |delivery| delivery["status"] == status)
     }
 
-    /// Waits until so many attempts at the only delivery to a webhook are recorded, and returns the delivery.
+    /// Waits until this many attempts at the only delivery to a webhook are recorded, and returns the delivery.
     pub fn wait_for_attempts(&self, webhook: &Value, count: usize) -> Value {
         self.wait_for_delivery(webhook, |delivery| {
             let attempts = delivery["attempts"].as_array();
@@ -100,7 +100,7 @@ impl Organization {
             .clone()
     }
 
-    /// Puts it on another plan.
+    /// Moves it to another plan.
     pub fn set_plan(&self, server: &Server, plan: &str) {
         server
             .command_line(&["org", "set-plan", &self.organization_id, plan])
@@ -158,12 +158,12 @@ impl Subscription {
         }
     }
 
-    /// Sets the replies to the webhook: each once, the last one for ever.
+    /// Sets the replies to the webhook: each is sent once, the last one repeatedly.
     pub fn reply(&self, replies: impl IntoIterator<Item = Reply>) {
         self.receiver.reply(Self::PATH, replies);
     }
 
-    /// Waits for so many requests to the webhook and returns all that have arrived.
+    /// Waits for this many requests to the webhook and returns all that have arrived.
     pub fn wait_for(&self, count: usize) -> Vec<Received> {
         self.receiver.wait_for(Self::PATH, count)
     }
@@ -183,7 +183,7 @@ impl Subscription {
         self.master.wait_for_status(&self.webhook, status)
     }
 
-    /// Waits until so many attempts at the only delivery are recorded, and returns the delivery.
+    /// Waits until this many attempts at the only delivery are recorded, and returns the delivery.
     pub fn wait_for_attempts(&self, count: usize) -> Value {
         self.master.wait_for_attempts(&self.webhook, count)
     }

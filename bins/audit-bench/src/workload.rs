@@ -13,8 +13,8 @@ pub(crate) mod vocabulary;
 pub(crate) use body::{Bodies, BodyOptions};
 pub(crate) use timestamp::timestamp_text;
 
-/// Time ranges that the events of a run occur in, so that queries know what they match. All are derived from the start of
-/// the run and given in milliseconds since the Unix epoch.
+/// Time ranges that the events of a run occur in, so that the matches of queries are known. All are derived from the
+/// start of the run and given in milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RunTimes {
     /// Start of the run.

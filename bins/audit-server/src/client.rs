@@ -48,7 +48,7 @@ impl Client {
         }
     }
 
-    /// Sends what `attempt` sends, and again while the failure is temporary. `request` names it in the log.
+    /// Calls `attempt`, and repeats it while its failure is temporary. `request` names it in the log.
     pub(crate) fn send(
         &self,
         request: &str,

@@ -15,7 +15,7 @@ struct Row {
     command: String,
     option: String,
     variable: String,
-    /// The default, or `required`, or empty: then the document may describe what holds without the option.
+    /// The default, or `required`, or empty: then the document may describe the behavior without the option.
     default: String,
 }
 

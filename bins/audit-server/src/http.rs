@@ -1,7 +1,8 @@
 //! The HTTP server: actix-web's own, but with connections that limit each read.
 //!
-//! actix-http drains a connection before it parses, up to 128 KiB into a buffer that grows to 256 KiB. With 512 connections
-//! that send large bodies that is 133 MiB. It passes on what it has read at once, so smaller reads cost nothing.
+//! actix-http drains a connection before it parses, up to 128 KiB into a buffer that grows to 256 KiB. With 512
+//! connections that send large bodies that is 133 MiB. It passes on the data of each read at once, so smaller reads
+//! cost nothing.
 
 use actix_http::error::DispatchError;
 use actix_http::{HttpService, KeepAlive, Request, Response};
@@ -29,7 +30,7 @@ pub(crate) struct Timeouts {
     pub(crate) keep_alive: Duration,
     /// Of the head of a request.
     pub(crate) request_head: Duration,
-    /// Of accepted requests after the server was told to stop, in seconds.
+    /// Of accepted requests after a shutdown signal, in seconds.
     pub(crate) shutdown_seconds: u64,
 }
 

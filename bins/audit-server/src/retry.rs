@@ -12,7 +12,7 @@ use std::time::{Duration, UNIX_EPOCH};
 const ATTEMPTS_MAX: usize = 5;
 /// The pause before the second attempt. Each further pause is twice as long. Jitter adds up to the same again.
 const PAUSE_MS_MIN: u64 = 250;
-/// A server that asks for a longer pause than this is not waited for.
+/// The longest pause that a server can request. A longer one ends the attempts.
 const RETRY_AFTER_SECONDS_MAX: u64 = 60;
 
 /// Retries a request while its failure is temporary. Time, randomness and sleeping are arguments.

@@ -15,22 +15,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Bytes of bodies of all requests together, at most. A body stays until its request is answered, because what is
-/// configured may change meanwhile and the events then have to be read again.
+/// Bytes of bodies of all requests together, at most. A body stays until the response is sent, because the
+/// configuration may change meanwhile and the events are then parsed again.
 const BODIES_BYTES_MAX: usize = 12 * 1024 * 1024;
 
-/// Bytes that a body may hold for as long as its sender likes.
+/// Bytes up to which a body has no time limit.
 const SMALL_BODY_BYTES: usize = 16 * 1024;
-/// How long larger ones may take to arrive, and those that do not say how large they are.
+/// The time limit of larger bodies, and of those without a `Content-Length`.
 const BODY_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// How many bytes of bodies are in memory.
+/// The number of bytes of bodies in memory.
 #[derive(Debug, Default)]
 pub(crate) struct BodyMemory {
     bytes: AtomicUsize,
 }
 
-/// A whole body.
+/// A complete body.
 #[derive(Debug)]
 pub(crate) struct Body {
     bytes: Bytes,
@@ -45,7 +45,7 @@ struct Held {
 }
 
 impl BodyMemory {
-    /// That of the application that the request came to.
+    /// The memory of the application that received the request.
     pub(crate) fn of(request: &HttpRequest) -> Arc<Self> {
         let state = request.app_data::<web::Data<HttpState>>();
         state.map_or_else(Arc::default, |state| Arc::clone(&state.body_memory))
@@ -53,7 +53,7 @@ impl BodyMemory {
 }
 
 impl Held {
-    /// Holds `bytes` more, unless that is more than there may be.
+    /// Reserves `bytes` more, unless the total would exceed the limit.
     fn grow(&mut self, bytes: usize) -> bool {
         let held = self.memory.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.bytes += bytes;
@@ -81,9 +81,9 @@ impl Deref for Body {
 }
 
 impl Body {
-    /// Collects a body whose `Content-Length` is `declared`, if it says one. What there is no memory for is read to
-    /// its end and thrown away, so that the sender gets the response. A sender that stalls is not waited for: what its body
-    /// holds others cannot have.
+    /// Collects a body whose `Content-Length` is `declared`, if it has one. A body that does not fit into the budget is
+    /// read to its end and discarded, so that the sender gets the response. A sender that stalls is not waited for,
+    /// because its body takes memory from others.
     pub(crate) async fn collect(
         memory: Arc<BodyMemory>,
         payload: Payload,
@@ -190,7 +190,7 @@ mod tests {
             bodies.push(
                 collect(&memory, vec![b' '; BODY_BYTES_MAX])
                     .await
-                    .expect("there is room"),
+                    .expect("the body fits into the budget"),
             );
         }
         assert!(matches!(
@@ -200,13 +200,13 @@ mod tests {
         bodies.pop();
         let body = collect(&memory, b"{}".to_vec())
             .await
-            .expect("there is room again");
+            .expect("the body fits into the budget again");
         assert_eq!(&*body, b"{}");
         drop((body, bodies));
         assert_eq!(memory.bytes.load(Ordering::Relaxed), 0);
     }
 
-    /// A body that never comes.
+    /// A body that never arrives.
     struct Stalled;
 
     impl Stream for Stalled {
@@ -246,7 +246,7 @@ mod tests {
             collect(&memory, b"{}".to_vec()).await,
             Err(ApiError::Overloaded)
         ));
-        assert_eq!(held(), BODIES_BYTES_MAX, "who is refused holds nothing");
+        assert_eq!(held(), BODIES_BYTES_MAX, "a refused body holds no memory");
         bodies.pop();
         assert!(collect(&memory, b"{}".to_vec()).await.is_ok());
         drop(bodies);

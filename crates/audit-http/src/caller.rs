@@ -31,7 +31,7 @@ impl<P: Policy> Caller<P> {
         blocking(move || work(&service, proof)).await
     }
 
-    /// The credential and what it proves, for work that goes on after the response has begun and must look the
+    /// The credential and its principal, for work that continues after the start of the response and must look the
     /// credential up again.
     pub(crate) fn into_parts(self) -> (Presented<P>, P::Proof) {
         (self.presented, self.proof)
@@ -48,7 +48,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// The text of a request's credential, whatever it is.
+/// The text of a request's credential of any kind.
 pub(crate) fn credential_text(request: &HttpRequest) -> Option<&str> {
     request.headers().get(AUTHORIZATION)?.to_str().ok()
 }
@@ -77,14 +77,14 @@ impl<P: Policy> Describe for Caller<P> {
     }
 }
 
-/// A caller whose credential the service looks up itself, together with what else it does. The policy decides there: see
+/// A caller whose credential the service looks up itself, together with its other work. The policy decides there: see
 /// [`Presented`].
 pub(crate) struct Bearer<P: Policy>(Result<Presented<P>, ApiError>);
 
 impl<P: Policy> Bearer<P> {
-    /// The credential, and what came with it. A credential that is missing or of an unknown form is reported first. When
-    /// the input is bad, the credential is looked up now: a caller without access learns only that, and not what is wrong
-    /// with the input. A request that the service has no memory for is refused without a look-up.
+    /// The credential, and the rest of the input. A credential that is missing or of an unknown form is reported first.
+    /// When the input is bad, the credential is looked up now: a caller without access learns only that, and nothing
+    /// about the input. A request that the service has no memory for is refused without a look-up.
     pub(crate) async fn with<T>(self, input: Result<T, ApiError>) -> Result<(Presented<P>, T), ApiError> {
         let presented = self.0?;
         match input {

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The proxies whose `X-Forwarded-For` is believed.
+/// The proxies whose `X-Forwarded-For` is trusted.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Vec<IpNet>);
 
@@ -19,7 +19,7 @@ impl TrustedProxies {
     }
 
     /// The client's address: the peer's, or, if that is a trusted proxy, the last address in `X-Forwarded-For` that is
-    /// not one. Everything before that the client may have made up.
+    /// not one. The client may have forged everything before it.
     fn client(&self, peer: IpAddr, forwarded_for: &[&str]) -> IpAddr {
         let mut client = peer.to_canonical();
         let hops = forwarded_for
@@ -31,7 +31,7 @@ impl TrustedProxies {
             if !self.contain(client) {
                 break;
             }
-            // What is no address was written by nobody who is trusted.
+            // Trusted proxies write only addresses, so any other text ends the trusted part.
             let Some(address) = hop else { break };
             client = address;
         }
@@ -51,8 +51,8 @@ fn read_address(text: &str) -> Option<IpAddr> {
         .map(|address| address.to_canonical())
 }
 
-/// Names the client of a request: an IPv4 address, or the first 64 bits of an IPv6 address, which is what one
-/// subscriber is given.
+/// Identifies the client of a request: an IPv4 address, or the first 64 bits of an IPv6 address, the prefix of one
+/// subscriber.
 pub(crate) fn client_of(request: &HttpRequest, proxies: &TrustedProxies) -> String {
     let unknown = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
     let peer = request.peer_addr().map_or(unknown, |address| address.ip());

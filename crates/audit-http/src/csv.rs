@@ -1,8 +1,9 @@
 //! Events as lines of CSV (RFC 4180), made to be opened in a spreadsheet.
 //!
-//! `csv-core` escapes the fields. Which of them are quoted is decided here, because no quote style of `csv` fits: a text
-//! that a spreadsheet would take for a formula gets a `'` before it (OWASP, "CSV Injection"), and every field but a plain
-//! word is quoted, so that a program with another separator, such as `;`, finds no beginning of a field within a field.
+//! `csv-core` escapes the fields. Which of them are quoted is decided here, because no quote style of `csv` fits: a
+//! text that a spreadsheet would evaluate as a formula gets a `'` before it (OWASP, "CSV Injection"), and every field
+//! but a plain word is quoted, so that a program with another separator, such as `;`, finds no start of a field within
+//! a field.
 
 use audit_domain::EventField;
 use serde::Deserialize;
@@ -257,7 +258,7 @@ mod tests {
         write_line(&mut line, fields.into_iter());
         let (mut text, mut ends) = ([0; 256], [0; 16]);
         let (result, read, _, count) = csv_core::Reader::new().read_record(&line, &mut text, &mut ends);
-        // A reader leaves the line feed of the CRLF to the next record.
+        // A reader counts the line feed of the CRLF as part of the next record.
         assert_eq!(
             (result, read),
             (csv_core::ReadRecordResult::Record, line.len() - 1)

@@ -19,13 +19,13 @@ pub enum ApiError {
     /// The application's reasons.
     #[error(transparent)]
     App(#[from] AppError),
-    /// The path is none of the interface's.
+    /// The interface has no such path.
     #[error("there is nothing at this path")]
     NoRoute,
-    /// The path is not for this method.
+    /// The path does not support this method.
     #[error("this path takes {allow} only")]
     MethodNotAllowed {
-        /// The methods it is for, as the header `Allow` lists them.
+        /// The supported methods, as the header `Allow` lists them.
         allow: String,
     },
     /// The body is larger than [`crate::BODY_BYTES_MAX`].
@@ -34,10 +34,10 @@ pub enum ApiError {
     /// The body is not declared to be JSON, or is compressed.
     #[error("the header Content-Type must be application/json, and the body not compressed")]
     UnsupportedMediaType,
-    /// The connection broke before the body was there, or the body took too long.
+    /// The connection broke before the body was complete, or the body took too long.
     #[error("the request body could not be read, or took longer than 30 seconds to come")]
     IncompleteBody,
-    /// The bodies of other requests fill the memory that there is for bodies.
+    /// The bodies of other requests exhaust the memory for bodies.
     #[error("the service is busy")]
     Overloaded,
 }
@@ -91,7 +91,7 @@ fn details(violations: &Violations) -> Vec<DetailBody> {
     violations.as_slice().iter().map(detail).collect()
 }
 
-/// Code and message of an application error; the one place where they are decided.
+/// The code and message of an application error, which are decided only here.
 fn app_answer(error: &AppError) -> (ErrorCode, String) {
     let code = match error {
         AppError::Invalid(_) => ErrorCode::ValidationError,

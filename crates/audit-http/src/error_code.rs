@@ -3,19 +3,19 @@
 use actix_web::http::StatusCode;
 
 audit_domain::words! {
-    /// What `error.code` says. Programs look at it and at the status; the message is for people.
+    /// The value of `error.code`. Programs evaluate it and the status; the message is for people.
     pub enum ErrorCode {
-        /// The request is not as it must be.
+        /// The request is invalid.
         ValidationError = "validation_error",
         /// No credential, or none of a known form.
         Unauthorized = "unauthorized",
-        /// The key is mistyped or was never given out.
+        /// The key is mistyped or was never issued.
         InvalidApiKey = "invalid_api_key",
         /// The key was revoked.
         KeyRevoked = "key_revoked",
-        /// The viewer token is altered, or its tier or secret is gone.
+        /// The viewer token is altered, or its tier or secret no longer exists.
         InvalidToken = "invalid_token",
-        /// The viewer token's time is over.
+        /// The viewer token has expired.
         TokenExpired = "token_expired",
         /// The credential does not allow this, or the interface does not.
         Forbidden = "forbidden",
@@ -23,17 +23,17 @@ audit_domain::words! {
         AlertRuleLimitReached = "alert_rule_limit_reached",
         /// The plan includes no webhooks.
         WebhooksNotAvailable = "webhooks_not_available",
-        /// There is no such thing within reach.
+        /// The object does not exist, or the credential has no access to it.
         NotFound = "not_found",
-        /// There is no stream of this token.
+        /// No stream has this token.
         StreamNotFound = "stream_not_found",
-        /// The path is not for this method.
+        /// The path does not support this method.
         MethodNotAllowed = "method_not_allowed",
-        /// It contradicts what is there.
+        /// The request contradicts stored data.
         Conflict = "conflict",
-        /// The alert is where no way leads to what was asked.
+        /// The status of the alert does not allow the requested transition.
         InvalidTransition = "invalid_transition",
-        /// The stream's time is over.
+        /// The stream has expired.
         StreamExpired = "stream_expired",
         /// The stream belongs to a project.
         StreamAlreadyClaimed = "stream_already_claimed",
@@ -41,15 +41,15 @@ audit_domain::words! {
         PayloadTooLarge = "payload_too_large",
         /// The body is not declared to be JSON, or is compressed.
         UnsupportedMediaType = "unsupported_media_type",
-        /// The sender asks more often than it may.
+        /// The sender exceeds its request rate.
         RateLimited = "rate_limited",
-        /// The project has stored as many events as its plan allows on a day.
+        /// The project has reached the daily event limit of its plan.
         DailyEventLimitReached = "daily_event_limit_reached",
-        /// The stream has taken as many events as it may on one day.
+        /// The stream has reached its daily event limit.
         StreamDailyLimitReached = "stream_daily_limit_reached",
-        /// The stream has taken as many events as it ever may.
+        /// The stream has reached its total event limit.
         StreamEventLimitReached = "stream_event_limit_reached",
-        /// A fault of the service.
+        /// An internal error of the service.
         InternalError = "internal_error",
         /// Nothing was done, and the same request may succeed soon.
         Unavailable = "unavailable",
@@ -97,7 +97,7 @@ impl ErrorCode {
         }
     }
 
-    /// A message that comes with it.
+    /// A message for this code.
     pub(crate) const fn example_message(self) -> &'static str {
         match self {
             Self::ValidationError => "the request is not valid",
@@ -131,7 +131,7 @@ impl ErrorCode {
         }
     }
 
-    /// When it comes, for the documentation.
+    /// The condition of this code, for the documentation.
     pub(crate) const fn when(self) -> &'static str {
         match self {
             Self::ValidationError => {

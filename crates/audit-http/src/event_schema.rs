@@ -204,7 +204,7 @@ impl JsonSchema for VisibleEvent {
     }
 }
 
-/// Makes optional what a tier can hide below `path`.
+/// Makes the fields below `path` optional that a tier can hide.
 fn relax(schema: &mut Value, path: &str, definitions: &Map<String, Value>) {
     if let Some(object) = referred_object(schema, definitions) {
         *schema = object;
@@ -229,13 +229,13 @@ fn relax(schema: &mut Value, path: &str, definitions: &Map<String, Value>) {
         }
     }
     if let Some(items) = schema.get_mut("items") {
-        // A hidden item leaves `null` in its place.
+        // A hidden item becomes `null`.
         relax(items, &below("0"), definitions);
         items["type"] = json!([items["type"], "null"]);
     }
 }
 
-/// The object that the schema refers to, if it does.
+/// The object that the schema refers to, if any.
 fn referred_object(schema: &Value, definitions: &Map<String, Value>) -> Option<Value> {
     let name = schema.get("$ref")?.as_str()?.rsplit('/').next()?;
     definitions

@@ -1,17 +1,18 @@
 //! Server-sent events, as the HTML standard defines `text/event-stream`.
 //!
-//! The id of each event is the cursor behind it, so that a client that comes back with `Last-Event-ID` goes on exactly
-//! there. An id can also stand alone: it moves the place without an event, past what is not for the reader.
+//! The id of each event is the cursor behind it, so that a client that reconnects with `Last-Event-ID` continues
+//! exactly there. An id can also be sent alone: it advances the cursor without an event, past events that the reader
+//! may not see.
 
 use crate::error::item_error;
 use audit_app::{AppError, FeedPage};
 
 /// The media type.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
-/// How long a client waits before it comes back.
+/// The delay before a client reconnects.
 const RETRY_MS: u32 = 1_000;
 
-/// A stream in the making.
+/// A stream that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct EventStream {
     /// The last id that was sent.
@@ -26,7 +27,7 @@ impl EventStream {
             text.push_str(&format!("retry: {RETRY_MS}\n\n"));
         }
         for event in &page.events {
-            // Canonical JSON stands on one line.
+            // Canonical JSON is a single line.
             text.push_str(&format!(
                 "id: {}\nevent: audit\ndata: {}\n\n",
                 event.cursor, event.json
@@ -43,7 +44,7 @@ impl EventStream {
         text
     }
 
-    /// The comment of a stream that cannot tell for a moment whether there is something new.
+    /// The comment of a stream that currently cannot check for new events.
     pub(crate) fn still_here() -> &'static str {
         ": still here\n\n"
     }

@@ -109,7 +109,7 @@ fn input<T: Fielded>(schema: SchemaOf) -> Input {
 /// The query string, and the header that chooses a project.
 struct Asked {
     query: String,
-    /// The header `X-Project-Id`, empty when it is no text.
+    /// The header `X-Project-Id`, empty when it is not text.
     project: Option<String>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct NoParameters(Asked);
 /// The query string of an endpoint that takes only those parameters by which every request chooses its project.
 pub(crate) struct ProjectParameters(Asked);
 
-/// The query string of an endpoint that takes those and what `T` describes.
+/// The query string of an endpoint that takes those and the fields of `T`.
 pub(crate) struct Parameters<T> {
     asked: Asked,
     content: PhantomData<T>,

@@ -25,7 +25,7 @@ pub(crate) struct Metrics {
     feed_readers: IntGauge,
     feed_waiting: IntGauge,
     exports_running: IntGauge,
-    /// Held while counters are brought up to what the service counts.
+    /// Held while counters are updated from those of the service.
     rendering: Mutex<()>,
 }
 
@@ -114,7 +114,7 @@ impl Metrics {
     }
 
     pub(crate) fn request(&self, method: &str, route: &str, status: u16, seconds: f64) {
-        // Clients may make methods up, and every label value stays in memory for good.
+        // Clients may invent methods, and every label value stays in memory permanently.
         const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"];
         let method = if METHODS.contains(&method) {
             method
@@ -160,9 +160,9 @@ impl Metrics {
         self.fields_redacted.inc_by(ingested.redacted_count as u64);
     }
 
-    /// All of them as text, without asking the database.
+    /// All of them as text, without a database query.
     pub(crate) fn render(&self, service: &AuditLog) -> prometheus::Result<Vec<u8>> {
-        // Two at once would both add what is missing.
+        // Two concurrent updates would both add the difference.
         let _turn = self.rendering.lock();
         let statistics = service.statistics();
         self.alerts_fired

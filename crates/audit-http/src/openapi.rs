@@ -1,7 +1,7 @@
 //! The OpenAPI document, made from the table of routes and the types of its handlers, and a page that shows it.
 //!
 //! - [`crate::ENDPOINTS`] lists the endpoints, [`facts`] has the facts of their types, [`crate::about`] the descriptions.
-//! - [`document`] is made once, when it is first asked for. It depends on nothing but the code.
+//! - [`document`] is built once, on first use. It depends on nothing but the code.
 
 mod components;
 mod credential_kind;

@@ -1,8 +1,8 @@
-//! How often one credential may ask: a token bucket for each, in this process. Off unless configured.
+//! The rate limit of a credential: a token bucket for each, in this process. Off unless configured.
 //!
 //! A bucket holds `burst` tokens, each request takes one, and they come back at a steady rate. The headers are those of
-//! `draft-ietf-httpapi-ratelimit-headers-07`. A full bucket is as good as none, so full ones are dropped when the table
-//! is full. Each node counts on its own.
+//! `draft-ietf-httpapi-ratelimit-headers-07`. A full bucket is equivalent to none, so full ones are dropped when the
+//! table is full. Each node counts on its own.
 
 use crate::caller::credential_text;
 use crate::error::ApiError;
@@ -36,7 +36,7 @@ const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-/// How often a credential may ask.
+/// The rate limit of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     /// Requests a second, in the long run; at least 1.
@@ -56,21 +56,21 @@ pub(crate) struct Buckets<C: Clock = DefaultClock> {
 
 /// Buckets by the hash of their credential.
 ///
-/// Made-up credentials can fill the table. It then keeps every bucket that it has, and the credentials without one share
+/// Made-up credentials can fill the table. It then keeps its existing buckets, and the credentials without one share
 /// [`SHARED_BUCKETS`] others: a flood neither resets a limit nor grows the table.
 struct BucketTable {
     own: HashMapStateStore<u64>,
     shared: Vec<InMemoryState>,
 }
 
-/// What a credential has left.
+/// The remaining allowance of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
     limit: u32,
     remaining: u32,
     /// Until the bucket is full.
     reset: Duration,
-    /// Until a request may be made; nothing when this one may.
+    /// The wait before a request is allowed; `None` if this one is.
     wait: Option<Duration>,
 }
 
@@ -169,7 +169,7 @@ impl ShrinkableKeyedStateStore<u64> for BucketTable {
 }
 
 impl Allowance {
-    /// Tells the client.
+    /// Adds the headers that report the allowance.
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         headers.insert(LIMIT, HeaderValue::from(self.limit));
         headers.insert(REMAINING, HeaderValue::from(self.remaining));
@@ -186,7 +186,8 @@ fn ceil_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-/// Lets a request through if its credential may ask now. What is left is told by the middleware that renders answers.
+/// Passes a request on if the bucket of its credential has a token. The middleware that renders responses reports the
+/// allowance.
 pub(crate) async fn with_rate_limit(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -241,18 +242,18 @@ mod tests {
         let (buckets, clock) = buckets(1, 2);
         buckets.take("a");
         buckets.take("a");
-        // Forty for each shared bucket, so that none of these has a token left.
+        // Forty for each shared bucket, so that all of them are empty.
         for number in 0..BUCKETS_MAX + 40 * 1_024 {
             buckets.take(&format!("made up {number}"));
         }
         assert_eq!(buckets.limiter.len(), BUCKETS_MAX);
-        assert!(buckets.take("a").wait.is_some(), "its tokens are gone");
+        assert!(buckets.take("a").wait.is_some(), "its bucket is empty");
         assert!(
             buckets.take("new").wait.is_some(),
             "it shares a bucket with the flood"
         );
 
-        // The flood is over and its buckets are full again.
+        // The flood has ended, and its buckets are full again.
         clock.advance(Duration::from_secs(5));
         assert_eq!(buckets.take("new").remaining, 1);
         assert_eq!(buckets.limiter.len(), 1);

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::marker::PhantomData;
 
-/// With which status a request succeeds.
+/// The status of a successful request.
 pub(crate) trait Success: 'static {
     const STATUS: StatusCode;
 }

@@ -16,7 +16,7 @@ const PREFIX: &str = "req_";
 pub(crate) const INCOMING_CHARS_MIN: usize = 8;
 pub(crate) const INCOMING_CHARS_MAX: usize = 128;
 
-/// The id of a request: `req_…`, or what the client sent in `x-request-id` if it is well formed.
+/// The id of a request: `req_…`, or the client's `x-request-id` if it is well formed.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(String);
 
@@ -53,7 +53,7 @@ impl RequestId {
     }
 }
 
-/// Runs the request. The only place that renders errors.
+/// Runs the request. Only this middleware renders errors.
 pub(crate) async fn with_request_id(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -65,7 +65,8 @@ pub(crate) async fn with_request_id(
     };
     let id = RequestId::incoming(&request).unwrap_or_else(|| RequestId::generate(&state));
     request.extensions_mut().insert(id.clone());
-    // Errors of handlers and extractors come as responses that remember them; what else fails is not a request's.
+    // Errors of handlers and extractors arrive as responses that carry them; any other error does not belong to a
+    // request.
     let response = next.call(request).await?;
     let mut response = match response.response().error() {
         Some(error) => {

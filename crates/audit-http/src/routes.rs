@@ -1,4 +1,4 @@
-//! The table of routes, from which routes are registered, `audit-server routes` prints, and tests take the expected ones.
+//! The table of routes: routes are registered from it, `audit-server routes` prints it, and tests compare with it.
 
 mod alert_rules;
 mod alerts;

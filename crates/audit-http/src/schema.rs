@@ -254,7 +254,7 @@ pub(crate) fn absent_not_null(schema: &mut Schema) {
     }
 }
 
-/// Takes `null` out of a schema that `Option` made; whether it was one.
+/// Removes the `null` that `Option` added to a schema. Returns whether there was one.
 fn forbid_null(property: &mut Value) -> bool {
     let Some(property) = property.as_object_mut() else {
         return false;
@@ -278,8 +278,9 @@ fn forbid_null(property: &mut Value) -> bool {
     true
 }
 
-/// Closes every object whose fields are listed: the document says exactly what this version takes and responses. And two
-/// matters of form: a paragraph is one line, whichever way its comment was wrapped, and `uint` is no registered format.
+/// Closes every object whose fields are listed: the document states exactly which fields this version accepts and
+/// returns. Also puts each paragraph on one line, however its comment was wrapped, and removes `uint`, which is not a
+/// registered format.
 pub(crate) fn finish(schema: &mut Schema) {
     schemars::transform::transform_subschemas(&mut finish, schema);
     if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {

@@ -1,8 +1,8 @@
-//! Bodies that are made while they are sent.
+//! Bodies that are produced while they are sent.
 //!
-//! A task makes the body piece by piece and waits until the client has taken the last but one, so that a client that
-//! takes nothing holds two pieces; after a while of that the task ends, and with it all that it holds. A body that was
-//! not ended by its task breaks off: the connection is cut without the mark that says where a body ends.
+//! A task produces the body piece by piece and waits until the client has read the last but one, so that a stalled
+//! client holds two pieces. After a timeout the task ends and releases everything that it holds. If the task ends
+//! before the body is complete, the connection is closed without the mark that ends a body.
 
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::rt::time::timeout;
@@ -13,9 +13,9 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Bytes that are handed over at once, at most.
+/// Bytes of a piece, at most.
 const PIECE_BYTES_MAX: usize = 32 * 1024;
-/// How long a client may take nothing.
+/// The longest time for which a client may read nothing.
 const STALL_SECONDS_MAX: u64 = 60;
 
 enum Piece {
@@ -29,10 +29,10 @@ pub(crate) struct Pieces {
     stall_max: Duration,
 }
 
-/// The body that the client gets.
+/// The body that the client receives.
 pub(crate) struct StreamedBody(mpsc::Receiver<Piece>);
 
-/// The client has hung up or takes nothing.
+/// The client has disconnected or stalled.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
@@ -52,7 +52,7 @@ fn with_stall_max(stall_max: Duration) -> (Pieces, StreamedBody) {
 }
 
 impl Pieces {
-    /// Hands `bytes` over, as fast as the client takes them.
+    /// Sends `bytes` as fast as the client reads them.
     pub(crate) async fn send(&self, mut bytes: Bytes) -> Result<(), Gone> {
         while !bytes.is_empty() {
             let piece = bytes.split_to(bytes.len().min(PIECE_BYTES_MAX));
@@ -61,7 +61,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Ends the body: it is whole.
+    /// Ends the body: it is complete.
     pub(crate) async fn end(self) -> Result<(), Gone> {
         self.hand_over(Piece::End).await
     }
@@ -71,7 +71,7 @@ impl Pieces {
         handed_over.map_err(|_| Gone)?.map_err(|_| Gone)
     }
 
-    /// The result of `work`, unless the client hangs up first.
+    /// The result of `work`, unless the client disconnects first.
     pub(crate) async fn unless_gone<T>(&self, work: impl Future<Output = T>) -> Result<T, Gone> {
         tokio::select! {
             outcome = work => Ok(outcome),

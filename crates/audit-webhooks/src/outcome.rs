@@ -18,7 +18,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether the message was delivered: the answer is any 2xx.
+    /// Whether the message was delivered: the response is any 2xx.
     pub const fn is_delivered(&self) -> bool {
         matches!(
             self,

@@ -184,12 +184,12 @@ mod tests {
             .map(|addresses| addresses.iter().copied().collect())
             .map_err(|error| {
                 let is_refused = matches!(&error, Error::Other(cause) if cause.is::<TooManyLookups>());
-                assert!(!is_refused, "a place for the lookup");
+                assert!(!is_refused, "the lookup gets a permit");
                 FailureKind::of(&error)
             })
     }
 
-    /// Whether a lookup is refused because of those under way.
+    /// Whether a lookup is refused because of those in flight.
     fn is_refused(resolver: &VettingResolver, url: &str) -> bool {
         let timeout = NextTimeout {
             after: Duration::ZERO.into(),
@@ -299,12 +299,15 @@ mod tests {
             }
             assert!(
                 is_refused(&resolver, &url(name)),
-                "one name hangs, not the others"
+                "the limit of one name is reached"
             );
         }
-        assert!(is_refused(&resolver, &url(1_000)), "no more in all");
+        assert!(
+            is_refused(&resolver, &url(1_000)),
+            "the limit of all names is reached"
+        );
         drop(hold);
-        // All come to an end now, and give their places back.
+        // All lookups end now and return their permits.
         while !resolver.running.lock().is_empty() {
             thread::yield_now();
         }

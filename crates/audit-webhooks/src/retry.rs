@@ -205,7 +205,7 @@ mod tests {
             after(asking(429, RetryAfter::Seconds(86_401)), 1, 0),
             in_seconds(86_400)
         );
-        // It neither makes a delivered message undelivered nor adds an attempt.
+        // `Retry-After` neither undoes a delivery nor adds an attempt.
         assert_eq!(after(asking(200, date), 1, 0), NextStep::Delivered);
         assert_eq!(after(asking(410, date), 1, 0), NextStep::Gone);
         assert_eq!(after(asking(429, date), 10, 0), NextStep::Failed);
@@ -220,7 +220,7 @@ mod tests {
             };
             assert_eq!(after(asking, 1, u32::MAX), in_seconds(86_400));
         }
-        // The schedule's own day is not the receiver's.
+        // The cap does not apply to the schedule's own delay of a day.
         let latest = NOW.as_micros() + 86_400 * 1_100_000;
         let expected = NextStep::RetryAt(Timestamp::from_micros(latest));
         assert_eq!(after(answered(500), 9, u32::MAX), expected);
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(
             extra(answered(500), -300),
             in_seconds(0),
-            "its time has come meanwhile"
+            "the scheduled time has passed"
         );
         let asking = Outcome::Answered {
             status: 503,

@@ -3,10 +3,10 @@
 use audit_domain::Timestamp;
 use std::time::UNIX_EPOCH;
 
-/// When a receiver asks to be tried again.
+/// The time of the next attempt that a receiver requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryAfter {
-    /// This many seconds after its answer.
+    /// This many seconds after its response.
     Seconds(u64),
     /// At a point in time.
     At(Timestamp),
@@ -18,7 +18,7 @@ impl RetryAfter {
     pub fn parse(value: &str) -> Option<Self> {
         let value = value.trim_matches([' ', '\t']);
         if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-            // Digits that do not fit mean longer than anybody waits.
+            // A number that overflows exceeds every cap.
             return Some(Self::Seconds(value.parse().unwrap_or(u64::MAX)));
         }
         let since_epoch = httpdate::parse_http_date(value)

@@ -100,7 +100,7 @@ impl WebhookUrl {
         self.uri.host().unwrap_or_default()
     }
 
-    /// What is connected to.
+    /// The parsed URL, to which the sender connects.
     pub(crate) fn uri(&self) -> &Uri {
         &self.uri
     }
@@ -295,7 +295,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checked and connected to are the same host, and no text makes parsing panic.
+        /// The checked host is the one connected to, and no text makes parsing panic.
         #[test]
         fn both_parses_agree_on_the_host(
             authority in prop_oneof![

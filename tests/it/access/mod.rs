@@ -1,4 +1,4 @@
-//! Who may do what: every route with every kind of credential. The table is complete, or the first test fails.
+//! Authorization: every route with every kind of credential. The first test fails if the table lacks a route.
 
 mod table;
 
@@ -13,7 +13,7 @@ use table::{Outcome, ROUTES, Route, Scope, Target};
 /// An address without a listener.
 const NOBODY: &str = "https://127.0.0.1:1/hook";
 
-/// The organization under test, a stranger, and a credential of each kind.
+/// The organization under test, another organization, and a credential of each kind.
 struct Fixture {
     own: Organization,
     stranger: Organization,
@@ -105,7 +105,7 @@ impl Fixture {
         request.send_raw()
     }
 
-    /// A stranger's master key that names the organization's project in the way the route offers.
+    /// Another organization's master key, which names the project under test in the way that the route allows.
     fn strangers_master(&self, route: &Route) -> Client {
         let client = self.stranger.master();
         match route.scope {
@@ -149,7 +149,7 @@ fn assert_outcome(route: &Route, credential: &str, outcome: Outcome, answer: Raw
     };
     let Route { method, path, .. } = route;
     let what = format!("{method} {path} with {credential}: {answer:?}");
-    // Checkpoints, tiles and keys are no JSON; every error is.
+    // Checkpoints, tiles and keys are not JSON; errors always are.
     if answer.status == 200 && !answer.is_json() {
         return assert_eq!((answer.status, ""), expected, "{what}");
     }
@@ -222,7 +222,7 @@ fn each_route_admits_the_credentials_of_the_table_and_no_others(database: Databa
             ),
         ];
         for (credential, client, outcome) in columns {
-            // Routes whose response is not in the form of all others need no credential.
+            // Routes whose response does not have the common form need no credential.
             if matches!(route.path, "/metrics" | "/docs" | "/api/v1/openapi.json") {
                 let answer = client.request(route.method, route.path).send_raw();
                 assert_eq!(answer.status, 200, "{} with {credential}", route.path);

@@ -4,7 +4,7 @@ use super::unique_name;
 use audit_tests::{alert_rule, event};
 use serde_json::{Value, json};
 
-/// What a request with a credential comes to.
+/// The expected outcome of a request with a credential.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome {
     /// With this status.
@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
     Revoked,
 }
 
-/// Which new object of the organization under test the path names.
+/// The new object of the organization under test that the path names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     None,
@@ -42,7 +42,7 @@ pub(crate) enum Target {
     ClaimToken,
 }
 
-/// What a master key acts on.
+/// The scope that a master key acts on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Scope {
     /// One project, which the header names.
@@ -51,7 +51,7 @@ pub(crate) enum Scope {
     Organization,
 }
 
-/// A row: a route, how to call it, and what each credential gets.
+/// A row: a route, the request to it, and the expected outcome for each credential.
 pub(crate) struct Route {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
@@ -113,7 +113,7 @@ const fn organization(method: &'static str, path: &'static str, status: u16) -> 
     }
 }
 
-/// A route that needs no credential and minds none.
+/// A route that needs no credential and ignores any.
 const fn open(path: &'static str) -> Route {
     let success = Success(200);
     Route {
@@ -125,7 +125,7 @@ const fn open(path: &'static str) -> Route {
     }
 }
 
-/// A route that needs no credential and minds none, and takes something.
+/// A route that needs no credential, ignores any, and takes a body.
 const fn anyone(path: &'static str) -> Route {
     let success = Success(201);
     Route {

@@ -1,5 +1,5 @@
-//! The examples of `docs/api.md` and of the README, run in their order against one server. A document shows a response
-//! with the members and the types of values that the server sends.
+//! The examples of `docs/api.md` and of the README, run in order against one server. A document shows a response with
+//! the members and the types of values that the server sends.
 
 use super::read;
 use super::shape::Names;
@@ -47,7 +47,7 @@ fn parts(response: &str) -> (String, Vec<String>, String) {
     (status, names.collect(), body.to_owned())
 }
 
-/// Runs a script; gives what it prints.
+/// Runs a script and returns its output.
 fn run(script: &str, variables: &[(&str, &str)]) -> String {
     let output = Command::new("sh")
         .args(["-c", script])
@@ -62,7 +62,7 @@ fn parse(text: &str, of: &str) -> Value {
     serde_json::from_str(text.trim()).unwrap_or_else(|error| panic!("{of}: {error}: {text}"))
 }
 
-/// A server with what the examples need.
+/// A server with the data that the examples need.
 struct Session {
     server: Server,
     organization: Organization,
@@ -130,7 +130,7 @@ impl Session {
     /// Runs a command and compares its output with the documented one.
     fn check(&mut self, command: &str, documented: &Block) {
         let is_free = OF_THE_FREE_PLAN.iter().any(|code| documented.text.contains(code));
-        // What a filter prints is not what the server sends: then only the members that it keeps are compared.
+        // A filter changes the server's output, so only the members that it keeps are compared.
         let (request, filter) = command
             .split_once(" | jq ")
             .map_or((command, None), |(request, filter)| (request, Some(filter)));

@@ -1,4 +1,5 @@
-//! Documents against the running server: what they list exists, and what they show is what the server sends.
+//! Documents against the running server: everything that they list exists, and every example matches the server's
+//! response.
 
 mod dependencies;
 mod examples;

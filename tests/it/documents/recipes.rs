@@ -1,4 +1,4 @@
-//! The recipes of CONTRIBUTING.md name what exists: each path is a file, and each test a function.
+//! Everything that the recipes of CONTRIBUTING.md name exists: each path is a file, and each test is a function.
 
 use super::read;
 use std::path::Path;
@@ -8,7 +8,7 @@ fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// The rows of the recipes: number, place, what to add, what catches it.
+/// The rows of the recipes: number, path, change, and the check that catches its omission.
 fn rows(document: &str) -> Vec<Vec<String>> {
     let recipes = document
         .split_once("## Recipe: add a filter")

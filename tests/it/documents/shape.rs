@@ -1,14 +1,14 @@
-//! Whether an example of a document has the shape of what the server sends.
+//! Compares the shape of a documented example with that of the server's response.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Members that may be null in one and not in the other: they lag behind.
+/// Members that may be null in only one of the two, because they lag behind.
 const LAGGING: [&str; 1] = ["lastUsedAt"];
-/// Shorter texts are words and no ids.
+/// Shorter texts are words, not ids.
 const ID_CHARS_MIN: usize = 20;
 
-/// Texts of the document, such as ids, and what stands in their place here.
+/// Texts of the document, such as ids, and their replacements here.
 #[derive(Debug, Default)]
 pub(super) struct Names(BTreeMap<String, String>);
 
@@ -26,7 +26,8 @@ impl Names {
         text
     }
 
-    /// Panics unless both have the same members with values of the same types, at any depth. Learns the ids on the way.
+    /// Panics unless both have the same members with values of the same types, at any depth. Records the ids it
+    /// encounters.
     pub(super) fn compare(&mut self, documented: &Value, actual: &Value, place: &str) {
         match (documented, actual) {
             (Value::Object(documented), Value::Object(actual)) => {

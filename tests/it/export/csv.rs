@@ -5,7 +5,7 @@ use audit_tests::{DatabaseKind, Organization, event_with, on_both_databases};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What a spreadsheet takes for the beginning of a formula.
+/// Texts that a spreadsheet evaluates as formulas.
 const FORMULAS: [&str; 10] = [
     "=HYPERLINK(\"https://example.com\")",
     "+1+1",
@@ -44,7 +44,7 @@ fn records(text: &str) -> Vec<Vec<String>> {
     }
     assert!(
         record.is_empty() && field.is_empty(),
-        "the last line has an end, too"
+        "the last line ends in a line break as well"
     );
     records
 }
@@ -60,7 +60,7 @@ fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
     records.into_iter().map(row).collect()
 }
 
-/// What a column must say of an event.
+/// The expected text of a column for an event.
 fn expected(event: &Value, column: &str) -> String {
     let pointer = match column {
         "ip_address" | "user_agent" | "location" | "session_id" => format!("/context/{column}"),
@@ -105,7 +105,7 @@ fn the_columns_are_those_of_the_documentation(database: DatabaseKind) {
     let columns = "id,occurred_at,received_at,action,category,tenant_id,actor_id,actor_type,actor_name,actor_email,\
                    target_id,target_type,target_name,ip_address,user_agent,location,session_id,idempotency_key,metadata,\
                    changes,redacted,content_hash\r\n";
-    assert_eq!(text, columns, "an export of nothing is its first line");
+    assert_eq!(text, columns, "an empty export consists of the header line");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/feed.md");
     let documentation = std::fs::read_to_string(path).expect("read the documentation");
     let columns = columns.trim_end();

@@ -1,4 +1,4 @@
-//! JSON lines, who gets which events, and what is refused.
+//! JSON lines, access to events, and refused requests.
 
 use super::{export, exported, store_variety};
 use audit_tests::{
@@ -42,7 +42,7 @@ fn the_filters_of_the_list_choose_what_is_exported(database: DatabaseKind) {
     let queries: [&[(&str, &str)]; 13] = [
         &[("tenant_id", "tenant-2")],
         &[("actor_id", "actor-2")],
-        // Redaction has stored a hash in its place.
+        // Redaction has replaced it by a hash.
         &[("actor_id", "jane@example.com")],
         &[("actor_type", "service")],
         &[("action", "auth.failed")],
@@ -164,7 +164,7 @@ fn what_the_export_does_not_take_is_refused(database: DatabaseKind) {
     assert_eq!(refused.header("allow"), Some("GET"));
 }
 
-/// There a body ends where the connection does, so a part could be taken for the whole.
+/// In older versions a body ends with its connection, so a client could mistake a partial export for a complete one.
 fn an_older_http_is_refused(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let address = Server::shared(database).base_url().replace("http://", "");
@@ -197,11 +197,11 @@ fn an_organization_runs_four_exports_at_once(database: DatabaseKind) {
     let of_two: Vec<_> = (0..4).map(|_| open(two)).collect();
     refused(three);
     assert_eq!(server.metric("audit_exports_running"), 8);
-    // One of them is taken, and its place is free at once.
+    // Reading one export to its end frees its slot at once.
     let (_, end) = of_one.swap_remove(0).rest(Deadline::seconds(120));
     assert_eq!(end, Next::End);
     assert_eq!(exported(&three.project(), &[]).len(), 1);
-    // Those who hang up leave their places, too.
+    // Clients that disconnect free their slots as well.
     drop((of_one, of_two));
     let deadline = Deadline::seconds(60);
     deadline.poll("the end of exports that are not read", || {
@@ -220,5 +220,5 @@ fn an_export_breaks_off_when_its_key_is_revoked(database: DatabaseKind) {
     let revoked = organization.master().delete(&format!("/keys/{id}")).send();
     revoked.expect_status(200);
     let (_, end) = live.rest(Deadline::seconds(60));
-    assert_eq!(end, Next::BrokenOff, "a part does not look complete");
+    assert_eq!(end, Next::BrokenOff, "a partial export does not look complete");
 }

@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// What the sockets between two programs never hold.
+/// More than the socket buffers between two processes can hold.
 pub(super) const MORE_THAN_SOCKETS_MEBIBYTES: usize = 24;
 
-/// Stores about `mebibytes` MiB in large events and gives how many.
+/// Stores about `mebibytes` MiB in large events and returns their number.
 pub(super) fn store_mebibytes(client: &Client, mebibytes: usize) -> usize {
     let large = event_with(json!({"metadata": {"padding": "x".repeat(40_000)}}));
     for _ in 0..mebibytes {
@@ -36,7 +36,7 @@ fn the_memory_of_an_export_does_not_grow_with_it(database: DatabaseKind) {
     let server = Server::start(&Database::create(database), &[]);
     let project = Organization::create(&server, "enterprise").project();
     let count = store_mebibytes(&project, MEBIBYTES);
-    // What storing and reading take at all is there before.
+    // The memory that storing and reading need once is allocated before the measurement.
     project.find(&[("limit", "200")]);
     for format in ["jsonl", "csv"] {
         let before = server.memory_bytes();
@@ -109,7 +109,7 @@ fn what_was_there_is_exported_once_while_more_is_stored(database: DatabaseKind) 
     });
     let id = |event: &Value| event["id"].as_str().expect("an id").to_owned();
     let ids: BTreeSet<String> = events.iter().map(id).collect();
-    assert_eq!(ids.len(), events.len(), "nothing comes twice");
+    assert_eq!(ids.len(), events.len(), "no event is repeated");
     assert!(
         ids.is_superset(&stored),
         "{} missing",
@@ -125,5 +125,5 @@ fn a_signal_breaks_off_a_stalled_export(database: DatabaseKind) {
     let finished = server.stop();
     assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
     let (_, end) = live.rest(Deadline::seconds(30));
-    assert_eq!(end, Next::BrokenOff, "a part does not look complete");
+    assert_eq!(end, Next::BrokenOff, "a partial export does not look complete");
 }

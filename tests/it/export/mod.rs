@@ -1,4 +1,4 @@
-//! `GET /events/export`: everything that a query finds, as one answer of any length.
+//! `GET /events/export`: all results of a query in one response of any length.
 
 mod csv;
 mod lines;
@@ -17,12 +17,16 @@ fn export(client: &Client, parameters: &[(&str, &str)]) -> String {
 /// The events of an export in JSON lines.
 fn exported(client: &Client, parameters: &[(&str, &str)]) -> Vec<Value> {
     let text = export(client, parameters);
-    assert!(text.is_empty() || text.ends_with('\n'), "each line has an end");
+    assert!(
+        text.is_empty() || text.ends_with('\n'),
+        "each line ends in a line break"
+    );
     let event = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     text.lines().map(event).collect()
 }
 
-/// Events that differ in whatever a query can ask for, each stored on its own, so that their order is known.
+/// Events that differ in every property that a query can filter by. Each is stored separately, so that their order is
+/// known.
 fn store_variety(client: &Client) {
     for changes in [
         json!({"occurred_at": "2026-01-10T00:00:00Z"}),

@@ -1,4 +1,4 @@
-//! What comes into a ledger by another way than being sent to it.
+//! Events that enter a ledger through a claim.
 
 use super::{end_of, everything, ids, next_id, page};
 use audit_tests::{DatabaseKind, Organization, Stream, event, event_with, on_both_databases};
@@ -14,7 +14,7 @@ fn what_is_claimed_comes_when_it_is_claimed(database: DatabaseKind) {
     let project = organization.project();
     let stream = Stream::fresh(database);
     let claimed = stream.store_all(vec![event(); 3]);
-    // It was received later, and is there before.
+    // Received later, but earlier in the ledger.
     let earlier = project.store(event());
     let cursor = end_of(&project);
     let mut follower = project.get("/events/feed").query("after", &cursor).open_events();

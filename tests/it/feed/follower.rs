@@ -12,7 +12,7 @@ use std::process::{Child, Stdio};
 
 const SCRIPT: &str = "feed-follower/follow.py";
 
-/// What the follower has written so far, whole lines only.
+/// The complete lines that the follower has written so far.
 fn followed(file: &Path) -> Vec<Value> {
     let text = fs::read_to_string(file).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -59,7 +59,7 @@ fn the_follower_writes_every_event_once_although_it_is_killed(database: Database
     run_example(&python, SCRIPT, &once, &variables);
     assert_eq!(followed(&file), everything(&project, &[]).0);
 
-    // While it waits it gets what comes, and it is killed then.
+    // It receives new events while it waits, and is then killed.
     let mut command = example(&python, SCRIPT, &arguments, &variables);
     let mut running = Running(command.stdin(Stdio::null()).spawn().expect("start the follower"));
     wait_for_waiting(&server, 1);
@@ -71,13 +71,13 @@ fn the_follower_writes_every_event_once_although_it_is_killed(database: Database
 
     // As if it had been killed before it wrote the cursor, and in the middle of a line.
     fs::write(&cursor_file, before).expect("write the cursor");
-    let mut text = fs::read(&file).expect("what it has written");
+    let mut text = fs::read(&file).expect("the follower's output");
     text.extend_from_slice(b"{\"id\":\"evt_");
     fs::write(&file, text).expect("write half a line");
     project.store(event());
     run_example(&python, SCRIPT, &once, &variables);
     assert_eq!(followed(&file), everything(&project, &[]).0);
-    let text = fs::read_to_string(&file).expect("what it has written");
+    let text = fs::read_to_string(&file).expect("the follower's output");
     assert_eq!(
         text.split('\n').count(),
         303,

@@ -13,7 +13,7 @@ use serde_json::Value;
 /// More than any event takes to arrive.
 const ARRIVAL_SECONDS_MAX: u64 = 30;
 
-/// Waits until `count` readers of the server have everything and wait for more.
+/// Waits until `count` readers of the server have read everything and wait for more.
 fn wait_for_waiting(server: &Server, count: u64) {
     server.wait_for_metric("audit_feed_waiting", count);
 }
@@ -24,18 +24,18 @@ fn ids(events: &[Value]) -> Vec<String> {
     events.iter().map(id).collect()
 }
 
-/// One answer of the feed.
+/// One page of the feed.
 fn page(client: &Client, parameters: &[(&str, &str)]) -> Answer {
     let answer = client.get("/events/feed").queries(parameters).send();
     answer.expect_status(200)
 }
 
-/// The cursor behind everything there is.
+/// The cursor at the end of the feed.
 fn end_of(client: &Client) -> String {
     everything(client, &[]).1
 }
 
-/// Everything there is, and the cursor behind it.
+/// All events of the feed, and the cursor at its end.
 fn everything(client: &Client, parameters: &[(&str, &str)]) -> (Vec<Value>, String) {
     let (mut events, mut cursor) = (Vec::new(), None::<String>);
     loop {

@@ -16,7 +16,7 @@ const KILLS: usize = 6;
 /// How many more requests are answered before each kill.
 const ANSWERS_BETWEEN_KILLS: usize = 60;
 
-/// Where writers and followers find the nodes: the second is killed and started again, on another port.
+/// The addresses of the nodes: the second is killed and restarted on another port.
 struct Nodes {
     steady: Client,
     mortal: RwLock<Client>,
@@ -34,8 +34,8 @@ impl Nodes {
     }
 }
 
-/// Posts until it is stopped, half of the time to the node that is killed. A request without a response is retried, under
-/// the same idempotency keys, to whichever node. Gives the ids by their keys.
+/// Posts until it is stopped, half of the time to the node that is killed. A request without a response is retried on
+/// either node with the same idempotency keys. Returns the ids by key.
 fn write(nodes: &Nodes, writer: usize) -> BTreeMap<String, String> {
     let steady = nodes.steady.with_own_connections();
     let mut acknowledged = BTreeMap::new();
@@ -58,7 +58,7 @@ fn write(nodes: &Nodes, writer: usize) -> BTreeMap<String, String> {
                 let answer = client.post("/events").json(body.clone()).try_send().ok()?;
                 (answer.status() == 201).then(|| answer.ids())
             });
-        // Where a killed node's transaction still holds the ledger, even the other one may be too busy for a moment.
+        // While a killed node's transaction still locks the ledger, the other node may be overloaded as well.
         let Some(ids) = ids else { continue };
         acknowledged.extend(keys.into_iter().zip(ids));
         nodes.answered.fetch_add(1, Ordering::Relaxed);
@@ -66,7 +66,7 @@ fn write(nodes: &Nodes, writer: usize) -> BTreeMap<String, String> {
     acknowledged
 }
 
-/// Follows by long poll, each time on the other node, until `end` has come.
+/// Follows by long poll, alternating between the nodes, until `end` arrives.
 fn follow_by_poll(nodes: &Nodes, end: &Mutex<Option<String>>) -> Vec<String> {
     let (mut followed, mut cursor) = (Vec::new(), None::<String>);
     for turn in 0.. {
@@ -94,7 +94,7 @@ fn follow_by_poll(nodes: &Nodes, end: &Mutex<Option<String>>) -> Vec<String> {
     followed
 }
 
-/// Follows a stream of the node that dies, and comes back with the last id that it got.
+/// Follows a stream of the node that is killed, and reconnects with the last id received.
 fn follow_by_stream(nodes: &Nodes, end: &Mutex<Option<String>>) -> Vec<String> {
     let (mut followed, mut last_event_id) = (Vec::<String>::new(), String::new());
     loop {
@@ -173,14 +173,14 @@ fn the_feed_has_no_gap_and_no_repeat_although_a_node_is_killed_again_and_again(k
         assert_eq!(by_poll.join().expect("a follower ends"), log, "by long poll");
         assert_eq!(by_stream.join().expect("a follower ends"), log, "by stream");
         let stored: BTreeSet<&String> = log.iter().collect();
-        assert_eq!(stored.len(), log.len(), "nothing comes twice");
+        assert_eq!(stored.len(), log.len(), "no event is repeated");
         let lost: Vec<_> = acknowledged.values().filter(|id| !stored.contains(id)).collect();
         assert!(lost.is_empty(), "acknowledged but not in the feed: {lost:?}");
         assert_eq!(nodes.steady.count(), log.len());
     });
 }
 
-/// Stores an event, retried for as long as another transaction holds the ledger.
+/// Stores an event, retrying for as long as another transaction locks the ledger.
 fn store_patiently(client: &Client, event: Value) -> String {
     let deadline = Deadline::seconds(60);
     deadline.poll("the ledger", || {
@@ -189,8 +189,8 @@ fn store_patiently(client: &Client, event: Value) -> String {
     })
 }
 
-/// A node dies after it has said `COMMIT` and before it was told that it is done; meanwhile the other node has something
-/// to store, which must not become visible first.
+/// A node dies between sending `COMMIT` and receiving its confirmation. An event that the other node stores meanwhile
+/// must not become visible first.
 #[test]
 fn a_commit_without_a_response_comes_once_and_nothing_overtakes_it() {
     const BLOCKED: &str = "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";

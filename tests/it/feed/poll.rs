@@ -57,7 +57,7 @@ fn a_feed_without_events_has_a_cursor_to_go_on_from(database: DatabaseKind) {
     assert_eq!(last["events"], json!([]));
     assert_eq!(
         last["cursor"], next["cursor"],
-        "nothing was stored, nothing moved"
+        "the cursor stays where it is until an event is stored"
     );
 }
 
@@ -68,7 +68,7 @@ fn the_cursor_goes_on_where_the_page_ended(database: DatabaseKind) {
     assert_eq!(
         ids(&first.list("events")),
         stored[..50],
-        "fifty unless told otherwise"
+        "the default page size is 50"
     );
     assert_eq!(first["has_more"], true);
     let cursor = first.text("cursor");
@@ -101,7 +101,7 @@ fn an_event_looks_as_it_does_anywhere_else(database: DatabaseKind) {
     assert_eq!(events[0]["redacted"], true);
 }
 
-/// A server of its own, because its count of those who wait is the sign that a poll waits.
+/// A separate server, because its count of waiting polls is the signal that a poll waits.
 struct Node {
     server: Server,
     organization: Organization,
@@ -115,7 +115,8 @@ impl Node {
     }
 }
 
-/// The events of a poll of a minute, when `meanwhile` happens once it waits, and the time from there to its response.
+/// Polls for at most a minute and calls `meanwhile` once the poll waits. Returns the events and the time from the end
+/// of that call to the response.
 fn poll_while(node: &Node, parameters: &[(&str, &str)], meanwhile: impl FnOnce()) -> (Vec<Value>, Duration) {
     let client = node.organization.project();
     let asked = [parameters, &[("wait", "60")]].concat();
@@ -204,7 +205,7 @@ fn what_another_node_stores_ends_a_poll(kind: DatabaseKind) {
     assert_eq!(
         there.list("events"),
         here.list("events"),
-        "a cursor is good on every node"
+        "a cursor is valid on every node"
     );
 }
 
@@ -227,7 +228,7 @@ fn filters_choose_what_comes_and_the_cursor_passes_the_rest(database: DatabaseKi
         ("category", "mutation", &[0, 1, 2, 4, 5]),
         ("target_id", "plan", &[4]),
         ("target_type", "document", &[4]),
-        // Redaction has stored a hash in its place.
+        // Redaction has replaced it by a hash.
         ("actor_id", "jane@example.com", &[5]),
     ];
     for (name, value, expected) in cases {
@@ -253,7 +254,7 @@ fn a_filter_that_finds_nothing_gets_through_a_long_log(database: DatabaseKind) {
     assert_eq!(
         first["events"],
         json!([]),
-        "an answer looks at some rows, not at all of a log"
+        "one response reads a bounded number of rows, not the whole log"
     );
     assert_eq!(first["has_more"], true);
     let (events, _) = everything(&project, &[("actor_id", "actor-2")]);
@@ -337,7 +338,7 @@ fn a_cursor_from_a_state_that_was_lost_is_refused(kind: DatabaseKind) {
     let project = Organization::create(&server, "enterprise").project();
     project.store_all(vec![event(); 3]);
     let cursor = end_of(&project);
-    // As if a backup from before had been put in place.
+    // As if an earlier backup had been restored.
     database.execute("DELETE FROM events WHERE seq > 0; UPDATE ledgers SET size = 1 WHERE size > 0");
     let answer = project.get("/events/feed").query("after", &cursor).send();
     let answer = answer.expect_invalid(&["after"]);

@@ -9,7 +9,7 @@ use audit_tests::{
 use serde_json::{Value, json};
 use std::thread;
 
-/// Waits for the stream's last event, which says why it ends, and for its end.
+/// Waits for the stream's last event, which gives the reason, and for the end of the stream.
 fn reason_for_end(stream: &mut EventStream) -> String {
     let deadline = Deadline::seconds(ARRIVAL_SECONDS_MAX);
     let last = stream.next(deadline).expect("the last event");
@@ -63,7 +63,7 @@ fn a_client_that_comes_back_misses_nothing_and_gets_nothing_twice(database: Data
     for connection in 1..=5 {
         let mut request = project.get("/events/feed");
         if !last_event_id.is_empty() {
-            // The header knows better than the address, which a browser repeats as it was.
+            // The header takes precedence over the URL, which a browser repeats unchanged when it reconnects.
             let address = request.query("after", "where-it-began");
             request = address.header("last-event-id", &last_event_id);
         }
@@ -100,7 +100,7 @@ fn a_cursor_that_moves_without_an_event_is_sent(database: DatabaseKind) {
         assert_eq!(
             stream.next_block(deadline),
             Ok(None),
-            "nothing here is for this reader"
+            "no event is visible to this reader"
         );
     }
     let reached = stream.last_event_id;
@@ -164,7 +164,7 @@ fn a_revoked_key_ends_its_streams(database: DatabaseKind) {
         .delete(&format!("/keys/{key_id}"))
         .send()
         .expect_status(200);
-    // What is stored from now on is not for it, not even at once.
+    // Events stored from now on must not reach it, not even directly after the revocation.
     organization.project().store(event());
     assert_eq!(reason_for_end(&mut stream), "key_revoked");
 }
@@ -210,7 +210,7 @@ fn a_signal_ends_streams_and_polls(database: DatabaseKind) {
     }
 }
 
-/// Stores about `mebibytes` MiB in large events and gives how many.
+/// Stores about `mebibytes` MiB in large events and returns their number.
 fn store_mebibytes(client: &Client, mebibytes: usize) -> usize {
     let large = event_with(json!({"metadata": {"padding": "x".repeat(40_000)}}));
     for _ in 0..mebibytes {
@@ -230,19 +230,19 @@ fn a_reader_that_stalls_holds_neither_memory_nor_the_writer(database: DatabaseKi
     let mut streams: Vec<_> = (0..STALLED)
         .map(|_| project.get("/events/feed").open_events())
         .collect();
-    // Each has begun, and reads no further.
+    // Each reads its first event and then stalls.
     let first: Vec<String> = streams.iter_mut().map(next_id).collect();
     assert!(first.iter().all(|id| *id == first[0]));
     let count = count + store_mebibytes(&project, MEBIBYTES);
     let newest = project.store(event());
-    // The sockets take a few megabytes of these each, the server nothing of the rest.
+    // Each socket buffers a few megabytes of these; the server buffers nothing of the rest.
     let growth = server.memory_bytes().saturating_sub(before);
     assert!(
         growth < GROWTH_BYTES_MAX,
         "{growth} bytes for {STALLED} readers of {MEBIBYTES} MiB"
     );
-    // One of them reads on and has missed nothing. The server breaks off a stream that is not read for a minute, so the
-    // requests above did not wait for the stalled readers.
+    // One of them continues to read and has missed nothing. The server breaks off a stream that is not read for a
+    // minute, so the requests above did not wait for the stalled readers.
     let mut stream = streams.swap_remove(0);
     let rest = (0..count).map(|_| next_id(&mut stream));
     let followed: Vec<String> = first[..1].iter().cloned().chain(rest).collect();

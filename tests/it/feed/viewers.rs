@@ -1,4 +1,4 @@
-//! What a viewer token sees of the feed, and what it does not learn from it.
+//! The feed as a viewer token sees it, and the information that it does not reveal.
 
 use super::{everything, ids, page};
 use audit_tests::{DatabaseKind, Organization, event, event_with, on_both_databases};
@@ -97,7 +97,7 @@ fn a_cursor_does_not_tell_how_much_others_store(database: DatabaseKind) {
         places.push(bytes.expect("base64"));
         organization.project().store(event());
     }
-    // Places that follow each other would begin alike.
+    // Unencrypted cursors of adjacent positions would share a prefix.
     for pair in places.windows(2) {
         let alike = pair[0]
             .iter()

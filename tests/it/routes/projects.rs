@@ -1,4 +1,4 @@
-//! Projects, and how a master key says which one it means.
+//! Projects, and the ways in which a master key selects one.
 
 use audit_tests::{DatabaseKind, Organization, event, on_both_databases};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is hidden by a tier can be neither read nor probed for.
+//! Data that a tier hides can be neither read nor probed for.
 
 use audit_tests::{Client, DatabaseKind, Organization, event, event_with, on_both_databases};
 use serde_json::{Value, json};

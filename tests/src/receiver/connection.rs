@@ -15,14 +15,14 @@ const DRIP_INTERVAL: Duration = Duration::from_millis(500);
 /// More than a client needs to learn the result.
 const BODY_CHUNK_BYTES: usize = 16 << 10;
 
-/// Serves the connection to its end. A client may disconnect at any point: tests look
-/// at what was recorded.
+/// Serves the connection to its end. A client may disconnect at any point: tests inspect the recorded requests.
 pub(super) fn serve(shared: &Shared, tls: Arc<ServerConfig>, stream: TcpStream) {
     let session = ServerConnection::new(tls).expect("a TLS session can begin");
     let mut stream = BufReader::new(StreamOwned::new(session, stream));
     let Ok(request) = read(&mut stream) else { return };
     let path = request.path.clone();
-    // The reply is chosen before the request shows, so that a test which sees the request may change what comes next.
+    // The reply is chosen before the request becomes visible, so that a test that sees the request may change the next
+    // reply.
     let reply = shared.next_reply(&path);
     shared.update(|state| state.requests.push(request));
     let is_endless = matches!(reply, Reply::Stall | Reply::Drip | Reply::EndlessBody);

@@ -1,4 +1,4 @@
-//! `audit-server log audit`: an auditor outside of the server, who has an API key and a state file and trusts nothing else.
+//! `audit-server log audit`: an auditor outside of the server, which trusts nothing but its API key and its state file.
 //!
 //! An audit
 //!

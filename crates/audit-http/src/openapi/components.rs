@@ -20,7 +20,7 @@ pub(super) const ENVIRONMENT: &str = "Environment";
 
 const PROJECT_ID_EXAMPLE: &str = "8aefe29f-cd1a-4802-85e0-718cd30d0f63";
 
-/// Everything that is referred to.
+/// All components.
 pub(super) fn components(generator: &mut SchemaGenerator, refusals: &BTreeSet<Refusal>) -> Components {
     generator.subschema_for::<ErrorAnswer<'_>>();
     let parameters = parameters(generator);
@@ -107,7 +107,7 @@ fn parameters(generator: &mut SchemaGenerator) -> Named<Parameter> {
                 "header",
                 &request_id,
                 true,
-                // Whatever else stands there is ignored, so no text is wrong.
+                // Any other text is ignored, so no text is invalid.
                 json_schema!({"type": "string"}),
                 REQUEST_ID_EXAMPLE,
             ),
@@ -193,7 +193,7 @@ const OF_CREDENTIALS: [&str; 4] = [
     "ratelimit-reset",
 ];
 
-/// The headers of a response that is no error.
+/// The headers of a successful response.
 pub(super) fn success_headers(with_credential: bool) -> Named<Or<Header>> {
     references(if with_credential {
         &OF_CREDENTIALS

@@ -1,5 +1,5 @@
 //! The facts about an endpoint that follow from the types of its handler: the arguments declare credentials, parameters
-//! and body, the result declares the response. The document takes them from here, so it agrees with what is served.
+//! and body, the result declares the response. The document takes them from here, so it agrees with the handlers.
 
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
@@ -19,7 +19,7 @@ pub(crate) type Check = fn(serde_json::Value) -> Result<(), audit_domain::Violat
 /// The facts that follow from the types of a handler.
 #[derive(Default)]
 pub(crate) struct Facts {
-    /// Which credentials are taken; none is needed when this is `None`.
+    /// The accepted credentials; `None` if no credential is needed.
     pub(crate) credentials: Option<Vec<CredentialKind>>,
     /// Whether a project and an environment can be chosen.
     pub(crate) takes_project: bool,

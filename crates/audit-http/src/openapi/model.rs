@@ -1,4 +1,4 @@
-//! OpenAPI 3.1, as far as the document uses it. Fields are written in the order in which they stand here.
+//! OpenAPI 3.1, as far as the document uses it. Fields are serialized in the order of their declaration.
 
 use schemars::Schema;
 use serde::ser::{Serialize, Serializer};
@@ -44,7 +44,7 @@ impl<T: Serialize> Serialize for Named<T> {
     }
 }
 
-/// Something, or the name of where it stands among the components.
+/// A value, or the name of a component.
 #[derive(Clone, Debug, serde::Serialize)]
 #[serde(untagged)]
 pub(crate) enum Or<T> {
@@ -63,7 +63,7 @@ impl<T> Or<T> {
         }
     }
 
-    /// The thing itself, looked up in `components` if need be.
+    /// The value itself, looked up in `components` if necessary.
     pub(crate) fn find<'a>(&'a self, components: &'a Named<T>) -> Option<&'a T> {
         match self {
             Self::Here(value) => Some(value),

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// The page, and what the browser may do with it.
+/// The page, and its content security policy.
 pub(crate) struct Page {
     pub(crate) html: String,
     /// The header `Content-Security-Policy`: the style sheet, known by its hash, and nothing else.

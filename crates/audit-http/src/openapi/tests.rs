@@ -1,4 +1,4 @@
-//! The document against the code it speaks of.
+//! The document against the code that it describes.
 
 mod checker;
 mod event_fields;
@@ -79,7 +79,7 @@ fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
     }
     for kind in ["schemas", "responses", "parameters", "headers", "examples"] {
         for name in parsed["components"][kind].as_object().unwrap().keys() {
-            // Paths that do not exist and methods that are not taken have no operation.
+            // Unknown paths and unsupported methods have no operation.
             let is_used = references.contains(format!("#/components/{kind}/{name}").as_str());
             assert!(is_used, "nothing refers to {kind}/{name}");
         }

@@ -6,7 +6,7 @@ use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, ContentType, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 
-/// What is served is that of this process: another version may answer the next request.
+/// The description is that of this process: another version may handle the next request.
 const NO_CACHE: (actix_web::http::header::HeaderName, &str) = (CACHE_CONTROL, "no-cache");
 
 /// The OpenAPI document. A document of another specification's form: there is no `request_id` in it.

@@ -165,7 +165,7 @@ pub(super) struct EventsQuery {
 
 type IdText = Text<1, { limits::ID_CHARS_MAX }>;
 
-/// The part of a filter that queries of past events have and the feed has not.
+/// The part of a filter that queries of past events support and the feed does not.
 struct History {
     start: Option<Timestamp>,
     end: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! `/api/v1/log` and `/api/v1/events/{id}/proof`: what an auditor checks.
+//! `/api/v1/log` and `/api/v1/events/{id}/proof`: the data for auditors.
 //!
 //! Checkpoints, tiles and the key are served in the formats of C2SP, as plain text and bytes, for tools that know those.
 

@@ -10,7 +10,7 @@ fn endpoint(webhook: usize, project: usize, host: usize) -> Endpoint {
     }
 }
 
-/// Of a project and at a host of its own.
+/// An endpoint with its own project and host.
 fn alone(number: usize) -> Endpoint {
     endpoint(number, number, number)
 }
@@ -26,7 +26,7 @@ fn waiting(endpoints: &[Endpoint]) -> Vec<Waiting> {
     endpoints.iter().map(|endpoint| due(endpoint, 0)).collect()
 }
 
-/// Lanes in which each of these was attempted once.
+/// Lanes after one attempt at each of these endpoints.
 fn after(endpoints: &[Endpoint], course: Course) -> Lanes {
     let mut lanes = Lanes::default();
     for endpoint in endpoints {
@@ -87,7 +87,7 @@ fn failing_endpoints_come_last_and_have_half_of_the_lanes() {
 fn failing_endpoints_take_turns() {
     let failed: Vec<_> = (0..64).map(alone).collect();
     let mut lanes = after(&failed, Course::Failed);
-    // What is due at the first ones has been due for longest, now and ever after.
+    // The deliveries to the first endpoints always have the earliest due times.
     let by_number = || {
         (0..)
             .zip(&failed)
@@ -182,7 +182,7 @@ fn memory_is_bounded() {
     }
 }
 
-/// Attempts in a world in which hanging endpoints hold their lane for [`Self::HANGING_SECONDS`], others for one.
+/// A simulation in which hanging endpoints hold their lane for [`Self::HANGING_SECONDS`], others for one second.
 struct World {
     lanes: Lanes,
     running: Vec<(Lane, u32)>,
@@ -212,8 +212,8 @@ impl World {
     }
 }
 
-/// When a fresh endpoint is first attempted to which something is due from `begins_at` on, beside hanging ones with these
-/// projects and hosts, to which something is due at every moment.
+/// The time of the first attempt at a fresh endpoint, which has a delivery due from `begins_at` on. The hanging
+/// endpoints beside it, with these projects and hosts, always have one due.
 fn first_attempt_beside(places: &[(usize, usize)], begins_at: u32) -> Option<u32> {
     let hanging: Vec<_> = (0..)
         .zip(places)
@@ -228,13 +228,13 @@ fn first_attempt_beside(places: &[(usize, usize)], begins_at: u32) -> Option<u32
     for now in 0..=begins_at + 6 * World::HANGING_SECONDS {
         let mut ready = waiting(&hanging);
         if now >= begins_at {
-            // What the hanging ones have to send has been due for longer, always.
+            // The deliveries to hanging endpoints always have earlier due times.
             ready.push(due(&fresh, 1_000));
         }
         world.second(now, ready, &hanging);
     }
     let begun_at = world.first_attempts.get(&fresh.webhook_id).copied();
-    assert!(begun_at.is_some(), "at some time");
+    assert!(begun_at.is_some(), "the fresh endpoint is attempted");
     begun_at
 }
 
@@ -253,7 +253,7 @@ proptest! {
     fn endpoints_that_hang_delay_a_fresh_one_until_each_was_tried_once_at_most(
         places in prop::collection::vec((0usize..80, 0usize..80), 64..200), begins_at in 0u32..100,
     ) {
-        // Nobody knows that an endpoint hangs before its first attempt has ended.
+        // An endpoint is not known to hang before its first attempt has ended.
         let rounds = 1 + places.len().div_ceil(Lanes::UNPROVEN_MAX) as u32;
         let latest = begins_at.max(rounds * World::HANGING_SECONDS);
         let begun_at = first_attempt_beside(&places, begins_at);

@@ -191,7 +191,7 @@ pub(crate) fn send_body(sender: &Sender, url: &WebhookUrl, body: &[u8]) -> Outco
         signature: &signature,
         body,
     });
-    outcome.expect("places for lookups")
+    outcome.expect("a permit for the lookup")
 }
 
 /// Sends once to `receiver`, with a timeout that does not expire.

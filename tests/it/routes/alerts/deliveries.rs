@@ -3,7 +3,7 @@
 use audit_tests::{DatabaseKind, Deadline, Reply, Subscription, door_opened, on_both_databases};
 use serde_json::{Value, json};
 
-/// Tells the webhook of so many alerts and gives the log once all are delivered.
+/// Sends this many alerts to the webhook and returns the log once all are delivered.
 fn deliver(subscription: &Subscription, count: usize) -> Vec<Value> {
     let doors = (0..count).map(|n| door_opened(&format!("actor-{n}")));
     subscription.organization.project().store_all(doors.collect());

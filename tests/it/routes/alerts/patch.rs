@@ -43,7 +43,11 @@ fn an_open_alert_is_acknowledged_and_then_resolved(database: DatabaseKind) {
         "{acknowledged}"
     );
     let change = json!({"status": "acknowledged", "acknowledged_at": at});
-    assert_eq!(acknowledged, merge(alert, change), "the rest is as it was");
+    assert_eq!(
+        acknowledged,
+        merge(alert, change),
+        "all other members are unchanged"
+    );
     assert_eq!(organization.project().only_alert(), acknowledged);
     let resolved = organization.master().move_alert(&acknowledged, "resolved");
     let resolved_at = resolved["resolved_at"].clone();
@@ -175,7 +179,7 @@ fn of_simultaneous_acknowledgements_the_first_one_counts(database: DatabaseKind)
             .collect()
     });
     for answer in &answers {
-        assert_eq!(answer, &answers[0], "there is one time of acknowledgement");
+        assert_eq!(answer, &answers[0], "an alert is acknowledged only once");
     }
     assert_eq!(project.only_alert(), answers[0]);
 }

@@ -1,4 +1,4 @@
-//! What a rule may say, and who may have how many.
+//! The limits of a rule's fields, and of the number of rules.
 
 use audit_tests::{
     Answer, Database, DatabaseKind, Organization, Server, alert_rule, door_opened, merge, on_both_databases,
@@ -8,7 +8,7 @@ use std::thread;
 
 const CUSTOM_RULES_MAX: usize = 100;
 
-/// Creates the rule on its own, and changes one that is there to it; both must be refused on these fields.
+/// Creates the rule, and changes an existing rule to it. Both requests must be refused on these fields.
 fn expect_invalid(organization: &Organization, path: &str, change: Value, fields: &[&str]) {
     let master = organization.master();
     let created = master
@@ -187,8 +187,8 @@ fn a_body_that_is_no_object_is_refused(database: DatabaseKind) {
         .expect_invalid(&["limit"]);
 }
 
-/// An organization on a server of its own: hundreds of changes of the configuration one after the other make the
-/// requests of everybody else on that server begin anew.
+/// An organization on a separate server: hundreds of consecutive configuration changes make all other requests on that
+/// server restart.
 fn organization_alone(database: DatabaseKind) -> (Server, Organization) {
     let server = Server::start(&Database::create(database), &[]);
     let organization = Organization::create(&server, "enterprise");
@@ -265,7 +265,7 @@ fn rules_of_a_paid_plan_rest_on_the_free_one(database: DatabaseKind) {
     assert_eq!(
         project.all_alerts().len(),
         0,
-        "what came meanwhile does not count"
+        "events stored on the free plan do not count"
     );
     project.store(door_opened("actor-1"));
     let alert = project.only_alert();

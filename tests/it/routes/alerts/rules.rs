@@ -89,7 +89,7 @@ fn a_created_rule_is_answered_and_listed_after_the_built_in_ones(database: Datab
         "group_by": "tenant_id", "severity": "critical", "cooldown_seconds": 30, "enabled": false,
     });
     let rule = organization.create_alert_rule(body.clone());
-    assert_eq!(rule, merge(rule.clone(), body), "it is as it was sent");
+    assert_eq!(rule, merge(rule.clone(), body), "the rule is as sent");
     assert_eq!(rule["type"], "custom");
     assert_eq!(id_of(&rule).len(), 36, "a UUID");
     let created_at = rule["created_at"].as_str().expect("a time");

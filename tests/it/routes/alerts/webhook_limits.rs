@@ -1,4 +1,4 @@
-//! Which addresses a webhook may have, and who may have how many.
+//! The valid addresses of webhooks, and the limit of their number.
 
 use audit_tests::{Answer, DatabaseKind, Organization, Receiver, Server, alert_rule, on_both_databases};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn path_of(webhook: &Value) -> String {
     format!("/alerts/webhooks/{}", webhook["id"].as_str().expect("an id"))
 }
 
-/// A valid address of so many characters.
+/// A valid address of this many characters.
 fn url_of_length(characters: usize) -> String {
     let start = "https://example.com/";
     format!("{start}{}", "a".repeat(characters - start.len()))
@@ -190,7 +190,7 @@ fn webhooks_of_a_paid_plan_rest_on_the_free_one(database: DatabaseKind) {
     let rules: Vec<Value> = organization.project().alerts(&[]);
     assert_eq!(
         rules[0]["rule_id"], "account_deletion_spike",
-        "built-in rules go on"
+        "built-in rules stay active"
     );
     assert_eq!(
         master.only_delivery(&webhook),

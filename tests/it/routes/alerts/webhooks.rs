@@ -26,7 +26,7 @@ fn listed(organization: &Organization) -> Vec<Value> {
         .list("webhooks")
 }
 
-/// What a webhook looks like once its secret has been shown.
+/// The webhook as later responses show it, with its secret redacted.
 fn redacted(webhook: &Value) -> Value {
     let mut redacted = webhook.clone();
     redacted["secret"] = listed_secret();
@@ -37,7 +37,7 @@ fn listed_secret() -> Value {
     json!(LISTED_SECRET)
 }
 
-/// The asterisks are as many as the service likes, so tests compare with this after [`with_few_asterisks`].
+/// The number of asterisks is unspecified, so tests compare with this after [`with_few_asterisks`].
 const LISTED_SECRET: &str = "whsec_*[REDACTED]";
 
 /// The same webhook with one asterisk in its secret. Panics when the secret is not redacted.
@@ -140,7 +140,7 @@ fn a_webhook_can_be_changed_in_every_field(database: DatabaseKind) {
         assert!(webhooks.contains(&changed), "{webhooks:?}");
         assert!(
             webhooks.contains(&redacted(&other)),
-            "the other one stays as it is"
+            "the other webhook is unchanged"
         );
         webhook = changed;
     }
@@ -176,7 +176,11 @@ fn a_new_secret_is_shown_once(database: DatabaseKind) {
     let rotated = organization.master().rotate_secret(&webhook);
     assert_is_secret(&rotated["secret"]);
     assert_ne!(rotated["secret"], webhook["secret"]);
-    assert_eq!(redacted(&rotated), redacted(&webhook), "the rest is as it was");
+    assert_eq!(
+        redacted(&rotated),
+        redacted(&webhook),
+        "all other members are unchanged"
+    );
     let text = json!(listed(&organization)).to_string();
     let secret = rotated["secret"].as_str().expect("a secret");
     assert!(!text.contains(&secret[6..14]), "{text}");
@@ -210,7 +214,7 @@ fn a_webhook_that_does_not_exist_is_not_found(database: DatabaseKind) {
     assert_eq!(
         with_few_asterisks(&listed(&stranger)[0]),
         redacted(&foreign),
-        "it is as it was"
+        "the webhook is unchanged"
     );
 }
 

@@ -9,7 +9,7 @@ fn with_metadata(text: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Sent alone and as part of a batch, it is refused, clearly, and nothing is stored.
+/// Asserts that the body is refused with a clear error, alone and in a batch, and that nothing is stored.
 fn assert_refused(client: &Client, body: &[u8]) {
     let shown = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();
     let answer = client.post("/events").raw_json(body).send();
@@ -20,7 +20,7 @@ fn assert_refused(client: &Client, body: &[u8]) {
     );
     assert!(
         !answer.fields().is_empty(),
-        "{shown}: the answer says what is wrong: {answer:?}"
+        "{shown}: the error names a field: {answer:?}"
     );
     let batch = [b"[".as_slice(), body, b"]"].concat();
     let answer = client.post("/events").raw_json(batch).send();

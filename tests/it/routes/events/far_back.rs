@@ -1,12 +1,12 @@
-//! What is found where the newest events do not answer: the same as anywhere else, whichever way the database takes.
+//! Queries whose results are far behind the newest events: they find the same events with every plan of the database.
 
 use audit_tests::{DatabaseKind, Organization, event_with, on_both_databases};
 use serde_json::{Value, json};
 
 const BATCH: usize = 100;
-/// More than a database walks through before it takes another way.
+/// More events than a database scans before it switches to another plan.
 const EVENTS: usize = 44 * BATCH;
-/// The oldest ones are of an actor without later events.
+/// The oldest events belong to an actor without later events.
 const EARLY: usize = 60;
 
 on_both_databases! {
@@ -75,7 +75,7 @@ fn events_that_lie_far_back_are_found(database: DatabaseKind) {
     expect(&[("search", "bert"), ("actor_id", "early")], |number| {
         number < EARLY && !begins_with_ann(number)
     });
-    // Few events by one condition, and more than a page under the beginning of a word.
+    // One condition matches few events, and the word prefix more than a page.
     expect(&[("search", "ann*"), ("actor_id", "early")], |number| {
         number < EARLY && begins_with_ann(number)
     });
@@ -86,7 +86,7 @@ fn events_that_lie_far_back_are_found(database: DatabaseKind) {
         &[("search", "ann*"), ("actor_id", "early"), ("start_date", &start)],
         |number| (20..EARLY).contains(&number) && begins_with_ann(number),
     );
-    // All events by one condition, and few under the beginning.
+    // One condition matches all events, and the word prefix few.
     expect(&[("search", "zeb*"), ("actor_type", "user")], is_zebra);
     expect(
         &[("search", "zeb*"), ("actor_type", "user"), ("end_date", &end)],

@@ -1,4 +1,4 @@
-//! Every filter, alone and in pairs, against a reading of the decisions in a few lines of Rust.
+//! Every filter, alone and in pairs, against a reference implementation in a few lines of Rust.
 
 use audit_tests::{Client, DatabaseKind, Organization, event, event_with, merge, on_both_databases};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn matches(event: &Value, (name, value): (&str, &str)) -> bool {
         "category" => text("/category") == Some(value),
         "target_id" => text("/target/id") == Some(value),
         "target_type" => text("/target/type") == Some(value),
-        // Both ends as UTC text of one form, which sorts as time does.
+        // Both bounds as UTC text in one format, which sorts by time.
         "start_date" => text("/occurred_at") >= Some("2026-01-13T12:00:00.000Z"),
         "end_date" => text("/occurred_at") <= Some("2026-01-16T12:00:00.000Z"),
         "search" => {
@@ -87,7 +87,7 @@ fn matches(event: &Value, (name, value): (&str, &str)) -> bool {
     }
 }
 
-/// A project that holds [`events`], and what was sent by the id it got.
+/// A project that holds [`events`], and the sent events by id.
 fn project_with_events(database: DatabaseKind) -> (Client, BTreeMap<String, Value>) {
     let project = Organization::fresh(database).project();
     let events = events();

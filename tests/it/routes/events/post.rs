@@ -48,7 +48,7 @@ fn ids_sort_as_received(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     let mut ids = Vec::new();
     for round in 0..5 {
-        // An event that occurred long ago was received now all the same.
+        // Ids follow the time of receipt, even if the event occurred long ago.
         ids.push(project.store(event_with(
             json!({"occurred_at": format!("201{round}-01-01T00:00:00Z")}),
         )));

@@ -5,7 +5,7 @@ fn post(client: &Client, event: Value) -> Answer {
     client.post("/events").json(event).send()
 }
 
-/// The change to a valid event, and the only field that the answer may name.
+/// The change to a valid event, and the only field that the response may name.
 fn single_faults() -> Vec<(Value, &'static str)> {
     let mut faults: Vec<(Value, &str)> = vec![
         (json!({"category": "other"}), "category"),

@@ -18,7 +18,7 @@ fn set_behavior(organization: &Organization, builtin: &str, behavior: &str) {
         .expect_status(200);
 }
 
-/// What becomes of this text in `metadata.note`.
+/// The stored form of this text in `metadata.note`.
 fn note(organization: &Organization, text: &str) -> String {
     let metadata = metadata(organization, json!({"note": text}));
     metadata["note"]

@@ -1,4 +1,4 @@
-//! What rules do to events on their way in.
+//! The effect of rules on events at ingest.
 
 use audit_tests::{Database, DatabaseKind, Organization, Server, event_with, on_both_databases};
 use serde_json::{Value, json};
@@ -145,7 +145,8 @@ fn identifiers_become_hashes_and_are_found_by_what_they_were(database: DatabaseK
     ] {
         assert_eq!(project.find_ids(&[filter]), [id], "{filter:?}");
     }
-    // Part of an identifier is enough: the whole becomes a hash, or it could no longer be told from others.
+    // A match in part of an identifier replaces the whole by its hash; otherwise it could no longer be distinguished
+    // from others.
     let event = stored(&organization, json!({"actor": {"id": "crm:jane@example.com"}}));
     assert_eq!(event["actor"]["id"], json!(sha256("crm:jane@example.com")));
     assert_eq!(project.find(&[("actor_id", "crm:jane@example.com")]).len(), 1);
@@ -225,7 +226,7 @@ fn nothing_sensitive_reaches_the_database_files() {
         let files = database.files();
         assert!(
             files.iter().any(|(_, bytes)| holds(bytes, "control-value-kept")),
-            "the search finds what is there"
+            "the search finds a value that is stored"
         );
         for (path, bytes) in files {
             for text in [card, spaced, mail, "Grete.Sample@example.org", "grete.sample"] {

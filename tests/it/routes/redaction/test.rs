@@ -1,4 +1,4 @@
-//! `POST /redaction/test`: what would become of an event.
+//! `POST /redaction/test`: a preview of the redaction of an event.
 
 use audit_tests::{DatabaseKind, Organization, event, event_with, on_both_databases};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The state file: what an auditor keeps between audits.
+//! The state file: an auditor's data between audits.
 
 use anyhow::{Context, ensure};
 use audit_ledger::{Frontier, Hash, Origin, SignedCheckpoint, VerifierKey};

@@ -6,7 +6,7 @@ use crate::openapi::CredentialKind;
 use crate::openapi::model::{Components, Media, Named, Operation, Or, Parameter, Response};
 use serde_json::Value;
 
-/// Everything that the document says of an endpoint.
+/// The whole description of an endpoint.
 pub(super) fn article(components: &Components, path: &str, method: &str, operation: &Operation) -> String {
     let is_served = path.starts_with('/');
     let parameters: Vec<&Parameter> = operation
@@ -64,7 +64,7 @@ fn kinds(operation: &Operation) -> Vec<CredentialKind> {
     CredentialKind::ALL.into_iter().filter(is_named).collect()
 }
 
-/// Who may call.
+/// The credentials that may call the endpoint.
 fn who(operation: &Operation) -> String {
     let titles: Vec<&str> = kinds(operation).into_iter().map(CredentialKind::title).collect();
     match titles.as_slice() {
@@ -144,7 +144,7 @@ fn curl(
     };
     let mut line = format!("curl -sS{method} $HOST{path}");
     let kinds = kinds(operation);
-    // The narrowest key that will do.
+    // The narrowest key that suffices.
     let kind = kinds
         .iter()
         .find(|kind| **kind == CredentialKind::ProjectKey)
@@ -180,7 +180,7 @@ fn answers(components: &Components, responses: &Named<Or<Response>>) -> String {
             prose(&found.description),
             headers.join(" ")
         ));
-        // Errors have one form, which stands at the end of the page.
+        // Errors have one form, which the end of the page describes.
         let is_error = matches!(response, Or::Reference { .. });
         for (content_type, media) in found.content.iter().filter(|_| !is_error) {
             bodies.push_str(&format!(

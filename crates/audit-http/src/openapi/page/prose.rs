@@ -1,7 +1,7 @@
-//! Text for people: paragraphs, lists, `code` and **strong** words, which is what the document's descriptions use of
-//! CommonMark.
+//! Text for people: paragraphs, lists, `code` and **strong** words, the subset of CommonMark that the document's
+//! descriptions use.
 
-/// The text with the characters of HTML made harmless.
+/// The text with the special characters of HTML escaped.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -14,7 +14,7 @@ pub(super) fn component(name: &str, schema: &Value) -> String {
     )
 }
 
-/// What a schema says: a description, and a table of the fields if it has any.
+/// A schema as HTML: its description, and a table of its fields, if any.
 pub(super) fn body(schema: &Value) -> String {
     let mut html = text_of(schema, "description").map(prose).unwrap_or_default();
     if schema.get("properties").is_some() {
@@ -95,7 +95,7 @@ fn field_rows(schema: &Value, prefix: &str, rows: &mut String) {
     }
 }
 
-/// What kind of value fits.
+/// The kind of a valid value.
 pub(super) fn kind(schema: &Value) -> String {
     if let Some(name) = text_of(schema, "$ref").and_then(|reference| reference.rsplit('/').next()) {
         let name = escape(name);
@@ -122,7 +122,7 @@ pub(super) fn kind(schema: &Value) -> String {
     }
 }
 
-/// What else must hold.
+/// The other constraints.
 pub(super) fn rules(schema: &Value) -> Vec<String> {
     let code = |value: &Value| format!("<code>{}</code>", escape(&value.to_string()));
     let mut rules = Vec::new();

@@ -1,4 +1,4 @@
-//! The page against the document it is made of.
+//! The page against the document that it shows.
 
 use crate::openapi::{document, page};
 use crate::routes::ENDPOINTS;

@@ -12,7 +12,7 @@ impl<'a> Checker<'a> {
         Self { document }
     }
 
-    /// What a value stands for, if it is a reference.
+    /// The target of a value that is a reference.
     pub(super) fn resolve<'b>(&self, value: &'b Value) -> &'b Value
     where
         'a: 'b,

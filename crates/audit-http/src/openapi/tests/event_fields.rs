@@ -5,8 +5,8 @@ use audit_domain::EventField;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The dot paths of a schema's fields, of those that every event has if `only_required`. What is below `metadata` and
-/// `changes` belongs to these.
+/// The dot paths of a schema's fields, of those that every event has if `only_required`. Fields below `metadata` and
+/// `changes` count as part of these.
 fn paths(
     checker: &Checker<'_>,
     schema: &Value,

@@ -1,4 +1,4 @@
-//! What the document says requests may bring, against what reads them.
+//! The documented inputs of requests against the code that reads them.
 
 use super::super::facts::{Check, Input};
 use super::{Checker, parsed};
@@ -69,7 +69,7 @@ fn query_case(name: &str, operation: &Value, check: Check) -> Case {
 }
 
 impl Case {
-    /// The fields that the reader finds fault with. Query strings bring nothing but texts.
+    /// The fields that the reader rejects. Query strings contain only texts.
     fn faults(&self, value: &Value) -> Vec<(String, String)> {
         let value = match value {
             Value::Object(object) if self.is_query => {
@@ -92,7 +92,7 @@ impl Case {
         }
     }
 
-    /// The fields of the whole.
+    /// The fields of the whole input.
     fn declared(&self) -> impl Iterator<Item = String> {
         let properties = self.schema["properties"].as_object();
         properties
@@ -105,13 +105,13 @@ impl Case {
     }
 }
 
-/// A place in an example: the way there, and the schema of what is there.
+/// A location in an example: its JSON pointer, and the schema of its value.
 struct Place<'a> {
     pointer: String,
     schema: &'a Value,
 }
 
-/// Every place in the example, with each of the schemas that speak of it.
+/// Every location in the example, with each of the schemas that describe it.
 fn places<'a>(
     checker: &Checker<'a>,
     schema: &'a Value,
@@ -141,14 +141,14 @@ fn places<'a>(
     });
 }
 
-/// The example with another value at one place.
+/// The example with another value at one location.
 fn with(example: &Value, pointer: &str, value: Value) -> Value {
     let mut example = example.clone();
     *example.pointer_mut(pointer).unwrap() = value;
     example
 }
 
-/// Calls `test` with every place of every example.
+/// Calls `test` with every location of every example.
 fn each_place(mut test: impl FnMut(&Case, &Value, &Place<'_>)) {
     let document = parsed();
     let checker = Checker::new(&document);
@@ -193,7 +193,7 @@ fn the_examples_have_every_field_that_is_declared() {
         }
     });
     let missing: Vec<_> = declared.difference(&shown).collect();
-    assert!(missing.is_empty(), "declared, and in no example: {missing:?}");
+    assert!(missing.is_empty(), "declared, but in no example: {missing:?}");
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn null_is_refused_where_it_is_not_listed() {
     });
 }
 
-/// Whether the place is one of the lists of a viewer tier for which `null` means all.
+/// Whether the location is one of the lists of a viewer tier for which `null` means all.
 fn is_nullable(place: &Place<'_>) -> bool {
     ["/categories", "/actions"].contains(&place.pointer.as_str())
 }
@@ -285,7 +285,7 @@ fn limits_of_texts_are_those_of_the_reader() {
             return;
         };
         let text = |chars: u64| with(example, &place.pointer, json!("é".repeat(chars as usize)));
-        // An event is limited as a whole, too, and a text in it can be no longer.
+        // The size of an event is limited too, and a text in it cannot exceed that limit.
         let is_limited_as_a_whole = chars_max > 10_000;
         if !is_limited_as_a_whole {
             assert!(
@@ -321,7 +321,7 @@ fn limits_of_texts_with_a_pattern_are_those_of_the_reader() {
         ) else {
             return;
         };
-        // Where a webhook leads is looked at later, with the operator's policy.
+        // The target of a webhook is checked later, against the operator's policy.
         if place.pointer == "/url" {
             return;
         }

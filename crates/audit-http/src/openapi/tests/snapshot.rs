@@ -3,7 +3,7 @@
 use super::json;
 use std::path::Path;
 
-/// Its changes are changes of the interface, so they stand in a commit and are read.
+/// Its changes are changes of the interface, so they appear in a commit and are reviewed.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
 fn the_document_is_the_one_in_the_repository() {
