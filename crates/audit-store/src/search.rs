@@ -14,8 +14,8 @@ use audit_index::RowId;
 use std::ops::Range;
 use std::time::Duration;
 
-/// The index blocks that readers share in memory, in bytes.
-pub(crate) const CACHED_BYTES_MAX: usize = 10 << 20;
+/// The index blocks that readers share in memory, in bytes: 7.5 MiB.
+pub(crate) const CACHED_BYTES_MAX: usize = 15 << 19;
 /// The backlog that is cached in memory, in bytes. The tokens of the rest are computed from the stored events when needed.
 pub(crate) const BACKLOG_BYTES_MAX: usize = 8 << 20;
 /// Unindexed events beyond which writers wait for the indexer: queries search all of them.
