@@ -55,13 +55,18 @@ pub struct CountedEvent {
     pub occurred_at: Timestamp,
 }
 
-/// A group of one rule that counts an event.
+/// A group of one rule that counts an event. Clones share it: a commit that may be repeated copies its events.
 #[derive(Clone, Debug)]
 pub struct Watch {
+    group: Arc<WatchedGroup>,
+    group_hash: GroupHash,
+}
+
+#[derive(Debug)]
+struct WatchedGroup {
     rule: Arc<AlertRule>,
     tenant_id: String,
     actor_id: String,
-    group_hash: GroupHash,
 }
 
 impl RuleSet {
@@ -90,10 +95,13 @@ impl Watch {
             Some(actor_id) => GroupHash::of(&[&rule_id, tenant_id, actor_id]),
             None => GroupHash::of(&[&rule_id, tenant_id]),
         };
-        Self {
+        let group = WatchedGroup {
             rule: Arc::clone(rule),
             tenant_id: tenant_id.to_owned(),
             actor_id: actor_id.to_owned(),
+        };
+        Self {
+            group: Arc::new(group),
             group_hash,
         }
     }
@@ -105,13 +113,13 @@ impl Watch {
 
     /// The rule.
     pub fn rule(&self) -> &AlertRule {
-        &self.rule
+        &self.group.rule
     }
 
     /// Counts an event. Pass every event once, in the order of arrival.
     pub fn observe(&self, state: &mut GroupState, event: CountedEvent) -> Observed {
         state.observe(
-            &self.rule.windowing(),
+            &self.group.rule.windowing(),
             event.arrived_at,
             event.occurred_at,
             event.id,
@@ -125,17 +133,18 @@ impl Watch {
             .chain_update(event_id.to_bytes())
             .chain_update(self.group_hash.as_bytes());
         let id = AlertId::new(firing.fired_at, first_bytes(hasher));
-        let group = self
-            .rule
-            .definition()
-            .group_by
-            .group(&self.tenant_id, &self.actor_id);
-        Alert::raise(id, &self.rule, group, firing)
+        let WatchedGroup {
+            rule,
+            tenant_id,
+            actor_id,
+        } = &*self.group;
+        let group = rule.definition().group_by.group(tenant_id, actor_id);
+        Alert::raise(id, rule, group, firing)
     }
 
     /// The time from which the state can be deleted; see [`GroupState::expires_at`].
     pub fn expires_at(&self, state: &GroupState) -> Timestamp {
-        let expires_at = state.expires_at(&self.rule.windowing());
+        let expires_at = state.expires_at(&self.group.rule.windowing());
         expires_at.unwrap_or(Timestamp::from_micros(0))
     }
 }
