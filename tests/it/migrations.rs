@@ -14,10 +14,10 @@ const STORED_DIFFERENTLY: [&str; 9] = [
     "unordered_events",
     "event_keys",
     "event_backlog",
+    "index_groups",
     "index_segments",
     "index_blocks",
     "index_format",
-    "indexed",
 ];
 
 #[test]

@@ -1,21 +1,24 @@
-//! The index on PostgreSQL, which one node writes for all nodes, concurrently with commits.
+//! The index on PostgreSQL: each node indexes the events that it stored, and leases say which node does the rest.
 
 use audit_tests::{
     Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, address, event_with,
 };
 use serde_json::json;
 
-/// Ledgers with events that are not yet indexed.
-const BEHIND: &str =
-    "ledgers LEFT JOIN indexed ON ledger_id = id WHERE ledgers.size > coalesce(indexed.size, 0)";
+/// Ranges of events that are not yet indexed.
+const BEHIND: &str = "event_backlog";
 /// Segments merged from merged segments.
 const TWICE_MERGED: &str = "index_segments WHERE level >= 2 AND is_complete";
-/// Removes a damaged index, as an operator does.
-const REMOVE_INDEX: &str = "TRUNCATE index_segments, index_blocks, indexed";
-/// Sessions that write the index.
-const WRITERS: &str =
-    "pg_locks WHERE locktype = 'advisory' AND classid = 1 AND objid = 'indexed'::regclass AND granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+/// Has the nodes rebuild the index, as an operator does.
+const REBUILD_INDEX: &str = "DELETE FROM index_format";
+/// What a crash of the database leaves when it loses all segments.
+const LOSE_SEGMENTS: &str = "TRUNCATE index_segments, index_blocks;
+    INSERT INTO event_backlog SELECT group_id, id, 0, size FROM ledgers WHERE size > 0;
+    ALTER SEQUENCE index_segment_ids RESTART";
+/// Nodes that hold leases.
+const HOLDERS: &str = "(SELECT DISTINCT token FROM index_groups WHERE expires_at > now()) AS holders";
+/// Groups whose lease no node holds.
+const FREE: &str = "index_groups WHERE expires_at <= now()";
 
 /// A server on a new database.
 fn node() -> (Database, Server, Organization) {
@@ -52,42 +55,89 @@ fn assert_found(client: &Client, events: usize) {
     assert_eq!(pages.iter().map(Vec::len).sum::<usize>(), events);
 }
 
-#[test]
-fn the_next_node_goes_on_where_the_one_that_writes_it_was_killed() {
-    another_node_goes_on(Server::kill);
+fn wait_for_one_holder(database: &Database) {
+    Deadline::seconds(60).poll("the leases", || {
+        (database.count(FREE) == 0 && database.count(HOLDERS) == 1).then_some(())
+    });
 }
 
 #[test]
-fn the_next_node_goes_on_where_the_one_that_writes_it_hangs() {
-    // It hangs for as long as the value is held.
-    another_node_goes_on(|server| {
+fn another_node_takes_the_leases_of_a_killed_one_and_indexes_what_it_left() {
+    another_node_takes_over(Server::kill);
+}
+
+#[test]
+fn another_node_takes_the_leases_of_a_frozen_one_and_indexes_what_it_left() {
+    // It is frozen for as long as the value is held.
+    another_node_takes_over(|server| {
         server.freeze();
         server
     });
 }
 
-fn another_node_goes_on<T>(lose: impl FnOnce(Server) -> T) {
+fn another_node_takes_over<T>(lose: impl FnOnce(Server) -> T) {
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
     let (database, first, organization) = node();
     let client = organization.project();
-    store(&client, 0);
-    wait_until_indexed(&database);
-    assert_eq!(database.count(WRITERS), 1);
+    wait_for_one_holder(&database);
     let second = Server::start(&database, &[]);
     let other = organization.on(&second).project();
-    for number in 1..10 {
+    for number in 0..10 {
         store(if number % 2 == 0 { &client } else { &other }, number);
     }
     wait_until_indexed(&database);
-    assert_eq!(database.count(WRITERS), 1, "one of the two nodes");
+    wait_for_one_holder(&database);
+    store(&client, 10);
     let _lost = lose(first);
-    store(&other, 10);
-    assert_found(&other, 11);
+    store(&other, 11);
+    assert_found(&other, 12);
     wait_until_indexed(&database);
-    assert_eq!(database.count(WRITERS), 1);
-    assert_found(&other, 11);
+    wait_for_one_holder(&database);
+    assert_found(&other, 12);
+}
+
+#[test]
+fn a_node_that_stops_gives_its_leases_up() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, server, organization) = node();
+    wait_for_one_holder(&database);
+    let groups = database.count(FREE) + database.count("index_groups WHERE expires_at > now()");
+    assert!(groups > 1, "{groups}");
+    store(&organization.project(), 0);
+    stop(server);
+    assert_eq!(database.count(BEHIND), 0, "a clean stop indexes what is stored");
+    assert_eq!(database.count(FREE), groups);
+}
+
+#[test]
+fn projects_are_in_groups_with_segments_of_their_own() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, _server, organization) = node();
+    let project = |number: usize| {
+        let project_id = organization.create_project(&format!("project {number}"));
+        organization.with_credential(&organization.create_key_of(&project_id, "live"))
+    };
+    let projects: Vec<Client> = (0..12).map(project).collect();
+    for (number, project) in projects.iter().enumerate() {
+        store(project, number);
+    }
+    wait_until_indexed(&database);
+    let of_ledgers = database.count("(SELECT DISTINCT group_id FROM ledgers WHERE size > 0) AS groups");
+    let of_segments = database.count("(SELECT DISTINCT group_id FROM index_segments) AS groups");
+    assert!(of_ledgers > 2, "{of_ledgers} of 12 projects");
+    assert_eq!(of_segments, of_ledgers);
+    for (number, project) in projects.iter().enumerate() {
+        for other in 0..projects.len() {
+            let found = project.find(&[("actor_id", &format!("actor-{other}"))]);
+            assert_eq!(found.len(), usize::from(other == number));
+        }
+    }
 }
 
 #[test]
@@ -120,25 +170,15 @@ fn events_are_found_on_every_node_while_segments_come_and_go() {
     }
 }
 
-#[test]
-fn what_is_not_in_it_is_filed_before_a_node_answers() {
-    if !DatabaseKind::Postgres.is_available() {
-        return;
-    }
-    let (database, server, organization) = node();
-    for number in 0..10 {
-        store(&organization.project(), number);
-    }
-    stop(server);
-    database.execute(REMOVE_INDEX);
-    let server = Server::start(&database, &[]);
-    assert_eq!(database.count(BEHIND), 0);
-    assert_found(&organization.on(&server).project(), 10);
+/// Damages every block, so that an event that is found was not found by a block.
+fn damage(database: &Database) {
+    database.execute("UPDATE index_blocks SET bytes = '\\xffff'");
 }
 
-/// Events are found after the restart although the blocks of the other format cannot be read.
+const DAMAGED: &str = "index_blocks WHERE bytes = '\\xffff'";
+
 #[test]
-fn an_index_of_another_format_is_rebuilt_before_a_node_responds() {
+fn an_index_of_an_older_format_is_rebuilt_while_events_are_found() {
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
@@ -150,28 +190,47 @@ fn an_index_of_another_format_is_rebuilt_before_a_node_responds() {
     stop(server);
     assert_eq!(database.count("index_format"), 1);
     database.execute("CREATE TABLE current_format AS SELECT format FROM index_format");
-    for other in [
-        "UPDATE index_format SET format = format - 1",
-        "UPDATE index_format SET format = format + 1",
-        "DELETE FROM index_format",
-    ] {
+    for other in ["UPDATE index_format SET format = format - 1", REBUILD_INDEX] {
         database.execute(other);
-        database.execute("UPDATE index_blocks SET bytes = '\\xffff'");
+        damage(&database);
         let server = Server::start(&database, &[]);
-        assert_eq!(database.count(BEHIND), 0, "{other}");
-        assert_eq!(
-            database.count("index_blocks WHERE bytes = '\\xffff'"),
-            0,
-            "{other}"
-        );
-        assert_eq!(
-            database.count("index_format JOIN current_format USING (format)"),
-            1,
-            "{other}"
-        );
+        assert_found(&organization.on(&server).project(), 10);
+        Deadline::seconds(60).poll("the rebuild", || {
+            (database.count("index_format JOIN current_format USING (format)") == 1).then_some(())
+        });
+        wait_until_indexed(&database);
+        assert_eq!(database.count(DAMAGED), 0, "{other}");
+        assert_ne!(database.count("index_segments"), 0, "{other}");
         assert_found(&organization.on(&server).project(), 10);
         stop(server);
     }
+}
+
+/// A node of an older version runs beside those of a newer one.
+#[test]
+fn an_index_of_a_newer_format_stays_and_events_are_found_without_it() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let (database, server, organization) = node();
+    for number in 0..10 {
+        store(&organization.project(), number);
+    }
+    wait_until_indexed(&database);
+    stop(server);
+    database.execute("UPDATE index_format SET format = format + 1");
+    damage(&database);
+    let blocks = database.count(DAMAGED);
+    let server = Server::start(&database, &[]);
+    let client = organization.on(&server).project();
+    store(&client, 10);
+    assert_found(&client, 11);
+    stop(server);
+    assert_eq!(
+        (database.count(DAMAGED), database.count("index_blocks")),
+        (blocks, blocks)
+    );
+    assert_ne!(database.count(BEHIND), 0, "left to a node of the newer version");
 }
 
 #[test]
@@ -187,15 +246,14 @@ fn segments_that_were_lost_are_not_taken_for_those_that_have_their_numbers() {
     }
     // Makes the server read the index.
     assert_found(&client, 5);
-    // As a crash of the database loses the unsynced part of the index. Its events are indexed again, with the same ids.
-    database.execute(REMOVE_INDEX);
+    database.execute(LOSE_SEGMENTS);
     wait_until_indexed(&database);
     assert_ne!(database.count("index_segments WHERE id = 1"), 0);
     assert_found(&client, 5);
 }
 
 #[test]
-fn a_damaged_index_blocks_no_append_and_is_rebuilt_once_removed() {
+fn a_damaged_index_blocks_no_append_and_is_rebuilt_behind_a_running_server() {
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
@@ -203,16 +261,19 @@ fn a_damaged_index_blocks_no_append_and_is_rebuilt_once_removed() {
     store(&organization.project(), 0);
     wait_until_indexed(&database);
     stop(server);
-    database.execute("UPDATE index_blocks SET bytes = '\\xffff'");
+    damage(&database);
     let server = Server::start(&database, &[]);
     let client = organization.on(&server).project();
     store(&client, 1);
     let found = client.get("/events").query("actor_id", "actor-0").send();
     found.expect_error(500, "internal_error");
-    stop(server);
-    database.execute(REMOVE_INDEX);
-    let server = Server::start(&database, &[]);
-    assert_found(&organization.on(&server).project(), 2);
+    database.execute(REBUILD_INDEX);
+    Deadline::seconds(60).poll("the rebuild", || {
+        (database.count("index_format") == 1).then_some(())
+    });
+    assert_found(&client, 2);
+    wait_until_indexed(&database);
+    assert_found(&client, 2);
 }
 
 #[test]

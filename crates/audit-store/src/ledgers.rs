@@ -12,10 +12,11 @@ use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The columns of a head, as [`HEAD_COLUMNS`] selects them.
-pub(crate) type HeadRow = (i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>, i64, i64);
+pub(crate) type HeadRow = (i64, i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>, i64, i64);
 
 /// Creates the ledgers of a new project.
 pub(crate) fn create_ledgers(session: &mut AnySession, project_id: ProjectId) -> Result<()> {
+    let group_id = on_database!(session, append::group_of(project_id))?;
     // Numbers and not random ids, because they are in every row and token.
     on_database!(session, append::lock_ledger_numbers())?;
     let last: Option<i64> = ledgers::table
@@ -30,6 +31,7 @@ pub(crate) fn create_ledgers(session: &mut AnySession, project_id: ProjectId) ->
                 ledgers::id.eq(id),
                 ledgers::project_id.eq(project_id.to_string()),
                 ledgers::environment.eq(environment.as_str()),
+                ledgers::group_id.eq(group_id),
                 ledgers::size.eq(0_i64),
             ))
             .execute(session)?;
@@ -87,6 +89,7 @@ pub(crate) fn read_before<S: AppendSession>(
 
 /// The columns of a head.
 pub(crate) const HEAD_COLUMNS: (
+    ledgers::group_id,
     ledgers::size,
     ledgers::last_event_id,
     ledgers::last_received_at,
@@ -94,6 +97,7 @@ pub(crate) const HEAD_COLUMNS: (
     ledgers::day,
     ledgers::day_events,
 ) = (
+    ledgers::group_id,
     ledgers::size,
     ledgers::last_event_id,
     ledgers::last_received_at,
@@ -104,7 +108,7 @@ pub(crate) const HEAD_COLUMNS: (
 
 /// Reads the columns of a head.
 pub(crate) fn read_head(row: HeadRow) -> Result<Head> {
-    let (size, last_event_id, last_received_at, frontier, day, day_events) = row;
+    let (group_id, size, last_event_id, last_received_at, frontier, day, day_events) = row;
     let last = match (last_event_id, last_received_at) {
         (Some(id), Some(micros)) => {
             let id = id
@@ -119,6 +123,7 @@ pub(crate) fn read_head(row: HeadRow) -> Result<Head> {
     };
     let frontier = tree::read_frontier(frontier.as_deref()).ok();
     Ok(Head {
+        group_id,
         size,
         last,
         frontier,

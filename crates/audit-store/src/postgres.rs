@@ -1,7 +1,7 @@
 //! The store on PostgreSQL: several nodes, each with a few writers, take turns on the heads of ledgers.
 //!
-//! An event is one row; the order of the log is the primary key of `events`. The index is in tables of the database, and one
-//! node writes it for all (`index.rs`).
+//! An event is one row; the order of the log is the primary key of `events`. The index is in tables of the database; each
+//! node indexes the events that it stored (`index.rs`).
 
 pub(crate) mod append;
 pub(crate) mod connection;
@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::ledgers::KnownActions;
 use crate::migrate;
 use crate::search::CACHED_BYTES_MAX;
-use crate::signal::{Progress, Signal};
+use crate::signal::{Patience, Progress, Signal};
 use crate::store::StoreOptions;
 use crate::tree::PartialTiles;
 use crate::workers::{Worker, Workers};
@@ -29,7 +29,7 @@ use connection::Purpose;
 use diesel::PgConnection;
 use heads::KnownHeads;
 use index::KnownSegments;
-use index::backlog::BacklogPieces;
+use index::backlog::Backlog;
 use index::indexer::Indexer;
 use std::sync::Arc;
 
@@ -48,11 +48,11 @@ pub(crate) struct Shared {
     blocks: BlockCache,
     /// The segments that those blocks belong to.
     segments: KnownSegments,
-    /// Cached pieces of the backlog.
-    backlog: BacklogPieces,
+    /// The backlog of this process, and cached tokens of that of other nodes.
+    backlog: Backlog,
     pub(crate) heads: KnownHeads,
     partial_tiles: Arc<PartialTiles>,
-    /// The progress of the indexer. The position is the number of unindexed events.
+    /// The progress of the indexer. The position is the number of unindexed events of this process.
     pub(crate) progress: Arc<Signal<Progress>>,
 }
 
@@ -61,7 +61,7 @@ impl Default for Shared {
         Self {
             blocks: BlockCache::new(CACHED_BYTES_MAX),
             segments: KnownSegments::default(),
-            backlog: BacklogPieces::default(),
+            backlog: Backlog::default(),
             heads: KnownHeads::default(),
             partial_tiles: Arc::default(),
             progress: Arc::default(),
@@ -74,6 +74,7 @@ impl Default for Shared {
 pub(crate) struct AppendMemory {
     lookups: KeyLookups,
     actions: KnownActions,
+    patience: Patience,
 }
 
 /// An open database.
@@ -113,7 +114,7 @@ impl Database {
     /// Starts the indexer.
     pub(crate) fn start_workers(&self, options: &StoreOptions) -> Result<Workers> {
         let progress = &self.shared.progress;
-        let indexer = Indexer::open(&self.url, Arc::clone(&self.shared), options.indexing_interval)?;
+        let indexer = Indexer::new(&self.url, Arc::clone(&self.shared), options.indexing_interval);
         Ok(Workers {
             after_writers: vec![Worker::start("indexer", progress, move |progress| {
                 indexer.run(progress);

@@ -10,6 +10,7 @@ diesel::table! {
         id -> BigInt,
         project_id -> Text,
         environment -> Text,
+        group_id -> BigInt,
         size -> BigInt,
         last_event_id -> Nullable<Binary>,
         last_received_at -> Nullable<BigInt>,

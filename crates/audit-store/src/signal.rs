@@ -71,8 +71,38 @@ impl<T> Signal<T> {
 pub(crate) struct Progress {
     /// Whether there may be something to index.
     is_behind: bool,
-    /// As the database measures it: the last indexed commit on SQLite, the number of unindexed events on PostgreSQL.
+    /// As the database measures it: the last indexed commit on SQLite, the number of unindexed events of this process on
+    /// PostgreSQL.
     position: i64,
+    /// How often the indexer has moved the position.
+    steps: u64,
+}
+
+/// The patience of a writer with the indexer.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    /// The step at which the indexer stood still for a whole wait.
+    gave_up_at: Option<u64>,
+}
+
+impl Patience {
+    /// Waits until the indexer has reached a position, for `timeout` at most. After a wait in which the indexer did not move,
+    /// returns at once until the indexer moves again: events are stored while the index cannot be written.
+    pub(crate) fn wait(
+        &mut self,
+        progress: &Signal<Progress>,
+        timeout: Duration,
+        is_wanted: impl Fn(i64) -> bool,
+    ) {
+        let before = progress.get();
+        if is_wanted(before.position) || self.gave_up_at == Some(before.steps) {
+            return;
+        }
+        progress.wait_for_position(timeout, &is_wanted);
+        let after = progress.get();
+        let stood_still = after.steps == before.steps && !is_wanted(after.position);
+        self.gave_up_at = stood_still.then_some(after.steps);
+    }
 }
 
 impl Signal<Progress> {
@@ -101,11 +131,20 @@ impl Signal<Progress> {
         !self.get().is_behind && !self.is_closed()
     }
 
-    /// Sets the position.
+    /// Sets the position that the indexer has reached.
     pub(crate) fn reach(&self, position: i64) {
         self.update(|progress| {
             progress.position = position;
+            progress.steps += 1;
             true
+        });
+    }
+
+    /// Sets the position that a writer has moved, and wakes the indexer.
+    pub(crate) fn wake_at(&self, position: i64) {
+        self.update(|progress| {
+            progress.position = position;
+            !std::mem::replace(&mut progress.is_behind, true)
         });
     }
 
@@ -147,5 +186,27 @@ mod tests {
         assert!(!progress.is_idle());
         progress.wait_for_position(minute, |last| last >= 4);
         progress.rest(minute);
+    }
+
+    #[test]
+    fn a_writer_does_not_wait_again_for_an_indexer_that_stands_still() {
+        let progress: Signal<Progress> = Signal::default();
+        let mut patience = Patience::default();
+        let waits = std::cell::Cell::new(0);
+        // Every wait asks for the position at its beginning, and at least twice more if it really waits.
+        let is_wanted = |_| {
+            waits.set(waits.get() + 1);
+            false
+        };
+        patience.wait(&progress, Duration::ZERO, is_wanted);
+        assert!(waits.replace(0) > 1);
+        patience.wait(&progress, Duration::from_secs(3_600), is_wanted);
+        assert_eq!(waits.replace(0), 1, "the indexer has not moved");
+        progress.wake_at(5);
+        patience.wait(&progress, Duration::from_secs(3_600), is_wanted);
+        assert_eq!(waits.replace(0), 1, "a commit is not a step of the indexer");
+        progress.reach(4);
+        patience.wait(&progress, Duration::ZERO, is_wanted);
+        assert!(waits.get() > 1, "the indexer moves again");
     }
 }

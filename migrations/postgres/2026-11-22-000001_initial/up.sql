@@ -107,6 +107,8 @@ CREATE TABLE ledgers (
     id BIGINT NOT NULL PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES projects (id),
     environment TEXT NOT NULL,
+    -- Group of the project (`index_groups`): a hash of the project's id. Both ledgers of a project are in one group.
+    group_id BIGINT NOT NULL,
     -- Number of events, and the `seq` of the next one.
     size BIGINT NOT NULL,
     -- Stamp of the newest event. `received_at` never decreases; ids of ingested events strictly increase.
@@ -156,10 +158,40 @@ CREATE UNIQUE INDEX events_by_idempotency_key ON events (ledger_id, idempotency_
 
 -- ---- Inverted index of filter values and search words (PostgreSQL only) ----
 
--- Immutable segments (crates/audit-index) over rows (`occurred_at`, id). One node at a time writes them, after the commits
--- of events; a merge replaces several by one.
-CREATE TABLE index_segments (
+-- The groups of ledgers. Each group has segments of its own. Their number is fixed when the database is created: a project
+-- is in the group of the hash of its id modulo the number of groups.
+--
+-- A lease gives one node at a time the right to merge the segments of a group, and to index the events of nodes that died.
+-- Each of its transactions updates the row where the token is the node's own.
+CREATE TABLE index_groups (
     id BIGINT NOT NULL PRIMARY KEY,
+    -- Random; drawn by the node when it connects.
+    token BIGINT NOT NULL,
+    -- By the clock of the database. Another node takes the lease afterwards.
+    expires_at TIMESTAMPTZ NOT NULL
+);
+INSERT INTO index_groups (id, token, expires_at) SELECT id, 0, '-infinity' FROM generate_series(0, 15) AS id;
+
+-- The backlog: ranges of stored events that are not indexed yet. The statement that stores events writes a row for each
+-- ledger; the transaction that indexes them deletes it. So an event is either in a range or in a segment.
+CREATE TABLE event_backlog (
+    group_id BIGINT NOT NULL,
+    ledger_id BIGINT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    -- Exclusive.
+    end_seq BIGINT NOT NULL,
+    PRIMARY KEY (group_id, ledger_id, first_seq)
+) WITH (
+    -- Every row is deleted within seconds, so dead rows are removed often.
+    autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0
+);
+
+-- Immutable segments (crates/audit-index) over rows (`occurred_at`, id). Each node writes segments of the events that it
+-- stored; a merge replaces several by one.
+CREATE TABLE index_segments (
+    group_id BIGINT NOT NULL,
+    -- Unique over all groups, because the ids of blocks contain it.
+    id BIGINT NOT NULL,
     level BIGINT NOT NULL,
     row_count BIGINT NOT NULL,
     first_occurred_at BIGINT NOT NULL,
@@ -172,8 +204,11 @@ CREATE TABLE index_segments (
     -- False while a merge is building the segment. Queries ignore it until then.
     is_complete BOOLEAN NOT NULL,
     -- Random. A crash can lose the commit of a segment, and another one can get its id; cached blocks are keyed by both.
-    mark BIGINT NOT NULL DEFAULT (random() * 9007199254740992)::bigint
+    mark BIGINT NOT NULL DEFAULT (random() * 9007199254740992)::bigint,
+    PRIMARY KEY (group_id, id)
 );
+-- The ids of segments. They are drawn without a lock, so nodes write segments concurrently.
+CREATE SEQUENCE index_segment_ids MAXVALUE 2147483647 CYCLE;
 
 -- The blocks of the segments. The id encodes segment, kind and number. A block is read whole and does not compress, so it is
 -- stored uncompressed, and in the row where that fits a page.
@@ -183,18 +218,13 @@ CREATE TABLE index_blocks (
 ) WITH (toast_tuple_target = 8160);
 ALTER TABLE index_blocks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
--- Number of indexed events per ledger, from `seq` 0; updated with the segment that adds them. Queries scan the events
--- after it besides.
-CREATE TABLE indexed (
-    ledger_id BIGINT NOT NULL PRIMARY KEY,
-    size BIGINT NOT NULL
-);
-
--- One row: the format of blocks, tokens and index tables. The node that indexes empties an index of another format, which
--- makes all events unindexed.
+-- One row: the format of blocks, tokens and index tables. A node that finds an older format, or no row, empties the index
+-- and enters all events into the backlog. Remove the row to have the index rebuilt.
 CREATE TABLE index_format (
     id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
-    format INTEGER NOT NULL
+    format INTEGER NOT NULL,
+    -- Random; another one after each rebuild. A query that sees it change begins again.
+    mark BIGINT NOT NULL
 );
 
 -- ---- The verifiable log ----

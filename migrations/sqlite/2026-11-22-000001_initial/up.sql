@@ -107,6 +107,8 @@ CREATE TABLE ledgers (
     id BIGINT NOT NULL PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES projects (id),
     environment TEXT NOT NULL,
+    -- Group of the project, which partitions the index: 0, because SQLite has one group.
+    group_id BIGINT NOT NULL,
     -- Number of events, and the `seq` of the next one.
     size BIGINT NOT NULL,
     -- Stamp of the newest event. `received_at` never decreases; ids of ingested events strictly increase.

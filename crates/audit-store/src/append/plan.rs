@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, HashMap};
 /// The head of a ledger: its size, and the state that the next event depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
+    /// The group of its project, whose index has its events.
+    pub(crate) group_id: i64,
     /// The number of its events.
     pub(crate) size: i64,
     /// The latest id and time of receipt.

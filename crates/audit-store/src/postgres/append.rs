@@ -1,7 +1,8 @@
 //! Appending on PostgreSQL.
 
-use super::PostgresSession;
+use super::schema::index_groups;
 use super::statements::{FindGroups, FindKeys, InsertEvents, PutGroups};
+use super::{Memory, PostgresSession};
 use crate::alerts::AlertColumns;
 use crate::append::alert_groups::{self as groups, AlertGroups};
 use crate::append::plan::{self, Before, Head, KnownKey, Plan};
@@ -18,10 +19,11 @@ use crate::queue::{Queue, WaitingAppend};
 use crate::schema::{alerts, configuration, ledger_actions, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
 use audit_alerts::GroupHash;
-use audit_domain::Timestamp;
+use audit_domain::{ProjectId, Timestamp};
 use diesel::PgConnection;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Commits that look up their keys before they are stored, after a key was found to be stored already.
@@ -77,7 +79,8 @@ pub(crate) fn commit(
     let memory = &mut session.memory;
     memory.appends.actions.committed();
     memory.shared.heads.committed(&plan.sizes_before, &plan.after);
-    memory.shared.backlog.committed(&plan.rows);
+    let unindexed = memory.shared.backlog.committed(&plan);
+    memory.shared.progress.wake_at(unindexed);
     Ok(plan)
 }
 
@@ -92,15 +95,29 @@ pub(crate) fn inline(session: &mut PostgresSession, request: AppendRequest, now:
 
 /// After each commit and transaction: waits for an indexer that is far behind.
 pub(crate) fn after_work(session: &mut PostgresSession) {
-    session
-        .memory
-        .shared
-        .progress
-        .wait_for_position(BACKLOG_WAIT, |unindexed| unindexed <= BACKLOG_EVENTS_MAX as i64);
+    let Memory { shared, appends } = &mut session.memory;
+    appends
+        .patience
+        .wait(&shared.progress, BACKLOG_WAIT, |unindexed| {
+            unindexed <= BACKLOG_EVENTS_MAX as i64
+        });
 }
 
 /// A clean stop needs no work.
 pub(crate) fn before_close(_: &mut PostgresSession) {}
+
+/// The group of a project: a hash of its id.
+pub(crate) fn group_of(session: &mut PostgresSession, project_id: ProjectId) -> Result<i64> {
+    let groups: i64 = index_groups::table.count().get_result(&mut session.connection)?;
+    let digest: [u8; 32] = Sha256::digest(project_id.to_string().as_bytes()).into();
+    let number = digest[..8]
+        .iter()
+        .fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    let group = number.checked_rem(groups.unsigned_abs());
+    group.map(u64::cast_signed).ok_or(StoreError::Damaged {
+        what: "list of index groups",
+    })
+}
 
 /// Lets one transaction at a time create ledgers, because their numbers are consecutive. Commits are not blocked: they may
 /// hold the table while they wait for the configuration, which this transaction holds.

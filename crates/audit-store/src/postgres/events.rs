@@ -2,7 +2,7 @@
 //! id.
 
 use super::PostgresSession;
-use super::index::{RowKey, Snapshot, backlog, row_key};
+use super::index::{RowKey, Snapshot, row_key};
 use super::schema::events;
 use super::statements::{FindEvents, FindNewest};
 use crate::append::LedgerId;
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// A walk through candidates, newest first.
 pub(crate) enum Scan {
-    /// Through all events of the ledger, by B-tree.
+    /// Through all events of the ledger, by B-tree. Without a filter, or while the index cannot be used.
     All(WalkAll),
     /// Through the events that fulfil terms of the index, and the backlog.
     Indexed(WalkIndexed),
@@ -32,7 +32,14 @@ impl ScanSession for PostgresSession {
     fn open_scan(&mut self, candidates: Candidates, after: Option<Position>) -> Result<Scan> {
         Ok(match candidates.terms.is_empty() {
             true => Scan::All(WalkAll::open(&candidates, after)),
-            false => Scan::Indexed(WalkIndexed::open(self, candidates, after)?),
+            false => {
+                let index = Snapshot::read(&mut self.connection, candidates.ledger_id, &self.memory.shared)?;
+                match index.is_readable && !index.is_rebuilt() {
+                    true => Scan::Indexed(WalkIndexed::open(self, index, candidates, after)?),
+                    // The filter is applied to each event, so the result is the same.
+                    false => Scan::All(WalkAll::open(&candidates, after)),
+                }
+            }
         })
     }
 
@@ -93,7 +100,12 @@ pub(crate) struct WalkIndexed {
 }
 
 impl WalkIndexed {
-    fn open(session: &mut PostgresSession, candidates: Candidates, after: Option<Position>) -> Result<Self> {
+    fn open(
+        session: &mut PostgresSession,
+        index: Snapshot,
+        candidates: Candidates,
+        after: Option<Position>,
+    ) -> Result<Self> {
         let Candidates {
             ledger_id,
             terms,
@@ -106,10 +118,11 @@ impl WalkIndexed {
             range.end = range.end.min(row_key(after.occurred_at, after.id));
         }
         let Session { connection, memory } = session;
-        let index = Snapshot::read(connection, ledger_id, &memory.shared)?;
-        let unindexed = index.unindexed.clone();
-        let pieces = &memory.shared.backlog;
-        let backlog = backlog::rows(connection, pieces, ledger_id, unindexed, &terms, &range)?;
+        let unindexed = &index.unindexed;
+        let backlog = memory
+            .shared
+            .backlog
+            .matching(connection, unindexed, &terms, &range)?;
         Ok(Self {
             ledger_id,
             terms,

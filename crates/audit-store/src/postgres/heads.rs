@@ -83,6 +83,7 @@ mod tests {
             frontier: Some(audit_ledger::Frontier::new()),
             day: 0,
             day_events: 0,
+            group_id: 0,
         }
     }
 

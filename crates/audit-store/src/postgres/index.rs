@@ -1,20 +1,27 @@
 //! The index on PostgreSQL: tables of the database, for all nodes. Its rows are events, by time and id.
 //!
-//! One node at a time holds an advisory lock and indexes the events of all nodes. `indexed` has the number of indexed events
-//! of every ledger; the events behind them are the backlog. The transaction that writes a segment updates it, so an
-//! event is always in one of the two. The node that stored an unindexed event caches its tokens; other nodes compute them
-//! from the stored event.
+//! Projects are divided into groups, each with segments of its own. The statement that stores events enters them into the
+//! backlog. The node that stored them keeps their tokens in memory and indexes them within about a second: one transaction
+//! deletes the rows of the backlog and adds a segment, so an event is always in one of the two.
+//!
+//! The holder of a group's lease merges its segments, and indexes rows of the backlog that stay, because their node died. The
+//! lease expires by itself. Its token is compared by each transaction that needs the lease, so a node that was frozen cannot
+//! disturb its successor. No node waits for another one's locks.
 
 pub(crate) mod backlog;
+mod format;
 pub(crate) mod indexer;
+mod lease;
 mod segments;
 
 use super::Shared;
 use super::statements::FindSegments;
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
+use crate::search::{BACKLOG_EVENTS_MAX, FORMAT};
 use audit_domain::{EventId, Timestamp};
 use audit_index::{BlockCache, Segment, Term};
+use backlog::{GroupId, Unindexed};
 use diesel::prelude::*;
 use parking_lot::Mutex;
 use segments::{FoundBlocks, SegmentRow};
@@ -29,51 +36,99 @@ pub(crate) fn row_key(occurred_at: Timestamp, id: EventId) -> RowKey {
     (occurred_at.as_micros(), u128::from_be_bytes(id.to_bytes()))
 }
 
+/// Unindexed events of a ledger whose tokens a query searches, at most. A query of a longer backlog reads the events of the
+/// ledger in their order instead.
+const SEARCHED_EVENTS_MAX: i64 = 4 * BACKLOG_EVENTS_MAX as i64;
+
 /// The index at one moment, for one ledger.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    /// The events of the ledger that are not indexed, by `seq`.
-    pub(crate) unindexed: Range<i64>,
+    /// The events of the ledger that are not indexed.
+    pub(crate) unindexed: Vec<Unindexed>,
+    /// Whether this program can read the segments. Another version of it may have rebuilt the index.
+    pub(crate) is_readable: bool,
+    /// The random mark of the index; another one after each rebuild.
+    mark: Option<i64>,
     segments: Vec<Segment<RowKey>>,
 }
 
-/// The segments of the latest snapshot: number → random mark.
+/// The segments of the latest snapshots, by number.
 #[derive(Debug, Default)]
-pub(crate) struct KnownSegments(Mutex<HashMap<u32, i64>>);
+pub(crate) struct KnownSegments(Mutex<HashMap<u32, KnownSegment>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct KnownSegment {
+    group: GroupId,
+    /// Random.
+    mark: i64,
+}
 
 impl KnownSegments {
-    /// Caches the segments of another snapshot, and drops the blocks of missing segments: they were merged, or lost in a
-    /// crash of the database, after which a new segment may have the same number.
-    fn replace(&self, segments: HashMap<u32, i64>, blocks: &BlockCache) {
+    /// Caches the segments of another snapshot of a group. Drops the blocks of missing segments: they were merged, or lost in
+    /// a crash of the database, after which a new segment may have the same number.
+    fn replace(&self, group: GroupId, segments: &HashMap<u32, KnownSegment>, blocks: &BlockCache) {
         let mut known = self.0.lock();
-        if *known != segments {
-            for (id, _) in known.iter().filter(|(id, mark)| segments.get(id) != Some(mark)) {
+        known.retain(|id, segment| {
+            let is_current = match segments.get(id) {
+                Some(current) => current == segment,
+                None => segment.group != group,
+            };
+            if !is_current {
                 blocks.evict(*id);
             }
-            *known = segments;
-        }
+            is_current
+        });
+        known.extend(segments);
     }
 }
 
 impl Snapshot {
     pub(crate) fn read(connection: &mut PgConnection, ledger_id: LedgerId, shared: &Shared) -> Result<Self> {
-        type Row = (i64, i64, Option<i64>, Option<SegmentRow>);
+        type Row = (
+            Option<i64>,
+            Option<i32>,
+            Option<i64>,
+            Option<i64>,
+            Option<i64>,
+            Option<SegmentRow>,
+        );
         let find = FindSegments {
-            of_indexed: ledger_id.0,
-            of_ledger: ledger_id.0,
+            of_group: ledger_id.0,
+            of_backlog: ledger_id.0,
+            ledger_id: ledger_id.0,
+            of_segments: ledger_id.0,
         };
         let rows: Vec<Row> = find.load(connection)?;
-        let unindexed = rows.first().map_or(0..0, |(indexed, size, ..)| *indexed..*size);
-        let (mut segments, mut marks) = (Vec::with_capacity(rows.len()), HashMap::with_capacity(rows.len()));
-        for (_, _, mark, row) in rows {
-            if let (Some(mark), Some(row)) = (mark, row) {
+        let group = rows.iter().find_map(|(group, ..)| *group).unwrap_or_default();
+        let is_readable = rows.iter().any(|(_, format, ..)| *format == Some(FORMAT));
+        let index_mark = rows
+            .iter()
+            .find_map(|(_, format, _, _, mark, _)| mark.filter(|_| format.is_some()));
+        let mut unindexed = Vec::new();
+        let (mut segments, mut known) = (Vec::with_capacity(rows.len()), HashMap::with_capacity(rows.len()));
+        for (_, _, first_seq, end_seq, mark, row) in rows {
+            if let (Some(start), Some(end)) = (first_seq, end_seq) {
+                let seqs = start..end;
+                unindexed.push(Unindexed { ledger_id, seqs });
+            }
+            if let (Some(mark), Some(row), true) = (mark, row, is_readable) {
                 let segment = row.read()?;
-                marks.insert(segment.id, mark);
+                known.insert(segment.id, KnownSegment { group, mark });
                 segments.push(segment);
             }
         }
-        shared.segments.replace(marks, &shared.blocks);
-        Ok(Self { unindexed, segments })
+        shared.segments.replace(group, &known, &shared.blocks);
+        Ok(Self {
+            unindexed,
+            is_readable,
+            mark: index_mark,
+            segments,
+        })
+    }
+
+    /// Whether the backlog is too long to be searched, because the index is being rebuilt.
+    pub(crate) fn is_rebuilt(&self) -> bool {
+        self.unindexed.iter().map(Unindexed::events).sum::<i64>() > SEARCHED_EVENTS_MAX
     }
 
     /// The newest indexed rows within `range` that fulfil all `terms`, descending, `wanted` at most.
@@ -95,6 +150,9 @@ impl Snapshot {
                 return found;
             };
             let now = Self::read(connection, ledger_id, shared)?;
+            if now.mark != self.mark {
+                return Err(StoreError::Unreachable("the index is being rebuilt".to_owned()));
+            }
             if now.segments == self.segments {
                 return found;
             }

@@ -3,6 +3,7 @@
 use crate::schema::ledgers;
 
 diesel::allow_tables_to_appear_in_same_query!(events, ledgers);
+diesel::allow_tables_to_appear_in_same_query!(index_format, index_segments);
 
 diesel::table! {
     events (ledger_id, seq) {
@@ -19,7 +20,8 @@ diesel::table! {
 }
 
 diesel::table! {
-    index_segments (id) {
+    index_segments (group_id, id) {
+        group_id -> BigInt,
         id -> BigInt,
         level -> BigInt,
         row_count -> BigInt,
@@ -34,9 +36,18 @@ diesel::table! {
 }
 
 diesel::table! {
-    indexed (ledger_id) { ledger_id -> BigInt, size -> BigInt, }
+    event_backlog (group_id, ledger_id, first_seq) {
+        group_id -> BigInt,
+        ledger_id -> BigInt,
+        first_seq -> BigInt,
+        end_seq -> BigInt,
+    }
 }
 
 diesel::table! {
-    index_format (id) { id -> BigInt, format -> Integer, }
+    index_format (id) { id -> BigInt, format -> Integer, mark -> BigInt, }
+}
+
+diesel::table! {
+    index_groups (id) { id -> BigInt, token -> BigInt, }
 }

@@ -3,12 +3,12 @@
 use crate::statements::statement;
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::sql_types::{Array, BigInt, Binary, Bool, Nullable, Text};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
 use diesel::{QueryResult, RunQueryDsl};
 
 statement! {
     Pg;
-    /// Stores events and the heads of their ledgers, if the version of the configuration and the sizes of the ledgers are as
+    /// Stores events, the heads of their ledgers and their rows of the backlog, if the version of the configuration and the sizes of the ledgers are as
     /// expected and none of `absent_keys` is stored. Otherwise stores nothing.
     ///
     /// Blocks on concurrent writers of `configuration` and `ledgers`, then re-checks the predicate against their result. Each
@@ -37,7 +37,10 @@ statement! {
                      SELECT FROM events WHERE ledger_id = ledgers.id AND idempotency_hash = wanted.hash LIMIT 1\
                  ) AS found\
              ) = 0 \
-             RETURNING ledgers.id\
+             RETURNING ledgers.group_id, ledgers.id, head.size_before, ledgers.size\
+         ), \
+         backlog AS (\
+             INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq) SELECT * FROM heads\
          ) \
          INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
          SELECT ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body \
@@ -103,19 +106,30 @@ statement! {
 
 statement! {
     Pg;
-    /// Finds, in one snapshot, the number of indexed events of a ledger, the size of the ledger, and the complete segments of
-    /// the index, each with its mark. Without segments, one row has the two numbers.
+    /// Finds, in one snapshot, the group of a ledger and the format of the index, the ledger's backlog, and the complete
+    /// segments of the group, each with its mark.
     FindSegments {
-        "SELECT coalesce((SELECT size FROM indexed WHERE ledger_id = " of_indexed: i64 => BigInt,
-        "), 0), coalesce((SELECT size FROM ledgers WHERE id = " of_ledger: i64 => BigInt,
-    } "), 0), mark, id, level, row_count, first_occurred_at, first_id, last_occurred_at, last_id, leaves, directories \
-         FROM (SELECT) AS always LEFT JOIN index_segments ON is_complete"
+        "SELECT group_id, format, NULL::bigint, NULL::bigint, mark, \
+             NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bytea, NULL::bigint, NULL::bytea, \
+             NULL::bigint, NULL::bigint \
+         FROM ledgers LEFT JOIN index_format ON index_format.id = 1 WHERE ledgers.id = " of_group: i64 => BigInt,
+        " UNION ALL \
+         SELECT NULL, NULL, first_seq, end_seq, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL \
+         FROM event_backlog WHERE group_id = (SELECT group_id FROM ledgers WHERE id = " of_backlog: i64 => BigInt,
+        ") AND ledger_id = " ledger_id: i64 => BigInt,
+        " UNION ALL \
+         SELECT NULL, NULL, NULL, NULL, mark, id, level, row_count, first_occurred_at, first_id, last_occurred_at, last_id, \
+             leaves, directories \
+         FROM index_segments WHERE group_id = (SELECT group_id FROM ledgers WHERE id = " of_segments: i64 => BigInt,
+    } ") AND is_complete"
 }
 
 impl Query for FindSegments {
     type SqlType = (
-        BigInt,
-        BigInt,
+        Nullable<BigInt>,
+        Nullable<Integer>,
+        Nullable<BigInt>,
+        Nullable<BigInt>,
         Nullable<BigInt>,
         Nullable<(
             BigInt,
@@ -129,6 +143,18 @@ impl Query for FindSegments {
             BigInt,
         )>,
     );
+}
+
+statement! {
+    Pg;
+    /// Deletes rows of the backlog.
+    DeleteBacklog {
+        "DELETE FROM event_backlog USING unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " first_seqs: Vec<i64> => Array<BigInt>,
+        ", " end_seqs: Vec<i64> => Array<BigInt>,
+        ") AS indexed (ledger_id, first_seq, end_seq) WHERE event_backlog.group_id = " group_id: i64 => BigInt,
+    } " AND event_backlog.ledger_id = indexed.ledger_id AND event_backlog.first_seq = indexed.first_seq \
+         AND event_backlog.end_seq = indexed.end_seq"
 }
 
 statement! {

@@ -22,7 +22,7 @@ use crate::queue::{Queue, WaitingAppend};
 use crate::schema::{alert_groups, alerts, configuration, ledger_actions, ledgers, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
 use audit_alerts::GroupHash;
-use audit_domain::Timestamp;
+use audit_domain::{ProjectId, Timestamp};
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
 use std::collections::{BTreeSet, HashMap};
@@ -79,6 +79,12 @@ pub(crate) fn before_close(session: &mut SqliteSession) {
     if let Err(error) = checkpoint_and_truncate(&mut session.connection) {
         log::warn!("cannot move the write-ahead log into the database: {error}");
     }
+}
+
+/// SQLite has one group.
+#[expect(clippy::unnecessary_wraps, reason = "PostgreSQL's can fail")]
+pub(crate) fn group_of(_: &mut SqliteSession, _: ProjectId) -> Result<i64> {
+    Ok(0)
 }
 
 /// The writer holds the whole database, so the next ledger number is its own.

@@ -68,6 +68,7 @@ fn before() -> Before {
             frontier: Some(frontier_of(10)),
             day: 100,
             day_events: 0,
+            group_id: 0,
         },
     )]);
     Before {

@@ -1,8 +1,11 @@
-//! The indexing backlog: pieces of it, with the tokens of their events, are cached.
+//! The indexing backlog: ranges of stored events that are not in a segment yet.
+//!
+//! The table `event_backlog` has a row for each commit and ledger. The node that stored the events keeps their tokens in
+//! memory until it has indexed them. Other nodes compute the tokens from the stored events and cache them.
 
 use super::{RowKey, row_key};
 use crate::append::LedgerId;
-use crate::append::plan::NewRow;
+use crate::append::plan::{NewRow, Plan};
 use crate::error::Result;
 use crate::postgres::events::raw_events;
 use crate::search::BACKLOG_BYTES_MAX;
@@ -12,177 +15,338 @@ use audit_domain::StoredEvent;
 use audit_index::Term;
 use diesel::PgConnection;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
-/// Stored events that are read at once to compute their tokens.
+/// Stored events whose tokens are computed together.
 const COMPUTED_EVENTS_MAX: i64 = 1_000;
+/// The memory for tokens that this process has computed, in bytes.
+const COMPUTED_BYTES_MAX: u64 = 2 << 20;
+/// Commits of this process that wait to be indexed, at most. The holder of the group's lease indexes those beyond.
+const PENDING_MAX: usize = 100_000;
 
-/// Consecutive events of one ledger.
-#[derive(Debug)]
-pub(crate) struct Piece {
-    /// Their range. Removed events are missing from `events`.
+/// The group of a ledger.
+pub(crate) type GroupId = i64;
+
+/// A row of the backlog: consecutive events of one ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Unindexed {
+    pub(crate) ledger_id: LedgerId,
     pub(crate) seqs: Range<i64>,
-    pub(crate) events: UnindexedEvents<RowKey>,
 }
 
-/// The cached pieces of the backlog.
-#[derive(Debug, Default)]
-pub(crate) struct BacklogPieces(Mutex<Pieces>);
+impl Unindexed {
+    /// The number of its events.
+    pub(crate) const fn events(&self) -> i64 {
+        self.seqs.end - self.seqs.start
+    }
 
+    /// Its parts, each small enough that its tokens are computed together.
+    fn parts(&self) -> impl Iterator<Item = Self> {
+        let starts = (self.seqs.start..self.seqs.end).step_by(COMPUTED_EVENTS_MAX as usize);
+        starts.map(|start| Self {
+            ledger_id: self.ledger_id,
+            seqs: start..self.seqs.end.min(start + COMPUTED_EVENTS_MAX),
+        })
+    }
+}
+
+/// Events with their tokens.
+pub(crate) type Piece = UnindexedEvents<RowKey>;
+
+/// What this process knows of the backlog.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    own: Mutex<OwnBacklog>,
+    /// Tokens of events of other nodes. Events do not change, so an entry never becomes wrong.
+    computed: Cache<Unindexed, Arc<Piece>, PieceBytes>,
+}
+
+/// Weighs a piece by the memory that it takes.
+#[derive(Clone, Debug)]
+struct PieceBytes;
+
+impl Weighter<Unindexed, Arc<Piece>> for PieceBytes {
+    fn weight(&self, _: &Unindexed, piece: &Arc<Piece>) -> u64 {
+        (piece.bytes() + 128) as u64
+    }
+}
+
+/// The events that this process has stored and not indexed yet.
 #[derive(Debug, Default)]
-struct Pieces {
-    /// By ledger and first event.
-    pieces: BTreeMap<(LedgerId, i64), Arc<Piece>>,
+struct OwnBacklog {
+    /// By ledger and first event. Missing where the memory is used up.
+    pieces: HashMap<(LedgerId, i64), Arc<Piece>>,
     bytes: usize,
+    groups: BTreeMap<GroupId, Pending>,
+    /// All rows of the groups.
+    rows: HashSet<Unindexed>,
+    events: i64,
 }
 
-/// The state of the cache at an event.
-enum CachedAt {
-    /// The piece that has the event.
-    Piece(Arc<Piece>),
-    /// No piece has the event; the start of the next piece of its ledger.
-    Nothing { next: Option<i64> },
+/// The rows of one group, in the order of their commits.
+#[derive(Debug, Default)]
+struct Pending {
+    rows: VecDeque<Unindexed>,
+    events: i64,
+    /// The time of the oldest commit.
+    since: Option<Instant>,
 }
 
-impl Pieces {
-    fn insert(&mut self, ledger_id: LedgerId, piece: Arc<Piece>) {
-        let bytes = piece.events.bytes();
-        if self.bytes + bytes <= BACKLOG_BYTES_MAX {
-            self.bytes += bytes;
-            let before = self.pieces.insert((ledger_id, piece.seqs.start), piece);
-            self.bytes -= before.map_or(0, |before| before.events.bytes());
-        }
-    }
+/// Rows to index in one transaction.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) rows: Vec<Unindexed>,
+    pub(crate) events: i64,
+}
 
-    /// The cached piece at an event.
-    fn at(&self, ledger_id: LedgerId, seq: i64) -> CachedAt {
-        let before = self.pieces.range(..=(ledger_id, seq)).next_back();
-        if let Some((_, piece)) = before.filter(|((of, _), piece)| *of == ledger_id && piece.seqs.end > seq) {
-            return CachedAt::Piece(Arc::clone(piece));
-        }
-        let after = self.pieces.range((ledger_id, seq)..(ledger_id, i64::MAX)).next();
-        CachedAt::Nothing {
-            next: after.map(|((_, start), _)| *start),
-        }
+impl Batch {
+    pub(crate) fn push(&mut self, row: Unindexed) {
+        self.events += row.events();
+        self.rows.push(row);
     }
 }
 
-impl BacklogPieces {
-    /// Adds events that this process has committed.
-    pub(crate) fn committed(&self, rows: &[NewRow]) {
-        let mut rows: Vec<&NewRow> = rows.iter().collect();
+impl Default for Backlog {
+    fn default() -> Self {
+        Self {
+            own: Mutex::default(),
+            computed: Cache::with_weighter(100, COMPUTED_BYTES_MAX, PieceBytes),
+        }
+    }
+}
+
+impl Backlog {
+    /// Adds events that this process has committed. Returns the number of its unindexed events.
+    pub(crate) fn committed(&self, plan: &Plan) -> i64 {
+        let mut rows: Vec<&NewRow> = plan.rows.iter().collect();
         rows.sort_by_key(|row| (row.ledger_id, row.seq));
-        let follows =
-            |one: &&NewRow, next: &&NewRow| one.ledger_id == next.ledger_id && one.seq + 1 == next.seq;
-        for run in rows.chunk_by(follows) {
-            let mut events = UnindexedEvents::default();
-            for row in run {
+        let mut own = self.own.lock();
+        for of_ledger in rows.chunk_by(|one, next| one.ledger_id == next.ledger_id) {
+            let ledger_id = of_ledger[0].ledger_id;
+            let Some(head) = plan.after.heads.get(&ledger_id) else {
+                continue;
+            };
+            let mut events = Piece::default();
+            for row in of_ledger {
                 let key = row_key(row.record.occurred_at(), row.record.stamp().id);
                 events.add(key, row.tokens.facets());
             }
-            let piece = Piece {
-                seqs: run[0].seq..run[0].seq + run.len() as i64,
-                events,
+            let first = of_ledger[0].seq;
+            let row = Unindexed {
+                ledger_id,
+                seqs: first..first + of_ledger.len() as i64,
             };
-            self.0.lock().insert(run[0].ledger_id, Arc::new(piece));
+            own.add(head.group_id, row, events);
         }
+        own.events
     }
 
-    /// Drops all pieces: after a failover, the new server may have lost commits of the old one.
+    /// Drops everything: after a failover, the new server may have lost commits of the old one.
     pub(crate) fn clear(&self) {
-        *self.0.lock() = Pieces::default();
+        *self.own.lock() = OwnBacklog::default();
+        self.computed.clear();
     }
 
-    /// The ledgers of the pieces.
-    pub(crate) fn ledgers(&self) -> Vec<i64> {
-        let cached = self.0.lock();
-        let mut ledgers: Vec<i64> = cached.pieces.keys().map(|(ledger_id, _)| ledger_id.0).collect();
-        ledgers.dedup();
-        ledgers
+    /// The number of unindexed events of this process.
+    pub(crate) fn events(&self) -> i64 {
+        self.own.lock().events
     }
 
-    /// Drops indexed pieces: the index has the first `indexed` events of a ledger.
-    pub(crate) fn forget(&self, ledger_id: LedgerId, indexed: i64) {
-        let mut cached = self.0.lock();
-        let pieces = cached.pieces.range((ledger_id, i64::MIN)..(ledger_id, indexed));
-        let indexed = pieces.filter(|(_, piece)| piece.seqs.end <= indexed);
-        for key in indexed.map(|(key, _)| *key).collect::<Vec<_>>() {
-            let indexed = cached.pieces.remove(&key);
-            cached.bytes -= indexed.map_or(0, |piece| piece.events.bytes());
-        }
+    /// Whether this process is going to index a row.
+    pub(crate) fn is_pending(&self, row: &Unindexed) -> bool {
+        self.own.lock().rows.contains(row)
     }
-}
 
-/// Calls `see` with the pieces that have the events `seqs`, in their order, until it returns `false`.
-pub(crate) fn for_each(
-    connection: &mut PgConnection,
-    cache: &BacklogPieces,
-    ledger_id: LedgerId,
-    mut seqs: Range<i64>,
-    mut see: impl FnMut(Arc<Piece>) -> bool,
-) -> Result<()> {
-    while !seqs.is_empty() {
-        let found = cache.0.lock().at(ledger_id, seqs.start);
-        let piece = match found {
-            CachedAt::Piece(piece) => piece,
-            CachedAt::Nothing { next } => {
-                let end = next.map_or(seqs.end, |next| next.min(seqs.end));
-                let Some(piece) = compute(connection, ledger_id, seqs.start..end)? else {
-                    seqs.start = end;
-                    continue;
-                };
-                let piece = Arc::new(piece);
-                cache.0.lock().insert(ledger_id, Arc::clone(&piece));
-                piece
+    /// The groups whose rows `is_due` selects, by the number of their events and the time of the oldest commit.
+    pub(crate) fn due_groups(&self, is_due: impl Fn(i64, Instant) -> bool) -> Vec<GroupId> {
+        let own = self.own.lock();
+        let is_due = |pending: &Pending| pending.since.is_some_and(|since| is_due(pending.events, since));
+        let due = own.groups.iter().filter(|(_, pending)| is_due(pending));
+        due.map(|(group, _)| *group).collect()
+    }
+
+    /// The oldest rows of a group, with `events_max` events, rounded up to a whole row.
+    pub(crate) fn oldest(&self, group: GroupId, events_max: i64) -> Batch {
+        let own = self.own.lock();
+        let mut batch = Batch::default();
+        for row in own
+            .groups
+            .get(&group)
+            .into_iter()
+            .flat_map(|pending| &pending.rows)
+        {
+            if batch.events >= events_max {
+                break;
             }
+            batch.push(row.clone());
+        }
+        batch
+    }
+
+    /// Removes the oldest rows of a group, which are indexed, or gone from the database.
+    pub(crate) fn remove(&self, group: GroupId, rows: &[Unindexed]) {
+        let mut own = self.own.lock();
+        let own = &mut *own;
+        let Some(pending) = own.groups.get_mut(&group) else {
+            return;
         };
-        seqs.start = piece.seqs.end;
-        if !see(piece) {
-            break;
+        for row in rows {
+            // `clear` may have removed them meanwhile.
+            if pending.rows.front() != Some(row) {
+                break;
+            }
+            pending.rows.pop_front();
+            own.rows.remove(row);
+            pending.events -= row.events();
+            own.events -= row.events();
+            if let Some(piece) = own.pieces.remove(&(row.ledger_id, row.seqs.start)) {
+                own.bytes -= piece.bytes();
+            }
+        }
+        match pending.rows.is_empty() {
+            true => drop(own.groups.remove(&group)),
+            // The commits that remain are younger.
+            false => pending.since = Some(Instant::now()),
         }
     }
-    Ok(())
+
+    /// The tokens of a part of a row, from memory or computed.
+    fn piece(&self, connection: &mut PgConnection, part: &Unindexed) -> Result<Arc<Piece>> {
+        let own = {
+            let own = self.own.lock();
+            own.pieces.get(&(part.ledger_id, part.seqs.start)).cloned()
+        };
+        if let Some(piece) = own.filter(|piece| piece.len() as i64 == part.events()) {
+            return Ok(piece);
+        }
+        if let Some(piece) = self.computed.get(part) {
+            return Ok(piece);
+        }
+        let piece = Arc::new(compute(connection, part)?);
+        self.computed.insert(part.clone(), Arc::clone(&piece));
+        Ok(piece)
+    }
+
+    /// The tokens of the events of a row.
+    pub(crate) fn pieces(&self, connection: &mut PgConnection, row: &Unindexed) -> Result<Vec<Arc<Piece>>> {
+        let own = self
+            .own
+            .lock()
+            .pieces
+            .get(&(row.ledger_id, row.seqs.start))
+            .cloned();
+        if let Some(piece) = own.filter(|piece| piece.len() as i64 == row.events()) {
+            return Ok(vec![piece]);
+        }
+        row.parts().map(|part| self.piece(connection, &part)).collect()
+    }
+
+    /// The index rows within `range` of unindexed events that fulfil all terms, in no order.
+    pub(crate) fn matching(
+        &self,
+        connection: &mut PgConnection,
+        rows: &[Unindexed],
+        terms: &[Term],
+        range: &Range<RowKey>,
+    ) -> Result<Vec<RowKey>> {
+        let mut found = Vec::new();
+        for row in rows {
+            for piece in self.pieces(connection, row)? {
+                found.extend(piece.matching(terms, range));
+            }
+        }
+        Ok(found)
+    }
 }
 
-/// The rows of the events `seqs` within `range` that fulfil all terms, in no order.
-pub(crate) fn rows(
-    connection: &mut PgConnection,
-    cache: &BacklogPieces,
-    ledger_id: LedgerId,
-    seqs: Range<i64>,
-    terms: &[Term],
-    range: &Range<RowKey>,
-) -> Result<Vec<RowKey>> {
-    let mut found = Vec::new();
-    for_each(connection, cache, ledger_id, seqs, |piece| {
-        found.extend(piece.events.matching(terms, range));
-        true
-    })?;
-    Ok(found)
+impl OwnBacklog {
+    fn add(&mut self, group: GroupId, row: Unindexed, piece: Piece) {
+        let pending = self.groups.entry(group).or_default();
+        if pending.rows.len() >= PENDING_MAX {
+            return;
+        }
+        pending.since.get_or_insert_with(Instant::now);
+        pending.events += row.events();
+        self.events += row.events();
+        let bytes = piece.bytes();
+        if self.bytes + bytes <= BACKLOG_BYTES_MAX {
+            self.bytes += bytes;
+            self.pieces
+                .insert((row.ledger_id, row.seqs.start), Arc::new(piece));
+        }
+        self.rows.insert(row.clone());
+        pending.rows.push_back(row);
+    }
 }
 
-/// Computes a piece from the first of these stored events, if any exist: the size in a head may be too large.
-fn compute(connection: &mut PgConnection, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Option<Piece>> {
-    let mut events = UnindexedEvents::default();
+/// Computes the tokens of stored events. Removed events are missing.
+fn compute(connection: &mut PgConnection, part: &Unindexed) -> Result<Piece> {
+    let mut piece = Piece::default();
     let mut tokens = String::new();
-    let mut end = seqs.start;
-    for (seq, row, event) in raw_events(connection, ledger_id, seqs.clone(), COMPUTED_EVENTS_MAX)? {
-        end = seq + 1;
+    for (_, row, event) in raw_events(connection, part.ledger_id, part.seqs.clone(), COMPUTED_EVENTS_MAX)? {
         tokens.clear();
-        match event.and_then(|event| push_tokens(&mut tokens, ledger_id, &event)) {
+        match event.and_then(|event| push_tokens(&mut tokens, part.ledger_id, &event)) {
             Ok(()) => {}
             // It must not stop the indexer; `log verify` reports it.
             Err(error) => log::error!("cannot index an event: {error}"),
         }
-        events.add(row, &tokens);
+        piece.add(row, &tokens);
     }
-    let seqs = seqs.start..end;
-    Ok((!seqs.is_empty()).then_some(Piece { seqs, events }))
+    Ok(piece)
 }
 
 fn push_tokens(tokens: &mut String, ledger_id: LedgerId, event: &StoredEvent) -> Result<()> {
     push_facet_tokens(tokens, ledger_id.0, &event.facets()?);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(ledger: i64, seqs: Range<i64>) -> Unindexed {
+        Unindexed {
+            ledger_id: LedgerId(ledger),
+            seqs,
+        }
+    }
+
+    #[test]
+    fn the_oldest_rows_of_a_group_are_indexed_first() {
+        let backlog = Backlog::default();
+        for (group, row) in [
+            (1, row(7, 0..3)),
+            (2, row(8, 0..9)),
+            (1, row(9, 5..6)),
+            (1, row(7, 3..4)),
+        ] {
+            backlog.own.lock().add(group, row, Piece::default());
+        }
+        assert_eq!(backlog.events(), 14);
+        assert_eq!(backlog.due_groups(|events, _| events > 5), [2]);
+        let batch = backlog.oldest(1, 4);
+        assert_eq!(
+            (&*batch.rows, batch.events),
+            (&[row(7, 0..3), row(9, 5..6)][..], 4)
+        );
+        backlog.remove(1, &batch.rows);
+        assert_eq!(backlog.events(), 10);
+        assert!(backlog.is_pending(&row(7, 3..4)));
+        assert!(!backlog.is_pending(&row(7, 0..3)));
+        backlog.remove(2, &backlog.oldest(2, 1).rows);
+        assert_eq!(backlog.due_groups(|_, _| true), [1]);
+        backlog.clear();
+        assert_eq!(backlog.events(), 0);
+    }
+
+    #[test]
+    fn a_long_row_has_parts_that_are_computed_together() {
+        let parts: Vec<_> = row(1, 10..2_500).parts().map(|part| part.seqs).collect();
+        assert_eq!(parts, [10..1_010, 1_010..2_010, 2_010..2_500]);
+    }
 }

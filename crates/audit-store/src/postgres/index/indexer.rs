@@ -1,300 +1,412 @@
-//! The thread that indexes, on one of the nodes.
+//! The thread that indexes: the events that this process stored, and in the groups whose lease it holds, what dead nodes left.
 
-use super::RowKey;
-use super::backlog::{self, Piece};
+use super::backlog::{Batch, GroupId, Unindexed};
+use super::lease::Leases;
 use super::segments::{ReadAhead, WrittenBlocks};
+use super::{RowKey, format};
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
 use crate::postgres::Shared;
 use crate::postgres::connection::{self, Purpose};
-use crate::postgres::schema::{index_format, indexed};
+use crate::postgres::schema::{event_backlog, index_segments};
+use crate::postgres::statements::DeleteBacklog;
 use crate::search::merging::{MERGED_ROWS_MIN, Merging, Segments, rows_to_merge};
-use crate::search::{FORMAT, INDEXED_EVENTS_MAX, INDEXING_RETRY_INTERVAL};
+use crate::search::{INDEXED_EVENTS_MAX, INDEXING_RETRY_INTERVAL};
 use crate::signal::{Progress, Signal};
-use diesel::connection::SimpleConnection;
+use diesel::PgConnection;
+use diesel::dsl::max;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
-use diesel::upsert::excluded;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How often the indexer queries the events of other nodes.
-const QUERY_INTERVAL: Duration = Duration::from_secs(1);
+/// How often the indexer looks for work that other nodes left, and renews its leases.
+const ROUND_INTERVAL: Duration = Duration::from_secs(1);
+/// Events of a group that are indexed at the next round. A smaller number waits for more, because each transaction writes a
+/// segment.
+const EVENTS_DUE: i64 = 500;
+/// After so many intervals the events of a group are indexed however few they are.
+const INTERVALS_DUE: u32 = 10;
+/// How long a row of another node stays in the backlog until its node counts as dead. A living node indexes within a few
+/// rounds.
+const LEFT_AFTER: Duration = Duration::from_secs(5);
+/// Rows of the backlog that are read at once.
+const READ_ROWS_MAX: i64 = 10_000;
 
-/// Advisory locks, each together with the table `indexed`: of the node that writes the index, and of the node that brings it up
-/// to date when it starts.
-const WRITER_LOCK: i32 = 1;
-const START_LOCK: i32 = 2;
-
-/// Indexes the backlog, unless another node does.
+/// Indexes the backlog.
 pub(crate) struct Indexer {
     url: String,
     shared: Arc<Shared>,
     interval: Duration,
     session: Option<IndexingSession>,
-}
-
-/// The unindexed events of a ledger.
-#[derive(QueryableByName)]
-struct Missing {
-    #[diesel(sql_type = BigInt)]
-    ledger_id: i64,
-    /// The number of indexed events.
-    #[diesel(sql_type = BigInt)]
-    indexed: i64,
-    /// The end of the stored events; less than `indexed` where events were removed.
-    #[diesel(sql_type = BigInt)]
-    size: i64,
-}
-
-#[derive(QueryableByName)]
-struct IsHeld {
-    #[diesel(sql_type = Bool)]
-    is_held: bool,
+    has_connected: bool,
 }
 
 /// A connection, and the state that is lost when it breaks.
 struct IndexingSession {
     connection: PgConnection,
-    /// Whether it holds the lock of the node that writes the index.
-    is_writer: bool,
     ahead: ReadAhead,
-    merging: Merging<RowKey>,
+    leases: Leases,
+    /// The merges of the groups whose lease is held.
+    merging: BTreeMap<GroupId, Merging<RowKey>>,
+    /// Groups that may have segments to merge.
+    to_merge: BTreeSet<GroupId>,
+    /// The newest segment of each group, at the last round.
+    newest_segments: HashMap<GroupId, i64>,
+    /// Rows of the backlog that other nodes wrote, and when this node saw each first.
+    left: HashMap<Unindexed, Instant>,
+    /// Those whose nodes count as dead.
+    abandoned: VecDeque<(GroupId, Batch)>,
+    last_round: Option<Instant>,
+    /// The random mark of the index. `None` before the first round, and while this program cannot write the index.
+    mark: Option<i64>,
+}
+
+impl Indexer {
+    /// `interval`: how long commits are collected before they are indexed.
+    pub(crate) fn new(url: &str, shared: Arc<Shared>, interval: Duration) -> Self {
+        Self {
+            url: url.to_owned(),
+            shared,
+            interval,
+            session: None,
+            has_connected: false,
+        }
+    }
+
+    /// Works until the signal is closed, and then indexes what this process has stored. What remains is in the backlog, which
+    /// queries search; another node, or the next start, indexes it.
+    pub(crate) fn run(mut self, progress: &Signal<Progress>) {
+        while progress.wait_for_work_at_most(ROUND_INTERVAL) {
+            progress.rest(self.interval);
+            if progress.is_closed() {
+                break;
+            }
+            if let Err(error) =
+                self.attempt(|session, shared, interval| session.work(shared, interval, progress))
+            {
+                log::warn!("cannot index the latest events, queries search them in the backlog: {error}");
+                progress.rest(INDEXING_RETRY_INTERVAL);
+            }
+        }
+        let finished = self.attempt(|session, shared, _| {
+            while session.index_due(shared, |_, _| true)? {}
+            session.leases.release(&mut session.connection)
+        });
+        if let Err(error) = finished {
+            log::warn!("cannot finish the index, another node continues it: {error}");
+        }
+    }
+
+    /// Does a part of the work. When it fails or panics, the state of the session is unknown, and it is replaced.
+    fn attempt(
+        &mut self,
+        work: impl FnOnce(&mut IndexingSession, &Shared, Duration) -> Result<()>,
+    ) -> Result<()> {
+        let mut session = match self.session.take() {
+            Some(session) => session,
+            None => {
+                if std::mem::replace(&mut self.has_connected, true) {
+                    // The server may be another one, which lost commits of this process.
+                    self.shared.backlog.clear();
+                }
+                IndexingSession::open(&self.url)?
+            }
+        };
+        let attempt = catch_unwind(AssertUnwindSafe(|| {
+            work(&mut session, &self.shared, self.interval)
+        }));
+        attempt.unwrap_or_else(|_| Err(StoreError::Unreachable("the indexer panicked".to_owned())))?;
+        self.session = Some(session);
+        Ok(())
+    }
 }
 
 impl IndexingSession {
-    fn open(url: &str, shared: &Shared) -> Result<Self> {
-        let connection = connection::connect(url, Purpose::Index)?;
-        shared.backlog.clear();
+    fn open(url: &str) -> Result<Self> {
+        let mut connection = connection::connect(url, Purpose::Index)?;
+        let leases = Leases::open(&mut connection)?;
         Ok(Self {
             connection,
-            is_writer: false,
             ahead: ReadAhead::default(),
-            merging: Merging::default(),
+            leases,
+            merging: BTreeMap::new(),
+            to_merge: BTreeSet::new(),
+            newest_segments: HashMap::new(),
+            left: HashMap::new(),
+            abandoned: VecDeque::new(),
+            last_round: None,
+            mark: None,
         })
     }
 
-    /// Tries to become the node that writes the index. The server releases the lock when the connection ends.
-    fn try_to_be_writer(&mut self) -> Result<()> {
-        if !self.is_writer {
-            let sql = format!(
-                "SELECT pg_try_advisory_lock({WRITER_LOCK}, 'indexed'::regclass::oid::int) AS is_held"
-            );
-            let held: IsHeld = diesel::sql_query(sql).get_result(&mut self.connection)?;
-            if held.is_held {
-                self.check_format()?;
-                self.change(|blocks| blocks.remove_unfinished())?;
-                self.is_writer = true;
+    /// Indexes what is due, and merges in between.
+    fn work(&mut self, shared: &Shared, interval: Duration, progress: &Signal<Progress>) -> Result<()> {
+        let is_due = |events: i64, since: Instant| {
+            events >= EVENTS_DUE || since.elapsed() >= interval.saturating_mul(INTERVALS_DUE)
+        };
+        loop {
+            if self
+                .last_round
+                .is_none_or(|last| last.elapsed() >= ROUND_INTERVAL)
+            {
+                self.last_round = Some(Instant::now());
+                self.begin_round(shared)?;
             }
-        }
-        Ok(())
-    }
-
-    /// Empties an index of another format, which makes all events unindexed.
-    fn check_format(&mut self) -> Result<()> {
-        self.connection.transaction(|connection| {
-            let format: Option<i32> = index_format::table
-                .select(index_format::format)
-                .get_result(connection)
-                .optional()?;
-            if format == Some(FORMAT) {
+            if self.mark.is_none() {
+                // The nodes of the newer version index the events of this one.
+                shared.backlog.clear();
+                progress.reach(0);
                 return Ok(());
             }
-            connection.batch_execute("TRUNCATE index_segments, index_blocks, indexed, index_format")?;
-            diesel::insert_into(index_format::table)
-                .values((index_format::id.eq(1), index_format::format.eq(FORMAT)))
-                .execute(connection)?;
-            Ok(())
-        })
-    }
-
-    /// Indexes everything, one starting node at a time.
-    fn catch_up(&mut self, shared: &Shared) -> Result<()> {
-        let lock = |of: &str| format!("SELECT {of}({START_LOCK}, 'indexed'::regclass::oid::int)");
-        // Nodes that start concurrently wait without a limit.
-        self.connection.batch_execute(&format!(
-            "BEGIN; SET LOCAL statement_timeout = 0; {}; COMMIT",
-            lock("pg_advisory_lock")
-        ))?;
-        self.try_to_be_writer()?;
-        let mut indexed_events = 0;
-        while self.is_writer {
-            let missing = self.missing()?;
-            let events = self.index_some(&missing, shared)?;
-            if events < INDEXED_EVENTS_MAX {
-                break;
-            }
-            indexed_events += events;
-            log::info!("indexing: {indexed_events} events so far");
-            while self.merge(rows_to_merge(events))? {}
-        }
-        Ok(self.connection.batch_execute(&lock("pg_advisory_unlock"))?)
-    }
-
-    fn change<T>(&mut self, work: impl FnOnce(&mut WrittenBlocks<'_>) -> Result<T>) -> Result<T> {
-        WrittenBlocks::change(&mut self.connection, &mut self.ahead, work)
-    }
-
-    /// The unindexed events, by ledger.
-    fn missing(&mut self) -> Result<Vec<Missing>> {
-        // The size in a head may be too large.
-        let sql = "SELECT ledgers.id AS ledger_id, coalesce(indexed.size, 0) AS indexed, \
-                       least(ledgers.size, greatest(indexed.size, stored.last + 1, 0)) AS size \
-                   FROM ledgers LEFT JOIN indexed ON indexed.ledger_id = ledgers.id \
-                   CROSS JOIN LATERAL (\
-                       SELECT max(seq) AS last FROM events WHERE ledger_id = ledgers.id AND seq < ledgers.size\
-                   ) AS stored \
-                   WHERE ledgers.size <> coalesce(indexed.size, 0) ORDER BY ledgers.id";
-        let mut missing: Vec<Missing> = diesel::sql_query(sql).load(&mut self.connection)?;
-        missing.retain(|missing| missing.size != missing.indexed);
-        Ok(missing)
-    }
-
-    /// Drops indexed events from the cache.
-    fn forget(&mut self, shared: &Shared) -> Result<()> {
-        let cached = shared.backlog.ledgers();
-        if !cached.is_empty() {
-            let sizes: Vec<(i64, i64)> = indexed::table
-                .filter(indexed::ledger_id.eq_any(cached))
-                .load(&mut self.connection)?;
-            for (ledger_id, size) in sizes {
-                shared.backlog.forget(LedgerId(ledger_id), size);
-            }
-        }
-        Ok(())
-    }
-
-    /// Indexes the oldest events of the backlog in one transaction. Returns their number, which is [`INDEXED_EVENTS_MAX`]
-    /// or more when there may be more.
-    fn index_some(&mut self, missing: &[Missing], shared: &Shared) -> Result<usize> {
-        let (mut pieces, mut events): (Vec<Arc<Piece>>, usize) = (Vec::new(), 0);
-        let mut sizes = Vec::new();
-        for Missing {
-            ledger_id,
-            indexed,
-            size,
-        } in missing
-        {
-            let mut end = *indexed.min(size);
-            let see = |piece: Arc<Piece>| {
-                events += piece.events.len();
-                end = piece.seqs.end;
-                pieces.push(piece);
-                events < INDEXED_EVENTS_MAX
-            };
-            backlog::for_each(
-                &mut self.connection,
-                &shared.backlog,
-                LedgerId(*ledger_id),
-                *indexed..*size,
-                see,
-            )?;
-            sizes.push((indexed::ledger_id.eq(*ledger_id), indexed::size.eq(end)));
-            if events >= INDEXED_EVENTS_MAX {
-                break;
-            }
-        }
-        if sizes.is_empty() {
-            return Ok(0);
-        }
-        let mut rows: Vec<(RowKey, &str)> = pieces.iter().flat_map(|piece| piece.events.events()).collect();
-        rows.sort_unstable_by_key(|(row, _)| *row);
-        rows.dedup_by_key(|(row, _)| *row);
-        self.change(|blocks| {
-            if !rows.is_empty() {
-                blocks.add_segment(&rows)?;
-            }
-            diesel::insert_into(indexed::table)
-                .values(&sizes)
-                .on_conflict(indexed::ledger_id)
-                .do_update()
-                .set(indexed::size.eq(excluded(indexed::size)))
-                .execute(blocks.connection())?;
-            Ok(())
-        })?;
-        Ok(events)
-    }
-
-    /// Continues merges for about `rows` postings. Returns whether there is more to do.
-    fn merge(&mut self, rows: usize) -> Result<bool> {
-        let Self {
-            connection,
-            ahead,
-            merging,
-            ..
-        } = self;
-        let outcome = WrittenBlocks::change(connection, ahead, |blocks| merging.step(rows, blocks));
-        merging.stepped(
-            outcome,
-            "stop all nodes, TRUNCATE index_segments, index_blocks, indexed, and start: the index is rebuilt",
-        )
-    }
-
-    /// Indexes everything, unless another node does.
-    fn index_all(&mut self, shared: &Shared, progress: &Signal<Progress>) -> Result<()> {
-        loop {
-            self.try_to_be_writer()?;
-            let missing = self.missing()?;
-            let events = missing
-                .iter()
-                .map(|missing| (missing.size - missing.indexed).max(0));
-            progress.reach(events.sum());
-            if !self.is_writer {
-                return self.forget(shared);
-            }
-            let events = self.index_some(&missing, shared)?;
-            self.forget(shared)?;
-            self.merge(rows_to_merge(events))?;
-            if events < INDEXED_EVENTS_MAX {
+            let mut has_more = self.index_due(shared, is_due)?;
+            has_more |= self.index_abandoned(shared)?;
+            progress.reach(shared.backlog.events());
+            if !has_more || progress.is_closed() {
                 break;
             }
         }
         while progress.is_idle() && self.merge(MERGED_ROWS_MIN)? {}
         Ok(())
     }
-}
 
-impl Indexer {
-    /// `interval`: how long commits are collected before they are indexed.
-    pub(crate) fn open(url: &str, shared: Arc<Shared>, interval: Duration) -> Result<Self> {
-        let mut session = IndexingSession::open(url, &shared)?;
-        session.catch_up(&shared)?;
-        Ok(Self {
-            url: url.to_owned(),
-            shared,
-            interval,
-            session: Some(session),
+    /// Checks the format of the index, renews the leases, and looks for rows of dead nodes.
+    fn begin_round(&mut self, shared: &Shared) -> Result<()> {
+        let before = self.mark;
+        self.mark = format::prepare(&mut self.connection)?;
+        if before.is_some() && self.mark.is_none() {
+            log::warn!(
+                "a newer version of the program has written the index: this one reads events without it"
+            );
+        }
+        if self.mark != before {
+            // What was read of the last index is gone.
+            self.merging.clear();
+            self.ahead = ReadAhead::default();
+            self.abandoned.clear();
+        }
+        if self.mark.is_some() {
+            self.renew_leases()?;
+            if self.abandoned.is_empty() {
+                self.find_abandoned(shared)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Indexes a batch of each group that `is_due` selects. Returns whether a group may have more.
+    fn index_due(&mut self, shared: &Shared, is_due: impl Fn(i64, Instant) -> bool) -> Result<bool> {
+        let mut has_more = false;
+        for group in shared.backlog.due_groups(is_due) {
+            let batch = shared.backlog.oldest(group, INDEXED_EVENTS_MAX as i64);
+            match self.index(group, &batch, shared) {
+                Ok(()) => {}
+                // The holder of the lease indexed some of the rows, because this node was slow.
+                Err(StoreError::Stale) => log::debug!("another node indexed events of this one"),
+                Err(error) => return Err(error),
+            }
+            // Rows that another node did not index are left, and are indexed by the holder of the lease.
+            shared.backlog.remove(group, &batch.rows);
+            has_more |= batch.events >= INDEXED_EVENTS_MAX as i64;
+            if self.leases.holds(group) {
+                self.to_merge.insert(group);
+            }
+            self.merge(rows_to_merge(usize::try_from(batch.events).unwrap_or_default()))?;
+        }
+        Ok(has_more)
+    }
+
+    /// Indexes rows of the backlog in one transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`] when a row is not in the backlog any more. Then nothing is indexed.
+    fn index(&mut self, group: GroupId, batch: &Batch, shared: &Shared) -> Result<()> {
+        let mut pieces = Vec::with_capacity(batch.rows.len());
+        for row in &batch.rows {
+            pieces.extend(shared.backlog.pieces(&mut self.connection, row)?);
+        }
+        let mut rows: Vec<(RowKey, &str)> = pieces.iter().flat_map(|piece| piece.events()).collect();
+        rows.sort_unstable_by_key(|(row, _)| *row);
+        rows.dedup_by_key(|(row, _)| *row);
+        self.change(group, |blocks| {
+            let delete = DeleteBacklog {
+                ledger_ids: batch.rows.iter().map(|row| row.ledger_id.0).collect(),
+                first_seqs: batch.rows.iter().map(|row| row.seqs.start).collect(),
+                end_seqs: batch.rows.iter().map(|row| row.seqs.end).collect(),
+                group_id: group,
+            };
+            if delete.execute(blocks.connection())? != batch.rows.len() {
+                return Err(StoreError::Stale);
+            }
+            match rows.is_empty() {
+                true => Ok(()),
+                false => blocks.add_segment(&rows),
+            }
         })
     }
 
-    /// Works until the signal is closed. Queries then search the unindexed events in the backlog; another node, or
-    /// the next start, indexes them.
-    pub(crate) fn run(mut self, progress: &Signal<Progress>) {
-        while progress.wait_for_work_at_most(QUERY_INTERVAL) {
-            progress.rest(self.interval);
-            if let Err(error) = self.attempt(progress) {
-                self.session = None;
-                log::warn!("cannot index the latest events, queries search them in the backlog: {error}");
-                progress.rest(INDEXING_RETRY_INTERVAL);
-            }
-        }
-        if let Some(mut session) = self.session.take().filter(|session| session.is_writer)
-            && let Err(error) = session.change(|blocks| blocks.remove_unfinished())
-        {
-            log::warn!("cannot finish the index, another node continues it: {error}");
-        }
+    fn change<T>(
+        &mut self,
+        group: GroupId,
+        work: impl FnOnce(&mut WrittenBlocks<'_>) -> Result<T>,
+    ) -> Result<T> {
+        WrittenBlocks::change(group, &mut self.connection, &mut self.ahead, work)
     }
 
-    fn attempt(&mut self, progress: &Signal<Progress>) -> Result<()> {
-        let Self {
-            url, shared, session, ..
-        } = self;
-        let session = match session {
-            Some(session) => session,
-            none => none.insert(IndexingSession::open(url, shared)?),
+    /// Renews the leases, takes those that expired, and notes the groups that other nodes added segments to.
+    fn renew_leases(&mut self) -> Result<()> {
+        for group in self.leases.renew(&mut self.connection)? {
+            // The last holder may have died during a merge.
+            self.leases
+                .work(group, &mut self.connection, &mut self.ahead, |blocks| {
+                    blocks.remove_unfinished()
+                })?;
+            self.to_merge.insert(group);
+        }
+        let held = self.leases.held();
+        self.merging.retain(|group, _| held.contains(group));
+        self.to_merge.retain(|group| held.contains(group));
+        let newest: Vec<(GroupId, Option<i64>)> = index_segments::table
+            .filter(index_segments::group_id.eq_any(held))
+            .group_by(index_segments::group_id)
+            .select((index_segments::group_id, max(index_segments::id)))
+            .load(&mut self.connection)?;
+        for (group, newest) in newest.into_iter().filter_map(|(group, id)| Some((group, id?))) {
+            if self.newest_segments.insert(group, newest) != Some(newest) {
+                self.to_merge.insert(group);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds rows of the backlog whose nodes count as dead, in the groups whose lease is held.
+    fn find_abandoned(&mut self, shared: &Shared) -> Result<()> {
+        let rows: Vec<(GroupId, i64, i64, i64)> = event_backlog::table
+            .filter(event_backlog::group_id.eq_any(self.leases.held()))
+            .order((
+                event_backlog::group_id,
+                event_backlog::ledger_id,
+                event_backlog::first_seq,
+            ))
+            .limit(READ_ROWS_MAX)
+            .load(&mut self.connection)?;
+        let mut seen = HashMap::with_capacity(rows.len());
+        let mut left: BTreeMap<GroupId, Vec<Unindexed>> = BTreeMap::new();
+        for (group, ledger_id, start, end) in rows {
+            let row = Unindexed {
+                ledger_id: LedgerId(ledger_id),
+                seqs: start..end,
+            };
+            if shared.backlog.is_pending(&row) {
+                continue;
+            }
+            let since = self.left.remove(&row).unwrap_or_else(Instant::now);
+            if since.elapsed() >= LEFT_AFTER {
+                left.entry(group).or_default().push(row.clone());
+            }
+            seen.insert(row, since);
+        }
+        self.left = seen;
+        for (group, rows) in left {
+            let batches = self.batches(group, rows)?;
+            self.abandoned
+                .extend(batches.into_iter().map(|batch| (group, batch)));
+        }
+        Ok(())
+    }
+
+    /// Indexes a batch of the rows of dead nodes. Returns whether there are more.
+    fn index_abandoned(&mut self, shared: &Shared) -> Result<bool> {
+        let Some((group, batch)) = self.abandoned.pop_front() else {
+            return Ok(false);
         };
-        let attempt = catch_unwind(AssertUnwindSafe(|| session.index_all(shared, progress)));
-        attempt.unwrap_or_else(|_| Err(StoreError::Unreachable("the indexer panicked".to_owned())))
+        match self.index(group, &batch, shared) {
+            // The node is alive, or the lease has another holder.
+            Ok(()) | Err(StoreError::Stale) => {}
+            Err(error) => return Err(error),
+        }
+        self.to_merge.insert(group);
+        self.merge(rows_to_merge(usize::try_from(batch.events).unwrap_or_default()))?;
+        Ok(!self.abandoned.is_empty())
+    }
+
+    /// Divides rows into batches. A row that is longer than a batch, because the index is rebuilt, is cut.
+    fn batches(&mut self, group: GroupId, rows: Vec<Unindexed>) -> Result<Vec<Batch>> {
+        let mut batches = Vec::new();
+        let mut batch = Batch::default();
+        for row in rows {
+            for part in self.cut(group, row)? {
+                if batch.events >= INDEXED_EVENTS_MAX as i64 {
+                    batches.push(std::mem::take(&mut batch));
+                }
+                batch.push(part);
+            }
+        }
+        batches.push(batch);
+        batches.retain(|batch| !batch.rows.is_empty());
+        Ok(batches)
+    }
+
+    /// Replaces a long row of the backlog by rows of the size of a batch.
+    fn cut(&mut self, group: GroupId, row: Unindexed) -> Result<Vec<Unindexed>> {
+        let size = INDEXED_EVENTS_MAX as i64;
+        if row.events() <= size {
+            return Ok(vec![row]);
+        }
+        let starts = (row.seqs.start..row.seqs.end).step_by(INDEXED_EVENTS_MAX);
+        let parts: Vec<Unindexed> = starts
+            .map(|start| Unindexed {
+                ledger_id: row.ledger_id,
+                seqs: start..row.seqs.end.min(start + size),
+            })
+            .collect();
+        let inserted = parts.iter().map(|part| {
+            (
+                event_backlog::group_id.eq(group),
+                event_backlog::ledger_id.eq(part.ledger_id.0),
+                event_backlog::first_seq.eq(part.seqs.start),
+                event_backlog::end_seq.eq(part.seqs.end),
+            )
+        });
+        let inserted: Vec<_> = inserted.collect();
+        self.connection.transaction(|connection| {
+            let whole = event_backlog::table.find((group, row.ledger_id.0, row.seqs.start));
+            if diesel::delete(whole).execute(connection)? == 0 {
+                return Ok(Vec::new());
+            }
+            // A statement takes a limited number of parameters.
+            for some in inserted.chunks(1_000) {
+                diesel::insert_into(event_backlog::table)
+                    .values(some)
+                    .execute(connection)?;
+            }
+            Ok(parts)
+        })
+    }
+
+    /// Continues merges for about `rows` postings in each group that may need it. Returns whether there is more to do.
+    fn merge(&mut self, rows: usize) -> Result<bool> {
+        for group in self.to_merge.clone() {
+            let merging = self.merging.entry(group).or_default();
+            let outcome = self
+                .leases
+                .work(group, &mut self.connection, &mut self.ahead, |blocks| {
+                    merging.step(rows, blocks)
+                });
+            let is_unfinished = match outcome {
+                // Another node has the lease, and merges.
+                Err(StoreError::Stale) => {
+                    self.leases.lost(group);
+                    merging.forget();
+                    false
+                }
+                outcome => merging.stepped(outcome, "DELETE FROM index_format: nodes rebuild the index")?,
+            };
+            if !is_unfinished {
+                self.to_merge.remove(&group);
+            }
+        }
+        Ok(!self.to_merge.is_empty())
     }
 }

@@ -1,6 +1,8 @@
 //! The tables of segments and blocks.
 
 use super::RowKey;
+use super::backlog::GroupId;
+use super::format;
 use crate::columns::read_id;
 use crate::error::{Result, StoreError};
 use crate::postgres::schema::index_segments;
@@ -8,8 +10,9 @@ use crate::postgres::statements::InsertBlocks;
 use crate::schema::index_blocks;
 use crate::search::merging::{Segments, segment_id, small};
 use audit_index::{BlockId, BlockKind, Blocks, NamedBlock, Segment, WriteBlocks};
-use diesel::dsl::max;
+use diesel::dsl::{exists, select, sql};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -93,8 +96,9 @@ impl ReadAhead {
     }
 }
 
-/// The blocks of all segments, for the indexer.
+/// The blocks and segments of a group, for the indexer.
 pub(crate) struct WrittenBlocks<'a> {
+    group: GroupId,
     connection: &'a mut PgConnection,
     ahead: &'a mut ReadAhead,
     keys: Vec<i64>,
@@ -103,20 +107,23 @@ pub(crate) struct WrittenBlocks<'a> {
 }
 
 impl<'a> WrittenBlocks<'a> {
-    /// Changes the index in a transaction.
+    /// Changes the index of a group in a transaction, which fails where the index has another format.
     pub(crate) fn change<T>(
+        group: GroupId,
         connection: &'a mut PgConnection,
         ahead: &mut ReadAhead,
         work: impl FnOnce(&mut WrittenBlocks<'_>) -> Result<T>,
     ) -> Result<T> {
         connection.transaction(|connection| {
             let mut blocks = WrittenBlocks {
+                group,
                 connection,
                 ahead,
                 keys: Vec::new(),
                 blocks: Vec::new(),
                 bytes: 0,
             };
+            format::hold(blocks.connection)?;
             let outcome = work(&mut blocks)?;
             blocks.flush()?;
             Ok(outcome)
@@ -188,19 +195,24 @@ impl Segments for WrittenBlocks<'_> {
 
     fn complete(&mut self) -> Result<Vec<Segment<RowKey>>> {
         let rows: Vec<SegmentRow> = index_segments::table
+            .filter(index_segments::group_id.eq(self.group))
             .filter(index_segments::is_complete.eq(true))
             .select(SegmentRow::as_select())
             .load(self.connection)?;
         rows.into_iter().map(SegmentRow::read).collect()
     }
 
-    /// The number after the highest. A segment that was lost in a crash had a number that comes again; readers tell the two
-    /// apart by their marks.
+    /// Numbers come again after a crash that lost a segment, and once all were used. Readers tell segments of one number apart
+    /// by their marks.
     fn next_id(&mut self) -> Result<u32> {
-        let last: Option<i64> = index_segments::table
-            .select(max(index_segments::id))
-            .get_result(self.connection)?;
-        segment_id(last.unwrap_or(0) + 1)
+        loop {
+            let id: i64 =
+                select(sql::<BigInt>("nextval('index_segment_ids')")).get_result(self.connection)?;
+            let is_used = index_segments::table.filter(index_segments::id.eq(id));
+            if !select(exists(is_used)).get_result(self.connection)? {
+                return segment_id(id);
+            }
+        }
     }
 
     fn put(&mut self, segment: &Segment<RowKey>, is_complete: bool) -> Result<()> {
@@ -217,8 +229,12 @@ impl Segments for WrittenBlocks<'_> {
             index_segments::is_complete.eq(is_complete),
         );
         diesel::insert_into(index_segments::table)
-            .values((index_segments::id.eq(i64::from(segment.id)), values))
-            .on_conflict(index_segments::id)
+            .values((
+                index_segments::group_id.eq(self.group),
+                index_segments::id.eq(i64::from(segment.id)),
+                values,
+            ))
+            .on_conflict((index_segments::group_id, index_segments::id))
             .do_update()
             .set(values)
             .execute(self.connection)?;
@@ -227,13 +243,15 @@ impl Segments for WrittenBlocks<'_> {
 
     fn is_unfinished(&mut self, id: u32) -> Result<bool> {
         let row = index_segments::table
-            .find(i64::from(id))
+            .find((self.group, i64::from(id)))
             .filter(index_segments::is_complete.eq(false));
-        Ok(diesel::select(diesel::dsl::exists(row)).get_result(self.connection)?)
+        Ok(select(exists(row)).get_result(self.connection)?)
     }
 
     fn unfinished(&mut self) -> Result<Vec<i64>> {
-        let unfinished = index_segments::table.filter(index_segments::is_complete.eq(false));
+        let unfinished = index_segments::table
+            .filter(index_segments::group_id.eq(self.group))
+            .filter(index_segments::is_complete.eq(false));
         Ok(unfinished.select(index_segments::id).load(self.connection)?)
     }
 
@@ -246,7 +264,7 @@ impl Segments for WrittenBlocks<'_> {
                 .filter(index_blocks::id.lt(keys.end)),
         )
         .execute(self.connection)?;
-        diesel::delete(index_segments::table.find(i64::from(id))).execute(self.connection)?;
+        diesel::delete(index_segments::table.find((self.group, i64::from(id)))).execute(self.connection)?;
         Ok(())
     }
 }
