@@ -165,8 +165,9 @@ pub(crate) trait AppendSession: WriteTransactions + TreeSession {
     /// The version of the configuration, which stays the current one until the end of the transaction.
     fn hold_configuration_version(&mut self) -> Result<i64>;
 
-    /// The head of a ledger, locked until the end of the transaction.
-    fn lock_head(&mut self, ledger_id: LedgerId) -> Result<Option<Head>>;
+    /// The heads of ledgers, locked until the end of the transaction. They are locked in the order of their ids, so that two
+    /// nodes that need the same heads cannot deadlock.
+    fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>>;
 
     /// The idempotency keys of `requests` that are stored already.
     fn find_keys(&mut self, requests: &[AppendRequest], heads: &HashMap<LedgerId, Head>)

@@ -76,13 +76,10 @@ pub(crate) fn read_before<S: AppendSession>(
         configuration_version: session.hold_configuration_version()?,
         ..Before::default()
     };
-    // In order, so that two nodes that need the same heads cannot deadlock.
-    for &ledger_id in ledgers {
-        if let Some(mut head) = session.lock_head(ledger_id)? {
-            head.begin_day(day);
-            head.frontier = tree::continued(session, ledger_id, head.frontier, head.size.unsigned_abs())?;
-            before.heads.insert(ledger_id, head);
-        }
+    for (ledger_id, mut head) in session.lock_heads(ledgers)? {
+        head.begin_day(day);
+        head.frontier = tree::continued(session, ledger_id, head.frontier, head.size.unsigned_abs())?;
+        before.heads.insert(ledger_id, head);
     }
     Ok(before)
 }

@@ -18,6 +18,7 @@ use crate::schema::ledgers;
 use audit_domain::ContentHash;
 use audit_ledger::{Frontier, Growth, GrowthError, Hash, Tile, TileId};
 use diesel::prelude::*;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -236,7 +237,10 @@ pub(crate) fn build_missing(session: &mut AnySession) -> Result<u64> {
 
 /// Builds the tree of one ledger. Returns the number of its events.
 fn build<S: AppendSession>(session: &mut S, ledger_id: LedgerId) -> Result<u64> {
-    let Some(head) = session.lock_head(ledger_id)? else {
+    let Some(head) = session
+        .lock_heads(&BTreeSet::from([ledger_id]))?
+        .remove(&ledger_id)
+    else {
         return Ok(0);
     };
     let size = head.size.unsigned_abs();

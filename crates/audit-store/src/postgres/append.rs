@@ -24,7 +24,7 @@ use diesel::PgConnection;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 /// Commits that look up their keys before they are stored, after a key was found to be stored already.
 const LOOKED_UP_COMMITS: u32 = 1_000;
@@ -180,31 +180,32 @@ impl AppendSession for PostgresSession {
             .get_result(&mut self.connection)?)
     }
 
-    fn lock_head(&mut self, ledger_id: LedgerId) -> Result<Option<Head>> {
-        let row: Option<HeadRow> = crate::schema::ledgers::table
-            .find(ledger_id.0)
-            .select(HEAD_COLUMNS)
+    fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>> {
+        let ids: Vec<i64> = ledgers.iter().map(|ledger_id| ledger_id.0).collect();
+        let rows: Vec<(i64, HeadRow)> = crate::schema::ledgers::table
+            .filter(crate::schema::ledgers::id.eq_any(ids))
+            .order(crate::schema::ledgers::id)
+            .select((crate::schema::ledgers::id, HEAD_COLUMNS))
             .for_update()
-            .get_result(&mut self.connection)
-            .optional()?;
-        row.map(read_head).transpose()
+            .load(&mut self.connection)?;
+        let heads = rows.into_iter();
+        heads
+            .map(|(id, row)| Ok((LedgerId(id), read_head(row)?)))
+            .collect()
     }
 
     /// The heads of the ledgers are locked, so no other node stores a key in the meantime.
     fn find_keys(&mut self, requests: &[AppendRequest], _: &HashMap<LedgerId, Head>) -> Result<KnownKeys> {
-        let mut wanted: BTreeMap<LedgerId, Vec<&[u8]>> = BTreeMap::new();
-        for request in requests {
-            let hashes = wanted.entry(request.destination.ledger_id).or_default();
-            hashes.extend(request.key_hashes().map(KeyHash::as_slice));
-        }
+        let wanted = requests.iter().flat_map(|request| {
+            let ledger_id = request.destination.ledger_id.0;
+            request.key_hashes().map(move |hash| (ledger_id, hash.as_slice()))
+        });
+        let (ledger_ids, hashes): (Vec<i64>, Vec<&[u8]>) = wanted.unzip();
         let mut found = KnownKeys::new();
-        for (ledger_id, hashes) in wanted.into_iter().filter(|(_, hashes)| !hashes.is_empty()) {
-            let find = FindKeys {
-                hashes,
-                ledger_id: ledger_id.0,
-            };
+        if !hashes.is_empty() {
+            let find = FindKeys { ledger_ids, hashes };
             for row in find.load(&mut self.connection)? {
-                let (hash, known) = read_known_key(row)?;
+                let (ledger_id, hash, known) = read_known_key(row)?;
                 found.insert((ledger_id, hash), known);
             }
         }
@@ -213,24 +214,20 @@ impl AppendSession for PostgresSession {
     }
 
     fn find_alert_groups(&mut self, groups: &BTreeSet<(LedgerId, GroupHash)>) -> Result<AlertGroups> {
-        let mut wanted: BTreeMap<LedgerId, Vec<&[u8]>> = BTreeMap::new();
-        for (ledger_id, group) in groups {
-            wanted
-                .entry(*ledger_id)
-                .or_default()
-                .push(group.as_bytes().as_slice());
-        }
         let mut found = AlertGroups::new();
-        // One round trip per ledger.
-        for (ledger_id, groups) in wanted {
-            let find = FindGroups {
-                groups,
-                ledger_id: ledger_id.0,
-            };
-            for (group, state) in find.load::<(Vec<u8>, Vec<u8>)>(&mut self.connection)? {
-                if let Ok(group) = group.try_into() {
-                    found.insert((ledger_id, GroupHash::from_bytes(group)), state);
-                }
+        if groups.is_empty() {
+            return Ok(found);
+        }
+        let find = FindGroups {
+            ledger_ids: groups.iter().map(|(ledger_id, _)| ledger_id.0).collect(),
+            groups: groups
+                .iter()
+                .map(|(_, group)| group.as_bytes().as_slice())
+                .collect(),
+        };
+        for (ledger_id, group, state) in find.load::<(i64, Vec<u8>, Vec<u8>)>(&mut self.connection)? {
+            if let Ok(group) = group.try_into() {
+                found.insert((LedgerId(ledger_id), GroupHash::from_bytes(group)), state);
             }
         }
         Ok(found)
@@ -274,7 +271,9 @@ impl AppendSession for PostgresSession {
 }
 
 /// Reads a row of [`FindKeys`].
-fn read_known_key((hash, id, digest): (Vec<u8>, Vec<u8>, Option<Vec<u8>>)) -> Result<(KeyHash, KnownKey)> {
+fn read_known_key(
+    (ledger_id, hash, id, digest): (i64, Vec<u8>, Vec<u8>, Option<Vec<u8>>),
+) -> Result<(LedgerId, KeyHash, KnownKey)> {
     let damaged = || StoreError::Damaged {
         what: "idempotency hash",
     };
@@ -283,7 +282,7 @@ fn read_known_key((hash, id, digest): (Vec<u8>, Vec<u8>, Option<Vec<u8>>)) -> Re
         id: read_id(id)?,
         digest: read_digest(digest.ok_or_else(damaged)?)?,
     };
-    Ok((hash, known))
+    Ok((LedgerId(ledger_id), hash, known))
 }
 
 /// Writes the rows of a plan, their actions, and the heads of their ledgers.

@@ -59,37 +59,37 @@ statement! {
 
 statement! {
     Pg;
-    /// Finds stored idempotency keys of a ledger: hash, id and digest as sent. Each is looked up on its own: for
-    /// a join, the planner reads the whole ledger as long as the table has no statistics.
+    /// Finds stored idempotency keys: ledger, hash, id and digest as sent. Each is looked up on its own: for a join, the
+    /// planner reads the whole ledger as long as the table has no statistics.
     FindKeys<'a> {
-        "SELECT found.idempotency_hash, found.id, found.sent_digest \
-         FROM unnest(" hashes: Vec<&'a [u8]> => Array<Binary>,
-        ") AS wanted (hash) CROSS JOIN LATERAL (\
+        "SELECT wanted.ledger_id, found.idempotency_hash, found.id, found.sent_digest \
+         FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " hashes: Vec<&'a [u8]> => Array<Binary>,
+    } ") AS wanted (ledger_id, hash) CROSS JOIN LATERAL (\
              SELECT idempotency_hash, id, sent_digest FROM events \
-             WHERE ledger_id = " ledger_id: i64 => BigInt,
-    } " AND idempotency_hash = wanted.hash LIMIT 1\
+             WHERE ledger_id = wanted.ledger_id AND idempotency_hash = wanted.hash LIMIT 1\
          ) AS found"
 }
 
 impl Query for FindKeys<'_> {
-    type SqlType = (Binary, Binary, Nullable<Binary>);
+    type SqlType = (BigInt, Binary, Binary, Nullable<Binary>);
 }
 
 statement! {
     Pg;
-    /// Finds the states of groups of alert rules of a ledger, each looked up on its own as in [`FindKeys`].
+    /// Finds the states of groups of alert rules, each looked up on its own as in [`FindKeys`]: ledger, group and state.
     FindGroups<'a> {
-        "SELECT found.group_hash, found.state \
-         FROM unnest(" groups: Vec<&'a [u8]> => Array<Binary>,
-        ") AS wanted (hash) CROSS JOIN LATERAL (\
+        "SELECT wanted.ledger_id, found.group_hash, found.state \
+         FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " groups: Vec<&'a [u8]> => Array<Binary>,
+    } ") AS wanted (ledger_id, hash) CROSS JOIN LATERAL (\
              SELECT group_hash, state FROM alert_groups \
-             WHERE ledger_id = " ledger_id: i64 => BigInt,
-    } " AND group_hash = wanted.hash LIMIT 1\
+             WHERE ledger_id = wanted.ledger_id AND group_hash = wanted.hash LIMIT 1\
          ) AS found"
 }
 
 impl Query for FindGroups<'_> {
-    type SqlType = (Binary, Binary);
+    type SqlType = (BigInt, Binary, Binary);
 }
 
 statement! {

@@ -101,13 +101,20 @@ impl AppendSession for SqliteSession {
             .get_result(&mut self.connection)?)
     }
 
-    fn lock_head(&mut self, ledger_id: LedgerId) -> Result<Option<Head>> {
-        let row: Option<HeadRow> = ledgers::table
-            .find(ledger_id.0)
-            .select(HEAD_COLUMNS)
-            .get_result(&mut self.connection)
-            .optional()?;
-        row.map(read_head).transpose()
+    /// The writer holds the whole database.
+    fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>> {
+        let mut heads = HashMap::with_capacity(ledgers.len());
+        for ledger_id in ledgers {
+            let row: Option<HeadRow> = ledgers::table
+                .find(ledger_id.0)
+                .select(HEAD_COLUMNS)
+                .get_result(&mut self.connection)
+                .optional()?;
+            if let Some(row) = row {
+                heads.insert(*ledger_id, read_head(row)?);
+            }
+        }
+        Ok(heads)
     }
 
     fn find_keys(
