@@ -1,22 +1,21 @@
 //! A cache of blocks. Blocks are immutable, so an entry is removed only to free memory or when its segment is deleted.
 
-use crate::blocks::{BlockId, Blocks};
+use crate::blocks::{Block, BlockId, Blocks};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
-use std::sync::Arc;
 
 /// A cache of recently read blocks of one index, shared by all its readers.
 #[derive(Debug)]
 pub struct BlockCache {
-    blocks: Cache<BlockId, Arc<[u8]>, EntryBytes, DefaultHashBuilder>,
+    blocks: Cache<BlockId, Block, EntryBytes, DefaultHashBuilder>,
 }
 
 /// Weighs an entry by the memory that it takes.
 #[derive(Clone, Debug)]
 struct EntryBytes;
 
-impl Weighter<BlockId, Arc<[u8]>> for EntryBytes {
-    fn weight(&self, _block: &BlockId, bytes: &Arc<[u8]>) -> u64 {
+impl Weighter<BlockId, Block> for EntryBytes {
+    fn weight(&self, _block: &BlockId, bytes: &Block) -> u64 {
         (bytes.len() + ENTRY_BYTES) as u64
     }
 }
@@ -76,13 +75,13 @@ impl<B: Blocks> Blocks for Cached<'_, B> {
 
     const IS_REMOTE: bool = B::IS_REMOTE;
 
-    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, B::Error> {
+    fn read(&mut self, block: BlockId) -> Result<Option<Block>, B::Error> {
         if let Some(bytes) = self.cache.blocks.get(&block) {
             return Ok(Some(bytes));
         }
         let read = self.blocks.read(block)?;
         if let Some(bytes) = &read {
-            self.cache.blocks.insert(block, Arc::clone(bytes));
+            self.cache.blocks.insert(block, bytes.clone());
         }
         Ok(read)
     }
@@ -117,9 +116,9 @@ mod tests {
     impl Blocks for Endless<'_> {
         type Error = Damaged;
 
-        fn read(&mut self, _block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
+        fn read(&mut self, _block: BlockId) -> Result<Option<Block>, Damaged> {
             *self.0 += 1;
-            Ok(Some(vec![0; BLOCK_BYTES].into()))
+            Ok(Some(Block::unchecked(vec![0; BLOCK_BYTES])))
         }
     }
 

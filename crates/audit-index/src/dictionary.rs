@@ -18,16 +18,17 @@
 //!   that is greater than the last token of the block before. The payload is empty, except in the first entry of a directory
 //!   block: there it is the number of the dictionary block, as a varint. Further entries count up from it.
 
-use crate::blocks::{BlockId, BlockKind, BlockWriter, Blocks, Damaged, WriteBlocks, read};
+use crate::blocks::{Block, BlockId, BlockKind, BlockWriter, Blocks, Damaged, WriteBlocks, read};
 use crate::postings::{Postings, PostingsWriter, for_each_delta};
+use crate::roots::{Roots, RootsWriter};
 use crate::segment::Segment;
 use crate::varint::{self, Reader};
-use std::sync::Arc;
+use std::ops::Range;
 
 /// Greatest length of a block with several entries, so that it fits into a page of 4 KiB.
 const BLOCK_BYTES: usize = 3_900;
 /// Entries per restart point.
-const RESTART_ENTRIES: u32 = 16;
+pub(crate) const RESTART_ENTRIES: u32 = 16;
 /// Most bytes of an entry besides its token and payload.
 const ENTRY_OVERHEAD_BYTES: usize = 12;
 
@@ -101,11 +102,17 @@ impl Entries {
         let restarts = (self.restarts.len() / 2) as u16;
         self.bytes.append(&mut self.restarts);
         self.bytes.extend(restarts.to_le_bytes());
-        self.writer.write(&self.bytes, blocks)?;
-        self.bytes.clear();
+        self.writer.write(&mut self.bytes, blocks)?;
         self.count = 0;
         Ok(())
     }
+}
+
+/// The separator of a block that begins with `token`: the shortest prefix that is greater than `before`, the last token of the
+/// block before.
+pub(crate) fn separator_of<'a>(before: &[u8], token: &'a [u8]) -> &'a [u8] {
+    let behind = shared_len(before, token) + 1;
+    &token[..behind.min(token.len())]
 }
 
 fn shared_len(one: &[u8], other: &[u8]) -> usize {
@@ -116,10 +123,8 @@ fn shared_len(one: &[u8], other: &[u8]) -> usize {
 }
 
 /// Splits a block into its entries and the offsets of its restart points.
-fn split_trailer(block: &[u8]) -> Result<(&[u8], &[[u8; 2]]), Damaged> {
-    let truncated = Damaged {
-        what: "a block of the dictionary ends too early",
-    };
+pub(crate) fn split_trailer(block: &[u8]) -> Result<(&[u8], &[[u8; 2]]), Damaged> {
+    let truncated = Damaged::new("the block ends too early");
     let (rest, count) = block.split_last_chunk().ok_or(truncated)?;
     let restarts = usize::from(u16::from_le_bytes(*count)) * 2;
     let entries = rest.len().checked_sub(restarts).ok_or(truncated)?;
@@ -150,16 +155,26 @@ pub(crate) struct DictionaryWriter {
     postings: PostingsWriter,
     leaf: Entries,
     directory: Entries,
+    roots: RootsWriter,
     payload: Vec<u8>,
     rows: Vec<u8>,
 }
 
+/// The size of a written dictionary, and the roots of its directory.
+#[derive(Debug)]
+pub(crate) struct WrittenDictionary {
+    pub(crate) leaves: u32,
+    pub(crate) directories: u32,
+    pub(crate) roots: Roots,
+}
+
 impl DictionaryWriter {
-    pub(crate) const fn new(segment: u32) -> Self {
+    pub(crate) fn new(segment: u32) -> Self {
         Self {
             postings: PostingsWriter::new(segment),
             leaf: Entries::new(segment, BlockKind::Dictionary),
             directory: Entries::new(segment, BlockKind::Directory),
+            roots: RootsWriter::default(),
             payload: Vec::new(),
             rows: Vec::new(),
         }
@@ -188,16 +203,19 @@ impl DictionaryWriter {
         Ok(())
     }
 
-    /// Writes the last blocks. Returns the number of dictionary blocks and of directory blocks.
-    pub(crate) fn finish<B: WriteBlocks>(mut self, blocks: &mut B) -> Result<(u32, u32), B::Error> {
+    /// Writes the last blocks.
+    pub(crate) fn finish<B: WriteBlocks>(mut self, blocks: &mut B) -> Result<WrittenDictionary, B::Error> {
         self.leaf.write(blocks)?;
         self.directory.write(blocks)?;
-        Ok((self.leaf.writer.count(), self.directory.writer.count()))
+        Ok(WrittenDictionary {
+            leaves: self.leaf.writer.count(),
+            directories: self.directory.writer.count(),
+            roots: self.roots.finish(&self.leaf.last),
+        })
     }
 
     fn begin_leaf<B: WriteBlocks>(&mut self, token: &[u8], blocks: &mut B) -> Result<(), B::Error> {
-        let behind = shared_len(&self.leaf.last, token) + 1;
-        let separator = &token[..behind.min(token.len())];
+        let separator = separator_of(&self.leaf.last, token);
         if !self.directory.has_room_for(separator, &[]) {
             self.directory.write(blocks)?;
         }
@@ -205,6 +223,7 @@ impl DictionaryWriter {
         let mut payload = Vec::new();
         if self.directory.is_empty() {
             varint::put(&mut payload, self.leaf.writer.count());
+            self.roots.push(separator, token);
         }
         self.directory.push(separator, &payload);
         Ok(())
@@ -212,12 +231,12 @@ impl DictionaryWriter {
 }
 
 /// Decodes the next key of a block; `token` has the key before it.
-fn next_token(reader: &mut Reader<'_>, token: &mut Vec<u8>) -> Result<(), Damaged> {
+pub(crate) fn next_token(reader: &mut Reader<'_>, token: &mut Vec<u8>) -> Result<(), Damaged> {
     let shared = reader.number()? as usize;
     if shared > token.len() {
-        return Err(Damaged {
-            what: "a token shares more bytes than the token before it has",
-        });
+        return Err(Damaged::new(
+            "a token shares more bytes than the token before it has",
+        ));
     }
     let length = reader.number()?;
     token.truncate(shared);
@@ -249,13 +268,35 @@ impl TokenRows<'_> {
     }
 }
 
-/// A cursor over the tokens of a segment.
+/// A token, or a prefix of tokens, to look up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lookup<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) is_prefix: bool,
+}
+
+impl Lookup<'_> {
+    /// Whether `token` has the prefix, or is the token.
+    pub(crate) fn finds(&self, token: &[u8]) -> bool {
+        match self.is_prefix {
+            true => token.starts_with(self.text),
+            false => token == self.text,
+        }
+    }
+
+    /// Whether every token that it finds is less than `token`.
+    pub(crate) fn ends_before(&self, token: &[u8]) -> bool {
+        token > self.text && !(self.is_prefix && token.starts_with(self.text))
+    }
+}
+
+/// A cursor over tokens of a segment.
 #[derive(Debug)]
 pub(crate) struct DictionaryCursor {
     segment: u32,
-    leaves: u32,
-    next_leaf: u32,
-    leaf: Arc<[u8]>,
+    /// The remaining dictionary blocks.
+    leaves: Range<u32>,
+    leaf: Block,
     /// The offset of the next entry.
     at: usize,
     /// The offset of the end of the entries.
@@ -266,48 +307,80 @@ pub(crate) struct DictionaryCursor {
 }
 
 impl DictionaryCursor {
-    /// A cursor at the last restart point that is not after `token`. Call [`Self::advance`] to get to the first token.
-    pub(crate) fn to<I, B: Blocks>(
-        segment: &Segment<I>,
-        token: &[u8],
-        blocks: &mut B,
-    ) -> Result<Self, B::Error> {
-        let mut cursor = Self {
-            segment: segment.id,
-            leaves: segment.leaves,
-            next_leaf: leaf_of(segment, token, blocks)?,
-            leaf: Arc::default(),
+    const fn over(segment: u32, leaves: Range<u32>, leaf: Block) -> Self {
+        Self {
+            segment,
+            leaves,
+            leaf,
             at: 0,
             end: 0,
             token: Vec::new(),
             rows: (0, 0),
             is_posted: false,
-        };
-        if cursor.next_leaf < cursor.leaves {
-            cursor.read_leaf(blocks)?;
-            let (entries, restarts) = split_trailer(&cursor.leaf)?;
-            cursor.at = restart_before(entries, restarts, token)?.1;
+        }
+    }
+
+    /// A cursor before the first of all tokens.
+    pub(crate) fn all<I>(segment: &Segment<I>) -> Self {
+        Self::over(segment.id, 0..segment.leaves, Block::empty())
+    }
+
+    /// A cursor before the first token that `lookup` finds. It stops after the last dictionary block that can have one, which
+    /// for a token is the first.
+    pub(crate) fn to<I, B: Blocks>(
+        segment: &Segment<I>,
+        lookup: Lookup<'_>,
+        blocks: &mut B,
+    ) -> Result<Self, B::Error> {
+        let leaves = leaves_of(segment, lookup, blocks)?;
+        let mut cursor = Self::over(segment.id, leaves, Block::empty());
+        if let Some(leaf) = cursor.read_leaf(blocks)? {
+            let restart = || {
+                let (entries, restarts) = split_trailer(&cursor.leaf)?;
+                restart_before(entries, restarts, lookup.text)
+            };
+            cursor.at = restart().map_err(|damaged| damaged.in_block(leaf))?.1;
         }
         Ok(cursor)
     }
 
-    fn read_leaf<B: Blocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
-        self.leaf = read(blocks, self.segment, BlockKind::Dictionary, self.next_leaf)?;
-        self.next_leaf += 1;
+    const fn block(&self, number: u32) -> BlockId {
+        BlockId {
+            segment: self.segment,
+            kind: BlockKind::Dictionary,
+            number,
+        }
+    }
+
+    /// Reads the next dictionary block, if there is one.
+    fn read_leaf<B: Blocks>(&mut self, blocks: &mut B) -> Result<Option<BlockId>, B::Error> {
+        let Some(number) = self.leaves.next() else {
+            return Ok(None);
+        };
+        let leaf = self.block(number);
+        self.leaf = read(blocks, leaf)?;
         self.at = 0;
-        self.end = split_trailer(&self.leaf)?.0.len();
+        self.end = split_trailer(&self.leaf)
+            .map_err(|damaged| damaged.in_block(leaf))?
+            .0
+            .len();
         self.token.clear();
-        Ok(())
+        Ok(Some(leaf))
     }
 
     /// Moves to the next token. Returns whether there is one.
     pub(crate) fn advance<B: Blocks>(&mut self, blocks: &mut B) -> Result<bool, B::Error> {
         while self.at >= self.end {
-            if self.next_leaf >= self.leaves {
+            if self.read_leaf(blocks)?.is_none() {
                 return Ok(false);
             }
-            self.read_leaf(blocks)?;
         }
+        let leaf = self.block(self.leaves.start.saturating_sub(1));
+        self.next_entry().map_err(|damaged| damaged.in_block(leaf))?;
+        Ok(true)
+    }
+
+    fn next_entry(&mut self) -> Result<(), Damaged> {
         let mut reader = Reader::new(&self.leaf[self.at..self.end]);
         next_token(&mut reader, &mut self.token)?;
         let header = reader.number()?;
@@ -316,7 +389,7 @@ impl DictionaryCursor {
         reader.bytes(header >> 1)?;
         self.at = self.end - reader.left();
         self.rows = (start, self.at);
-        Ok(true)
+        Ok(())
     }
 
     /// The current token.
@@ -334,80 +407,104 @@ impl DictionaryCursor {
     }
 }
 
-/// Prefetches the dictionary blocks where these tokens or prefixes begin, in each of the segments.
-pub(crate) fn prefetch<I, B: Blocks>(
-    segments: &[&Segment<I>],
-    texts: &[&[u8]],
+/// Dictionary blocks of one look-up that are prefetched, at most. A prefix may have more.
+const PREFETCHED_LEAVES_MAX: usize = 4;
+
+/// Prefetches the blocks that these look-ups read, in each of the segments.
+pub(crate) fn prefetch<'a, I: 'a, B: Blocks>(
+    segments: impl Iterator<Item = &'a Segment<I>> + Clone,
+    lookups: &[Lookup<'_>],
     blocks: &mut B,
 ) -> Result<(), B::Error> {
-    let block = |segment: &Segment<I>, kind, number| BlockId {
-        segment: segment.id,
-        kind,
-        number,
-    };
-    let directories = segments
-        .iter()
-        .filter(|segment| segment.leaves > 1)
-        .flat_map(|segment| {
-            (0..segment.directories).map(|number| block(segment, BlockKind::Directory, number))
-        });
-    let directories: Vec<BlockId> = directories.collect();
+    let mut directories = Vec::new();
+    for segment in segments.clone() {
+        for lookup in lookups {
+            directories.extend(directory_of(segment, *lookup)?);
+        }
+    }
     blocks.prefetch(&directories)?;
-    let mut leaves = Vec::with_capacity(segments.len() * texts.len());
+    let mut leaves = Vec::new();
     for segment in segments {
-        for text in texts {
-            leaves.push(block(
-                segment,
-                BlockKind::Dictionary,
-                leaf_of(segment, text, blocks)?,
-            ));
+        let block = |number| BlockId {
+            segment: segment.id,
+            kind: BlockKind::Dictionary,
+            number,
+        };
+        for lookup in lookups {
+            let of_lookup = leaves_of(segment, *lookup, blocks)?;
+            leaves.extend(of_lookup.take(PREFETCHED_LEAVES_MAX).map(block));
         }
     }
     blocks.prefetch(&leaves)
 }
 
-/// The number of the dictionary block that contains a token, if any does.
-fn leaf_of<I, B: Blocks>(segment: &Segment<I>, token: &[u8], blocks: &mut B) -> Result<u32, B::Error> {
-    if segment.leaves <= 1 || token.is_empty() {
-        return Ok(0);
+/// The directory block that a look-up reads, if it reads one.
+fn directory_of<I>(segment: &Segment<I>, lookup: Lookup<'_>) -> Result<Option<BlockId>, Damaged> {
+    if segment.leaves <= 1 {
+        return Ok(None);
     }
-    // The last directory block whose first separator is at most the token.
-    let directory = |number, blocks: &mut B| read(blocks, segment.id, BlockKind::Directory, number);
-    let (mut low, mut high) = (0, segment.directories);
-    while high - low > 1 {
-        let middle = low.midpoint(high);
-        let block = directory(middle, blocks)?;
-        let mut first = Vec::new();
-        next_token(&mut Reader::new(&block), &mut first)?;
-        match first.as_slice() <= token {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    Ok(leaf_in(&directory(low, blocks)?, token)?)
+    let number = segment
+        .roots
+        .directory_of(lookup)
+        .map_err(|damaged| damaged.in_segment(segment.id))?;
+    Ok(number.map(|number| BlockId {
+        segment: segment.id,
+        kind: BlockKind::Directory,
+        number,
+    }))
 }
 
-/// The last dictionary block of a directory block whose separator is at most the token.
-fn leaf_in(directory: &[u8], token: &[u8]) -> Result<u32, Damaged> {
+/// The dictionary blocks that can have a token that `lookup` finds. For a token it is one at most.
+fn leaves_of<I, B: Blocks>(
+    segment: &Segment<I>,
+    lookup: Lookup<'_>,
+    blocks: &mut B,
+) -> Result<Range<u32>, B::Error> {
+    if segment.leaves <= 1 {
+        let range = segment
+            .roots
+            .directory_of(lookup)
+            .map_err(|damaged| damaged.in_segment(segment.id))?;
+        return Ok(0..range.map_or(0, |_| segment.leaves));
+    }
+    let Some(directory) = directory_of(segment, lookup)? else {
+        return Ok(0..0);
+    };
+    let (mut leaves, is_open) =
+        leaves_in(&read(blocks, directory)?, lookup).map_err(|damaged| damaged.in_block(directory))?;
+    if is_open {
+        // The cursor's reader stops at the first token that it does not find.
+        leaves.end = segment.leaves;
+    }
+    leaves.end = leaves.end.min(segment.leaves);
+    Ok(leaves)
+}
+
+/// The dictionary blocks of a directory block that can have a token that `lookup` finds, and whether those of the next directory
+/// block can, too.
+fn leaves_in(directory: &[u8], lookup: Lookup<'_>) -> Result<(Range<u32>, bool), Damaged> {
     let (entries, restarts) = split_trailer(directory)?;
     let mut reader = Reader::new(entries);
     next_token(&mut reader, &mut Vec::new())?;
     let first = reader.number()?;
-    let (restart, mut at) = restart_before(entries, restarts, token)?;
-    let (mut separator, mut found) = (Vec::new(), first + restart as u32 * RESTART_ENTRIES);
-    let mut leaf = found;
+    let (restart, mut at) = restart_before(entries, restarts, lookup.text)?;
+    let mut leaf = first.saturating_add(restart as u32 * RESTART_ENTRIES);
+    let (mut separator, mut found) = (Vec::new(), leaf..leaf.saturating_add(1));
     while at < entries.len() {
         let mut reader = Reader::new(&entries[at..]);
         next_token(&mut reader, &mut separator)?;
         if at == 0 {
             reader.number()?;
         }
-        if separator.as_slice() > token {
-            break;
+        if lookup.ends_before(&separator) {
+            return Ok((found, false));
         }
-        found = leaf;
+        if separator.as_slice() <= lookup.text {
+            found.start = leaf;
+        }
         leaf = leaf.saturating_add(1);
+        found.end = leaf;
         at = entries.len() - reader.left();
     }
-    Ok(found)
+    Ok((found, lookup.is_prefix))
 }

@@ -11,7 +11,7 @@ use crate::segment::Segment;
 const BLOCK_BYTES: usize = 4_000;
 
 /// Ids per block.
-const fn block_ids<I: RowId>() -> u32 {
+pub(crate) const fn block_ids<I: RowId>() -> u32 {
     (BLOCK_BYTES / I::BYTES) as u32
 }
 
@@ -63,35 +63,37 @@ impl IdWriter {
     }
 
     fn write<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
-        self.writer.write(&self.block, blocks)?;
-        self.block.clear();
-        Ok(())
+        self.writer.write(&mut self.block, blocks)
     }
 }
 
 /// Reads the ids of a segment's rows.
 #[derive(Debug)]
 pub(crate) struct IdReader<I> {
-    segment: Segment<I>,
+    rows: u32,
+    first: I,
+    last: I,
     reader: BlockReader,
 }
 
 impl<I: RowId> IdReader<I> {
-    pub(crate) const fn new(segment: Segment<I>) -> Self {
+    pub(crate) const fn new(segment: &Segment<I>) -> Self {
         Self {
-            segment,
+            rows: segment.rows,
+            first: segment.first,
+            last: segment.last,
             reader: BlockReader::new(segment.id, BlockKind::Ids),
         }
     }
 
     /// The id of a row.
     pub(crate) fn id<B: Blocks>(&mut self, row: u32, blocks: &mut B) -> Result<I, B::Error> {
-        let ids = self.reader.read(row / block_ids::<I>(), blocks)?;
+        let number = row / block_ids::<I>();
+        let ids = self.reader.read(number, blocks)?;
         let start = (row % block_ids::<I>()) as usize * I::BYTES;
         let id = ids.get(start..start + I::BYTES).and_then(I::read);
-        Ok(id.ok_or(Damaged {
-            what: "an id is missing",
-        })?)
+        let missing = Damaged::new("an id is missing").in_block(self.reader.block(number));
+        Ok(id.ok_or(missing)?)
     }
 
     /// Prefetches the ids of these rows.
@@ -108,11 +110,11 @@ impl<I: RowId> IdReader<I> {
 
     /// The number of rows whose id is less than `id`.
     pub(crate) fn rows_below<B: Blocks>(&mut self, id: I, blocks: &mut B) -> Result<u32, B::Error> {
-        let rows = self.segment.rows;
-        if id <= self.segment.first {
+        let rows = self.rows;
+        if id <= self.first {
             return Ok(0);
         }
-        if id > self.segment.last {
+        if id > self.last {
             return Ok(rows);
         }
         // First find the last block whose first id is less, then the row within that block.

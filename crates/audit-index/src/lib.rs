@@ -12,14 +12,14 @@
 //! ```
 //! use audit_index::*;
 //! use std::collections::BTreeMap;
-//! use std::sync::Arc;
 //!
 //! #[derive(Default)]
 //! struct Memory(BTreeMap<i64, Vec<u8>>);
 //! impl Blocks for Memory {
 //!     type Error = Damaged;
-//!     fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
-//!         Ok(self.0.get(&block.key()).map(|bytes| bytes.as_slice().into()))
+//!     fn read(&mut self, block: BlockId) -> Result<Option<Block>, Damaged> {
+//!         let stored = self.0.get(&block.key());
+//!         stored.map(|bytes| Block::check(block, bytes.as_slice())).transpose()
 //!     }
 //! }
 //! impl WriteBlocks for Memory {
@@ -35,18 +35,23 @@
 //! let red = Term::AnyOf(vec!["red".to_owned()]);
 //! let round_or_rough = Term::Prefix(vec!["ro".to_owned()]);
 //! let everything = i64::MIN..i64::MAX;
-//! assert_eq!(newest(&[segment], &[red.clone()], &everything, 10, &mut blocks)?, [200, 100]);
-//! assert_eq!(newest(&[segment], &[red, round_or_rough], &everything, 10, &mut blocks)?, [100]);
+//! let segments = [segment];
+//! assert_eq!(newest(&segments, &[red.clone()], &everything, 10, &mut blocks)?, [200, 100]);
+//! assert_eq!(newest(&segments, &[red, round_or_rough], &everything, 10, &mut blocks)?, [100]);
 //! # Ok::<(), Damaged>(())
 //! ```
 //!
 //! # Format
-//! A segment has four kinds of blocks. Each module describes its format: `blocks` (keys), `ids`, `dictionary` (dictionary and
-//! directory), `postings`, `bitmap` and `varint`. [`FORMAT_VERSION`] covers all of them.
+//! A segment has four kinds of blocks, and its descriptor the roots of its directory. Each module describes its format: `blocks`
+//! (keys and checksums), `ids`, `dictionary` (dictionary and directory), `roots`, `postings`, `bitmap` and `varint`.
+//! [`FORMAT_VERSION`] covers all of them.
 //!
 //! # Invariants
 //! - [`newest`] returns the result of a full scan, for every distribution of the rows over segments and every merge.
 //! - A merge writes the blocks that [`build_segment`] writes for all rows at once; only the segment's id and level differ.
+//! - A look-up of a token reads one directory block and one dictionary block per segment at most, and none if the token is outside
+//!   of the range of the segment's tokens.
+//! - A block or descriptor of which a bit was changed, or that is in the place of another one, is [`Damaged`] when it is read.
 //! - No input causes a panic: a block that does not have the expected format is [`Damaged`].
 
 mod bitmap;
@@ -56,21 +61,25 @@ mod dictionary;
 mod ids;
 mod merge;
 mod postings;
+mod roots;
 mod row_id;
 mod search;
 mod segment;
 mod term;
 mod varint;
+mod verify;
 
 /// The version of the format of blocks. Store it beside the index, and rebuild the index if it differs.
 ///
 /// Raise it when a block's bytes or the tokens change.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
-pub use blocks::{BlockId, BlockKind, Blocks, Damaged, NamedBlock, WriteBlocks};
+pub use blocks::{Block, BlockId, BlockKind, Blocks, Damaged, NamedBlock, Place, WriteBlocks};
 pub use cache::{BlockCache, Cached};
 pub use merge::{Merge, due};
+pub use roots::Roots;
 pub use row_id::RowId;
 pub use search::newest;
 pub use segment::{Segment, build_segment};
 pub use term::Term;
+pub use verify::{Verified, verify};

@@ -1,8 +1,9 @@
 //! Merging segments.
 
-use crate::blocks::{Blocks, WriteBlocks};
+use crate::blocks::{Blocks, Damaged, WriteBlocks};
 use crate::dictionary::{DictionaryCursor, DictionaryWriter, TokenHead, head_of};
 use crate::ids::{IdReader, IdWriter};
+use crate::roots::Roots;
 use crate::row_id::RowId;
 use crate::segment::Segment;
 
@@ -17,8 +18,8 @@ const ROWS_MAX: u32 = 1 << 21;
 pub fn due<I: RowId>(segments: &[Segment<I>]) -> Option<Vec<Segment<I>>> {
     let mut unfinished: Vec<Segment<I>> = segments
         .iter()
-        .copied()
         .filter(|segment| segment.rows < ROWS_MAX / 2)
+        .cloned()
         .collect();
     unfinished.sort_unstable_by_key(|segment| (segment.level, segment.id));
     let mut levels = unfinished.chunk_by(|one, next| one.level == next.level);
@@ -28,7 +29,7 @@ pub fn due<I: RowId>(segments: &[Segment<I>]) -> Option<Vec<Segment<I>>> {
         rows = rows.saturating_add(segment.rows);
         rows <= ROWS_MAX
     });
-    Some(fit.copied().collect())
+    Some(fit.cloned().collect())
 }
 
 /// A merge in progress. It runs in steps between other work.
@@ -63,8 +64,8 @@ impl<I: RowId> Merge<I> {
         let mut sources = Vec::with_capacity(segments.len());
         for segment in segments {
             let mut source = Source {
-                segment: *segment,
-                cursor: DictionaryCursor::to(segment, b"", blocks)?,
+                segment: segment.clone(),
+                cursor: DictionaryCursor::all(segment),
                 head: None,
                 rows: Vec::with_capacity(segment.rows as usize),
             };
@@ -90,6 +91,7 @@ impl<I: RowId> Merge<I> {
                     .unwrap_or(I::MIN),
                 leaves: 0,
                 directories: 0,
+                roots: Roots::default(),
             },
             dictionary: DictionaryWriter::new(id),
             token: Vec::new(),
@@ -97,7 +99,7 @@ impl<I: RowId> Merge<I> {
         })
     }
 
-    /// The merged segment. Its block counts are not known before the merge is complete.
+    /// The merged segment. Its block counts and roots are not known before the merge is complete.
     #[must_use]
     pub const fn merged(&self) -> &Segment<I> {
         &self.merged
@@ -128,8 +130,11 @@ impl<I: RowId> Merge<I> {
             let Some((head, next)) = left.min() else {
                 let dictionary =
                     std::mem::replace(&mut self.dictionary, DictionaryWriter::new(self.merged.id));
-                (self.merged.leaves, self.merged.directories) = dictionary.finish(blocks)?;
-                return Ok(Some(self.merged));
+                let dictionary = dictionary.finish(blocks)?;
+                self.merged.leaves = dictionary.leaves;
+                self.merged.directories = dictionary.directories;
+                self.merged.roots = dictionary.roots;
+                return Ok(Some(self.merged.clone()));
             };
             self.token.clear();
             self.token.extend_from_slice(next);
@@ -163,10 +168,8 @@ impl<I: RowId> Source<I> {
         };
         self.cursor.rows().for_each(self.segment.id, take, blocks)?;
         if is_out_of_range {
-            return Err(crate::Damaged {
-                what: "a row is out of range",
-            }
-            .into());
+            let damaged = Damaged::new("a row is out of range");
+            return Err(damaged.in_segment(self.segment.id).into());
         }
         self.advance(blocks)
     }
@@ -186,7 +189,7 @@ fn number_rows<I: RowId, B: WriteBlocks>(
 ) -> Result<u32, B::Error> {
     let mut readers: Vec<IdReader<I>> = sources
         .iter()
-        .map(|source| IdReader::new(source.segment))
+        .map(|source| IdReader::new(&source.segment))
         .collect();
     // The next id of each source; `None` at its end.
     let mut heads: Vec<Option<I>> = Vec::with_capacity(sources.len());

@@ -20,7 +20,7 @@ use crate::varint::{self, Reader};
 use std::ops::RangeInclusive;
 
 /// Most rows of an inline list.
-const INLINE_ROWS_MAX: usize = 128;
+pub(crate) const INLINE_ROWS_MAX: usize = 128;
 /// Length of a bitmap per byte of deltas below which the bitmap is used: a bitmap is read at once, deltas one by one.
 const BITMAP_BYTES_PER_DELTA_BYTE: usize = 8;
 /// Greatest length of a block with several containers. A longer container has a block of its own.
@@ -91,9 +91,7 @@ impl PostingsWriter {
     }
 
     fn write_block<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
-        self.writer.write(&self.block, blocks)?;
-        self.block.clear();
-        Ok(())
+        self.writer.write(&mut self.block, blocks)
     }
 }
 
@@ -107,9 +105,7 @@ fn put_deltas(bytes: &mut Vec<u8>, rows: impl Iterator<Item = u32>) {
 
 /// Calls `visit` with the rows of encoded deltas.
 pub(crate) fn for_each_delta(bytes: &[u8], mut visit: impl FnMut(u32)) -> Result<(), Damaged> {
-    let out_of_range = Damaged {
-        what: "a row is out of range",
-    };
+    let out_of_range = Damaged::new("a row is out of range");
     let (mut reader, mut row) = (Reader::new(bytes), 0_u32);
     loop {
         // Nearly all deltas of a frequent token have one byte, so eight are decoded at once.
@@ -140,6 +136,11 @@ pub(crate) struct Postings {
 }
 
 impl Postings {
+    /// The first chunk and the number of each block.
+    pub(crate) fn block_refs(&self) -> &[(u32, u32)] {
+        &self.block_refs
+    }
+
     /// Parses the payload of a dictionary entry.
     pub(crate) fn open(segment: u32, entry: &[u8]) -> Result<Self, Damaged> {
         let (mut reader, mut block_refs) = (Reader::new(entry), Vec::new());
@@ -175,17 +176,9 @@ impl Postings {
         let Some((_, number)) = after.checked_sub(1).map(|index| self.block_refs[index]) else {
             return Ok(());
         };
-        for container in containers(self.reader.read(number, blocks)?) {
-            let container = container?;
-            if container.chunk == chunk {
-                if container.is_bitmap {
-                    bits.insert_bitmap(container.bytes);
-                } else {
-                    for_each_delta(container.bytes, |row| bits.insert(low(row)))?;
-                }
-            }
-        }
-        Ok(())
+        let block = self.reader.block(number);
+        let added = insert_chunk(self.reader.read(number, blocks)?, chunk, bits);
+        Ok(added.map_err(|damaged| damaged.in_block(block))?)
     }
 
     /// Calls `visit` with every row, ascending.
@@ -195,28 +188,51 @@ impl Postings {
         blocks: &mut B,
     ) -> Result<(), B::Error> {
         for (_, number) in &self.block_refs {
-            for container in containers(self.reader.read(*number, blocks)?) {
-                let container = container?;
-                let first = first_of(container.chunk);
-                if container.is_bitmap {
-                    rows_of(container.bytes).for_each(|row| visit(first + u32::from(row)));
-                } else {
-                    for_each_delta(container.bytes, |row| visit(first + u32::from(low(row))))?;
-                }
-            }
+            let block = self.reader.block(*number);
+            let visited = visit_containers(self.reader.read(*number, blocks)?, &mut visit);
+            visited.map_err(|damaged| damaged.in_block(block))?;
         }
         Ok(())
     }
 }
 
-/// The encoded rows of one chunk.
-struct Container<'a> {
-    chunk: u32,
-    is_bitmap: bool,
-    bytes: &'a [u8],
+/// Adds the rows that a block has of a chunk to `bits`.
+fn insert_chunk(block: &[u8], chunk: u32, bits: &mut Bitmap) -> Result<(), Damaged> {
+    for container in containers(block) {
+        let container = container?;
+        if container.chunk == chunk {
+            if container.is_bitmap {
+                bits.insert_bitmap(container.bytes);
+            } else {
+                for_each_delta(container.bytes, |row| bits.insert(low(row)))?;
+            }
+        }
+    }
+    Ok(())
 }
 
-fn containers(block: &[u8]) -> impl Iterator<Item = Result<Container<'_>, Damaged>> {
+/// Calls `visit` with the rows of a block.
+fn visit_containers(block: &[u8], visit: &mut impl FnMut(u32)) -> Result<(), Damaged> {
+    for container in containers(block) {
+        let container = container?;
+        let first = first_of(container.chunk);
+        if container.is_bitmap {
+            rows_of(container.bytes).for_each(|row| visit(first + u32::from(row)));
+        } else {
+            for_each_delta(container.bytes, |row| visit(first + u32::from(low(row))))?;
+        }
+    }
+    Ok(())
+}
+
+/// The encoded rows of one chunk.
+pub(crate) struct Container<'a> {
+    pub(crate) chunk: u32,
+    pub(crate) is_bitmap: bool,
+    pub(crate) bytes: &'a [u8],
+}
+
+pub(crate) fn containers(block: &[u8]) -> impl Iterator<Item = Result<Container<'_>, Damaged>> {
     let mut reader = Reader::new(block);
     std::iter::from_fn(move || (!reader.is_at_end()).then(|| next_container(&mut reader)))
 }
@@ -225,9 +241,7 @@ fn next_container<'a>(reader: &mut Reader<'a>) -> Result<Container<'a>, Damaged>
     let chunk = reader.number()?;
     let header = reader.number()?;
     if chunk > chunk_of(u32::MAX) {
-        return Err(Damaged {
-            what: "a row is out of range",
-        });
+        return Err(Damaged::new("a row is out of range"));
     }
     Ok(Container {
         chunk,

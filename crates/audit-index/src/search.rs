@@ -2,7 +2,7 @@
 
 use crate::bitmap::{Bitmap, chunk_of, first_of, low};
 use crate::blocks::Blocks;
-use crate::dictionary::{self, DictionaryCursor, TokenRows};
+use crate::dictionary::{self, DictionaryCursor, Lookup, TokenRows};
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
@@ -28,8 +28,8 @@ pub fn newest<I: RowId, B: Blocks>(
         .collect();
     unopened.sort_unstable_by_key(|segment| segment.last);
     let mut opened: Vec<(I, SegmentMatches<I>)> = Vec::new();
-    let texts: Vec<&[u8]> = terms.iter().flat_map(Term::texts).map(String::as_bytes).collect();
-    let mut opened_count = 0;
+    let lookups: Vec<Lookup<'_>> = terms.iter().flat_map(Term::lookups).collect();
+    let mut ahead = PrefetchAhead::default();
     let mut newest = Vec::new();
     while newest.len() < wanted {
         let mut best = index_of_highest(&opened);
@@ -37,13 +37,7 @@ pub fn newest<I: RowId, B: Blocks>(
             unopened.pop_if(|segment| best.is_none_or(|best| segment.last > opened[best].0))
         {
             if B::IS_REMOTE {
-                // One segment is often sufficient. If it is not, all others may be needed.
-                match opened_count {
-                    0 => dictionary::prefetch(&[segment], &texts, blocks)?,
-                    1 => dictionary::prefetch(&[&[segment], unopened.as_slice()].concat(), &texts, blocks)?,
-                    _ => {}
-                }
-                opened_count += 1;
+                ahead.before(segment, &unopened, &lookups, blocks)?;
             }
             let mut found = SegmentMatches::open(segment, terms, range, wanted, blocks)?;
             if let Some(id) = found.next(blocks)? {
@@ -70,6 +64,44 @@ fn index_of_highest<I: RowId>(opened: &[(I, SegmentMatches<I>)]) -> Option<usize
     highest.map(|(index, _)| index)
 }
 
+/// Look-ups in segments whose blocks are prefetched together, at most. They have two blocks each: half a MiB, so that concurrent
+/// queries do not evict each other's from a cache of a few MiB, and a query that ends early has read little in vain.
+const PREFETCH_LOOKUPS_MAX: usize = 64;
+
+/// Prefetches the dictionary blocks of segments, some segments at a time.
+#[derive(Debug, Default)]
+struct PrefetchAhead {
+    /// Whether the first segment was opened.
+    is_begun: bool,
+    /// The number of segments that come next and are prefetched.
+    segments: usize,
+}
+
+impl PrefetchAhead {
+    /// Prepares to open `segment`; `unopened` are opened afterwards, the last one first.
+    fn before<I, B: Blocks>(
+        &mut self,
+        segment: &Segment<I>,
+        unopened: &[&Segment<I>],
+        lookups: &[Lookup<'_>],
+        blocks: &mut B,
+    ) -> Result<(), B::Error> {
+        if self.segments == 0 {
+            // One segment is often sufficient. If it is not, all others may be needed.
+            let segments_max = match std::mem::replace(&mut self.is_begun, true) {
+                false => 1,
+                true => (PREFETCH_LOOKUPS_MAX / lookups.len().max(1)).max(1),
+            };
+            let following = unopened.iter().rev().copied();
+            let batch = std::iter::once(segment).chain(following).take(segments_max);
+            dictionary::prefetch(batch, lookups, blocks)?;
+            self.segments = segments_max;
+        }
+        self.segments -= 1;
+        Ok(())
+    }
+}
+
 /// Most blocks per prefetch.
 const PREFETCH_BLOCKS_MAX: usize = 100;
 
@@ -85,27 +117,11 @@ struct TermPostings {
 impl TermPostings {
     fn read<I, B: Blocks>(segment: &Segment<I>, term: &Term, blocks: &mut B) -> Result<Self, B::Error> {
         let mut postings = Self::default();
-        match term {
-            Term::AnyOf(tokens) => {
-                for token in tokens {
-                    let mut cursor = DictionaryCursor::to(segment, token.as_bytes(), blocks)?;
-                    while cursor.advance(blocks)? && cursor.token() <= token.as_bytes() {
-                        if cursor.token() == token.as_bytes() {
-                            postings.add(segment, cursor.rows())?;
-                        }
-                    }
-                }
-            }
-            Term::Prefix(prefixes) => {
-                for head in prefixes.iter().map(String::as_bytes) {
-                    let mut cursor = DictionaryCursor::to(segment, head, blocks)?;
-                    while cursor.advance(blocks)? {
-                        if cursor.token().starts_with(head) {
-                            postings.add(segment, cursor.rows())?;
-                        } else if cursor.token() > head {
-                            break;
-                        }
-                    }
+        for lookup in term.lookups() {
+            let mut cursor = DictionaryCursor::to(segment, lookup, blocks)?;
+            while cursor.advance(blocks)? && !lookup.ends_before(cursor.token()) {
+                if lookup.finds(cursor.token()) {
+                    postings.add(segment, cursor.rows())?;
                 }
             }
         }
@@ -175,8 +191,7 @@ impl<I: RowId> SegmentMatches<I> {
         wanted: usize,
         blocks: &mut B,
     ) -> Result<Self, B::Error> {
-        let mut ids = IdReader::new(*segment);
-        let mut rows = ids.rows_below(range.start, blocks)?..ids.rows_below(range.end, blocks)?;
+        let mut rows = 0..segment.rows;
         let mut postings = Vec::with_capacity(terms.len());
         // The cheapest lookups come first, because an empty one ends the query.
         let mut terms: Vec<&Term> = terms.iter().collect();
@@ -197,6 +212,12 @@ impl<I: RowId> SegmentMatches<I> {
                 rows.end = rows.end.min(of_term.few[of_term.few.len() - 1] + 1);
             }
             postings.push(of_term);
+        }
+        // The range is looked up last: in a segment without a match it reads nothing.
+        let mut ids = IdReader::new(segment);
+        if !rows.is_empty() {
+            rows.start = rows.start.max(ids.rows_below(range.start, blocks)?);
+            rows.end = rows.end.min(ids.rows_below(range.end, blocks)?);
         }
         // The most selective term comes first.
         postings.sort_by_key(|term| (!term.many.is_empty(), term.few.len()));

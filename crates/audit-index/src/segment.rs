@@ -3,14 +3,16 @@
 //! A segment is its descriptor ([`Segment`], stored by the caller) and its blocks: the ids of its rows (`ids`), its tokens
 //! (`dictionary`) and the posting lists of its frequent tokens (`postings`). Rows are numbered from 0 in the order of their ids.
 
-use crate::blocks::{Blocks, WriteBlocks};
+use crate::blocks::{Blocks, CHECKSUM_BYTES, Damaged, WriteBlocks};
 use crate::dictionary::{DictionaryCursor, DictionaryWriter, head_of};
 use crate::ids::{IdReader, IdWriter};
+use crate::roots::Roots;
 use crate::row_id::RowId;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The descriptor of a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment<I = i64> {
     /// The identity of the segment, part of its blocks' keys. Never reused.
     pub id: u32,
@@ -26,6 +28,8 @@ pub struct Segment<I = i64> {
     pub leaves: u32,
     /// Number of directory blocks.
     pub directories: u32,
+    /// The range of its tokens, and the separators of its directory blocks.
+    pub roots: Roots,
 }
 
 /// Builds a segment from rows. A row is an id and its tokens, separated by spaces. The ids ascend.
@@ -54,19 +58,62 @@ pub fn build_segment<I: RowId, B: WriteBlocks>(
     for (token, rows) in &tokens {
         dictionary.push(token.as_bytes(), rows, blocks)?;
     }
-    let (leaves, directories) = dictionary.finish(blocks)?;
+    let dictionary = dictionary.finish(blocks)?;
     Ok(Segment {
         id,
         level: 0,
         rows: ids.finish(blocks)?,
         first: rows.first().map_or(I::MAX, |(id, _)| *id),
         last: rows.last().map_or(I::MIN, |(id, _)| *id),
-        leaves,
-        directories,
+        leaves: dictionary.leaves,
+        directories: dictionary.directories,
+        roots: dictionary.roots,
     })
 }
 
 impl<I: RowId> Segment<I> {
+    /// The roots as they are stored: encoded, with a checksum (CRC-32C, 4 bytes, little endian) over the whole descriptor.
+    #[must_use]
+    pub fn stored_roots(&self) -> Vec<u8> {
+        let mut stored = self.roots.as_bytes().to_vec();
+        stored.extend(self.checksum().to_le_bytes());
+        stored
+    }
+
+    /// The descriptor with the roots of [`Self::stored_roots`].
+    ///
+    /// # Errors
+    /// If a field or the roots are not those that were stored.
+    pub fn with_stored_roots(mut self, stored: &[u8]) -> Result<Self, Damaged> {
+        let (roots, checksum) = stored.split_last_chunk().unwrap_or((&[], &[0; CHECKSUM_BYTES]));
+        self.roots = Roots::from_bytes(roots);
+        match u32::from_le_bytes(*checksum) == self.checksum() {
+            true => Ok(self),
+            false => {
+                Err(Damaged::new("the checksum of the descriptor does not match it").in_segment(self.id))
+            }
+        }
+    }
+
+    /// The checksum over id, level, rows, leaves and directories (32 bits each, little endian), the lowest and highest id, and
+    /// the roots.
+    fn checksum(&self) -> u32 {
+        let numbers = [self.id, self.level, self.rows, self.leaves, self.directories];
+        let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        self.first.put(&mut bytes);
+        self.last.put(&mut bytes);
+        crc32c::crc32c_append(crc32c::crc32c(&bytes), self.roots.as_bytes())
+    }
+
+    /// The ids of these rows.
+    ///
+    /// # Errors
+    /// If a block cannot be read, or is damaged.
+    pub fn ids<B: Blocks>(&self, rows: Range<u32>, blocks: &mut B) -> Result<Vec<I>, B::Error> {
+        let mut reader = IdReader::new(self);
+        rows.map(|row| reader.id(row, blocks)).collect()
+    }
+
     /// Calls `visit` with each token, in byte order, and the ids of its rows, ascending.
     ///
     /// # Errors
@@ -76,7 +123,7 @@ impl<I: RowId> Segment<I> {
         mut visit: impl FnMut(&[u8], &[I]),
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        let (mut cursor, mut reader) = (DictionaryCursor::to(self, b"", blocks)?, IdReader::new(*self));
+        let (mut cursor, mut reader) = (DictionaryCursor::all(self), IdReader::new(self));
         let (mut rows, mut ids) = (Vec::new(), Vec::new());
         while cursor.advance(blocks)? {
             rows.clear();

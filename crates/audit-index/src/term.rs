@@ -1,5 +1,7 @@
 //! Query terms.
 
+use crate::dictionary::Lookup;
+
 /// A condition on the tokens of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
@@ -16,11 +18,16 @@ impl Term {
         Self::AnyOf(vec![token])
     }
 
-    /// The tokens or prefixes.
-    pub(crate) fn texts(&self) -> &[String] {
-        match self {
-            Self::AnyOf(texts) | Self::Prefix(texts) => texts,
-        }
+    /// The look-ups in the dictionary: each token or prefix, and whether it is a prefix.
+    pub(crate) fn lookups(&self) -> impl Iterator<Item = Lookup<'_>> {
+        let (texts, is_prefix) = match self {
+            Self::AnyOf(tokens) => (tokens, false),
+            Self::Prefix(prefixes) => (prefixes, true),
+        };
+        texts.iter().map(move |text| Lookup {
+            text: text.as_bytes(),
+            is_prefix,
+        })
     }
 
     /// Whether a row with these tokens, separated by spaces, matches.

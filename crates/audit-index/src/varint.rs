@@ -2,9 +2,7 @@
 
 use crate::blocks::Damaged;
 
-const TRUNCATED: Damaged = Damaged {
-    what: "a block ends too early",
-};
+const TRUNCATED: Damaged = Damaged::new("a block ends too early");
 
 pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
@@ -67,9 +65,7 @@ impl<'a> Reader<'a> {
                 return Ok(number);
             }
         }
-        Err(Damaged {
-            what: "a number is too large",
-        })
+        Err(Damaged::new("a number is too large"))
     }
 
     pub(crate) fn bytes(&mut self, count: u32) -> Result<&'a [u8], Damaged> {

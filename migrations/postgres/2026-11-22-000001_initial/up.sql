@@ -201,6 +201,8 @@ CREATE TABLE index_segments (
     -- Number of leaf and of directory blocks.
     leaves BIGINT NOT NULL,
     directories BIGINT NOT NULL,
+    -- The range of the tokens and the separators of the directory blocks, with a checksum of the row.
+    roots BYTEA NOT NULL,
     -- False while a merge is building the segment. Queries ignore it until then.
     is_complete BOOLEAN NOT NULL,
     -- Random. A crash can lose the commit of a segment, and another one can get its id; cached blocks are keyed by both.
@@ -210,7 +212,7 @@ CREATE TABLE index_segments (
 -- The ids of segments. They are drawn without a lock, so nodes write segments concurrently.
 CREATE SEQUENCE index_segment_ids MAXVALUE 2147483647 CYCLE;
 
--- The blocks of the segments. The id encodes segment, kind and number. A block is read whole and does not compress, so it is
+-- The blocks of the segments. The id encodes segment, kind and number; each block ends with a checksum that covers the id. A block is read whole and does not compress, so it is
 -- stored uncompressed, and in the row where that fits a page.
 CREATE TABLE index_blocks (
     id BIGINT NOT NULL PRIMARY KEY,

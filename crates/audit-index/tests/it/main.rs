@@ -1,81 +1,17 @@
 //! Compares the index with a full scan, and merged segments with segments built at once.
 
-use audit_index::{
-    BlockCache, BlockId, Blocks, Damaged, Merge, NamedBlock, Segment, Term, WriteBlocks, build_segment, due,
-    newest,
-};
+mod damage;
+mod memory;
+mod reads;
+mod roots;
+mod verification;
+
+use audit_index::{BlockCache, Merge, Roots, Segment, Term, build_segment, due, newest, verify};
+use memory::{Counting, Memory};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
-
-/// Blocks in memory.
-#[derive(Default, Clone, Debug, PartialEq, Eq)]
-struct Memory(BTreeMap<i64, Vec<u8>>);
-
-impl Blocks for Memory {
-    type Error = Damaged;
-
-    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
-        Ok(self.0.get(&block.key()).map(|bytes| bytes.as_slice().into()))
-    }
-}
-
-impl Blocks for &mut Memory {
-    type Error = Damaged;
-
-    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
-        (**self).read(block)
-    }
-}
-
-/// Blocks in memory that count the read requests, as a local or a remote store.
-struct Counting<const IS_REMOTE: bool> {
-    blocks: Memory,
-    reads: usize,
-}
-
-impl<const IS_REMOTE: bool> Counting<IS_REMOTE> {
-    const fn of(blocks: Memory) -> Self {
-        Self { blocks, reads: 0 }
-    }
-}
-
-impl<const IS_REMOTE: bool> Blocks for &mut Counting<IS_REMOTE> {
-    type Error = Damaged;
-    const IS_REMOTE: bool = IS_REMOTE;
-
-    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
-        self.reads += 1;
-        self.blocks.read(block)
-    }
-
-    fn read_all(&mut self, blocks: &[BlockId]) -> Result<Vec<NamedBlock>, Damaged> {
-        self.reads += 1;
-        self.blocks.read_all(blocks)
-    }
-}
-
-impl WriteBlocks for Memory {
-    fn write(&mut self, block: BlockId, bytes: &[u8]) -> Result<(), Damaged> {
-        let before = self.0.insert(block.key(), bytes.to_vec());
-        assert!(before.is_none(), "{block:?} is written twice");
-        Ok(())
-    }
-}
-
-impl Memory {
-    /// The blocks of a segment, by their key relative to the segment's first.
-    fn of(&self, segment: &Segment) -> Vec<(i64, &[u8])> {
-        let keys = BlockId::keys_of(segment.id);
-        let start = keys.start;
-        self.0
-            .range(keys)
-            .map(|(key, bytes)| (key - start, bytes.as_slice()))
-            .collect()
-    }
-}
 
 type Rows = BTreeMap<i64, String>;
 
@@ -127,6 +63,28 @@ fn term() -> impl Strategy<Value = Term> {
     ]
 }
 
+/// Verifies a segment. Returns the tokens of each row.
+fn verified_postings(segment: &Segment, blocks: &mut Memory) -> BTreeMap<u32, String> {
+    let mut postings: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    let see = |token: &[u8], row: u32| {
+        let token = String::from_utf8(token.to_vec()).expect("a token in UTF-8");
+        postings.entry(row).or_default().push(token);
+    };
+    verify(segment, see, blocks).expect("the segment is as it was written");
+    postings
+        .into_iter()
+        .map(|(row, tokens)| (row, tokens.join(" ")))
+        .collect()
+}
+
+/// Distinct tokens in byte order.
+fn sorted(tokens: &str) -> String {
+    let mut tokens: Vec<&str> = tokens.split(' ').filter(|token| !token.is_empty()).collect();
+    tokens.sort_unstable();
+    tokens.dedup();
+    tokens.join(" ")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -174,10 +132,16 @@ proptest! {
         let parts = parts.iter().map(|part| part.keys().map(|id| (*id, all[id].clone())).collect::<Rows>());
         let sources: Vec<Segment> = parts.zip(1..).map(|(part, id)| file_all(&part, id, &mut blocks)).collect();
         let merged = merged(&sources, 50, step, &mut blocks);
-        let at_once = file_all(&all, 60, &mut blocks);
-        prop_assert_eq!(Segment { id: 60, level: 0, ..merged }, at_once);
+        let mut others = Memory::default();
+        let at_once = file_all(&all, 50, &mut others);
+        prop_assert_eq!(&Segment { level: 0, ..merged.clone() }, &at_once);
         prop_assert_eq!(merged.level, 1);
-        prop_assert_eq!(blocks.of(&merged), blocks.of(&at_once));
+        prop_assert_eq!(blocks.of(&merged), others.of(&at_once));
+        let postings = verified_postings(&merged, &mut blocks);
+        let ids: Vec<i64> = all.keys().copied().collect();
+        let postings: Rows = postings.into_iter().map(|(row, tokens)| (ids[row as usize], tokens)).collect();
+        let expected = all.iter().map(|(id, tokens)| (*id, sorted(tokens))).filter(|(_, tokens)| !tokens.is_empty());
+        prop_assert_eq!(postings, expected.collect::<Rows>());
     }
 
     #[test]
@@ -186,13 +150,17 @@ proptest! {
         let segments: Vec<Segment> = parts.iter().zip(1..).map(|(part, id)| file_all(part, id, &mut blocks)).collect();
         let keys: Vec<i64> = blocks.0.keys().copied().collect();
         if !keys.is_empty() {
-            let block = blocks.0.get_mut(which.get(&keys)).expect("a block");
-            let at = at.index(block.len());
-            block.truncate(at);
-            block.extend(damage);
+            blocks.replace(*which.get(&keys), |content| {
+                let at = at.index(content.len());
+                content.truncate(at);
+                content.extend(damage);
+            });
         }
-        // The query must not panic, and the merge must terminate.
+        // Queries and verification must not panic, and the merge must terminate. The checksums match the damage.
         drop(newest(&segments, &terms, &(-500..500), 20, &mut blocks));
+        for segment in &segments {
+            verify(segment, |_, _| {}, &mut blocks).ok();
+        }
         if let Ok(mut merge) = Merge::begin(&segments, 9, &mut blocks) {
             while let Ok(None) = merge.step(1_000, &mut blocks) {}
         }
@@ -236,7 +204,7 @@ fn many_rows_are_found_over_chunks() {
         for range in [everything.clone(), 100..350_001, 0..1, 196_607..196_611] {
             for wanted in [1, 50, 200_000] {
                 let expected = full_scan(&rows, &terms, &range, wanted);
-                for segments in [segments.as_slice(), &[segment]] {
+                for segments in [segments.as_slice(), std::slice::from_ref(&segment)] {
                     let found = newest(segments, &terms, &range, wanted, &mut blocks);
                     assert!(found.as_ref() == Ok(&expected), "{terms:?} {range:?} {wanted}");
                 }
@@ -301,6 +269,7 @@ fn eight_segments_of_a_level_are_due_and_large_ones_are_not_merged() {
         last: 1,
         leaves: 1,
         directories: 1,
+        roots: Roots::default(),
     };
     let ids = |segments: &[Segment]| {
         due(segments).map(|due| due.iter().map(|segment| segment.id).collect::<Vec<_>>())
@@ -327,7 +296,8 @@ fn each_of_many_tokens_is_found_and_no_absent_token() {
     let mut blocks = Memory::default();
     let segment = file_all(&rows, 1, &mut blocks);
     assert!(segment.directories > 1, "{segment:?}");
-    let mut found = |term| newest(&[segment], &[term], &(i64::MIN..i64::MAX), 50, &mut blocks);
+    let segments = [segment];
+    let mut found = |term| newest(&segments, &[term], &(i64::MIN..i64::MAX), 50, &mut blocks);
     for number in (0..150_000).step_by(97).chain([149_999]) {
         assert_eq!(found(Term::is(token(number))), Ok(vec![number]), "{number}");
         assert_eq!(

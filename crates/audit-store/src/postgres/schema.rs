@@ -31,6 +31,7 @@ diesel::table! {
         last_id -> Binary,
         leaves -> BigInt,
         directories -> BigInt,
+        roots -> Binary,
         is_complete -> Bool,
     }
 }

@@ -111,15 +111,15 @@ statement! {
     FindSegments {
         "SELECT group_id, format, NULL::bigint, NULL::bigint, mark, \
              NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bytea, NULL::bigint, NULL::bytea, \
-             NULL::bigint, NULL::bigint \
+             NULL::bigint, NULL::bigint, NULL::bytea \
          FROM ledgers LEFT JOIN index_format ON index_format.id = 1 WHERE ledgers.id = " of_group: i64 => BigInt,
         " UNION ALL \
-         SELECT NULL, NULL, first_seq, end_seq, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL \
+         SELECT NULL, NULL, first_seq, end_seq, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL \
          FROM event_backlog WHERE group_id = (SELECT group_id FROM ledgers WHERE id = " of_backlog: i64 => BigInt,
         ") AND ledger_id = " ledger_id: i64 => BigInt,
         " UNION ALL \
          SELECT NULL, NULL, NULL, NULL, mark, id, level, row_count, first_occurred_at, first_id, last_occurred_at, last_id, \
-             leaves, directories \
+             leaves, directories, roots \
          FROM index_segments WHERE group_id = (SELECT group_id FROM ledgers WHERE id = " of_segments: i64 => BigInt,
     } ") AND is_complete"
 }
@@ -141,6 +141,7 @@ impl Query for FindSegments {
             Binary,
             BigInt,
             BigInt,
+            Binary,
         )>,
     );
 }

@@ -106,8 +106,8 @@ impl<I: RowId> Merging<I> {
         };
         let others: Vec<_> = complete
             .iter()
-            .copied()
             .filter(|segment| !is_in_a_merge(segment.id))
+            .cloned()
             .collect();
         if let Some(due) = due(&others) {
             let id = segments.next_id()?;

@@ -1,9 +1,16 @@
 //! The tokens under which the index has an event.
 //!
-//! Token of a field value = letter of the field, 64 bits of hash over letter, ledger and value, in base 36. Equal values of
-//! two ledgers or two fields have different posting lists. Token of a search word = letter of the text, ledger in base 36,
-//! `_`, the word itself, because queries search for prefixes. Tokens find candidates;
-//! [`audit_domain::EventFilter::matches`] decides.
+//! Every token begins with the ledger, so that the tokens of a ledger are contiguous in a segment, and equal values of two
+//! ledgers have different posting lists:
+//!
+//! ```text
+//! token of a ledger      = number of digits ('a' for 1), ledger in base 64
+//! token of a field value = token of the ledger, letter of the field, 64 bits of hash over letter, ledger and value in base 64
+//! token of a search word = token of the ledger, letter of the text, the word itself, because queries search for prefixes
+//! ```
+//!
+//! The tokens of ledgers order like their numbers, and none is a prefix of another one. New ledgers have the highest numbers, so
+//! the range of an older segment's tokens excludes them. Tokens find candidates; [`audit_domain::EventFilter::matches`] decides.
 
 use audit_domain::search::words;
 use audit_domain::{Facets, SearchWord, SearchedText};
@@ -11,7 +18,7 @@ use audit_index::Term;
 use sha2::{Digest, Sha256};
 
 /// Raise it when the tokens of an event change: an index with other tokens is then rebuilt.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The tokens of an event.
 #[derive(Clone, Debug)]
@@ -25,7 +32,7 @@ impl Tokens {
     /// Of an event of a ledger, with the identity of its idempotency key.
     pub(crate) fn of(ledger_id: i64, facets: &Facets<'_>, key_hash: Option<&[u8]>) -> Self {
         /// More than most events need.
-        const TOKENS_BYTES: usize = 416;
+        const TOKENS_BYTES: usize = 448;
         let mut text = String::with_capacity(TOKENS_BYTES);
         push_facet_tokens(&mut text, ledger_id, facets);
         let facets_bytes = text.len();
@@ -89,7 +96,7 @@ impl Kind {
 
 /// The token of a value: 64 bits of hash, so that a billion values have less than one expected collision.
 pub(crate) fn token(kind: Kind, ledger_id: i64, value: &[u8]) -> String {
-    let mut text = String::with_capacity(14);
+    let mut text = String::with_capacity(20);
     push_token(&mut text, kind, ledger_id, value);
     text
 }
@@ -103,8 +110,9 @@ fn push_token(text: &mut String, kind: Kind, ledger_id: i64, value: &[u8]) {
     let bits = digest[..8]
         .iter()
         .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+    push_ledger_token(text, ledger_id);
     text.push(kind.letter());
-    push_base36(text, bits);
+    push_base64(text, bits, HASH_DIGITS);
 }
 
 /// The token of every event of a ledger.
@@ -115,8 +123,22 @@ pub(crate) fn ledger_token(ledger_id: i64) -> String {
 }
 
 fn push_ledger_token(text: &mut String, ledger_id: i64) {
-    text.push('l');
-    push_base36(text, ledger_id.unsigned_abs());
+    let number = ledger_id.unsigned_abs();
+    let digits = (u64::BITS - number.leading_zeros()).div_ceil(DIGIT_BITS).max(1);
+    text.push(char::from(b'a' + digits as u8 - 1));
+    push_base64(text, number, digits);
+}
+
+/// The ledger with which a token begins.
+pub(crate) fn ledger_of(token: &[u8]) -> Option<i64> {
+    let (count, rest) = token.split_first()?;
+    let digits = rest.get(..usize::from(count.checked_sub(b'a')?) + 1)?;
+    digits.iter().try_fold(0_i64, |number, digit| {
+        let value = DIGITS.binary_search(digit).ok()?;
+        number
+            .checked_mul(1 << DIGIT_BITS)?
+            .checked_add_unsigned(value as u64)
+    })
 }
 
 /// The token of a word of a searched text. Each of the three texts has tokens of its own, so that a reader who does not see
@@ -128,9 +150,8 @@ fn word_token(searched: SearchedText, ledger_id: i64, word: &str) -> String {
 }
 
 fn push_word_token(text: &mut String, searched: SearchedText, ledger_id: i64, word: &str) {
+    push_ledger_token(text, ledger_id);
     text.push(Kind::Word(searched).letter());
-    push_base36(text, ledger_id.unsigned_abs());
-    text.push('_');
     // Bytes are at least as many as characters.
     let end = match word.len() > WORD_CHARS_MAX {
         true => word.char_indices().nth(WORD_CHARS_MAX),
@@ -139,19 +160,18 @@ fn push_word_token(text: &mut String, searched: SearchedText, ledger_id: i64, wo
     text.push_str(end.map_or(word, |(end, _)| &word[..end]));
 }
 
-fn push_base36(text: &mut String, mut number: u64) {
-    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    let mut digits = [0_u8; 13];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = DIGITS[(number % 36) as usize];
-        number /= 36;
-        if number == 0 {
-            break;
-        }
+/// In the order of their bytes.
+const DIGITS: &[u8; 64] = b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+const DIGIT_BITS: u32 = 6;
+/// Digits of 64 bits.
+const HASH_DIGITS: u32 = u64::BITS.div_ceil(DIGIT_BITS);
+
+/// Appends the lowest `digits` digits of a number, the highest first.
+fn push_base64(text: &mut String, number: u64, digits: u32) {
+    for digit in (0..digits).rev() {
+        let value = number >> (digit * DIGIT_BITS) & ((1 << DIGIT_BITS) - 1);
+        text.push(char::from(DIGITS[value as usize]));
     }
-    text.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 /// Appends the tokens of an event's field values and search words, separated by spaces.
@@ -246,11 +266,8 @@ mod tests {
             token(Kind::Tenant, 1, b"y"),
         ];
         assert_eq!(tokens.iter().collect::<BTreeSet<_>>().len(), tokens.len());
-        assert!(tokens.iter().all(|token| {
-            token
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        }));
+        let is_separator = |byte: u8| byte == b' ' || byte == b'\n';
+        assert!(tokens.iter().all(|token| !token.bytes().any(is_separator)));
     }
 
     #[test]
@@ -270,7 +287,7 @@ mod tests {
         push_identity_tokens(&mut text, 37, Some(b"k"));
         let tokens: Vec<_> = text.split(' ').collect();
         assert_eq!(tokens.len(), 1 + 5 + 2 + 6 + 1, "{text}");
-        for expected in ["l11", "n11_alice", "n11_neil", "w11_updated"] {
+        for expected in ["a_", "a_nalice", "a_nneil", "a_wupdated"] {
             assert!(tokens.contains(&expected), "{expected} in {text}");
         }
         assert!(tokens.contains(&token(Kind::ActionPrefix, 37, b"user.role.").as_str()));
@@ -293,9 +310,49 @@ mod tests {
         };
         let mut tokens = String::new();
         push_facet_tokens(&mut tokens, 37, &full);
-        let version_1 = "t3tcpqgmwlrlb7 a3ts073ey1pe22 b1yw0ie2p38y6e x29538v0z5h0kk c1rfz0knjor00r o18hkob0tm98ps \
-            q2w0z12zrpsmmb ptrel1m9jqvnz w11_a w11_b n11_n m11_m";
-        assert_eq!((VERSION, tokens.as_str()), (1, version_1));
+        let version_2 = "a_tEfZIa-fvvaY a_aEieutM7XWle a_b74wp_n78DN5 a_x8Fqrg-wbasZ a_c6EY9rai4ynQ a_o442IR3FFvtV \
+            a_qAs3WCpnvGP2 a_p2ORmGklw6bE a_wa a_wb a_nn a_mm";
+        assert_eq!((VERSION, tokens.as_str()), (2, version_2));
+    }
+
+    #[test]
+    fn tokens_of_ledgers_order_like_their_numbers_and_none_begins_another() {
+        let numbers = [
+            0,
+            1,
+            9,
+            37,
+            63,
+            64,
+            65,
+            4_095,
+            4_096,
+            1 << 22,
+            1 << 40,
+            i64::MAX - 1,
+            i64::MAX,
+        ];
+        let tokens: Vec<String> = numbers.iter().map(|number| ledger_token(*number)).collect();
+        for (one, next) in tokens.iter().zip(&tokens[1..]) {
+            assert!(one < next && !next.starts_with(one.as_str()), "{one} {next}");
+        }
+        for (number, token) in numbers.iter().zip(&tokens) {
+            assert_eq!(ledger_of(token.as_bytes()), Some(*number), "{token}");
+            let word = word_token(SearchedText::Action, *number, "zzz");
+            assert_eq!(ledger_of(word.as_bytes()), Some(*number), "{word}");
+        }
+        for other in [
+            "",
+            "a",
+            "A",
+            "a ",
+            "c--",
+            "zzzzzzzzzzzzzzzzzzzzzzzzzzzz",
+            "kzzzzzzzzzzz",
+            "\u{e9}",
+        ] {
+            assert_eq!(ledger_of(other.as_bytes()), None, "{other}");
+        }
     }
 
     #[test]
@@ -309,7 +366,7 @@ mod tests {
             ("\u{1f600}", 200),
         ] {
             let token = word_token(SearchedText::ActorName, 37, &letter.repeat(chars));
-            assert_eq!(token, format!("n11_{}", letter.repeat(chars.min(WORD_CHARS_MAX))));
+            assert_eq!(token, format!("a_n{}", letter.repeat(chars.min(WORD_CHARS_MAX))));
         }
     }
 }

@@ -50,7 +50,7 @@ const TABLES: &str = "\
     CREATE TABLE index_segments ( \
         id INTEGER PRIMARY KEY, level BIGINT NOT NULL, row_count BIGINT NOT NULL, \
         first_position BIGINT NOT NULL, last_position BIGINT NOT NULL, \
-        leaves BIGINT NOT NULL, directories BIGINT NOT NULL, is_complete BOOLEAN NOT NULL \
+        leaves BIGINT NOT NULL, directories BIGINT NOT NULL, roots BLOB NOT NULL, is_complete BOOLEAN NOT NULL \
     ); \
     CREATE TABLE index_blocks (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL); \
     CREATE TABLE indexed ( \

@@ -41,6 +41,7 @@ diesel::table! {
         last_position -> BigInt,
         leaves -> BigInt,
         directories -> BigInt,
+        roots -> Binary,
         is_complete -> Bool,
     }
 }

@@ -1,11 +1,10 @@
 //! The files of the store, read and changed without it.
 
-use audit_index::{BlockId, Blocks, Damaged, Segment};
+use audit_index::{Block, BlockId, Blocks, Damaged, Roots, Segment};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use std::path::Path;
-use std::sync::Arc;
 
 #[derive(QueryableByName)]
 struct Count {
@@ -28,6 +27,7 @@ diesel::table! {
         last_position -> BigInt,
         leaves -> BigInt,
         directories -> BigInt,
+        roots -> Binary,
         is_complete -> Bool,
     }
 }
@@ -41,17 +41,17 @@ struct Stored(SqliteConnection);
 impl Blocks for Stored {
     type Error = Damaged;
 
-    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>, Damaged> {
+    fn read(&mut self, block: BlockId) -> Result<Option<Block>, Damaged> {
         let bytes = index_blocks::table.find(block.key()).select(index_blocks::bytes);
         let bytes: Option<Vec<u8>> = bytes
             .get_result(&mut self.0)
             .optional()
             .expect("the index is read");
-        Ok(bytes.map(Arc::from))
+        bytes.map(|bytes| Block::check(block, bytes)).transpose()
     }
 }
 
-type SegmentRow = (i64, i64, i64, i64, i64, i64, i64, bool);
+type SegmentRow = (i64, i64, i64, i64, i64, i64, i64, Vec<u8>, bool);
 
 /// The segments of the index. Panics when a merge has not finished.
 pub(crate) fn segments(index: &mut SqliteConnection) -> Vec<Segment> {
@@ -60,8 +60,8 @@ pub(crate) fn segments(index: &mut SqliteConnection) -> Vec<Segment> {
         .expect("the segments are listed");
     let read = |row: SegmentRow| {
         let small = |number: i64| u32::try_from(number).expect("a small number");
-        assert!(row.7, "an unfinished segment");
-        Segment {
+        assert!(row.8, "an unfinished segment");
+        let segment = Segment {
             id: small(row.0),
             level: small(row.1),
             rows: small(row.2),
@@ -69,7 +69,11 @@ pub(crate) fn segments(index: &mut SqliteConnection) -> Vec<Segment> {
             last: row.4,
             leaves: small(row.5),
             directories: small(row.6),
-        }
+            roots: Roots::default(),
+        };
+        segment
+            .with_stored_roots(&row.7)
+            .expect("the descriptor is as it was stored")
     };
     rows.into_iter().map(read).collect()
 }

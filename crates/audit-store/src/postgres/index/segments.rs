@@ -9,12 +9,11 @@ use crate::postgres::schema::index_segments;
 use crate::postgres::statements::InsertBlocks;
 use crate::schema::index_blocks;
 use crate::search::merging::{Segments, segment_id, small};
-use audit_index::{BlockId, BlockKind, Blocks, NamedBlock, Segment, WriteBlocks};
+use audit_index::{Block, BlockId, BlockKind, Blocks, NamedBlock, Roots, Segment, WriteBlocks};
 use diesel::dsl::{exists, select, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Blocks, for queries.
 pub(crate) struct FoundBlocks<'a>(pub(crate) &'a mut PgConnection);
@@ -25,10 +24,10 @@ impl Blocks for FoundBlocks<'_> {
     /// Each read is a round trip.
     const IS_REMOTE: bool = true;
 
-    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>> {
+    fn read(&mut self, block: BlockId) -> Result<Option<Block>> {
         let bytes = index_blocks::table.find(block.key()).select(index_blocks::bytes);
         let bytes: Option<Vec<u8>> = bytes.get_result(self.0).optional()?;
-        Ok(bytes.map(Arc::from))
+        Ok(bytes.map(|bytes| Block::check(block, bytes)).transpose()?)
     }
 
     fn read_all(&mut self, blocks: &[BlockId]) -> Result<Vec<NamedBlock>> {
@@ -37,8 +36,11 @@ impl Blocks for FoundBlocks<'_> {
         let rows: Vec<(i64, Vec<u8>)> = index_blocks::table
             .filter(index_blocks::id.eq_any(keys))
             .load(self.0)?;
-        let named = |(key, bytes)| Some((*by_key.get(&key)?, Arc::from(bytes)));
-        Ok(rows.into_iter().filter_map(named).collect())
+        let named = |(key, bytes)| {
+            let block = *by_key.get(&key)?;
+            Some(Block::check(block, bytes).map(|bytes| (block, bytes)))
+        };
+        Ok(rows.into_iter().filter_map(named).collect::<Result<_, _>>()?)
     }
 }
 
@@ -55,12 +57,13 @@ pub(crate) struct SegmentRow {
     last_id: Vec<u8>,
     leaves: i64,
     directories: i64,
+    roots: Vec<u8>,
 }
 
 impl SegmentRow {
     pub(crate) fn read(self) -> Result<Segment<RowKey>> {
         let id_of = |bytes| Ok::<_, StoreError>(u128::from_be_bytes(read_id(bytes)?.to_bytes()));
-        Ok(Segment {
+        let segment = Segment {
             id: small(self.id)?,
             level: small(self.level)?,
             rows: small(self.row_count)?,
@@ -68,7 +71,9 @@ impl SegmentRow {
             last: (self.last_occurred_at, id_of(self.last_id)?),
             leaves: small(self.leaves)?,
             directories: small(self.directories)?,
-        })
+            roots: Roots::default(),
+        };
+        Ok(segment.with_stored_roots(&self.roots)?)
     }
 }
 
@@ -85,11 +90,11 @@ pub(crate) struct ReadAhead(HashMap<(u32, BlockKind), BlockRun>);
 #[derive(Debug)]
 struct BlockRun {
     first: u32,
-    blocks: Vec<Arc<[u8]>>,
+    blocks: Vec<Block>,
 }
 
 impl ReadAhead {
-    fn get(&self, block: BlockId) -> Option<Arc<[u8]>> {
+    fn get(&self, block: BlockId) -> Option<Block> {
         let run = self.0.get(&(block.segment, block.kind))?;
         let index = block.number.checked_sub(run.first)?;
         run.blocks.get(index as usize).cloned()
@@ -152,7 +157,7 @@ impl<'a> WrittenBlocks<'a> {
 impl Blocks for WrittenBlocks<'_> {
     type Error = StoreError;
 
-    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>> {
+    fn read(&mut self, block: BlockId) -> Result<Option<Block>> {
         if let Some(bytes) = self.ahead.get(block) {
             return Ok(Some(bytes));
         }
@@ -163,11 +168,12 @@ impl Blocks for WrittenBlocks<'_> {
             .order(index_blocks::id)
             .load(self.connection)?;
         // Those that follow without a gap; further blocks are read when they are needed.
-        let following = (key..)
+        let following = (block.number..)
+            .map(|number| BlockId { number, ..block })
             .zip(rows)
-            .take_while(|(key, (found, _))| key == found)
-            .map(|(_, (_, bytes))| Arc::from(bytes));
-        let blocks: Vec<Arc<[u8]>> = following.collect();
+            .take_while(|(block, (found, _))| block.key() == *found)
+            .map(|(block, (_, bytes))| Block::check(block, bytes));
+        let blocks: Vec<Block> = following.collect::<Result<_, _>>()?;
         let found = blocks.first().cloned();
         let run = BlockRun {
             first: block.number,
@@ -217,6 +223,7 @@ impl Segments for WrittenBlocks<'_> {
 
     fn put(&mut self, segment: &Segment<RowKey>, is_complete: bool) -> Result<()> {
         let [first_id, last_id] = [segment.first.1, segment.last.1].map(u128::to_be_bytes);
+        let roots = segment.stored_roots();
         let values = (
             index_segments::level.eq(i64::from(segment.level)),
             index_segments::row_count.eq(i64::from(segment.rows)),
@@ -226,6 +233,7 @@ impl Segments for WrittenBlocks<'_> {
             index_segments::last_id.eq(last_id.as_slice()),
             index_segments::leaves.eq(i64::from(segment.leaves)),
             index_segments::directories.eq(i64::from(segment.directories)),
+            index_segments::roots.eq(roots.as_slice()),
             index_segments::is_complete.eq(is_complete),
         );
         diesel::insert_into(index_segments::table)

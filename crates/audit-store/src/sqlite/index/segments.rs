@@ -4,9 +4,8 @@ use crate::error::{Result, StoreError};
 use crate::schema::index_blocks;
 use crate::search::merging::{Segments, segment_id, small};
 use crate::sqlite::schema::{index_segments, indexed};
-use audit_index::{BlockId, Blocks, Segment, WriteBlocks};
+use audit_index::{Block, BlockId, Blocks, Roots, Segment, WriteBlocks};
 use diesel::prelude::*;
-use std::sync::Arc;
 
 /// The segments of the index, with their blocks.
 pub(crate) struct SegmentBlocks<'a>(pub(crate) &'a mut SqliteConnection);
@@ -14,10 +13,10 @@ pub(crate) struct SegmentBlocks<'a>(pub(crate) &'a mut SqliteConnection);
 impl Blocks for SegmentBlocks<'_> {
     type Error = StoreError;
 
-    fn read(&mut self, block: BlockId) -> Result<Option<Arc<[u8]>>> {
+    fn read(&mut self, block: BlockId) -> Result<Option<Block>> {
         let bytes = index_blocks::table.find(block.key()).select(index_blocks::bytes);
         let bytes: Option<Vec<u8>> = bytes.get_result(self.0).optional()?;
-        Ok(bytes.map(Arc::from))
+        Ok(bytes.map(|bytes| Block::check(block, bytes)).transpose()?)
     }
 }
 
@@ -40,11 +39,12 @@ struct SegmentRow {
     last_position: i64,
     leaves: i64,
     directories: i64,
+    roots: Vec<u8>,
 }
 
 impl SegmentRow {
     fn read(self) -> Result<Segment> {
-        Ok(Segment {
+        let segment = Segment {
             id: small(self.id)?,
             level: small(self.level)?,
             rows: small(self.row_count)?,
@@ -52,7 +52,9 @@ impl SegmentRow {
             last: self.last_position,
             leaves: small(self.leaves)?,
             directories: small(self.directories)?,
-        })
+            roots: Roots::default(),
+        };
+        Ok(segment.with_stored_roots(&self.roots)?)
     }
 }
 
@@ -85,6 +87,7 @@ impl Segments for SegmentBlocks<'_> {
                 index_segments::last_position.eq(segment.last),
                 index_segments::leaves.eq(i64::from(segment.leaves)),
                 index_segments::directories.eq(i64::from(segment.directories)),
+                index_segments::roots.eq(segment.stored_roots()),
                 index_segments::is_complete.eq(is_complete),
             ))
             .execute(self.0)?;
