@@ -57,6 +57,7 @@
 mod bitmap;
 mod blocks;
 mod cache;
+mod cursor;
 mod dictionary;
 mod ids;
 mod merge;

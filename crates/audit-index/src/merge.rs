@@ -1,7 +1,8 @@
 //! Merging segments.
 
 use crate::blocks::{Blocks, Damaged, WriteBlocks};
-use crate::dictionary::{DictionaryCursor, DictionaryWriter, TokenHead, head_of};
+use crate::cursor::DictionaryCursor;
+use crate::dictionary::{DictionaryWriter, TokenHead, head_of};
 use crate::ids::{IdReader, IdWriter};
 use crate::roots::Roots;
 use crate::row_id::RowId;

@@ -2,7 +2,7 @@
 
 use crate::bitmap::{Bitmap, chunk_of, first_of, low};
 use crate::blocks::Blocks;
-use crate::dictionary::{self, DictionaryCursor, Lookup, TokenRows};
+use crate::cursor::{self, DictionaryCursor, Lookup, TokenRows};
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
@@ -94,7 +94,7 @@ impl PrefetchAhead {
             };
             let following = unopened.iter().rev().copied();
             let batch = std::iter::once(segment).chain(following).take(segments_max);
-            dictionary::prefetch(batch, lookups, blocks)?;
+            cursor::prefetch(batch, lookups, blocks)?;
             self.segments = segments_max;
         }
         self.segments -= 1;

@@ -4,7 +4,8 @@
 //! (`dictionary`) and the posting lists of its frequent tokens (`postings`). Rows are numbered from 0 in the order of their ids.
 
 use crate::blocks::{Blocks, CHECKSUM_BYTES, Damaged, WriteBlocks};
-use crate::dictionary::{DictionaryCursor, DictionaryWriter, head_of};
+use crate::cursor::DictionaryCursor;
+use crate::dictionary::{DictionaryWriter, head_of};
 use crate::ids::{IdReader, IdWriter};
 use crate::roots::Roots;
 use crate::row_id::RowId;

@@ -1,6 +1,6 @@
 //! Query terms.
 
-use crate::dictionary::Lookup;
+use crate::cursor::Lookup;
 
 /// A condition on the tokens of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
