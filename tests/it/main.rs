@@ -22,6 +22,7 @@ mod export;
 mod feed;
 mod hostile;
 mod import;
+mod index_verify;
 mod log;
 mod logs;
 mod migrations;

@@ -2,6 +2,7 @@
 //!
 //! docs/configuration.md documents all of it. `documentation.rs` compares the two.
 
+use crate::index::IndexCommand;
 use crate::ledger::LogCommand;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
 use clap::builder::NonEmptyStringValueParser;
@@ -42,6 +43,9 @@ pub(crate) enum Command {
     /// Verify, audit and export the verifiable log.
     #[command(subcommand)]
     Log(LogCommand),
+    /// Verify the index.
+    #[command(subcommand)]
+    Index(IndexCommand),
     /// Print every route of the HTTP interface.
     Routes,
 }

@@ -11,6 +11,7 @@ mod demo;
 mod documentation;
 mod http;
 mod import;
+mod index;
 mod ledger;
 mod logging;
 mod retry;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::demo(&options),
         Command::Import(options) => import::run(&options),
         Command::Log(command) => ledger::run(&command),
+        Command::Index(command) => index::run(&command),
         Command::Routes => administration::routes(),
         Command::Org(command) => administration::organizations(&command),
         Command::Project(command) => administration::projects(&command),

@@ -105,6 +105,14 @@ impl Database {
         })
     }
 
+    /// An existing database, which is not prepared for the service: opening a session of it changes nothing.
+    pub(crate) fn existing(url: &DatabaseUrl) -> Result<Self> {
+        Ok(match url {
+            DatabaseUrl::Sqlite(path) => Self::Sqlite(sqlite::Database::existing(path)?),
+            DatabaseUrl::Postgres(url) => Self::Postgres(postgres::Database::existing(url)),
+        })
+    }
+
     /// Opens a session that only reads.
     pub(crate) fn open_reader(&self) -> Result<AnySession> {
         Ok(match self {

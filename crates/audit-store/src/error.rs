@@ -47,6 +47,9 @@ pub enum StoreError {
     /// The index is damaged.
     #[error(transparent)]
     DamagedIndex(#[from] audit_index::Damaged),
+    /// The index cannot be verified.
+    #[error("the index cannot be verified: {0}")]
+    Unverifiable(&'static str),
     /// The database refused a statement.
     #[error("the database refused a statement: {0}")]
     Database(#[source] diesel::result::Error),

@@ -2,12 +2,16 @@
 
 use crate::access::Reader;
 use crate::append::LedgerId;
-use crate::database::{on_database, on_either};
+use crate::database::{Database, DatabaseUrl, on_database, on_either};
 use crate::error::Result;
+#[cfg(doc)]
+use crate::error::StoreError;
 use crate::schema::ledgers;
+use crate::search::verification::IndexReport;
 use crate::tree::{CheckpointRow, TreeSession};
 use audit_domain::{ProjectId, Timestamp};
 use diesel::prelude::*;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The row of a ledger.
@@ -54,6 +58,33 @@ pub struct StrayEvent {
 }
 
 type LedgerRow = (String, String, i64, Option<Vec<u8>>);
+
+/// The ledgers of findings in the index: project and environment.
+pub type LedgerNames = HashMap<LedgerId, (String, String)>;
+
+/// Verifies the index of an existing database against its events, and changes nothing. Reads one snapshot, beside a running
+/// server as well. Calls `progress` with the number of verified rows and of all rows.
+///
+/// # Errors
+/// [`StoreError::Unverifiable`] when there is no index of this format, and when the database cannot be read.
+pub fn verify_index(
+    url: &DatabaseUrl,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(IndexReport, LedgerNames)> {
+    let mut session = Database::existing(url)?.open_reader()?;
+    let report = on_database!(&mut session, index_verification::verify_index(progress))?;
+    let mut names = LedgerNames::new();
+    if !report.findings.is_empty() {
+        let rows: Vec<(i64, String, String)> = ledgers::table
+            .select((ledgers::id, ledgers::project_id, ledgers::environment))
+            .load(&mut session)?;
+        names.extend(
+            rows.into_iter()
+                .map(|(id, project_id, environment)| (LedgerId(id), (project_id, environment))),
+        );
+    }
+    Ok((report, names))
+}
 
 #[expect(
     clippy::missing_errors_doc,

@@ -95,9 +95,10 @@ pub use deliveries::{
 };
 pub use error::StoreError;
 pub use events::{EventPage, EventQuery, LoggedEvent};
-pub use inspection::{StoredLedger, StoredRow, StrayEvent};
+pub use inspection::{LedgerNames, StoredLedger, StoredRow, StrayEvent, verify_index};
 pub use purge::GroupKey;
 pub use queue::QueueLimits;
+pub use search::verification::{EventPlace, IndexFinding, IndexReport};
 pub use store::{Store, StoreOptions, StoreStatistics};
 pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};
 pub use tree::CheckpointRow;

@@ -8,6 +8,7 @@ pub(crate) mod connection;
 pub(crate) mod events;
 mod heads;
 mod index;
+pub(crate) mod index_verification;
 pub(crate) mod inspection;
 mod schema;
 mod statements;
@@ -91,6 +92,14 @@ impl Database {
             url: url.to_owned(),
             shared: Arc::default(),
         })
+    }
+
+    /// The existing database of this URL, which is not prepared for the service.
+    pub(crate) fn existing(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            shared: Arc::default(),
+        }
     }
 
     fn session(&self, purpose: Purpose) -> Result<PostgresSession> {

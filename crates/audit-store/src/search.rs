@@ -8,6 +8,7 @@ pub(crate) mod backlog;
 pub(crate) mod merging;
 pub(crate) mod terms;
 pub(crate) mod tokens;
+pub(crate) mod verification;
 
 #[cfg(test)]
 mod index_size;

@@ -9,6 +9,7 @@ mod entry;
 mod event_ids;
 pub(crate) mod events;
 mod index;
+pub(crate) mod index_verification;
 pub(crate) mod inspection;
 mod key_filter;
 mod keys;
@@ -19,7 +20,7 @@ mod tree;
 mod wal;
 
 use crate::database::Session;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::ledgers::KnownActions;
 use crate::migrate;
 use crate::search::CACHED_BYTES_MAX;
@@ -100,6 +101,25 @@ impl Database {
         let mut connection = connection::connect(path, Purpose::Prepare)?;
         migrate::sqlite(&mut connection)?;
         index::prepare(path, &mut connection)?;
+        Ok(Self {
+            path: path.to_owned(),
+            shared: Arc::default(),
+        })
+    }
+
+    /// The existing database at `path`, which is not prepared for the service.
+    pub(crate) fn existing(path: &Path) -> Result<Self> {
+        for (file, missing) in [
+            (path.to_owned(), "there is no such database"),
+            (
+                index::path(path),
+                "the index file does not exist; the next start of the server rebuilds it",
+            ),
+        ] {
+            if !file.exists() {
+                return Err(StoreError::Unreachable(format!("{}: {missing}", file.display())));
+            }
+        }
         Ok(Self {
             path: path.to_owned(),
             shared: Arc::default(),

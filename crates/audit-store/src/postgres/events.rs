@@ -189,12 +189,16 @@ pub(crate) fn raw_events(
         .limit(limit)
         .select((events::seq, COLUMNS))
         .load::<(i64, Columns)>(connection)?;
-    let read = |(seq, columns): (i64, Columns)| {
-        // An invalid id becomes 0, which no query asks for.
-        let id = columns.0.as_slice().try_into().map_or(0, u128::from_be_bytes);
-        (seq, (columns.1, id), read_columns(columns))
-    };
-    Ok(rows.into_iter().map(read).collect())
+    Ok(rows
+        .into_iter()
+        .map(|(seq, columns)| raw_event(seq, columns))
+        .collect())
+}
+
+pub(crate) fn raw_event(seq: i64, columns: Columns) -> RawEvent {
+    // An invalid id becomes 0, which no query asks for.
+    let id = columns.0.as_slice().try_into().map_or(0, u128::from_be_bytes);
+    (seq, (columns.1, id), read_columns(columns))
 }
 
 /// The events of a ledger from `start` on, in the order of the log.
@@ -229,7 +233,8 @@ pub(crate) fn event(
     row.map(read_logged).transpose()
 }
 
-type Columns = (Vec<u8>, i64, Vec<u8>, bool, String);
+/// Id, time, content hash, whether redacted, and body.
+pub(crate) type Columns = (Vec<u8>, i64, Vec<u8>, bool, String);
 
 const COLUMNS: (
     events::id,

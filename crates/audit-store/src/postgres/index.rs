@@ -12,7 +12,7 @@ pub(crate) mod backlog;
 mod format;
 pub(crate) mod indexer;
 mod lease;
-mod segments;
+pub(crate) mod segments;
 
 use super::Shared;
 use super::statements::FindSegments;

@@ -200,3 +200,20 @@ statement! {
 impl Query for FindEvents<'_> {
     type SqlType = (Binary, BigInt, Binary, Bool, Text);
 }
+
+statement! {
+    Pg;
+    /// Finds events of several ledgers, each looked up on its own as in [`FindKeys`]: ledger, `seq`, id, time, content hash,
+    /// whether redacted, and body.
+    FindRows<'a> {
+        "SELECT found.* FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " ids: Vec<&'a [u8]> => Array<Binary>,
+    } ") AS wanted (ledger_id, id) CROSS JOIN LATERAL (\
+             SELECT ledger_id, seq, id, occurred_at, content_hash, redacted, body FROM events \
+             WHERE ledger_id = wanted.ledger_id AND id = wanted.id LIMIT 1\
+         ) AS found"
+}
+
+impl Query for FindRows<'_> {
+    type SqlType = (BigInt, BigInt, Binary, BigInt, Binary, Bool, Text);
+}

@@ -9,7 +9,7 @@
 
 pub(crate) mod backlog;
 pub(crate) mod indexer;
-mod segments;
+pub(crate) mod segments;
 
 use super::Shared;
 use super::connection::{FileOptions, create_private, open_file};
@@ -216,7 +216,7 @@ fn in_snapshot<T>(
 
 /// The tokens of a stored event. An event that was made invalid has only those of its ledger and key: it must
 /// not stop the indexer, and `log verify` reports it.
-fn tokens_of(connection: &mut SqliteConnection, entry: i64) -> Result<Cow<'static, str>> {
+pub(crate) fn tokens_of(connection: &mut SqliteConnection, entry: i64) -> Result<Cow<'static, str>> {
     let (ledger_id, seq) = ledger_and_seq(entry);
     let hash = key_hash(connection, ledger_id, seq)?;
     let hash = hash.as_ref().map(|hash| hash.as_slice());

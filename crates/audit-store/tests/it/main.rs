@@ -8,6 +8,7 @@ mod files;
 mod finding;
 mod ids;
 mod index_file;
+mod index_verification;
 mod numbered;
 mod structure;
 

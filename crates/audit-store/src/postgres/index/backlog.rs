@@ -300,7 +300,8 @@ fn compute(connection: &mut PgConnection, part: &Unindexed) -> Result<Piece> {
     Ok(piece)
 }
 
-fn push_tokens(tokens: &mut String, ledger_id: LedgerId, event: &StoredEvent) -> Result<()> {
+/// Appends the tokens of a stored event.
+pub(crate) fn push_tokens(tokens: &mut String, ledger_id: LedgerId, event: &StoredEvent) -> Result<()> {
     push_facet_tokens(tokens, ledger_id.0, &event.facets()?);
     Ok(())
 }

@@ -129,6 +129,11 @@ impl Run {
         bytes
     }
 
+    /// The entries of encoded runs.
+    pub(crate) fn all(runs: &[u8]) -> impl Iterator<Item = Range<i64>> {
+        runs.as_chunks().0.iter().map(Self::entries)
+    }
+
     /// The entries of an encoded run.
     fn entries(bytes: &[u8; Self::BYTES]) -> Range<i64> {
         let number = |bytes: &[u8]| {
@@ -195,7 +200,10 @@ pub(crate) fn set_last_indexed(index: &mut SqliteConnection, commit: i64) -> Res
 }
 
 /// The oldest commits of the backlog, in their order, `commits_max` at most, each with its runs.
-fn unindexed(connection: &mut SqliteConnection, commits_max: usize) -> Result<Vec<(CommitName, Vec<u8>)>> {
+pub(crate) fn unindexed(
+    connection: &mut SqliteConnection,
+    commits_max: usize,
+) -> Result<Vec<(CommitName, Vec<u8>)>> {
     // One statement, which sees the database at one moment and the index at a later one. In the other order, a commit that
     // is indexed and dropped in between would be in neither.
     let last = indexed::table.select(indexed::last_commit).single_value();

@@ -4,7 +4,7 @@ use crate::error::{Result, StoreError};
 use crate::schema::index_blocks;
 use crate::search::merging::{Segments, segment_id, small};
 use crate::sqlite::schema::{index_segments, indexed};
-use audit_index::{Block, BlockId, Blocks, Roots, Segment, WriteBlocks};
+use audit_index::{Block, BlockId, Blocks, Damaged, Roots, Segment, WriteBlocks};
 use diesel::prelude::*;
 
 /// The segments of the index, with their blocks.
@@ -58,15 +58,31 @@ impl SegmentRow {
     }
 }
 
+impl SegmentBlocks<'_> {
+    fn complete_rows(&mut self) -> Result<Vec<SegmentRow>> {
+        Ok(index_segments::table
+            .filter(index_segments::is_complete.eq(true))
+            .select(SegmentRow::as_select())
+            .load(self.0)?)
+    }
+
+    /// The complete segments, with an error in place of a damaged one.
+    pub(crate) fn complete_or_damaged(&mut self) -> Result<Vec<Result<Segment, Damaged>>> {
+        let read = |row: SegmentRow| match row.read() {
+            Ok(segment) => Ok(Ok(segment)),
+            Err(StoreError::DamagedIndex(damaged)) => Ok(Err(damaged)),
+            Err(StoreError::Damaged { what }) => Ok(Err(Damaged { place: None, what })),
+            Err(error) => Err(error),
+        };
+        self.complete_rows()?.into_iter().map(read).collect()
+    }
+}
+
 impl Segments for SegmentBlocks<'_> {
     type Id = i64;
 
     fn complete(&mut self) -> Result<Vec<Segment>> {
-        let rows: Vec<SegmentRow> = index_segments::table
-            .filter(index_segments::is_complete.eq(true))
-            .select(SegmentRow::as_select())
-            .load(self.0)?;
-        rows.into_iter().map(SegmentRow::read).collect()
+        self.complete_rows()?.into_iter().map(SegmentRow::read).collect()
     }
 
     fn next_id(&mut self) -> Result<u32> {
