@@ -82,7 +82,7 @@ const fn event_of(finding: &IndexFinding) -> Option<EventPlace> {
 
 /// Project and environment of an event's ledger.
 fn ledger_of(event: EventPlace, names: &LedgerNames) -> (String, String) {
-    let unknown = || (format!("ledger {}", event.ledger_id.0), "unknown".to_owned());
+    let unknown = || ("unknown project".to_owned(), "unknown environment".to_owned());
     names.get(&event.ledger_id).cloned().unwrap_or_else(unknown)
 }
 

@@ -18,7 +18,7 @@ fn report(folder: &Path) -> IndexReport {
 
 /// A folder with an index of twenty events, and their ledger.
 fn indexed() -> (tempfile::TempDir, LedgerId) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     let to = create_project(&store, 1);
     store_twenty(&store, &to);
@@ -26,7 +26,7 @@ fn indexed() -> (tempfile::TempDir, LedgerId) {
 }
 
 fn change(folder: &Path, file: &str, sql: &str) {
-    connect(folder, file).batch_execute(sql).unwrap();
+    connect(folder, file).batch_execute(sql).expect("the change");
 }
 
 #[test]
