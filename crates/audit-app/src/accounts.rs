@@ -4,7 +4,7 @@ use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_auth::{KeyHolder, KeyKind, KeyText, MasterKey, Principal};
 use audit_domain::{Environment, KeyId, Name, OrganizationId, Plan, ProjectId, ViewerTier};
-use audit_store::{Configurator, Key, Organization, Project};
+use audit_store::{Configurator, Deployment, Key, Organization, Project};
 
 /// A new key. Its text is not stored, so it cannot be shown again.
 #[derive(Debug)]
@@ -40,8 +40,9 @@ impl AuditLog {
     /// When the database cannot be written.
     pub fn create_organization(&self, name: &Name, plan: Plan) -> Result<NewOrganization> {
         let new = self.new_organization(name, plan);
-        self.store
-            .configure(move |configurator| insert_organization(configurator, new))
+        self.store.configure(Deployment, move |configurator| {
+            insert_organization(configurator, new)
+        })
     }
 
     /// Creates the organization `default` if there is no organization, as on first start. If several nodes start at the
@@ -55,7 +56,7 @@ impl AuditLog {
         }
         let name = "default".parse::<Name>().map_err(AppError::internal)?;
         let new = self.new_organization(&name, Plan::Enterprise);
-        self.store.configure(move |configurator| {
+        self.store.configure(Deployment, move |configurator| {
             if !configurator.organizations()?.is_empty() {
                 return Ok(None);
             }
@@ -139,7 +140,7 @@ impl AuditLog {
     /// [`AppError::NotFound`].
     pub fn set_plan(&self, id: OrganizationId, plan: Plan) -> Result<()> {
         self.store
-            .configure(move |configurator| match configurator.set_plan(id, plan)? {
+            .configure(id, move |configurator| match configurator.set_plan(plan)? {
                 true => Ok(()),
                 false => Err(AppError::NotFound("organization")),
             })
@@ -162,7 +163,7 @@ impl AuditLog {
     /// [`PROJECTS_MAX`] projects.
     pub fn create_project(&self, organization_id: OrganizationId, name: &Name) -> Result<Project> {
         let project = self.new_project(organization_id, name.as_str());
-        self.store.configure(move |configurator| {
+        self.store.configure(organization_id, move |configurator| {
             configurator
                 .organization(organization_id)?
                 .ok_or(AppError::NotFound("organization"))?;
@@ -171,7 +172,7 @@ impl AuditLog {
                     "an organization has at most {PROJECTS_MAX} projects"
                 )));
             }
-            insert_project(configurator, &project)?;
+            configurator.insert_project(&project, &ViewerTier::initial())?;
             Ok(project)
         })
     }
@@ -195,18 +196,17 @@ impl AuditLog {
         let owner = project.map(|project| project.organization_id);
         let owner = owner.filter(|owner| organization_id.is_none_or(|id| id == *owner));
         let owner = owner.ok_or(AppError::NotFound("project"))?;
-        let active = self.store.read(|reader| {
-            reader
-                .project_keys(owner, Some(project_id))
-                .map_err(AppError::from)
-        })?;
-        if active.iter().filter(|key| key.revoked_at.is_none()).count() >= PROJECT_KEYS_MAX {
-            return Err(AppError::Forbidden(format!(
-                "a project has at most {PROJECT_KEYS_MAX} keys that are not revoked"
-            )));
-        }
         let new = self.new_key(owner, Some((project_id, environment)), name.as_str());
-        self.insert_key(new)
+        self.store.configure(project_id, move |configurator| {
+            let keys = configurator.project_keys(owner, Some(project_id))?;
+            if keys.iter().filter(|key| key.revoked_at.is_none()).count() >= PROJECT_KEYS_MAX {
+                return Err(AppError::Forbidden(format!(
+                    "a project has at most {PROJECT_KEYS_MAX} keys that are not revoked"
+                )));
+            }
+            configurator.insert_key(&new.key, new.text.hash().as_bytes())?;
+            Ok(new)
+        })
     }
 
     /// Creates another master key of an organization.
@@ -218,12 +218,9 @@ impl AuditLog {
             .store
             .read(|reader| reader.organization(organization_id).map_err(AppError::from))?;
         found.ok_or(AppError::NotFound("organization"))?;
-        self.insert_key(self.new_key(organization_id, None, "master"))
-    }
-
-    fn insert_key(&self, new: NewKey) -> Result<NewKey> {
-        self.store.configure(move |configurator| {
-            configurator.insert_key(&new.key, new.text.hash().as_bytes())?;
+        let new = self.new_key(organization_id, None, "master");
+        self.store.configure(organization_id, move |configurator| {
+            configurator.insert_master_key(&new.key, new.text.hash().as_bytes())?;
             Ok(new)
         })
     }
@@ -263,43 +260,33 @@ impl AuditLog {
     /// HTTP.
     pub fn revoke_key(&self, principal: &KeyHolder, id: KeyId) -> Result<()> {
         let now = self.clock.now();
-        let principal = principal.clone();
-        self.store.configure(move |configurator| {
-            let key = configurator
-                .key(id)?
-                .filter(|key| can_manage(&principal, key))
-                .ok_or(AppError::NotFound("key"))?;
-            Ok(configurator.revoke_key(key.id, now)?)
+        let key = self.store.read(|reader| reader.key(id).map_err(AppError::from))?;
+        let project_id = key.and_then(|key| managed_project(principal, &key));
+        let project_id = project_id.ok_or(AppError::NotFound("key"))?;
+        self.store.configure(project_id, move |configurator| {
+            Ok(configurator.revoke_key(id, now)?)
         })
     }
 }
 
-fn can_manage(principal: &Principal, key: &Key) -> bool {
-    let Some((project_id, _)) = key.project else {
-        return false;
-    };
-    match principal {
+/// The project of a key that the principal can manage.
+fn managed_project(principal: &Principal, key: &Key) -> Option<ProjectId> {
+    let (project_id, _) = key.project?;
+    let can_manage = match principal {
         Principal::Master(master) => master.organization_id == key.organization_id,
         Principal::Project(own) => own.project_id == project_id,
         Principal::Viewer(_) => false,
-    }
+    };
+    can_manage.then_some(project_id)
 }
 
 fn insert_organization(
-    configurator: &mut Configurator<'_>,
+    configurator: &mut Configurator<'_, Deployment>,
     (new, [master, live]): (NewOrganization, [Key; 2]),
 ) -> Result<NewOrganization> {
     configurator.insert_organization(&new.organization)?;
-    insert_project(configurator, &new.project)?;
-    configurator.insert_key(&master, new.master_key.hash().as_bytes())?;
-    configurator.insert_key(&live, new.project_key.hash().as_bytes())?;
+    configurator.insert_project(&new.project, &ViewerTier::initial())?;
+    configurator.insert_first_key(&master, new.master_key.hash().as_bytes())?;
+    configurator.insert_first_key(&live, new.project_key.hash().as_bytes())?;
     Ok(new)
-}
-
-fn insert_project(configurator: &mut Configurator<'_>, project: &Project) -> Result<()> {
-    configurator.insert_project(project)?;
-    for tier in ViewerTier::initial() {
-        configurator.insert_tier(project.id, &tier, project.created_at)?;
-    }
-    Ok(())
 }

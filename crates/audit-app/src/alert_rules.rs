@@ -6,7 +6,7 @@ use audit_alerts::{
     AlertRule, AlertRuleId, BuiltinRule, CUSTOM_RULES_MAX, RuleChange, RuleDefinition, RuleOrigin, RuleSet,
 };
 use audit_auth::{KeyHolder, MasterKey, Principal};
-use audit_domain::{Plan, RuleId};
+use audit_domain::{Plan, ProjectId, RuleId};
 use audit_store::Configurator;
 
 /// The built-in rules with the settings of the project, then its custom rules, oldest first.
@@ -57,7 +57,7 @@ impl AuditLog {
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         let rule = AlertRule::custom(RuleId::from_random(self.entropy.bytes()), now, definition);
-        self.store.configure(move |configurator| {
+        self.store.configure(project_id, move |configurator| {
             if configurator.plan_of(project_id)? == Plan::Free {
                 let message = "custom alert rules need a paid plan";
                 return Err(AppError::AlertRuleLimit(message.to_owned()));
@@ -67,7 +67,7 @@ impl AuditLog {
                 let message = format!("a project has at most {CUSTOM_RULES_MAX} custom alert rules");
                 return Err(AppError::AlertRuleLimit(message));
             }
-            configurator.put_alert_rule(project_id, &rule, now)?;
+            configurator.put_alert_rule(&rule, now)?;
             Ok(rule)
         })
     }
@@ -86,18 +86,21 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
-        self.store.configure(move |configurator: &mut Configurator<'_>| {
-            let rules = rules_of(configurator.alert_rules(project_id)?);
-            let rule = rules
-                .into_iter()
-                .find(|rule| rule.id() == id)
-                .ok_or(AppError::NotFound("alert rule"))?;
-            let changed = rule.changed(change)?;
-            if changed != rule {
-                configurator.put_alert_rule(project_id, &changed, now)?;
-            }
-            Ok(changed)
-        })
+        self.store.configure(
+            project_id,
+            move |configurator: &mut Configurator<'_, ProjectId>| {
+                let rules = rules_of(configurator.alert_rules(project_id)?);
+                let rule = rules
+                    .into_iter()
+                    .find(|rule| rule.id() == id)
+                    .ok_or(AppError::NotFound("alert rule"))?;
+                let changed = rule.changed(change)?;
+                if changed != rule {
+                    configurator.put_alert_rule(&changed, now)?;
+                }
+                Ok(changed)
+            },
+        )
     }
 
     /// Deletes a custom rule. Keeps its alerts.
@@ -107,11 +110,11 @@ impl AuditLog {
     pub fn delete_alert_rule(&self, master: &MasterKey, selection: Selection, id: AlertRuleId) -> Result<()> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
-        self.store.configure(move |configurator| {
+        self.store.configure(project_id, move |configurator| {
             let rules = rules_of(configurator.alert_rules(project_id)?);
             let rule = rules.iter().find(|rule| rule.id() == id);
             let id = rule.ok_or(AppError::NotFound("alert rule"))?.deletable()?;
-            configurator.delete_alert_rule(project_id, AlertRuleId::Custom(id))?;
+            configurator.delete_alert_rule(AlertRuleId::Custom(id))?;
             Ok(())
         })
     }

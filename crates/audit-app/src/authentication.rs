@@ -1,12 +1,12 @@
 //! Authentication: from a credential to the proof that the policy of an endpoint admits it.
 
-use crate::directory::Snapshot;
+use crate::directory::{Directory, Present, viewer_secrets};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_auth::{
     Credential, MasterKey, Policy, Principal, ProjectKey, Refused, Viewer, ViewerTokenText, viewer_token,
 };
-use audit_store::{Key, Reader, StoredTier};
+use audit_store::{ConfigurationVersion, Key, Reader, StoredTier};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ impl AuditLog {
         }
     }
 
-    /// The holder of the key, at the version of `snapshot`.
+    /// The holder of the key, unless it is revoked.
     fn key_holder(&self, key: &Key) -> Result<Principal> {
         if key.revoked_at.is_some() {
             return Err(AppError::KeyRevoked);
@@ -140,12 +140,12 @@ impl AuditLog {
     fn viewer(
         &self,
         reader: &mut Reader<'_>,
-        snapshot: &Snapshot,
+        present: &mut Present<'_>,
         token: &ViewerTokenText,
     ) -> Result<Principal> {
-        let secrets = snapshot.viewer_secrets(reader)?;
+        let secrets = viewer_secrets(reader)?;
         let claims = viewer_token::verify(token, &secrets, self.clock.now())?;
-        let project = snapshot
+        let project = present
             .project(reader, &self.settings, claims.project_id)?
             .ok_or(AppError::InvalidToken)?;
         // A tier that was deleted and recreated under the same name is another tier.
@@ -174,32 +174,32 @@ impl<P: Policy> Presented<P> {
     /// [`AppError::InvalidKey`], [`AppError::KeyRevoked`], [`AppError::InvalidToken`] or [`AppError::TokenExpired`];
     /// [`AppError::Forbidden`] when the policy does not admit the credential.
     pub fn authenticate(&self) -> Result<P::Proof> {
-        self.service.store.read(|reader| {
-            let snapshot = self.service.directory.current(reader)?;
-            self.identify(reader, &snapshot)
-        })
+        self.service
+            .store
+            .read(|reader| self.identify(reader, &mut self.service.directory.present()))
     }
 
-    /// The proof at the version of `snapshot`.
-    pub(crate) fn identify(&self, reader: &mut Reader<'_>, snapshot: &Snapshot) -> Result<P::Proof> {
+    /// The proof by the present configuration. It covers everything that `present` reads afterwards.
+    pub(crate) fn identify(&self, reader: &mut Reader<'_>, present: &mut Present<'_>) -> Result<P::Proof> {
         let principal = match &self.credential {
             Credential::Key(text) => {
-                let key = snapshot.key(reader, &text.hash())?.ok_or(AppError::InvalidKey)?;
+                let key = present.key(reader, &text.hash())?.ok_or(AppError::InvalidKey)?;
                 self.service.key_holder(&key)?
             }
-            Credential::ViewerToken(token) => self.service.viewer(reader, snapshot, token)?,
+            Credential::ViewerToken(token) => self.service.viewer(reader, present, token)?,
         };
         admit::<P>(principal)
     }
 
-    /// [`Self::identify`] without the database. `None` unless the credential is a key that `snapshot` has cached and that
-    /// the policy admits.
-    pub(crate) fn identify_cached(&self, snapshot: &Snapshot) -> Option<P::Proof> {
+    /// [`Self::identify`] without the database: the proof, and the version of the configuration that it belongs to. `None`
+    /// unless the credential is a project key that `directory` has cached and that the policy admits.
+    pub(crate) fn identify_cached(&self, directory: &Directory) -> Option<(P::Proof, ConfigurationVersion)> {
         let Credential::Key(text) = &self.credential else {
             return None;
         };
-        let key = snapshot.cached_key(&text.hash())?;
-        admit::<P>(self.service.key_holder(&key).ok()?).ok()
+        let cached = directory.cached_key(&text.hash())?;
+        let proof = admit::<P>(self.service.key_holder(&cached.key).ok()?).ok()?;
+        Some((proof, cached.version))
     }
 }
 

@@ -1,8 +1,11 @@
 //! The cache of the configuration.
 //!
-//! Every entry belongs to one configuration version. A read first compares the version with the database. An ingest uses
-//! the cache without a check; the transaction that stores its events refuses them as stale if the version has changed. So
-//! no node uses a revoked key or a deleted rule, and an ingest needs no lookup.
+//! Every entry has the version that the configuration of its project had when it was read. A read first compares the version
+//! with the database. An ingest uses the cache without a check; the transaction that stores its events refuses them as stale
+//! if the version is another one. So no node uses a revoked key or a deleted rule, and an ingest needs no lookup. A change
+//! in one project makes the entries of that project stale, and no others.
+//!
+//! Master keys and the secrets of viewer tokens belong to no single project. They are read at each use.
 
 use crate::error::Result;
 use crate::settings::Settings;
@@ -11,14 +14,15 @@ use audit_alerts::RuleSet;
 use audit_auth::{KeyHash, ViewerSecret};
 use audit_domain::{Environment, Plan, ProjectId};
 use audit_redact::Engine;
-use audit_store::{Key, LedgerId, Project, Reader, StoredTier};
-use parking_lot::{Mutex, RwLock};
+use audit_store::{ConfigurationVersion, FoundKey, Key, LedgerId, Project, Reader, StoredTier};
+use quick_cache::sync::Cache;
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The configuration of a project.
 #[derive(Debug)]
 pub(crate) struct ProjectConfiguration {
+    pub(crate) version: ConfigurationVersion,
     pub(crate) project: Project,
     pub(crate) daily_events_max: Option<u64>,
     pub(crate) ledgers: HashMap<Environment, LedgerId>,
@@ -29,114 +33,134 @@ pub(crate) struct ProjectConfiguration {
     pub(crate) tiers: Vec<StoredTier>,
 }
 
-/// The maximum number of cached keys, and of cached projects. At the limit the cache is cleared.
-const CACHED_ENTRIES_MAX: usize = 10_000;
-
-/// The cached configuration of one version.
-#[derive(Debug, Default)]
-pub(crate) struct Snapshot {
-    pub(crate) version: i64,
-    keys: Mutex<HashMap<[u8; KeyHash::BYTES], Arc<Key>>>,
-    projects: Mutex<HashMap<ProjectId, Arc<ProjectConfiguration>>>,
-    viewer_secrets: OnceLock<Arc<Vec<ViewerSecret>>>,
+/// A key of a project.
+#[derive(Clone, Debug)]
+pub(crate) struct CachedKey {
+    /// The version of the project's configuration that the key belongs to.
+    pub(crate) version: ConfigurationVersion,
+    pub(crate) project_id: ProjectId,
+    pub(crate) key: Arc<Key>,
 }
 
-/// The newest snapshot of this process.
-#[derive(Debug, Default)]
+/// The maximum number of cached keys, and of cached projects. At the limit, an entry that was not used for long is evicted.
+const CACHED_ENTRIES_MAX: usize = 10_000;
+
+/// The cached configuration of this process.
+#[derive(Debug)]
 pub(crate) struct Directory {
-    newest: RwLock<Arc<Snapshot>>,
+    keys: Cache<[u8; KeyHash::BYTES], CachedKey>,
+    projects: Cache<ProjectId, Arc<ProjectConfiguration>>,
+}
+
+impl Default for Directory {
+    fn default() -> Self {
+        Self {
+            keys: Cache::new(CACHED_ENTRIES_MAX),
+            projects: Cache::new(CACHED_ENTRIES_MAX),
+        }
+    }
 }
 
 impl Directory {
-    /// The newest snapshot, which may be out of date.
-    pub(crate) fn newest(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.newest.read())
+    /// A project key, if it is cached. It may be out of date.
+    pub(crate) fn cached_key(&self, hash: &KeyHash) -> Option<CachedKey> {
+        self.keys.get(hash.as_bytes())
     }
 
-    /// A snapshot of the version that `reader` sees.
-    pub(crate) fn current(&self, reader: &mut Reader<'_>) -> Result<Arc<Snapshot>> {
-        let version = reader.configuration_version()?;
-        let newest = self.newest();
-        if newest.version == version {
-            return Ok(newest);
+    /// A project, if it is cached. It may be out of date.
+    pub(crate) fn cached_project(&self, id: ProjectId) -> Option<Arc<ProjectConfiguration>> {
+        self.projects.get(&id)
+    }
+
+    /// The present configuration, for one request.
+    pub(crate) const fn present(&self) -> Present<'_> {
+        Present {
+            directory: self,
+            version: None,
         }
-        let mut newest = self.newest.write();
-        if newest.version < version {
-            *newest = Arc::new(Snapshot {
-                version,
-                ..Snapshot::default()
-            });
-        }
-        Ok(Arc::clone(&newest))
     }
 }
 
-impl Snapshot {
-    /// A key, if it is cached.
-    pub(crate) fn cached_key(&self, hash: &KeyHash) -> Option<Arc<Key>> {
-        self.keys.lock().get(hash.as_bytes()).cloned()
+/// The present configuration, as one request sees it. The version of a project is read once, before everything that it
+/// covers.
+pub(crate) struct Present<'a> {
+    directory: &'a Directory,
+    version: Option<(ProjectId, ConfigurationVersion)>,
+}
+
+impl Present<'_> {
+    /// The version of a project's configuration; `None` when there is no such project.
+    fn version(&mut self, reader: &mut Reader<'_>, id: ProjectId) -> Result<Option<ConfigurationVersion>> {
+        if let Some((known, version)) = self.version
+            && known == id
+        {
+            return Ok(Some(version));
+        }
+        let version = reader.configuration_version(id)?;
+        self.version = version.map(|version| (id, version));
+        Ok(version)
     }
 
-    /// A project, if it is cached.
-    pub(crate) fn cached_project(&self, id: ProjectId) -> Option<Arc<ProjectConfiguration>> {
-        self.projects.lock().get(&id).cloned()
-    }
-
-    /// The key with this hash, from the cache or the database.
-    pub(crate) fn key(&self, reader: &mut Reader<'_>, hash: &KeyHash) -> Result<Option<Arc<Key>>> {
-        if let Some(key) = self.cached_key(hash) {
-            return Ok(Some(key));
+    /// The key with this hash. That of a project comes from the cache or the database, a master key from the database.
+    pub(crate) fn key(&mut self, reader: &mut Reader<'_>, hash: &KeyHash) -> Result<Option<Arc<Key>>> {
+        if let Some(cached) = self.directory.cached_key(hash)
+            && self.version(reader, cached.project_id)? == Some(cached.version)
+        {
+            return Ok(Some(cached.key));
         }
         let found = reader.key_by_hash(hash.as_bytes())?;
-        let is_same = |(_, stored): &(Key, [u8; KeyHash::BYTES])| KeyHash::from_bytes(*stored) == *hash;
-        let Some((key, _)) = found.filter(is_same) else {
+        let is_same = |found: &FoundKey| KeyHash::from_bytes(found.hash) == *hash;
+        let Some(found) = found.filter(is_same) else {
             return Ok(None);
         };
-        let key = Arc::new(key);
-        let mut keys = self.keys.lock();
-        if keys.len() >= CACHED_ENTRIES_MAX {
-            keys.clear();
+        let key = Arc::new(found.key);
+        if let (Some((project_id, _)), Some(version)) = (key.project, found.configuration_version) {
+            self.version = Some((project_id, version));
+            let cached = CachedKey {
+                version,
+                project_id,
+                key: Arc::clone(&key),
+            };
+            self.directory.keys.insert(*hash.as_bytes(), cached);
         }
-        keys.insert(*hash.as_bytes(), Arc::clone(&key));
         Ok(Some(key))
     }
 
     /// The configuration of a project, from the cache or the database.
     pub(crate) fn project(
-        &self,
+        &mut self,
         reader: &mut Reader<'_>,
         settings: &Settings,
         id: ProjectId,
     ) -> Result<Option<Arc<ProjectConfiguration>>> {
-        if let Some(project) = self.cached_project(id) {
-            return Ok(Some(project));
-        }
-        let Some(configuration) = load_project(reader, settings, id)?.map(Arc::new) else {
+        let Some(version) = self.version(reader, id)? else {
             return Ok(None);
         };
-        let mut projects = self.projects.lock();
-        if projects.len() >= CACHED_ENTRIES_MAX {
-            projects.clear();
+        if let Some(cached) = self.directory.cached_project(id)
+            && cached.version == version
+        {
+            return Ok(Some(cached));
         }
-        projects.insert(id, Arc::clone(&configuration));
+        let Some(configuration) = load_project(reader, settings, id, version)?.map(Arc::new) else {
+            return Ok(None);
+        };
+        // A change during the load is in it in part. The change can be lost in a failover, after which the version read
+        // before it is the current one again.
+        if reader.configuration_version(id)? == Some(version) {
+            self.directory.projects.insert(id, Arc::clone(&configuration));
+        }
         Ok(Some(configuration))
     }
+}
 
-    /// The secrets that verify viewer tokens. The first one signs.
-    pub(crate) fn viewer_secrets(&self, reader: &mut Reader<'_>) -> Result<Arc<Vec<ViewerSecret>>> {
-        if let Some(secrets) = self.viewer_secrets.get() {
-            return Ok(Arc::clone(secrets));
-        }
-        let mut stored = reader.viewer_secrets()?;
-        stored.sort_by_key(|secret| secret.retired_at.is_some());
-        let secrets = Arc::new(
-            stored
-                .into_iter()
-                .map(|secret| ViewerSecret::from_parts(secret.kid, secret.secret))
-                .collect(),
-        );
-        Ok(Arc::clone(self.viewer_secrets.get_or_init(|| secrets)))
-    }
+/// The secrets that verify viewer tokens. The first one signs.
+pub(crate) fn viewer_secrets(reader: &mut Reader<'_>) -> Result<Vec<ViewerSecret>> {
+    let mut stored = reader.viewer_secrets()?;
+    stored.sort_by_key(|secret| secret.retired_at.is_some());
+    Ok(stored
+        .into_iter()
+        .map(|secret| ViewerSecret::from_parts(secret.kid, secret.secret))
+        .collect())
 }
 
 /// The webhooks that alerts of a project are delivered to.
@@ -155,6 +179,7 @@ fn load_project(
     reader: &mut Reader<'_>,
     settings: &Settings,
     id: ProjectId,
+    version: ConfigurationVersion,
 ) -> Result<Option<ProjectConfiguration>> {
     let Some(project) = reader.project(id)? else {
         return Ok(None);
@@ -164,6 +189,7 @@ fn load_project(
     };
     let rules = reader.redaction_rules(id)?;
     Ok(Some(ProjectConfiguration {
+        version,
         project,
         daily_events_max: settings.daily_events_max(organization.plan),
         ledgers: reader.ledgers(id)?,
@@ -173,3 +199,6 @@ fn load_project(
         tiers: reader.tiers(id)?,
     }))
 }
+
+#[cfg(test)]
+mod tests;

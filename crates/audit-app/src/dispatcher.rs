@@ -17,8 +17,8 @@ pub(crate) use wake::Wake;
 
 use crate::error::Result;
 use crate::service::AuditLog;
-use audit_domain::Timestamp;
-use audit_store::{LeasedDelivery, ReadyWebhook, StoreError};
+use audit_domain::{ProjectId, Timestamp};
+use audit_store::{ConfigurationVersion, LeasedDelivery, ReadyWebhook, StoreError};
 use audit_webhooks::{AddressPolicy, Endpoint, Lanes, NextStep, Sender, Waiting, WebhookUrl};
 use results::{DeliveryResult, Lease};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ const POLL_MS: u64 = 1_000;
 const POLL_MS_MIN: u64 = 20;
 /// The time that running attempts get when the service stops.
 const STOP_WAIT_MS: u64 = 2_000;
-/// Fallback interval for releasing held deliveries; normally a configuration change triggers it. Covers a node that died
+/// Fallback interval for releasing held deliveries; normally a change that may put a webhook into use triggers it. Covers a node that died
 /// before reacting to one.
 const RELEASE_SECONDS_MAX: u64 = 60;
 
@@ -90,13 +90,13 @@ struct Dispatcher {
     lanes: Lanes,
     /// Results that are not written yet.
     unwritten: Vec<DeliveryResult>,
-    /// The configuration version at which no held delivery could be released, and the time of that check.
-    nothing_released: Option<(i64, Instant)>,
+    /// The version of the deployment at which no held delivery could be released, and the time of that check.
+    nothing_released: Option<(ConfigurationVersion, Instant)>,
 }
 
 /// The state of the delivery queue.
 struct Queue {
-    configuration_version: i64,
+    deployment_version: ConfigurationVersion,
     next_due_at: Option<Timestamp>,
     ready: Vec<ReadyWebhook>,
 }
@@ -159,8 +159,8 @@ impl Dispatcher {
         let now = self.service.clock.now();
         let (in_use, unused): (Vec<_>, Vec<_>) = queue.ready.into_iter().partition(|ready| ready.is_in_use);
         let mut guards = self.choose_lanes(in_use);
-        let is_current = |(version, at): (i64, Instant)| {
-            version == queue.configuration_version && at.elapsed() < Duration::from_secs(RELEASE_SECONDS_MAX)
+        let is_current = |(version, at): (ConfigurationVersion, Instant)| {
+            version == queue.deployment_version && at.elapsed() < Duration::from_secs(RELEASE_SECONDS_MAX)
         };
         let transaction = Transaction {
             results: self.unwritten.clone(),
@@ -180,7 +180,7 @@ impl Dispatcher {
         let is_releasing = transaction.is_releasing;
         let done = self.write(transaction)?;
         if is_releasing && done.released == 0 {
-            self.nothing_released = Some((queue.configuration_version, Instant::now()));
+            self.nothing_released = Some((queue.deployment_version, Instant::now()));
         }
         let mut started = 0;
         for leased in done.leased {
@@ -200,7 +200,7 @@ impl Dispatcher {
         let is_free = self.lanes.free() > 0;
         self.service.store.read(|reader| {
             Ok(Queue {
-                configuration_version: reader.configuration_version()?,
+                deployment_version: reader.deployment_version()?,
                 next_due_at: reader.next_due_at()?,
                 ready: match is_free {
                     true => reader.ready_webhooks()?,
@@ -261,10 +261,12 @@ impl Dispatcher {
     fn write_gone(&self, gone: Vec<DeliveryResult>) {
         for result in gone {
             let webhook_id = result.webhook_id.clone();
-            let written = self
-                .service
-                .store
-                .configure(move |configurator| result.write_gone(configurator));
+            let project_id = result.project_id.parse::<ProjectId>();
+            let project_id = project_id.map_err(|_| StoreError::Damaged { what: "project id" });
+            let written = project_id.and_then(|project_id| {
+                let store = &self.service.store;
+                store.configure(project_id, move |configurator| result.write_gone(configurator))
+            });
             self.note_written(&webhook_id, written);
         }
     }

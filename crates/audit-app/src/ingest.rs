@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// The maximum number of events in one request.
 pub const BATCH_EVENTS_MAX: usize = 100;
-/// How often a request is prepared again because the configuration changed meanwhile. After that it runs exclusively with
-/// the configuration locked, so that a client that changes the configuration continuously cannot block ingest.
+/// How often a request is prepared again because the project's configuration changed meanwhile. After that it runs with the
+/// configuration locked, so that a client that changes it continuously cannot block ingest.
 const STALE_RETRIES_MAX: usize = 5;
 
 /// The result of a request with events.
@@ -90,16 +90,18 @@ impl Presented<Keys> {
         self.ingest_exclusively(selection, body).await
     }
 
-    /// Prepares and stores the events in one transaction that locks the configuration.
+    /// Prepares and stores the events in one transaction that locks the project's configuration.
     async fn ingest_exclusively(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
         let (presented, body) = (self.clone(), body.to_vec());
         let stored = tokio::task::spawn_blocking(move || {
             let service = Arc::clone(&presented.service);
-            service.store.configure(move |configurator| {
+            service.store.write(move |writer| {
                 let service = &presented.service;
-                let target = presented.load_target(configurator, selection)?;
+                let project_id = presented.load_target(writer, selection)?.destination.project_id;
+                writer.hold_configuration(project_id)?;
+                let target = presented.load_target(writer, selection)?;
                 let (events, rest) = service.prepare(&target, &body)?.split();
-                match configurator.append_sent(target.destination, events, service.clock.now()) {
+                match writer.append_sent(target.destination, events, service.clock.now()) {
                     Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
                     Err(error) => Err(service.append_error(error)),
                 }
@@ -114,8 +116,8 @@ impl Presented<Keys> {
 
     /// The target, if everything about it is cached.
     fn cached_target(&self, selection: Selection) -> Option<IngestTarget> {
-        let snapshot = self.service.directory.newest();
-        let principal = self.identify_cached(&snapshot)?;
+        let directory = &self.service.directory;
+        let (principal, version) = self.identify_cached(directory)?;
         let Principal::Project(own) = &*principal else {
             return None;
         };
@@ -123,9 +125,12 @@ impl Presented<Keys> {
         if selection.project_id.is_some_and(|named| named != project_id) {
             return None;
         }
-        let project = snapshot.cached_project(project_id)?;
+        let project = directory.cached_project(project_id)?;
+        if project.version != version {
+            return None;
+        }
         let environment = environment_of(&principal, selection.environment).ok()?;
-        let destination = destination(snapshot.version, &project, environment).ok()?;
+        let destination = destination(&project, environment).ok()?;
         Some(IngestTarget { destination, project })
     }
 
@@ -140,12 +145,14 @@ impl Presented<Keys> {
     }
 
     fn load_target(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<IngestTarget> {
-        let snapshot = self.service.directory.current(reader)?;
-        let principal = self.identify(reader, &snapshot)?;
-        let scope = self
-            .service
-            .scope_at(reader, Arc::clone(&snapshot), &principal, selection)?;
-        let destination = destination(snapshot.version, &scope.project, scope.environment)?;
+        let present = &mut self.service.directory.present();
+        let principal = self.identify(reader, present)?;
+        let scope = self.service.scope_at(reader, present, &principal, selection)?;
+        if matches!(*principal, Principal::Master(_)) {
+            // Again, after the version was read: the commit detects only revocations after that.
+            self.identify(reader, present)?;
+        }
+        let destination = destination(&scope.project, scope.environment)?;
         Ok(IngestTarget {
             destination,
             project: scope.project,
@@ -197,11 +204,12 @@ impl AuditLog {
 
     fn target_for_project(&self, project_id: ProjectId, environment: Environment) -> Result<IngestTarget> {
         self.store.read(|reader| {
-            let snapshot = self.directory.current(reader)?;
-            let project = snapshot
+            let project = self
+                .directory
+                .present()
                 .project(reader, &self.settings, project_id)?
                 .ok_or(AppError::NotFound("project"))?;
-            let destination = destination(snapshot.version, &project, environment)?;
+            let destination = destination(&project, environment)?;
             Ok(IngestTarget { destination, project })
         })
     }
@@ -239,16 +247,12 @@ fn is_final(error: &AppError) -> bool {
     }
 }
 
-pub(crate) fn destination(
-    configuration_version: i64,
-    project: &ProjectConfiguration,
-    environment: Environment,
-) -> Result<Destination> {
+pub(crate) fn destination(project: &ProjectConfiguration, environment: Environment) -> Result<Destination> {
     Ok(Destination {
         ledger_id: ledger_of(project, environment)?,
         project_id: project.project.id,
         environment,
-        configuration_version,
+        configuration_version: project.version,
         daily_events_max: project.daily_events_max,
         webhook_ids: match environment {
             Environment::Live => Arc::clone(&project.webhook_ids),

@@ -11,7 +11,7 @@ use audit_ledger::{
     Checkpoint, ConsistencyProof, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey, Subtree,
     TileId, TileSet, VerifierKey,
 };
-use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError, Writer};
+use audit_store::{CheckpointRow, Deployment, LedgerId, LoggedEvent, Reader, StoreError, Writer};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
 pub(crate) use roots::TileRoots;
 use std::sync::Arc;
@@ -166,13 +166,14 @@ impl AuditLog {
         let public_key = *self.log_signer()?.verifier().public_key();
         let name = self.new_log_name();
         let now = self.clock.now();
-        self.store.configure(move |configurator| -> Result<VerifierKey> {
-            configurator.delete_secret(NAME)?;
-            configurator.insert_secret(NAME, name.as_bytes(), now)?;
-            configurator.delete_log_checkpoints()?;
-            let name = KeyName::parse(&name).map_err(AppError::internal)?;
-            Ok(VerifierKey::new(name, public_key))
-        })
+        self.store
+            .configure(Deployment, move |configurator| -> Result<VerifierKey> {
+                configurator.delete_secret(NAME)?;
+                configurator.insert_secret(NAME, name.as_bytes(), now)?;
+                configurator.delete_log_checkpoints()?;
+                let name = KeyName::parse(&name).map_err(AppError::internal)?;
+                Ok(VerifierKey::new(name, public_key))
+            })
     }
 
     fn checkpoint_of(&self, scope: &Scope) -> Result<String> {
@@ -237,21 +238,21 @@ impl AuditLog {
         let sealed = sealing::seal(&seed, key.as_ref(), KEY.as_bytes(), self.entropy.bytes());
         let (name, now) = (self.new_log_name(), self.clock.now());
         // Several nodes may get here at the same time. The first one creates the key.
-        let (sealed, name) = self
-            .store
-            .configure(move |configurator| -> Result<(Vec<u8>, Vec<u8>)> {
-                if configurator.secret(KEY)?.is_none() {
-                    configurator.insert_secret(KEY, &sealed, now)?;
-                    configurator.insert_secret(NAME, name.as_bytes(), now)?;
-                }
-                let damaged = || {
-                    AppError::from(StoreError::Damaged {
-                        what: "key of the log",
-                    })
-                };
-                let sealed = configurator.secret(KEY)?.ok_or_else(damaged)?;
-                Ok((sealed, configurator.secret(NAME)?.ok_or_else(damaged)?))
-            })?;
+        let (sealed, name) =
+            self.store
+                .configure(Deployment, move |configurator| -> Result<(Vec<u8>, Vec<u8>)> {
+                    if configurator.secret(KEY)?.is_none() {
+                        configurator.insert_secret(KEY, &sealed, now)?;
+                        configurator.insert_secret(NAME, name.as_bytes(), now)?;
+                    }
+                    let damaged = || {
+                        AppError::from(StoreError::Damaged {
+                            what: "key of the log",
+                        })
+                    };
+                    let sealed = configurator.secret(KEY)?.ok_or_else(damaged)?;
+                    Ok((sealed, configurator.secret(NAME)?.ok_or_else(damaged)?))
+                })?;
         let signer = LogSigner::open(&sealed, &name, key.as_ref())?;
         Ok(self.log_signer.get_or_init(|| signer))
     }

@@ -38,11 +38,11 @@ pub struct ReadingStatistics {
 }
 
 impl Presented<Readers> {
-    /// The access of the holder of the credential, at the version that `reader` sees.
+    /// The access of the holder of the credential, as the database has it now.
     pub(crate) fn read_access(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<ReadAccess> {
-        let snapshot = self.service.directory.current(reader)?;
-        let principal = self.identify(reader, &snapshot)?;
-        let scope = self.service.scope_at(reader, snapshot, &principal, selection)?;
+        let present = &mut self.service.directory.present();
+        let principal = self.identify(reader, present)?;
+        let scope = self.service.scope_at(reader, present, &principal, selection)?;
         let tier = visible_tier(&scope, &principal)?;
         Ok(ReadAccess {
             principal,

@@ -4,7 +4,7 @@ use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{KeyHolder, MasterKey, Principal};
 use audit_domain::json::Json;
-use audit_domain::{Name, RuleId, Timestamp, check_free_form};
+use audit_domain::{Name, ProjectId, RuleId, Timestamp, check_free_form};
 use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, Report, Shape};
 use audit_store::{Configurator, RedactionRuleRow, StoreError};
 use serde_json::{Map, Value};
@@ -231,7 +231,7 @@ impl AuditLog {
             enabled: new.enabled,
             created_at: Some(now),
         };
-        self.store.configure(move |configurator| {
+        self.store.configure(project_id, move |configurator| {
             let custom = |row: &&RedactionRuleRow| row.kind != BUILTIN;
             if configurator
                 .redaction_rules(project_id)?
@@ -243,7 +243,7 @@ impl AuditLog {
                 let message = format!("a project has at most {CUSTOM_RULES_MAX} custom redaction rules");
                 return Err(AppError::Forbidden(message));
             }
-            configurator.put_redaction_rule(project_id, &rule.to_row(now))?;
+            configurator.put_redaction_rule(&rule.to_row(now))?;
             Ok(rule)
         })
     }
@@ -262,20 +262,23 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
-        self.store.configure(move |configurator: &mut Configurator<'_>| {
-            let rules = rules_of(&configurator.redaction_rules(project_id)?)?;
-            let mut rule = rules
-                .into_iter()
-                .find(|rule| rule.id == id)
-                .ok_or(AppError::NotFound("redaction rule"))?;
-            let before = rule.to_row(now);
-            rule.change(change)?;
-            let after = rule.to_row(now);
-            if after != before {
-                configurator.put_redaction_rule(project_id, &after)?;
-            }
-            Ok(rule)
-        })
+        self.store.configure(
+            project_id,
+            move |configurator: &mut Configurator<'_, ProjectId>| {
+                let rules = rules_of(&configurator.redaction_rules(project_id)?)?;
+                let mut rule = rules
+                    .into_iter()
+                    .find(|rule| rule.id == id)
+                    .ok_or(AppError::NotFound("redaction rule"))?;
+                let before = rule.to_row(now);
+                rule.change(change)?;
+                let after = rule.to_row(now);
+                if after != before {
+                    configurator.put_redaction_rule(&after)?;
+                }
+                Ok(rule)
+            },
+        )
     }
 
     /// Deletes a custom rule.
@@ -289,8 +292,8 @@ impl AuditLog {
             let message = "a built-in rule cannot be deleted; set enabled to false to switch it off";
             return Err(AppError::Forbidden(message.to_owned()));
         }
-        self.store.configure(move |configurator| {
-            match configurator.delete_redaction_rule(project_id, &id)? {
+        self.store.configure(project_id, move |configurator| {
+            match configurator.delete_redaction_rule(&id)? {
                 true => Ok(()),
                 false => Err(AppError::NotFound("redaction rule")),
             }

@@ -1,6 +1,6 @@
 //! The service: its parts, and the project and environment that a request may access.
 
-use crate::directory::{Directory, ProjectConfiguration, Snapshot};
+use crate::directory::{Directory, Present, ProjectConfiguration};
 use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
 use crate::export::Exports;
@@ -11,7 +11,7 @@ use crate::streams::stream_engine;
 use audit_auth::{Principal, ViewerSecret};
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
 use audit_redact::Engine;
-use audit_store::{LedgerId, Reader, Store, StoreError, StoreStatistics};
+use audit_store::{Deployment, LedgerId, Reader, Store, StoreError, StoreStatistics};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -55,7 +55,6 @@ pub struct PendingDeliveries {
 
 /// The project, environment and ledger that a principal accesses.
 pub(crate) struct Scope {
-    pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) project: Arc<ProjectConfiguration>,
     pub(crate) environment: Environment,
     pub(crate) ledger_id: LedgerId,
@@ -78,7 +77,7 @@ impl AuditLog {
         let new_key: [u8; 32] = entropy.bytes();
         let new_secret = ViewerSecret::generate(entropy.bytes());
         // Several nodes may start on an empty database at the same time. The first one creates the secrets.
-        let key = store.configure(move |configurator| -> Result<Vec<u8>> {
+        let key = store.configure(Deployment, move |configurator| -> Result<Vec<u8>> {
             if configurator.viewer_secrets()?.is_empty() {
                 configurator.rotate_viewer_secret((new_secret.kid(), new_secret.as_bytes()), now, now)?;
             }
@@ -120,8 +119,7 @@ impl AuditLog {
         principal: &Principal,
         selection: Selection,
     ) -> Result<Scope> {
-        let snapshot = self.directory.current(reader)?;
-        self.scope_at(reader, snapshot, principal, selection)
+        self.scope_at(reader, &mut self.directory.present(), principal, selection)
     }
 
     /// The id of the project that a request changes.
@@ -133,7 +131,7 @@ impl AuditLog {
     pub(crate) fn scope_at(
         &self,
         reader: &mut Reader<'_>,
-        snapshot: Arc<Snapshot>,
+        present: &mut Present<'_>,
         principal: &Principal,
         selection: Selection,
     ) -> Result<Scope> {
@@ -144,14 +142,13 @@ impl AuditLog {
             (None, Some(named)) => named,
             (None, None) => only_project(reader, principal)?,
         };
-        let project = snapshot.project(reader, &self.settings, project_id)?;
+        let project = present.project(reader, &self.settings, project_id)?;
         let project = project
             .filter(|project| project.project.organization_id == principal.organization_id())
             .ok_or(AppError::NotFound("project"))?;
         let environment = environment_of(principal, selection.environment)?;
         let ledger_id = ledger_of(&project, environment)?;
         Ok(Scope {
-            snapshot,
             project,
             environment,
             ledger_id,
@@ -195,7 +192,7 @@ impl AuditLog {
     /// [`AppError::Unavailable`] when it does not.
     pub fn check_ready(&self) -> Result<()> {
         self.store
-            .read(|reader| reader.configuration_version().map(|_| ()).map_err(AppError::from))
+            .read(|reader| reader.deployment_version().map(|_| ()).map_err(AppError::from))
     }
 
     /// The statistics of the store.

@@ -144,11 +144,13 @@ impl AuditLog {
         token: ClaimToken,
     ) -> Result<u64> {
         let (this, principal) = (Arc::clone(self), Principal::Master(*master));
-        // `configure` locks the configuration, so that the project's rules do not change meanwhile.
-        self.store.configure(move |configurator| {
-            let scope = this.scope(configurator, &principal, selection)?;
-            let destination = destination(scope.snapshot.version, &scope.project, scope.environment)?;
-            claim(configurator, &scope, destination, token, this.clock.now())
+        self.store.write(move |writer| {
+            // The project's rules must not change meanwhile.
+            let project_id = this.scope(writer, &principal, selection)?.project.project.id;
+            writer.hold_configuration(project_id)?;
+            let scope = this.scope(writer, &principal, selection)?;
+            let destination = destination(&scope.project, scope.environment)?;
+            claim(writer, &scope, destination, token, this.clock.now())
         })
     }
 

@@ -1,5 +1,6 @@
 //! Viewer tokens and viewer tiers.
 
+use crate::directory::viewer_secrets;
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{
@@ -9,7 +10,7 @@ use audit_auth::{
 use audit_domain::{
     ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, TierName, Timestamp, ViewerTier, Violations,
 };
-use audit_store::StoredTier;
+use audit_store::{Deployment, StoredTier};
 
 /// The maximum number of tiers of a project.
 pub const TIERS_MAX: usize = 50;
@@ -53,7 +54,7 @@ impl AuditLog {
                 Some(found) => found.created_at,
                 None => return Err(Violations::one("tier", "must be a viewer tier of the project").into()),
             };
-            let secrets = scope.snapshot.viewer_secrets(reader)?;
+            let secrets = viewer_secrets(reader)?;
             let secret = secrets.first().ok_or(AppError::NotFound("signing secret"))?;
             let now = self.clock.now();
             let claims = ViewerClaims::issue(
@@ -76,7 +77,7 @@ impl AuditLog {
         let secret = ViewerSecret::generate(self.entropy.bytes());
         let now = self.clock.now();
         let forget_before = now.plus_seconds(-TokenLifetime::SECONDS_MAX);
-        self.store.configure(move |configurator| {
+        self.store.configure(Deployment, move |configurator| {
             configurator.rotate_viewer_secret((secret.kid(), secret.as_bytes()), now, forget_before)?;
             Ok(secret.kid().to_owned())
         })
@@ -106,7 +107,7 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let created_at = self.clock.now();
-        self.store.configure(move |configurator| {
+        self.store.configure(project_id, move |configurator| {
             let tiers = configurator.tiers(project_id)?;
             if tiers.iter().any(|known| known.tier.name == tier.name) {
                 return Err(AppError::Conflict(format!(
@@ -119,7 +120,7 @@ impl AuditLog {
                     "a project has at most {TIERS_MAX} viewer tiers"
                 )));
             }
-            configurator.insert_tier(project_id, &tier, created_at)?;
+            configurator.insert_tier(&tier, created_at)?;
             Ok(StoredTier { tier, created_at })
         })
     }
@@ -137,7 +138,7 @@ impl AuditLog {
     ) -> Result<StoredTier> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
-        self.store.configure(move |configurator| {
+        self.store.configure(project_id, move |configurator| {
             let found = configurator
                 .tiers(project_id)?
                 .into_iter()
@@ -151,7 +152,7 @@ impl AuditLog {
                 .hidden_fields
                 .unwrap_or(std::mem::take(&mut tier.hidden_fields));
             if *tier != before {
-                configurator.update_tier(project_id, tier)?;
+                configurator.update_tier(tier)?;
             }
             Ok(stored)
         })
@@ -164,11 +165,11 @@ impl AuditLog {
     pub fn delete_viewer_tier(&self, master: &MasterKey, selection: Selection, name: TierName) -> Result<()> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
-        self.store.configure(
-            move |configurator| match configurator.delete_tier(project_id, &name)? {
+        self.store.configure(project_id, move |configurator| {
+            match configurator.delete_tier(&name)? {
                 true => Ok(()),
                 false => Err(AppError::NotFound("viewer tier")),
-            },
-        )
+            }
+        })
     }
 }

@@ -4,7 +4,7 @@ use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{Plan, ProjectId, Timestamp, Violations};
-use audit_store::{Reader, StoreError, WebhookRow, WebhookSecretRow};
+use audit_store::{Deployment, Reader, StoreError, WebhookRow, WebhookSecretRow};
 use audit_webhooks::{EncryptionKey, WebhookId, WebhookSecret, WebhookUrl, sealing};
 
 /// The maximum number of webhooks of a project.
@@ -134,7 +134,7 @@ impl AuditLog {
             created_at: now.as_micros(),
         };
         let (secret, sealed) = self.new_secret(&row.id);
-        self.store.configure(move |configurator| {
+        self.store.configure(project_id, move |configurator| {
             require_paid_plan(configurator, project_id)?;
             if configurator.webhooks(project_id)?.len() >= WEBHOOKS_MAX {
                 let message = format!("a project has at most {WEBHOOKS_MAX} webhooks");
@@ -163,7 +163,7 @@ impl AuditLog {
         if let Some(url) = &change.url {
             self.check_url(url)?;
         }
-        let changed = self.store.configure(move |configurator| {
+        let changed = self.store.configure(project_id, move |configurator| {
             let before = webhook_of(configurator, project_id, id)?;
             let after = WebhookRow {
                 url: change.url.unwrap_or_else(|| before.url.clone()),
@@ -188,8 +188,8 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
-        self.store.configure(move |configurator| {
-            match configurator.delete_webhook(project_id, &id.to_string(), now)? {
+        self.store.configure(project_id, move |configurator| {
+            match configurator.delete_webhook(&id.to_string(), now)? {
                 true => Ok(()),
                 false => Err(AppError::NotFound("webhook")),
             }
@@ -214,7 +214,7 @@ impl AuditLog {
         let expires_at = Timestamp::from_seconds(now.as_seconds() + REPLACED_SECRET_SECONDS);
         let (secret, sealed) = self.new_secret(&id.to_string());
         // `configure` serializes rotations.
-        self.store.configure(move |configurator| {
+        self.store.configure(project_id, move |configurator| {
             let webhook = webhook_of(configurator, project_id, id)?;
             let active = configurator.webhook_secrets(&webhook.id, now)?;
             if active.len() >= WEBHOOK_SECRETS_MAX {
@@ -240,13 +240,13 @@ impl AuditLog {
             .try_for_each(|(id, stored)| open_secret(&stored, key.as_ref(), &id).map(|_| ()))?;
         let (_, new_check) = self.new_secret(ENCRYPTION_CHECK);
         // `configure` serializes nodes that start at the same time.
-        self.store.configure(
-            move |configurator| match (configurator.secret(ENCRYPTION_CHECK)?, &key) {
+        self.store.configure(Deployment, move |configurator| {
+            match (configurator.secret(ENCRYPTION_CHECK)?, &key) {
                 (Some(check), key) => open_secret(&check, key.as_ref(), ENCRYPTION_CHECK).map(|_| ()),
                 (None, Some(_)) => Ok(configurator.insert_secret(ENCRYPTION_CHECK, &new_check, now)?),
                 (None, None) => Ok(()),
-            },
-        )
+            }
+        })
     }
 
     /// Creates a secret of a webhook. Returns it plain and as stored.

@@ -1,14 +1,14 @@
 //! The permissions of callers, as types.
 //!
-//! [`Reader`] reads. [`Writer`] also writes data that no node caches. [`Configurator`] also changes the configuration, which
-//! nodes cache: organizations, projects, keys, rules, tiers and webhooks. Each such change raises the version of the
-//! configuration in the same transaction, so every node reads it again before it uses it.
+//! [`Reader`] reads. [`Writer`] also writes data that no node caches. [`Configurator`] also changes the configuration of one
+//! owner, which nodes cache: keys, plan, rules, tiers and webhooks. Each such change gives the configuration another
+//! version in the same transaction, so every node reads it again before it uses it.
 //!
 //! The methods are spread over the modules of this crate by subject. A row that does not exist is `Ok(None)`, never an
 //! error. The tables of the configuration can be named only within the module `configuration`, so no other module can
 //! change one.
 
-use crate::configuration::increase_configuration_version;
+use crate::configuration::Owner;
 use crate::database::AnySession;
 use crate::error::Result;
 use std::ops::{Deref, DerefMut};
@@ -55,25 +55,38 @@ impl<'a> DerefMut for Writer<'a> {
     }
 }
 
-/// Does the work of a [`Writer`] and changes the configuration, in one transaction.
-pub struct Configurator<'a> {
+/// Does the work of a [`Writer`] and changes the configuration of `owner`, in one transaction.
+///
+/// A setter exists only for the owner of what it changes: those of a project for a `ProjectId`, those of an organization for
+/// an `OrganizationId`, and the rest for the [`crate::Deployment`].
+pub struct Configurator<'a, O> {
     writer: Writer<'a>,
-    is_changed: bool,
+    owner: O,
+    has_new_version: bool,
+    may_release_deliveries: bool,
 }
 
-impl<'a> Configurator<'a> {
-    pub(crate) const fn new(session: &'a mut AnySession) -> Self {
+impl<'a, O: Copy + Into<Owner>> Configurator<'a, O> {
+    pub(crate) const fn new(session: &'a mut AnySession, owner: O) -> Self {
         Self {
             writer: Writer::new(session),
-            is_changed: false,
+            owner,
+            has_new_version: false,
+            may_release_deliveries: false,
         }
     }
 
-    /// The session, to change the configuration. It hides [`Reader::session`], so a new setter raises the version
-    /// without a line of its own.
-    pub(crate) fn session(&mut self) -> &mut AnySession {
-        self.is_changed = true;
-        self.writer.session()
+    /// Whose configuration is changed.
+    pub(crate) const fn owner(&self) -> O {
+        self.owner
+    }
+
+    /// The session, to change the owner's configuration. It hides [`Reader::session`], so a new setter draws another version
+    /// without a line of its own. The version is new before the change, so that nothing read after the change can be taken
+    /// for the configuration of the version before it.
+    pub(crate) fn session(&mut self) -> Result<&mut AnySession> {
+        self.renew_version()?;
+        Ok(self.writer.session())
     }
 
     /// The session, for rows that no node caches: new rows, and secrets that are read at each use.
@@ -81,27 +94,43 @@ impl<'a> Configurator<'a> {
         self.writer.session()
     }
 
-    /// Runs a change, which returns `false` when it changed nothing.
+    /// Runs a change, which returns `false` when it changed nothing. A new version makes the requests that are being prepared
+    /// start again, so a change of nothing draws none.
     pub(crate) fn change_if_found(
         &mut self,
         change: impl FnOnce(&mut AnySession) -> Result<bool>,
     ) -> Result<bool> {
         let is_changed = change(self.writer.session())?;
-        self.is_changed |= is_changed;
+        if is_changed {
+            self.renew_version()?;
+        }
         Ok(is_changed)
     }
 
-    /// Raises the version if the configuration was changed. Each raise restarts every request that is being
-    /// prepared, so a transaction that changed nothing does not raise it.
+    /// Has the nodes look for held deliveries to release: a webhook may have come into use.
+    pub(crate) fn release_deliveries(&mut self) {
+        self.may_release_deliveries = true;
+    }
+
+    /// Ends the work. The row of the deployment is locked last, because other projects share it.
     pub(crate) fn finish(&mut self) -> Result<()> {
-        if self.is_changed {
-            increase_configuration_version(self.writer.session())?;
+        if self.may_release_deliveries {
+            Owner::Deployment.renew_version(self.writer.session())?;
+        }
+        Ok(())
+    }
+
+    fn renew_version(&mut self) -> Result<()> {
+        if !self.has_new_version {
+            let owner: Owner = self.owner.into();
+            owner.renew_version(self.writer.session())?;
+            self.has_new_version = true;
         }
         Ok(())
     }
 }
 
-impl<'a> Deref for Configurator<'a> {
+impl<'a, O> Deref for Configurator<'a, O> {
     type Target = Writer<'a>;
 
     fn deref(&self) -> &Writer<'a> {
@@ -109,8 +138,8 @@ impl<'a> Deref for Configurator<'a> {
     }
 }
 
-impl<'a> DerefMut for Configurator<'a> {
-    fn deref_mut(&mut self) -> &mut Writer<'a> {
+impl<O> DerefMut for Configurator<'_, O> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.writer
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod inline;
 pub(crate) mod plan;
 
 use crate::append::alert_groups::AlertGroups;
+use crate::configuration::ConfigurationVersion;
 use crate::database::{WriteTransactions, write_transaction};
 use crate::error::{Result, StoreError};
 use crate::ledgers::{self, NewHead, read_before};
@@ -31,9 +32,9 @@ pub struct Destination {
     pub project_id: ProjectId,
     /// Live or test.
     pub environment: Environment,
-    /// The version of the configuration that the events were checked and redacted with. The append is refused as stale
-    /// when it is no longer the current one.
-    pub configuration_version: i64,
+    /// The version of the project's configuration that the events were checked and redacted with. The append is refused
+    /// as stale when it is not the current one.
+    pub configuration_version: ConfigurationVersion,
     /// The most live events the project may store on one UTC day.
     pub daily_events_max: Option<u64>,
     /// The webhooks that alerts are delivered to.
@@ -162,9 +163,6 @@ pub(crate) type KnownKeys = HashMap<(LedgerId, KeyHash), KnownKey>;
 
 /// The steps of an append that differ between the databases, in their order within a transaction.
 pub(crate) trait AppendSession: WriteTransactions + TreeSession {
-    /// The version of the configuration, which stays the current one until the end of the transaction.
-    fn hold_configuration_version(&mut self) -> Result<i64>;
-
     /// The heads of ledgers, locked until the end of the transaction. They are locked in the order of their ids, so that two
     /// nodes that need the same heads cannot deadlock.
     fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>>;

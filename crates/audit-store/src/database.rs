@@ -59,6 +59,16 @@ macro_rules! select_for_update {
     };
 }
 
+/// [`select_for_update`] that does not block the insertion of rows which refer to these.
+macro_rules! select_for_no_key_update {
+    ($any:expr, $query:expr, $load:ident) => {
+        match $any {
+            $crate::database::AnySession::Sqlite(session) => $query.$load(session),
+            $crate::database::AnySession::Postgres(session) => $query.for_no_key_update().$load(session),
+        }
+    };
+}
+
 /// [`select_for_update`] that leaves out the rows that another node has locked.
 macro_rules! select_skip_locked {
     ($any:expr, $query:expr, $load:ident) => {
@@ -86,7 +96,9 @@ macro_rules! insert_or_ignore {
     };
 }
 
-pub(crate) use {insert_or_ignore, on_database, on_either, select_for_update, select_skip_locked};
+pub(crate) use {
+    insert_or_ignore, on_database, on_either, select_for_no_key_update, select_for_update, select_skip_locked,
+};
 
 /// An open database.
 pub(crate) enum Database {

@@ -2,6 +2,7 @@
 
 use crate::append::plan::{Before, Head, Plan};
 use crate::append::{AppendSession, LedgerId};
+use crate::configuration::ConfigurationVersion;
 use crate::database::{AnySession, on_database};
 use crate::error::{Result, StoreError};
 use crate::schema::{ledger_actions, ledgers};
@@ -12,13 +13,23 @@ use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The columns of a head, as [`HEAD_COLUMNS`] selects them.
-pub(crate) type HeadRow = (i64, i64, Option<Vec<u8>>, Option<i64>, Option<Vec<u8>>, i64, i64);
+pub(crate) type HeadRow = (
+    i64,
+    i64,
+    i64,
+    Option<Vec<u8>>,
+    Option<i64>,
+    Option<Vec<u8>>,
+    i64,
+    i64,
+);
 
 /// Creates the ledgers of a new project.
 pub(crate) fn create_ledgers(session: &mut AnySession, project_id: ProjectId) -> Result<()> {
     let group_id = on_database!(session, append::group_of(project_id))?;
     // Numbers and not random ids, because they are in every row and token.
     on_database!(session, append::lock_ledger_numbers())?;
+    let version = ConfigurationVersion::random(session)?;
     let last: Option<i64> = ledgers::table
         .select(ledgers::id)
         .order(ledgers::id.desc())
@@ -32,6 +43,7 @@ pub(crate) fn create_ledgers(session: &mut AnySession, project_id: ProjectId) ->
                 ledgers::project_id.eq(project_id.to_string()),
                 ledgers::environment.eq(environment.as_str()),
                 ledgers::group_id.eq(group_id),
+                ledgers::configuration_version.eq(version.0),
                 ledgers::size.eq(0_i64),
             ))
             .execute(session)?;
@@ -72,10 +84,8 @@ pub(crate) fn read_before<S: AppendSession>(
     ledgers: &BTreeSet<LedgerId>,
     day: i64,
 ) -> Result<Before> {
-    let mut before = Before {
-        configuration_version: session.hold_configuration_version()?,
-        ..Before::default()
-    };
+    let mut before = Before::default();
+    // Changes of the configuration lock heads in the same order.
     for (ledger_id, mut head) in session.lock_heads(ledgers)? {
         head.begin_day(day);
         head.frontier = tree::continued(session, ledger_id, head.frontier, head.size.unsigned_abs())?;
@@ -87,6 +97,7 @@ pub(crate) fn read_before<S: AppendSession>(
 /// The columns of a head.
 pub(crate) const HEAD_COLUMNS: (
     ledgers::group_id,
+    ledgers::configuration_version,
     ledgers::size,
     ledgers::last_event_id,
     ledgers::last_received_at,
@@ -95,6 +106,7 @@ pub(crate) const HEAD_COLUMNS: (
     ledgers::day_events,
 ) = (
     ledgers::group_id,
+    ledgers::configuration_version,
     ledgers::size,
     ledgers::last_event_id,
     ledgers::last_received_at,
@@ -105,7 +117,8 @@ pub(crate) const HEAD_COLUMNS: (
 
 /// Reads the columns of a head.
 pub(crate) fn read_head(row: HeadRow) -> Result<Head> {
-    let (group_id, size, last_event_id, last_received_at, frontier, day, day_events) = row;
+    let (group_id, configuration_version, size, last_event_id, last_received_at, frontier, day, day_events) =
+        row;
     let last = match (last_event_id, last_received_at) {
         (Some(id), Some(micros)) => {
             let id = id
@@ -121,6 +134,7 @@ pub(crate) fn read_head(row: HeadRow) -> Result<Head> {
     let frontier = tree::read_frontier(frontier.as_deref()).ok();
     Ok(Head {
         group_id,
+        configuration_version: ConfigurationVersion(configuration_version),
         size,
         last,
         frontier,
@@ -132,6 +146,8 @@ pub(crate) fn read_head(row: HeadRow) -> Result<Head> {
 /// The head of a ledger as a commit leaves it.
 pub(crate) struct NewHead {
     pub(crate) ledger_id: LedgerId,
+    /// The version of the project's configuration, which the commit does not change.
+    pub(crate) configuration_version: ConfigurationVersion,
     pub(crate) size: i64,
     pub(crate) last: Stamp,
     /// Encoded; none where the tree cannot be continued.
@@ -159,6 +175,7 @@ pub(crate) fn grow<S: TreeSession>(session: &mut S, plan: &mut Plan) -> Result<V
         }
         heads.push(NewHead {
             ledger_id,
+            configuration_version: head.configuration_version,
             size: head.size,
             last: growth.last,
             frontier: head.frontier.as_ref().map(Frontier::encode),

@@ -3,7 +3,7 @@
 //! ```
 //! # use audit_domain::{Clock, OrganizationId, Plan, Timestamp};
 //! # use std::sync::Arc;
-//! use audit_store::{DatabaseUrl, Organization, Store, StoreError, StoreOptions};
+//! use audit_store::{DatabaseUrl, Deployment, Organization, Store, StoreError, StoreOptions};
 //!
 //! struct Noon;
 //! impl Clock for Noon {
@@ -18,12 +18,12 @@
 //! let store = Store::open(&url, StoreOptions::default(), &clock)?;
 //! let id = OrganizationId::from_random([1; 16]);
 //! let organization = Organization { id, name: "acme".to_owned(), plan: Plan::Free, created_at: clock.now() };
-//! store.configure(move |configurator| configurator.insert_organization(&organization))?;
+//! store.configure(Deployment, move |configurator| configurator.insert_organization(&organization))?;
 //! assert_eq!(store.read(|reader| reader.organization(id))?.unwrap().name, "acme");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A setter of the configuration is available only to `configure`, which raises its version; this does not compile:
+//! A setter of the configuration is available only to `configure`, which draws another version of it; this does not compile:
 //!
 //! ```compile_fail,E0599
 //! # use audit_domain::{KeyId, Timestamp};
@@ -33,7 +33,27 @@
 //! }
 //! ```
 //!
-//! Nor does a write during a read:
+//! Nor does a setter of a project in a change of another owner, which would leave the project's version as it is:
+//!
+//! ```compile_fail,E0599
+//! # use audit_domain::{KeyId, OrganizationId, Timestamp};
+//! # use audit_store::{Store, StoreError};
+//! fn revoke(store: &Store, owner: OrganizationId, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+//!     store.configure(owner, move |configurator| configurator.revoke_key(id, now)) // error: no method `revoke_key`
+//! }
+//! ```
+//!
+//! This does:
+//!
+//! ```
+//! # use audit_domain::{KeyId, ProjectId, Timestamp};
+//! # use audit_store::{Store, StoreError};
+//! fn revoke(store: &Store, owner: ProjectId, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+//!     store.configure(owner, move |configurator| configurator.revoke_key(id, now))
+//! }
+//! ```
+//!
+//! Nor does a write during a read compile:
 //!
 //! ```compile_fail,E0599
 //! # use audit_domain::{KeyId, Timestamp};
@@ -85,8 +105,8 @@ pub use access::{Configurator, Reader, Writer};
 pub use alerts::AlertFilter;
 pub use append::{AppendOutcome, Appended, AppendedEvents, Destination, LedgerId, NewEvent};
 pub use configuration::{
-    Key, KeyTextHash, Organization, Project, RedactionRuleRow, StoredTier, StoredViewerSecret, WebhookRow,
-    WebhookSecretRow,
+    ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, Organization, Owner, Project,
+    RedactionRuleRow, StoredTier, StoredViewerSecret, WebhookRow, WebhookSecretRow,
 };
 pub use database::{DatabaseUrl, DatabaseUrlError};
 pub use deliveries::{

@@ -2,7 +2,7 @@
 //! `configuration/schema.rs`.
 
 diesel::table! {
-    configuration (id) { id -> BigInt, version -> BigInt, }
+    deployment (id) { id -> BigInt, version -> BigInt, }
 }
 
 diesel::table! {
@@ -11,6 +11,7 @@ diesel::table! {
         project_id -> Text,
         environment -> Text,
         group_id -> BigInt,
+        configuration_version -> BigInt,
         size -> BigInt,
         last_event_id -> Nullable<Binary>,
         last_received_at -> Nullable<BigInt>,

@@ -2,7 +2,7 @@
 
 use crate::access::{Configurator, Reader, Writer};
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
-use crate::configuration::lock_configuration;
+use crate::configuration::Owner;
 use crate::database::{AnySession, Database, DatabaseUrl, on_database, write_transaction};
 use crate::error::{Result, StoreError};
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
@@ -178,21 +178,25 @@ impl Store {
         self.transaction(move |session| work(&mut Writer::new(session)))
     }
 
-    /// Changes the configuration in one transaction. After its commit, no node uses the earlier configuration. Blocks.
+    /// Changes the configuration of `owner` in one transaction: a `ProjectId`, an `OrganizationId` or the
+    /// [`crate::Deployment`]. Transactions of one owner run one at a time. After the commit, no node uses the owner's earlier
+    /// configuration. Blocks.
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub fn configure<T, E>(
+    pub fn configure<O, T, E>(
         &self,
-        work: impl FnOnce(&mut Configurator<'_>) -> Result<T, E> + Send + 'static,
+        owner: O,
+        work: impl FnOnce(&mut Configurator<'_, O>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
+        O: Copy + Into<Owner> + Send + 'static,
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
         self.transaction(move |session| {
-            lock_configuration(session)?;
-            let mut configurator = Configurator::new(session);
+            owner.into().lock(session)?;
+            let mut configurator = Configurator::new(session, owner);
             let outcome = work(&mut configurator)?;
             configurator.finish()?;
             Ok(outcome)

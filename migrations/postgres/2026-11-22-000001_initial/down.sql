@@ -26,4 +26,4 @@ DROP TABLE api_keys;
 DROP TABLE projects;
 DROP TABLE organizations;
 DROP TABLE secrets;
-DROP TABLE configuration;
+DROP TABLE deployment;

@@ -5,13 +5,14 @@
 
 -- ---- Configuration and secrets of the service ----
 
--- One row. A transaction that changes keys, plans, rules, tiers or webhooks increases the version. A node caches the
--- configuration with its version, and each transaction that relies on the cache compares the version first.
-CREATE TABLE configuration (
+-- One row. Transactions that write the secrets of the service or add an organization lock it, one at a time. A change that
+-- can put a webhook into use gives it another random version; nodes compare it, and then release held deliveries. The
+-- version of a project's configuration is in `ledgers`.
+CREATE TABLE deployment (
     id BIGINT NOT NULL PRIMARY KEY,
     version BIGINT NOT NULL
 );
-INSERT INTO configuration (id, version) VALUES (1, 1);
+INSERT INTO deployment (id, version) VALUES (1, 1);
 
 -- Secrets that the service generates for itself, by name, such as the key of the cursors.
 CREATE TABLE secrets (
@@ -109,6 +110,10 @@ CREATE TABLE ledgers (
     environment TEXT NOT NULL,
     -- Group of the project, which partitions the index: 0, because SQLite has one group.
     group_id BIGINT NOT NULL,
+    -- Version of the project's configuration: the same number in its ledgers. A transaction that changes keys, plan, rules,
+    -- tiers or webhooks of the project draws another one at random, so none is used twice, even after the database has lost
+    -- its latest commits. Versions have no order. A node caches the configuration with its version; an append compares it.
+    configuration_version BIGINT NOT NULL,
     -- Number of events, and the `seq` of the next one.
     size BIGINT NOT NULL,
     -- Stamp of the newest event. `received_at` never decreases; ids of ingested events strictly increase.

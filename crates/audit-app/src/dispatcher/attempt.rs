@@ -29,6 +29,7 @@ pub(super) fn attempt(
     let result = |report| DeliveryResult {
         delivery_id: leased.delivery.id.clone(),
         webhook_id: leased.webhook.id.clone(),
+        project_id: leased.webhook.project_id.clone(),
         url: leased.webhook.url.clone(),
         lease,
         report,

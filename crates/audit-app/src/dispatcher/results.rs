@@ -1,6 +1,6 @@
 //! The results of attempts, and how they are written.
 
-use audit_domain::Timestamp;
+use audit_domain::{ProjectId, Timestamp};
 use audit_store::{AfterAttempt, AttemptRow, Configurator, StoreError, Writer};
 use audit_webhooks::NextStep;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +51,8 @@ impl DeliveryCounters {
 pub(super) struct DeliveryResult {
     pub(super) delivery_id: Vec<u8>,
     pub(super) webhook_id: String,
+    /// The project of the webhook.
+    pub(super) project_id: String,
     /// The URL of the attempt.
     pub(super) url: String,
     pub(super) lease: Lease,
@@ -87,7 +89,7 @@ impl DeliveryResult {
     /// Writes a result with status 410, and disables the webhook if it still has the URL of the attempt.
     pub(super) fn write_gone(
         &self,
-        configurator: &mut Configurator<'_>,
+        configurator: &mut Configurator<'_, ProjectId>,
     ) -> Result<Option<NextStep>, StoreError> {
         let is_leased = configurator
             .lock_leased_delivery(&self.delivery_id, &self.lease)?

@@ -6,6 +6,7 @@ use super::{
     AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, Idempotency, KnownKeys, LedgerId,
     NewEvent, Origin,
 };
+use crate::configuration::ConfigurationVersion;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
 use crate::ledgers::{KnownActions, NewHead};
@@ -20,6 +21,8 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) struct Head {
     /// The group of its project, whose index has its events.
     pub(crate) group_id: i64,
+    /// The version of its project's configuration.
+    pub(crate) configuration_version: ConfigurationVersion,
     /// The number of its events.
     pub(crate) size: i64,
     /// The latest id and time of receipt.
@@ -51,8 +54,6 @@ pub(crate) struct KnownKey {
 /// The stored state that the requests of a commit depend on.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
-    /// The current version of the configuration.
-    pub(crate) configuration_version: i64,
     /// The heads of the ledgers that are appended to.
     pub(crate) heads: HashMap<LedgerId, Head>,
     /// The idempotency keys of the requests that are stored already.
@@ -150,16 +151,16 @@ impl Plan {
 
     /// Adds all events of a request or, when it is refused, none.
     fn add(&mut self, request: AppendRequest) -> AppendOutcome {
-        if request.destination.configuration_version != self.after.configuration_version {
-            return Err(StoreError::Stale);
-        }
         let ledger_id = request.destination.ledger_id;
         let Some(mut head) = self.after.heads.remove(&ledger_id) else {
-            return Err(StoreError::Damaged {
-                what: "reference to a ledger",
-            });
+            // The database has lost the project.
+            return Err(StoreError::Stale);
         };
-        let outcome = self.add_to(&mut head, request);
+        let is_current = head.configuration_version == request.destination.configuration_version;
+        let outcome = match is_current {
+            true => self.add_to(&mut head, request),
+            false => Err(StoreError::Stale),
+        };
         self.after.heads.insert(ledger_id, head);
         outcome
     }

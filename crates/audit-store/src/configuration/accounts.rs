@@ -1,11 +1,15 @@
 //! Organizations, projects and keys.
 
+use super::owner::{ConfigurationVersion, Deployment, Owner};
 use super::schema::{api_keys, organizations, projects};
+use super::viewers;
 use crate::access::{Configurator, Reader, Writer};
 use crate::append::LedgerId;
+use crate::database::AnySession;
 use crate::error::{Result, StoreError};
 use crate::ledgers;
-use audit_domain::{Environment, KeyId, OrganizationId, Plan, ProjectId, Timestamp};
+use crate::schema::ledgers as ledger_rows;
+use audit_domain::{Environment, KeyId, OrganizationId, Plan, ProjectId, Timestamp, ViewerTier};
 use diesel::prelude::*;
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -49,6 +53,17 @@ pub struct Key {
 
 /// The SHA-256 of a key's text.
 pub type KeyTextHash = [u8; 32];
+
+/// A key that was found by the hash of its text.
+#[derive(Clone, Debug)]
+pub struct FoundKey {
+    /// The key.
+    pub key: Key,
+    /// The hash that is stored, for the caller to compare in constant time.
+    pub hash: KeyTextHash,
+    /// The version of its project's configuration, as of the same moment; `None` for a master key.
+    pub configuration_version: Option<ConfigurationVersion>,
+}
 
 type OrganizationRow = (String, String, String, i64);
 type ProjectRow = (String, String, String, i64);
@@ -170,7 +185,7 @@ impl Reader<'_> {
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be written"
 )]
-impl Configurator<'_> {
+impl Configurator<'_, Deployment> {
     /// Adds an organization.
     pub fn insert_organization(&mut self, organization: &Organization) -> Result<()> {
         diesel::insert_into(organizations::table)
@@ -184,18 +199,62 @@ impl Configurator<'_> {
         Ok(())
     }
 
-    /// Changes an organization's plan; `false` when there is no such organization.
-    pub fn set_plan(&mut self, id: OrganizationId, plan: Plan) -> Result<bool> {
-        self.change_if_found(|session| {
-            let changed = diesel::update(organizations::table.find(id.to_string()))
+    /// Adds a key of an organization that this transaction has added.
+    pub fn insert_first_key(&mut self, key: &Key, hash: &KeyTextHash) -> Result<()> {
+        insert_key(self.uncached_session(), key, hash)
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Configurator<'_, OrganizationId> {
+    /// Changes the organization's plan; `false` when there is no such organization.
+    pub fn set_plan(&mut self, plan: Plan) -> Result<bool> {
+        let id = self.owner().to_string();
+        let is_found = self.change_if_found(|session| {
+            let changed = diesel::update(organizations::table.find(id))
                 .set(organizations::plan.eq(plan.as_str()))
                 .execute(session)?;
             Ok(changed > 0)
-        })
+        })?;
+        if is_found && plan != Plan::Free {
+            self.release_deliveries();
+        }
+        Ok(is_found)
     }
 
-    /// Adds a project with its ledgers.
-    pub fn insert_project(&mut self, project: &Project) -> Result<()> {
+    /// Adds a master key. Only the hash of its text is stored.
+    pub fn insert_master_key(&mut self, key: &Key, hash: &KeyTextHash) -> Result<()> {
+        // Master keys are read at each use.
+        insert_key(self.uncached_session(), key, hash)
+    }
+
+    /// Revokes a master key, unless it is revoked already. Requests of the key that are being prepared are refused as stale.
+    pub fn revoke_master_key(&mut self, id: KeyId, now: Timestamp) -> Result<()> {
+        let key = api_keys::table
+            .find(id.to_string())
+            .filter(api_keys::organization_id.eq(self.owner().to_string()))
+            .filter(api_keys::project_id.is_null())
+            .filter(api_keys::revoked_at.is_null());
+        self.change_if_found(|session| {
+            let revoked = diesel::update(key)
+                .set(api_keys::revoked_at.eq(Some(now.as_micros())))
+                .execute(session)?;
+            Ok(revoked > 0)
+        })?;
+        Ok(())
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl<O: Copy + Into<Owner>> Configurator<'_, O> {
+    /// Adds a project with its ledgers and its first tiers. No node caches it yet.
+    pub fn insert_project(&mut self, project: &Project, tiers: &[ViewerTier]) -> Result<()> {
         diesel::insert_into(projects::table)
             .values((
                 projects::id.eq(project.id.to_string()),
@@ -204,7 +263,11 @@ impl Configurator<'_> {
                 projects::created_at.eq(project.created_at.as_micros()),
             ))
             .execute(self.uncached_session())?;
-        ledgers::create_ledgers(self.uncached_session(), project.id)
+        ledgers::create_ledgers(self.uncached_session(), project.id)?;
+        for tier in tiers {
+            viewers::insert_tier(self.uncached_session(), project.id, tier, project.created_at)?;
+        }
+        Ok(())
     }
 }
 
@@ -214,21 +277,34 @@ impl Configurator<'_> {
     reason = "all fail only when the database cannot be queried"
 )]
 impl Reader<'_> {
-    /// The key whose text has this hash, revoked or not, and the hash that is stored, for the caller to compare in
-    /// constant time. (The index compares SHA-256 hashes, which reveals nothing about the text.)
-    pub fn key_by_hash(&mut self, hash: &KeyTextHash) -> Result<Option<(Key, KeyTextHash)>> {
+    /// The key whose text has this hash, revoked or not. The index compares SHA-256 hashes, which reveals nothing about the
+    /// text.
+    pub fn key_by_hash(&mut self, hash: &KeyTextHash) -> Result<Option<FoundKey>> {
+        let live_ledger = ledger_rows::project_id
+            .nullable()
+            .eq(api_keys::project_id)
+            .and(ledger_rows::environment.eq(Environment::Live.as_str()));
         let row = api_keys::table
+            .left_join(ledger_rows::table.on(live_ledger))
             .filter(api_keys::key_hash.eq(hash.as_slice()))
-            .select((KeyRow::as_select(), api_keys::key_hash))
-            .get_result::<(KeyRow, Vec<u8>)>(self.session())
+            .select((
+                KeyRow::as_select(),
+                api_keys::key_hash,
+                ledger_rows::configuration_version.nullable(),
+            ))
+            .get_result::<(KeyRow, Vec<u8>, Option<i64>)>(self.session())
             .optional()?;
-        let Some((row, stored_hash)) = row else {
+        let Some((row, stored_hash, version)) = row else {
             return Ok(None);
         };
         let stored_hash = stored_hash
             .try_into()
             .map_err(|_| StoreError::Damaged { what: "key hash" })?;
-        Ok(Some((read_key(row)?, stored_hash)))
+        Ok(Some(FoundKey {
+            key: read_key(row)?,
+            hash: stored_hash,
+            configuration_version: version.map(ConfigurationVersion),
+        }))
     }
 
     /// One key.
@@ -281,29 +357,17 @@ impl Writer<'_> {
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be written"
 )]
-impl Configurator<'_> {
+impl Configurator<'_, ProjectId> {
     /// Adds a key. Only the hash of its text is stored.
     pub fn insert_key(&mut self, key: &Key, hash: &KeyTextHash) -> Result<()> {
-        let (project_id, environment) = key.project.unzip();
-        diesel::insert_into(api_keys::table)
-            .values((
-                api_keys::id.eq(key.id.to_string()),
-                api_keys::organization_id.eq(key.organization_id.to_string()),
-                api_keys::project_id.eq(project_id.map(|id| id.to_string())),
-                api_keys::environment.eq(environment.map(Environment::as_str)),
-                api_keys::name.eq(&key.name),
-                api_keys::prefix.eq(&key.prefix),
-                api_keys::key_hash.eq(hash.as_slice()),
-                api_keys::created_at.eq(key.created_at.as_micros()),
-            ))
-            .execute(self.uncached_session())?;
-        Ok(())
+        insert_key(self.session()?, key, hash)
     }
 
     /// Revokes a key, unless it is revoked already.
     pub fn revoke_key(&mut self, id: KeyId, now: Timestamp) -> Result<()> {
         let active = api_keys::table
             .find(id.to_string())
+            .filter(api_keys::project_id.eq(self.owner().to_string()))
             .filter(api_keys::revoked_at.is_null());
         self.change_if_found(|session| {
             let revoked = diesel::update(active)
@@ -313,4 +377,21 @@ impl Configurator<'_> {
         })?;
         Ok(())
     }
+}
+
+fn insert_key(session: &mut AnySession, key: &Key, hash: &KeyTextHash) -> Result<()> {
+    let (project_id, environment) = key.project.unzip();
+    diesel::insert_into(api_keys::table)
+        .values((
+            api_keys::id.eq(key.id.to_string()),
+            api_keys::organization_id.eq(key.organization_id.to_string()),
+            api_keys::project_id.eq(project_id.map(|id| id.to_string())),
+            api_keys::environment.eq(environment.map(Environment::as_str)),
+            api_keys::name.eq(&key.name),
+            api_keys::prefix.eq(&key.prefix),
+            api_keys::key_hash.eq(hash.as_slice()),
+            api_keys::created_at.eq(key.created_at.as_micros()),
+        ))
+        .execute(session)?;
+    Ok(())
 }

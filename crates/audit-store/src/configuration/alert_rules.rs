@@ -105,20 +105,20 @@ impl Reader<'_> {
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be written"
 )]
-impl Configurator<'_> {
+impl Configurator<'_, ProjectId> {
     /// Adds a rule, or replaces the one with its id.
-    pub fn put_alert_rule(&mut self, project_id: ProjectId, rule: &AlertRule, now: Timestamp) -> Result<()> {
-        self.delete_alert_rule(project_id, rule.id())?;
-        let project = alert_rules::project_id.eq(project_id.to_string());
+    pub fn put_alert_rule(&mut self, rule: &AlertRule, now: Timestamp) -> Result<()> {
+        self.delete_alert_rule(rule.id())?;
+        let project = alert_rules::project_id.eq(self.owner().to_string());
         diesel::insert_into(alert_rules::table)
             .values((project, AlertRuleColumns::of(rule, now)))
-            .execute(self.session())?;
+            .execute(self.session()?)?;
         Ok(())
     }
 
     /// Removes a rule; `false` when there is none.
-    pub fn delete_alert_rule(&mut self, project_id: ProjectId, id: AlertRuleId) -> Result<bool> {
-        let row = alert_rules::table.find((project_id.to_string(), id.to_string()));
+    pub fn delete_alert_rule(&mut self, id: AlertRuleId) -> Result<bool> {
+        let row = alert_rules::table.find((self.owner().to_string(), id.to_string()));
         self.change_if_found(|session| Ok(diesel::delete(row).execute(session)? > 0))
     }
 }

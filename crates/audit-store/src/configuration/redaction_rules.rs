@@ -76,17 +76,18 @@ impl Reader<'_> {
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be written"
 )]
-impl Configurator<'_> {
+impl Configurator<'_, ProjectId> {
     /// Adds a rule, or replaces the one with its id.
-    pub fn put_redaction_rule(&mut self, project_id: ProjectId, rule: &RedactionRuleRow) -> Result<()> {
-        self.delete_redaction_rule(project_id, &rule.id)?;
+    pub fn put_redaction_rule(&mut self, rule: &RedactionRuleRow) -> Result<()> {
+        self.delete_redaction_rule(&rule.id)?;
+        let project_id = self.owner().to_string();
         let fields = rule
             .fields
             .as_ref()
             .map(|fields| serde_json::Value::from(fields.clone()).to_string());
         diesel::insert_into(redaction_rules::table)
             .values((
-                redaction_rules::project_id.eq(project_id.to_string()),
+                redaction_rules::project_id.eq(project_id),
                 redaction_rules::id.eq(&rule.id),
                 redaction_rules::kind.eq(&rule.kind),
                 redaction_rules::name.eq(&rule.name),
@@ -96,13 +97,13 @@ impl Configurator<'_> {
                 redaction_rules::enabled.eq(rule.enabled),
                 redaction_rules::created_at.eq(rule.created_at.as_micros()),
             ))
-            .execute(self.session())?;
+            .execute(self.session()?)?;
         Ok(())
     }
 
     /// Removes a rule; `false` when there is none.
-    pub fn delete_redaction_rule(&mut self, project_id: ProjectId, id: &str) -> Result<bool> {
-        let row = redaction_rules::table.find((project_id.to_string(), id.to_owned()));
+    pub fn delete_redaction_rule(&mut self, id: &str) -> Result<bool> {
+        let row = redaction_rules::table.find((self.owner().to_string(), id.to_owned()));
         self.change_if_found(|session| Ok(diesel::delete(row).execute(session)? > 0))
     }
 }

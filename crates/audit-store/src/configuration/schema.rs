@@ -1,5 +1,7 @@
 //! The tables of the configuration. Only this module can name them.
 
+use crate::schema::ledgers;
+
 diesel::table! {
     secrets (name) { name -> Text, secret -> Binary, created_at -> BigInt, }
 }
@@ -94,3 +96,4 @@ diesel::table! {
 }
 
 diesel::allow_tables_to_appear_in_same_query!(organizations, projects, webhooks);
+diesel::allow_tables_to_appear_in_same_query!(api_keys, ledgers);

@@ -1,8 +1,10 @@
 //! Viewer tiers, and the secrets that sign viewer tokens.
 
 use super::accounts::stored;
+use super::owner::Deployment;
 use super::schema::{viewer_secrets, viewer_tiers};
 use crate::access::{Configurator, Reader};
+use crate::database::AnySession;
 use crate::error::{Result, StoreError};
 use audit_domain::{ActionGlob, Category, ProjectId, TierName, Timestamp, ViewerTier};
 use diesel::prelude::*;
@@ -65,25 +67,16 @@ impl Reader<'_> {
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be written"
 )]
-impl Configurator<'_> {
+impl Configurator<'_, ProjectId> {
     /// Adds a tier; [`StoreError::Duplicate`] when the project has one of this name.
-    pub fn insert_tier(&mut self, project_id: ProjectId, tier: &ViewerTier, now: Timestamp) -> Result<()> {
-        diesel::insert_into(viewer_tiers::table)
-            .values((
-                viewer_tiers::project_id.eq(project_id.to_string()),
-                viewer_tiers::name.eq(tier.name.as_str()),
-                viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
-                viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
-                viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
-                viewer_tiers::created_at.eq(now.as_micros()),
-            ))
-            .execute(self.session())?;
-        Ok(())
+    pub fn insert_tier(&mut self, tier: &ViewerTier, now: Timestamp) -> Result<()> {
+        let project_id = self.owner();
+        insert_tier(self.session()?, project_id, tier, now)
     }
 
     /// Replaces the conditions and hidden fields of a tier. Its name and time of creation stay.
-    pub fn update_tier(&mut self, project_id: ProjectId, tier: &ViewerTier) -> Result<()> {
-        let row = viewer_tiers::table.find((project_id.to_string(), tier.name.as_str().to_owned()));
+    pub fn update_tier(&mut self, tier: &ViewerTier) -> Result<()> {
+        let row = viewer_tiers::table.find((self.owner().to_string(), tier.name.as_str().to_owned()));
         self.change_if_found(|session| {
             let updated = diesel::update(row)
                 .set((
@@ -98,10 +91,30 @@ impl Configurator<'_> {
     }
 
     /// Removes a tier; `false` when there is none.
-    pub fn delete_tier(&mut self, project_id: ProjectId, name: &TierName) -> Result<bool> {
-        let row = viewer_tiers::table.find((project_id.to_string(), name.as_str().to_owned()));
+    pub fn delete_tier(&mut self, name: &TierName) -> Result<bool> {
+        let row = viewer_tiers::table.find((self.owner().to_string(), name.as_str().to_owned()));
         self.change_if_found(|session| Ok(diesel::delete(row).execute(session)? > 0))
     }
+}
+
+/// Adds a tier to a project.
+pub(super) fn insert_tier(
+    session: &mut AnySession,
+    project_id: ProjectId,
+    tier: &ViewerTier,
+    now: Timestamp,
+) -> Result<()> {
+    diesel::insert_into(viewer_tiers::table)
+        .values((
+            viewer_tiers::project_id.eq(project_id.to_string()),
+            viewer_tiers::name.eq(tier.name.as_str()),
+            viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
+            viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
+            viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
+            viewer_tiers::created_at.eq(now.as_micros()),
+        ))
+        .execute(session)?;
+    Ok(())
 }
 
 /// A signing secret and the time of its retirement.
@@ -160,7 +173,7 @@ impl Reader<'_> {
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be written"
 )]
-impl Configurator<'_> {
+impl Configurator<'_, Deployment> {
     /// Makes `secret` the one that signs. The present one is retired; those retired before `forget_before` are deleted.
     pub fn rotate_viewer_secret(
         &mut self,
@@ -168,20 +181,21 @@ impl Configurator<'_> {
         now: Timestamp,
         forget_before: Timestamp,
     ) -> Result<()> {
+        // The secrets are read at each use.
         diesel::delete(
             viewer_secrets::table.filter(viewer_secrets::retired_at.lt(forget_before.as_micros())),
         )
-        .execute(self.session())?;
+        .execute(self.uncached_session())?;
         diesel::update(viewer_secrets::table.filter(viewer_secrets::retired_at.is_null()))
             .set(viewer_secrets::retired_at.eq(Some(now.as_micros())))
-            .execute(self.session())?;
+            .execute(self.uncached_session())?;
         diesel::insert_into(viewer_secrets::table)
             .values((
                 viewer_secrets::kid.eq(kid),
                 viewer_secrets::secret.eq(secret.as_slice()),
                 viewer_secrets::created_at.eq(now.as_micros()),
             ))
-            .execute(self.session())?;
+            .execute(self.uncached_session())?;
         Ok(())
     }
 }

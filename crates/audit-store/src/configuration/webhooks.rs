@@ -70,9 +70,12 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// Whether the webhook is enabled, if it has this URL.
-    fn is_enabled_at(&mut self, id: &str, url: &str) -> Result<Option<bool>> {
-        let row = webhooks::table.find(id).filter(webhooks::url.eq(url));
+    /// Whether the webhook of a project is enabled, if it has this URL.
+    fn is_enabled_at(&mut self, project_id: ProjectId, id: &str, url: &str) -> Result<Option<bool>> {
+        let row = webhooks::table
+            .find(id)
+            .filter(webhooks::project_id.eq(project_id.to_string()))
+            .filter(webhooks::url.eq(url));
         Ok(row
             .select(webhooks::enabled)
             .get_result(self.session())
@@ -117,50 +120,62 @@ impl Reader<'_> {
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be written"
 )]
-impl Configurator<'_> {
+impl Configurator<'_, ProjectId> {
     /// Adds a webhook with its first secret.
     pub fn insert_webhook(&mut self, webhook: &WebhookRow, secret: &[u8]) -> Result<()> {
+        let row = WebhookRow {
+            project_id: self.owner().to_string(),
+            ..webhook.clone()
+        };
         diesel::insert_into(webhooks::table)
-            .values(webhook.clone())
-            .execute(self.session())?;
+            .values(row)
+            .execute(self.session()?)?;
         self.insert_webhook_secret(&webhook.id, 1, secret)?;
         Ok(())
     }
 
     /// Changes a webhook from `before` to `after`.
     pub fn update_webhook(&mut self, before: &WebhookRow, after: &WebhookRow) -> Result<()> {
+        let row = webhooks::table
+            .find(&before.id)
+            .filter(webhooks::project_id.eq(self.owner().to_string()));
         self.change_if_found(|session| {
-            diesel::update(webhooks::table.find(&before.id))
+            diesel::update(row)
                 .set((webhooks::url.eq(&after.url), webhooks::enabled.eq(after.enabled)))
                 .execute(session)?;
             // Nodes cache which webhooks are enabled. They read the URL for every attempt.
             Ok(before.enabled != after.enabled)
         })?;
+        if after.enabled && !before.enabled {
+            self.release_deliveries();
+        }
         Ok(())
     }
 
     /// Disables a webhook if it still has this URL. Returns whether it has.
     pub fn disable_webhook(&mut self, id: &str, url: &str) -> Result<bool> {
-        let enabled = self.is_enabled_at(id, url)?;
+        let project_id = self.owner();
+        let enabled = self.is_enabled_at(project_id, id, url)?;
         if enabled == Some(true) {
             diesel::update(webhooks::table.find(id))
                 .set(webhooks::enabled.eq(false))
-                .execute(self.session())?;
+                .execute(self.session()?)?;
         }
         Ok(enabled.is_some())
     }
 
     /// Marks a webhook as deleted and removes its secrets; `false` when the project has none of this id. Its deliveries are
     /// removed by [`Writer::purge_deleted_webhooks`].
-    pub fn delete_webhook(&mut self, project_id: ProjectId, id: &str, now: Timestamp) -> Result<bool> {
+    pub fn delete_webhook(&mut self, id: &str, now: Timestamp) -> Result<bool> {
+        let project_id = self.owner();
         if self.webhook(project_id, id)?.is_none() {
             return Ok(false);
         }
         diesel::update(webhooks::table.find(id))
             .set(webhooks::deleted_at.eq(Some(now.as_micros())))
-            .execute(self.session())?;
+            .execute(self.session()?)?;
         diesel::delete(webhook_secrets::table.filter(webhook_secrets::webhook_id.eq(id)))
-            .execute(self.session())?;
+            .execute(self.session()?)?;
         Ok(true)
     }
 

@@ -11,18 +11,19 @@ use crate::append::{
     inline::append_one, ledgers_of, requests_of, write_tiles_and_alerts,
 };
 use crate::columns::{read_digest, read_id};
-use crate::configuration::ONLY_ROW;
 use crate::database::write_transaction;
 use crate::error::{Result, StoreError};
 use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead, read_head};
 use crate::queue::{Queue, WaitingAppend};
-use crate::schema::{alerts, configuration, ledger_actions, webhook_deliveries};
+use crate::schema::{alerts, ledger_actions, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
 use audit_alerts::GroupHash;
 use audit_domain::{ProjectId, Timestamp};
 use diesel::PgConnection;
 use diesel::connection::SimpleConnection;
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
 
@@ -119,11 +120,17 @@ pub(crate) fn group_of(session: &mut PostgresSession, project_id: ProjectId) -> 
     })
 }
 
-/// Lets one transaction at a time create ledgers, because their numbers are consecutive. Commits are not blocked: they may
-/// hold the table while they wait for the configuration, which this transaction holds.
+/// Lets one transaction at a time create ledgers, because their numbers are consecutive. Commits and changes of the
+/// configuration lock rows of the table, which this lock does not block.
 pub(crate) fn lock_ledger_numbers(session: &mut PostgresSession) -> Result<()> {
     let lock = "LOCK TABLE ledgers IN SHARE UPDATE EXCLUSIVE MODE";
     Ok(session.connection.batch_execute(lock)?)
+}
+
+/// A random number: the last 64 bits of a random UUID, of which two are constant.
+pub(crate) fn random_number(session: &mut PostgresSession) -> Result<i64> {
+    let number = "('x' || translate(right(gen_random_uuid()::text, 17), '-', ''))::bit(64)::bigint";
+    Ok(diesel::select(sql::<BigInt>(number)).get_result(&mut session.connection)?)
 }
 
 /// Plans with the cached state `before` and writes the plan, if the database is still in that state; the heads are not locked
@@ -172,14 +179,6 @@ fn write_expected(session: &mut PostgresSession, plan: &Plan, heads: &[NewHead])
 }
 
 impl AppendSession for PostgresSession {
-    fn hold_configuration_version(&mut self) -> Result<i64> {
-        Ok(configuration::table
-            .find(ONLY_ROW)
-            .select(configuration::version)
-            .for_share()
-            .get_result(&mut self.connection)?)
-    }
-
     fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>> {
         let ids: Vec<i64> = ledgers.iter().map(|ledger_id| ledger_id.0).collect();
         let rows: Vec<(i64, HeadRow)> = crate::schema::ledgers::table
@@ -288,7 +287,7 @@ fn read_known_key(
 /// Writes the rows of a plan, their actions, and the heads of their ledgers.
 ///
 /// # Errors
-/// [`StoreError::Stale`] when the ledgers or the configuration are not in the state of the plan, or one of `absent_keys` is
+/// [`StoreError::Stale`] when the ledgers or their configuration are not in the state of the plan, or one of `absent_keys` is
 /// stored already; [`StoreError::Duplicate`] when another key is. Then nothing was written.
 fn write(
     session: &mut PostgresSession,
@@ -325,6 +324,7 @@ fn insert_events(
             .iter()
             .map(|head| size_before(head).unwrap_or_default())
             .collect(),
+        configuration_versions: heads.iter().map(|head| head.configuration_version.0).collect(),
         sizes: heads.iter().map(|head| head.size).collect(),
         last_event_ids: last_ids.iter().map(<[u8; 16]>::as_slice).collect(),
         last_received_at: heads
@@ -334,7 +334,6 @@ fn insert_events(
         frontiers: heads.iter().map(|head| head.frontier.as_deref()).collect(),
         days: heads.iter().map(|head| head.day).collect(),
         day_events: heads.iter().map(|head| head.day_events).collect(),
-        configuration_version: plan.after.configuration_version,
         absent_keys,
         ledger_ids: rows.iter().map(|row| row.ledger_id.0).collect(),
         seqs: rows.iter().map(|row| row.seq).collect(),

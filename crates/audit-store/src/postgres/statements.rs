@@ -8,19 +8,20 @@ use diesel::{QueryResult, RunQueryDsl};
 
 statement! {
     Pg;
-    /// Stores events, the heads of their ledgers and their rows of the backlog, if the version of the configuration and the sizes of the ledgers are as
-    /// expected and none of `absent_keys` is stored. Otherwise stores nothing.
+    /// Stores events, the heads of their ledgers and their rows of the backlog, if the sizes of the ledgers and the versions
+    /// of their configuration are as expected and none of `absent_keys` is stored. Otherwise stores nothing.
     ///
-    /// Blocks on concurrent writers of `configuration` and `ledgers`, then re-checks the predicate against their result. Each
-    /// key is looked up on its own, as in [`FindKeys`]; the comparison with a count keeps the planner from a join.
+    /// Blocks on concurrent writers of the ledgers' rows, which are commits and changes of the configuration, then re-checks
+    /// the predicate against their result. Each key is looked up on its own, as in [`FindKeys`]; the comparison with a count
+    /// keeps the planner from a join.
     InsertEvents<'a> {
-        "WITH held AS MATERIALIZED (SELECT version FROM configuration WHERE id = 1 FOR SHARE), \
-         heads AS (\
+        "WITH heads AS (\
              UPDATE ledgers SET size = head.size, last_event_id = head.last_event_id, \
                  last_received_at = head.last_received_at, frontier = COALESCE(head.frontier, ledgers.frontier), \
                  day = head.day, day_events = head.day_events \
-             FROM held, unnest(" head_ledger_ids: Vec<i64> => Array<BigInt>,
+             FROM unnest(" head_ledger_ids: Vec<i64> => Array<BigInt>,
         ", " sizes_before: Vec<i64> => Array<BigInt>,
+        ", " configuration_versions: Vec<i64> => Array<BigInt>,
         ", " sizes: Vec<i64> => Array<BigInt>,
         ", " last_event_ids: Vec<&'a [u8]> => Array<Binary>,
         ", " last_received_at: Vec<i64> => Array<BigInt>,
@@ -28,10 +29,10 @@ statement! {
         ", " frontiers: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
         ", " days: Vec<i64> => Array<BigInt>,
         ", " day_events: Vec<i64> => Array<BigInt>,
-        ") AS head (ledger_id, size_before, size, last_event_id, last_received_at, frontier, day, day_events) \
-             WHERE ledgers.id = head.ledger_id AND ledgers.size = head.size_before AND held.version = "
-        configuration_version: i64 => BigInt,
-        " AND (\
+        ") AS head (ledger_id, size_before, configuration_version, size, last_event_id, last_received_at, \
+                 frontier, day, day_events) \
+             WHERE ledgers.id = head.ledger_id AND ledgers.size = head.size_before \
+                 AND ledgers.configuration_version = head.configuration_version AND (\
                  SELECT count(*) FROM unnest(" absent_keys: Vec<&'a [u8]> => Array<Binary>,
         ") AS wanted (hash) CROSS JOIN LATERAL (\
                      SELECT FROM events WHERE ledger_id = ledgers.id AND idempotency_hash = wanted.hash LIMIT 1\

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::append::{Destination, Origin};
+use crate::configuration::ConfigurationVersion;
 use audit_domain::{Environment, ProjectId};
 
 fn append() -> WaitingAppend {
@@ -13,7 +14,7 @@ fn append_to(ledger_id: LedgerId) -> WaitingAppend {
         ledger_id,
         project_id: ProjectId::from_random([0; 16]),
         environment: Environment::Live,
-        configuration_version: 1,
+        configuration_version: ConfigurationVersion(1),
         daily_events_max: None,
         webhook_ids: std::sync::Arc::new([]),
     };

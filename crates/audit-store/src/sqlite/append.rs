@@ -14,16 +14,17 @@ use crate::append::{
     AppendOutcome, AppendRequest, AppendSession, FailedCommit, KnownKeys, LedgerId, commit_waiting,
     inline::append_one, ledgers_of,
 };
-use crate::configuration::ONLY_ROW;
 use crate::database::Session;
 use crate::error::Result;
 use crate::ledgers::{HEAD_COLUMNS, HeadRow, NewHead, read_head};
 use crate::queue::{Queue, WaitingAppend};
-use crate::schema::{alert_groups, alerts, configuration, ledger_actions, ledgers, webhook_deliveries};
+use crate::schema::{alert_groups, alerts, ledger_actions, ledgers, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
 use audit_alerts::GroupHash;
 use audit_domain::{ProjectId, Timestamp};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use diesel::sqlite::SqliteConnection;
 use std::collections::{BTreeSet, HashMap};
 
@@ -93,14 +94,12 @@ pub(crate) fn lock_ledger_numbers(_: &mut SqliteSession) -> Result<()> {
     Ok(())
 }
 
-impl AppendSession for SqliteSession {
-    fn hold_configuration_version(&mut self) -> Result<i64> {
-        Ok(configuration::table
-            .find(ONLY_ROW)
-            .select(configuration::version)
-            .get_result(&mut self.connection)?)
-    }
+/// A random number.
+pub(crate) fn random_number(session: &mut SqliteSession) -> Result<i64> {
+    Ok(diesel::select(sql::<BigInt>("random()")).get_result(&mut session.connection)?)
+}
 
+impl AppendSession for SqliteSession {
     /// The writer holds the whole database.
     fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>> {
         let mut heads = HashMap::with_capacity(ledgers.len());

@@ -83,8 +83,9 @@ fn a_request_prepared_with_an_older_configuration_is_refused_and_stores_nothing(
     let store = open(folder.path());
     let to = create_project(&store, 1);
     let organization_id = audit_domain::OrganizationId::from_random([1; 16]);
-    let changed =
-        store.configure(move |configurator| configurator.set_plan(organization_id, audit_domain::Plan::Pro));
+    let changed = store.configure(organization_id, |configurator| {
+        configurator.set_plan(audit_domain::Plan::Pro)
+    });
     assert!(changed.unwrap());
     let outcome = store.append_blocking(to.clone(), vec![prepare(&to, &keyed("k", "t"), NOW, 1)]);
     assert!(matches!(outcome, Err(StoreError::Stale)), "{outcome:?}");
@@ -97,11 +98,10 @@ fn a_transaction_without_a_change_makes_no_request_stale() {
     let store = open(folder.path());
     let to = create_project(&store, 1);
     store
-        .configure(|configurator| configurator.revoke_key(audit_domain::KeyId::from_random([9; 16]), NOW))
-        .unwrap();
-    let project_id = to.project_id;
-    store
-        .configure(move |configurator| configurator.delete_redaction_rule(project_id, "none").map(|_| ()))
+        .configure(to.project_id, |configurator| {
+            configurator.revoke_key(audit_domain::KeyId::from_random([9; 16]), NOW)?;
+            configurator.delete_redaction_rule("none").map(drop)
+        })
         .unwrap();
     assert!(matches!(
         append(&store, &to, vec![prepare(&to, &keyed("k", "t"), NOW, 1)])[..],

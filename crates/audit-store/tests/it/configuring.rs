@@ -1,19 +1,38 @@
-//! The version of the configuration: it rises once per transaction that changes cached data, and not otherwise.
+//! The version of a project's configuration: a transaction that changes cached data draws another one, and no other does.
 
 use crate::{NOW, create_project, open};
 use audit_alerts::{AlertRule, CooldownSeconds, GroupBy, RuleDefinition, Severity};
 use audit_domain::{Environment, KeyId, OrganizationId, Plan, ProjectId, RuleId, ViewerTier};
-use audit_store::{Configurator, Key, RedactionRuleRow, Store, StoreError, WebhookRow};
+use audit_store::{
+    ConfigurationVersion, Configurator, Deployment, Key, RedactionRuleRow, Store, StoreError, WebhookRow,
+};
 
 const ORGANIZATION: [u8; 16] = [1; 16];
 
 /// One step of a transaction that may change the configuration.
-type Step = fn(&mut Configurator<'_>, ProjectId) -> Result<(), StoreError>;
+#[derive(Clone, Copy)]
+enum Step {
+    Project(fn(&mut Configurator<'_, ProjectId>, ProjectId) -> Result<(), StoreError>),
+    Organization(fn(&mut Configurator<'_, OrganizationId>) -> Result<(), StoreError>),
+    Deployment(fn(&mut Configurator<'_, Deployment>) -> Result<(), StoreError>),
+}
 
-fn version(store: &Store) -> i64 {
+impl Step {
+    fn run(self, store: &Store, project_id: ProjectId) {
+        let run = match self {
+            Self::Project(step) => store.configure(project_id, move |c| step(c, project_id)),
+            Self::Organization(step) => store.configure(organization_id(), step),
+            Self::Deployment(step) => store.configure(Deployment, step),
+        };
+        run.expect("the transaction commits");
+    }
+}
+
+fn version(store: &Store, project_id: ProjectId) -> ConfigurationVersion {
     store
-        .read(|reader| reader.configuration_version())
+        .read(|reader| reader.configuration_version(project_id))
         .expect("the version is read")
+        .expect("the project has a version")
 }
 
 fn organization_id() -> OrganizationId {
@@ -24,11 +43,11 @@ fn key_id(number: u8) -> KeyId {
     KeyId::from_random([number; 16])
 }
 
-fn key(number: u8, project_id: ProjectId) -> Key {
+fn key(number: u8, project_id: Option<ProjectId>) -> Key {
     Key {
         id: key_id(number),
         organization_id: organization_id(),
-        project: Some((project_id, Environment::Live)),
+        project: project_id.map(|project_id| (project_id, Environment::Live)),
         name: "k".to_owned(),
         prefix: "p".to_owned(),
         created_at: NOW,
@@ -81,162 +100,275 @@ fn webhook(project_id: ProjectId, url: &str, enabled: bool) -> WebhookRow {
 const URL: &str = "https://a.example/";
 const OTHER_URL: &str = "https://b.example/";
 
-/// The methods of the configurator, in an order in which each finds the rows it needs: the call, whether it raises the
+/// The methods of the configurators, in an order in which each finds the rows it needs: the call, whether it draws another
 /// version, and the step.
-const STEPS: [(&str, bool, Step); 34] = [
-    ("the plan", true, |c, _| {
-        c.set_plan(organization_id(), Plan::Pro).map(drop)
-    }),
-    ("the plan of an unknown organization", false, |c, _| {
-        c.set_plan(OrganizationId::from_random([9; 16]), Plan::Pro)
-            .map(drop)
-    }),
-    ("a new key", false, |c, project_id| {
-        c.insert_key(&key(1, project_id), &[1; 32])
-    }),
-    ("revoke a key", true, |c, _| c.revoke_key(key_id(1), NOW)),
-    ("revoke it again", false, |c, _| c.revoke_key(key_id(1), NOW)),
-    ("revoke an unknown key", false, |c, _| {
-        c.revoke_key(key_id(9), NOW)
-    }),
-    ("a redaction rule", true, |c, project_id| {
-        c.put_redaction_rule(project_id, &redaction_rule())
-    }),
-    ("replace it", true, |c, project_id| {
-        c.put_redaction_rule(project_id, &redaction_rule())
-    }),
-    ("delete it", true, |c, project_id| {
-        c.delete_redaction_rule(project_id, "r").map(drop)
-    }),
-    ("delete it again", false, |c, project_id| {
-        c.delete_redaction_rule(project_id, "r").map(drop)
-    }),
-    ("an alert rule", true, |c, project_id| {
-        c.put_alert_rule(project_id, &alert_rule(), NOW)
-    }),
-    ("replace it", true, |c, project_id| {
-        c.put_alert_rule(project_id, &alert_rule(), NOW)
-    }),
-    ("delete it", true, |c, project_id| {
-        c.delete_alert_rule(project_id, alert_rule().id()).map(drop)
-    }),
-    ("delete it again", false, |c, project_id| {
-        c.delete_alert_rule(project_id, alert_rule().id()).map(drop)
-    }),
-    ("update a missing tier", false, |c, project_id| {
-        c.update_tier(project_id, &tier())
-    }),
-    ("a tier", true, |c, project_id| {
-        c.insert_tier(project_id, &tier(), NOW)
-    }),
-    ("update it", true, |c, project_id| {
-        c.update_tier(project_id, &tier())
-    }),
-    ("delete it", true, |c, project_id| {
-        c.delete_tier(project_id, &tier().name).map(drop)
-    }),
-    ("delete it again", false, |c, project_id| {
-        c.delete_tier(project_id, &tier().name).map(drop)
-    }),
-    ("a signing secret", true, |c, _| {
-        c.rotate_viewer_secret(("kid", &[1; 32]), NOW, NOW)
-    }),
-    ("a webhook", true, |c, project_id| {
-        c.insert_webhook(&webhook(project_id, URL, true), b"1")
-    }),
-    ("its URL", false, |c, project_id| {
-        c.update_webhook(
-            &webhook(project_id, URL, true),
-            &webhook(project_id, OTHER_URL, true),
-        )
-    }),
-    ("disable it", true, |c, project_id| {
-        c.update_webhook(
-            &webhook(project_id, OTHER_URL, true),
-            &webhook(project_id, OTHER_URL, false),
-        )
-    }),
-    ("enable it", true, |c, project_id| {
-        c.update_webhook(
-            &webhook(project_id, OTHER_URL, false),
-            &webhook(project_id, OTHER_URL, true),
-        )
-    }),
-    ("a new secret for it", false, |c, _| {
-        c.rotate_webhook_secret("w", b"2", NOW, NOW.plus_seconds(1))
-    }),
-    ("disable it at another URL", false, |c, _| {
-        c.disable_webhook("w", URL).map(drop)
-    }),
-    ("disable it at its URL", true, |c, _| {
-        c.disable_webhook("w", OTHER_URL).map(drop)
-    }),
-    ("disable it again", false, |c, _| {
-        c.disable_webhook("w", OTHER_URL).map(drop)
-    }),
-    ("delete it", true, |c, project_id| {
-        c.delete_webhook(project_id, "w", NOW).map(drop)
-    }),
-    ("delete it again", false, |c, project_id| {
-        c.delete_webhook(project_id, "w", NOW).map(drop)
-    }),
-    ("a secret of the service", false, |c, _| {
-        c.insert_secret("s", b"1", NOW)
-    }),
-    ("delete it", false, |c, _| c.delete_secret("s")),
-    ("a write without the configuration", false, |c, _| {
-        c.set_key_last_used(key_id(1), NOW)
-    }),
-    ("nothing", false, |_, _| Ok(())),
+const STEPS: [(&str, bool, Step); 38] = [
+    (
+        "the plan",
+        true,
+        Step::Organization(|c| c.set_plan(Plan::Pro).map(drop)),
+    ),
+    (
+        "a master key",
+        false,
+        Step::Organization(|c| c.insert_master_key(&key(2, None), &[2; 32])),
+    ),
+    (
+        "revoke it",
+        true,
+        Step::Organization(|c| c.revoke_master_key(key_id(2), NOW)),
+    ),
+    (
+        "revoke it again",
+        false,
+        Step::Organization(|c| c.revoke_master_key(key_id(2), NOW)),
+    ),
+    (
+        "a new key",
+        true,
+        Step::Project(|c, project_id| c.insert_key(&key(1, Some(project_id)), &[1; 32])),
+    ),
+    (
+        "revoke it as a master key",
+        false,
+        Step::Organization(|c| c.revoke_master_key(key_id(1), NOW)),
+    ),
+    (
+        "revoke a key",
+        true,
+        Step::Project(|c, _| c.revoke_key(key_id(1), NOW)),
+    ),
+    (
+        "revoke it again",
+        false,
+        Step::Project(|c, _| c.revoke_key(key_id(1), NOW)),
+    ),
+    (
+        "revoke an unknown key",
+        false,
+        Step::Project(|c, _| c.revoke_key(key_id(9), NOW)),
+    ),
+    (
+        "a redaction rule",
+        true,
+        Step::Project(|c, _| c.put_redaction_rule(&redaction_rule())),
+    ),
+    (
+        "replace it",
+        true,
+        Step::Project(|c, _| c.put_redaction_rule(&redaction_rule())),
+    ),
+    (
+        "delete it",
+        true,
+        Step::Project(|c, _| c.delete_redaction_rule("r").map(drop)),
+    ),
+    (
+        "delete it again",
+        false,
+        Step::Project(|c, _| c.delete_redaction_rule("r").map(drop)),
+    ),
+    (
+        "an alert rule",
+        true,
+        Step::Project(|c, _| c.put_alert_rule(&alert_rule(), NOW)),
+    ),
+    (
+        "replace it",
+        true,
+        Step::Project(|c, _| c.put_alert_rule(&alert_rule(), NOW)),
+    ),
+    (
+        "delete it",
+        true,
+        Step::Project(|c, _| c.delete_alert_rule(alert_rule().id()).map(drop)),
+    ),
+    (
+        "delete it again",
+        false,
+        Step::Project(|c, _| c.delete_alert_rule(alert_rule().id()).map(drop)),
+    ),
+    (
+        "update a missing tier",
+        false,
+        Step::Project(|c, _| c.update_tier(&tier())),
+    ),
+    ("a tier", true, Step::Project(|c, _| c.insert_tier(&tier(), NOW))),
+    ("update it", true, Step::Project(|c, _| c.update_tier(&tier()))),
+    (
+        "delete it",
+        true,
+        Step::Project(|c, _| c.delete_tier(&tier().name).map(drop)),
+    ),
+    (
+        "delete it again",
+        false,
+        Step::Project(|c, _| c.delete_tier(&tier().name).map(drop)),
+    ),
+    (
+        "a webhook",
+        true,
+        Step::Project(|c, project_id| c.insert_webhook(&webhook(project_id, URL, true), b"1")),
+    ),
+    (
+        "its URL",
+        false,
+        Step::Project(|c, project_id| {
+            c.update_webhook(
+                &webhook(project_id, URL, true),
+                &webhook(project_id, OTHER_URL, true),
+            )
+        }),
+    ),
+    (
+        "disable it",
+        true,
+        Step::Project(|c, project_id| {
+            c.update_webhook(
+                &webhook(project_id, OTHER_URL, true),
+                &webhook(project_id, OTHER_URL, false),
+            )
+        }),
+    ),
+    (
+        "enable it",
+        true,
+        Step::Project(|c, project_id| {
+            c.update_webhook(
+                &webhook(project_id, OTHER_URL, false),
+                &webhook(project_id, OTHER_URL, true),
+            )
+        }),
+    ),
+    (
+        "a new secret for it",
+        false,
+        Step::Project(|c, _| c.rotate_webhook_secret("w", b"2", NOW, NOW.plus_seconds(1))),
+    ),
+    (
+        "disable it at another URL",
+        false,
+        Step::Project(|c, _| c.disable_webhook("w", URL).map(drop)),
+    ),
+    (
+        "disable it at its URL",
+        true,
+        Step::Project(|c, _| c.disable_webhook("w", OTHER_URL).map(drop)),
+    ),
+    (
+        "disable it again",
+        false,
+        Step::Project(|c, _| c.disable_webhook("w", OTHER_URL).map(drop)),
+    ),
+    (
+        "delete it",
+        true,
+        Step::Project(|c, _| c.delete_webhook("w", NOW).map(drop)),
+    ),
+    (
+        "delete it again",
+        false,
+        Step::Project(|c, _| c.delete_webhook("w", NOW).map(drop)),
+    ),
+    (
+        "a signing secret",
+        false,
+        Step::Deployment(|c| c.rotate_viewer_secret(("kid", &[1; 32]), NOW, NOW)),
+    ),
+    (
+        "a secret of the service",
+        false,
+        Step::Deployment(|c| c.insert_secret("s", b"1", NOW)),
+    ),
+    ("delete it", false, Step::Deployment(|c| c.delete_secret("s"))),
+    (
+        "a write without the configuration",
+        false,
+        Step::Project(|c, _| c.set_key_last_used(key_id(1), NOW)),
+    ),
+    ("nothing", false, Step::Project(|_, _| Ok(()))),
+    (
+        "nothing, for the organization",
+        false,
+        Step::Organization(|_| Ok(())),
+    ),
 ];
 
 #[test]
-fn each_change_of_cached_data_raises_the_version_and_nothing_else_does() {
+fn each_change_of_cached_data_draws_another_version_and_nothing_else_does() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    let created = version(&store);
     let project_id = create_project(&store, 1).project_id;
-    assert_eq!(
-        version(&store),
-        created,
-        "no node caches a new organization or project"
-    );
+    let neighbor = create_project(&store, 2).project_id;
+    let of_neighbor = version(&store, neighbor);
+    let mut drawn = vec![version(&store, project_id)];
     for (number, (name, is_change, step)) in STEPS.into_iter().enumerate() {
-        let before = version(&store);
-        store
-            .configure(move |configurator| step(configurator, project_id))
-            .unwrap();
-        assert_eq!(
-            version(&store) - before,
-            i64::from(is_change),
-            "step {number}: {name}"
-        );
+        let before = version(&store, project_id);
+        step.run(&store, project_id);
+        let after = version(&store, project_id);
+        assert_eq!(after != before, is_change, "step {number}: {name}");
+        if is_change {
+            assert!(!drawn.contains(&after), "step {number}: {name}: used twice");
+            drawn.push(after);
+        }
+        assert_eq!(version(&store, neighbor), of_neighbor, "step {number}: {name}");
     }
 }
 
 #[test]
-fn a_transaction_of_many_changes_raises_the_version_once() {
+fn a_setter_of_a_project_changes_no_other_project() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let project_id = create_project(&store, 1).project_id;
-    let before = version(&store);
-    let all = store.configure(move |configurator| {
-        STEPS
-            .into_iter()
-            .try_for_each(|(_, _, step)| step(configurator, project_id))
-    });
-    all.unwrap();
-    assert_eq!(version(&store), before + 1);
+    let neighbor = create_project(&store, 2).project_id;
+    Step::Project(|c, project_id| {
+        c.insert_key(&key(1, Some(project_id)), &[1; 32])?;
+        c.insert_webhook(&webhook(project_id, URL, true), b"1")
+    })
+    .run(&store, project_id);
+    let before = version(&store, neighbor);
+    Step::Project(|c, neighbor| {
+        c.revoke_key(key_id(1), NOW)?;
+        assert!(!c.disable_webhook("w", URL)?);
+        assert!(!c.delete_webhook("w", NOW)?);
+        c.update_webhook(&webhook(neighbor, URL, true), &webhook(neighbor, OTHER_URL, true))
+    })
+    .run(&store, neighbor);
+    let (key, webhooks) = store
+        .read(|reader| Ok::<_, StoreError>((reader.key(key_id(1))?, reader.webhooks(project_id)?)))
+        .unwrap();
+    assert_eq!(key.unwrap().revoked_at, None);
+    assert_eq!(webhooks, [webhook(project_id, URL, true)]);
+    assert_eq!(version(&store, neighbor), before);
 }
 
 #[test]
-fn a_change_that_is_rolled_back_does_not_raise_the_version() {
+fn a_transaction_draws_one_version_before_its_first_change_is_visible() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    create_project(&store, 1);
-    let before = version(&store);
-    let refused = store.configure(|configurator| {
-        configurator.set_plan(organization_id(), Plan::Pro)?;
+    let project_id = create_project(&store, 1).project_id;
+    let before = version(&store, project_id);
+    let (first, last) = store
+        .configure(project_id, move |c| {
+            c.put_redaction_rule(&redaction_rule())?;
+            let first = c.configuration_version(project_id)?;
+            c.put_alert_rule(&alert_rule(), NOW)?;
+            Ok::<_, StoreError>((first, c.configuration_version(project_id)?))
+        })
+        .unwrap();
+    assert_ne!(first, Some(before));
+    assert_eq!(first, last);
+    assert_eq!(Some(version(&store, project_id)), last);
+}
+
+#[test]
+fn a_change_that_is_rolled_back_keeps_the_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let project_id = create_project(&store, 1).project_id;
+    let before = version(&store, project_id);
+    let refused = store.configure(organization_id(), |configurator| {
+        configurator.set_plan(Plan::Pro)?;
         Err::<(), _>(StoreError::Stopped)
     });
     assert!(matches!(refused, Err(StoreError::Stopped)), "{refused:?}");
@@ -244,5 +376,5 @@ fn a_change_that_is_rolled_back_does_not_raise_the_version() {
         .read(|reader| reader.organization(organization_id()))
         .unwrap();
     assert_eq!(organization.unwrap().plan, Plan::Enterprise);
-    assert_eq!(version(&store), before);
+    assert_eq!(version(&store, project_id), before);
 }

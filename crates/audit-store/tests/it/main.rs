@@ -1,7 +1,9 @@
-//! The public interface of the store, on embedded SQLite. `audit-tests` tests both databases over HTTP.
+//! The public interface of the store, on embedded SQLite; where the databases differ in locks, on both. `audit-tests` tests
+//! both databases over HTTP.
 
 mod appending;
 mod backlog;
+mod concurrent_changes;
 mod configuring;
 mod deliveries;
 mod files;
@@ -17,8 +19,8 @@ use audit_domain::{
     Stamp, Timestamp,
 };
 use audit_store::{
-    Appended, DatabaseUrl, Destination, EventQuery, NewEvent, Organization, Project, Store, StoreError,
-    StoreOptions,
+    Appended, DatabaseUrl, Deployment, Destination, EventQuery, NewEvent, Organization, Project, Store,
+    StoreError, StoreOptions,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -41,9 +43,17 @@ pub(crate) fn open(folder: &Path) -> Store {
 }
 
 pub(crate) fn open_with(folder: &Path, options: StoreOptions) -> Store {
-    let url = DatabaseUrl::Sqlite(folder.join("audit.db"));
+    open_url(&DatabaseUrl::Sqlite(folder.join("audit.db")), options)
+}
+
+/// Opens the store at a URL.
+pub(crate) fn open_at(url: &str) -> Store {
+    open_url(&url.parse().expect("a valid URL"), StoreOptions::default())
+}
+
+fn open_url(url: &DatabaseUrl, options: StoreOptions) -> Store {
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
-    Store::open(&url, options, &clock).expect("the store opens")
+    Store::open(url, options, &clock).expect("the store opens")
 }
 
 /// Creates a project. Returns the destination of its live events.
@@ -62,9 +72,9 @@ pub(crate) fn create_project(store: &Store, number: u8) -> Destination {
         name: "p".to_owned(),
         created_at: NOW,
     };
-    let inserted = store.configure(move |configurator| {
+    let inserted = store.configure(Deployment, move |configurator| {
         configurator.insert_organization(&organization)?;
-        configurator.insert_project(&project)
+        configurator.insert_project(&project, &[])
     });
     inserted.expect("the project is created");
     destination(store, project_id)
@@ -74,12 +84,12 @@ pub(crate) fn create_project(store: &Store, number: u8) -> Destination {
 pub(crate) fn destination(store: &Store, project_id: ProjectId) -> Destination {
     let found = store.read(|reader| {
         let ledger_id = reader.ledgers(project_id)?[&Environment::Live];
-        let configuration_version = reader.configuration_version()?;
+        let configuration_version = reader.configuration_version(project_id)?;
         Ok::<_, StoreError>(Destination {
             ledger_id,
             project_id,
             environment: Environment::Live,
-            configuration_version,
+            configuration_version: configuration_version.expect("the project has a version"),
             daily_events_max: None,
             webhook_ids: std::sync::Arc::new([]),
         })

@@ -16,7 +16,7 @@ fn destination(daily_events_max: Option<u64>) -> Destination {
         ledger_id: LEDGER,
         project_id: ProjectId::from_random([1; 16]),
         environment: Environment::Live,
-        configuration_version: 5,
+        configuration_version: ConfigurationVersion(5),
         daily_events_max,
         webhook_ids: Arc::new([]),
     }
@@ -63,6 +63,7 @@ fn before() -> Before {
     let heads = HashMap::from([(
         LEDGER,
         Head {
+            configuration_version: ConfigurationVersion(5),
             size: 10,
             last: None,
             frontier: Some(frontier_of(10)),
@@ -72,7 +73,6 @@ fn before() -> Before {
         },
     )]);
     Before {
-        configuration_version: 5,
         heads,
         ..Before::default()
     }
@@ -186,13 +186,34 @@ fn a_request_beyond_the_daily_limit_changes_nothing() {
 
 #[test]
 fn a_request_prepared_with_an_old_configuration_is_refused() {
-    let before = Before {
-        configuration_version: 6,
-        ..before()
+    // Versions have no order: a lower number is as old as a higher one.
+    for current in [4, 6] {
+        let mut before = before();
+        head(&mut before).configuration_version = ConfigurationVersion(current);
+        let plan = plan(vec![request(None, vec![event(1, None, "a")])], before);
+        assert!(matches!(plan.outcomes[0], Err(StoreError::Stale)));
+        assert!(plan.rows.is_empty());
+    }
+}
+
+#[test]
+fn another_projects_version_makes_no_request_stale() {
+    const OTHER: LedgerId = LedgerId(2);
+    let mut before = before();
+    let other = Head {
+        configuration_version: ConfigurationVersion(6),
+        ..head(&mut before).clone()
     };
-    let plan = plan(vec![request(None, vec![event(1, None, "a")])], before);
+    before.heads.insert(OTHER, other);
+    let mut stale = request(None, vec![event(1, None, "b")]);
+    stale.destination.ledger_id = OTHER;
+    let plan = plan(vec![stale, request(None, vec![event(1, None, "a")])], before);
     assert!(matches!(plan.outcomes[0], Err(StoreError::Stale)));
-    assert!(plan.rows.is_empty());
+    assert!(plan.outcomes[1].is_ok());
+    assert_eq!(
+        plan.rows.iter().map(|row| row.ledger_id).collect::<Vec<_>>(),
+        [LEDGER]
+    );
 }
 
 /// Counts actions `a.b` of a tenant: three raise an alert, and there is no cooldown.
