@@ -25,6 +25,7 @@ mod import;
 mod index_verify;
 mod log;
 mod logs;
+mod lost_changes;
 mod migrations;
 mod operations;
 mod overload;

@@ -15,7 +15,7 @@
 //! - `routes/` mirrors the paths of the interface: `routes/alerts/webhooks.rs` tests `/api/v1/alerts/webhooks`.
 //! - A directory or file beside it tests behavior that several routes share (`access`, `feed`, `export`, `log`,
 //!   `streams`, `alerts`, `webhooks`, `errors`) or the program as a whole (`command_line`, `start`, `operations`,
-//!   `durability`, `overload`).
+//!   `durability`, `overload`, `lost_changes`).
 //! - `migrations`, `dependencies`, `skips`, `documents` and `conformance` test the repository.
 //!
 //! Programs beside it (`log_pymerkle.py`, `log_sumdb`, `verify_webhook.py`, `schemathesis.sh`) check the service with
