@@ -221,6 +221,37 @@ impl Database {
         )
     }
 
+    /// Copies every table. Only for PostgreSQL.
+    pub fn save(&self) {
+        let tables = self.tables();
+        let copies = tables
+            .keys()
+            .map(|table| format!("CREATE TABLE saved.{table} AS TABLE {table};"));
+        self.execute(&format!("CREATE SCHEMA saved; {}", copies.collect::<String>()));
+    }
+
+    /// Puts every table but `excluded` back into the state at [`Self::save`], while servers use them: what a failover
+    /// leaves that lost commits. Only for PostgreSQL.
+    pub fn restore(&self, excluded: &[&str]) {
+        let tables = self.tables();
+        let tables = tables.keys().filter(|table| !excluded.contains(&table.as_str()));
+        let restore =
+            |table: &String| format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM saved.{table};");
+        let restored: String = tables.map(restore).collect();
+        // Without the triggers of foreign keys, the order of the tables does not matter.
+        self.execute(&format!(
+            "BEGIN; SET LOCAL session_replication_role = replica; {restored} COMMIT"
+        ));
+    }
+
+    /// Ends the connections of all servers. Only for PostgreSQL.
+    pub fn end_sessions(&self) {
+        self.execute(
+            "DO $$ BEGIN PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid(); END $$",
+        );
+    }
+
     /// The columns of every table, from the catalog.
     pub fn tables(&self) -> BTreeMap<String, BTreeSet<String>> {
         let sqlite = "SELECT t.name AS table_name, c.name AS column_name

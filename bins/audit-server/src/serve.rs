@@ -107,6 +107,10 @@ pub(crate) fn run(
     let stopping = background.request_stop();
     deliveries.stop();
     stopping.join();
+    // All accepted requests have their responses.
+    if let Err(error) = service.sign_checkpoints() {
+        log::warn!("cannot sign the last checkpoints, another server or the next start does: {error}");
+    }
     service.close();
     outcome.context("the server stopped")?;
     log::info!("stopped");

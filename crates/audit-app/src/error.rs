@@ -93,6 +93,9 @@ pub enum AppError {
     /// The limit of concurrent exports is reached.
     #[error("too many exports are running")]
     TooManyExports,
+    /// The stored log contradicts its last signed checkpoint: it lost events, or was tampered with.
+    #[error("the log contradicts its signed checkpoint; the operator has to verify it")]
+    LogInconsistent(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// An internal failure that the client cannot fix.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -104,6 +107,10 @@ pub type Result<T, E = AppError> = std::result::Result<T, E>;
 impl AppError {
     pub(crate) fn internal(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Internal(Box::new(error))
+    }
+
+    pub(crate) fn inconsistent(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::LogInconsistent(Box::new(error))
     }
 }
 

@@ -108,7 +108,7 @@ impl AuditLog {
             Ok::<_, AppError>((ledger_id, reader.ledger_name(ledger_id)?, seqs))
         })?;
         let last = *seqs.last().ok_or(EvidenceError::NoEvents)?;
-        let (note, _) = self.checkpoint_with(ledger_id, last)?;
+        let note = self.checkpoint_with(ledger_id, last)?.note;
         let key = self.log_key()?;
         let origin = format!("{}/{name}", key.name().as_str());
         let checkpoint = Origin::parse(&origin)

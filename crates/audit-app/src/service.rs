@@ -5,7 +5,7 @@ use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
 use crate::export::Exports;
 use crate::feed::Feeds;
-use crate::log::{LogSigner, TileRoots};
+use crate::log::{LogSigner, Signing, TileRoots};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
 use audit_auth::{Principal, ViewerSecret};
@@ -26,7 +26,8 @@ pub struct AuditLog {
     pub(crate) cursor_key: CursorKey,
     pub(crate) stream_engine: Engine,
     pub(crate) log_signer: OnceLock<LogSigner>,
-    pub(crate) tile_roots: Arc<TileRoots>,
+    pub(crate) tile_roots: TileRoots,
+    pub(crate) signing: Signing,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
     pub(crate) feeds: Feeds,
@@ -104,7 +105,8 @@ impl AuditLog {
             directory: Directory::default(),
             cursor_key: CursorKey::new(key),
             log_signer: OnceLock::new(),
-            tile_roots: Arc::default(),
+            tile_roots: TileRoots::default(),
+            signing: Signing::default(),
             wake,
             deliveries: DeliveryCounters::default(),
             pending: Mutex::default(),

@@ -114,6 +114,7 @@ fn app_answer(error: &AppError) -> (ErrorCode, String) {
         AppError::StreamDailyLimit { .. } => ErrorCode::StreamDailyLimitReached,
         AppError::StreamEventLimit { .. } => ErrorCode::StreamEventLimitReached,
         AppError::Unavailable(_) | AppError::TooManyExports => ErrorCode::Unavailable,
+        AppError::LogInconsistent(_) => ErrorCode::LogInconsistent,
         AppError::SealedSecret(_) | AppError::Internal(_) => {
             return (ErrorCode::InternalError, "internal error".to_owned());
         }

@@ -49,6 +49,8 @@ audit_domain::words! {
         StreamDailyLimitReached = "stream_daily_limit_reached",
         /// The stream has reached its total event limit.
         StreamEventLimitReached = "stream_event_limit_reached",
+        /// The stored log contradicts its signed checkpoint.
+        LogInconsistent = "log_inconsistent",
         /// An internal error of the service.
         InternalError = "internal_error",
         /// Nothing was done, and the same request may succeed soon.
@@ -92,7 +94,7 @@ impl ErrorCode {
             | Self::DailyEventLimitReached
             | Self::StreamDailyLimitReached
             | Self::StreamEventLimitReached => StatusCode::TOO_MANY_REQUESTS,
-            Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::LogInconsistent | Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -126,6 +128,9 @@ impl ErrorCode {
             Self::DailyEventLimitReached => "the project has reached its limit of 1000 events a day",
             Self::StreamDailyLimitReached => "the stream has reached its limit of 100 events a day",
             Self::StreamEventLimitReached => "the stream has reached its limit of 500 events",
+            Self::LogInconsistent => {
+                "the log contradicts its signed checkpoint; the operator has to verify it"
+            }
             Self::InternalError => "internal error",
             Self::Unavailable => "the service is busy or its database cannot be reached",
         }
@@ -174,6 +179,9 @@ impl ErrorCode {
                 "the stream has taken as many events as it may on a UTC day; `Retry-After` says when the next begins"
             }
             Self::StreamEventLimitReached => "the stream has taken as many events as it ever may",
+            Self::LogInconsistent => {
+                "the log lost events, or was tampered with: it contradicts its last signed checkpoint, and cannot be proved by it"
+            }
             Self::InternalError => "a fault of the service; the cause is in its log under the `request_id`",
             Self::Unavailable => {
                 "overloaded, stopping, or the database does not answer; `Retry-After` says when to try again"

@@ -22,6 +22,7 @@ pub(crate) struct Metrics {
     webhook_attempts: IntCounterVec,
     deliveries_pending: IntGauge,
     oldest_pending_seconds: IntGauge,
+    inconsistent_logs: IntGauge,
     feed_readers: IntGauge,
     feed_waiting: IntGauge,
     exports_running: IntGauge,
@@ -96,6 +97,10 @@ impl Metrics {
                 "audit_webhook_oldest_pending_seconds",
                 "Age of the oldest of them; 0 when there is none.",
             )?,
+            inconsistent_logs: gauge(
+                "audit_logs_inconsistent",
+                "Logs that this process does not sign, because they contradict their last checkpoint.",
+            )?,
             feed_readers: gauge(
                 "audit_feed_readers",
                 "Requests and streams that follow the feed of this process.",
@@ -148,6 +153,7 @@ impl Metrics {
     fn read_readers(&self, service: &AuditLog) {
         let reading = service.reading_statistics();
         let gauge = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.inconsistent_logs.set(gauge(service.inconsistent_logs()));
         self.feed_readers.set(gauge(reading.feed_readers));
         self.feed_waiting.set(gauge(reading.feed_waiting));
         self.exports_running.set(gauge(reading.exports));

@@ -22,8 +22,8 @@ use crate::{Frontier, Hash, TreeHead};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Growth {
+    before: Frontier,
     frontier: Frontier,
-    from: u64,
     /// By tile level: the new hashes from left to right.
     added: [Vec<Hash>; TileId::LEVEL_MAX as usize + 1],
 }
@@ -55,7 +55,7 @@ impl Growth {
     /// Starts an append to the tree with this frontier.
     pub fn new(frontier: Frontier) -> Self {
         Self {
-            from: frontier.size(),
+            before: frontier.clone(),
             frontier,
             added: Default::default(),
         }
@@ -75,7 +75,12 @@ impl Growth {
 
     /// The number of leaves before the append.
     pub const fn from(&self) -> u64 {
-        self.from
+        self.before.size()
+    }
+
+    /// The frontier of the tree before the append. Trees with equal frontiers have equal leaves.
+    pub const fn before(&self) -> &Frontier {
+        &self.before
     }
 
     /// The hashes of the new leaves.
@@ -109,14 +114,14 @@ impl Growth {
         let mut tiles = Vec::new();
         for level in 0..=TileId::LEVEL_MAX {
             let of_level = |id: &TileId| id.level() == level;
-            let mut full = TileId::completed(self.from, self.frontier.size())
+            let mut full = TileId::completed(self.from(), self.frontier.size())
                 .filter(of_level)
                 .peekable();
             if full.peek().is_none() {
                 // A level without a new full tile adds no hash to the level above.
                 break;
             }
-            let mut hashes = match TileId::partial_of(self.from).find(of_level) {
+            let mut hashes = match TileId::partial_of(self.from()).find(of_level) {
                 Some(id) => {
                     let tile = read_partial(id).map_err(|source| GrowthError::Read { id, source })?;
                     tile.into_hashes_of(id)?

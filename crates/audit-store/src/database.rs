@@ -174,12 +174,13 @@ impl Database {
         }
     }
 
-    /// Drops the cached state of commits: the outcome of the last one is unknown.
+    /// Drops everything that is cached of commits: the outcome of the last one is unknown, or the database was connected
+    /// again and may have lost some of them.
     pub(crate) fn forget_commits(&self) {
         match self {
             // SQLite's is part of the session.
             Self::Sqlite(_) => {}
-            Self::Postgres(database) => database.shared.heads.forget(),
+            Self::Postgres(database) => database.shared.forget_commits(),
         }
     }
 }

@@ -121,4 +121,4 @@ pub use queue::QueueLimits;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};
 pub use store::{Store, StoreOptions, StoreStatistics};
 pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};
-pub use tree::CheckpointRow;
+pub use tree::{CheckpointRow, NewCheckpoint, SigningState, UnsignedLedgers};

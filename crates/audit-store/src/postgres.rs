@@ -13,8 +13,9 @@ pub(crate) mod inspection;
 mod schema;
 mod statements;
 pub(crate) mod streams;
-mod tree;
+pub(crate) mod tree;
 
+use crate::append::LedgerId;
 use crate::database::Session;
 use crate::error::Result;
 use crate::ledgers::KnownActions;
@@ -32,6 +33,8 @@ use heads::KnownHeads;
 use index::KnownSegments;
 use index::backlog::Backlog;
 use index::indexer::Indexer;
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A connection with the cached state of its database.
@@ -41,6 +44,21 @@ pub(crate) type PostgresSession = Session<PgConnection, Memory>;
 pub(crate) struct Memory {
     pub(crate) shared: Arc<Shared>,
     appends: AppendMemory,
+    /// The ledgers to which transactions have appended since [`crate::writer::WriterThread`] last took them.
+    pub(crate) extended: BTreeSet<LedgerId>,
+}
+
+impl Memory {
+    /// Begins a commit: drops what the session caches if the commits that it is from were forgotten.
+    fn begin_commit(&mut self) {
+        let commits = self.shared.commits();
+        if !Arc::ptr_eq(&commits, &self.appends.commits) {
+            self.appends = AppendMemory {
+                commits,
+                ..AppendMemory::default()
+            };
+        }
+    }
 }
 
 /// The cached state that all sessions of the process share.
@@ -49,10 +67,8 @@ pub(crate) struct Shared {
     blocks: BlockCache,
     /// The segments that those blocks belong to.
     segments: KnownSegments,
-    /// The backlog of this process, and cached tokens of that of other nodes.
-    backlog: Backlog,
-    pub(crate) heads: KnownHeads,
-    partial_tiles: Arc<PartialTiles>,
+    /// See [`Self::commits`].
+    commits: Mutex<Arc<CommitMemory>>,
     /// The progress of the indexer. The position is the number of unindexed events of this process.
     pub(crate) progress: Arc<Signal<Progress>>,
 }
@@ -62,17 +78,41 @@ impl Default for Shared {
         Self {
             blocks: BlockCache::new(CACHED_BYTES_MAX),
             segments: KnownSegments::default(),
-            backlog: Backlog::default(),
-            heads: KnownHeads::default(),
-            partial_tiles: Arc::default(),
+            commits: Mutex::default(),
             progress: Arc::default(),
         }
     }
 }
 
+impl Shared {
+    /// What the process has cached of its commits. A commit uses one of them from its beginning to its end, so that a commit
+    /// to a database that has lost commits leaves nothing in the next one.
+    fn commits(&self) -> Arc<CommitMemory> {
+        Arc::clone(&self.commits.lock())
+    }
+
+    /// Drops everything that is cached of the process's commits: the outcome of the last one is unknown, or the database was
+    /// connected again and may have lost some of them.
+    pub(crate) fn forget_commits(&self) {
+        *self.commits.lock() = Arc::default();
+    }
+}
+
+/// Everything that the process caches of its commits, for all its sessions. It is only replaced as a whole, so that a
+/// new field is forgotten with the others.
+#[derive(Default)]
+struct CommitMemory {
+    heads: KnownHeads,
+    partial_tiles: Arc<PartialTiles>,
+    /// The backlog of this process, and cached tokens of that of other nodes.
+    backlog: Backlog,
+}
+
 /// The state that a writing session caches between commits. All of it can be read again from the database.
 #[derive(Default)]
 pub(crate) struct AppendMemory {
+    /// The memory that it belongs to.
+    commits: Arc<CommitMemory>,
     lookups: KeyLookups,
     actions: KnownActions,
     patience: Patience,
@@ -108,6 +148,7 @@ impl Database {
             memory: Memory {
                 shared: Arc::clone(&self.shared),
                 appends: AppendMemory::default(),
+                extended: BTreeSet::new(),
             },
         })
     }

@@ -16,9 +16,10 @@ mod keys;
 mod schema;
 mod statements;
 pub(crate) mod streams;
-mod tree;
+pub(crate) mod tree;
 mod wal;
 
+use crate::append::LedgerId;
 use crate::database::Session;
 use crate::error::{Result, StoreError};
 use crate::ledgers::KnownActions;
@@ -35,6 +36,7 @@ use event_ids::IdProbes;
 use index::backlog::{BacklogCommits, BacklogEntry, WriterBacklog};
 use index::indexer::Indexer;
 use keys::SeenKeys;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wal::{Checkpointer, Stage, WalWatch};
@@ -47,6 +49,8 @@ pub(crate) type SqliteSession = Session<SqliteConnection, Memory>;
 pub(crate) struct Memory {
     pub(crate) shared: Arc<Shared>,
     pub(crate) appends: AppendMemory,
+    /// The ledgers to which transactions have appended since [`crate::writer::WriterThread`] last took them.
+    pub(crate) extended: BTreeSet<LedgerId>,
 }
 
 /// The cached state that all sessions of the process share.
@@ -57,7 +61,6 @@ pub(crate) struct Shared {
     backlog: BacklogCommits,
     /// Cached probes of searches by id.
     id_probes: IdProbes,
-    partial_tiles: Arc<PartialTiles>,
     /// The progress of the indexer. The position is the last indexed commit.
     pub(crate) progress: Arc<Signal<Progress>>,
     /// The stage of the write-ahead log's checkpoint.
@@ -70,7 +73,6 @@ impl Default for Shared {
             blocks: BlockCache::new(CACHED_BYTES_MAX),
             backlog: BacklogCommits::default(),
             id_probes: IdProbes::default(),
-            partial_tiles: Arc::default(),
             progress: Arc::default(),
             wal: Arc::default(),
         }
@@ -83,6 +85,7 @@ pub(crate) struct AppendMemory {
     /// `None` in a session that looks up every key.
     keys: Option<SeenKeys>,
     actions: KnownActions,
+    partial_tiles: Arc<PartialTiles>,
     backlog: WriterBacklog,
     wal: WalWatch,
     /// The backlog entry of the transaction in progress.
@@ -132,6 +135,7 @@ impl Database {
             memory: Memory {
                 shared: Arc::clone(&self.shared),
                 appends,
+                extended: BTreeSet::new(),
             },
         })
     }

@@ -12,6 +12,7 @@ use crate::writer::{Commits, WriterThread};
 use audit_domain::Clock;
 use diesel::r2d2::R2D2Connection;
 use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -233,6 +234,16 @@ impl Store {
     /// [`StoreError::Duplicate`] when a listener is set already.
     pub fn on_deliveries(&self, listener: impl Fn() + Send + Sync + 'static) -> Result<()> {
         self.commits.set_listener(Box::new(listener))
+    }
+
+    /// The ledgers that this process may have extended since the last call. Their commits have ended.
+    pub fn take_extended_ledgers(&self) -> BTreeSet<LedgerId> {
+        self.commits.take_extended()
+    }
+
+    /// Has [`Self::take_extended_ledgers`] return these ledgers again.
+    pub fn return_extended_ledgers(&self, ledger_ids: impl IntoIterator<Item = LedgerId>) {
+        self.commits.note_extended(ledger_ids);
     }
 
     /// Follows the size of a ledger. Commits of this process update it at once, [`Self::look_for_arrivals`] updates it for

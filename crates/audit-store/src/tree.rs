@@ -7,7 +7,7 @@
 mod checkpoints;
 mod partial_tiles;
 
-pub use checkpoints::CheckpointRow;
+pub use checkpoints::{CheckpointRow, NewCheckpoint, SigningState, UnsignedLedgers};
 pub(crate) use partial_tiles::PartialTiles;
 
 use crate::access::Reader;
@@ -86,7 +86,7 @@ pub(crate) fn continued<S: TreeSession>(
 
 /// The database operations of a tree.
 pub(crate) trait TreeSession {
-    /// The partial tiles that the writers of this process share.
+    /// The cached partial tiles.
     fn partial_tiles(&self) -> Arc<PartialTiles>;
 
     /// The stored content hashes of the events with these sequence numbers, in their order, as far as they exist.
@@ -132,7 +132,7 @@ fn full_tiles_of<S: TreeSession>(
     partial: Option<&PartialTiles>,
 ) -> Result<(Frontier, Vec<Tile>)> {
     let mut is_from_memory = false;
-    let leaves_in_memory = || partial?.get(ledger_id, growth.from());
+    let leaves_in_memory = || partial?.get(ledger_id, growth.before());
     let mut finished = growth.finish(|id| match leaves_in_memory() {
         Some(leaves) if id.level() == 0 => {
             is_from_memory = true;

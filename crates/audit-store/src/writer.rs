@@ -4,15 +4,16 @@
 //! concurrent requests share one disk synchronisation (group commit).
 
 use crate::append::plan::Plan;
-use crate::append::{AppendOutcome, FailedCommit};
+use crate::append::{AppendOutcome, FailedCommit, LedgerId, ledgers_of};
 use crate::arrivals::Arrivals;
-use crate::database::{AnySession, Database, on_database};
+use crate::database::{AnySession, Database, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use audit_domain::Clock;
 use diesel::connection::SimpleConnection;
 use diesel::r2d2::R2D2Connection;
-use std::collections::BTreeMap;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -25,6 +26,8 @@ pub(crate) struct Commits {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) arrivals: Arrivals,
     listener: OnceLock<DeliveryListener>,
+    /// The ledgers that have grown since [`Self::take_extended`], to be signed.
+    extended: Mutex<BTreeSet<LedgerId>>,
     commits: AtomicU64,
     events: AtomicU64,
     alerts: AtomicU64,
@@ -44,6 +47,7 @@ impl Commits {
             clock: Arc::clone(clock),
             arrivals: Arrivals::default(),
             listener: OnceLock::new(),
+            extended: Mutex::default(),
             commits: AtomicU64::new(0),
             events: AtomicU64::new(0),
             alerts: AtomicU64::new(0),
@@ -62,6 +66,16 @@ impl Commits {
         }
     }
 
+    /// Notes that ledgers have grown, or may have.
+    pub(crate) fn note_extended(&self, ledger_ids: impl IntoIterator<Item = LedgerId>) {
+        self.extended.lock().extend(ledger_ids);
+    }
+
+    /// The ledgers that this process has extended since the last call.
+    pub(crate) fn take_extended(&self) -> BTreeSet<LedgerId> {
+        std::mem::take(&mut *self.extended.lock())
+    }
+
     /// Counts the rows of a commit and notifies listeners. Returns the outcomes of the requests.
     fn committed(&self, plan: Plan) -> Vec<AppendOutcome> {
         self.commits
@@ -73,6 +87,7 @@ impl Commits {
         {
             listener();
         }
+        self.note_extended(plan.extended());
         let heads = plan.after.heads.iter();
         self.arrivals
             .notify(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
@@ -129,13 +144,21 @@ impl WriterThread {
         }
         match &mut self.session {
             Some(session) => Ok(session),
-            none => Ok(none.insert(self.database.open_writer()?)),
+            none => {
+                // The database may have lost commits while it was not connected.
+                self.database.forget_commits();
+                Ok(none.insert(self.database.open_writer()?))
+            }
         }
     }
 
     fn transaction(&mut self, transaction: Transaction) {
         let session = self.session();
         transaction(session);
+        if let Some(session) = &mut self.session {
+            let extended = on_either!(session, session => std::mem::take(&mut session.memory.extended));
+            self.commits.note_extended(extended);
+        }
     }
 
     /// Writes all requests in one transaction, and reports their outcomes. When it is rolled back and can be split, writes
@@ -155,6 +178,8 @@ impl WriterThread {
         };
         log::error!("cannot store {} requests together: {error}", requests.len());
         self.database.forget_commits();
+        // The outcome may be unknown.
+        self.commits.note_extended(ledgers_of(&requests));
         if can_split && self.is_answering() {
             let mut by_ledger: BTreeMap<_, Vec<_>> = BTreeMap::new();
             for waiting in requests {

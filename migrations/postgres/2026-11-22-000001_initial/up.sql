@@ -246,7 +246,7 @@ CREATE TABLE log_tiles (
     PRIMARY KEY (ledger_id, level, tile_index)
 );
 
--- The latest signed checkpoint of a ledger. The next one must be consistent with it.
+-- The latest signed checkpoint of a ledger. It is replaced only by one that was proven to continue it.
 CREATE TABLE log_checkpoints (
     ledger_id BIGINT NOT NULL PRIMARY KEY,
     size BIGINT NOT NULL,

@@ -17,7 +17,7 @@ on_both_databases! {
 }
 
 /// The encoded edge of the tree over these leaves, as stored in a row of `ledgers`.
-fn edge(leaves: &[Hash]) -> Vec<u8> {
+pub(crate) fn edge(leaves: &[Hash]) -> Vec<u8> {
     let mut frontier = Frontier::new();
     for leaf in leaves {
         frontier.append(*leaf);

@@ -1,6 +1,9 @@
 //! The periodic work of a server: maintenance, and signing checkpoints.
 
+use crate::system::SystemEntropy;
 use audit_app::{AuditLog, Purged};
+use audit_domain::Entropy;
+use audit_store::LedgerId;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,6 +16,12 @@ const COUNT_PAUSE_FACTOR: u32 = 20;
 const PURGE_INTERVAL_SECONDS: u64 = 300;
 /// The interval of signing checkpoints, which may lag by at most a second.
 const CHECKPOINT_INTERVAL_MS: u64 = 800;
+/// The interval of the scans for logs that a node left unsigned when it died. A scan looks at a part of the ledgers after each
+/// signing.
+const SCAN_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The node that stored an event gets this long to sign it before another one does.
+const SETTLED_SECONDS: u32 = 5;
 
 /// The threads of the periodic work.
 pub(super) struct Background {
@@ -72,10 +81,56 @@ fn pause(stopped: &mpsc::Receiver<()>, interval: Duration) -> bool {
 
 /// Signs checkpoints until `stopped` closes.
 fn sign_checkpoints(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
+    let mut scan = UnsignedScan::default();
+    while scan.is_running {
+        scan.step(service, None);
+    }
+    // So that nodes that were started together do not scan together.
+    let mut delay = [0];
+    SystemEntropy.fill(&mut delay);
+    scan.next_at += SCAN_INTERVAL * u32::from(delay[0]) / 256;
     while pause(stopped, Duration::from_millis(CHECKPOINT_INTERVAL_MS)) {
         if let Err(error) = service.sign_checkpoints() {
             log::warn!("cannot sign checkpoints: {error}");
         }
+        scan.step(service, Some(SETTLED_SECONDS));
+    }
+}
+
+/// The scan for logs that a node left unsigned when it died.
+struct UnsignedScan {
+    is_running: bool,
+    /// Where the next part of the ledgers begins.
+    after: Option<LedgerId>,
+    /// When the next scan begins.
+    next_at: Instant,
+}
+
+impl Default for UnsignedScan {
+    fn default() -> Self {
+        Self {
+            is_running: true,
+            after: None,
+            next_at: Instant::now() + SCAN_INTERVAL,
+        }
+    }
+}
+
+impl UnsignedScan {
+    /// Scans a part of the ledgers, unless the next scan has not begun.
+    fn step(&mut self, service: &AuditLog, settled_seconds: Option<u32>) {
+        if !self.is_running && Instant::now() < self.next_at {
+            return;
+        }
+        if !self.is_running {
+            self.next_at = Instant::now() + SCAN_INTERVAL;
+        }
+        let after = service.sign_unsigned(self.after, settled_seconds);
+        self.after = after.unwrap_or_else(|error| {
+            log::warn!("cannot look for unsigned logs: {error}");
+            None
+        });
+        self.is_running = self.after.is_some();
     }
 }
 

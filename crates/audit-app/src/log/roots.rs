@@ -5,18 +5,26 @@ use crate::error::{AppError, Result};
 use audit_ledger::{Hash, Tile, TileId};
 use audit_store::{LedgerId, Reader};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// The maximum number of cached roots, about 100 bytes each. Enough for 16 million events.
 const ROOTS_MAX: usize = 65_536;
 
-/// Ledger, level and index of a full tile.
-type TileKey = (LedgerId, u8, u64);
+/// The roots of the full tiles of one ledger, by level and index.
+type LedgerRoots = BTreeMap<(u8, u64), Hash>;
 
-/// Cached roots. A full tile never changes, so entries never become stale; but only committed tiles may be cached.
+/// Cached roots. Only committed tiles may be cached. A full tile never changes, unless the database loses commits: then the
+/// roots belong to another history. So a proof that is computed from them is verified, and computed again without them when it
+/// is wrong ([`Self::retried`]). Before a proof that cannot be verified, [`Self::check`] compares them with stored tiles.
 #[derive(Debug, Default)]
-pub(crate) struct TileRoots(Mutex<HashMap<TileKey, Hash>>);
+pub(crate) struct TileRoots(Mutex<Cached>);
+
+#[derive(Debug, Default)]
+struct Cached {
+    ledgers: HashMap<LedgerId, LedgerRoots>,
+    count: usize,
+}
 
 impl TileRoots {
     /// A tile above level 0, computed from the full tiles below it. Reads only those that are not cached. `None` when one is
@@ -45,19 +53,69 @@ impl TileRoots {
         Tile::new(id, hashes).map(Some).map_err(AppError::internal)
     }
 
+    /// Runs `prove`, which verifies what it computes from cached roots. When it finds that the log contradicts its
+    /// checkpoint, drops the roots of the ledger, which may be of a history that the database has lost, and runs it again.
+    pub(super) fn retried<T>(&self, ledger_id: LedgerId, mut prove: impl FnMut() -> Result<T>) -> Result<T> {
+        match prove() {
+            Err(AppError::LogInconsistent(_)) if self.forget(ledger_id) => prove(),
+            outcome => outcome,
+        }
+    }
+
+    /// Drops the cached roots of a ledger if they are not those of its stored tiles.
+    ///
+    /// It is sufficient to compare the last one of each level: a failover loses the newest commits, and no event is stored
+    /// twice, so all leaves differ from the first lost one on.
+    pub(super) fn check(&self, reader: &mut Reader<'_>, ledger_id: LedgerId) -> Result<()> {
+        for ((level, index), root) in self.last_of_each_level(ledger_id) {
+            let stored = reader.log_tile_roots(ledger_id, level, index..index + 1)?;
+            if stored != [root] {
+                self.forget(ledger_id);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn last_of_each_level(&self, ledger_id: LedgerId) -> Vec<((u8, u64), Hash)> {
+        let cached = self.0.lock();
+        let Some(roots) = cached.ledgers.get(&ledger_id) else {
+            return Vec::new();
+        };
+        let last_of = |level: u8| roots.range((level, 0)..=(level, u64::MAX)).next_back();
+        let last = (0..=TileId::LEVEL_MAX).map_while(last_of);
+        last.map(|(key, root)| (*key, *root)).collect()
+    }
+
+    /// Drops the cached roots of a ledger. Returns whether there were any.
+    fn forget(&self, ledger_id: LedgerId) -> bool {
+        let mut cached = self.0.lock();
+        let forgotten = cached.ledgers.remove(&ledger_id).map_or(0, |roots| roots.len());
+        cached.count -= forgotten;
+        forgotten > 0
+    }
+
     /// The roots of the first tiles, up to the first that is not cached.
     fn cached(&self, ledger_id: LedgerId, level: u8, indexes: Range<u64>) -> Vec<Hash> {
-        let roots = self.0.lock();
-        let cached = indexes.map_while(|index| roots.get(&(ledger_id, level, index)).copied());
-        cached.collect()
+        let cached = self.0.lock();
+        let Some(roots) = cached.ledgers.get(&ledger_id) else {
+            return Vec::new();
+        };
+        indexes
+            .map_while(|index| roots.get(&(level, index)).copied())
+            .collect()
     }
 
     fn insert(&self, ledger_id: LedgerId, level: u8, first: u64, hashes: &[Hash]) {
-        let mut roots = self.0.lock();
-        if roots.len() + hashes.len() > ROOTS_MAX {
-            roots.clear();
+        let mut cached = self.0.lock();
+        if cached.count + hashes.len() > ROOTS_MAX {
+            *cached = Cached::default();
         }
-        let keys = (first..).map(|index| (ledger_id, level, index));
+        let roots = cached.ledgers.entry(ledger_id).or_default();
+        let before = roots.len();
+        let keys = (first..).map(|index| (level, index));
         roots.extend(keys.zip(hashes.iter().copied()));
+        let added = roots.len() - before;
+        cached.count += added;
     }
 }

@@ -18,7 +18,11 @@ pub(crate) fn checkpoint() -> About {
                       `tlog-checkpoint`. It has everything that was acknowledged before.",
         outcome: "The newest checkpoint.",
         plain: Some(NOTE),
-        errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+        errors: &[
+            ErrorCode::LogInconsistent,
+            ErrorCode::InternalError,
+            ErrorCode::Unavailable,
+        ],
         is_additive: true,
         ..About::new("get_log_checkpoint", Tag::Log, "Read the checkpoint")
     }
@@ -61,6 +65,7 @@ pub(crate) fn proof() -> About {
     About {
         description: "The event's place in the log, and the hashes that lead from its content hash to the root of the \
                       checkpoint. A viewer token proves what it can read.",
+        errors: &[ErrorCode::LogInconsistent],
         path: Some(PathParameter {
             description: "The id of the event.",
             schema: |generator| generator.subschema_for::<Id<EventId>>(),
@@ -85,6 +90,7 @@ pub(crate) fn consistency() -> About {
     About {
         description: "The hashes that lead to the roots of both sizes: nothing that was there at the earlier one was \
                       changed, removed or moved since.",
+        errors: &[ErrorCode::LogInconsistent],
         outcome: "That the log at size `to` begins with all it had at size `from`.",
         answers: &[Sample(
             "example",

@@ -35,7 +35,34 @@ pub(crate) struct Head {
     pub(crate) day_events: u64,
 }
 
+/// What identifies the history of a ledger: its size and the latest id.
+///
+/// An id is stored by one commit at most, because a commit whose outcome is unknown is never repeated, and that commit
+/// follows one head. So a ledger that has the id of a sent event as its latest id, and the size that it had after it, has the
+/// same events, also after a failover has lost others. Claimed events do not change the latest id, so a head that may end
+/// with one is not cached (`postgres/heads.rs`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HeadId {
+    pub(crate) size: i64,
+    pub(crate) last: Option<EventId>,
+}
+
+impl HeadId {
+    /// The bytes of the latest id.
+    pub(crate) fn last_id(&self) -> Option<[u8; 16]> {
+        self.last.map(EventId::to_bytes)
+    }
+}
+
 impl Head {
+    /// What identifies the history.
+    pub(crate) fn id(&self) -> HeadId {
+        HeadId {
+            size: self.size,
+            last: self.last.map(|last| last.id),
+        }
+    }
+
     /// Restarts the day's count, unless it is of this day, or of the next one by another node's clock.
     pub(crate) fn begin_day(&mut self, day: i64) {
         if self.day != day && self.day != day + 1 {
@@ -100,8 +127,8 @@ pub(crate) struct LedgerGrowth {
 pub(crate) struct Plan {
     pub(crate) rows: Vec<NewRow>,
     pub(crate) outcomes: Vec<AppendOutcome>,
-    /// The sizes of the ledgers before the commit.
-    pub(crate) sizes_before: HashMap<LedgerId, i64>,
+    /// The heads of the ledgers before the commit.
+    pub(crate) heads_before: HashMap<LedgerId, HeadId>,
     /// The state after the commit.
     pub(crate) after: Before,
     /// The ledgers that grow.
@@ -120,8 +147,8 @@ pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
     let mut plan = Plan {
         rows: Vec::new(),
         outcomes: Vec::with_capacity(requests.len()),
-        sizes_before: heads_before
-            .map(|(ledger_id, head)| (*ledger_id, head.size))
+        heads_before: heads_before
+            .map(|(ledger_id, head)| (*ledger_id, head.id()))
             .collect(),
         counts: Counts::new(std::mem::take(&mut before.alert_groups)),
         after: before,
@@ -137,6 +164,16 @@ pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
 }
 
 impl Plan {
+    /// The ledgers that have grown.
+    pub(crate) fn extended(&self) -> impl Iterator<Item = LedgerId> {
+        let heads = self.after.heads.iter();
+        let has_grown = |(ledger_id, head): &(&LedgerId, &Head)| {
+            let before = self.heads_before.get(ledger_id);
+            before.is_none_or(|before| before.size != head.size)
+        };
+        heads.filter(has_grown).map(|(ledger_id, _)| *ledger_id)
+    }
+
     /// Whether only rows and the heads of their ledgers are to be written.
     pub(crate) fn is_rows_only(&self, heads: &[NewHead], actions: &KnownActions) -> bool {
         self.counts.are_unchanged()

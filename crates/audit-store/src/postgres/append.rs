@@ -2,7 +2,7 @@
 
 use super::schema::index_groups;
 use super::statements::{FindGroups, FindKeys, InsertEvents, PutGroups};
-use super::{Memory, PostgresSession};
+use super::{AppendMemory, Memory, PostgresSession};
 use crate::alerts::AlertColumns;
 use crate::append::alert_groups::{self as groups, AlertGroups};
 use crate::append::plan::{self, Before, Head, KnownKey, Plan};
@@ -63,8 +63,9 @@ pub(crate) fn commit(
     day: i64,
 ) -> Result<Plan, FailedCommit> {
     let ledgers = ledgers_of(waiting);
+    session.memory.begin_commit();
     session.memory.appends.actions.rolled_back();
-    let expected = session.memory.shared.heads.before(&ledgers, day);
+    let expected = session.memory.appends.commits.heads.before(&ledgers, day);
     let appended = match expected {
         Some(before) => append_expected(session, requests_of(waiting, true), before),
         None => Ok(None),
@@ -77,26 +78,29 @@ pub(crate) fn commit(
             commit_waiting(session, waiting, &ledgers, queue, day, ledgers.len() > 1)?
         }
     };
-    let memory = &mut session.memory;
-    memory.appends.actions.committed();
-    memory.shared.heads.committed(&plan.sizes_before, &plan.after);
-    let unindexed = memory.shared.backlog.committed(&plan);
-    memory.shared.progress.wake_at(unindexed);
+    let Memory { shared, appends, .. } = &mut session.memory;
+    let AppendMemory { commits, actions, .. } = appends;
+    actions.committed();
+    commits.heads.committed(&plan.heads_before, &plan.after);
+    let unindexed = commits.backlog.committed(&plan);
+    shared.progress.wake_at(unindexed);
     Ok(plan)
 }
 
 /// Appends one request within a transaction that its caller may still roll back. It uses no cached state, which could
 /// not be rolled back with it.
 pub(crate) fn inline(session: &mut PostgresSession, request: AppendRequest, now: Timestamp) -> AppendOutcome {
+    let ledger_id = request.destination.ledger_id;
     let appends = std::mem::take(&mut session.memory.appends);
     let outcome = append_one(session, request, now);
     session.memory.appends = appends;
+    session.memory.extended.insert(ledger_id);
     outcome
 }
 
 /// After each commit and transaction: waits for an indexer that is far behind.
 pub(crate) fn after_work(session: &mut PostgresSession) {
-    let Memory { shared, appends } = &mut session.memory;
+    let Memory { shared, appends, .. } = &mut session.memory;
     appends
         .patience
         .wait(&shared.progress, BACKLOG_WAIT, |unindexed| {
@@ -317,12 +321,19 @@ fn insert_events(
     let ids: Vec<[u8; 16]> = rows.iter().map(|row| row.record.stamp().id.to_bytes()).collect();
     let contents: Vec<_> = rows.iter().map(|row| row.record.content_hash()).collect();
     let keys = || rows.iter().map(|row| row.idempotency.as_ref());
-    let size_before = |head: &NewHead| plan.sizes_before.get(&head.ledger_id).copied();
+    let before = |head: &NewHead| {
+        plan.heads_before
+            .get(&head.ledger_id)
+            .copied()
+            .unwrap_or_default()
+    };
+    let last_ids_before: Vec<_> = heads.iter().map(|head| before(head).last_id()).collect();
     let insert = InsertEvents {
         head_ledger_ids: heads.iter().map(|head| head.ledger_id.0).collect(),
-        sizes_before: heads
+        sizes_before: heads.iter().map(|head| before(head).size).collect(),
+        last_ids_before: last_ids_before
             .iter()
-            .map(|head| size_before(head).unwrap_or_default())
+            .map(|id| id.as_ref().map(<[u8; 16]>::as_slice))
             .collect(),
         configuration_versions: heads.iter().map(|head| head.configuration_version.0).collect(),
         sizes: heads.iter().map(|head| head.size).collect(),

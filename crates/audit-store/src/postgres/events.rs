@@ -121,6 +121,7 @@ impl WalkIndexed {
         let unindexed = &index.unindexed;
         let backlog = memory
             .shared
+            .commits()
             .backlog
             .matching(connection, unindexed, &terms, &range)?;
         Ok(Self {

@@ -2,10 +2,10 @@
 //!
 //! Locking a head before a commit costs four round trips, and blocks other nodes meanwhile. While no other node writes to the
 //! ledger, the head after the last commit of this process is current. A commit is planned with that head, and the statement
-//! that stores it compares the head first (`append_expected`).
+//! that stores it compares the head first, by what identifies its history (`append_expected`).
 
 use crate::append::LedgerId;
-use crate::append::plan::{Before, Head};
+use crate::append::plan::{Before, Head, HeadId};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
 
@@ -43,13 +43,15 @@ impl KnownHeads {
         })
     }
 
-    /// Caches the state after a commit; `sizes_before` are the sizes before it.
-    pub(crate) fn committed(&self, sizes_before: &HashMap<LedgerId, i64>, after: &Before) {
+    /// Caches the state after a commit; `heads_before` are the heads before it.
+    pub(crate) fn committed(&self, heads_before: &HashMap<LedgerId, HeadId>, after: &Before) {
         let mut state = self.0.lock();
         for (ledger_id, head) in &after.heads {
-            let last = state.heads.remove(ledger_id).map(|last| last.head.size);
-            // A tree that cannot be continued is read each time.
-            if head.frontier.is_none() {
+            let last = state.heads.remove(ledger_id).map(|last| last.head.id());
+            let before = heads_before.get(ledger_id);
+            // A tree that cannot be continued is read each time. So is a ledger that did not grow: its last event may be a
+            // claimed one, whose id is not the latest.
+            if head.frontier.is_none() || before.is_none_or(|before| before.size == head.size) {
                 continue;
             }
             if state.heads.len() >= KNOWN_HEADS_MAX {
@@ -57,15 +59,10 @@ impl KnownHeads {
             }
             let known = KnownHead {
                 head: head.clone(),
-                is_undisturbed: last.is_some() && last.as_ref() == sizes_before.get(ledger_id),
+                is_undisturbed: last.is_some() && last.as_ref() == before,
             };
             state.heads.insert(*ledger_id, known);
         }
-    }
-
-    /// Drops all heads: the outcome of the last commit is unknown.
-    pub(crate) fn forget(&self) {
-        self.0.lock().heads.clear();
     }
 }
 
@@ -73,12 +70,18 @@ impl KnownHeads {
 mod tests {
     use super::*;
     use crate::configuration::ConfigurationVersion;
+    use audit_domain::{EventId, Stamp, Timestamp};
 
-    fn of_size(size: i64) -> Head {
+    /// A head whose last event has an id with this number.
+    fn head(size: i64, last: u8) -> Head {
+        let received_at = Timestamp::from_seconds(1);
         Head {
             configuration_version: ConfigurationVersion(7),
             size,
-            last: None,
+            last: Some(Stamp {
+                id: EventId::new(received_at, [last; 10]),
+                received_at,
+            }),
             frontier: Some(audit_ledger::Frontier::new()),
             day: 0,
             day_events: 0,
@@ -86,12 +89,12 @@ mod tests {
         }
     }
 
-    fn commit(heads: &KnownHeads, ledger: i64, before: i64, after: i64) {
+    fn commit(heads: &KnownHeads, ledger: i64, before: &Head, after: Head) {
         let after = Before {
-            heads: HashMap::from([(LedgerId(ledger), of_size(after))]),
+            heads: HashMap::from([(LedgerId(ledger), after)]),
             ..Before::default()
         };
-        heads.committed(&HashMap::from([(LedgerId(ledger), before)]), &after);
+        heads.committed(&HashMap::from([(LedgerId(ledger), before.id())]), &after);
     }
 
     fn expected(heads: &KnownHeads, ledgers: &[i64]) -> Option<i64> {
@@ -104,20 +107,38 @@ mod tests {
     fn a_head_is_known_while_no_other_node_writes_to_the_ledger() {
         let heads = KnownHeads::default();
         assert_eq!(expected(&heads, &[1]), None);
-        commit(&heads, 1, 10, 12);
+        commit(&heads, 1, &head(10, 1), head(12, 2));
         assert_eq!(
             expected(&heads, &[1]),
             None,
             "other nodes may write to the ledger"
         );
-        commit(&heads, 1, 12, 13);
+        commit(&heads, 1, &head(12, 2), head(13, 3));
         assert_eq!(expected(&heads, &[1]), Some(13));
         assert_eq!(expected(&heads, &[1, 2]), None);
-        commit(&heads, 1, 15, 16);
+        commit(&heads, 1, &head(15, 5), head(16, 6));
         assert_eq!(expected(&heads, &[1]), None, "another node stored two events");
-        commit(&heads, 1, 16, 17);
+        commit(&heads, 1, &head(16, 6), head(17, 7));
         assert_eq!(expected(&heads, &[1]), Some(17));
-        heads.forget();
-        assert_eq!(expected(&heads, &[1]), None);
+        commit(&heads, 1, &head(17, 8), head(18, 9));
+        assert_eq!(
+            expected(&heads, &[1]),
+            None,
+            "another node stored one event in the place of a lost one"
+        );
+    }
+
+    #[test]
+    fn a_head_that_a_commit_did_not_move_is_not_known() {
+        let heads = KnownHeads::default();
+        commit(&heads, 1, &head(10, 1), head(11, 2));
+        commit(&heads, 1, &head(11, 2), head(12, 3));
+        assert_eq!(expected(&heads, &[1]), Some(12));
+        commit(&heads, 1, &head(13, 3), head(13, 3));
+        assert_eq!(
+            expected(&heads, &[1]),
+            None,
+            "its last event may be a claimed one"
+        );
     }
 }

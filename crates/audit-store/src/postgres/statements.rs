@@ -8,8 +8,9 @@ use diesel::{QueryResult, RunQueryDsl};
 
 statement! {
     Pg;
-    /// Stores events, the heads of their ledgers and their rows of the backlog, if the sizes of the ledgers and the versions
-    /// of their configuration are as expected and none of `absent_keys` is stored. Otherwise stores nothing.
+    /// Stores events, the heads of their ledgers and their rows of the backlog, if the heads (size and latest id, which
+    /// identify the history) and the versions of their configuration are as expected and none of `absent_keys` is stored.
+    /// Otherwise stores nothing.
     ///
     /// Blocks on concurrent writers of the ledgers' rows, which are commits and changes of the configuration, then re-checks
     /// the predicate against their result. Each key is looked up on its own, as in [`FindKeys`]; the comparison with a count
@@ -21,6 +22,7 @@ statement! {
                  day = head.day, day_events = head.day_events \
              FROM unnest(" head_ledger_ids: Vec<i64> => Array<BigInt>,
         ", " sizes_before: Vec<i64> => Array<BigInt>,
+        ", " last_ids_before: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
         ", " configuration_versions: Vec<i64> => Array<BigInt>,
         ", " sizes: Vec<i64> => Array<BigInt>,
         ", " last_event_ids: Vec<&'a [u8]> => Array<Binary>,
@@ -29,9 +31,10 @@ statement! {
         ", " frontiers: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
         ", " days: Vec<i64> => Array<BigInt>,
         ", " day_events: Vec<i64> => Array<BigInt>,
-        ") AS head (ledger_id, size_before, configuration_version, size, last_event_id, last_received_at, \
+        ") AS head (ledger_id, size_before, last_id_before, configuration_version, size, last_event_id, last_received_at, \
                  frontier, day, day_events) \
              WHERE ledgers.id = head.ledger_id AND ledgers.size = head.size_before \
+                 AND ledgers.last_event_id IS NOT DISTINCT FROM head.last_id_before \
                  AND ledgers.configuration_version = head.configuration_version AND (\
                  SELECT count(*) FROM unnest(" absent_keys: Vec<&'a [u8]> => Array<Binary>,
         ") AS wanted (hash) CROSS JOIN LATERAL (\
@@ -103,6 +106,49 @@ statement! {
         ", " states: Vec<&'a [u8]> => Array<Binary>,
         ", " expires_at: Vec<i64> => Array<BigInt>,
     } ") ON CONFLICT (ledger_id, group_hash) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at"
+}
+
+statement! {
+    Pg;
+    /// Replaces signed checkpoints that are still the stored ones. Locks them in the order of their ledgers, so that two
+    /// nodes cannot deadlock.
+    ReplaceCheckpoints<'a> {
+        "UPDATE log_checkpoints SET size = held.size, note = held.note, signed_at = held.signed_at \
+         FROM (\
+             SELECT next.ledger_id, next.size, next.note, next.signed_at \
+             FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " sizes_before: Vec<i64> => Array<BigInt>,
+        ", " notes_before: Vec<&'a str> => Array<Text>,
+        ", " sizes: Vec<i64> => Array<BigInt>,
+        ", " notes: Vec<&'a str> => Array<Text>,
+        ", " signed_at: Vec<i64> => Array<BigInt>,
+    } ") AS next (ledger_id, size_before, note_before, size, note, signed_at) \
+             JOIN log_checkpoints AS last ON last.ledger_id = next.ledger_id \
+                 AND last.size = next.size_before AND last.note = next.note_before \
+             ORDER BY next.ledger_id FOR UPDATE OF last\
+         ) AS held \
+         WHERE log_checkpoints.ledger_id = held.ledger_id RETURNING log_checkpoints.ledger_id"
+}
+
+impl Query for ReplaceCheckpoints<'_> {
+    type SqlType = BigInt;
+}
+
+statement! {
+    Pg;
+    /// Stores the first checkpoints of ledgers that have none, in the order of the ledgers as [`ReplaceCheckpoints`].
+    InsertCheckpoints<'a> {
+        "INSERT INTO log_checkpoints (ledger_id, size, note, signed_at) \
+         SELECT ledger_id, size, note, signed_at FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " sizes: Vec<i64> => Array<BigInt>,
+        ", " notes: Vec<&'a str> => Array<Text>,
+        ", " signed_at: Vec<i64> => Array<BigInt>,
+    } ") AS first (ledger_id, size, note, signed_at) ORDER BY ledger_id \
+         ON CONFLICT (ledger_id) DO NOTHING RETURNING ledger_id"
+}
+
+impl Query for InsertCheckpoints<'_> {
+    type SqlType = BigInt;
 }
 
 statement! {

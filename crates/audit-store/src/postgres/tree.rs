@@ -2,18 +2,58 @@
 
 use super::PostgresSession;
 use super::schema::events;
+use super::statements::{InsertCheckpoints, ReplaceCheckpoints};
 use crate::append::LedgerId;
 use crate::error::Result;
 use crate::schema::{ledgers, log_tiles};
-use crate::tree::{PartialTiles, TreeSession};
+use crate::tree::{NewCheckpoint, PartialTiles, TreeSession};
 use audit_ledger::Tile;
 use diesel::prelude::*;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Stores each of these checkpoints if the one that it continues is still the stored one: two statements for all.
+pub(crate) fn publish_checkpoints(
+    session: &mut PostgresSession,
+    checkpoints: &[NewCheckpoint],
+) -> Result<BTreeSet<LedgerId>> {
+    let (mut replaced, mut first) = (Vec::new(), Vec::new());
+    for new in checkpoints {
+        match &new.last {
+            Some(last) => replaced.push((new, last)),
+            None => first.push(new),
+        }
+    }
+    let mut published: Vec<i64> = Vec::new();
+    if !replaced.is_empty() {
+        let next = || replaced.iter().map(|(new, _)| &new.checkpoint);
+        let replace = ReplaceCheckpoints {
+            ledger_ids: replaced.iter().map(|(new, _)| new.ledger_id.0).collect(),
+            sizes_before: replaced.iter().map(|(_, last)| last.size.cast_signed()).collect(),
+            notes_before: replaced.iter().map(|(_, last)| last.note.as_str()).collect(),
+            sizes: next().map(|next| next.size.cast_signed()).collect(),
+            notes: next().map(|next| next.note.as_str()).collect(),
+            signed_at: next().map(|next| next.signed_at.as_micros()).collect(),
+        };
+        published.extend(replace.load::<i64>(&mut session.connection)?);
+    }
+    if !first.is_empty() {
+        let next = || first.iter().map(|new| &new.checkpoint);
+        let insert = InsertCheckpoints {
+            ledger_ids: first.iter().map(|new| new.ledger_id.0).collect(),
+            sizes: next().map(|next| next.size.cast_signed()).collect(),
+            notes: next().map(|next| next.note.as_str()).collect(),
+            signed_at: next().map(|next| next.signed_at.as_micros()).collect(),
+        };
+        published.extend(insert.load::<i64>(&mut session.connection)?);
+    }
+    Ok(published.into_iter().map(LedgerId).collect())
+}
+
 impl TreeSession for PostgresSession {
     fn partial_tiles(&self) -> Arc<PartialTiles> {
-        Arc::clone(&self.memory.shared.partial_tiles)
+        Arc::clone(&self.memory.appends.commits.partial_tiles)
     }
 
     fn stored_content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Vec<Vec<u8>>> {

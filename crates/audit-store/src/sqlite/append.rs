@@ -55,16 +55,18 @@ pub(crate) fn commit(
 /// Appends one request within a transaction that its caller may still roll back. It uses no cached state, which could
 /// not be rolled back with it.
 pub(crate) fn inline(session: &mut SqliteSession, request: AppendRequest, now: Timestamp) -> AppendOutcome {
+    let ledger_id = request.destination.ledger_id;
     let appends = std::mem::take(&mut session.memory.appends);
     let outcome = append_one(session, request, now);
     session.memory.appends = appends;
+    session.memory.extended.insert(ledger_id);
     outcome
 }
 
 /// After each commit and transaction: has a long write-ahead log checkpointed, and waits for an indexer that is far behind.
 pub(crate) fn after_work(session: &mut SqliteSession) {
     let Session { connection, memory } = session;
-    let Memory { shared, appends } = memory;
+    let Memory { shared, appends, .. } = memory;
     if let Err(error) = appends.wal.after_commit(connection, &shared.wal) {
         log::warn!("cannot checkpoint the write-ahead log: {error}");
     }
@@ -139,7 +141,7 @@ impl AppendSession for SqliteSession {
 
     fn write_events(&mut self, plan: &Plan, heads: &[NewHead]) -> Result<()> {
         let Session { connection, memory } = self;
-        let Memory { shared, appends } = memory;
+        let Memory { shared, appends, .. } = memory;
         let mut positioned = positioned(connection, &plan.rows)?;
         // In the order of the log, so that B-trees grow at their ends.
         positioned.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));

@@ -100,7 +100,7 @@ pub(crate) fn find_keys(
     heads: &HashMap<LedgerId, Head>,
 ) -> Result<KnownKeys> {
     let Session { connection, memory } = session;
-    let Memory { shared, appends } = memory;
+    let Memory { shared, appends, .. } = memory;
     let mut wanted: Vec<(LedgerId, KeyHash, String)> = Vec::new();
     for request in requests {
         let ledger_id = request.destination.ledger_id;

@@ -5,16 +5,51 @@ use super::entry::entry;
 use super::schema::events;
 use crate::append::LedgerId;
 use crate::error::Result;
-use crate::schema::{ledgers, log_tiles};
-use crate::tree::{PartialTiles, TreeSession};
+use crate::schema::{ledgers, log_checkpoints, log_tiles};
+use crate::tree::{NewCheckpoint, PartialTiles, TreeSession};
 use audit_ledger::Tile;
 use diesel::prelude::*;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Stores each of these checkpoints if the one that it continues is still the stored one.
+pub(crate) fn publish_checkpoints(
+    session: &mut SqliteSession,
+    checkpoints: &[NewCheckpoint],
+) -> Result<BTreeSet<LedgerId>> {
+    let mut published = BTreeSet::new();
+    for NewCheckpoint {
+        ledger_id,
+        last,
+        checkpoint,
+    } in checkpoints
+    {
+        let columns = (
+            log_checkpoints::size.eq(checkpoint.size.cast_signed()),
+            log_checkpoints::note.eq(&checkpoint.note),
+            log_checkpoints::signed_at.eq(checkpoint.signed_at.as_micros()),
+        );
+        let rows = match last {
+            Some(last) => diesel::update(log_checkpoints::table.find(ledger_id.0))
+                .filter(log_checkpoints::size.eq(last.size.cast_signed()))
+                .filter(log_checkpoints::note.eq(&last.note))
+                .set(columns)
+                .execute(&mut session.connection)?,
+            None => diesel::insert_or_ignore_into(log_checkpoints::table)
+                .values((log_checkpoints::ledger_id.eq(ledger_id.0), columns))
+                .execute(&mut session.connection)?,
+        };
+        if rows > 0 {
+            published.insert(*ledger_id);
+        }
+    }
+    Ok(published)
+}
+
 impl TreeSession for SqliteSession {
     fn partial_tiles(&self) -> Arc<PartialTiles> {
-        Arc::clone(&self.memory.shared.partial_tiles)
+        Arc::clone(&self.memory.appends.partial_tiles)
     }
 
     fn stored_content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Vec<Vec<u8>>> {

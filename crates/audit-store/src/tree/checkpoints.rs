@@ -1,12 +1,23 @@
 //! The latest signed checkpoint of each ledger.
+//!
+//! Signing locks no head. It reads head and checkpoint in one statement, and replaces the checkpoint only if that is still
+//! the stored one ([`Writer::publish_checkpoints`]). So a checkpoint always continues the one it replaces.
 
+use super::read_frontier;
 use crate::access::{Reader, Writer};
 use crate::append::LedgerId;
-use crate::database::select_for_update;
+use crate::database::{on_database, on_either};
 use crate::error::Result;
 use crate::schema::{ledgers, log_checkpoints};
 use audit_domain::Timestamp;
+use audit_ledger::Frontier;
 use diesel::prelude::*;
+use std::collections::BTreeSet;
+
+/// The fewest ledgers that one call of [`Reader::unsigned_ledgers`] looks at.
+const SCANNED_LEDGERS_MIN: i64 = 2_000;
+/// The most calls of [`Reader::unsigned_ledgers`] for all ledgers.
+const SCAN_PARTS_MAX: i64 = 60;
 
 /// A stored checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +30,58 @@ pub struct CheckpointRow {
     pub signed_at: Timestamp,
 }
 
+/// Head and latest checkpoint of a ledger in one snapshot.
+#[derive(Clone, Debug)]
+pub struct SigningState {
+    /// The ledger.
+    pub ledger_id: LedgerId,
+    /// Project and environment.
+    pub name: String,
+    /// The right edge of its tree; `None` where it is damaged.
+    pub frontier: Option<Frontier>,
+    /// Its latest checkpoint.
+    pub checkpoint: Option<CheckpointRow>,
+}
+
+/// A checkpoint to publish.
+#[derive(Clone, Debug)]
+pub struct NewCheckpoint {
+    /// The ledger.
+    pub ledger_id: LedgerId,
+    /// The checkpoint that it continues.
+    pub last: Option<CheckpointRow>,
+    /// The checkpoint.
+    pub checkpoint: CheckpointRow,
+}
+
+/// Some of the ledgers that have grown since their latest checkpoint.
+#[derive(Clone, Debug)]
+pub struct UnsignedLedgers {
+    /// In order.
+    pub ledger_ids: Vec<LedgerId>,
+    /// The last ledger that was looked at, unless there are none behind it.
+    pub last: Option<LedgerId>,
+}
+
+type Columns = (
+    log_checkpoints::size,
+    log_checkpoints::note,
+    log_checkpoints::signed_at,
+);
+const COLUMNS: Columns = (
+    log_checkpoints::size,
+    log_checkpoints::note,
+    log_checkpoints::signed_at,
+);
+
+fn read_checkpoint((size, note, signed_at): (i64, String, i64)) -> CheckpointRow {
+    CheckpointRow {
+        size: size.cast_unsigned(),
+        note,
+        signed_at: Timestamp::from_micros(signed_at),
+    }
+}
+
 #[expect(
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be queried"
@@ -28,25 +91,60 @@ impl Reader<'_> {
     pub fn log_checkpoint(&mut self, ledger_id: LedgerId) -> Result<Option<CheckpointRow>> {
         let row = log_checkpoints::table
             .find(ledger_id.0)
-            .select((
-                log_checkpoints::size,
-                log_checkpoints::note,
-                log_checkpoints::signed_at,
-            ))
-            .get_result::<(i64, String, i64)>(self.session())
+            .select(COLUMNS)
+            .get_result(self.session())
             .optional()?;
-        Ok(row.map(|(size, note, signed_at)| CheckpointRow {
-            size: size.cast_unsigned(),
-            note,
-            signed_at: Timestamp::from_micros(signed_at),
-        }))
+        Ok(row.map(read_checkpoint))
     }
 
-    /// The ledgers that have grown since their latest checkpoint.
-    pub fn ledgers_to_sign(&mut self) -> Result<Vec<LedgerId>> {
+    /// Head and latest checkpoint of these ledgers, in order, by one statement, hence in one snapshot.
+    pub fn signing_states(&mut self, ledger_ids: &[LedgerId]) -> Result<Vec<SigningState>> {
+        type Row = (i64, String, String, Option<Vec<u8>>, Option<(i64, String, i64)>);
+        let ids: Vec<i64> = ledger_ids.iter().map(|ledger_id| ledger_id.0).collect();
+        let states = ledgers::table
+            .left_join(log_checkpoints::table.on(log_checkpoints::ledger_id.eq(ledgers::id)))
+            .filter(ledgers::id.eq_any(ids))
+            .order(ledgers::id)
+            .select((
+                ledgers::id,
+                ledgers::project_id,
+                ledgers::environment,
+                ledgers::frontier,
+                COLUMNS.nullable(),
+            ));
+        let rows: Vec<Row> = on_either!(self.session(), session => states.load(session))?;
+        let read = |(id, project_id, environment, frontier, checkpoint): Row| SigningState {
+            ledger_id: LedgerId(id),
+            name: format!("{project_id}/{environment}"),
+            frontier: read_frontier(frontier.as_deref()).ok(),
+            checkpoint: checkpoint.map(read_checkpoint),
+        };
+        Ok(rows.into_iter().map(read).collect())
+    }
+
+    /// The ledgers behind `after` that have grown since their latest checkpoint and whose latest event was received before
+    /// `received_before`. Looks at a part of all ledgers: at most 60 calls go through all of them.
+    pub fn unsigned_ledgers(
+        &mut self,
+        after: Option<LedgerId>,
+        received_before: Option<Timestamp>,
+    ) -> Result<UnsignedLedgers> {
+        let received_before = received_before.map_or(i64::MAX, Timestamp::as_micros);
+        let newest: Option<i64> = ledgers::table
+            .select(ledgers::id)
+            .order(ledgers::id.desc())
+            .limit(1)
+            .get_result(self.session())
+            .optional()?;
+        let newest = newest.unwrap_or(0);
+        let after = after.map_or(0, |ledger_id| ledger_id.0);
+        let last = after + SCANNED_LEDGERS_MIN.max(newest / SCAN_PARTS_MAX + 1);
         let ids: Vec<i64> = ledgers::table
             .left_join(log_checkpoints::table.on(log_checkpoints::ledger_id.eq(ledgers::id)))
+            .filter(ledgers::id.gt(after))
+            .filter(ledgers::id.le(last))
             .filter(ledgers::size.gt(0))
+            .filter(ledgers::last_received_at.lt(received_before))
             .filter(
                 log_checkpoints::size
                     .nullable()
@@ -54,8 +152,12 @@ impl Reader<'_> {
                     .or(log_checkpoints::size.nullable().ne(ledgers::size.nullable())),
             )
             .select(ledgers::id)
+            .order(ledgers::id)
             .load(self.session())?;
-        Ok(ids.into_iter().map(LedgerId).collect())
+        Ok(UnsignedLedgers {
+            ledger_ids: ids.into_iter().map(LedgerId).collect(),
+            last: (last < newest).then_some(LedgerId(last)),
+        })
     }
 }
 
@@ -64,26 +166,10 @@ impl Reader<'_> {
     reason = "all fail only when the database cannot be written"
 )]
 impl Writer<'_> {
-    /// The latest checkpoint of a ledger, locked until the end of the transaction.
-    pub fn lock_log_checkpoint(&mut self, ledger_id: LedgerId) -> Result<Option<CheckpointRow>> {
-        // The head's row is the lock: there may be no checkpoint yet.
-        let head = ledgers::table.find(ledger_id.0).select(ledgers::size);
-        let _: i64 = select_for_update!(self.session(), head, get_result)?;
-        self.log_checkpoint(ledger_id)
-    }
-
-    /// Replaces the checkpoint of a ledger.
-    pub fn put_log_checkpoint(&mut self, ledger_id: LedgerId, checkpoint: &CheckpointRow) -> Result<()> {
-        diesel::delete(log_checkpoints::table.find(ledger_id.0)).execute(self.session())?;
-        diesel::insert_into(log_checkpoints::table)
-            .values((
-                log_checkpoints::ledger_id.eq(ledger_id.0),
-                log_checkpoints::size.eq(checkpoint.size.cast_signed()),
-                log_checkpoints::note.eq(&checkpoint.note),
-                log_checkpoints::signed_at.eq(checkpoint.signed_at.as_micros()),
-            ))
-            .execute(self.session())?;
-        Ok(())
+    /// Stores each of these checkpoints, sorted by ledger, if the checkpoint that it continues is still the stored one.
+    /// Returns the ledgers whose checkpoints were stored.
+    pub fn publish_checkpoints(&mut self, checkpoints: &[NewCheckpoint]) -> Result<BTreeSet<LedgerId>> {
+        on_database!(self.session(), tree::publish_checkpoints(checkpoints))
     }
 
     /// Deletes every checkpoint, because the log continues under another origin.

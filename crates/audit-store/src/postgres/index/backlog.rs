@@ -146,12 +146,6 @@ impl Backlog {
         own.events
     }
 
-    /// Drops everything: after a failover, the new server may have lost commits of the old one.
-    pub(crate) fn clear(&self) {
-        *self.own.lock() = OwnBacklog::default();
-        self.computed.clear();
-    }
-
     /// The number of unindexed events of this process.
     pub(crate) fn events(&self) -> i64 {
         self.own.lock().events
@@ -196,7 +190,6 @@ impl Backlog {
             return;
         };
         for row in rows {
-            // `clear` may have removed them meanwhile.
             if pending.rows.front() != Some(row) {
                 break;
             }
@@ -341,8 +334,6 @@ mod tests {
         assert!(!backlog.is_pending(&row(7, 0..3)));
         backlog.remove(2, &backlog.oldest(2, 1).rows);
         assert_eq!(backlog.due_groups(|_, _| true), [1]);
-        backlog.clear();
-        assert_eq!(backlog.events(), 0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The thread that indexes: the events that this process stored, and in the groups whose lease it holds, what dead nodes left.
 
-use super::backlog::{Batch, GroupId, Unindexed};
+use super::backlog::{Backlog, Batch, GroupId, Unindexed};
 use super::lease::Leases;
 use super::segments::{ReadAhead, WrittenBlocks};
 use super::{RowKey, format};
@@ -109,7 +109,7 @@ impl Indexer {
             None => {
                 if std::mem::replace(&mut self.has_connected, true) {
                     // The server may be another one, which lost commits of this process.
-                    self.shared.backlog.clear();
+                    self.shared.forget_commits();
                 }
                 IndexingSession::open(&self.url)?
             }
@@ -156,13 +156,13 @@ impl IndexingSession {
             }
             if self.mark.is_none() {
                 // The nodes of the newer version index the events of this one.
-                shared.backlog.clear();
+                shared.forget_commits();
                 progress.reach(0);
                 return Ok(());
             }
             let mut has_more = self.index_due(shared, is_due)?;
             has_more |= self.index_abandoned(shared)?;
-            progress.reach(shared.backlog.events());
+            progress.reach(shared.commits().backlog.events());
             if !has_more || progress.is_closed() {
                 break;
             }
@@ -198,16 +198,17 @@ impl IndexingSession {
     /// Indexes a batch of each group that `is_due` selects. Returns whether a group may have more.
     fn index_due(&mut self, shared: &Shared, is_due: impl Fn(i64, Instant) -> bool) -> Result<bool> {
         let mut has_more = false;
-        for group in shared.backlog.due_groups(is_due) {
-            let batch = shared.backlog.oldest(group, INDEXED_EVENTS_MAX as i64);
-            match self.index(group, &batch, shared) {
+        let commits = shared.commits();
+        for group in commits.backlog.due_groups(is_due) {
+            let batch = commits.backlog.oldest(group, INDEXED_EVENTS_MAX as i64);
+            match self.index(group, &batch, &commits.backlog) {
                 Ok(()) => {}
                 // The holder of the lease indexed some of the rows, because this node was slow.
                 Err(StoreError::Stale) => log::debug!("another node indexed events of this one"),
                 Err(error) => return Err(error),
             }
             // Rows that another node did not index are left, and are indexed by the holder of the lease.
-            shared.backlog.remove(group, &batch.rows);
+            commits.backlog.remove(group, &batch.rows);
             has_more |= batch.events >= INDEXED_EVENTS_MAX as i64;
             if self.leases.holds(group) {
                 self.to_merge.insert(group);
@@ -221,10 +222,10 @@ impl IndexingSession {
     ///
     /// # Errors
     /// [`StoreError::Stale`] when a row is not in the backlog any more. Then nothing is indexed.
-    fn index(&mut self, group: GroupId, batch: &Batch, shared: &Shared) -> Result<()> {
+    fn index(&mut self, group: GroupId, batch: &Batch, backlog: &Backlog) -> Result<()> {
         let mut pieces = Vec::with_capacity(batch.rows.len());
         for row in &batch.rows {
-            pieces.extend(shared.backlog.pieces(&mut self.connection, row)?);
+            pieces.extend(backlog.pieces(&mut self.connection, row)?);
         }
         let mut rows: Vec<(RowKey, &str)> = pieces.iter().flat_map(|piece| piece.events()).collect();
         rows.sort_unstable_by_key(|(row, _)| *row);
@@ -291,6 +292,7 @@ impl IndexingSession {
             ))
             .limit(READ_ROWS_MAX)
             .load(&mut self.connection)?;
+        let commits = shared.commits();
         let mut seen = HashMap::with_capacity(rows.len());
         let mut left: BTreeMap<GroupId, Vec<Unindexed>> = BTreeMap::new();
         for (group, ledger_id, start, end) in rows {
@@ -298,7 +300,7 @@ impl IndexingSession {
                 ledger_id: LedgerId(ledger_id),
                 seqs: start..end,
             };
-            if shared.backlog.is_pending(&row) {
+            if commits.backlog.is_pending(&row) {
                 continue;
             }
             let since = self.left.remove(&row).unwrap_or_else(Instant::now);
@@ -321,7 +323,8 @@ impl IndexingSession {
         let Some((group, batch)) = self.abandoned.pop_front() else {
             return Ok(false);
         };
-        match self.index(group, &batch, shared) {
+        let commits = shared.commits();
+        match self.index(group, &batch, &commits.backlog) {
             // The node is alive, or the lease has another holder.
             Ok(()) | Err(StoreError::Stale) => {}
             Err(error) => return Err(error),

@@ -1,0 +1,3 @@
+//! The use cases of the service, on embedded SQLite.
+
+mod signing;

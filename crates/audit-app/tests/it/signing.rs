@@ -1,0 +1,195 @@
+//! The cost of signing, in statements, and two processes that sign the same logs. On embedded SQLite: the statements on
+//! PostgreSQL are the same, except that one stores all checkpoints of a transaction.
+
+use audit_app::{AuditLog, NewOrganization, Settings};
+use audit_domain::{Clock, Entropy, Environment, Plan, ProjectId, Timestamp};
+use audit_store::{DatabaseUrl, Store, StoreOptions};
+use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use parking_lot::{Mutex, MutexGuard};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_seconds(1_768_473_000)
+    }
+}
+
+/// Distinct bytes, made from a counter.
+struct Counting;
+
+impl Entropy for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        static COUNT: AtomicU64 = AtomicU64::new(1);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        for (byte, source) in bytes.iter_mut().zip(count.iter().rev().cycle()) {
+            *byte = *source;
+        }
+    }
+}
+
+/// The statements of all connections of this process.
+static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Recording;
+
+impl Instrumentation for Recording {
+    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            STATEMENTS.lock().push(query.to_string());
+        }
+    }
+}
+
+/// The statements since the last call that read or write checkpoints or the tree.
+fn statements() -> Vec<String> {
+    let of_the_log = ["log_checkpoints", "log_tiles", "SELECT `events`.`content_hash`"];
+    let mut statements = std::mem::take(&mut *STATEMENTS.lock());
+    statements.retain(|statement| of_the_log.iter().any(|part| statement.contains(part)));
+    statements
+}
+
+/// Records statements. The record is of the process, so one test at a time has it.
+fn record() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock();
+    set_default_instrumentation(|| Some(Box::new(Recording))).expect("statements are recorded");
+    turn
+}
+
+fn open(folder: &Path) -> Arc<AuditLog> {
+    let clock: Arc<dyn Clock> = Arc::new(Fixed);
+    let url = DatabaseUrl::Sqlite(folder.join("audit.db"));
+    let store = Store::open(&url, StoreOptions::default(), &clock).expect("the store opens");
+    AuditLog::open(store, clock, Arc::new(Counting), Settings::default()).expect("the service opens")
+}
+
+fn create(service: &AuditLog) -> ProjectId {
+    let name = "o".parse().expect("a name");
+    let NewOrganization { project, .. } = service
+        .create_organization(&name, Plan::Enterprise)
+        .expect("an organization is created");
+    project.id
+}
+
+fn store(service: &AuditLog, project: ProjectId, environment: Environment) {
+    let event =
+        br#"{"action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": "a", "type": "user"}}"#;
+    let stored = service
+        .ingest_blocking(project, environment, event)
+        .expect("the event is stored");
+    assert_eq!(stored.ids.len(), 1);
+}
+
+/// Signs the ledgers that no process has signed, as at the start of a process.
+fn sign_unsigned(service: &AuditLog) {
+    let mut after = service.sign_unsigned(None, None).expect("ledgers are signed");
+    while after.is_some() {
+        after = service.sign_unsigned(after, None).expect("ledgers are signed");
+    }
+}
+
+#[test]
+fn signing_takes_statements_for_the_ledgers_that_grew_and_for_no_other() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let service = open(folder.path());
+    let projects: Vec<ProjectId> = (0..150).map(|_| create(&service)).collect();
+    for project in &projects {
+        for environment in [Environment::Live, Environment::Test] {
+            store(&service, *project, environment);
+        }
+    }
+    service.sign_checkpoints().unwrap();
+    statements();
+
+    // Nothing grew.
+    service.sign_checkpoints().unwrap();
+    assert_eq!(statements(), Vec::<String>::new());
+
+    // 3 of 300 ledgers grew: one statement reads their heads and checkpoints, one for each reads its leaves, and one for
+    // each stores its checkpoint.
+    for project in &projects[..3] {
+        store(&service, *project, Environment::Live);
+    }
+    statements();
+    service.sign_checkpoints().unwrap();
+    let signing = statements();
+    let count = |start: &str| signing.iter().filter(|text| text.starts_with(start)).count();
+    let counts = [
+        count("SELECT `ledgers`"),
+        count("SELECT `events`"),
+        count("UPDATE `log_checkpoints`"),
+        signing.len(),
+    ];
+    assert_eq!(counts, [1, 3, 3, 7], "{signing:#?}");
+    service.sign_checkpoints().unwrap();
+    assert_eq!(statements(), Vec::<String>::new());
+
+    // The scan finds nothing, by one statement for 2,000 ledgers.
+    sign_unsigned(&service);
+    let scan = statements();
+    assert_eq!(scan.len(), 1, "{scan:#?}");
+    service.close();
+}
+
+#[test]
+fn the_ledgers_of_a_process_that_died_are_signed_by_the_scan() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let (dead, living) = (open(folder.path()), open(folder.path()));
+    let project = create(&living);
+    store(&dead, project, Environment::Live);
+    living.sign_checkpoints().unwrap();
+    statements();
+    let inserted = || {
+        let statements = statements();
+        let inserts = statements
+            .iter()
+            .filter(|text| text.contains("INTO `log_checkpoints`"));
+        inserts.count()
+    };
+    // The event may still be signed by the process that stored it: the clock stands still.
+    living.sign_unsigned(None, Some(5)).unwrap();
+    assert_eq!(inserted(), 0);
+    sign_unsigned(&living);
+    assert_eq!(inserted(), 1);
+    sign_unsigned(&living);
+    assert_eq!(inserted(), 0);
+}
+
+#[test]
+fn two_processes_that_sign_at_once_publish_one_history() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let services = [open(folder.path()), open(folder.path())];
+    let projects: Vec<ProjectId> = (0..5).map(|_| create(&services[0])).collect();
+    for round in 0..20 {
+        for (number, project) in projects.iter().enumerate() {
+            store(&services[(number + round) % 2], *project, Environment::Live);
+        }
+        std::thread::scope(|scope| {
+            for service in &services {
+                scope.spawn(|| sign_unsigned(service));
+                scope.spawn(|| service.sign_checkpoints().unwrap());
+            }
+        });
+    }
+    for service in &services {
+        // A log whose checkpoint was replaced first is looked at again.
+        service.sign_checkpoints().unwrap();
+        assert_eq!(service.inconsistent_logs(), 0);
+    }
+    let verified = services[0].verify_log(&audit_app::VerifyOptions::default(), &mut |_, _| {});
+    let reports = verified.unwrap();
+    for report in reports.iter().filter(|report| report.environment == "live") {
+        assert_eq!(
+            (report.events, report.signed, report.findings_count),
+            (20, Some(20), 0),
+            "{report:?}"
+        );
+    }
+}
