@@ -126,6 +126,9 @@ pub(crate) struct ServiceOptions {
     /// MiB of events in the write queue.
     #[arg(long, value_name = "N", env = "AUDIT_WRITE_QUEUE_MIB_MAX", default_value_t = 12, value_parser = positive)]
     pub(crate) write_queue_mib_max: usize,
+    /// How long a request waits for its commit. After that, the response is 503.
+    #[arg(long, value_name = "N", env = "AUDIT_WRITE_TIMEOUT_SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub(crate) write_timeout_seconds: u64,
     /// Database connections for queries.
     #[arg(long, value_name = "N", env = "AUDIT_READERS_MAX", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) readers_max: u32,

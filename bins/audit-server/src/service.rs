@@ -9,6 +9,7 @@ use audit_app::{
 use audit_domain::{Clock, DigestKey};
 use audit_store::{DatabaseUrl, QueueLimits, Store, StoreOptions};
 use std::sync::Arc;
+use std::time::Duration;
 
 impl ServiceOptions {
     pub(crate) fn settings(&self) -> Settings {
@@ -40,6 +41,7 @@ impl ServiceOptions {
             },
             readers_max: self.readers_max,
             postgres_writers: self.postgres_writers,
+            write_timeout: Duration::from_secs(self.write_timeout_seconds),
             ..StoreOptions::default()
         }
     }

@@ -334,7 +334,10 @@ fn guarded(round: impl FnOnce() -> Result<Duration>) -> Duration {
 const fn is_temporary(error: &StoreError) -> bool {
     matches!(
         error,
-        StoreError::Unreachable(_) | StoreError::Overloaded | StoreError::Stopped
+        StoreError::Unreachable(_)
+            | StoreError::OutcomeUnknown(_)
+            | StoreError::Overloaded
+            | StoreError::Stopped
     )
 }
 

@@ -90,6 +90,12 @@ pub enum AppError {
     /// Nothing was changed, and the same request may succeed soon.
     #[error("the service is busy or its database cannot be reached")]
     Unavailable(#[source] StoreError),
+    /// The database did not confirm the commit. The request may have been carried out or not.
+    #[error(
+        "the database did not confirm the request in time, so its outcome is unknown; a retry with the same idempotency keys \
+         settles it and stores nothing twice"
+    )]
+    OutcomeUnknown(#[source] StoreError),
     /// The limit of concurrent exports is reached.
     #[error("too many exports are running")]
     TooManyExports,
@@ -105,6 +111,11 @@ pub enum AppError {
 pub type Result<T, E = AppError> = std::result::Result<T, E>;
 
 impl AppError {
+    /// The error of a request that the database has not responded to for too long.
+    pub fn no_response() -> Self {
+        StoreError::OutcomeUnknown("no response".to_owned()).into()
+    }
+
     pub(crate) fn internal(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Internal(Box::new(error))
     }
@@ -121,6 +132,7 @@ impl From<StoreError> for AppError {
             StoreError::Overloaded | StoreError::Unreachable(_) | StoreError::Stopped | StoreError::Stale => {
                 Self::Unavailable(error)
             }
+            StoreError::OutcomeUnknown(_) => Self::OutcomeUnknown(error),
             StoreError::Duplicate => Self::Conflict("the entry already exists".to_owned()),
             other => Self::internal(other),
         }

@@ -59,7 +59,8 @@ pub(crate) struct Prepared<E> {
 impl Presented<Keys> {
     /// Stores the events of a request body: one object, or an array of up to [`BATCH_EVENTS_MAX`].
     ///
-    /// On `Ok`, every event in `ids` is committed. On an error, no event of the request is stored.
+    /// On `Ok`, every event in `ids` is committed. On an error, no event of the request is stored, unless it is
+    /// [`AppError::OutcomeUnknown`].
     ///
     /// # Errors
     /// An error of the credential or of a limit; [`AppError::Invalid`] or [`AppError::Conflict`] when no event of the request
@@ -242,7 +243,7 @@ impl AuditLog {
 fn is_final(error: &AppError) -> bool {
     match error {
         AppError::Unavailable(StoreError::Stale) => false,
-        AppError::Unavailable(_) | AppError::Internal(_) => true,
+        AppError::Unavailable(_) | AppError::OutcomeUnknown(_) | AppError::Internal(_) => true,
         _ => false,
     }
 }

@@ -176,25 +176,20 @@ impl AuditLog {
         if uses.is_empty() {
             return Ok(());
         }
-        let written = uses.clone();
-        self.store.write(move |writer| -> Result<()> {
-            written
-                .into_iter()
-                .try_for_each(|(id, at)| writer.set_key_last_used(id, at))
-                .map_err(AppError::from)
-        })?;
+        let written: Vec<(KeyId, Timestamp)> = uses.iter().map(|(id, at)| (*id, *at)).collect();
+        self.store
+            .write(move |writer| writer.set_keys_last_used(&written).map_err(AppError::from))?;
         // A key that was used again during the write keeps its newer time.
         self.keys_used.lock().retain(|id, at| uses.get(id) != Some(at));
         Ok(())
     }
 
-    /// Checks that the database responds.
+    /// Checks that the database accepts writes and responds within a second.
     ///
     /// # Errors
     /// [`AppError::Unavailable`] when it does not.
     pub fn check_ready(&self) -> Result<()> {
-        self.store
-            .read(|reader| reader.deployment_version().map(|_| ()).map_err(AppError::from))
+        Ok(self.store.check_writable()?)
     }
 
     /// The statistics of the store.

@@ -6,6 +6,7 @@ use crate::openapi::{CredentialKind, Describe, Facts};
 use crate::state::HttpState;
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
+use actix_web::rt::time::timeout;
 use actix_web::{FromRequest, HttpRequest, web};
 use audit_app::{AppError, AuditLog, Presented};
 use audit_auth::{Credential, Policy};
@@ -13,6 +14,10 @@ use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a request waits for work that may block. A query takes a few statements of up to 10 s each.
+const BLOCKING_MAX: Duration = Duration::from_secs(30);
 
 /// A caller whose credential the policy admits.
 pub(crate) struct Caller<P: Policy> {
@@ -38,13 +43,14 @@ impl<P: Policy> Caller<P> {
     }
 }
 
-/// Runs `work` on a thread that may block.
+/// Runs `work` on a thread that may block. A read of a database that hangs can block for ever; its client gets a response.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    match web::block(work).await {
-        Ok(outcome) => outcome.map_err(ApiError::from),
-        Err(error) => Err(AppError::Internal(Box::new(error)).into()),
+    match timeout(BLOCKING_MAX, web::block(work)).await {
+        Ok(Ok(outcome)) => outcome.map_err(ApiError::from),
+        Ok(Err(error)) => Err(AppError::Internal(Box::new(error)).into()),
+        Err(_) => Err(AppError::no_response().into()),
     }
 }
 

@@ -53,7 +53,7 @@ audit_domain::words! {
         LogInconsistent = "log_inconsistent",
         /// An internal error of the service.
         InternalError = "internal_error",
-        /// Nothing was done, and the same request may succeed soon.
+        /// The same request may succeed soon. Nothing was done, unless the message says that the outcome is unknown.
         Unavailable = "unavailable",
     }
 }
@@ -184,7 +184,7 @@ impl ErrorCode {
             }
             Self::InternalError => "a fault of the service; the cause is in its log under the `request_id`",
             Self::Unavailable => {
-                "overloaded, stopping, or the database does not answer; `Retry-After` says when to try again"
+                "overloaded, stopping, or the database does not respond; `Retry-After` says when to try again. Where the message says that the outcome is unknown, the request may have been carried out; a retry with the same idempotency keys settles it"
             }
         }
     }

@@ -216,22 +216,31 @@ pub(crate) fn write_tiles_and_alerts<S: AppendSession>(
 /// A commit that failed.
 pub(crate) struct FailedCommit {
     pub(crate) error: StoreError,
-    /// Whether it was rolled back for certain and the requests of each ledger can be committed on their own.
-    pub(crate) can_split: bool,
+    /// Whether it was rolled back for certain and the requests are still there, so that they can be committed again.
+    pub(crate) can_repeat: bool,
 }
 
 impl FailedCommit {
-    /// A failure that is not retried: its outcome is unknown, or a retry would fail too.
+    /// A failure after which the requests are still there.
+    pub(crate) const fn of_copied_requests(error: StoreError) -> Self {
+        let is_unknown = matches!(error, StoreError::OutcomeUnknown(_));
+        Self {
+            error,
+            can_repeat: !is_unknown,
+        }
+    }
+
+    /// A failure that is not repeated.
     pub(crate) const fn final_error(error: StoreError) -> Self {
         Self {
             error,
-            can_split: false,
+            can_repeat: false,
         }
     }
 }
 
 /// Appends waiting requests to these ledgers in one transaction. Requests that arrive for the same ledgers until their heads
-/// are locked join. With `can_split` the planner gets copies of the requests, so that they can be committed again when this
+/// are locked join. With `is_copied` the planner gets copies of the requests, so that they can be committed again when this
 /// commit is rolled back.
 pub(crate) fn commit_waiting<S: AppendSession>(
     session: &mut S,
@@ -239,19 +248,16 @@ pub(crate) fn commit_waiting<S: AppendSession>(
     ledgers: &BTreeSet<LedgerId>,
     queue: &Queue,
     day: i64,
-    can_split: bool,
+    is_copied: bool,
 ) -> Result<Plan, FailedCommit> {
-    let mut is_committing = false;
     let outcome = write_transaction(session, |session| {
         let before = read_before(session, ledgers, day)?;
         queue.join(waiting, |ledger_id| before.heads.contains_key(&ledger_id));
-        let plan = append(session, requests_of(waiting, can_split), before)?;
-        is_committing = !plan.rows.is_empty();
-        Ok::<_, StoreError>(plan)
+        append(session, requests_of(waiting, is_copied), before)
     });
-    outcome.map_err(|error| FailedCommit {
-        error,
-        can_split: can_split && !is_committing,
+    outcome.map_err(match is_copied {
+        true => FailedCommit::of_copied_requests,
+        false => FailedCommit::final_error,
     })
 }
 

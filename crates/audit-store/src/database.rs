@@ -150,6 +150,22 @@ impl Database {
         }
     }
 
+    /// Whether a session can hang for ever: libpq has no timeout for a response.
+    pub(crate) const fn can_hang(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(_) => true,
+        }
+    }
+
+    /// Fails unless the database accepts writes and responds within a second. `None`: a look-up shows it.
+    pub(crate) fn check_writable(&self) -> Option<Result<()>> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(database) => Some(database.check_writable()),
+        }
+    }
+
     /// Whether a pool tests a session before it lends it: a connection to a server may have broken.
     pub(crate) const fn tests_sessions(&self) -> bool {
         match self {
@@ -192,6 +208,9 @@ pub(crate) trait WriteTransactions: SimpleConnection {
 
     /// Commits it.
     fn commit(&mut self) -> QueryResult<()>;
+
+    /// Rolls back after a failed commit. Returns whether the transaction was rolled back for certain.
+    fn roll_back_failed_commit(&mut self) -> bool;
 }
 
 impl WriteTransactions for AnySession {
@@ -202,9 +221,16 @@ impl WriteTransactions for AnySession {
     fn commit(&mut self) -> QueryResult<()> {
         on_either!(self, session => session.commit())
     }
+
+    fn roll_back_failed_commit(&mut self) -> bool {
+        on_either!(self, session => session.roll_back_failed_commit())
+    }
 }
 
 /// Runs `work` in a transaction that may write, and commits it.
+///
+/// On [`StoreError::OutcomeUnknown`] the transaction may have been committed. On every other error it was rolled back: by this
+/// function, or by the server, which rolls back the transaction of a connection that ends before the `COMMIT`.
 pub(crate) fn write_transaction<S: WriteTransactions, T, E: From<StoreError>>(
     session: &mut S,
     work: impl FnOnce(&mut S) -> Result<T, E>,
@@ -217,12 +243,10 @@ pub(crate) fn write_transaction<S: WriteTransactions, T, E: From<StoreError>>(
     };
     match (outcome, ended) {
         (Ok(value), Ok(())) => Ok(value),
-        (Ok(_), Err(error)) => {
-            if let Err(rollback) = session.batch_execute("ROLLBACK") {
-                log::debug!("cannot roll back a failed commit: {rollback}");
-            }
-            Err(StoreError::from(error).into())
-        }
+        (Ok(_), Err(error)) => match session.roll_back_failed_commit() {
+            true => Err(StoreError::from(error).into()),
+            false => Err(StoreError::OutcomeUnknown(error.to_string()).into()),
+        },
         (Err(error), Ok(())) => Err(error),
         (Err(error), Err(rollback)) => {
             log::warn!("cannot roll back a transaction: {rollback}");

@@ -14,6 +14,13 @@ pub enum StoreError {
     /// acknowledged; retry later.
     #[error("the database is unavailable: {0}")]
     Unreachable(String),
+    /// The database did not confirm a commit, because the connection broke or the response took too long. The data may be stored
+    /// or not. A retry with the same idempotency keys stores nothing twice.
+    #[error("the database did not confirm the commit: {0}")]
+    OutcomeUnknown(String),
+    /// The database, or a pooler before it, cannot be used.
+    #[error("{0}")]
+    Unsupported(String),
     /// The store is shutting down.
     #[error("the store is shutting down")]
     Stopped,

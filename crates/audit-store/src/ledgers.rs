@@ -27,16 +27,10 @@ pub(crate) type HeadRow = (
 /// Creates the ledgers of a new project.
 pub(crate) fn create_ledgers(session: &mut AnySession, project_id: ProjectId) -> Result<()> {
     let group_id = on_database!(session, append::group_of(project_id))?;
-    // Numbers and not random ids, because they are in every row and token.
-    on_database!(session, append::lock_ledger_numbers())?;
     let version = ConfigurationVersion::random(session)?;
-    let last: Option<i64> = ledgers::table
-        .select(ledgers::id)
-        .order(ledgers::id.desc())
-        .limit(1)
-        .get_result(session)
-        .optional()?;
-    for (id, environment) in (last.unwrap_or(0) + 1..).zip(Environment::ALL) {
+    for environment in Environment::ALL {
+        // Numbers and not random ids, because they are in every row and token.
+        let id = on_database!(session, append::next_ledger_number())?;
         diesel::insert_into(ledgers::table)
             .values((
                 ledgers::id.eq(id),

@@ -59,7 +59,7 @@
 //! # use audit_domain::{KeyId, Timestamp};
 //! # use audit_store::{Store, StoreError};
 //! fn used(store: &Store, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
-//!     store.read(|reader| reader.set_key_last_used(id, now)) // error: no method `set_key_last_used`
+//!     store.read(|reader| reader.set_keys_last_used(&[(id, now)])) // error: no method `set_keys_last_used`
 //! }
 //! ```
 //!
@@ -90,6 +90,7 @@ mod migrate;
 mod postgres;
 mod purge;
 mod queue;
+mod readers;
 mod schema;
 mod search;
 mod signal;
@@ -98,8 +99,10 @@ mod statements;
 mod store;
 mod streams;
 mod tree;
+mod waiting;
 mod workers;
 mod writer;
+mod writers;
 
 pub use access::{Configurator, Reader, Writer};
 pub use alerts::AlertFilter;

@@ -10,6 +10,9 @@ mod heads;
 mod index;
 pub(crate) mod index_verification;
 pub(crate) mod inspection;
+pub(crate) mod key_uses;
+mod pooler;
+mod readiness;
 mod schema;
 mod statements;
 pub(crate) mod streams;
@@ -34,6 +37,7 @@ use index::KnownSegments;
 use index::backlog::Backlog;
 use index::indexer::Indexer;
 use parking_lot::Mutex;
+use readiness::Readiness;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -46,6 +50,8 @@ pub(crate) struct Memory {
     appends: AppendMemory,
     /// The ledgers to which transactions have appended since [`crate::writer::WriterThread`] last took them.
     pub(crate) extended: BTreeSet<LedgerId>,
+    /// Whether the server was a standby when the session began.
+    is_standby: bool,
 }
 
 impl Memory {
@@ -122,15 +128,18 @@ pub(crate) struct AppendMemory {
 pub(crate) struct Database {
     url: String,
     pub(crate) shared: Arc<Shared>,
+    readiness: Arc<Readiness>,
 }
 
 impl Database {
     /// Opens the database of this URL.
     pub(crate) fn open(url: &str) -> Result<Self> {
-        migrate::postgres(&mut connection::connect(url, Purpose::Write)?)?;
+        pooler::refuse_shared_sessions(url)?;
+        migrate::postgres(&mut connection::connect(url, Purpose::Migrate)?)?;
         Ok(Self {
             url: url.to_owned(),
             shared: Arc::default(),
+            readiness: Arc::new(Readiness::new(url.to_owned())),
         })
     }
 
@@ -139,16 +148,20 @@ impl Database {
         Self {
             url: url.to_owned(),
             shared: Arc::default(),
+            readiness: Arc::new(Readiness::new(url.to_owned())),
         }
     }
 
     fn session(&self, purpose: Purpose) -> Result<PostgresSession> {
+        let mut connection = connection::connect(&self.url, purpose)?;
+        let is_standby = connection::is_standby(&mut connection)?;
         Ok(Session {
-            connection: connection::connect(&self.url, purpose)?,
+            connection,
             memory: Memory {
                 shared: Arc::clone(&self.shared),
                 appends: AppendMemory::default(),
                 extended: BTreeSet::new(),
+                is_standby,
             },
         })
     }
@@ -159,6 +172,11 @@ impl Database {
 
     pub(crate) fn open_writer(&self) -> Result<PostgresSession> {
         self.session(Purpose::Write)
+    }
+
+    /// Fails unless the database accepts writes and responds within a second.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        self.readiness.check()
     }
 
     /// Starts the indexer.

@@ -28,6 +28,8 @@ pub(crate) struct WaitingAppend {
     /// The rows that it may write: each group that counts an event can raise an alert, and each alert goes to every webhook.
     pub(crate) rows: usize,
     pub(crate) reply: oneshot::Sender<AppendOutcome>,
+    /// Its number in the queue, which grows in the order of arrival.
+    number: u64,
 }
 
 impl WaitingAppend {
@@ -66,6 +68,7 @@ impl WaitingAppend {
                 rows: request.events.len() + raised,
                 request,
                 reply,
+                number: 0,
             },
             receiver,
         )
@@ -73,7 +76,8 @@ impl WaitingAppend {
 }
 
 /// A transaction of a caller: runs on the session and reports its result. It gets an error when no session can be opened.
-pub(crate) type Transaction = Box<dyn FnOnce(Result<&mut AnySession>) + Send>;
+/// Returns whether it succeeded.
+pub(crate) type Transaction = Box<dyn FnOnce(Result<&mut AnySession>) -> bool + Send>;
 
 /// The next work of a writer.
 pub(crate) enum Work {
@@ -130,6 +134,20 @@ struct Waiting {
     idle_writers: usize,
     /// Whether the last work taken was a transaction.
     took_transaction: bool,
+    /// The number of the next request.
+    next_number: u64,
+    connecting: Connecting,
+    /// Whether every writer hangs and no other one can be started.
+    is_stalled: bool,
+}
+
+/// Attempts of writers to connect to the database.
+#[derive(Default)]
+struct Connecting {
+    /// Attempts in flight.
+    attempts: usize,
+    /// Whether the last attempt that ended failed.
+    has_failed: bool,
 }
 
 impl Queue {
@@ -146,12 +164,10 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a request, unless the queue is full or closed.
-    pub(crate) fn push_append(&self, append: WaitingAppend) -> Result<()> {
+    /// Adds a request, unless the queue is full or closed, or the database is unavailable. Returns its number.
+    pub(crate) fn push_append(&self, mut append: WaitingAppend) -> Result<u64> {
         let mut waiting = self.lock();
-        if waiting.closed {
-            return Err(StoreError::Stopped);
-        }
+        waiting.check_open()?;
         let is_full = waiting.appends.len() >= self.limits.jobs_max
             || (!waiting.appends.is_empty() && waiting.bytes + append.bytes > self.limits.bytes_max);
         if is_full {
@@ -159,19 +175,55 @@ impl Queue {
         }
         let is_taken = waiting.taken.contains(&append.ledger_id());
         waiting.bytes += append.bytes;
+        let number = waiting.next_number;
+        waiting.next_number += 1;
+        append.number = number;
         waiting.appends.push_back(append);
         if !is_taken {
             self.wake_writer(waiting);
         }
-        Ok(())
+        Ok(number)
+    }
+
+    /// Removes a request that no writer has taken. Returns whether it was still there, and so will never be stored.
+    pub(crate) fn withdraw(&self, number: u64) -> bool {
+        let mut waiting = self.lock();
+        let Ok(index) = waiting
+            .appends
+            .binary_search_by_key(&number, |append| append.number)
+        else {
+            return false;
+        };
+        let withdrawn = waiting.appends.remove(index);
+        waiting.bytes -= withdrawn.map_or(0, |append| append.bytes);
+        true
+    }
+
+    /// Connects to the database. While an attempt is in flight after another one failed, further requests are refused: an
+    /// attempt can take seconds, and none of them could be stored sooner.
+    pub(crate) fn connect<T>(&self, attempt: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.lock().connecting.attempts += 1;
+        let connected = attempt();
+        let mut waiting = self.lock();
+        waiting.connecting.attempts -= 1;
+        waiting.connecting.has_failed = connected.is_err();
+        connected
+    }
+
+    /// Fails when no work can be added, except for a full queue.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        self.lock().check_open()
+    }
+
+    /// Sets whether every writer hangs and no other one can be started. Then further work is refused.
+    pub(crate) fn set_stalled(&self, is_stalled: bool) {
+        self.lock().is_stalled = is_stalled;
     }
 
     /// Adds a transaction, unless the queue is full or closed.
     pub(crate) fn push_transaction(&self, transaction: Transaction) -> Result<()> {
         let mut waiting = self.lock();
-        if waiting.closed {
-            return Err(StoreError::Stopped);
-        }
+        waiting.check_open()?;
         if waiting.transactions.len() >= self.limits.jobs_max {
             return Err(StoreError::Overloaded);
         }
@@ -246,6 +298,21 @@ impl Queue {
 }
 
 impl Waiting {
+    /// Fails when no work can be added.
+    fn check_open(&self) -> Result<()> {
+        if self.closed {
+            return Err(StoreError::Stopped);
+        }
+        if self.is_stalled {
+            return Err(StoreError::Unreachable("all writers hang".to_owned()));
+        }
+        if self.connecting.attempts > 0 && self.connecting.has_failed {
+            let reason = "the last attempt to connect failed, another one is in flight";
+            return Err(StoreError::Unreachable(reason.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Whether an idle writer could take work now.
     fn has_work(&self) -> bool {
         let is_free = |append: &WaitingAppend| !self.taken.contains(&append.ledger_id());

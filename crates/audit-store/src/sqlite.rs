@@ -12,6 +12,7 @@ mod index;
 pub(crate) mod index_verification;
 pub(crate) mod inspection;
 mod key_filter;
+pub(crate) mod key_uses;
 mod keys;
 mod schema;
 mod statements;

@@ -3,27 +3,25 @@
 use crate::access::{Configurator, Reader, Writer};
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
 use crate::configuration::Owner;
-use crate::database::{AnySession, Database, DatabaseUrl, on_database, write_transaction};
+use crate::database::{AnySession, Database, DatabaseUrl, write_transaction};
 use crate::error::{Result, StoreError};
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
+use crate::readers::ReaderPool;
 use crate::tree;
-use crate::workers::{self, Workers};
-use crate::writer::{Commits, WriterThread};
+use crate::waiting;
+use crate::workers::Workers;
+use crate::writer::Commits;
+use crate::writers::Writers;
 use audit_domain::Clock;
-use diesel::r2d2::R2D2Connection;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
-/// How long a reader waits for a session from the pool.
-const READER_WAIT_MS: u64 = 3_000;
 /// Sessions for look-ups, at most.
 const LOOKUP_SESSIONS_MAX: u32 = 4;
-/// How long a pool lends a session without testing it again. The test also has PostgreSQL plan its statements again.
-const READER_TRUSTED_FOR: Duration = Duration::from_secs(1);
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +34,9 @@ pub struct StoreOptions {
     pub postgres_writers: usize,
     /// How long commits are collected before they are indexed. Queries find their events before that as well.
     pub indexing_interval: Duration,
+    /// How long a request waits for its commit. After that its outcome is reported as unknown, unless it still waited in the
+    /// queue.
+    pub write_timeout: Duration,
 }
 
 impl Default for StoreOptions {
@@ -45,6 +46,7 @@ impl Default for StoreOptions {
             readers_max: 8,
             postgres_writers: 2,
             indexing_interval: Duration::from_millis(100),
+            write_timeout: Duration::from_secs(10),
         }
     }
 }
@@ -66,16 +68,18 @@ pub struct StoreStatistics {
 pub struct Store {
     queue: Arc<Queue>,
     commits: Arc<Commits>,
+    database: Arc<Database>,
+    write_timeout: Duration,
     /// For look-ups by key, which take microseconds: credentials and configuration.
-    lookups: r2d2::Pool<ReaderManager>,
+    lookups: ReaderPool,
     /// For queries over events, which can take long and must not delay look-ups.
-    readers: r2d2::Pool<ReaderManager>,
+    readers: ReaderPool,
     threads: Mutex<Threads>,
 }
 
 /// The threads of an open store.
 struct Threads {
-    writers: Vec<JoinHandle<()>>,
+    writers: Writers,
     workers: Workers,
 }
 
@@ -93,30 +97,32 @@ impl Store {
         }
         let queue = Arc::new(Queue::new(options.queue));
         let commits = Arc::new(Commits::new(clock));
-        let mut writers = Vec::new();
-        for number in 0..database.writers(&options) {
-            let (writer, queue) = (WriterThread::open(&database, &commits)?, Arc::clone(&queue));
-            writers.push(workers::spawn(format!("writer-{number}"), move || {
-                writer.run(&queue);
-            })?);
-        }
+        let count = database.writers(&options);
+        let writers = Writers::start(&database, &commits, &queue, count, options.write_timeout)?;
         let workers = database.start_workers(&options)?;
         Ok(Self {
             queue,
             commits,
-            lookups: open_pool(&database, LOOKUP_SESSIONS_MAX)?,
-            readers: open_pool(&database, options.readers_max)?,
+            lookups: ReaderPool::open(&database, LOOKUP_SESSIONS_MAX)?,
+            readers: ReaderPool::open(&database, options.readers_max)?,
+            database,
+            write_timeout: options.write_timeout,
             threads: Mutex::new(Threads { writers, workers }),
         })
     }
 
-    /// Appends the events of one request, except repeats; on an error, none. Resolves after the commit.
+    /// Appends the events of one request, except repeats; on an error, none, unless it is [`StoreError::OutcomeUnknown`].
+    /// Resolves after the commit, or after [`StoreOptions::write_timeout`]. Needs the timer of a tokio runtime.
     ///
     /// # Errors
-    /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], or the database's own.
+    /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], [`StoreError::OutcomeUnknown`], or the
+    /// database's own.
     pub async fn append(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let outcome = self.push(destination, events)?;
-        outcome.await.unwrap_or(Err(StoreError::Stopped))
+        let (number, mut outcome) = self.push(destination, events)?;
+        match tokio::time::timeout(self.write_timeout, &mut outcome).await {
+            Ok(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
+            Err(_) => self.expired(number, &mut outcome),
+        }
     }
 
     /// [`Self::append`] for callers that may block.
@@ -124,22 +130,39 @@ impl Store {
     /// # Errors
     /// As [`Self::append`].
     pub fn append_blocking(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let outcome = self.push(destination, events)?;
-        outcome.blocking_recv().unwrap_or(Err(StoreError::Stopped))
+        let (number, mut outcome) = self.push(destination, events)?;
+        match waiting::wait_at_most(&mut outcome, self.write_timeout) {
+            Some(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
+            None => self.expired(number, &mut outcome),
+        }
+    }
+
+    /// The outcome of a request whose time has passed.
+    fn expired(&self, number: u64, outcome: &mut oneshot::Receiver<AppendOutcome>) -> AppendOutcome {
+        if self.queue.withdraw(number) {
+            return Err(StoreError::Unreachable(format!(
+                "no writer took the request within {} s; it was withdrawn",
+                self.write_timeout.as_secs()
+            )));
+        }
+        outcome.try_recv().unwrap_or_else(|_| Err(self.unconfirmed()))
+    }
+
+    fn unconfirmed(&self) -> StoreError {
+        StoreError::OutcomeUnknown(format!("no response within {} s", self.write_timeout.as_secs()))
     }
 
     fn push(
         &self,
         destination: Destination,
         events: Vec<NewEvent>,
-    ) -> Result<oneshot::Receiver<AppendOutcome>> {
+    ) -> Result<(u64, oneshot::Receiver<AppendOutcome>)> {
         let (waiting, outcome) = WaitingAppend::new(AppendRequest {
             destination,
             events,
             origin: Origin::Sent,
         });
-        self.queue.push_append(waiting)?;
-        Ok(outcome)
+        Ok((self.queue.push_append(waiting)?, outcome))
     }
 
     /// Runs a look-up, which takes microseconds. Blocks, and never waits for a writer.
@@ -150,7 +173,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        read_from(&self.lookups, work)
+        self.lookups.read(work)
     }
 
     /// Runs a query over events. Blocks, and never waits for a writer.
@@ -161,7 +184,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        read_from(&self.readers, work)
+        self.readers.read(work)
     }
 
     /// Writes data that no node caches, such as the time of a key's last use, in one transaction. Blocks.
@@ -204,7 +227,7 @@ impl Store {
         })
     }
 
-    /// Runs a transaction on a writing thread.
+    /// Runs a transaction on a writing thread. Waits as long as an append does.
     fn transaction<T, E>(
         &self,
         work: impl FnOnce(&mut AnySession) -> Result<T, E> + Send + 'static,
@@ -214,18 +237,43 @@ impl Store {
         E: From<StoreError> + Send + 'static,
     {
         let (reply, receiver) = mpsc::sync_channel(1);
+        // Set by the first of two: the writer that begins the transaction, and the caller that no longer waits for it.
+        let is_decided = Arc::new(AtomicBool::new(false));
+        let decided = Arc::clone(&is_decided);
         self.queue.push_transaction(Box::new(move |session| {
+            if decided.swap(true, Ordering::AcqRel) {
+                return true;
+            }
             let outcome = match session {
                 Ok(session) => write_transaction(session, work),
                 Err(error) => Err(error.into()),
             };
+            let is_done = outcome.is_ok();
             if reply.send(outcome).is_err() {
                 log::debug!("the caller of a transaction does not wait for its result");
             }
+            is_done
         }))?;
-        receiver
-            .recv()
-            .unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+        match receiver.recv_timeout(self.write_timeout) {
+            Ok(outcome) => outcome,
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err(abandoned().into()),
+            Err(mpsc::RecvTimeoutError::Timeout) => Err(match is_decided.swap(true, Ordering::AcqRel) {
+                true => self.unconfirmed().into(),
+                false => StoreError::Unreachable("no writer took the transaction in time".to_owned()).into(),
+            }),
+        }
+    }
+
+    /// Fails unless the database accepts writes and responds within a second. Waits for no append and commits nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreachable`], and [`StoreError::Stopped`] when the store is closed.
+    pub fn check_writable(&self) -> Result<()> {
+        self.queue.check_open()?;
+        match self.database.check_writable() {
+            Some(found) => found,
+            None => self.read(|reader| reader.deployment_version().map(drop)),
+        }
     }
 
     /// Calls `listener` after each commit of this process that adds deliveries.
@@ -262,7 +310,7 @@ impl Store {
 
     /// How many queries over events can run concurrently.
     pub fn readers_max(&self) -> u32 {
-        self.readers.max_size()
+        self.readers.sessions_max()
     }
 
     /// Counts of this process.
@@ -281,9 +329,7 @@ impl Store {
         self.queue.close();
         let Threads { writers, workers } = &mut *self.threads.lock();
         workers.end_first();
-        for writer in writers.drain(..) {
-            workers::join("writer", writer);
-        }
+        writers.close();
         workers.end_last();
     }
 }
@@ -294,56 +340,7 @@ impl Drop for Store {
     }
 }
 
-fn read_from<T, E: From<StoreError>>(
-    pool: &r2d2::Pool<ReaderManager>,
-    work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
-) -> Result<T, E> {
-    let pooled = pool.get();
-    let mut pooled = pooled.map_err(|error| StoreError::Unreachable(error.to_string()))?;
-    work(&mut Reader::new(&mut pooled.session))
-}
-
-fn open_pool(database: &Arc<Database>, sessions_max: u32) -> Result<r2d2::Pool<ReaderManager>> {
-    r2d2::Pool::builder()
-        .max_size(sessions_max)
-        .min_idle(Some(1))
-        .test_on_check_out(database.tests_sessions())
-        .connection_timeout(Duration::from_millis(READER_WAIT_MS))
-        .build(ReaderManager(Arc::clone(database)))
-        .map_err(|error| StoreError::Unreachable(error.to_string()))
-}
-
-/// A session of a pool.
-struct PooledSession {
-    session: AnySession,
-    /// The time of its last test.
-    tested_at: Instant,
-}
-
-/// Opens the sessions of a pool.
-struct ReaderManager(Arc<Database>);
-
-impl r2d2::ManageConnection for ReaderManager {
-    type Connection = PooledSession;
-    type Error = StoreError;
-
-    fn connect(&self) -> Result<PooledSession> {
-        Ok(PooledSession {
-            session: self.0.open_reader()?,
-            tested_at: Instant::now(),
-        })
-    }
-
-    /// A test takes as long as a look-up, so a session is not tested at every use.
-    fn is_valid(&self, pooled: &mut PooledSession) -> Result<()> {
-        if pooled.tested_at.elapsed() >= READER_TRUSTED_FOR {
-            on_database!(&mut pooled.session, connection::test())?;
-            pooled.tested_at = Instant::now();
-        }
-        Ok(())
-    }
-
-    fn has_broken(&self, pooled: &mut PooledSession) -> bool {
-        std::thread::panicking() || pooled.session.is_broken()
-    }
+/// The error of work whose writer ended without reporting an outcome.
+fn abandoned() -> StoreError {
+    StoreError::OutcomeUnknown("the writer ended in a panic".to_owned())
 }

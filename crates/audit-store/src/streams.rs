@@ -129,8 +129,9 @@ impl Reader<'_> {
         }
     }
 
-    /// The events of a stream, in the order they were sent.
+    /// The events of a stream, in the order they were sent, for its claim.
     pub fn stream_events(&mut self, stream: &StreamRow) -> Result<Vec<StreamEvent>> {
+        on_database!(self.session(), streams::begin_claim())?;
         let rows = stream_events::table
             .filter(stream_events::token_hash.eq(&stream.token_hash))
             .order(stream_events::number)

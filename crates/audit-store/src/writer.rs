@@ -9,14 +9,21 @@ use crate::arrivals::Arrivals;
 use crate::database::{AnySession, Database, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
+use crate::writers::Slot;
 use audit_domain::Clock;
-use diesel::connection::SimpleConnection;
 use diesel::r2d2::R2D2Connection;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Repetitions of a commit that was rolled back.
+const REPEATS_MAX: u32 = 1;
+/// A commit is repeated if it failed sooner than this. Serialization failures, deadlocks and lost connections do. A timeout of a
+/// lock or statement takes longer, and would probably pass again.
+const REPEATED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Called after a commit that adds deliveries.
 type DeliveryListener = Box<dyn Fn() + Send + Sync>;
@@ -100,24 +107,36 @@ pub(crate) struct WriterThread {
     database: Arc<Database>,
     commits: Arc<Commits>,
     session: Option<AnySession>,
+    /// What it is doing.
+    pub(crate) slot: Arc<Slot>,
 }
 
 impl WriterThread {
+    /// A writer that opens its session when it needs one.
+    pub(crate) fn new(database: &Arc<Database>, commits: &Arc<Commits>) -> Self {
+        Self {
+            session: None,
+            slot: Arc::default(),
+            database: Arc::clone(database),
+            commits: Arc::clone(commits),
+        }
+    }
+
+    /// A writer with an open session.
     pub(crate) fn open(database: &Arc<Database>, commits: &Arc<Commits>) -> Result<Self> {
         Ok(Self {
             session: Some(database.open_writer()?),
-            database: Arc::clone(database),
-            commits: Arc::clone(commits),
+            ..Self::new(database, commits)
         })
     }
 
-    /// Works until the queue is closed and empty.
+    /// Works until the queue is closed and empty, or until it was replaced because it hung.
     pub(crate) fn run(mut self, queue: &Queue) {
         while let Some(work) = queue.take() {
-            let ledgers = work.ledgers();
+            self.slot.begin(work.ledgers());
             let outcome = catch_unwind(AssertUnwindSafe(|| match work {
-                Work::Append(requests) => self.append(requests, queue),
-                Work::Transaction(transaction) => self.transaction(transaction),
+                Work::Append(requests) => self.append(requests, queue, REPEATS_MAX),
+                Work::Transaction(transaction) => self.transaction(transaction, queue),
             }));
             self.database.wake_indexer();
             if outcome.is_err() {
@@ -127,7 +146,9 @@ impl WriterThread {
                 self.session = None;
                 self.database.forget_commits();
             }
-            queue.release(&ledgers);
+            if !self.slot.end(queue) {
+                return;
+            }
             if let Some(session) = &mut self.session {
                 on_database!(session, append::after_work());
             }
@@ -138,7 +159,7 @@ impl WriterThread {
     }
 
     /// The session, reopened when the last one broke.
-    fn session(&mut self) -> Result<&mut AnySession> {
+    fn session(&mut self, queue: &Queue) -> Result<&mut AnySession> {
         if self.session.as_mut().is_none_or(R2D2Connection::is_broken) {
             self.session = None;
         }
@@ -147,26 +168,30 @@ impl WriterThread {
             none => {
                 // The database may have lost commits while it was not connected.
                 self.database.forget_commits();
-                Ok(none.insert(self.database.open_writer()?))
+                let connect = || queue.connect(|| self.database.open_writer());
+                Ok(none.insert(self.slot.connect(connect)?))
             }
         }
     }
 
-    fn transaction(&mut self, transaction: Transaction) {
-        let session = self.session();
-        transaction(session);
+    fn transaction(&mut self, transaction: Transaction, queue: &Queue) {
+        let session = self.session(queue);
+        if !transaction(session) {
+            self.drop_useless_session();
+        }
         if let Some(session) = &mut self.session {
             let extended = on_either!(session, session => std::mem::take(&mut session.memory.extended));
             self.commits.note_extended(extended);
         }
     }
 
-    /// Writes all requests in one transaction, and reports their outcomes. When it is rolled back and can be split, writes
-    /// the requests of each ledger on their own, so that a head which another node has locked delays only its own requests.
-    /// A commit whose outcome is unknown is never repeated: it would store requests without idempotency keys
-    /// twice.
-    fn append(&mut self, mut requests: Vec<WaitingAppend>, queue: &Queue) {
-        let FailedCommit { error, can_split } = match self.commit(&mut requests, queue) {
+    /// Writes all requests in one transaction, and reports their outcomes. When it was rolled back for certain, it is repeated:
+    /// with several ledgers the requests of each on their own, so that a head which another node has locked delays only its own
+    /// requests, and with one ledger `repeats` times. A commit whose outcome is unknown is never repeated: it would store
+    /// requests without idempotency keys twice.
+    fn append(&mut self, mut requests: Vec<WaitingAppend>, queue: &Queue, repeats: u32) {
+        let began = Instant::now();
+        let FailedCommit { error, can_repeat } = match self.commit(&mut requests, queue) {
             Ok(plan) => {
                 let outcomes = self.commits.committed(plan);
                 for (waiting, outcome) in requests.into_iter().zip(outcomes) {
@@ -180,32 +205,51 @@ impl WriterThread {
         self.database.forget_commits();
         // The outcome may be unknown.
         self.commits.note_extended(ledgers_of(&requests));
-        if can_split && self.is_answering() {
-            let mut by_ledger: BTreeMap<_, Vec<_>> = BTreeMap::new();
-            for waiting in requests {
+        self.drop_useless_session();
+        let mut by_ledger: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        if can_repeat {
+            for waiting in std::mem::take(&mut requests) {
                 by_ledger.entry(waiting.ledger_id()).or_default().push(waiting);
             }
+        }
+        let is_split = by_ledger.len() > 1;
+        let is_transient = matches!(error, StoreError::Unreachable(_)) && began.elapsed() < REPEATED_WITHIN;
+        let is_repeated = can_repeat && (is_split || (is_transient && repeats > 0));
+        if is_repeated && self.session(queue).is_ok() {
+            let left = if is_split {
+                repeats
+            } else {
+                repeats.saturating_sub(1)
+            };
             for own in by_ledger.into_values() {
-                self.append(own, queue);
+                self.append(own, queue, left);
             }
-        } else {
-            for waiting in requests {
-                waiting.report(Err(StoreError::Unreachable(error.to_string())));
-            }
+            return;
+        }
+        for waiting in requests.into_iter().chain(by_ledger.into_values().flatten()) {
+            waiting.report(Err(match &error {
+                StoreError::OutcomeUnknown(reason) => StoreError::OutcomeUnknown(reason.clone()),
+                other => StoreError::Unreachable(other.to_string()),
+            }));
         }
     }
 
-    /// Whether the session still works.
-    fn is_answering(&mut self) -> bool {
-        let session = self.session.as_mut();
-        session.is_some_and(|session| session.batch_execute("SELECT 1").is_ok())
+    /// Drops the session if it broke or its server no longer accepts writes. The next work opens another one, which leads to a
+    /// server that does.
+    fn drop_useless_session(&mut self) {
+        if let Some(session) = &mut self.session
+            && let Err(error) = on_database!(session, connection::test_writer())
+        {
+            log::warn!("a writer opens another connection: {error}");
+            self.session = None;
+        }
     }
 
     /// Writes all requests in one transaction, together with those that arrive for the same ledgers until their heads are
     /// locked.
     fn commit(&mut self, requests: &mut Vec<WaitingAppend>, queue: &Queue) -> Result<Plan, FailedCommit> {
         let day = self.commits.clock.now().utc_day();
-        let session = self.session().map_err(FailedCommit::final_error)?;
+        let session = self.session(queue).map_err(FailedCommit::final_error)?;
         on_database!(session, append::commit(requests, queue, day))
     }
 }

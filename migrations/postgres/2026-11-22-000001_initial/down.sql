@@ -19,6 +19,7 @@ DROP TABLE index_groups;
 DROP TABLE events;
 DROP TABLE ledger_actions;
 DROP TABLE ledgers;
+DROP SEQUENCE ledger_numbers;
 DROP TABLE redaction_rules;
 DROP TABLE viewer_tiers;
 DROP TABLE viewer_secrets;

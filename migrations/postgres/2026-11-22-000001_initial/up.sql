@@ -102,6 +102,9 @@ CREATE TABLE redaction_rules (
 
 -- ---- Ledgers ----
 
+-- The ids of ledgers. Gaps are allowed.
+CREATE SEQUENCE ledger_numbers;
+
 -- One ledger per project and environment, with its head: what an append needs to know about the events before it. `seq`
 -- counts the events of a ledger from 0, without a gap, in commit order. An append locks the row of the head.
 CREATE TABLE ledgers (

@@ -14,14 +14,14 @@ pub(crate) fn healthz() -> About {
 
 pub(crate) fn readyz() -> About {
     About {
-        outcome: "The database answers.",
+        outcome: "The database accepts writes.",
         answers: &[Sample("example", r#"{"status": "ready"}"#)],
         errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
         is_additive: true,
         ..About::new(
             "get_readiness",
             Tag::Operations,
-            "Ask whether the database answers",
+            "Ask whether the database accepts writes",
         )
     }
 }

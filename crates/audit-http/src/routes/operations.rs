@@ -22,7 +22,7 @@ pub(super) async fn healthz() -> Reply<StatusBody> {
     Reply::ok(StatusBody { status: "ok" })
 }
 
-/// The database answers.
+/// The database accepts writes.
 pub(super) async fn readyz(state: web::Data<HttpState>) -> Result<Reply<StatusBody>, ApiError> {
     let service = Arc::clone(&state.service);
     blocking(move || service.check_ready()).await?;

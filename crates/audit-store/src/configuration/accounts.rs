@@ -5,7 +5,7 @@ use super::schema::{api_keys, organizations, projects};
 use super::viewers;
 use crate::access::{Configurator, Reader, Writer};
 use crate::append::LedgerId;
-use crate::database::AnySession;
+use crate::database::{AnySession, on_database};
 use crate::error::{Result, StoreError};
 use crate::ledgers;
 use crate::schema::ledgers as ledger_rows;
@@ -341,15 +341,15 @@ impl Reader<'_> {
     reason = "all fail only when the database cannot be written"
 )]
 impl Writer<'_> {
-    /// Stores when a key was last used, unless a later use is stored.
-    pub fn set_key_last_used(&mut self, id: KeyId, at: Timestamp) -> Result<()> {
-        let earlier = api_keys::last_used_at
-            .is_null()
-            .or(api_keys::last_used_at.lt(at.as_micros()));
-        diesel::update(api_keys::table.find(id.to_string()).filter(earlier))
-            .set(api_keys::last_used_at.eq(Some(at.as_micros())))
-            .execute(self.session())?;
-        Ok(())
+    /// Stores when keys were last used, unless a later use is stored. On PostgreSQL it leaves out the keys that another
+    /// transaction has locked, so it never waits for one and cannot deadlock; another node then stores a use of the same seconds,
+    /// or the key is being revoked.
+    pub fn set_keys_last_used(&mut self, uses: &[(KeyId, Timestamp)]) -> Result<()> {
+        let uses: Vec<(String, i64)> = uses
+            .iter()
+            .map(|(id, at)| (id.to_string(), at.as_micros()))
+            .collect();
+        on_database!(self.session(), key_uses::write(&uses))
     }
 }
 

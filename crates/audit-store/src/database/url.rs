@@ -16,7 +16,7 @@ pub enum DatabaseUrl {
 /// The text is not a database URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a database URL is sqlite:PATH with the path of a file, or postgres://USER:PASSWORD@HOST/DATABASE, where an @ in the password is written %40"
+    "a database URL is sqlite:PATH with the path of a file, or postgres://USER:PASSWORD@HOST/DATABASE, with commas between several hosts, where an @ in the password is written %40"
 )]
 pub struct DatabaseUrlError;
 
@@ -95,5 +95,9 @@ mod tests {
             format!("{url} {url:?}"),
             "postgres://…@host:5432/audit postgres://…@host:5432/audit"
         );
+        let several: DatabaseUrl = "postgres://user:secret@h1:5432,h2:5433/audit?target_session_attrs=any"
+            .parse()
+            .unwrap();
+        assert_eq!(several.to_string(), "postgres://…@h1:5432,h2:5433/audit");
     }
 }

@@ -70,12 +70,11 @@ pub(crate) fn commit(
         Some(before) => append_expected(session, requests_of(waiting, true), before),
         None => Ok(None),
     };
-    // An error leaves the outcome unknown: the statement commits by itself.
-    let plan = match appended.map_err(FailedCommit::final_error)? {
+    let plan = match appended.map_err(FailedCommit::of_copied_requests)? {
         Some(plan) => plan,
         None => {
             session.memory.appends.actions.rolled_back();
-            commit_waiting(session, waiting, &ledgers, queue, day, ledgers.len() > 1)?
+            commit_waiting(session, waiting, &ledgers, queue, day, true)?
         }
     };
     let Memory { shared, appends, .. } = &mut session.memory;
@@ -124,11 +123,17 @@ pub(crate) fn group_of(session: &mut PostgresSession, project_id: ProjectId) -> 
     })
 }
 
-/// Lets one transaction at a time create ledgers, because their numbers are consecutive. Commits and changes of the
-/// configuration lock rows of the table, which this lock does not block.
-pub(crate) fn lock_ledger_numbers(session: &mut PostgresSession) -> Result<()> {
-    let lock = "LOCK TABLE ledgers IN SHARE UPDATE EXCLUSIVE MODE";
-    Ok(session.connection.batch_execute(lock)?)
+/// The number of a new ledger. A sequence needs no lock; a transaction that is rolled back leaves a gap.
+pub(crate) fn next_ledger_number(session: &mut PostgresSession) -> Result<i64> {
+    let next: LedgerNumber = diesel::sql_query("SELECT nextval('ledger_numbers') AS number")
+        .get_result(&mut session.connection)?;
+    Ok(next.number)
+}
+
+#[derive(QueryableByName)]
+struct LedgerNumber {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    number: i64,
 }
 
 /// A random number: the last 64 bits of a random UUID, of which two are constant.
@@ -155,7 +160,7 @@ fn append_expected(
     }
     let heads = ledgers::grow(session, &mut plan)?;
     let stored = if plan.is_rows_only(&heads, &session.memory.appends.actions) {
-        write_expected(session, &plan, &heads)
+        write_expected(session, &plan, &heads).map_err(|error| after_autocommit(session, error))
     } else {
         write_transaction(session, |session| {
             write_expected(session, &plan, &heads)?;
@@ -166,6 +171,16 @@ fn append_expected(
         Ok(()) => Ok(Some(plan)),
         Err(StoreError::Stale) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// The error of a statement that commits by itself. A session that still responds has reported the error of a statement that
+/// was rolled back. If it does not, the statement may have been committed.
+fn after_autocommit(session: &mut PostgresSession, error: StoreError) -> StoreError {
+    match error {
+        StoreError::Stale => StoreError::Stale,
+        error if session.connection.batch_execute("SELECT 1").is_ok() => error,
+        error => StoreError::OutcomeUnknown(error.to_string()),
     }
 }
 

@@ -3,43 +3,105 @@
 use super::PostgresSession;
 use crate::database::WriteTransactions;
 use crate::error::{Result, StoreError};
+use crate::workers;
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, PgConnection, QueryResult};
-use std::fmt;
+use diesel::result::{DatabaseErrorKind, Error};
+use diesel::sql_types::Bool;
+use diesel::{Connection, PgConnection, QueryResult, QueryableByName, RunQueryDsl, sql_query};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// To read.
     Read,
-    /// To write, and to bring tables up to date.
+    /// To write.
     Write,
     /// To write the index.
     Index,
+    /// To bring tables up to date.
+    Migrate,
 }
 
-/// How long connecting may take.
+/// How long connecting to one host may take.
 const CONNECT_TIMEOUT_SECONDS: u32 = 5;
-/// How long sent data may stay unacknowledged before the connection counts as broken.
+/// How long sent data may stay unacknowledged before either side counts the connection as broken. The server's limit ends a
+/// session that sends rows to a frozen node and holds locks meanwhile.
 const TCP_TIMEOUT_MS: u32 = 8_000;
+const SERVER_TCP_TIMEOUT_MS: u32 = 10_000;
 /// How long a connection may be silent before it is probed.
 const KEEPALIVE_SECONDS: u32 = 10;
+/// How long the first statements of a session may take after libpq has connected, in seconds. A pooler accepts a client before
+/// it has a server connection for it.
+const SESSION_START_SECONDS: u32 = 10;
+/// The limit of libpq where the URL has a `connect_timeout` that sets none.
+const CONNECT_SECONDS_MAX: u32 = 60;
+/// Attempts to open a session that are pending, at most. A server that accepts connections and hangs leaves attempts behind.
+const PENDING_ATTEMPTS_MAX: usize = 64;
 /// How long a query may take.
 const READ_TIMEOUT_MS: u32 = 10_000;
-/// How long a writer waits for the head of a ledger that another writer, on any node, has locked.
+/// How long a writer waits for the head of a ledger that another writer, on any node, has locked. Longer than a node that
+/// hangs in a transaction keeps its locks.
 const LOCK_TIMEOUT_MS: u32 = 3_000;
 /// How long one statement of a writer may take.
-const WRITE_TIMEOUT_MS: u32 = 30_000;
-/// How long a transaction may be idle. A node that hangs in a transaction loses it, and its locks.
-const IDLE_TRANSACTION_TIMEOUT_MS: u32 = 10_000;
+const WRITE_TIMEOUT_MS: u32 = 10_000;
+/// How long one statement of the indexer may take.
+const INDEX_TIMEOUT_MS: u32 = 30_000;
+/// How long a transaction may be idle. A node that hangs in a transaction loses it, and its locks. Between two statements a
+/// writer only plans, which takes milliseconds; a claim, which redacts, sets its own limit.
+const IDLE_TRANSACTION_TIMEOUT_MS: u32 = 2_000;
+/// How long a transaction of the indexer may be idle: it sorts and encodes blocks between its statements.
+const IDLE_INDEX_TRANSACTION_TIMEOUT_MS: u32 = 10_000;
 /// How long the connection of the node that writes the index may be idle: a node that hangs loses the lock. The node sends a
 /// statement every second. Needs PostgreSQL 14; older versions detect only a lost network connection.
 const IDLE_INDEXER_TIMEOUT_MS: u32 = 10_000;
+/// How long a node that starts waits for another one that migrates.
+const MIGRATION_LOCK_TIMEOUT_MS: u32 = 60_000;
 
-/// Tests whether the session still works, and has its statements planned again: a plan that was made while a table was
-/// small can be slow once it is large.
+#[derive(QueryableByName)]
+struct Answer {
+    #[diesel(sql_type = Bool)]
+    answer: bool,
+}
+
+fn ask(connection: &mut PgConnection, expression: &str) -> QueryResult<bool> {
+    let found: Answer = sql_query(format!("SELECT {expression} AS answer")).get_result(connection)?;
+    Ok(found.answer)
+}
+
+/// Whether the server is a standby.
+pub(crate) fn is_standby(connection: &mut PgConnection) -> QueryResult<bool> {
+    ask(connection, "pg_is_in_recovery()")
+}
+
+/// Tests whether the session still works and its server is still what it was when the session began, and has its statements
+/// planned again: a plan that was made while a table was small can be slow once it is large.
 pub(crate) fn test(session: &mut PostgresSession) -> QueryResult<()> {
-    session.connection.batch_execute("DISCARD PLANS")
+    session.connection.batch_execute("DISCARD PLANS")?;
+    match is_standby(&mut session.connection)? == session.memory.is_standby {
+        true => Ok(()),
+        false => Err(gone("the server was promoted or demoted")),
+    }
+}
+
+/// Tests whether a writing session still works and its server accepts writes.
+pub(crate) fn test_writer(session: &mut PostgresSession) -> QueryResult<()> {
+    test_writing(&mut session.connection)
+}
+
+/// Tests whether the connection works and its server accepts writes.
+pub(crate) fn test_writing(connection: &mut PgConnection) -> QueryResult<()> {
+    match ask(connection, "current_setting('transaction_read_only')::bool")? {
+        false => Ok(()),
+        true => Err(gone("the server accepts no writes")),
+    }
+}
+
+/// The error of a session that must be replaced.
+fn gone(reason: &str) -> Error {
+    Error::DatabaseError(DatabaseErrorKind::ClosedConnection, Box::new(reason.to_owned()))
 }
 
 impl WriteTransactions for PostgresSession {
@@ -50,16 +112,80 @@ impl WriteTransactions for PostgresSession {
     fn commit(&mut self) -> QueryResult<()> {
         self.connection.batch_execute("COMMIT")
     }
+
+    /// A server that responds to the `ROLLBACK` has rolled back the transaction whose `COMMIT` failed. A server that does not
+    /// may have committed it.
+    fn roll_back_failed_commit(&mut self) -> bool {
+        self.connection.batch_execute("ROLLBACK").is_ok()
+    }
 }
 
-/// Opens a connection to the database of this URL.
+/// Opens a connection to the database of this URL. Blocks for as long as libpq may try its hosts and
+/// [`SESSION_START_SECONDS`], at most.
+///
+/// libpq has no timeout for a response. A session that the server or a pooler does not serve is therefore opened on a
+/// thread of its own, which ends whenever libpq returns.
 pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
-    let unreachable =
-        |error: &dyn fmt::Display| StoreError::Unreachable(error.to_string().trim_end().to_owned());
-    let mut connection =
-        PgConnection::establish(&with_network_limits(url)).map_err(|error| unreachable(&error))?;
-    // The timeouts end hanging locks, statements and transactions, so that other nodes continue.
-    let settings = match purpose {
+    static PENDING_ATTEMPTS: AtomicUsize = AtomicUsize::new(0);
+    if PENDING_ATTEMPTS.load(Ordering::Relaxed) >= PENDING_ATTEMPTS_MAX {
+        let reason = format!("{PENDING_ATTEMPTS_MAX} attempts to open a session are pending");
+        return Err(StoreError::Unreachable(reason));
+    }
+    let url = with_defaults(url, purpose);
+    let limit = session_start_max(&url);
+    let (reply, opened) = mpsc::sync_channel(1);
+    PENDING_ATTEMPTS.fetch_add(1, Ordering::Relaxed);
+    let attempt = move || {
+        let outcome = open(&url, purpose);
+        PENDING_ATTEMPTS.fetch_sub(1, Ordering::Relaxed);
+        if reply.send(outcome).is_err() {
+            log::debug!("a session was opened too late");
+        }
+    };
+    if let Err(error) = workers::spawn("connecting".to_owned(), attempt) {
+        PENDING_ATTEMPTS.fetch_sub(1, Ordering::Relaxed);
+        return Err(error);
+    }
+    opened.recv_timeout(limit).unwrap_or_else(|_| {
+        Err(StoreError::Unreachable(format!(
+            "the server accepted the connection but started no session within {} s: it hangs, or the pool of a connection \
+             pooler such as PgBouncer is too small for all connections of the nodes",
+            limit.as_secs()
+        )))
+    })
+}
+
+/// Diesel sends statements of its own while it connects, so libpq's `connect_timeout` does not bound this.
+fn open(url: &str, purpose: Purpose) -> Result<PgConnection> {
+    let unreachable = |error: String| StoreError::Unreachable(error.trim_end().to_owned());
+    let mut connection = PgConnection::establish(url).map_err(|error| unreachable(error.to_string()))?;
+    let begun = connection.batch_execute(&settings(purpose));
+    begun.map_err(|error| unreachable(error.to_string()))?;
+    Ok(connection)
+}
+
+/// How long opening a session may take: libpq tries the hosts one after another.
+fn session_start_max(url: &str) -> Duration {
+    let (base, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let of = |name: &str| {
+        let mut parameters = parameters.split('&').filter_map(|one| one.split_once('='));
+        parameters.find_map(|(of, value)| (of == name).then_some(value))
+    };
+    let hosts = 1 + base
+        .matches(',')
+        .count()
+        .max(of("host").map_or(0, |hosts| hosts.matches(',').count()));
+    let connect_timeout = of("connect_timeout").and_then(|seconds| seconds.parse::<u32>().ok());
+    let connect_timeout = connect_timeout.filter(|seconds| (1..=CONNECT_SECONDS_MAX).contains(seconds));
+    let connecting = connect_timeout
+        .unwrap_or(CONNECT_SECONDS_MAX)
+        .saturating_mul(hosts as u32);
+    Duration::from_secs(u64::from(connecting.saturating_add(SESSION_START_SECONDS)))
+}
+
+/// The settings of a session. The timeouts end hanging locks, statements and transactions, so that other nodes continue.
+fn settings(purpose: Purpose) -> String {
+    let own = match purpose {
         // Readers read from an index in the order of the response. Their statements are planned once a second (`test`): a
         // plan that was made while the table was small reads all of it once it is large.
         Purpose::Read => format!(
@@ -80,33 +206,94 @@ pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
         // planned each time, because the tables grow and shrink.
         Purpose::Index => format!(
             "SET synchronous_commit = off; SET plan_cache_mode = force_custom_plan; SET jit = off; SET default_transaction_isolation = 'read committed';
-             SET statement_timeout = {WRITE_TIMEOUT_MS};
-             SET idle_in_transaction_session_timeout = {IDLE_TRANSACTION_TIMEOUT_MS};
+             SET statement_timeout = {INDEX_TIMEOUT_MS};
+             SET idle_in_transaction_session_timeout = {IDLE_INDEX_TRANSACTION_TIMEOUT_MS};
              SET tcp_keepalives_idle = {KEEPALIVE_SECONDS}; SET tcp_keepalives_interval = 5;
              SET tcp_keepalives_count = 3;
              SELECT set_config('idle_session_timeout', '{IDLE_INDEXER_TIMEOUT_MS}', FALSE)
-                 WHERE current_setting('server_version_num')::int >= 140000"
+                 WHERE current_setting('server_version_num')::int >= 140000;"
         ),
+        // A migration may take as long as it needs.
+        Purpose::Migrate => format!("SET lock_timeout = {MIGRATION_LOCK_TIMEOUT_MS};"),
     };
-    connection
-        .batch_execute(&format!("SET client_min_messages = warning; {settings}"))
-        .map_err(|error| unreachable(&error))?;
-    Ok(connection)
+    format!(
+        "SET client_min_messages = warning; {own}
+         SELECT set_config('tcp_user_timeout', '{SERVER_TCP_TIMEOUT_MS}', FALSE)
+             WHERE current_setting('server_version_num')::int >= 120000"
+    )
 }
 
-/// The URL with timeouts for a dead network, unless it has its own.
-fn with_network_limits(url: &str) -> String {
-    let limits = [
-        ("connect_timeout", CONNECT_TIMEOUT_SECONDS),
-        ("tcp_user_timeout", TCP_TIMEOUT_MS),
-        ("keepalives_idle", KEEPALIVE_SECONDS),
+/// The URL with timeouts for a dead network, and with the kind of server that a session needs where the URL names several
+/// hosts or an address leads to a standby. Parameters of the URL itself take precedence. Readers use the primary too: a client must
+/// read what it wrote.
+fn with_defaults(url: &str, purpose: Purpose) -> String {
+    let connect_timeout = CONNECT_TIMEOUT_SECONDS.to_string();
+    let tcp_timeout = TCP_TIMEOUT_MS.to_string();
+    let keepalive = KEEPALIVE_SECONDS.to_string();
+    let server = match purpose {
+        Purpose::Read => "primary",
+        Purpose::Write | Purpose::Index | Purpose::Migrate => "read-write",
+    };
+    let defaults = [
+        ("connect_timeout", connect_timeout.as_str()),
+        ("tcp_user_timeout", &tcp_timeout),
+        ("keepalives_idle", &keepalive),
+        ("target_session_attrs", server),
     ];
-    let mut limited = url.to_owned();
-    for (name, value) in limits {
-        if !url.contains(name) {
-            let separator = if limited.contains('?') { '&' } else { '?' };
-            limited = format!("{limited}{separator}{name}={value}");
+    let mut complete = url.to_owned();
+    for (name, value) in defaults {
+        let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
+        let is_set = parameters
+            .split('&')
+            .any(|parameter| parameter.split('=').next() == Some(name));
+        if !is_set {
+            let separator = if complete.contains('?') { '&' } else { '?' };
+            complete = format!("{complete}{separator}{name}={value}");
         }
     }
-    limited
+    complete
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writing_session_asks_for_a_server_that_accepts_writes_unless_the_url_says_otherwise() {
+        let url = "postgres://u@h1:5432,h2:5433/d";
+        assert_eq!(
+            with_defaults(url, Purpose::Write),
+            "postgres://u@h1:5432,h2:5433/d?connect_timeout=5&tcp_user_timeout=8000&keepalives_idle=10\
+             &target_session_attrs=read-write"
+        );
+        assert!(with_defaults(url, Purpose::Read).ends_with("&target_session_attrs=primary"));
+        let own = "postgres://u@h1,h2/d?target_session_attrs=any&connect_timeout=2";
+        for purpose in [Purpose::Read, Purpose::Write, Purpose::Index, Purpose::Migrate] {
+            assert_eq!(
+                with_defaults(own, purpose),
+                format!("{own}&tcp_user_timeout=8000&keepalives_idle=10")
+            );
+        }
+    }
+
+    #[test]
+    fn each_host_may_take_its_time_to_connect() {
+        let seconds = |url: &str| session_start_max(&with_defaults(url, Purpose::Write)).as_secs();
+        assert_eq!(seconds("postgres://h/d"), 5 + 10);
+        assert_eq!(seconds("postgres://h1,h2:5433/d"), 2 * 5 + 10);
+        assert_eq!(
+            seconds("postgres:///d?host=/a,/b,/c&connect_timeout=2"),
+            3 * 2 + 10
+        );
+        assert_eq!(seconds("postgres://h/d?connect_timeout=0"), 60 + 10);
+    }
+
+    #[test]
+    fn the_name_of_a_host_or_database_sets_no_parameter() {
+        let url = with_defaults("postgres://connect_timeout/keepalives_idle", Purpose::Read);
+        assert!(
+            url.contains("?connect_timeout=5&") && url.contains("&keepalives_idle=10"),
+            "{url}"
+        );
+    }
 }

@@ -119,7 +119,7 @@ fn requests_for_an_owned_ledger_wait_for_its_writer() {
 fn transactions_and_appends_alternate() {
     let queue = Queue::new(QueueLimits::default());
     for _ in 0..2 {
-        assert!(queue.push_transaction(Box::new(|_| ())).is_ok());
+        assert!(queue.push_transaction(Box::new(|_| true)).is_ok());
     }
     assert!(queue.push_append(append()).is_ok());
     assert!(matches!(take(&queue), Some(Work::Transaction(_))));
@@ -135,4 +135,67 @@ fn a_closed_queue_is_emptied_and_refuses_work() {
     assert!(matches!(queue.push_append(append()), Err(StoreError::Stopped)));
     assert!(matches!(take(&queue), Some(Work::Append(_))));
     assert!(take(&queue).is_none());
+}
+
+#[test]
+fn a_request_is_withdrawn_unless_a_writer_has_taken_it() {
+    let queue = Queue::new(QueueLimits {
+        jobs_max: 10,
+        bytes_max: 1_000,
+    });
+    let push = |ledger, bytes| {
+        let waiting = WaitingAppend {
+            bytes,
+            ..append_to(LedgerId(ledger))
+        };
+        queue.push_append(waiting)
+    };
+    let taken = push(1, 10).unwrap();
+    assert!(matches!(take(&queue), Some(Work::Append(_))));
+    assert!(!queue.withdraw(taken), "a writer has it");
+    let numbers = [
+        push(2, 400).unwrap(),
+        push(3, 300).unwrap(),
+        push(4, 300).unwrap(),
+    ];
+    assert!(push(5, 1).is_err(), "the queue is full");
+    assert!(queue.withdraw(numbers[1]));
+    assert!(!queue.withdraw(numbers[1]), "it is gone");
+    assert!(push(5, 300).is_ok(), "its bytes are free again");
+    let Some(Work::Append(rest)) = take(&queue) else {
+        panic!("appends wait")
+    };
+    let ledgers: Vec<_> = rest.iter().map(|append| append.ledger_id().0).collect();
+    assert_eq!(ledgers, [2, 4, 5]);
+}
+
+#[test]
+fn work_is_refused_while_another_attempt_to_connect_follows_a_failed_one() {
+    let queue = Queue::new(QueueLimits::default());
+    let fail = || Err::<(), _>(StoreError::Unreachable("no route".to_owned()));
+    let during_first = queue.connect(|| queue.push_append(append()));
+    assert!(during_first.is_ok(), "the first attempt may succeed");
+    assert!(queue.connect(fail).is_err());
+    assert!(queue.push_append(append()).is_ok(), "it causes the next attempt");
+    let during_next = queue.connect(|| {
+        let refused = queue.push_append(append()).map(drop);
+        let refused_too = queue.push_transaction(Box::new(|_| true));
+        assert!(matches!(refused_too, Err(StoreError::Unreachable(_))));
+        refused
+    });
+    assert!(matches!(during_next, Err(StoreError::Unreachable(_))));
+    assert!(queue.connect(|| Ok(())).is_ok());
+    assert!(queue.connect(|| queue.push_append(append())).is_ok());
+}
+
+#[test]
+fn a_stalled_queue_refuses_work_until_a_writer_is_there() {
+    let queue = Queue::new(QueueLimits::default());
+    queue.set_stalled(true);
+    assert!(matches!(
+        queue.push_append(append()),
+        Err(StoreError::Unreachable(_))
+    ));
+    queue.set_stalled(false);
+    assert!(queue.push_append(append()).is_ok());
 }

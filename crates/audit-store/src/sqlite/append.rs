@@ -90,10 +90,15 @@ pub(crate) fn group_of(_: &mut SqliteSession, _: ProjectId) -> Result<i64> {
     Ok(0)
 }
 
-/// The writer holds the whole database, so the next ledger number is its own.
-#[expect(clippy::unnecessary_wraps, reason = "PostgreSQL's can fail")]
-pub(crate) fn lock_ledger_numbers(_: &mut SqliteSession) -> Result<()> {
-    Ok(())
+/// The number of a new ledger. The writer holds the whole database, so the next number is its own.
+pub(crate) fn next_ledger_number(session: &mut SqliteSession) -> Result<i64> {
+    let last: Option<i64> = ledgers::table
+        .select(ledgers::id)
+        .order(ledgers::id.desc())
+        .limit(1)
+        .get_result(&mut session.connection)
+        .optional()?;
+    Ok(last.unwrap_or(0) + 1)
 }
 
 /// A random number.

@@ -38,6 +38,11 @@ pub(crate) fn test(session: &mut SqliteSession) -> QueryResult<()> {
     session.connection.batch_execute("SELECT 1")
 }
 
+/// Tests whether a writing session still works.
+pub(crate) fn test_writer(session: &mut SqliteSession) -> QueryResult<()> {
+    test(session)
+}
+
 impl WriteTransactions for SqliteSession {
     /// Takes the write lock at once. A deferred transaction that reads first and locks later can be refused, because
     /// another process wrote in between.
@@ -47,6 +52,14 @@ impl WriteTransactions for SqliteSession {
 
     fn commit(&mut self) -> QueryResult<()> {
         Commit {}.execute(&mut self.connection).map(drop)
+    }
+
+    /// Where the failed `COMMIT` itself has rolled back, there is no transaction left, which the `ROLLBACK` reports.
+    fn roll_back_failed_commit(&mut self) -> bool {
+        if let Err(rollback) = self.connection.batch_execute("ROLLBACK") {
+            log::debug!("cannot roll back a failed commit: {rollback}");
+        }
+        true
     }
 }
 

@@ -284,7 +284,7 @@ const STEPS: [(&str, bool, Step); 38] = [
     (
         "a write without the configuration",
         false,
-        Step::Project(|c, _| c.set_key_last_used(key_id(1), NOW)),
+        Step::Project(|c, _| c.set_keys_last_used(&[(key_id(1), NOW)])),
     ),
     ("nothing", false, Step::Project(|_, _| Ok(()))),
     (

@@ -1,0 +1,184 @@
+//! Pools of reading sessions.
+
+use crate::access::Reader;
+use crate::database::{AnySession, Database, on_database};
+use crate::error::{Result, StoreError};
+use diesel::r2d2::R2D2Connection;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+/// How long a reader waits for a session from the pool.
+const READER_WAIT: Duration = Duration::from_secs(3);
+/// How long a pool lends a session without testing it again. The test also has PostgreSQL plan its statements again.
+const READER_TRUSTED_FOR: Duration = Duration::from_secs(1);
+/// After how long a session that was lent counts as hanging. libpq has no timeout for a response, and a frozen server sends
+/// none.
+const HANGS_AFTER: Duration = Duration::from_secs(15);
+/// Replaced pools whose sessions have not all ended, at most.
+const REPLACED_POOLS_MAX: usize = 3;
+
+/// A pool, which is replaced when all its sessions hang.
+pub(crate) struct ReaderPool {
+    database: Arc<Database>,
+    sessions_max: u32,
+    current: Mutex<Arc<Generation>>,
+    replaced: Mutex<Vec<Weak<Generation>>>,
+}
+
+/// One pool, and who uses it.
+struct Generation {
+    pool: r2d2::Pool<ReaderManager>,
+    users: Mutex<Users>,
+}
+
+/// The readers that have a session or wait for one, with the time at which they began.
+#[derive(Default)]
+struct Users {
+    next_number: u64,
+    since: BTreeMap<u64, Instant>,
+}
+
+impl ReaderPool {
+    pub(crate) fn open(database: &Arc<Database>, sessions_max: u32) -> Result<Self> {
+        let pool = builder(database, sessions_max)
+            .build(ReaderManager(Arc::clone(database)))
+            .map_err(unreachable)?;
+        Ok(Self {
+            database: Arc::clone(database),
+            sessions_max,
+            current: Mutex::new(Generation::new(pool)),
+            replaced: Mutex::default(),
+        })
+    }
+
+    /// Runs `work` on a session of the pool.
+    pub(crate) fn read<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let generation = Arc::clone(&self.current.lock());
+        let user = User::of(&generation);
+        let pooled = generation.pool.get();
+        let mut pooled = pooled.map_err(|error| {
+            self.replace_hanging(&generation);
+            unreachable(error)
+        })?;
+        let outcome = work(&mut Reader::new(&mut pooled.session));
+        drop(user);
+        outcome
+    }
+
+    /// How many sessions it has, at most.
+    pub(crate) const fn sessions_max(&self) -> u32 {
+        self.sessions_max
+    }
+
+    /// Replaces a pool of which all sessions hang. They end when their calls return.
+    fn replace_hanging(&self, generation: &Arc<Generation>) {
+        let hanging = generation
+            .users
+            .lock()
+            .since
+            .values()
+            .filter(|since| since.elapsed() >= HANGS_AFTER)
+            .count();
+        if !self.database.can_hang() || hanging < self.sessions_max as usize {
+            return;
+        }
+        let mut current = self.current.lock();
+        let mut replaced = self.replaced.lock();
+        replaced.retain(|old| old.strong_count() > 0);
+        if !Arc::ptr_eq(&current, generation) || replaced.len() >= REPLACED_POOLS_MAX {
+            return;
+        }
+        log::error!(
+            "all {hanging} reading sessions of a pool wait for the database for too long; others take their place"
+        );
+        replaced.push(Arc::downgrade(&current));
+        let manager = ReaderManager(Arc::clone(&self.database));
+        *current = Generation::new(builder(&self.database, self.sessions_max).build_unchecked(manager));
+    }
+}
+
+impl Generation {
+    fn new(pool: r2d2::Pool<ReaderManager>) -> Arc<Self> {
+        Arc::new(Self {
+            pool,
+            users: Mutex::default(),
+        })
+    }
+}
+
+/// A reader that has a session or waits for one.
+struct User<'a> {
+    users: &'a Mutex<Users>,
+    number: u64,
+}
+
+impl<'a> User<'a> {
+    fn of(generation: &'a Generation) -> Self {
+        let mut users = generation.users.lock();
+        let number = users.next_number;
+        users.next_number += 1;
+        users.since.insert(number, Instant::now());
+        Self {
+            users: &generation.users,
+            number,
+        }
+    }
+}
+
+impl Drop for User<'_> {
+    fn drop(&mut self) {
+        self.users.lock().since.remove(&self.number);
+    }
+}
+
+fn builder(database: &Arc<Database>, sessions_max: u32) -> r2d2::Builder<ReaderManager> {
+    r2d2::Pool::builder()
+        .max_size(sessions_max)
+        .min_idle(Some(1))
+        .test_on_check_out(database.tests_sessions())
+        .connection_timeout(READER_WAIT)
+}
+
+fn unreachable(error: r2d2::Error) -> StoreError {
+    StoreError::Unreachable(error.to_string())
+}
+
+/// A session of a pool.
+struct PooledSession {
+    session: AnySession,
+    /// The time of its last test.
+    tested_at: Instant,
+}
+
+/// Opens the sessions of a pool.
+struct ReaderManager(Arc<Database>);
+
+impl r2d2::ManageConnection for ReaderManager {
+    type Connection = PooledSession;
+    type Error = StoreError;
+
+    fn connect(&self) -> Result<PooledSession> {
+        Ok(PooledSession {
+            session: self.0.open_reader()?,
+            tested_at: Instant::now(),
+        })
+    }
+
+    /// A test takes as long as a look-up, so a session is not tested at every use.
+    fn is_valid(&self, pooled: &mut PooledSession) -> Result<()> {
+        if pooled.tested_at.elapsed() >= READER_TRUSTED_FOR {
+            on_database!(&mut pooled.session, connection::test())?;
+            pooled.tested_at = Instant::now();
+        }
+        Ok(())
+    }
+
+    fn has_broken(&self, pooled: &mut PooledSession) -> bool {
+        std::thread::panicking() || pooled.session.is_broken()
+    }
+}
