@@ -81,6 +81,15 @@ impl Database {
         }
     }
 
+    /// The database of this URL on PostgreSQL.
+    pub fn at(url: String) -> Self {
+        Self {
+            kind: DatabaseKind::Postgres,
+            url,
+            directory: None,
+        }
+    }
+
     /// A copy of the database, as a backup would be. No process may have it open.
     pub fn copy(&self) -> Self {
         if self.kind == DatabaseKind::Postgres {
@@ -175,6 +184,15 @@ impl Database {
                 WriteLock::Postgres(Box::new(connection))
             }
         }
+    }
+
+    /// Holds the locks of this SQL on PostgreSQL for as long as the returned guard lives.
+    pub fn hold_locks(&self, sql: &str) -> WriteLock {
+        let mut connection = self.postgres();
+        connection
+            .batch_execute(&format!("BEGIN; {sql}"))
+            .expect("take the locks");
+        WriteLock::Postgres(Box::new(connection))
     }
 
     /// From now on, transactions that store events pause in their commit, after all their work, while

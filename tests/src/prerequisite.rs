@@ -20,6 +20,8 @@ pub(crate) enum Prerequisite {
     Go,
     /// The `curl` command.
     Curl,
+    /// The connection pooler.
+    PgBouncer,
 }
 
 impl Prerequisite {
@@ -30,6 +32,7 @@ impl Prerequisite {
             Self::Python => "Python",
             Self::Go => "Go",
             Self::Curl => "curl",
+            Self::PgBouncer => "PgBouncer",
         }
     }
 
@@ -41,6 +44,7 @@ impl Prerequisite {
             Self::Python => "AUDIT_TEST_REQUIRE_PYTHON",
             Self::Go => "AUDIT_TEST_REQUIRE_GO",
             Self::Curl => "AUDIT_TEST_REQUIRE_CURL",
+            Self::PgBouncer => "AUDIT_TEST_REQUIRE_PGBOUNCER",
         }
     }
 

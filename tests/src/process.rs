@@ -170,6 +170,26 @@ impl Process {
         kill_process(self.pid, signal).expect("signal a child that is running");
     }
 
+    /// Sends a signal to the child and to the processes that it has started.
+    pub fn signal_with_children(&self, signal: Signal) {
+        let pid = self.pid.as_raw_nonzero();
+        // The child first, so that a stopped one starts no more.
+        self.signal(signal);
+        let path = format!("/proc/{pid}/task/{pid}/children");
+        let children = std::fs::read_to_string(path).expect("list the processes of a child that is running");
+        for child in children.split_whitespace() {
+            let child = child.parse().ok().and_then(Pid::from_raw).expect("a process id");
+            let signalled = kill_process(child, signal);
+            let has_ended = signalled == Err(rustix::io::Errno::SRCH);
+            assert!(signalled.is_ok() || has_ended, "signal a process: {signalled:?}");
+        }
+    }
+
+    /// Whether the child runs or is stopped.
+    pub fn is_running(&self) -> bool {
+        rustix::process::test_kill_process(self.pid).is_ok()
+    }
+
     /// The memory that the child itself holds, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let path = format!("/proc/{}/status", self.pid.as_raw_nonzero());
