@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 /// Tables that differ by design. SQLite stores events in log order, with narrow tables beside them (query order,
 /// unordered ids, idempotency keys, commits that are not yet indexed), and the index in a file of its own. PostgreSQL
 /// stores events in one table with B-trees, and the index in tables. `docs/architecture.md` states the cost of each.
-const STORED_DIFFERENTLY: [&str; 9] = [
+const STORED_DIFFERENTLY: [&str; 13] = [
     "events",
     "event_times",
     "unordered_events",
     "event_keys",
+    "key_filter",
+    "key_filter_blocks",
+    "key_filter_layers",
+    "key_filter_ledgers",
     "event_backlog",
     "index_groups",
     "index_segments",

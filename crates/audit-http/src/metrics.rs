@@ -18,6 +18,7 @@ pub(crate) struct Metrics {
     commits: IntCounter,
     events_stored: IntCounter,
     queue_depth: IntGauge,
+    events_to_rebuild: IntGauge,
     alerts_fired: IntCounter,
     webhook_attempts: IntCounterVec,
     deliveries_pending: IntGauge,
@@ -88,6 +89,10 @@ impl Metrics {
             )?,
             events_stored: counter("audit_store_events_total", "Events that this process stored.")?,
             queue_depth: gauge("audit_store_queue_depth", "Requests that wait to be written.")?,
+            events_to_rebuild: gauge(
+                "audit_store_events_to_rebuild",
+                "Stored events that a rebuild of the index has not reached.",
+            )?,
             alerts_fired: counter("audit_alerts_fired_total", "Alerts that this process raised.")?,
             deliveries_pending: gauge(
                 "audit_webhook_deliveries_pending",
@@ -181,6 +186,8 @@ impl Metrics {
             .inc_by(statistics.events.saturating_sub(self.events_stored.get()));
         self.queue_depth
             .set(i64::try_from(statistics.queue_depth).unwrap_or(i64::MAX));
+        self.events_to_rebuild
+            .set(i64::try_from(statistics.events_to_rebuild).unwrap_or(i64::MAX));
         let mut text = Vec::new();
         TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
         Ok(text)

@@ -182,6 +182,23 @@ impl Database {
         }
     }
 
+    /// Stored events that a rebuild of the index has not reached yet.
+    pub(crate) fn events_to_rebuild(&self) -> u64 {
+        match self {
+            Self::Sqlite(database) => database.shared.rebuild.remaining(),
+            // PostgreSQL's backlog has them.
+            Self::Postgres(_) => 0,
+        }
+    }
+
+    /// Waits until [`Self::events_to_rebuild`] is 0.
+    pub(crate) fn wait_for_rebuild(&self) {
+        match self {
+            Self::Sqlite(database) => database.shared.rebuild.wait(),
+            Self::Postgres(_) => {}
+        }
+    }
+
     /// Wakes the indexer: a writer may have stored events.
     pub(crate) fn wake_indexer(&self) {
         match self {

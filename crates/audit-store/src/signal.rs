@@ -155,6 +155,48 @@ impl Signal<Progress> {
     }
 }
 
+/// A rebuild of the index by this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rebuild {
+    /// Events that are not indexed yet, approximately; `None` when the index is complete.
+    remaining: Option<u64>,
+}
+
+impl Signal<Rebuild> {
+    /// Notes a rebuild of so many events.
+    pub(crate) fn begin(&self, events: u64) {
+        self.update(|rebuild| {
+            rebuild.remaining = Some(events);
+            true
+        });
+    }
+
+    /// Notes that so many more events are indexed.
+    pub(crate) fn advance(&self, events: usize) {
+        self.update(|rebuild| {
+            rebuild.remaining = rebuild
+                .remaining
+                .map(|remaining| remaining.saturating_sub(events as u64));
+            false
+        });
+    }
+
+    /// Notes that the index is complete.
+    pub(crate) fn finish(&self) {
+        self.update(|rebuild| rebuild.remaining.take().is_some());
+    }
+
+    /// Events that are not indexed yet; 0 when the index is complete.
+    pub(crate) fn remaining(&self) -> u64 {
+        self.get().remaining.unwrap_or(0)
+    }
+
+    /// Waits until the index is complete, or the signal is closed.
+    pub(crate) fn wait(&self) {
+        self.wait_for(|rebuild| rebuild.remaining.is_none());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

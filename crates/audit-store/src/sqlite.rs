@@ -15,6 +15,7 @@ mod key_filter;
 pub(crate) mod key_uses;
 mod keys;
 mod schema;
+mod seen_keys;
 mod statements;
 pub(crate) mod streams;
 pub(crate) mod tree;
@@ -26,7 +27,7 @@ use crate::error::{Result, StoreError};
 use crate::ledgers::KnownActions;
 use crate::migrate;
 use crate::search::CACHED_BYTES_MAX;
-use crate::signal::{Progress, Signal};
+use crate::signal::{Progress, Rebuild, Signal};
 use crate::store::StoreOptions;
 use crate::tree::PartialTiles;
 use crate::workers::{Worker, Workers};
@@ -36,7 +37,7 @@ use diesel::SqliteConnection;
 use event_ids::IdProbes;
 use index::backlog::{BacklogCommits, BacklogEntry, WriterBacklog};
 use index::indexer::Indexer;
-use keys::SeenKeys;
+use seen_keys::SeenKeys;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -64,6 +65,8 @@ pub(crate) struct Shared {
     id_probes: IdProbes,
     /// The progress of the indexer. The position is the last indexed commit.
     pub(crate) progress: Arc<Signal<Progress>>,
+    /// The events that a rebuild of the index has not indexed yet.
+    pub(crate) rebuild: Signal<Rebuild>,
     /// The stage of the write-ahead log's checkpoint.
     wal: Arc<Signal<Stage>>,
 }
@@ -75,6 +78,7 @@ impl Default for Shared {
             backlog: BacklogCommits::default(),
             id_probes: IdProbes::default(),
             progress: Arc::default(),
+            rebuild: Signal::default(),
             wal: Arc::default(),
         }
     }
@@ -104,10 +108,13 @@ impl Database {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let mut connection = connection::connect(path, Purpose::Prepare)?;
         migrate::sqlite(&mut connection)?;
-        index::prepare(path, &mut connection)?;
+        let shared = Shared::default();
+        if let Some(events) = index::prepare(path, &mut connection)? {
+            shared.rebuild.begin(events);
+        }
         Ok(Self {
             path: path.to_owned(),
-            shared: Arc::default(),
+            shared: Arc::new(shared),
         })
     }
 

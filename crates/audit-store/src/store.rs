@@ -62,6 +62,8 @@ pub struct StoreStatistics {
     pub alerts: u64,
     /// Requests and transactions in the write queue.
     pub queue_depth: usize,
+    /// Stored events that a rebuild of the index has not reached yet. Queries find them, slowly.
+    pub events_to_rebuild: u64,
 }
 
 /// The audit log's storage. Share it by reference; [`Store::close`] ends its threads.
@@ -321,14 +323,21 @@ impl Store {
             events: counts.events,
             alerts: counts.alerts,
             queue_depth: self.queue.depth(),
+            events_to_rebuild: self.database.events_to_rebuild(),
         }
+    }
+
+    /// Waits until a rebuild of the index has finished. Queries and appends need not wait. Blocks.
+    pub fn wait_for_rebuild(&self) {
+        self.database.wait_for_rebuild();
     }
 
     /// Refuses further writes, and returns when the waiting ones are committed.
     pub fn close(&self) {
-        self.queue.close();
         let Threads { writers, workers } = &mut *self.threads.lock();
+        // Before the writers may end: SQLite's last one empties the write-ahead log, which fails beside another checkpoint.
         workers.end_first();
+        self.queue.close();
         writers.close();
         workers.end_last();
     }

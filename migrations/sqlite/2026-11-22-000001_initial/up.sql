@@ -175,8 +175,8 @@ CREATE TABLE unordered_events (
 -- Finds an unordered event by its id.
 CREATE INDEX unordered_events_by_id ON unordered_events (id);
 
--- Hashes of the idempotency keys of consecutive events: one row per ledger and commit that has any. The in-memory filter of
--- known keys and the tokens of keys in the index are rebuilt from them.
+-- Hashes of the idempotency keys of consecutive events: one row per ledger and commit that has any. The filter of known keys and
+-- the tokens of keys in the index are rebuilt from them.
 CREATE TABLE event_keys (
     -- Entry of the first event of the run: ledger_id << 40 | seq.
     first_entry INTEGER PRIMARY KEY,
@@ -184,8 +184,33 @@ CREATE TABLE event_keys (
     hashes BLOB NOT NULL
 );
 
+-- A Bloom filter of the idempotency keys, from which the writer sees that a new key is new. Layers of equal blocks; the newest layer
+-- takes the keys. The blocks have all keys of the events that `key_filter_ledgers` covers, and possibly more. The layout is in
+-- `key_filter.rs`.
+CREATE TABLE key_filter_blocks (
+    -- layer << 32 | block
+    id INTEGER PRIMARY KEY,
+    bits BLOB NOT NULL
+);
+-- The layers whose blocks are complete, with their number of keys.
+CREATE TABLE key_filter_layers (
+    layer INTEGER PRIMARY KEY,
+    keys BIGINT NOT NULL
+);
+-- Per ledger: the events before this `seq` are in the filter.
+CREATE TABLE key_filter_ledgers (
+    ledger_id INTEGER PRIMARY KEY,
+    seq_end BIGINT NOT NULL
+);
+-- One row: a random number of the process that writes the blocks.
+CREATE TABLE key_filter (
+    id INTEGER PRIMARY KEY,
+    owner BIGINT NOT NULL
+);
+
 -- Commits that are not yet indexed. The index is a file of its own, written after the commit; queries scan these events
--- besides. The index stores the id of the last commit that it contains, so the newest row stays until there is a newer one.
+-- besides. The index stores id and mark of the last commit that it contains. The row of that commit stays, and shows that index and
+-- database belong together.
 CREATE TABLE event_backlog (
     id INTEGER PRIMARY KEY,
     -- Random. Tells a commit from a rolled-back one that had the same id.

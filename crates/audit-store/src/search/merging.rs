@@ -8,6 +8,9 @@ use audit_index::{Merge, RowId, Segment, WriteBlocks, due};
 const MERGED_ROWS_PER_EVENT: usize = 300;
 pub(crate) const MERGED_ROWS_MIN: usize = 50_000;
 
+/// Rows of segments that one step removes, at most, unless the first has more.
+const LARGE_ROWS: u32 = 50_000;
+
 /// Postings to merge after so many events were indexed.
 pub(crate) fn rows_to_merge(events: usize) -> usize {
     MERGED_ROWS_MIN.max(events * MERGED_ROWS_PER_EVENT)
@@ -74,6 +77,8 @@ pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
 #[derive(Debug)]
 pub(crate) struct Merging<I> {
     merges: Vec<Merge<I>>,
+    /// Segments that a merge has replaced, and that are to be removed, each with its rows.
+    replaced: Vec<(u32, u32)>,
     /// Whether merging has stopped, because a segment is damaged.
     is_damaged: bool,
 }
@@ -82,6 +87,7 @@ impl<I> Default for Merging<I> {
     fn default() -> Self {
         Self {
             merges: Vec::new(),
+            replaced: Vec::new(),
             is_damaged: false,
         }
     }
@@ -91,14 +97,40 @@ impl<I: RowId> Merging<I> {
     /// Drops the merges in progress: their state is unknown.
     pub(crate) fn forget(&mut self) {
         self.merges.clear();
+        self.replaced.clear();
     }
 
-    /// Continues the merge of the lowest level for about `rows` postings, in a transaction of the caller's. Returns whether
-    /// there is more to do.
+    /// Has the segments that merges of an earlier process have left removed, one in each step: large ones take a while.
+    pub(crate) fn clean_up(&mut self, segments: &mut impl Segments<Id = I>) -> Result<()> {
+        for id in segments.unfinished()? {
+            self.replaced.push((small(id)?, u32::MAX));
+        }
+        Ok(())
+    }
+
+    /// Removes replaced segments: small ones together, or one large.
+    fn remove_some(&mut self, segments: &mut impl Segments<Id = I>) -> Result<()> {
+        let mut removed_rows = 0_u32;
+        while let Some((id, rows)) = self.replaced.pop() {
+            // Another process may have finished or removed one that it was writing.
+            if segments.is_unfinished(id)? {
+                segments.remove(id)?;
+            }
+            removed_rows = removed_rows.saturating_add(rows);
+            if removed_rows >= LARGE_ROWS {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes segments that merges have replaced, and continues the merge of the lowest level for about `rows` postings, in a
+    /// transaction of the caller's. Returns whether there is more to do.
     pub(crate) fn step(&mut self, rows: usize, segments: &mut impl Segments<Id = I>) -> Result<bool> {
         if self.is_damaged {
             return Ok(false);
         }
+        self.remove_some(segments)?;
         let complete = segments.complete()?;
         let is_in_a_merge = |id: u32| {
             let mut sources = self.merges.iter().flat_map(Merge::sources);
@@ -113,18 +145,27 @@ impl<I: RowId> Merging<I> {
             let id = segments.next_id()?;
             let merge = Merge::begin(&due, id, segments)?;
             segments.put(merge.merged(), false)?;
+            let is_large = merge.merged().rows >= LARGE_ROWS;
             self.merges.push(merge);
+            if is_large {
+                // Numbering the rows of a large segment takes as long as a step.
+                return Ok(true);
+            }
         }
         let merges = &mut self.merges;
         let lowest = (0..merges.len()).min_by_key(|index| merges[*index].merged().level);
-        let Some(lowest) = lowest else { return Ok(false) };
+        let Some(lowest) = lowest else {
+            return Ok(!self.replaced.is_empty());
+        };
         // Another process may already have merged our sources, or deleted our unfinished segment as an orphan.
         let are_there = |merge: &Merge<I>| merge.sources().all(|source| complete.contains(source));
         if !are_there(&merges[lowest]) || !segments.is_unfinished(merges[lowest].merged().id)? {
             segments.remove(merges.swap_remove(lowest).merged().id)?;
         } else if let Some(segment) = merges[lowest].step(rows, segments)? {
+            // Incomplete segments are removed when the index is opened, if this process does not come to it.
             for source in merges.swap_remove(lowest).sources() {
-                segments.remove(source.id)?;
+                segments.put(source, false)?;
+                self.replaced.push((source.id, source.rows));
             }
             segments.put(&segment, true)?;
         }
@@ -137,7 +178,7 @@ impl<I: RowId> Merging<I> {
             Err(StoreError::DamagedIndex(error)) => {
                 log::error!("the index is damaged: {error}; {repair}");
                 self.is_damaged = true;
-                self.merges.clear();
+                self.forget();
                 Ok(false)
             }
             outcome => outcome,

@@ -35,8 +35,12 @@ pub(crate) fn commit(
     queue: &Queue,
     day: i64,
 ) -> Result<Plan, FailedCommit> {
-    session.memory.appends.actions.rolled_back();
-    session.memory.appends.pending = None;
+    let appends = &mut session.memory.appends;
+    appends.actions.rolled_back();
+    appends.pending = None;
+    if let Some(keys) = &mut appends.keys {
+        keys.rolled_back();
+    }
     // The writer holds the whole database, so the requests of one ledger would fail as those of all do.
     let ledgers = ledgers_of(waiting);
     let plan = commit_waiting(session, waiting, &ledgers, queue, day, false)?;
@@ -44,7 +48,8 @@ pub(crate) fn commit(
     appends.wal.add_events(plan.rows.len());
     appends.actions.committed();
     if let Some(keys) = &mut appends.keys {
-        keys.committed(&plan.rows);
+        let rows = plan.rows.iter();
+        keys.committed(rows.map(|row| (row.ledger_id, row.seq, row.idempotency.map(|key| key.hash))));
     }
     if let Some(entry) = appends.pending.take() {
         appends.backlog.add(entry, plan.rows.len());
@@ -162,10 +167,20 @@ impl AppendSession for SqliteSession {
         }
         positioned.sort_unstable_by_key(|(position, _)| *position);
         insert_times(connection, &positioned)?;
-        let tokens = positioned.iter().map(|(position, row)| (*position, &row.tokens));
-        let entry = backlog::add(connection, runs.into_iter(), tokens, shared)?;
-        appends.pending = Some(entry);
-        let AppendMemory { actions, .. } = appends;
+        let events = positioned
+            .iter()
+            .map(|(position, row)| (row.ledger_id, *position, row.tokens.as_str()));
+        let entry = backlog::add(connection, runs.into_iter(), events, shared)?;
+        let AppendMemory {
+            actions,
+            keys,
+            pending,
+            ..
+        } = appends;
+        *pending = Some(entry);
+        if let Some(keys) = keys {
+            keys.store(connection)?;
+        }
         actions.write_new(plan, |ledger_id, action| {
             insert_action(connection, ledger_id, action)
         })?;

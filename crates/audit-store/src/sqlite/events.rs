@@ -3,7 +3,7 @@
 
 use super::entry::{SEQ_END, entry, ledger_and_seq};
 use super::event_ids::entry_of;
-use super::index::{self, backlog};
+use super::index::{self, backlog, rebuild};
 use super::schema::{event_times, events};
 use super::{Shared, SqliteSession};
 use crate::append::LedgerId;
@@ -18,12 +18,16 @@ use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
 use audit_index::Term;
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
+use std::ops::Range;
 
 /// A position in the order of time is `occurred_at` in ms << 20, plus a counter within the millisecond.
 const COUNTER_BITS: u32 = 20;
 
 /// Chunks of rows that a walk reads, each as long as the missing part of the page, before it uses the index instead.
 const WALKED_CHUNKS_MAX: usize = 4;
+
+/// Rows of all ledgers that one statement reads where a rebuild of the index has not been.
+const UNREACHED_ROWS: usize = 1_000;
 
 /// The first position of a millisecond.
 pub(crate) const fn first_position(millis: i64) -> i64 {
@@ -44,6 +48,8 @@ pub(crate) struct Scan {
     /// Whether it reads the rows themselves instead of the index.
     walks_rows: bool,
     walk: Walk<i64>,
+    /// The older candidates that a rebuild of the index has not reached, read after those of the walk.
+    unreached: Range<i64>,
 }
 
 impl ScanSession for SqliteSession {
@@ -74,22 +80,31 @@ impl ScanSession for SqliteSession {
             let position = position.unwrap_or(first_position(after.occurred_at.as_millis()));
             range.end = range.end.min(position);
         }
+        // Before the index is read: a rebuild only reaches older events in between.
+        let reached = rebuild::reached(connection)?;
+        let unreached = range.start..range.end.min(reached);
+        range.start = range.start.max(reached);
         // Before the index is read: an event that is indexed in between is found twice, and not missed.
-        let backlog = backlog::positions(connection, &terms, &range, shared)?;
+        let backlog = backlog::positions(connection, ledger_id, &terms, &range, shared)?;
         Ok(Scan {
             ledger_id,
             terms,
             walks_rows,
             walk: Walk { range, backlog },
+            unreached,
         })
     }
 
     fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {
         let (connection, shared) = (&mut self.connection, &*self.memory.shared);
-        match scan.walks_rows {
-            true => scan.read_rows(connection, shared, wanted),
-            false => scan.read_index(connection, shared, wanted),
+        let mut found = match scan.walks_rows {
+            true => scan.read_rows(connection, shared, wanted)?,
+            false => scan.read_index(connection, shared, wanted)?,
+        };
+        if found.len() < wanted {
+            scan.read_unreached(connection, wanted, &mut found)?;
         }
+        Ok(found)
     }
 }
 
@@ -148,22 +163,9 @@ impl Scan {
         let mut found = Vec::with_capacity(wanted);
         for _ in 0..WALKED_CHUNKS_MAX {
             let missing = wanted - found.len();
-            let range = &mut self.walk.range;
-            let times = event_times::table
-                .filter(event_times::position.ge(range.start))
-                .filter(event_times::position.lt(range.end))
-                .order(event_times::position.desc())
-                .load_iter::<(i64, i64), DefaultLoadingMode>(connection)?
-                .take(missing);
-            let times = times.collect::<Result<Vec<_>, _>>()?;
-            range.end = times.last().map_or(range.start, |(position, _)| *position);
-            let is_end = times.len() < missing;
-            for (_, entry) in times {
-                if ledger_and_seq(entry).0 == self.ledger_id {
-                    let row = events::table.find(entry).select(COLUMNS);
-                    found.push(read_row(row.get_result(connection)?)?);
-                }
-            }
+            let (events, is_end) =
+                read_times(connection, self.ledger_id, &mut self.walk.range, missing, missing)?;
+            found.extend(events);
             if is_end || found.len() == wanted {
                 return Ok(found);
             }
@@ -172,6 +174,64 @@ impl Scan {
         found.extend(self.read_index(connection, shared, wanted - found.len())?);
         Ok(found)
     }
+
+    /// Adds the ledger's events among those that a rebuild of the index has not reached, until there are `wanted`.
+    fn read_unreached(
+        &mut self,
+        connection: &mut SqliteConnection,
+        wanted: usize,
+        found: &mut Vec<StoredEvent>,
+    ) -> Result<()> {
+        while found.len() < wanted && !self.unreached.is_empty() {
+            let missing = wanted - found.len();
+            let (events, _) = read_times(
+                connection,
+                self.ledger_id,
+                &mut self.unreached,
+                UNREACHED_ROWS,
+                missing,
+            )?;
+            found.extend(events);
+        }
+        Ok(())
+    }
+}
+
+/// The ledger's events among the next events of all ledgers within a range, which shrinks by what was read: `rows_max` of all and
+/// `wanted` of the ledger, at most. Also returns whether the range is at its end.
+fn read_times(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    range: &mut Range<i64>,
+    rows_max: usize,
+    wanted: usize,
+) -> Result<(Vec<StoredEvent>, bool)> {
+    let times = event_times::table
+        .filter(event_times::position.ge(range.start))
+        .filter(event_times::position.lt(range.end))
+        .order(event_times::position.desc())
+        .load_iter::<(i64, i64), DefaultLoadingMode>(connection)?;
+    let (mut rows, mut own) = (0, Vec::new());
+    for time in times.take(rows_max) {
+        let (position, entry) = time?;
+        rows += 1;
+        range.end = position;
+        if ledger_and_seq(entry).0 == ledger_id {
+            own.push(entry);
+        }
+        if own.len() == wanted {
+            break;
+        }
+    }
+    let is_end = rows < rows_max && own.len() < wanted;
+    if is_end {
+        range.end = range.start;
+    }
+    let event = |entry: i64| {
+        let row = events::table.find(entry).select(COLUMNS);
+        read_row(row.get_result(connection)?)
+    };
+    Ok((own.into_iter().map(event).collect::<Result<_>>()?, is_end))
 }
 
 type Row = (i64, Vec<u8>, Vec<u8>, bool, String);

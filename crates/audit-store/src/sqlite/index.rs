@@ -1,14 +1,17 @@
 //! The index on SQLite: a file beside the database. Its rows are positions in the order of time.
 //!
 //! A commit adds its events to the backlog, a table of the database (`event_backlog`). The index file stores the last indexed
-//! commit, and its transactions are synced to disk before the backlog drops their commits, so an event is always in one of the
-//! two.
+//! commit, and its transactions are synced to disk before the backlog drops the commits before it, so an event is always in one of
+//! the two.
 //!
-//! The file can be rebuilt from the events. It is when it is missing, has another format, or does not belong to the database
-//! (one of the two was restored from a backup).
+//! The row of the last indexed commit stays in the backlog. Its random mark is in the index file too, and ties the two: an index
+//! whose last commit is not in the backlog, or has another mark there, has events of another history (one of the two files was
+//! restored from a backup, or replaced). Such an index, a missing one, and one of another format are rebuilt from the events
+//! (`rebuild.rs`), while the server runs.
 
 pub(crate) mod backlog;
 pub(crate) mod indexer;
+pub(crate) mod rebuild;
 pub(crate) mod segments;
 
 use super::Shared;
@@ -16,14 +19,14 @@ use super::connection::{FileOptions, create_private, open_file};
 use super::entry::ledger_and_seq;
 use super::events::stored_event;
 use super::keys::key_hash;
-use super::schema::{event_backlog, event_times, indexed};
+use super::schema::{event_backlog, indexed};
 use crate::error::{Result, StoreError};
 use crate::search::FORMAT;
-use crate::search::merging::Segments;
+use crate::search::merging::Segments as _;
 use crate::search::tokens::{Tokens, push_identity_tokens};
 use audit_index::Term;
 use diesel::connection::SimpleConnection;
-use diesel::dsl::{max, min};
+use diesel::dsl::{exists, select};
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 use segments::SegmentBlocks;
@@ -37,16 +40,15 @@ const FILE_OPTIONS: FileOptions = FileOptions {
     cache_kib: 2 * 1024,
     checkpoint_kib: 16 * 1024,
 };
-/// Events that a rebuild indexes in one transaction.
-const REBUILT_EVENTS: i64 = 20_000;
 
-/// `is_complete` is false for a segment that a merge is still writing. `last_segment` is the highest number that a segment has
-/// had.
+/// `is_complete` is false for a segment that a merge is still writing, or has replaced. `last_segment` is the highest number that a
+/// segment has had. `last_mark` is the mark of `last_commit`.
 const TABLES: &str = "\
     DROP TABLE IF EXISTS event_index; \
     DROP TABLE IF EXISTS index_segments; \
     DROP TABLE IF EXISTS index_blocks; \
     DROP TABLE IF EXISTS indexed; \
+    DROP TABLE IF EXISTS rebuilt_ledgers; \
     CREATE TABLE index_segments ( \
         id INTEGER PRIMARY KEY, level BIGINT NOT NULL, row_count BIGINT NOT NULL, \
         first_position BIGINT NOT NULL, last_position BIGINT NOT NULL, \
@@ -54,8 +56,10 @@ const TABLES: &str = "\
     ); \
     CREATE TABLE index_blocks (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL); \
     CREATE TABLE indexed ( \
-        id INTEGER PRIMARY KEY CHECK (id = 1), last_commit BIGINT NOT NULL, last_segment BIGINT NOT NULL \
-    )";
+        id INTEGER PRIMARY KEY CHECK (id = 1), last_commit BIGINT NOT NULL, last_mark BIGINT NOT NULL, \
+        last_segment BIGINT NOT NULL, rebuilt_from BIGINT NOT NULL \
+    ); \
+    CREATE TABLE rebuilt_ledgers (ledger_id INTEGER PRIMARY KEY, seq_end BIGINT NOT NULL)";
 
 /// The path of the index of the database at `database`.
 pub(crate) fn path(database: &Path) -> PathBuf {
@@ -87,23 +91,29 @@ fn connect(database: &Path) -> Result<SqliteConnection> {
     open_file(&path, FILE_OPTIONS)
 }
 
-/// Rebuilds the index, unless it exists and belongs to the database. `connection` writes the database.
-pub(crate) fn prepare(database: &Path, connection: &mut SqliteConnection) -> Result<()> {
+/// Begins to rebuild the index, unless it exists and belongs to the database. `connection` writes the database. Returns the number
+/// of events of a rebuild that has not finished.
+pub(crate) fn prepare(database: &Path, connection: &mut SqliteConnection) -> Result<Option<u64>> {
     let mut index = connect(database)?;
-    if is_usable(&mut index, connection)? {
-        return Ok(());
+    if !is_usable(&mut index, connection)? {
+        // Under the write lock, so that no event is stored or indexed meanwhile, and of two processes that start concurrently
+        // only one begins.
+        connection.immediate_transaction(|connection| match is_usable(&mut index, connection)? {
+            true => Ok(()),
+            false => rebuild::begin(&mut index, connection, TABLES),
+        })?;
     }
-    // Under the write lock, so that no event is stored or indexed meanwhile, and of two processes that start concurrently
-    // only one rebuilds.
-    connection.immediate_transaction(|connection| {
-        if is_usable(&mut index, connection)? {
-            return Ok(());
-        }
-        rebuild(&mut index, connection)
-    })
+    let events = rebuild::events(&mut index)?;
+    if let Some(events) = events {
+        log::warn!(
+            "the index is missing, has another format or belongs to another state of the database: {events} events are indexed \
+             again in the background, queries for them are slow until then"
+        );
+    }
+    Ok(events)
 }
 
-/// Whether the index has this format, is complete, and ends at a commit that the backlog continues.
+/// Whether the index has this format, and ends at a commit of this database.
 fn is_usable(index: &mut SqliteConnection, database: &mut SqliteConnection) -> Result<bool> {
     #[derive(QueryableByName)]
     struct Version {
@@ -114,58 +124,26 @@ fn is_usable(index: &mut SqliteConnection, database: &mut SqliteConnection) -> R
     if version.user_version != FORMAT {
         return Ok(false);
     }
-    let last: Option<i64> = indexed::table
-        .select(indexed::last_commit)
+    let last: Option<(i64, i64)> = indexed::table
+        .select((indexed::last_commit, indexed::last_mark))
         .get_result(index)
         .optional()?;
-    let (first, last_in_backlog): (Option<i64>, Option<i64>) = event_backlog::table
-        .select((min(event_backlog::id), max(event_backlog::id)))
-        .get_result(database)?;
-    let is_continued =
-        |last: i64| last >= first.map_or(0, |first| first - 1) && last <= last_in_backlog.unwrap_or(0);
-    Ok(last.is_some_and(is_continued))
-}
-
-/// Indexes all events again, in the order of their positions. The numbers of segments continue, because readers may have the
-/// old segments in memory.
-fn rebuild(index: &mut SqliteConnection, database: &mut SqliteConnection) -> Result<()> {
-    let last_segment: Result<i64, _> = indexed::table.select(indexed::last_segment).get_result(index);
-    // The present file may have any format or be incomplete. The format is written last.
-    index.batch_execute(&format!(
-        "BEGIN; PRAGMA user_version = 0; {TABLES}; INSERT INTO indexed VALUES (1, 0, {}); COMMIT",
-        last_segment.unwrap_or(0)
-    ))?;
-    let last_commit: Option<i64> = event_backlog::table
-        .select(max(event_backlog::id))
-        .get_result(database)?;
-    let (mut start, mut indexed_events) = (i64::MIN, 0);
-    loop {
-        let times: Vec<(i64, i64)> = event_times::table
-            .filter(event_times::position.ge(start))
-            .order(event_times::position)
-            .limit(REBUILT_EVENTS)
-            .load(database)?;
-        let Some((last, _)) = times.last() else { break };
-        start = last + 1;
-        index.immediate_transaction(|index| {
-            let mut rows = Vec::with_capacity(times.len());
-            for (position, entry) in &times {
-                rows.push((*position, tokens_of(database, *entry)?));
-            }
-            let rows: Vec<(i64, &str)> = rows
-                .iter()
-                .map(|(position, tokens)| (*position, &**tokens))
-                .collect();
-            SegmentBlocks(index).add_segment(&rows)
-        })?;
-        indexed_events += times.len();
-        log::info!("rebuilding the index: {indexed_events} events so far");
+    let Some((last_commit, last_mark)) = last else {
+        return Ok(false);
+    };
+    if last_commit == 0 {
+        // Nothing is indexed. That is right as long as the backlog has every commit.
+        let oldest: Option<i64> = event_backlog::table
+            .select(event_backlog::id)
+            .order(event_backlog::id)
+            .get_result(database)
+            .optional()?;
+        return Ok(oldest.is_none_or(|oldest| oldest == 1));
     }
-    index.immediate_transaction(|index| {
-        backlog::set_last_indexed(index, last_commit.unwrap_or(0))?;
-        index.batch_execute(&format!("PRAGMA user_version = {FORMAT}"))?;
-        Ok(())
-    })
+    let of_mark = event_backlog::table
+        .find(last_commit)
+        .filter(event_backlog::mark.eq(last_mark));
+    Ok(select(exists(of_mark)).get_result(database)?)
 }
 
 /// The newest indexed positions within `range` that fulfil all `terms`, descending, `wanted` at most.

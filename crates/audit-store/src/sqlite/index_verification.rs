@@ -4,7 +4,7 @@ use super::SqliteSession;
 use super::entry::ledger_and_seq;
 use super::events::position_of;
 use super::index::segments::SegmentBlocks;
-use super::index::{self, backlog};
+use super::index::{self, backlog, rebuild};
 use super::schema::{event_backlog, event_times};
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
@@ -45,6 +45,9 @@ fn begin(connection: &mut SqliteConnection) -> Result<()> {
             return Err(StoreError::Unverifiable(
                 "it has another format; the next start of the server rebuilds it",
             ));
+        }
+        if rebuild::reached(connection)? != rebuild::COMPLETE {
+            return Err(StoreError::Unverifiable("it is being rebuilt"));
         }
         if backlog::last_indexed(connection)? <= newest.unwrap_or(0) {
             return Ok(());

@@ -1,68 +1,140 @@
-//! The idempotency keys that a ledger may have: an in-memory Bloom filter in front of the index.
+//! A Bloom filter over the idempotency keys of all ledgers, in layers.
 //!
 //! A unique B-tree over random keys is the costliest index an event can have. Nearly every key is new, and for a new
 //! key the filter is certain that it is absent, so only repeats and few new keys are looked up.
+//!
+//! A layer is an array of blocks of [`BLOCK_BYTES`]. A key has one block in each layer, and [`PROBES`] bits in it. Once a layer has
+//! [`KEYS_PER_BLOCK`] keys per block on average, it is full, never changes again, and the next one follows. The blocks are stored in
+//! the database ([`super::seen_keys`]), so hashes and sizes are a stored format. At most one of the largest layers is needed in
+//! memory.
 
-use fastbloom::BloomFilter;
+use crate::append::{KeyHash, LedgerId};
 
-/// Bits for each key; with [`PROBES`] probes each full layer has a false positive for 1 in 5,000 new keys.
-const BITS_PER_KEY: usize = 20;
-const PROBES: u32 = 7;
-/// Keys of the first layer. Each further layer takes eight times as many, up to [`LAYER_KEYS_MAX`].
-const LAYER_KEYS_MIN: usize = 256;
-/// Keys of the largest layers: 2.5 MiB each.
-const LAYER_KEYS_MAX: usize = 1 << 20;
+/// Size of a block. Two of them fit into a page of the database.
+pub(crate) const BLOCK_BYTES: usize = 4_000;
+const BLOCK_BITS: u64 = BLOCK_BYTES as u64 * 8;
+/// Keys of a block of a full layer, on average: 16 bits for each. With [`PROBES`] probes a full layer has a false positive for
+/// 1 in 1,700 new keys.
+const KEYS_PER_BLOCK: usize = 2_000;
+const PROBES: u32 = 8;
+/// Blocks of the first layer: 64 KB, for 32,000 keys. Each further layer has eight times as many, up to the fourth.
+const FIRST_BLOCKS: usize = 16;
+/// The number of the first layer of the largest size: 8,192 blocks, 31 MiB, 16.4 million keys.
+pub(crate) const LARGEST: i64 = 3;
 
-/// A growing Bloom filter over 16-byte hashes. A Bloom filter has a fixed size, so each full one is followed by another.
-#[derive(Debug, Default)]
-pub(crate) struct KeyFilter {
-    layers: Vec<Layer>,
+/// The number of blocks of a layer.
+pub(crate) fn blocks_of(layer: i64) -> usize {
+    FIRST_BLOCKS << (3 * layer.clamp(0, LARGEST))
 }
 
+/// The number of keys of a full layer.
+pub(crate) fn keys_max(layer: i64) -> usize {
+    blocks_of(layer) * KEYS_PER_BLOCK
+}
+
+/// The position of a key in every layer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    block: u64,
+    bits: u64,
+}
+
+impl Probe {
+    /// The key is a cryptographic hash already, so its halves serve as hashes.
+    pub(crate) fn of(ledger_id: LedgerId, key: &KeyHash) -> Self {
+        /// Distributes the ledger's number over all bits (2^64 divided by the golden ratio).
+        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let key = u128::from_be_bytes(*key);
+        Self {
+            block: ((key >> 64) as u64) ^ ledger_id.0.unsigned_abs().wrapping_mul(SPREAD),
+            bits: key as u64,
+        }
+    }
+
+    /// Its block in a layer of this many blocks.
+    pub(crate) fn block_in(self, blocks: usize) -> usize {
+        ((u128::from(self.block) * blocks as u128) >> 64) as usize
+    }
+
+    /// Its bits in a block: byte and mask.
+    fn bits(self) -> impl Iterator<Item = (usize, u8)> {
+        let (first, step) = (self.bits as u32, (self.bits >> 32) as u32 | 1);
+        (0..PROBES).map(move |probe| {
+            let hash = first.wrapping_add(step.wrapping_mul(probe));
+            let bit = (u64::from(hash) * BLOCK_BITS) >> 32;
+            ((bit / 8) as usize, 1 << (bit % 8))
+        })
+    }
+
+    /// Whether a block may have the key. One that is missing or damaged may have any key.
+    pub(crate) fn may_be_in(self, block: Option<&[u8]>) -> bool {
+        match block {
+            Some(block) if block.len() == BLOCK_BYTES => {
+                self.bits().all(|(byte, mask)| block[byte] & mask != 0)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// A layer in memory.
 #[derive(Debug)]
-struct Layer {
-    filter: BloomFilter,
-    keys: usize,
-    keys_max: usize,
+pub(crate) struct Layer {
+    pub(crate) number: i64,
+    /// Inserted keys.
+    pub(crate) keys: usize,
+    /// Whether it is full, and the database has all of it.
+    pub(crate) is_stored: bool,
+    blocks: Box<[u8]>,
 }
 
 impl Layer {
-    fn new(keys_max: usize) -> Self {
+    pub(crate) fn new(number: i64) -> Self {
         Self {
-            filter: BloomFilter::with_num_bits(keys_max * BITS_PER_KEY).hashes(PROBES),
+            number,
             keys: 0,
-            keys_max,
+            is_stored: false,
+            blocks: vec![0; blocks_of(number) * BLOCK_BYTES].into_boxed_slice(),
         }
     }
-}
 
-/// The key is a cryptographic hash already, so a part of it serves as its hash.
-fn hash(key: &[u8; 16]) -> u64 {
-    (u128::from_be_bytes(*key) >> 64) as u64
-}
-
-impl KeyFilter {
-    /// `false` when the key has certainly never been inserted.
-    pub(crate) fn may_hold(&self, key: &[u8; 16]) -> bool {
-        let hash = hash(key);
-        self.layers
-            .iter()
-            .rev()
-            .any(|layer| layer.filter.contains_hash(hash))
+    pub(crate) fn is_full(&self) -> bool {
+        self.keys >= keys_max(self.number)
     }
 
-    /// Adds a key.
-    pub(crate) fn insert(&mut self, key: &[u8; 16]) {
-        let keys_max = match self.layers.last() {
-            Some(last) if last.keys < last.keys_max => None,
-            Some(last) => Some((last.keys_max * 8).min(LAYER_KEYS_MAX)),
-            None => Some(LAYER_KEYS_MIN),
-        };
-        self.layers.extend(keys_max.map(Layer::new));
-        if let Some(last) = self.layers.last_mut() {
-            last.filter.insert_hash(hash(key));
-            last.keys += 1;
+    /// The bytes of a block; empty beyond the last one.
+    pub(crate) fn block(&self, block: usize) -> &[u8] {
+        self.blocks
+            .chunks_exact(BLOCK_BYTES)
+            .nth(block)
+            .unwrap_or_default()
+    }
+
+    fn block_mut(&mut self, block: usize) -> Option<&mut [u8]> {
+        self.blocks.chunks_exact_mut(BLOCK_BYTES).nth(block)
+    }
+
+    /// Sets a block to its stored bytes. A damaged one may have any key from then on.
+    pub(crate) fn set_block(&mut self, block: usize, bytes: Option<&[u8]>) {
+        let Some(own) = self.block_mut(block) else { return };
+        match bytes {
+            Some(bytes) if bytes.len() == own.len() => own.copy_from_slice(bytes),
+            _ => own.fill(u8::MAX),
         }
+    }
+
+    pub(crate) fn insert(&mut self, probe: Probe) {
+        self.keys += 1;
+        let block = probe.block_in(blocks_of(self.number));
+        if let Some(block) = self.block_mut(block) {
+            for (byte, mask) in probe.bits() {
+                block[byte] |= mask;
+            }
+        }
+    }
+
+    pub(crate) fn may_hold(&self, probe: Probe) -> bool {
+        probe.may_be_in(Some(self.block(probe.block_in(blocks_of(self.number)))))
     }
 }
 
@@ -71,22 +143,56 @@ mod tests {
     use super::*;
     use sha2::{Digest, Sha256};
 
-    fn key(number: u32) -> [u8; 16] {
-        Sha256::digest(number.to_be_bytes())[..16].try_into().unwrap()
+    fn probe(number: u32) -> Probe {
+        let hash = Sha256::digest(number.to_be_bytes());
+        Probe::of(LedgerId(7), &hash[..16].try_into().unwrap())
     }
 
     #[test]
     fn an_inserted_key_is_always_found_and_few_others_are() {
-        let mut filter = KeyFilter::default();
-        assert!(!filter.may_hold(&key(0)));
-        for number in 0..20_000 {
-            filter.insert(&key(number));
-        }
-        assert!((0..20_000).all(|number| filter.may_hold(&key(number))));
-        let false_positives = (20_000..220_000)
-            .filter(|number| filter.may_hold(&key(*number)))
-            .count();
-        // Three full layers, and one that is not.
-        assert!(false_positives < 200, "{false_positives} of 200,000");
+        let mut layer = Layer::new(0);
+        assert!(!layer.may_hold(probe(0)));
+        let keys = u32::try_from(keys_max(0)).unwrap();
+        (0..keys).for_each(|number| layer.insert(probe(number)));
+        assert!(layer.is_full());
+        assert!((0..keys).all(|number| layer.may_hold(probe(number))));
+        let others = keys..keys + 170_000;
+        let false_positives = others.filter(|number| layer.may_hold(probe(*number))).count();
+        assert!(
+            (20..250).contains(&false_positives),
+            "{false_positives} of 170,000"
+        );
+    }
+
+    #[test]
+    fn the_same_key_in_two_ledgers_is_two_keys() {
+        let mut layer = Layer::new(0);
+        let key = |ledger_id| Probe::of(LedgerId(ledger_id), &[7; 16]);
+        layer.insert(key(1));
+        assert!(layer.may_hold(key(1)) && !layer.may_hold(key(2)));
+    }
+
+    #[test]
+    fn a_damaged_block_may_have_any_key() {
+        assert!(!probe(1).may_be_in(Some(&[0; BLOCK_BYTES])));
+        assert!(probe(1).may_be_in(Some(&[0; 7])) && probe(1).may_be_in(None));
+        let mut layer = Layer::new(0);
+        let block = probe(1).block_in(blocks_of(0));
+        layer.set_block(block, Some(&[0; BLOCK_BYTES]));
+        assert!(!layer.may_hold(probe(1)));
+        layer.set_block(block, None);
+        assert!(layer.may_hold(probe(1)));
+    }
+
+    /// Stored blocks depend on them: with other hashes a stored key would not be found.
+    #[test]
+    fn the_stored_format_is_stable() {
+        let probe = Probe::of(LedgerId(3), &std::array::from_fn(|byte| byte as u8 * 17));
+        let bits: Vec<_> = probe.bits().collect();
+        assert_eq!(
+            (probe.block_in(8_192), &bits[..2]),
+            (6_998, &[(3_201, 1), (1_335, 8)][..])
+        );
+        assert_eq!([0, 1, 2, 3, 4].map(blocks_of), [16, 128, 1_024, 8_192, 8_192]);
     }
 }

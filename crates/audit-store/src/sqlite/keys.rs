@@ -3,95 +3,26 @@
 //! `event_keys` has one row per commit and ledger: the entry of its first event, and the 16-byte hashes of the keys of all its
 //! events, in their order ([`NO_KEY`] for an event without one).
 
-use super::entry::{entry, ledger_and_seq};
-use super::index::{self, backlog};
-use super::key_filter::KeyFilter;
+use super::entry::{SEQ_END, entry, ledger_and_seq};
+use super::index::{self, backlog, rebuild};
 use super::schema::{event_keys, event_times, events};
-use super::{Memory, SqliteSession};
+use super::{Memory, Shared, SqliteSession};
 use crate::append::plan::{Head, KnownKey, NewRow};
 use crate::append::{AppendRequest, KeyHash, KnownKeys, LedgerId};
 use crate::columns::{read_digest, read_id};
 use crate::database::Session;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::search::tokens::{Kind, token};
+use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
-use std::collections::HashMap;
-
-/// A filter of stored keys for every ledger, so that the writer does not look up keys that cannot exist.
-#[derive(Debug, Default)]
-pub(crate) struct SeenKeys {
-    ledgers: HashMap<LedgerId, LedgerKeys>,
-}
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// An event without a key, in [`event_keys`].
-const NO_KEY: KeyHash = [0; 16];
+pub(crate) const NO_KEY: KeyHash = [0; 16];
 
-/// The keys of one ledger, up to a sequence number.
-#[derive(Debug, Default)]
-struct LedgerKeys {
-    filter: KeyFilter,
-    /// The keys of the events before this one are in the filter.
-    seq_end: i64,
-}
-
-impl SeenKeys {
-    /// Whether a ledger of this size may have an event with the key.
-    fn may_hold(
-        &mut self,
-        connection: &mut SqliteConnection,
-        ledger_id: LedgerId,
-        size: i64,
-        hash: &KeyHash,
-    ) -> Result<bool> {
-        let keys = self.ledgers.entry(ledger_id).or_default();
-        if keys.seq_end != size {
-            keys.catch_up(connection, ledger_id, size)?;
-        }
-        Ok(keys.filter.may_hold(hash))
-    }
-
-    /// Adds the keys of committed rows.
-    pub(crate) fn committed(&mut self, rows: &[NewRow]) {
-        for row in rows {
-            if let Some(keys) = self
-                .ledgers
-                .get_mut(&row.ledger_id)
-                .filter(|keys| keys.seq_end == row.seq)
-            {
-                if let Some(key) = row.idempotency {
-                    keys.filter.insert(&key.hash);
-                }
-                keys.seq_end = row.seq + 1;
-            }
-        }
-    }
-}
-
-impl LedgerKeys {
-    /// Reads the stored keys that are not in the filter: all of them after a start, and those that another process (an
-    /// import) has stored since.
-    fn catch_up(&mut self, connection: &mut SqliteConnection, ledger_id: LedgerId, size: i64) -> Result<()> {
-        let commits = event_keys::table
-            .filter(event_keys::first_entry.ge(entry(ledger_id, self.seq_end)))
-            .filter(event_keys::first_entry.lt(entry(ledger_id, size)))
-            .select(event_keys::hashes)
-            .load_iter::<Vec<u8>, diesel::connection::DefaultLoadingMode>(connection)?;
-        for hashes in commits {
-            let hashes = hashes?;
-            let (hashes, []) = hashes.as_chunks() else {
-                return Err(StoreError::Damaged {
-                    what: "list of idempotency hashes",
-                });
-            };
-            for hash in hashes.iter().filter(|hash| **hash != NO_KEY) {
-                self.filter.insert(hash);
-            }
-        }
-        self.seq_end = size;
-        Ok(())
-    }
-}
+/// A key that may be stored: its ledger, hash and token.
+pub(crate) type WantedKey = (LedgerId, KeyHash, String);
 
 /// Finds the idempotency keys of `requests` that are stored already.
 pub(crate) fn find_keys(
@@ -101,7 +32,7 @@ pub(crate) fn find_keys(
 ) -> Result<KnownKeys> {
     let Session { connection, memory } = session;
     let Memory { shared, appends, .. } = memory;
-    let mut wanted: Vec<(LedgerId, KeyHash, String)> = Vec::new();
+    let mut wanted: Vec<WantedKey> = Vec::new();
     for request in requests {
         let ledger_id = request.destination.ledger_id;
         let Some(head) = heads.get(&ledger_id) else {
@@ -118,22 +49,85 @@ pub(crate) fn find_keys(
             }
         }
     }
-    let mut found = HashMap::new();
     if wanted.is_empty() {
-        return Ok(found);
+        return Ok(KnownKeys::new());
     }
+    look_up(connection, &wanted, shared)
+}
+
+/// Finds the events that have these keys.
+fn look_up(connection: &mut SqliteConnection, wanted: &[WantedKey], shared: &Shared) -> Result<KnownKeys> {
+    let mut found = KnownKeys::new();
+    // Before the index is read: it may grow in between.
+    let is_rebuilding = rebuild::reached(connection)? != rebuild::COMPLETE;
+    let unindexed = backlog::positions_by_key(connection, wanted, shared)?;
     let tokens: Vec<&str> = wanted.iter().map(|(_, _, token)| token.as_str()).collect();
-    let mut unindexed = backlog::positions_by_key(connection, &tokens, shared)?;
     let indexed = index::positions_of(connection, &tokens, shared)?;
     for ((ledger_id, hash, token), indexed) in wanted.iter().zip(indexed) {
-        let unindexed = unindexed.remove(token.as_str()).unwrap_or_default();
-        for position in unindexed.into_iter().chain(indexed) {
+        let unindexed = unindexed.get(token.as_str()).into_iter().flatten().copied();
+        for position in unindexed.chain(indexed) {
             if let Some(known) = known_key(connection, *ledger_id, hash, position)? {
                 found.insert((*ledger_id, *hash), known);
             }
         }
     }
+    if is_rebuilding {
+        let missing = wanted.iter().map(|(ledger_id, hash, _)| (*ledger_id, *hash));
+        let mut missing: HashSet<_> = missing.filter(|key| !found.contains_key(key)).collect();
+        let ledgers: BTreeSet<LedgerId> = missing.iter().map(|(ledger_id, _)| *ledger_id).collect();
+        for ledger_id in ledgers {
+            find_in_order(connection, ledger_id, &mut missing, &mut found)?;
+        }
+    }
     Ok(found)
+}
+
+/// Finds keys of a ledger without the index. Reads the latest first, because most repeats are retries, and stops when all are
+/// found.
+fn find_in_order(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    missing: &mut HashSet<(LedgerId, KeyHash)>,
+    found: &mut KnownKeys,
+) -> Result<()> {
+    let mut wanted = missing.iter().filter(|(of, _)| *of == ledger_id).count();
+    let mut hits = Vec::new();
+    let commits = event_keys::table
+        .filter(event_keys::first_entry.ge(entry(ledger_id, 0)))
+        .filter(event_keys::first_entry.lt(entry(ledger_id, SEQ_END)))
+        .order(event_keys::first_entry.desc())
+        .load_iter::<(i64, Vec<u8>), DefaultLoadingMode>(connection)?;
+    for commit in commits {
+        let (first_entry, hashes) = commit?;
+        for (entry, hash) in (first_entry..).zip(hashes.as_chunks().0) {
+            if missing.remove(&(ledger_id, *hash)) {
+                hits.push((entry, *hash));
+                wanted -= 1;
+            }
+        }
+        if wanted == 0 {
+            break;
+        }
+    }
+    for (entry, hash) in hits {
+        let known = known_key_of(connection, entry)?;
+        found.extend(known.map(|known| ((ledger_id, hash), known)));
+    }
+    Ok(())
+}
+
+/// The stored key of an event.
+fn known_key_of(connection: &mut SqliteConnection, entry: i64) -> Result<Option<KnownKey>> {
+    let row = events::table
+        .find(entry)
+        .select((events::id, events::sent_digest))
+        .get_result::<(Vec<u8>, Option<Vec<u8>>)>(connection)
+        .optional()?;
+    let Some((id, Some(digest))) = row else {
+        return Ok(None);
+    };
+    let (id, digest) = (read_id(id)?, read_digest(digest)?);
+    Ok(Some(KnownKey { id, digest }))
 }
 
 /// The event at this position in the order of time, if it has this key.

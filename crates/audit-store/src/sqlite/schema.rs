@@ -26,6 +26,22 @@ diesel::table! {
     event_keys (first_entry) { first_entry -> BigInt, hashes -> Binary, }
 }
 
+diesel::table! {
+    key_filter (id) { id -> BigInt, owner -> BigInt, }
+}
+
+diesel::table! {
+    key_filter_layers (layer) { layer -> BigInt, keys -> BigInt, }
+}
+
+diesel::table! {
+    key_filter_blocks (id) { id -> BigInt, bits -> Binary, }
+}
+
+diesel::table! {
+    key_filter_ledgers (ledger_id) { ledger_id -> BigInt, seq_end -> BigInt, }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(events, event_times, unordered_events, ledgers);
 
 diesel::table! {
@@ -47,7 +63,22 @@ diesel::table! {
 }
 
 diesel::table! {
-    indexed (id) { id -> BigInt, last_commit -> BigInt, last_segment -> BigInt, }
+    indexed (id) {
+        id -> BigInt,
+        last_commit -> BigInt,
+        last_mark -> BigInt,
+        last_segment -> BigInt,
+        rebuilt_from -> BigInt,
+    }
+}
+
+diesel::table! {
+    rebuilt_ledgers (ledger_id) { ledger_id -> BigInt, seq_end -> BigInt, }
+}
+
+diesel::define_sql_function! {
+    /// SQLite's random number.
+    fn random() -> BigInt;
 }
 
 diesel::allow_tables_to_appear_in_same_query!(event_backlog, indexed);

@@ -7,6 +7,7 @@ use audit_domain::EventFilter;
 use audit_store::Appended;
 use diesel::connection::SimpleConnection;
 use diesel::{QueryableByName, RunQueryDsl, SqliteConnection};
+use std::path::Path;
 
 #[test]
 fn events_are_stored_and_found_while_the_index_cannot_be_written() {
@@ -43,6 +44,7 @@ fn an_index_that_does_not_belong_to_the_database_is_rebuilt() {
         assert_eq!(count(&store, &to, of_tenant("t1")), 10);
         let again = append(&store, &to, vec![prepare(&to, &numbered_event(7), NOW, 2)]);
         assert!(matches!(again[..], [Appended::Repeated(_)]), "{again:?}");
+        store.wait_for_rebuild();
         drop(store);
         assert_eq!(indexed_tokens(folder.path()), expected);
     };
@@ -61,6 +63,63 @@ fn an_index_that_does_not_belong_to_the_database_is_rebuilt() {
     assert_eq!(count(&store, &to, of_tenant("t1")), 10);
     drop(store);
     assert_eq!(indexed_tokens(folder.path()), expected);
+}
+
+/// Replaces a file of a closed store, and removes what its last user left beside it.
+fn put_file(folder: &Path, name: &str, bytes: &[u8]) {
+    for beside in ["-wal", "-shm"] {
+        match std::fs::remove_file(folder.join(format!("{name}{beside}"))) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
+            _ => {}
+        }
+    }
+    std::fs::write(folder.join(name), bytes).expect("the file is written");
+}
+
+/// A backup of the database is restored and gets other events. Then the index of the abandoned events, which has as many
+/// commits or one less, is put back.
+#[test]
+fn an_index_of_another_history_is_rebuilt_and_no_key_is_stored_twice() {
+    for commits in [10, 9] {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+        let to = create_project(&open(folder.path()), 1);
+        let backup = ["audit.db", "audit.db-index"].map(read);
+        let store_from = |first: usize, commits: usize| {
+            let store = open(folder.path());
+            let stored = (first..first + commits).flat_map(|number| {
+                let event = prepare(&to, &numbered_event(number), NOW, 1);
+                append(&store, &to, vec![event])
+            });
+            stored.collect::<Vec<_>>()
+        };
+        store_from(0, commits);
+        let abandoned = read("audit.db-index");
+        put_file(folder.path(), "audit.db", &backup[0]);
+        put_file(folder.path(), "audit.db-index", &backup[1]);
+        let stored = store_from(100, 10);
+        put_file(folder.path(), "audit.db-index", &abandoned);
+
+        let store = open(folder.path());
+        let actor = |number: usize| EventFilter {
+            actor_ids: Some(vec![format!("a{number}")]),
+            ..EventFilter::default()
+        };
+        for (number, stored) in stored.iter().enumerate() {
+            assert_eq!(count(&store, &to, actor(100 + number)), 1, "{number}");
+            assert_eq!(count(&store, &to, actor(number)), 0, "{number}");
+            let again = append(
+                &store,
+                &to,
+                vec![prepare(&to, &numbered_event(100 + number), NOW, 2)],
+            );
+            let Appended::Stored(id) = stored else {
+                panic!("{stored:?}")
+            };
+            assert_eq!(again, [Appended::Repeated(*id)], "{number}");
+        }
+        assert_eq!(count(&store, &to, EventFilter::default()), 10);
+    }
 }
 
 #[test]
@@ -151,6 +210,7 @@ fn an_index_of_another_format_is_rebuilt() {
         assert_eq!(count(&store, &to, EventFilter::default()), 20, "format {other}");
         assert_eq!(count(&store, &to, of_tenant("t1")), 10, "format {other}");
         assert_repeated(&store, &to, &stored, 7);
+        store.wait_for_rebuild();
         drop(store);
         assert_eq!(format_of(&mut index()), format);
         assert_eq!(indexed_tokens(folder.path()), expected);

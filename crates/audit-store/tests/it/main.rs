@@ -12,6 +12,7 @@ mod ids;
 mod index_file;
 mod index_verification;
 mod numbered;
+mod rebuilding;
 mod signing;
 mod structure;
 

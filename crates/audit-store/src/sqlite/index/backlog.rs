@@ -4,74 +4,25 @@
 //! big-endian. A process that has their tokens, because it committed the events or computed the tokens from the stored
 //! events, caches them until they are indexed.
 
+mod cache;
+
+pub(crate) use cache::{BacklogCommits, Commit, CommitName};
+
 use super::tokens_of;
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
-use crate::search::BACKLOG_BYTES_MAX;
 use crate::search::backlog::UnindexedEvents;
-use crate::search::tokens::Tokens;
 use crate::sqlite::Shared;
-use crate::sqlite::entry::entry;
+use crate::sqlite::entry::{entry, ledger_and_seq};
 use crate::sqlite::events::position_of;
-use crate::sqlite::schema::{event_backlog, indexed};
+use crate::sqlite::keys::WantedKey;
+use crate::sqlite::schema::{event_backlog, indexed, random};
 use audit_index::Term;
 use diesel::connection::DefaultLoadingMode;
-use diesel::dsl::max;
 use diesel::prelude::*;
-use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The events of one commit, by position.
-pub(crate) type Commit = UnindexedEvents<i64>;
-
-/// Identifies a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CommitName {
-    /// Increases with every commit.
-    pub(crate) id: i64,
-    /// Random. A commit that was rolled back had the same id as the one after it, and may be cached.
-    mark: i64,
-}
-
-/// The cached commits of the backlog.
-#[derive(Debug, Default)]
-pub(crate) struct BacklogCommits(Mutex<CachedCommits>);
-
-#[derive(Debug, Default)]
-struct CachedCommits {
-    /// By id, with the mark.
-    commits: BTreeMap<i64, (i64, Arc<Commit>)>,
-    bytes: usize,
-}
-
-impl BacklogCommits {
-    fn insert(&self, name: CommitName, commit: Arc<Commit>) {
-        let mut cached = self.0.lock();
-        if let Some((_, rolled_back)) = cached.commits.remove(&name.id) {
-            cached.bytes -= rolled_back.bytes();
-        }
-        if cached.bytes + commit.bytes() <= BACKLOG_BYTES_MAX {
-            cached.bytes += commit.bytes();
-            cached.commits.insert(name.id, (name.mark, commit));
-        }
-    }
-
-    fn get(&self, name: CommitName) -> Option<Arc<Commit>> {
-        let cached = self.0.lock();
-        let (mark, commit) = cached.commits.get(&name.id)?;
-        (*mark == name.mark).then(|| Arc::clone(commit))
-    }
-
-    /// Drops the commits up to this one, which are indexed.
-    pub(crate) fn forget(&self, last_indexed: i64) {
-        let mut cached = self.0.lock();
-        let remaining = cached.commits.split_off(&last_indexed.saturating_add(1));
-        let indexed = std::mem::replace(&mut cached.commits, remaining);
-        cached.bytes -= indexed.values().map(|(_, commit)| commit.bytes()).sum::<usize>();
-    }
-}
 
 /// The entry of a commit in the backlog.
 #[derive(Clone, Copy, Debug)]
@@ -147,22 +98,16 @@ impl Run {
     }
 }
 
-define_sql_function! {
-    /// SQLite's random number.
-    fn random() -> BigInt;
-}
-
-/// Adds a commit with the events of `runs` to the backlog, and drops the commits that are indexed.
+/// Adds a commit with the events of `runs` to the backlog, and drops the commits before the last indexed one.
 pub(crate) fn add<'a>(
     connection: &mut SqliteConnection,
     runs: impl Iterator<Item = Run>,
-    events: impl Iterator<Item = (i64, &'a Tokens)>,
+    events: impl Iterator<Item = (LedgerId, i64, &'a str)>,
     shared: &Shared,
 ) -> Result<BacklogEntry> {
-    let newest: Option<i64> = event_backlog::table
-        .select(max(event_backlog::id))
-        .get_result(connection)?;
-    let id = newest.unwrap_or(0) + 1;
+    let (previous, last_indexed) = newest(connection)?.unzip();
+    let last_indexed = last_indexed.unwrap_or(0);
+    let id = previous.map_or(0, |previous| previous.id) + 1;
     let runs: Vec<u8> = runs.flat_map(Run::encode).collect();
     let mark = diesel::insert_into(event_backlog::table)
         .values((
@@ -173,16 +118,30 @@ pub(crate) fn add<'a>(
         .returning(event_backlog::mark)
         .get_result(connection)?;
     let mut commit = Commit::default();
-    for (position, tokens) in events {
-        commit.add(position, tokens.as_str());
+    for (ledger_id, position, tokens) in events {
+        commit.add(ledger_id, position, tokens);
     }
-    shared.backlog.insert(CommitName { id, mark }, Arc::new(commit));
-    let last_indexed = last_indexed(connection)?;
-    diesel::delete(event_backlog::table.filter(event_backlog::id.le(last_indexed))).execute(connection)?;
+    shared
+        .backlog
+        .insert(previous, CommitName { id, mark }, Arc::new(commit));
+    diesel::delete(event_backlog::table.filter(event_backlog::id.lt(last_indexed))).execute(connection)?;
     Ok(BacklogEntry {
         commit: id,
         last_indexed,
     })
+}
+
+/// The newest commit, and the last indexed one at a later moment.
+fn newest(connection: &mut SqliteConnection) -> Result<Option<(CommitName, i64)>> {
+    // One statement, which sees the database at one moment and the index at a later one. In the other order, a commit that
+    // is indexed and dropped in between would be in neither.
+    let last = indexed::table.select(indexed::last_commit).single_value();
+    let newest: Option<(i64, i64, Option<i64>)> = event_backlog::table
+        .order(event_backlog::id.desc())
+        .select((event_backlog::id, event_backlog::mark, last))
+        .get_result(connection)
+        .optional()?;
+    Ok(newest.map(|(id, mark, last)| (CommitName { id, mark }, last.unwrap_or(0))))
 }
 
 /// The last indexed commit. It was synced to disk before it became visible.
@@ -192,9 +151,12 @@ pub(crate) fn last_indexed(connection: &mut SqliteConnection) -> Result<i64> {
 }
 
 /// Sets [`last_indexed`].
-pub(crate) fn set_last_indexed(index: &mut SqliteConnection, commit: i64) -> Result<()> {
+pub(crate) fn set_last_indexed(index: &mut SqliteConnection, commit: CommitName) -> Result<()> {
     diesel::update(indexed::table)
-        .set(indexed::last_commit.eq(commit))
+        .set((
+            indexed::last_commit.eq(commit.id),
+            indexed::last_mark.eq(commit.mark),
+        ))
         .execute(index)?;
     Ok(())
 }
@@ -204,8 +166,7 @@ pub(crate) fn unindexed(
     connection: &mut SqliteConnection,
     commits_max: usize,
 ) -> Result<Vec<(CommitName, Vec<u8>)>> {
-    // One statement, which sees the database at one moment and the index at a later one. In the other order, a commit that
-    // is indexed and dropped in between would be in neither.
+    // One statement, as in `newest`.
     let last = indexed::table.select(indexed::last_commit).single_value();
     let commits = event_backlog::table
         .filter(event_backlog::id.nullable().gt(last))
@@ -227,7 +188,7 @@ fn compute(connection: &mut SqliteConnection, runs: &[u8]) -> Result<Commit> {
     for entry in runs.iter().flat_map(Run::entries) {
         if let Some(position) = position_of(connection, entry)? {
             let tokens = tokens_of(connection, entry)?;
-            commit.add(position, &tokens);
+            commit.add(ledger_and_seq(entry).0, position, &tokens);
         }
     }
     Ok(commit)
@@ -240,15 +201,17 @@ pub(crate) fn for_each(
     commits_max: usize,
     mut see: impl FnMut(CommitName, Arc<Commit>) -> bool,
 ) -> Result<()> {
+    let mut previous = None;
     for (name, runs) in unindexed(connection, commits_max)? {
         let commit = match shared.backlog.get(name) {
             Some(commit) => commit,
             None => {
                 let computed = Arc::new(compute(connection, &runs)?);
-                shared.backlog.insert(name, Arc::clone(&computed));
+                shared.backlog.insert(previous, name, Arc::clone(&computed));
                 computed
             }
         };
+        previous = Some(name);
         if !see(name, commit) {
             break;
         }
@@ -256,17 +219,45 @@ pub(crate) fn for_each(
     Ok(())
 }
 
-/// The unindexed positions within `range` that fulfil all terms, in no order.
+/// Calls `see` with the unindexed events of a ledger, by commit. Reads those of other ledgers only if they are not cached.
+fn for_each_of(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    shared: &Shared,
+    mut see: impl FnMut(&UnindexedEvents<i64>),
+) -> Result<()> {
+    let Some((newest, last_indexed)) = newest(connection)? else {
+        return Ok(());
+    };
+    if newest.id <= last_indexed {
+        return Ok(());
+    }
+    let mut see = |commit: &Commit| commit.of(ledger_id).into_iter().for_each(&mut see);
+    if let Some(commits) = shared.backlog.of_ledger(ledger_id, last_indexed, newest) {
+        commits.iter().for_each(|commit| see(commit));
+        return Ok(());
+    }
+    let mut names = Vec::new();
+    for_each(connection, shared, usize::MAX, |name, commit| {
+        names.push(name);
+        see(&commit);
+        true
+    })?;
+    shared.backlog.found(&names);
+    Ok(())
+}
+
+/// The unindexed positions of a ledger within `range` that fulfil all terms, in no order.
 pub(crate) fn positions(
     connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
     terms: &[Term],
     range: &Range<i64>,
     shared: &Shared,
 ) -> Result<Vec<i64>> {
     let mut found = Vec::new();
-    for_each(connection, shared, usize::MAX, |_, commit| {
-        found.extend(commit.matching(terms, range));
-        true
+    for_each_of(connection, ledger_id, shared, |events| {
+        found.extend(events.matching(terms, range));
     })?;
     Ok(found)
 }
@@ -274,19 +265,24 @@ pub(crate) fn positions(
 /// The positions of the unindexed events that have one of these idempotency keys, by the key's token.
 pub(crate) fn positions_by_key<'a>(
     connection: &mut SqliteConnection,
-    keys: &[&'a str],
+    keys: &'a [WantedKey],
     shared: &Shared,
 ) -> Result<HashMap<&'a str, Vec<i64>>> {
-    let mut found: HashMap<&'a str, Vec<i64>> = keys.iter().map(|key| (*key, Vec::new())).collect();
-    for_each(connection, shared, usize::MAX, |_, commit| {
-        for (position, tokens) in commit.events() {
-            // The key's token is the last one.
-            let last = tokens.rsplit(' ').next();
-            if let Some(positions) = last.and_then(|token| found.get_mut(token)) {
-                positions.push(position);
+    let mut found: HashMap<&'a str, Vec<i64>> = keys
+        .iter()
+        .map(|(_, _, token)| (token.as_str(), Vec::new()))
+        .collect();
+    let ledgers: BTreeSet<LedgerId> = keys.iter().map(|(ledger_id, _, _)| *ledger_id).collect();
+    for ledger_id in ledgers {
+        for_each_of(connection, ledger_id, shared, |events| {
+            for (position, tokens) in events.events() {
+                // The key's token is the last one.
+                let last = tokens.rsplit(' ').next();
+                if let Some(positions) = last.and_then(|token| found.get_mut(token)) {
+                    positions.push(position);
+                }
             }
-        }
-        true
-    })?;
+        })?;
+    }
     Ok(found)
 }

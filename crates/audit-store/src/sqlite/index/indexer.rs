@@ -1,9 +1,9 @@
 //! The thread that indexes.
 
 use super::segments::SegmentBlocks;
-use super::{backlog, connect};
+use super::{backlog, connect, rebuild};
 use crate::error::{Result, StoreError};
-use crate::search::merging::{MERGED_ROWS_MIN, Merging, Segments, rows_to_merge};
+use crate::search::merging::{MERGED_ROWS_MIN, Merging, Segments as _, rows_to_merge};
 use crate::search::{INDEXED_EVENTS_MAX, INDEXING_RETRY_INTERVAL};
 use crate::signal::{Progress, Signal};
 use crate::sqlite::Shared;
@@ -23,21 +23,32 @@ pub(crate) struct Indexer {
     shared: Arc<Shared>,
     interval: Duration,
     merging: Merging<i64>,
+    /// Events that this process has indexed of a rebuild.
+    rebuilt_events: usize,
 }
+
+/// Postings that are merged in one transaction, at most.
+const MERGED_ROWS_MAX: usize = 200_000;
+/// Events of a rebuild that are indexed in one transaction.
+const REBUILT_EVENTS_MAX: usize = 4_000;
+/// Events of a rebuild between two lines in the log.
+const LOGGED_EVENTS: usize = 200_000;
 
 impl Indexer {
     /// `interval`: how long commits are collected before they are indexed.
     pub(crate) fn open(database: &Path, shared: Arc<Shared>, interval: Duration) -> Result<Self> {
         let reader = connection::connect(database, Purpose::Read)?;
         let mut index = connect(database)?;
-        index.immediate_transaction(|index| SegmentBlocks(index).remove_unfinished())?;
+        let mut merging = Merging::default();
+        merging.clean_up(&mut SegmentBlocks(&mut index))?;
         Ok(Self {
             path: database.to_owned(),
             index,
             database: reader,
             shared,
             interval,
-            merging: Merging::default(),
+            merging,
+            rebuilt_events: 0,
         })
     }
 
@@ -47,6 +58,10 @@ impl Indexer {
             progress.rest(self.interval);
             if let Err(error) = self.attempt(|indexer| indexer.index_all(progress)) {
                 log::warn!("cannot index the latest events, queries search them in the backlog: {error}");
+                progress.wake();
+                progress.rest(INDEXING_RETRY_INTERVAL);
+            } else if let Err(error) = self.attempt(|indexer| indexer.rebuild(progress)) {
+                log::warn!("cannot rebuild the index, queries for older events remain slow: {error}");
                 progress.wake();
                 progress.rest(INDEXING_RETRY_INTERVAL);
             }
@@ -62,6 +77,7 @@ impl Indexer {
         if let Err(error) = finished {
             log::warn!("cannot finish the index, it continues at the next start: {error}");
         }
+        self.shared.rebuild.close();
     }
 
     /// Does a part of the work. When it fails or panics, the state of merges and connections is unknown, and both are
@@ -80,12 +96,47 @@ impl Indexer {
     fn index_all(&mut self, progress: &Signal<Progress>) -> Result<()> {
         loop {
             let events = self.index_some(progress)?;
-            self.merge(rows_to_merge(events))?;
+            self.merge_after(events)?;
             if events < INDEXED_EVENTS_MAX {
                 break;
             }
         }
         while progress.is_idle() && self.merge(MERGED_ROWS_MIN)? {}
+        Ok(())
+    }
+
+    /// Continues a rebuild of the index until it is complete or there is something else to do, in each call at least once: while
+    /// events arrive all the time, it makes progress too.
+    fn rebuild(&mut self, progress: &Signal<Progress>) -> Result<()> {
+        while !progress.is_closed() {
+            let Some(events) = rebuild::step(&mut self.index, &mut self.database, REBUILT_EVENTS_MAX)? else {
+                self.shared.rebuild.finish();
+                return Ok(());
+            };
+            let logged = self.rebuilt_events / LOGGED_EVENTS;
+            self.rebuilt_events += events;
+            if self.rebuilt_events / LOGGED_EVENTS > logged {
+                log::info!("rebuilding the index: {} events so far", self.rebuilt_events);
+            }
+            self.shared.rebuild.advance(events);
+            self.merge_after(events)?;
+            if !progress.is_idle() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Continues merges as far as so many indexed events require, in bounded transactions.
+    fn merge_after(&mut self, events: usize) -> Result<()> {
+        let mut rows = rows_to_merge(events);
+        while rows > 0 {
+            let step = rows.min(MERGED_ROWS_MAX);
+            if !self.merge(step)? {
+                break;
+            }
+            rows -= step;
+        }
         Ok(())
     }
 
@@ -112,11 +163,11 @@ impl Indexer {
             INDEXED_EVENTS_MAX,
             |name, commit| {
                 events += commit.len();
-                commits.push((name.id, commit));
+                commits.push((name, commit));
                 events < INDEXED_EVENTS_MAX
             },
         )?;
-        let Some(newest) = commits.last().map(|(id, _)| *id) else {
+        let Some(newest) = commits.last().map(|(name, _)| *name) else {
             // Another process may have indexed the commits of this one.
             let last = backlog::last_indexed(&mut self.database)?;
             self.shared.backlog.forget(last);
@@ -125,15 +176,16 @@ impl Indexer {
         let last = self.index.immediate_transaction(|index| {
             // Another process may have indexed some of them meanwhile.
             let last = backlog::last_indexed(index)?;
-            let missing = commits.iter().filter(|(id, _)| *id > last);
+            let missing = commits.iter().filter(|(name, _)| name.id > last);
             let mut rows: Vec<(i64, &str)> = missing.flat_map(|(_, commit)| commit.events()).collect();
             if !rows.is_empty() {
                 rows.sort_unstable_by_key(|(position, _)| *position);
                 SegmentBlocks(index).add_segment(&rows)?;
             }
-            let last = last.max(newest);
-            backlog::set_last_indexed(index, last)?;
-            Ok::<_, StoreError>(last)
+            if newest.id > last {
+                backlog::set_last_indexed(index, newest)?;
+            }
+            Ok::<_, StoreError>(last.max(newest.id))
         })?;
         self.shared.backlog.forget(last);
         progress.reach(last);
