@@ -186,6 +186,11 @@ impl Signal<Rebuild> {
         self.update(|rebuild| rebuild.remaining.take().is_some());
     }
 
+    /// Whether the index is complete.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.get().remaining.is_none()
+    }
+
     /// Events that are not indexed yet; 0 when the index is complete.
     pub(crate) fn remaining(&self) -> u64 {
         self.get().remaining.unwrap_or(0)

@@ -81,7 +81,7 @@ impl ScanSession for SqliteSession {
             range.end = range.end.min(position);
         }
         // Before the index is read: a rebuild only reaches older events in between.
-        let reached = rebuild::reached(connection)?;
+        let reached = rebuild::known_reached(connection, shared)?;
         let unreached = range.start..range.end.min(reached);
         range.start = range.start.max(reached);
         // Before the index is read: an event that is indexed in between is found twice, and not missed.

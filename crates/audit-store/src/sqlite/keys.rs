@@ -59,7 +59,7 @@ pub(crate) fn find_keys(
 fn look_up(connection: &mut SqliteConnection, wanted: &[WantedKey], shared: &Shared) -> Result<KnownKeys> {
     let mut found = KnownKeys::new();
     // Before the index is read: it may grow in between.
-    let is_rebuilding = rebuild::reached(connection)? != rebuild::COMPLETE;
+    let is_rebuilding = rebuild::known_reached(connection, shared)? != rebuild::COMPLETE;
     let unindexed = backlog::positions_by_key(connection, wanted, shared)?;
     let tokens: Vec<&str> = wanted.iter().map(|(_, _, token)| token.as_str()).collect();
     let indexed = index::positions_of(connection, &tokens, shared)?;

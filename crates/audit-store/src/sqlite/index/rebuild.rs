@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::schema::ledgers;
 use crate::search::FORMAT;
 use crate::search::merging::Segments;
+use crate::sqlite::Shared;
 use crate::sqlite::entry::ledger_and_seq;
 use crate::sqlite::schema::{event_backlog, event_times, indexed, rebuilt_ledgers};
 use diesel::connection::SimpleConnection;
@@ -23,8 +24,17 @@ use std::collections::HashMap;
 /// [`reached`], of an index that is complete.
 pub(crate) const COMPLETE: i64 = i64::MIN;
 
+/// [`reached`], without a statement once this process knows that the index is complete. An index is emptied only when a database
+/// is opened whose index cannot be used, and then no other process uses it.
+pub(crate) fn known_reached(connection: &mut SqliteConnection, shared: &Shared) -> Result<i64> {
+    match shared.rebuild.is_finished() {
+        true => Ok(COMPLETE),
+        false => reached(connection),
+    }
+}
+
 /// The position that a rebuild has reached. The index has all events from there on, except those in the backlog.
-pub(crate) fn reached(connection: &mut SqliteConnection) -> Result<i64> {
+fn reached(connection: &mut SqliteConnection) -> Result<i64> {
     let reached = indexed::table.select(indexed::rebuilt_from);
     Ok(reached.get_result(connection).optional()?.unwrap_or(COMPLETE))
 }
@@ -147,10 +157,10 @@ pub(super) fn step(
 mod tests {
     use super::*;
     use crate::search::tokens::ledger_token;
+    use crate::sqlite::Database;
     use crate::sqlite::connection::{Purpose, connect};
     use crate::sqlite::entry::entry;
     use crate::sqlite::index::{self, newest};
-    use crate::sqlite::{Database, Shared};
     use audit_index::Term;
     use std::path::Path;
 
