@@ -24,6 +24,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Compare two server binaries: measure both in turns and print the change of each figure.
     Compare(CompareOptions),
+    /// Measure several nodes on one PostgreSQL, and many projects on it.
+    Scale(ScaleOptions),
     /// The load generator process, started by the benchmark itself.
     #[command(name = crate::generator::SUBCOMMAND, hide = true)]
     Generate,
@@ -85,6 +87,62 @@ pub(crate) struct CompareOptions {
     pub(crate) rounds: u32,
     #[command(flatten)]
     pub(crate) location: Location,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScaleOptions {
+    /// Parts to run, comma-separated.
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "nodes,ledgers,creation,events"
+    )]
+    pub(crate) only: Vec<ScalePart>,
+    /// Short form of about two minutes: fewer projects and events, one round. The figures are not meaningful.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Numbers of nodes. Default: 1,2,3.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) nodes: Vec<usize>,
+    /// Active projects in the part `nodes`, beside one. Default: 100.
+    #[arg(long)]
+    pub(crate) projects: Option<usize>,
+    /// Numbers of projects in the part `ledgers`, ascending. Default: 1,600,10000.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) ledgers: Vec<usize>,
+    /// Event counts in the part `events`: ascending multiples of 100, at least 10000. Default: 100000,1000000.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) sizes: Vec<u64>,
+    /// Duration of each load. Default: 4.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub(crate) seconds: Option<u64>,
+    /// Turns of each load. Default: 3.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) rounds: Option<u32>,
+    /// Directory for the results. Default: none are written.
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Name of the result files, without extension.
+    #[arg(long, default_value = "scale")]
+    pub(crate) name: String,
+    /// Server binary to measure. Default: built by cargo.
+    #[arg(long)]
+    pub(crate) server: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) location: Location,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScalePart {
+    /// One project and many, on one node and on several.
+    Nodes,
+    /// The cost of the number of projects, with events and without.
+    Ledgers,
+    /// Ingest while another node creates projects.
+    Creation,
+    /// Queries at two numbers of events.
+    Events,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -81,6 +81,51 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
     Some(user + system)
 }
 
+/// CPU time of a process, of its children, and of the children that have ended.
+pub(crate) fn tree_cpu_seconds(pid: u32) -> Option<f64> {
+    let own = read(Path::new(&format!("/proc/{pid}/stat")))?;
+    let mut ticks = cpu_ticks(&own)? + ended_children_ticks(&own)?;
+    for entry in std::fs::read_dir("/proc").ok()?.flatten() {
+        // A process may have ended since it was listed.
+        if let Some(stat) = read(&entry.path().join("stat"))
+            && parent(&stat) == Some(pid)
+        {
+            ticks += cpu_ticks(&stat)?;
+        }
+    }
+    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// CPU time of the whole machine, without idle time.
+pub(crate) fn machine_cpu_seconds() -> Option<f64> {
+    let ticks = busy_ticks(&read(Path::new("/proc/stat"))?)?;
+    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// The first line of `/proc/stat` without `idle` and `iowait`, up to `softirq`: `steal` is time of other machines.
+fn busy_ticks(stat: &str) -> Option<u64> {
+    let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
+    let ticks: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
+    let [user, nice, system, _, _, irq, softirq, ..] = ticks[..] else {
+        return None;
+    };
+    Some(user + nice + system + irq + softirq)
+}
+
+/// Field 4 of `/proc/PID/stat`.
+fn parent(stat: &str) -> Option<u32> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Fields 16 and 17 of `/proc/PID/stat`.
+fn ended_children_ticks(stat: &str) -> Option<u64> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace().skip(13);
+    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(user + system)
+}
+
 /// Peak resident memory of a process since [`reset_peak_memory`].
 pub(crate) fn peak_memory_kib(pid: u32) -> Option<u64> {
     kib(Path::new(&format!("/proc/{pid}/status")), "VmHWM")
@@ -127,10 +172,24 @@ mod tests {
     }
 
     #[test]
+    fn parent_and_ended_children_are_parsed_after_any_program_name() {
+        let stat = "42 (a) b (c)) S 7 42 42 0 -1 4194304 100 0 0 0 700 300 20 5 20 0 1 0 5 6 7";
+        assert_eq!((parent(stat), ended_children_ticks(stat)), (Some(7), Some(25)));
+    }
+
+    #[test]
+    fn the_machine_is_not_busy_while_idle_or_waiting() {
+        let stat = "cpu  100 10 30 5000 600 1 2 99 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n";
+        assert_eq!(busy_ticks(stat), Some(143));
+        assert_eq!(busy_ticks("intr 1"), None);
+    }
+
+    #[test]
     #[cfg(target_os = "linux")]
     fn this_process_has_memory_and_cpu_time() {
         let pid = std::process::id();
         assert!(peak_memory_kib(pid).is_some_and(|kib| kib > 100));
-        assert!(cpu_seconds(pid).is_some());
+        assert!(cpu_seconds(pid) <= tree_cpu_seconds(pid));
+        assert!(cpu_seconds(pid).is_some() && machine_cpu_seconds() > Some(0.0));
     }
 }

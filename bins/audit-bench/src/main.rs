@@ -17,6 +17,7 @@ mod queries;
 mod raw_limit;
 mod results;
 mod run;
+mod scale;
 mod service;
 mod system_under_test;
 mod targets;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     let outcome = match &arguments.command {
         Some(Command::Generate) => generator::generate(),
         Some(Command::Compare(options)) => compare::compare(options),
+        Some(Command::Scale(options)) => scale::scale(options, commit()),
         None => benchmark(&arguments.options),
     };
     match outcome {

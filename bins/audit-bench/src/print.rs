@@ -54,12 +54,12 @@ pub(crate) fn tables(results: &Results) -> String {
     parts.join("\n")
 }
 
-fn section(title: &str, table: &Table) -> String {
+pub(crate) fn section(title: &str, table: &Table) -> String {
     format!("\n## {title}\n\n{table}\n")
 }
 
 /// Aligns every column but the first to the right.
-fn table(header: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+pub(crate) fn table(header: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_header(header).add_rows(rows);
     for column in table.column_iter_mut().skip(1) {
@@ -69,7 +69,7 @@ fn table(header: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> Ta
 }
 
 /// Splits a header row at `|`.
-fn columns(header: &str) -> Vec<String> {
+pub(crate) fn columns(header: &str) -> Vec<String> {
     header.split('|').map(|column| column.trim().to_owned()).collect()
 }
 
@@ -301,11 +301,11 @@ fn percent(share: f64) -> String {
     format!("{:+.1} %", share * 100.0)
 }
 
-fn optional(value: Option<f64>, format: fn(f64) -> String) -> String {
+pub(crate) fn optional(value: Option<f64>, format: fn(f64) -> String) -> String {
     value.map_or_else(String::new, format)
 }
 
-fn whole(value: f64) -> String {
+pub(crate) fn whole(value: f64) -> String {
     format!("{value:.0}")
 }
 
@@ -313,7 +313,7 @@ fn tenths(value: f64) -> String {
     format!("{value:.1}")
 }
 
-fn milliseconds(value: f64) -> String {
+pub(crate) fn milliseconds(value: f64) -> String {
     format!("{value:.2}")
 }
 

@@ -31,7 +31,37 @@ pub(crate) fn run(
     print::progress(&format!("{}: {}", database.kind().title(), machine.line()))?;
     let times = RunTimes { began_ms };
     let mut system = SystemUnderTest::start(binary, database, folder, plan, times)?;
-    let mut results = Results {
+    let mut results = empty_results(database, plan, commit, machine, began_ms)?;
+    run_phases(&mut system, &mut results, binary, folder).with_context(|| system.log())?;
+    results.server_log = system.server.log().lines().map(str::to_owned).collect();
+    results.seconds = began.elapsed().as_secs_f64();
+    results.targets = targets::check(&results);
+    Ok(results)
+}
+
+/// Loads an empty database up to each size and measures the queries there, and nothing else.
+pub(crate) fn run_queries_only(
+    binary: &Path,
+    database: &Database,
+    folder: &Path,
+    plan: &Plan,
+) -> anyhow::Result<Results> {
+    let began_ms = now_ms();
+    let mut system = SystemUnderTest::start(binary, database, folder, plan, RunTimes { began_ms })?;
+    let machine = Machine::describe(folder)?;
+    let mut results = empty_results(database, plan, None, machine, began_ms)?;
+    load_and_query(&mut system, &mut results, binary, folder).with_context(|| system.log())?;
+    Ok(results)
+}
+
+fn empty_results(
+    database: &Database,
+    plan: &Plan,
+    commit: Option<String>,
+    machine: Machine,
+    began_ms: i64,
+) -> anyhow::Result<Results> {
+    Ok(Results {
         database: database.kind(),
         database_version: database.version()?,
         version: env!("CARGO_PKG_VERSION"),
@@ -52,12 +82,7 @@ pub(crate) fn run(
         checks: Checks::default(),
         server_log: Vec::new(),
         queries: Vec::new(),
-    };
-    run_phases(&mut system, &mut results, binary, folder).with_context(|| system.log())?;
-    results.server_log = system.server.log().lines().map(str::to_owned).collect();
-    results.seconds = began.elapsed().as_secs_f64();
-    results.targets = targets::check(&results);
-    Ok(results)
+    })
 }
 
 fn run_phases(

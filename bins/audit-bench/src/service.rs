@@ -7,4 +7,4 @@ mod server;
 
 pub(crate) use database::Database;
 pub(crate) use postgres::Cluster;
-pub(crate) use server::{Server, server_binary};
+pub(crate) use server::{Organization, Server, server_binary};

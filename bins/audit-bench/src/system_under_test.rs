@@ -107,13 +107,13 @@ impl<'a> SystemUnderTest<'a> {
         };
         let is_load = matches!(end, End::AfterEvents(_));
         let job = Job::ClosedLoop(ClosedLoopJob {
-            address: self.server.address(),
-            project_key: self.server.project_key().to_owned(),
+            addresses: vec![self.server.address()],
+            project_keys: vec![self.server.project_key().to_owned()],
             connections,
             traffic,
             end,
             window_events: is_load.then_some((self.plan.largest() / LOAD_WINDOWS).max(1)),
-            is_overload: connections >= OVERLOAD_CONNECTIONS,
+            counts_errors: connections >= OVERLOAD_CONNECTIONS,
         });
         if !is_load {
             self.reset_peak_memory();

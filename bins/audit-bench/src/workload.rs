@@ -11,6 +11,7 @@ mod timestamp;
 pub(crate) mod vocabulary;
 
 pub(crate) use body::{Bodies, BodyOptions};
+pub(crate) use random::Random;
 pub(crate) use timestamp::timestamp_text;
 
 /// Time ranges that the events of a run occur in, so that the matches of queries are known. All are derived from the

@@ -35,19 +35,30 @@ impl HttpClient {
 
     /// The response body of `GET target` and the response time. Any status but 200 is an error.
     pub(crate) fn get(&mut self, target: &str) -> anyhow::Result<(&[u8], Duration)> {
-        self.exchange(["GET ", target], "\r\n", 200)
+        let (_, body, took) = self.exchange(["GET ", target], "\r\n", &[200])?;
+        Ok((body, took))
     }
 
     /// The response body of `POST target` with a JSON body. Any status but 201 is an error.
     pub(crate) fn post(&mut self, target: &str, json: &str) -> anyhow::Result<&[u8]> {
-        let rest = format!(
-            "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{json}",
-            json.len()
-        );
-        Ok(self.exchange(["POST ", target], &rest, 201)?.0)
+        let rest = post_headers(json);
+        Ok(self.exchange(["POST ", target], &rest, &[201])?.1)
     }
 
-    fn exchange(&mut self, line: [&str; 2], rest: &str, expected: u16) -> anyhow::Result<(&[u8], Duration)> {
+    /// Status and body of the response to `POST target` with a JSON body. Any status but 201 and 503 is an error.
+    pub(crate) fn try_post(&mut self, target: &str, json: &str) -> anyhow::Result<(u16, &[u8])> {
+        let rest = post_headers(json);
+        let (status, body, _) = self.exchange(["POST ", target], &rest, &[201, 503])?;
+        Ok((status, body))
+    }
+
+    /// Status, body and response time. Any status that is not in `expected` is an error.
+    fn exchange(
+        &mut self,
+        line: [&str; 2],
+        rest: &str,
+        expected: &[u16],
+    ) -> anyhow::Result<(u16, &[u8], Duration)> {
         self.request.clear();
         self.response.clear();
         for part in [line[0], line[1], &self.headers, rest] {
@@ -60,7 +71,7 @@ impl HttpClient {
             .with_context(|| format!("no response to {}", line.concat()))?;
         let took = sent.elapsed();
         let body = response.body(&self.response);
-        if response.status != expected {
+        if !expected.contains(&response.status) {
             let text = String::from_utf8_lossy(body);
             bail!(
                 "status {} in response to {}: {text}",
@@ -68,7 +79,7 @@ impl HttpClient {
                 line.concat()
             );
         }
-        Ok((body, took))
+        Ok((response.status, body, took))
     }
 
     fn receive(&mut self) -> anyhow::Result<Response> {
@@ -85,6 +96,14 @@ impl HttpClient {
             }
         }
     }
+}
+
+/// The remaining headers of a request, and its JSON body.
+fn post_headers(json: &str) -> String {
+    format!(
+        "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{json}",
+        json.len()
+    )
 }
 
 /// The number of events on a page.

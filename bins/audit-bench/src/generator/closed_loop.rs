@@ -5,11 +5,12 @@ use super::job::{ClosedLoopJob, ClosedLoopReport, End, Traffic, Window};
 use super::response::{self, Response};
 use crate::latency::Latencies;
 use crate::machine::{cpu_seconds, now_ms};
-use crate::workload::Bodies;
+use crate::workload::{Bodies, Random};
 use anyhow::{Context, bail};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Registry, Token};
 use std::io::{ErrorKind, Read, Write};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// A slower response fails the run.
@@ -20,6 +21,9 @@ const POLL_MS: u64 = 50;
 
 /// Runs the job.
 pub(crate) fn run(job: &ClosedLoopJob) -> anyhow::Result<ClosedLoopReport> {
+    if job.addresses.is_empty() || job.project_keys.is_empty() {
+        bail!("the job names no address or no project key");
+    }
     let mut poll = Poll::new()?;
     let mut closed_loop = ClosedLoop::new(job);
     let mut clients = Vec::with_capacity(job.connections);
@@ -54,6 +58,7 @@ pub(crate) fn run(job: &ClosedLoopJob) -> anyhow::Result<ClosedLoopReport> {
 struct Client {
     stream: TcpStream,
     token: Token,
+    address: SocketAddr,
     request: Vec<u8>,
     sent_bytes: usize,
     response: Vec<u8>,
@@ -65,8 +70,10 @@ struct Client {
 
 struct ClosedLoop<'a> {
     job: &'a ClosedLoopJob,
-    /// Request line and headers, without Content-Length and the final empty line.
-    head: String,
+    /// Request line, and the type of the body where there is one.
+    line: &'static str,
+    /// Chooses the project key of each request.
+    random: Random,
     bodies: Option<Bodies>,
     buffer: Vec<u8>,
     began: Instant,
@@ -84,20 +91,17 @@ struct ClosedLoop<'a> {
 impl<'a> ClosedLoop<'a> {
     fn new(job: &'a ClosedLoopJob) -> Self {
         let (line, bodies) = match &job.traffic {
-            Traffic::Health => ("GET /healthz", None),
-            Traffic::Events(options) => ("POST /api/v1/events", Some(Bodies::new(options.clone()))),
+            Traffic::Health => ("GET /healthz HTTP/1.1\r\n", None),
+            Traffic::Events(options) => (
+                "POST /api/v1/events HTTP/1.1\r\nContent-Type: application/json\r\n",
+                Some(Bodies::new(options.clone())),
+            ),
         };
-        let mut head = format!("{line} HTTP/1.1\r\nHost: {}\r\n", job.address);
-        if bodies.is_some() {
-            head += &format!(
-                "Authorization: Bearer {}\r\nContent-Type: application/json\r\n",
-                job.project_key
-            );
-        }
         let now = Instant::now();
         Self {
             job,
-            head,
+            line,
+            random: Random::new(2_026),
             bodies,
             buffer: vec![0; READ_BYTES],
             began: now,
@@ -111,8 +115,9 @@ impl<'a> ClosedLoop<'a> {
     }
 
     fn connect(&self, registry: &Registry, token: Token) -> anyhow::Result<Client> {
-        let stream = std::net::TcpStream::connect(self.job.address)
-            .with_context(|| format!("cannot connect to {}", self.job.address))?;
+        let address = self.job.addresses[token.0 % self.job.addresses.len()];
+        let stream =
+            std::net::TcpStream::connect(address).with_context(|| format!("cannot connect to {address}"))?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         let mut stream = TcpStream::from_std(stream);
@@ -121,7 +126,8 @@ impl<'a> ClosedLoop<'a> {
         Ok(Client {
             stream,
             token,
-            request: Vec::with_capacity(self.head.len() + 64 + expected),
+            address,
+            request: Vec::with_capacity(512 + expected),
             sent_bytes: 0,
             response: Vec::with_capacity(READ_BYTES),
             sent: Instant::now(),
@@ -138,10 +144,14 @@ impl<'a> ClosedLoop<'a> {
         }
         client.request.clear();
         client.sent_bytes = 0;
-        client.request.extend_from_slice(self.head.as_bytes());
+        client.request.extend_from_slice(self.line.as_bytes());
+        write!(&mut client.request, "Host: {}\r\n", client.address)?;
         match &mut self.bodies {
             None => client.request.extend_from_slice(b"\r\n"),
             Some(bodies) => {
+                let keys = &self.job.project_keys;
+                let key = &keys[self.random.below(keys.len() as u64) as usize];
+                write!(&mut client.request, "Authorization: Bearer {key}\r\n")?;
                 // Content-Length precedes the body, so its digits are filled in once the body is written.
                 const LENGTH_LINE: &str = "Content-Length: 0000000\r\n\r\n";
                 let length_at = client.request.len() + "Content-Length: ".len();
@@ -174,7 +184,7 @@ impl<'a> ClosedLoop<'a> {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // An overloaded service may respond and close before it has read the whole request.
-                Err(error) if self.job.is_overload && is_disconnect(&error) => {
+                Err(error) if self.job.counts_errors && is_disconnect(&error) => {
                     return self.receive(client, registry);
                 }
                 Err(error) => return Err(error).context("cannot send a request"),
@@ -211,7 +221,7 @@ impl<'a> ClosedLoop<'a> {
 
     /// Replaces a connection that the service closed, which it may do under overload only.
     fn reconnect(&mut self, client: &mut Client, registry: &Registry) -> anyhow::Result<()> {
-        if !self.job.is_overload {
+        if !self.job.counts_errors {
             bail!("the service closed a connection with a pending request");
         }
         if !client.is_waiting {
@@ -240,7 +250,7 @@ impl<'a> ClosedLoop<'a> {
                 }
                 stored as u64
             }
-            (status, Some(_)) if status == 503 || self.job.is_overload => {
+            (status, Some(_)) if status == 503 || self.job.counts_errors => {
                 *self.report.errors.entry(status).or_default() += u64::from(self.measuring.is_some());
                 return Ok(());
             }

@@ -22,16 +22,18 @@ pub(crate) enum Report {
 /// Closed-loop load: each connection sends its next request once the previous response is complete.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ClosedLoopJob {
-    pub(crate) address: SocketAddr,
-    pub(crate) project_key: String,
+    /// The nodes. Connections are distributed over them evenly.
+    pub(crate) addresses: Vec<SocketAddr>,
+    /// Each request is sent with one of these keys, chosen at random.
+    pub(crate) project_keys: Vec<String>,
     pub(crate) connections: usize,
     pub(crate) traffic: Traffic,
     pub(crate) end: End,
     /// Record a [`Window`] each time this many more events are stored.
     pub(crate) window_events: Option<u64>,
-    /// The load exceeds the capacity: the service may respond with any status and close connections. Otherwise 503 is the
-    /// only error it may respond with.
-    pub(crate) is_overload: bool,
+    /// Whether error responses of any status and closed connections are counted. Otherwise 503 is the only error that the
+    /// service may respond with.
+    pub(crate) counts_errors: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -129,6 +129,14 @@ impl Database {
         &self.url
     }
 
+    /// The URL of the administrative database of the cluster, and the name of this one there; none on SQLite.
+    pub(crate) fn in_cluster(&self) -> Option<(&str, &str)> {
+        match &self.location {
+            Location::Sqlite(_) => None,
+            Location::Postgres { admin_url, name } => Some((admin_url, name)),
+        }
+    }
+
     /// Name and version of the database engine.
     pub(crate) fn version(&self) -> anyhow::Result<String> {
         let rows: Vec<Text> = match &self.location {

@@ -7,14 +7,17 @@ use std::process::Command;
 use std::time::Duration;
 
 const START_TIME_MAX: Duration = Duration::from_secs(60);
+const STATEMENT_STATISTICS: [&str; 2] = ["-c", "shared_preload_libraries=pg_stat_statements"];
 
 /// A server on which databases are created.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     /// Of the database that takes `CREATE DATABASE`.
     pub(crate) admin_url: String,
-    /// Stops on drop.
-    _process: Option<Process>,
+    /// Whether `pg_stat_statements` is loaded.
+    pub(crate) has_statement_statistics: bool,
+    /// Stops on drop. None for the server of `--postgres-url`.
+    process: Option<Process>,
 }
 
 impl Cluster {
@@ -23,18 +26,33 @@ impl Cluster {
         match url {
             Some(url) => Ok(Self {
                 admin_url: url.to_owned(),
-                _process: None,
+                has_statement_statistics: false,
+                process: None,
             }),
-            None => Self::create(folder),
+            None => Self::create(folder, false),
         }
+    }
+
+    /// The same, with `pg_stat_statements` in a temporary cluster if the extension is installed.
+    pub(crate) fn start_with_statistics(url: Option<&str>, folder: &Path) -> anyhow::Result<Self> {
+        match url {
+            Some(_) => Self::start(url, folder),
+            None => Self::create(folder, true),
+        }
+    }
+
+    /// The process id of the postmaster; none for the server of `--postgres-url`.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(Process::pid)
     }
 
     /// Keeps the settings of `initdb`, which sync every commit. Listens on a socket in `folder` only, so no port can be in
     /// use already.
-    fn create(folder: &Path) -> anyhow::Result<Self> {
+    fn create(folder: &Path, with_statistics: bool) -> anyhow::Result<Self> {
         let (Some(initdb), Some(server)) = (find_program("initdb"), find_program("postgres")) else {
             bail!("initdb is not installed");
         };
+        let has_statement_statistics = with_statistics && has_statement_statistics(&server);
         let prefix = ordinary_user()?;
         let folder = folder.join("postgres");
         std::fs::create_dir(&folder)?;
@@ -52,14 +70,24 @@ impl Cluster {
         let mut serve = prefix;
         serve.extend([server, "-D".into(), data, "-k".into(), path.clone()]);
         serve.extend(["-c".to_owned(), "listen_addresses=".to_owned()]);
+        if has_statement_statistics {
+            serve.extend(STATEMENT_STATISTICS.map(str::to_owned));
+        }
         let log = folder.with_file_name("postgres.log");
         let process = Process::start(&serve, &log, "QUIT")?;
         process.wait_for_log("ready to accept connections", START_TIME_MAX)?;
         Ok(Self {
             admin_url: format!("postgres:///postgres?host={path}&user=audit"),
-            _process: Some(process),
+            has_statement_statistics,
+            process: Some(process),
         })
     }
+}
+
+/// Whether the extension is installed beside the program, which may be a link.
+fn has_statement_statistics(server: &str) -> bool {
+    let program = Path::new(server).canonicalize().unwrap_or_default();
+    program.with_file_name("../lib/pg_stat_statements.so").exists()
 }
 
 /// Lets the user that PostgreSQL runs as reach its folder.

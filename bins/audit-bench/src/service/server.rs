@@ -3,6 +3,7 @@
 use super::Database;
 use super::process::{Process, remove_settings};
 use anyhow::{Context, bail};
+use serde::Deserialize;
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,14 @@ use std::time::Duration;
 
 const START_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// A running server with an organization without a daily event limit.
+/// An organization without a daily event limit, and the live key of its first project.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Organization {
+    pub(crate) master_key: String,
+    pub(crate) project_key: String,
+}
+
+/// A running server, and a project that it serves.
 #[derive(Debug)]
 pub(crate) struct Server {
     process: Process,
@@ -22,7 +30,18 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server with default settings on an empty database, and waits until it listens.
     pub(crate) fn start(binary: &Path, database: &Database, folder: &Path) -> anyhow::Result<Self> {
-        let project_key = create_organization(binary, database.url())?;
+        let organization = Organization::create(binary, database.url())?;
+        let log = folder.join(format!("server-{}.log", database.kind().name()));
+        Self::serve(binary, database, &log, organization.project_key)
+    }
+
+    /// Starts a server with default settings on a database that has the project of `project_key`, and waits until it listens.
+    pub(crate) fn serve(
+        binary: &Path,
+        database: &Database,
+        log: &Path,
+        project_key: String,
+    ) -> anyhow::Result<Self> {
         let program = binary.display().to_string();
         let arguments = [
             "serve",
@@ -33,8 +52,7 @@ impl Server {
         ];
         let mut command_line = vec![program];
         command_line.extend(arguments.map(str::to_owned));
-        let log = folder.join(format!("server-{}.log", database.kind().name()));
-        let process = Process::start(&command_line, &log, "KILL")?;
+        let process = Process::start(&command_line, log, "KILL")?;
         let address = process.wait_for_line("listening on http://", START_TIME_MAX)?;
         Ok(Self {
             process,
@@ -61,28 +79,27 @@ impl Server {
     }
 }
 
-/// Returns a project key. An organization created on the command line has the enterprise plan, which has no daily limit.
-fn create_organization(binary: &Path, database_url: &str) -> anyhow::Result<String> {
-    let arguments = [
-        "org",
-        "create",
-        "--name",
-        "benchmark",
-        "--json",
-        "--database-url",
-        database_url,
-    ];
-    let mut command = Command::new(binary);
-    remove_settings(&mut command);
-    let output = command
-        .args(arguments)
-        .output()
-        .context("cannot run audit-server")?;
-    let created: Value = serde_json::from_str(&succeeded(output, "audit-server org create")?)?;
-    let key = created["project_key"]
-        .as_str()
-        .context("audit-server org create printed no project key")?;
-    Ok(key.to_owned())
+impl Organization {
+    /// An organization created on the command line has the enterprise plan, which has no daily limit.
+    pub(crate) fn create(binary: &Path, database_url: &str) -> anyhow::Result<Self> {
+        let arguments = [
+            "org",
+            "create",
+            "--name",
+            "benchmark",
+            "--json",
+            "--database-url",
+            database_url,
+        ];
+        let mut command = Command::new(binary);
+        remove_settings(&mut command);
+        let output = command
+            .args(arguments)
+            .output()
+            .context("cannot run audit-server")?;
+        serde_json::from_str(&succeeded(output, "audit-server org create")?)
+            .context("audit-server org create printed no keys")
+    }
 }
 
 /// The binary at `path`, or the one that cargo builds.

@@ -37,13 +37,13 @@ fn server(responses: &'static [&'static str], then_close: bool) -> SocketAddr {
 
 fn job(address: SocketAddr, traffic: Traffic, end: End) -> ClosedLoopJob {
     ClosedLoopJob {
-        address,
-        project_key: "pk_live_0".to_owned(),
+        addresses: vec![address],
+        project_keys: vec!["pk_live_0".to_owned()],
         connections: 3,
         traffic,
         end,
         window_events: None,
-        is_overload: false,
+        counts_errors: false,
     }
 }
 
@@ -111,7 +111,7 @@ fn an_unexpected_response_fails_the_job() {
 fn under_overload_errors_are_counted_by_status() {
     let address = server(&[STORED, REFUSED, FAILED], false);
     let mut job = job(address, single_events(), End::AfterEvents(60));
-    job.is_overload = true;
+    job.counts_errors = true;
     let report = run(&job).unwrap();
     assert_eq!(report.errors.keys().collect::<Vec<_>>(), [&500, &503]);
 }
@@ -120,7 +120,38 @@ fn under_overload_errors_are_counted_by_status() {
 fn the_service_may_close_connections_under_overload_only() {
     let mut job = job(server(&[STORED], true), single_events(), End::AfterEvents(60));
     assert!(run(&job).is_err());
-    job.is_overload = true;
+    job.counts_errors = true;
     let report = run(&job).unwrap();
     assert!(report.closed_connections > 0 && report.events > 0, "{report:?}");
+}
+
+#[test]
+fn connections_are_distributed_over_the_nodes_and_requests_over_the_keys() {
+    let (sender, received) = std::sync::mpsc::channel();
+    let node = |sender: std::sync::mpsc::Sender<(SocketAddr, String)>| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (mut stream, sender) = (stream.unwrap(), sender.clone());
+                std::thread::spawn(move || {
+                    let mut buffer = [0; READ_BYTES];
+                    while let Ok(bytes @ 1..) = stream.read(&mut buffer) {
+                        let request = String::from_utf8_lossy(&buffer[..bytes]).into_owned();
+                        let (_, key) = request.split_once("Bearer ").unwrap();
+                        sender.send((address, key[..1].to_owned())).unwrap();
+                        stream.write_all(STORED.as_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+        address
+    };
+    let addresses = vec![node(sender.clone()), node(sender)];
+    let mut job = job(addresses[0], single_events(), End::AfterEvents(200));
+    job.addresses = addresses.clone();
+    job.project_keys = ["a", "b"].map(str::to_owned).into();
+    run(&job).unwrap();
+    let requests: std::collections::BTreeSet<_> = received.try_iter().collect();
+    assert_eq!(requests.len(), 4, "{requests:?}");
 }
