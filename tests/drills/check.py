@@ -1,0 +1,125 @@
+"""What must hold after every cycle, checked over HTTP, with `log verify`, and in the backlog of the index."""
+
+import json
+import subprocess
+import time
+import urllib.parse
+
+from service import Connection, environment
+
+PAGE_EVENTS = 200
+CATCH_UP_SECONDS_MAX = 60
+
+
+class Feed:
+    """What was read of the feed of one project."""
+
+    def __init__(self):
+        self.cursor = None
+        # Idempotency key -> id.
+        self.events = {}
+        self.twice = 0
+        self.ids = set()
+
+    def read(self, connection, key):
+        """Reads from the cursor to the end."""
+        while True:
+            after = f"&after={self.cursor}" if self.cursor else ""
+            page = connection.get(f"/api/v1/events/feed?limit={PAGE_EVENTS}{after}", key)
+            for event in page["events"]:
+                name, identifier = event["idempotency_key"], event["id"]
+                self.twice += name in self.events or identifier in self.ids
+                self.events[name] = identifier
+                self.ids.add(identifier)
+            self.cursor = page["cursor"]
+            if not page["has_more"]:
+                return
+
+
+class Checker:
+    """Compares what is stored with what was acknowledged."""
+
+    def __init__(self, record, project_keys, binary):
+        self.record = record
+        self.project_keys = project_keys
+        self.binary = binary
+        self.feeds = [Feed() for _ in project_keys]
+        self.checked = [set() for _ in project_keys]
+
+    def check(self, node, url, database, everything):
+        """The counts of a cycle. `everything` reads the feeds from their beginning and queries every actor again."""
+        if everything:
+            self.feeds = [Feed() for _ in self.project_keys]
+            self.checked = [set() for _ in self.project_keys]
+        counts = dict.fromkeys(("lost", "twice", "changed", "unknown", "not_found", "unindexed", "unsigned"), 0)
+        connection = Connection(node, timeout=60)
+        for project, key in enumerate(self.project_keys):
+            self.feeds[project].read(connection, key)
+            self.compare(project, counts)
+            counts["not_found"] += self.missing_in_queries(connection, project)
+        counts["unindexed"] = wait_for_zero(lambda: unindexed(database))
+        counts["unsigned"] = wait_for_zero(lambda: self.unsigned(url))
+        counts["changed"] += len(self.record.problems)
+        return counts
+
+    def compare(self, project, counts):
+        feed, acknowledged = self.feeds[project], self.record.acknowledged[project]
+        counts["twice"] += feed.twice
+        for key, identifier in acknowledged.items():
+            stored = feed.events.get(key)
+            counts["lost"] += stored is None
+            counts["changed"] += stored is not None and stored != identifier
+        # Stored and never acknowledged is allowed, stored and never sent is not.
+        counts["unknown"] += sum(key not in self.record.sent[project] for key in feed.events)
+
+    def missing_in_queries(self, connection, project):
+        """Events of the feed that a query for their actor does not show, or shows twice."""
+        by_actor = {}
+        for key in self.feeds[project].events:
+            actor = self.record.sent[project].get(key)
+            by_actor.setdefault(actor, set()).add(key)
+        missing = 0
+        for actor, keys in by_actor.items():
+            state = (actor, len(keys))
+            if actor is None or state in self.checked[project]:
+                continue
+            query = urllib.parse.urlencode({"actor_id": actor, "limit": PAGE_EVENTS})
+            page = connection.get(f"/api/v1/events?{query}", self.project_keys[project])
+            found = [event["idempotency_key"] for event in page["events"]]
+            missing += len(keys.symmetric_difference(found)) + len(found) - len(set(found))
+            self.checked[project].add(state)
+        return missing
+
+    def unsigned(self, url):
+        """Events beyond the signed size of their log. Raises if a log is inconsistent."""
+        command = [self.binary, "log", "verify", "--json"]
+        finished = subprocess.run(
+            command, env=environment(url), capture_output=True, text=True, check=False
+        )
+        if finished.returncode != 0:
+            raise RuntimeError(f"log verify: exit code {finished.returncode}: {finished.stdout} {finished.stderr}")
+        ledgers = json.loads(finished.stdout)["ledgers"]
+        return sum(ledger["events"] - (ledger["signed"] or 0) for ledger in ledgers)
+
+
+def unindexed(database):
+    """Events that only the backlog of the index shows."""
+    tables = {row[0] for row in database.query("SELECT tablename FROM pg_tables")}
+    if "event_tail" in tables:
+        statement = "SELECT coalesce(sum(end_seq - first_seq), 0) FROM event_tail"
+    else:
+        statement = (
+            "SELECT coalesce(sum(ledgers.size - coalesce(indexed.size, 0)), 0) FROM ledgers"
+            " LEFT JOIN indexed ON ledger_id = id"
+        )
+    return int(database.query(statement)[0][0])
+
+
+def wait_for_zero(count):
+    """The count once it is zero, or as it is after some time: work behind the commits may take a while."""
+    deadline = time.monotonic() + CATCH_UP_SECONDS_MAX
+    while True:
+        value = count()
+        if value == 0 or time.monotonic() > deadline:
+            return value
+        time.sleep(0.2)

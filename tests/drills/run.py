@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Drills: three nodes on one PostgreSQL are disturbed while clients write, and nothing acknowledged may be lost.
+
+    AUDIT_SERVER_BIN=target/release/audit-server tests/drills/run.py --cycles 200 kill freeze
+
+Python's standard library only. Needs PostgreSQL's programs; as root it runs them as another user.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+
+import check
+import drills
+import load
+import network
+import service
+
+# The feeds are read from their beginning, and every actor is queried again, after so many cycles and after the last.
+EVERYTHING_INTERVAL = 20
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    names = [drill.name for drill in drills.ALL]
+    parser.add_argument("drill", nargs="*", help=f"{', '.join(names)}. Default: all")
+    parser.add_argument("--server", default=os.environ.get("AUDIT_SERVER_BIN"), help="path of audit-server")
+    parser.add_argument("--cycles", type=int, default=1, help="disturbances of each drill. Default: 1")
+    parser.add_argument("--seconds", type=float, default=4, help="duration of a disturbance. Default: 4")
+    parser.add_argument("--projects", type=int, default=3, help="projects written to. Default: 3")
+    parser.add_argument("--writers", type=int, default=6, help="concurrent clients. Default: 6")
+    parser.add_argument("--gap-seconds-max", type=float, help="fail if an undisturbed node has a longer gap")
+    parser.add_argument("--require-namespaces", action="store_true", help="fail instead of skipping")
+    parser.add_argument("--json", help="file for the results")
+    parser.add_argument("--keep", action="store_true", help="keep the directory with logs and data")
+    options = parser.parse_args()
+    unknown = set(options.drill) - set(names)
+    if unknown:
+        parser.error(f"no such drill: {', '.join(sorted(unknown))}")
+    if not options.server:
+        parser.error("--server or AUDIT_SERVER_BIN names the path of audit-server")
+    options.server = os.path.realpath(options.server)
+    return options
+
+
+def run_drill(kind, options):
+    """Runs the cycles of a drill. Returns a result for each."""
+    folder = tempfile.mkdtemp(prefix="drills-")
+    # PostgreSQL runs as another user and must reach its directory.
+    os.chmod(folder, 0o711)
+    drill = kind(folder, options.server, options.seconds)
+    try:
+        drill.start()
+        master_key, _ = service.create_organization(options.server, drill.url())
+        for node in drill.nodes:
+            node.start()
+        names = [f"project {number}" for number in range(options.projects)]
+        keys = [service.create_project(drill.nodes[0], master_key, name) for name in names]
+        return run_cycles(drill, options, keys)
+    except Exception:
+        print(f"{drill.name}: directory {folder}; last lines of the nodes:")
+        for node in drill.nodes:
+            print(f"--- {node.name}\n{node.tail() if os.path.exists(node.log) else 'not started'}")
+        raise
+    finally:
+        drill.stop()
+        if not options.keep:
+            drills.remove(folder)
+
+
+def run_cycles(drill, options, keys):
+    record = load.Record(options.projects)
+    checker = check.Checker(record, keys, options.server)
+    results = []
+    for number in range(options.cycles):
+        first = number * options.writers
+        with load.Load(drill.nodes, keys, record, options.writers, first) as running:
+            drill.wait_for_all(running)
+            begin, others, remark = drill.cycle(number, running)
+            end = time.monotonic()
+        gap = max(record.longest_gap(node, begin, end) for node in others)
+        is_last = number == options.cycles - 1
+        everything = is_last or number % EVERYTHING_INTERVAL == EVERYTHING_INTERVAL - 1
+        node = drill.nodes[number % drills.NODES]
+        counts = checker.check(node, drill.url(), drill.primary(), everything)
+        result = {
+            "drill": drill.name,
+            "cycle": number + 1,
+            "acknowledged": record.total(),
+            **counts,
+            "longest_gap_seconds": round(gap, 2),
+            "remark": remark,
+        }
+        results.append(result)
+        show(result)
+        if any(counts.values()):
+            break
+    refused = ", ".join(f"{count} × {status or 'no response'}" for status, count in record.refused.items())
+    print(f"{drill.name}: refused attempts, all repeated: {refused or 'none'}", flush=True)
+    for problem in record.problems[:5]:
+        print(f"{drill.name}: {problem}")
+    return results
+
+
+def show(result):
+    counts = ", ".join(f"{name.replace('_', ' ')} {result[name]}" for name in COUNTS)
+    print(
+        f"{result['drill']} {result['cycle']}: acknowledged {result['acknowledged']}, {counts}, longest gap of the others"
+        f" {result['longest_gap_seconds']} s ({result['remark']})",
+        flush=True,
+    )
+
+
+COUNTS = ("lost", "twice", "changed", "unknown", "not_found", "unindexed", "unsigned")
+
+
+def is_failed(result, options):
+    if any(result[name] for name in COUNTS):
+        return True
+    limit = options.gap_seconds_max
+    return limit is not None and result["longest_gap_seconds"] > limit
+
+
+def main():
+    options = arguments()
+    # So that a drill ends its processes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    obstacle = network.obstacle()
+    results, failed = [], []
+    for kind in drills.ALL:
+        if options.drill and kind.name not in options.drill:
+            continue
+        if kind.needs_namespaces and obstacle:
+            print(f"{kind.name}: SKIPPED, network namespaces cannot be used: {obstacle}", flush=True)
+            if options.require_namespaces:
+                failed.append(kind.name)
+            continue
+        try:
+            of_drill = run_drill(kind, options)
+        except Exception:  # pylint: disable=broad-except
+            # The other drills still show what holds.
+            traceback.print_exc()
+            failed.append(kind.name)
+            continue
+        results += of_drill
+        if any(is_failed(result, options) for result in of_drill):
+            failed.append(kind.name)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=1)
+    print(f"{len(results)} cycles; failed drills: {', '.join(failed) or 'none'}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""The nodes of the service, and HTTP to them."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import time
+
+import processes
+
+RESPONSE_SECONDS_MAX = 5
+RETRY_SECONDS_MAX = 30
+RETRY_PAUSE_SECONDS = 0.2
+LISTENING = re.compile(r"^listening on http://(\S+):(\d+)$", re.MULTILINE)
+
+
+class Unanswered(Exception):
+    """No complete response: refused, broken off or too late. What was requested may have happened."""
+
+
+class Connection:
+    """A persistent connection to a node, opened when it is needed."""
+
+    def __init__(self, node, timeout=RESPONSE_SECONDS_MAX):
+        self.node = node
+        self.timeout = timeout
+        self.connection = None
+
+    def request(self, method, path, key, body=None):
+        """Status and body of the response. Raises `Unanswered`."""
+        headers = {"Authorization": f"Bearer {key}"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        try:
+            if self.connection is None:
+                self.connection = http.client.HTTPConnection(*self.node.address, timeout=self.timeout)
+                self.connection.connect()
+                self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.connection.request(method, path, body, headers)
+            response = self.connection.getresponse()
+            return response.status, response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise Unanswered(f"{type(error).__name__}: {error}") from error
+
+    def get(self, path, key):
+        """The JSON of a response 200. Repeats the request after 503 and without a response, as clients do."""
+        deadline = time.monotonic() + RETRY_SECONDS_MAX
+        while True:
+            try:
+                status, body = self.request("GET", path, key)
+            except Unanswered as error:
+                status, body = 503, str(error)
+            if status == 200:
+                return json.loads(body)
+            if status != 503 or time.monotonic() > deadline:
+                raise RuntimeError(f"GET {path}: {status} {body[:300]}")
+            time.sleep(RETRY_PAUSE_SECONDS)
+
+    def close(self):
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+
+class Node:
+    """A server process. It keeps its address when it is restarted."""
+
+    def __init__(self, number, binary, url, folder, namespace=None):
+        self.number = number
+        self.name = f"node{number}"
+        self.binary = binary
+        self.url = url
+        self.log = os.path.join(folder, f"{self.name}.log")
+        self.namespace = namespace
+        self.address = (namespace.clients.inside if namespace else "127.0.0.1", 0)
+        self.process = None
+
+    def start(self):
+        command = [self.binary, "serve", "--listen", f"{self.address[0]}:{self.address[1]}"]
+        if self.namespace:
+            command = self.namespace.command(command)
+        begin = os.path.getsize(self.log) if os.path.exists(self.log) else 0
+        self.process = processes.start(command, self.log, environment=environment(self.url))
+
+        def listening():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{self.name} has ended: {self.tail()}")
+            with open(self.log, encoding="utf-8", errors="replace") as log:
+                log.seek(begin)
+                return LISTENING.search(log.read())
+
+        found = processes.wait_until(listening, 60, f"{self.name} listens")
+        self.address = (found[1], int(found[2]))
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def freeze(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            # A frozen process ends at SIGKILL only.
+            self.kill()
+
+    def tail(self):
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            return log.read()[-1000:].strip()
+
+
+def environment(url):
+    """Without the settings of the shell, which must not reach the server."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIT_")}
+    return {**kept, "AUDIT_DATABASE_URL": url, "RUST_LOG": "warn"}
+
+
+def create_organization(binary, url):
+    """An organization without a daily limit: its master key, and the live key of its first project."""
+    command = [binary, "org", "create", "--name", "drills", "--plan", "enterprise", "--json"]
+    created = json.loads(processes.run(command, environment=environment(url)))
+    return created["master_key"], created["project_key"]
+
+
+def create_project(node, master_key, name):
+    """The live key of a new project."""
+    connection = Connection(node)
+
+    def post(path, body):
+        status, response = connection.request("POST", path, master_key, json.dumps(body))
+        if status != 201:
+            raise RuntimeError(f"POST {path}: {status} {response[:300]}")
+        return json.loads(response)
+
+    project = post("/api/v1/projects", {"name": name})["project"]["id"]
+    return post("/api/v1/keys", {"project_id": project, "type": "project", "name": name})["key"]
