@@ -65,10 +65,14 @@ class Checker:
     def compare(self, project, counts):
         feed, acknowledged = self.feeds[project], self.record.acknowledged[project]
         counts["twice"] += feed.twice
+        lost = [key for key in acknowledged if key not in feed.events]
+        counts["lost"] += len(lost)
+        if self.record.loses:
+            for key in lost:
+                # It counts once.
+                del acknowledged[key]
         for key, identifier in acknowledged.items():
-            stored = feed.events.get(key)
-            counts["lost"] += stored is None
-            counts["changed"] += stored is not None and stored != identifier
+            counts["changed"] += feed.events.get(key, identifier) != identifier
         # Stored and never acknowledged is allowed, stored and never sent is not.
         counts["unknown"] += sum(key not in self.record.sent[project] for key in feed.events)
 

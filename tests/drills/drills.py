@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 import time
 
 import network
@@ -14,8 +15,21 @@ NODES = 3
 WARM_UP_REQUESTS = 30
 # Attempts to freeze a node in the moment in which PostgreSQL sends to it, and those after which a session that only reads
 # will do.
-FREEZE_ATTEMPTS_MAX = 40
-FREEZE_WRITER_ATTEMPTS = 25
+FREEZE_ATTEMPTS_MAX = 30
+FREEZE_WRITER_ATTEMPTS = 20
+
+
+class Disturbance:
+    """When a disturbance began and ended, and the undisturbed nodes."""
+
+    def __init__(self, others, remark):
+        self.others = others
+        self.remark = remark
+        self.begin = time.monotonic()
+        self.end = None
+
+    def ends(self):
+        self.end = time.monotonic()
 
 
 class Drill:
@@ -23,6 +37,10 @@ class Drill:
 
     name = ""
     needs_namespaces = False
+    # Whether acknowledged events may be lost.
+    loses = False
+    # Whether it runs when no drill is named.
+    is_default = True
 
     def __init__(self, folder, binary, seconds):
         self.folder = folder
@@ -31,6 +49,8 @@ class Drill:
         self.namespaces = []
         self.nodes = []
         self.server = None
+        # The master key, and the ids of the projects that are written to.
+        self.administration = None
 
     def start(self):
         """Starts PostgreSQL and the nodes."""
@@ -66,8 +86,7 @@ class Drill:
         return f"postgres://{postgres.ROLE}@{address}/{postgres.DATABASE}?application_name=node{number}"
 
     def cycle(self, number, load):
-        """Disturbs the deployment and ends that. Returns the start of the disturbance, the nodes whose gaps count, and a
-        remark."""
+        """Disturbs the deployment and ends that. Returns a `Disturbance`."""
         raise NotImplementedError
 
     def wait_for_all(self, load):
@@ -95,15 +114,16 @@ class Kill(Drill):
         victims = {number % NODES}
         if number % 3 == 2:
             victims.add((number + 1) % NODES)
-        begin = time.monotonic()
+        disturbance = Disturbance(self.others(victims), f"nodes {sorted(victims)}")
         for victim in victims:
             self.nodes[victim].kill()
         time.sleep(self.seconds)
         load.wait_for(self.others(victims), WARM_UP_REQUESTS)
+        disturbance.ends()
         for victim in victims:
             self.nodes[victim].start()
         self.wait_for_all(load)
-        return begin, self.others(victims), f"nodes {sorted(victims)}"
+        return disturbance
 
 
 class Freeze(Drill):
@@ -112,14 +132,18 @@ class Freeze(Drill):
     name = "freeze"
 
     def cycle(self, number, load):
-        victim = number % NODES
+        victim = self.victim(number)
         remark = self.freeze(victim)
-        begin = time.monotonic()
+        disturbance = Disturbance(self.others({victim}), f"node {victim}{remark}")
         time.sleep(self.seconds)
         load.wait_for(self.others({victim}), WARM_UP_REQUESTS)
+        disturbance.ends()
         self.nodes[victim].thaw()
         self.wait_for_all(load)
-        return begin, self.others({victim}), f"node {victim}{remark}"
+        return disturbance
+
+    def victim(self, number):
+        return number % NODES
 
     def freeze(self, victim):
         self.nodes[victim].freeze()
@@ -139,9 +163,37 @@ class FreezeSending(Freeze):
             setting = "echo 4096 8192 16384 > /proc/sys/net/ipv4/tcp_rmem"
             processes.run(namespace.command(["sh", "-c", setting]))
 
+    def victim(self, number):
+        """A node that holds an advisory lock, if there is one: it reads what the others store."""
+        holders = self.server.query(
+            "SELECT DISTINCT application_name FROM pg_stat_activity JOIN pg_locks USING (pid)"
+            " WHERE locktype = 'advisory' AND granted AND application_name LIKE 'node%'"
+        )
+        return int(holders[0][0].removeprefix("node")) if holders else number % NODES
+
     def freeze(self, victim):
-        """Freezes the node again and again until a session of it is blocked. While it is frozen the others store events, so
-        that the node has much to read when it goes on."""
+        """Freezes the node until a session of it is blocked. Exports keep a session of it busy."""
+        stopping = threading.Event()
+        reader = threading.Thread(target=self.read, args=(victim, stopping), daemon=True)
+        reader.start()
+        try:
+            return self.freeze_while_sending(victim)
+        finally:
+            stopping.set()
+
+    def read(self, victim, stopping):
+        """Exports. Responses that a frozen node does not send do not matter."""
+        master_key, projects = self.administration
+        connection = service.Connection(self.nodes[victim])
+        while not stopping.is_set():
+            try:
+                connection.request("GET", f"/api/v1/events/export?project_id={projects[0]}", master_key)
+            except service.Unanswered:
+                continue
+        connection.close()
+
+    def freeze_while_sending(self, victim):
+        """Freezes the node again and again. Meanwhile the others store events, so that it has much to read when it goes on."""
         for attempt in range(FREEZE_ATTEMPTS_MAX):
             self.nodes[victim].freeze()
             time.sleep(0.03)
@@ -176,13 +228,14 @@ class Cut(Drill):
 
     def cycle(self, number, load):
         victim = number % NODES
-        begin = time.monotonic()
+        disturbance = Disturbance(self.others({victim}), f"node {victim}")
         self.namespaces[victim].database.cut()
         time.sleep(self.seconds)
         load.wait_for(self.others({victim}), WARM_UP_REQUESTS)
+        disturbance.ends()
         self.namespaces[victim].database.mend()
         self.wait_for_all(load)
-        return begin, self.others({victim}), f"node {victim}"
+        return disturbance
 
 
 class Restart(Drill):
@@ -194,9 +247,9 @@ class Restart(Drill):
         self.server.stop()
         self.server.start()
         self.server.wait_ready()
-        begin = time.monotonic()
+        disturbance = Disturbance(range(NODES), "after PostgreSQL accepts connections")
         self.wait_for_all(load)
-        return begin, range(NODES), "after PostgreSQL accepts connections"
+        return disturbance
 
 
 class Failover(Drill):
@@ -209,7 +262,7 @@ class Failover(Drill):
         self.pair = None
 
     def start_database(self):
-        self.pair = postgres.Pair(self.folder)
+        self.pair = postgres.Pair(self.folder, is_synchronous=not self.loses)
 
     def primary(self):
         return self.pair.primary
@@ -218,13 +271,16 @@ class Failover(Drill):
         return self.pair.url(f"node{number}")
 
     def cycle(self, number, load):
-        self.pair.fail_over()
-        begin = time.monotonic()
+        self.fail_over(load)
+        disturbance = Disturbance(range(NODES), "after the promotion, with the copy of a new standby")
         self.wait_for_all(load)
         # The next cycle needs a standby. Commits wait for it from then on.
         self.pair.attach_standby()
         self.wait_for_all(load)
-        return begin, range(NODES), "after the promotion, with the copy of a new standby"
+        return disturbance
+
+    def fail_over(self, load):
+        self.pair.fail_over()
 
     def stop(self):
         super().stop()
@@ -232,7 +288,26 @@ class Failover(Drill):
             self.pair.stop()
 
 
-ALL = (Kill, Freeze, FreezeSending, Cut, Restart, Failover)
+class FailoverLosing(Failover):
+    """The same with an asynchronous standby that lacks the last commits: events and a new rule of each project. The nodes, which
+    remember them, must go on."""
+
+    name = "failover-losing"
+    loses = True
+    is_default = False
+
+    def fail_over(self, load):
+        self.pair.fail_over_with_loss(lambda: self.change(load))
+
+    def change(self, load):
+        master_key, projects = self.administration
+        for project in projects:
+            service.create_redaction_rule(self.nodes[0], master_key, project)
+        # Each node stores with the new rule, and so remembers it.
+        self.wait_for_all(load)
+
+
+ALL = (Kill, Freeze, FreezeSending, Cut, Restart, Failover, FailoverLosing)
 
 
 def remove(folder):

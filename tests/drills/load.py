@@ -18,7 +18,8 @@ RETRY_PAUSE_SECONDS = 0.05
 class Record:
     """What was sent and acknowledged. Shared by all clients."""
 
-    def __init__(self, projects):
+    def __init__(self, projects, loses=False):
+        self.loses = loses
         self.lock = threading.Lock()
         # By project: idempotency key -> id, of acknowledged events.
         self.acknowledged = [{} for _ in range(projects)]
@@ -34,7 +35,10 @@ class Record:
             self.times.setdefault(node, []).append(time.monotonic())
             for key, identifier in zip(keys, ids):
                 known = self.acknowledged[project].setdefault(key, identifier)
-                if known != identifier:
+                if known != identifier and self.loses:
+                    # The first one was lost, and the repeat stored it again.
+                    self.acknowledged[project][key] = identifier
+                elif known != identifier:
                     self.problems.append(f"{key} was acknowledged as {known} and as {identifier}")
 
     def count(self, node):
@@ -42,6 +46,12 @@ class Record:
 
     def total(self):
         return sum(len(keys) for keys in self.acknowledged)
+
+    def rate(self, nodes, begin, end):
+        """Acknowledgements of these nodes per second."""
+        with self.lock:
+            counts = [sum(begin <= moment <= end for moment in self.times.get(node, ())) for node in nodes]
+        return sum(counts) / max(end - begin, 0.001)
 
     def longest_gap(self, node, begin, end):
         """Seconds without an acknowledgement of this node, at the longest."""

@@ -92,6 +92,12 @@ class Server:
         states = "SELECT 1 FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')"
         processes.wait_until(lambda: self.query(states), 60, "a standby keeps up")
 
+    def receiver(self):
+        """The process of this standby that receives the write-ahead log, once it streams."""
+        statement = "SELECT pid FROM pg_stat_wal_receiver WHERE status = 'streaming'"
+        rows = processes.wait_until(lambda: self.query(statement, "postgres"), 60, "the standby streams")
+        return int(rows[0][0])
+
     def release_standby(self):
         """Commits wait for no standby from now on: the copy of a primary has its settings."""
         self.query("ALTER SYSTEM RESET synchronous_standby_names")
@@ -99,9 +105,10 @@ class Server:
 
 
 class Pair:
-    """A primary and a synchronous standby that change roles."""
+    """A primary and a standby that change roles."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, is_synchronous=True):
+        self.is_synchronous = is_synchronous
         self.primary = Server(folder, "first")
         self.standby = Server(folder, "second")
         self.primary.create()
@@ -115,7 +122,10 @@ class Pair:
         self.standby.copy_from(self.primary)
         self.standby.start()
         self.standby.wait_ready()
-        self.primary.require_standby()
+        if self.is_synchronous:
+            self.primary.require_standby()
+        else:
+            self.standby.receiver()
 
     def fail_over(self):
         """The primary crashes, and the standby takes over."""
@@ -123,6 +133,17 @@ class Pair:
         self.primary, self.standby = self.standby, self.primary
         self.primary.promote()
         self.primary.release_standby()
+
+    def fail_over_with_loss(self, store):
+        """The same, without the commits of `store`: the standby does not receive them."""
+        receiver = self.standby.receiver()
+        os.kill(receiver, signal.SIGSTOP)
+        store()
+        self.primary.stop()
+        # It ends before it reads what is still in its socket.
+        os.kill(receiver, signal.SIGTERM)
+        os.kill(receiver, signal.SIGCONT)
+        self.fail_over()
 
     def url(self, name):
         hosts = sorted(f"127.0.0.1:{server.port}" for server in (self.primary, self.standby))

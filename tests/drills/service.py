@@ -129,14 +129,23 @@ def create_organization(binary, url):
 
 
 def create_project(node, master_key, name):
-    """The live key of a new project."""
+    """The id and a live key of a new project."""
+    project = post(node, master_key, "/api/v1/projects", {"name": name})["project"]["id"]
+    key = post(node, master_key, "/api/v1/keys", {"project_id": project, "type": "project", "name": name})
+    return project, key["key"]
+
+
+def create_redaction_rule(node, master_key, project):
+    """A rule that changes none of the events of the drills."""
+    rule = {"type": "pattern", "name": "drill", "pattern": "zebra"}
+    post(node, master_key, f"/api/v1/redaction/rules?project_id={project}", rule)
+
+
+def post(node, key, path, body):
+    """The JSON of a response 201; another status is an error."""
     connection = Connection(node)
-
-    def post(path, body):
-        status, response = connection.request("POST", path, master_key, json.dumps(body))
-        if status != 201:
-            raise RuntimeError(f"POST {path}: {status} {response[:300]}")
-        return json.loads(response)
-
-    project = post("/api/v1/projects", {"name": name})["project"]["id"]
-    return post("/api/v1/keys", {"project_id": project, "type": "project", "name": name})["key"]
+    status, response = connection.request("POST", path, key, json.dumps(body))
+    connection.close()
+    if status != 201:
+        raise RuntimeError(f"POST {path}: {status} {response[:300]}")
+    return json.loads(response)
