@@ -22,7 +22,7 @@ use crate::service::{Cluster, server_binary};
 use crate::workload::timestamp_text;
 use anyhow::{Context, bail};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// Sizes and durations.
@@ -51,7 +51,8 @@ pub(crate) struct ScaleResults {
     pub(crate) database_version: String,
     pub(crate) version: &'static str,
     pub(crate) commit: Option<String>,
-    pub(crate) server: PathBuf,
+    /// Name of the server binary.
+    pub(crate) server: String,
     pub(crate) began_at: String,
     pub(crate) seconds: f64,
     pub(crate) machine: Machine,
@@ -93,7 +94,9 @@ pub(crate) fn scale(options: &ScaleOptions, commit: Option<String>) -> anyhow::R
         database_version: counters::version(&cluster)?,
         version: env!("CARGO_PKG_VERSION"),
         commit,
-        server: binary.clone(),
+        server: binary
+            .file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
         began_at: timestamp_text(began_ms),
         seconds: 0.0,
         machine,

@@ -19,7 +19,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rows written per second below which the database counts as settled.
 const SETTLED_ROWS_PER_SECOND: i64 = 100;
-const SETTLED_SECONDS: u32 = 3;
+/// The same of the write-ahead log.
+const SETTLED_WAL_BYTES_PER_SECOND: i64 = 65_536;
+const SETTLED_SECONDS: u32 = 4;
 const SETTLE_SECONDS_MAX: u32 = 300;
 
 /// Events per request and concurrent connections.
@@ -49,6 +51,8 @@ pub(crate) struct Load {
     pub(crate) processors: Processors,
     /// CPU time per event, warm-up included: of the nodes, and of PostgreSQL.
     pub(crate) cpu_us: [Option<f64>; 2],
+    /// Bytes of PostgreSQL's write-ahead log per event, warm-up included.
+    pub(crate) wal_bytes_per_event: f64,
     pub(crate) waits: Vec<Wait>,
 }
 
@@ -203,6 +207,7 @@ impl<'a> Deployment<'a> {
             window_events: None,
             counts_errors: true,
         });
+        let wal_bytes = self.counters.totals()?.wal_bytes;
         let (postmaster, counters) = (self.postmaster(), &mut self.counters);
         let watch = Stopwatch::start(&self.nodes, postmaster);
         let is_over = AtomicBool::new(false);
@@ -220,6 +225,7 @@ impl<'a> Deployment<'a> {
             bail!("the thread that samples waits panicked");
         };
         self.next_number = self.next_number.max(report.next_number);
+        let wal_bytes = self.counters.totals()?.wal_bytes - wal_bytes;
         Ok(Load {
             seconds: report.seconds,
             events: report.events,
@@ -228,21 +234,23 @@ impl<'a> Deployment<'a> {
             latency: report.latency,
             processors,
             cpu_us: processors.us_per_event(seconds, report.events_stored),
+            wal_bytes_per_event: ratio(wal_bytes as f64, report.events_stored as f64),
             waits: waits?,
         })
     }
 
-    /// Waits until the work behind the commits (indexing, signing, merging) is done: few rows are written for some seconds.
+    /// Waits until the work behind the commits (indexing, signing, merging) is done: little is written for some seconds.
     /// Returns the seconds waited; none if that did not happen in time.
     pub(crate) fn settle(&mut self) -> anyhow::Result<Option<u32>> {
         let mut quiet_seconds = 0;
-        let mut before = self.counters.totals()?.rows_written;
+        let mut before = self.counters.totals()?;
         for second in 1..=SETTLE_SECONDS_MAX {
             std::thread::sleep(std::time::Duration::from_secs(1));
-            let rows = self.counters.totals()?.rows_written;
-            let is_quiet = rows - before < SETTLED_ROWS_PER_SECOND;
+            let now = self.counters.totals()?;
+            let is_quiet = now.rows_written - before.rows_written < SETTLED_ROWS_PER_SECOND
+                && now.wal_bytes - before.wal_bytes < SETTLED_WAL_BYTES_PER_SECOND;
             quiet_seconds = if is_quiet { quiet_seconds + 1 } else { 0 };
-            before = rows;
+            before = now;
             if quiet_seconds == SETTLED_SECONDS {
                 return Ok(Some(second));
             }

@@ -18,7 +18,7 @@ const WAITS_MAX: usize = 3;
 const WAIT_SESSIONS_MIN: f64 = 0.1;
 
 /// The columns of [`load_cells`].
-const LOAD_COLUMNS: &str = "p50 ms | p99 ms | errors | nodes µs/event | PostgreSQL µs/event | CPU nodes | CPU PostgreSQL | \
+const LOAD_COLUMNS: &str = "p50 ms | p99 ms | errors | nodes µs/event | PostgreSQL µs/event | WAL B/event | CPU nodes | CPU PostgreSQL | \
                             CPU machine | sessions by wait";
 
 /// The tables of all parts that were measured.
@@ -29,7 +29,7 @@ pub(crate) fn tables(results: &ScaleResults) -> String {
         results.machine.line(),
         results.began_at,
         results.seconds,
-        results.server.display(),
+        results.server,
         results.commit.as_deref().unwrap_or("an unknown commit"),
         results.plan.rounds,
         results.plan.measured_ms / 1_000,
@@ -97,6 +97,7 @@ fn load_cells(load: &Load) -> Vec<String> {
         load.errors().to_string(),
     ];
     cells.extend(load.cpu_us.map(|us| optional(us, whole)));
+    cells.push(whole(load.wal_bytes_per_event));
     let Processors {
         nodes,
         postgres,
@@ -123,17 +124,16 @@ fn active(ledgers: &Ledgers) -> Table {
         [(1, &row.one), (row.projects, &row.all)].map(|(active, rounds)| {
             let mut cells = vec![row.projects.to_string(), active.to_string()];
             cells.extend(rate_cells(rounds));
-            cells.extend(load_cells(&rounds.median));
-            let is_all = active > 1;
+            // Without many projects both rows are the same load.
             let ratio = |value: f64| {
-                if is_all {
+                if active > 1 {
                     milliseconds(value)
                 } else {
                     String::new()
                 }
             };
-            cells.insert(4, ratio(row.rate_ratio()));
-            cells.insert(7, ratio(row.p99_ratio()));
+            cells.extend([ratio(row.rate_ratio()), ratio(row.p99_ratio())]);
+            cells.extend(load_cells(&rounds.median));
             cells
         })
     });
@@ -240,12 +240,14 @@ fn queries(growth: &Growth) -> Table {
         row("median p99", growth.p99_ms),
         row("highest p99", growth.highest_p99_ms),
     ];
-    rows.push(vec![
-        format!("queries whose p99 grows to more than {GROWTH_MAX} times"),
-        String::new(),
-        String::new(),
-        growth.growing_queries.to_string(),
-    ]);
+    for (name, count) in [("p50", growth.growing_p50), ("p99", growth.growing_p99)] {
+        rows.push(vec![
+            format!("queries whose {name} grows to more than {GROWTH_MAX} times"),
+            String::new(),
+            String::new(),
+            count.to_string(),
+        ]);
+    }
     rows.push(vec![
         "bytes per event; events/s of the load".to_owned(),
         String::new(),
