@@ -34,7 +34,7 @@ pub(crate) fn known_reached(connection: &mut SqliteConnection, shared: &Shared) 
 }
 
 /// The position that a rebuild has reached. The index has all events from there on, except those in the backlog.
-fn reached(connection: &mut SqliteConnection) -> Result<i64> {
+pub(crate) fn reached(connection: &mut SqliteConnection) -> Result<i64> {
     let reached = indexed::table.select(indexed::rebuilt_from);
     Ok(reached.get_result(connection).optional()?.unwrap_or(COMPLETE))
 }
