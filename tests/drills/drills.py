@@ -39,8 +39,6 @@ class Drill:
     needs_namespaces = False
     # Whether acknowledged events may be lost.
     loses = False
-    # Whether it runs when no drill is named.
-    is_default = True
 
     def __init__(self, folder, binary, seconds):
         self.folder = folder
@@ -132,7 +130,7 @@ class Freeze(Drill):
     name = "freeze"
 
     def cycle(self, number, load):
-        victim = self.victim(number)
+        victim = number % NODES
         remark = self.freeze(victim)
         disturbance = Disturbance(self.others({victim}), f"node {victim}{remark}")
         time.sleep(self.seconds)
@@ -141,9 +139,6 @@ class Freeze(Drill):
         self.nodes[victim].thaw()
         self.wait_for_all(load)
         return disturbance
-
-    def victim(self, number):
-        return number % NODES
 
     def freeze(self, victim):
         self.nodes[victim].freeze()
@@ -162,14 +157,6 @@ class FreezeSending(Freeze):
             # With small buffers a result of some 100 KB blocks its session. By default it takes megabytes.
             setting = "echo 4096 8192 16384 > /proc/sys/net/ipv4/tcp_rmem"
             processes.run(namespace.command(["sh", "-c", setting]))
-
-    def victim(self, number):
-        """A node that holds an advisory lock, if there is one: it reads what the others store."""
-        holders = self.server.query(
-            "SELECT DISTINCT application_name FROM pg_stat_activity JOIN pg_locks USING (pid)"
-            " WHERE locktype = 'advisory' AND granted AND application_name LIKE 'node%'"
-        )
-        return int(holders[0][0].removeprefix("node")) if holders else number % NODES
 
     def freeze(self, victim):
         """Freezes the node until a session of it is blocked. Exports keep a session of it busy."""
@@ -211,10 +198,10 @@ class FreezeSending(Freeze):
         return ", no session was blocked"
 
     def blocked_sessions(self, victim):
-        """Whether each session that waits for the node has written or holds an advisory lock, and its statement."""
+        """Whether each session that waits for the node has written, and its statement."""
         return self.server.query(
             "SELECT backend_xid IS NOT NULL OR EXISTS (SELECT FROM pg_locks WHERE pg_locks.pid = a.pid"
-            " AND (locktype = 'advisory' OR mode IN ('RowExclusiveLock', 'RowShareLock'))),"
+            " AND mode IN ('RowExclusiveLock', 'RowShareLock')),"
             " regexp_replace(left(query, 60), '\\s+', ' ', 'g')"
             f" FROM pg_stat_activity a WHERE application_name = 'node{victim}' AND wait_event = 'ClientWrite'"
         )
@@ -294,7 +281,6 @@ class FailoverLosing(Failover):
 
     name = "failover-losing"
     loses = True
-    is_default = False
 
     def fail_over(self, load):
         self.pair.fail_over_with_loss(lambda: self.change(load))

@@ -30,7 +30,7 @@ BEFORE_REQUESTS = 100
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     names = [drill.name for drill in drills.ALL]
-    parser.add_argument("drill", nargs="*", help=f"{', '.join(names)}. Default: all but the last")
+    parser.add_argument("drill", nargs="*", help=f"{', '.join(names)}. Default: all")
     parser.add_argument("--server", default=os.environ.get("AUDIT_SERVER_BIN"), help="path of audit-server")
     parser.add_argument("--cycles", type=int, default=1, help="disturbances of each drill. Default: 1")
     parser.add_argument("--seconds", type=float, default=4, help="duration of a disturbance. Default: 4")
@@ -155,7 +155,7 @@ def main():
     obstacle = network.obstacle()
     results, failed = [], []
     for kind in drills.ALL:
-        if kind.name not in options.drill and (options.drill or not kind.is_default):
+        if options.drill and kind.name not in options.drill:
             continue
         if kind.needs_namespaces and obstacle:
             print(f"{kind.name}: SKIPPED, network namespaces cannot be used: {obstacle}", flush=True)
