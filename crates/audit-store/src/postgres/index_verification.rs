@@ -44,7 +44,7 @@ fn check_format(connection: &mut PgConnection) -> Result<()> {
     match format {
         Some(FORMAT) => Ok(()),
         Some(_) => Err(StoreError::Unverifiable(
-            "it has the format of another version of the program",
+            "it has another format: another version of the program wrote it",
         )),
         None => Err(StoreError::Unverifiable("no node has written it yet")),
     }

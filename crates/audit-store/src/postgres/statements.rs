@@ -12,6 +12,8 @@ statement! {
     /// identify the history) and the versions of their configuration are as expected and none of `absent_keys` is stored.
     /// Otherwise stores nothing.
     ///
+    /// A row of the backlog that is there already is of events that were removed by hand, and must not block the ledger.
+    ///
     /// Blocks on concurrent writers of the ledgers' rows, which are commits and changes of the configuration, then re-checks
     /// the predicate against their result. Each key is looked up on its own, as in [`FindKeys`]; the comparison with a count
     /// keeps the planner from a join.
@@ -44,7 +46,9 @@ statement! {
              RETURNING ledgers.group_id, ledgers.id, head.size_before, ledgers.size\
          ), \
          backlog AS (\
-             INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq) SELECT * FROM heads\
+             INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq) SELECT * FROM heads \
+             ON CONFLICT (group_id, ledger_id, first_seq) \
+                 DO UPDATE SET end_seq = greatest(event_backlog.end_seq, excluded.end_seq)\
          ) \
          INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
          SELECT ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body \

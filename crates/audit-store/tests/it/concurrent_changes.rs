@@ -168,6 +168,9 @@ fn a_project_that_the_database_has_lost_makes_its_requests_stale(kind: DatabaseK
     let store = open_at(database.url());
     let to = create_project(&store, 1);
     database.execute("DELETE FROM ledgers; DELETE FROM projects; DELETE FROM organizations");
+    if kind == DatabaseKind::Postgres {
+        database.execute("ALTER SEQUENCE ledger_numbers RESTART");
+    }
     let append = || store.append_blocking(to.clone(), vec![event(&to, 0)]);
     assert!(matches!(append(), Err(StoreError::Stale)));
     // The project that is created next gets the number of the lost one's ledger.

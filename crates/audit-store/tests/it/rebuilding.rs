@@ -108,6 +108,7 @@ fn events_are_found_and_keys_recognised_before_anything_is_rebuilt() {
     let all = tokens.len();
     tokens.dedup();
     assert_eq!(tokens.len(), all, "no event is indexed twice");
-    let ledger_tokens = tokens.iter().filter(|(token, _)| token.starts_with('l'));
+    // Every token begins with its ledger. That of the ledger itself has nothing more: two characters for a small number.
+    let ledger_tokens = tokens.iter().filter(|(token, _)| token.len() == 2);
     assert_eq!(ledger_tokens.count(), 75);
 }

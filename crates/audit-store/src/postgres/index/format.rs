@@ -27,10 +27,13 @@ pub(crate) fn prepare(connection: &mut PgConnection) -> Result<Option<i64>> {
             "LOCK TABLE index_segments, index_blocks IN ACCESS EXCLUSIVE MODE;
              LOCK TABLE event_backlog IN SHARE ROW EXCLUSIVE MODE",
         )?;
-        if let Some((format, mark)) = stored(connection)?.filter(is_usable) {
+        let found = stored(connection)?;
+        if let Some((format, mark)) = found.filter(is_usable) {
             return Ok((format == FORMAT).then_some(mark));
         }
-        log::info!("the index is rebuilt");
+        if found.is_some() {
+            log::info!("the index has an older format, and is rebuilt in the background");
+        }
         connection.batch_execute(&format!(
             "TRUNCATE index_segments, index_blocks;
              DELETE FROM event_backlog;
