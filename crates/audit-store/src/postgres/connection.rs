@@ -51,7 +51,7 @@ const WRITE_TIMEOUT_MS: u32 = 10_000;
 const INDEX_TIMEOUT_MS: u32 = 30_000;
 /// How long a transaction may be idle. A node that hangs in a transaction loses it, and its locks. Between two statements a
 /// writer only plans, which takes milliseconds; a claim, which redacts, sets its own limit.
-const IDLE_TRANSACTION_TIMEOUT_MS: u32 = 2_000;
+const IDLE_TRANSACTION_TIMEOUT_MS: u32 = 1_500;
 /// How long a transaction of the indexer may be idle: it sorts and encodes blocks between its statements.
 const IDLE_INDEX_TRANSACTION_TIMEOUT_MS: u32 = 10_000;
 /// How long the connection of the node that writes the index may be idle: a node that hangs loses the lock. The node sends a
@@ -205,7 +205,8 @@ fn settings(purpose: Purpose) -> String {
         // Rows that a crash removes from the index are indexed again, so its commits need not wait for the disk. Statements are
         // planned each time, because the tables grow and shrink.
         Purpose::Index => format!(
-            "SET synchronous_commit = off; SET plan_cache_mode = force_custom_plan; SET jit = off; SET default_transaction_isolation = 'read committed';
+            "SET synchronous_commit = off; SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off;
+             SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET default_transaction_isolation = 'read committed';
              SET statement_timeout = {INDEX_TIMEOUT_MS};
              SET idle_in_transaction_session_timeout = {IDLE_INDEX_TRANSACTION_TIMEOUT_MS};
              SET tcp_keepalives_idle = {KEEPALIVE_SECONDS}; SET tcp_keepalives_interval = 5;
