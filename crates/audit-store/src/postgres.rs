@@ -40,6 +40,7 @@ use parking_lot::Mutex;
 use readiness::Readiness;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A connection with the cached state of its database.
 pub(crate) type PostgresSession = Session<PgConnection, Memory>;
@@ -122,6 +123,8 @@ pub(crate) struct AppendMemory {
     lookups: KeyLookups,
     actions: KnownActions,
     patience: Patience,
+    /// When the session's statements were last planned again.
+    planned_at: Option<Instant>,
 }
 
 /// An open database.

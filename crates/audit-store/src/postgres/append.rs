@@ -11,7 +11,7 @@ use crate::append::{
     inline::append_one, ledgers_of, requests_of, write_tiles_and_alerts,
 };
 use crate::columns::{read_digest, read_id};
-use crate::database::write_transaction;
+use crate::database::{Session, write_transaction};
 use crate::error::{Result, StoreError};
 use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead, read_head};
 use crate::queue::{Queue, WaitingAppend};
@@ -26,9 +26,13 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
+use std::time::{Duration, Instant};
 
 /// Commits that look up their keys before they are stored, after a key was found to be stored already.
 const LOOKED_UP_COMMITS: u32 = 1_000;
+/// How long a writer uses the plan of a statement. A plan that was made while there were few ledgers reads all of them once
+/// there are many.
+const PLANNED_FOR: Duration = Duration::from_secs(5);
 /// Rows of one insert: PostgreSQL takes 65,535 parameters.
 const INSERTED_ROWS_MAX: usize = 2_000;
 
@@ -97,9 +101,19 @@ pub(crate) fn inline(session: &mut PostgresSession, request: AppendRequest, now:
     outcome
 }
 
-/// After each commit and transaction: waits for an indexer that is far behind.
+/// After each commit and transaction: has the statements planned again now and then, and waits for an indexer that is far
+/// behind.
 pub(crate) fn after_work(session: &mut PostgresSession) {
-    let Memory { shared, appends, .. } = &mut session.memory;
+    let Session { connection, memory } = session;
+    let Memory { shared, appends, .. } = memory;
+    let planned_at = appends.planned_at.get_or_insert_with(Instant::now);
+    if planned_at.elapsed() >= PLANNED_FOR {
+        *planned_at = Instant::now();
+        // The next work finds a connection that is broken.
+        if let Err(error) = connection.batch_execute("DISCARD PLANS") {
+            log::debug!("cannot discard plans: {error}");
+        }
+    }
     appends
         .patience
         .wait(&shared.progress, BACKLOG_WAIT, |unindexed| {

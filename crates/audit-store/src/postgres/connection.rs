@@ -193,7 +193,7 @@ fn settings(purpose: Purpose) -> String {
              SET enable_bitmapscan = off; SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
              SET jit = off; SET statement_timeout = {READ_TIMEOUT_MS};"
         ),
-        // Writers look rows up by an index whatever the size of the table, so their statements are planned once. Each
+        // Writers look rows up by an index whatever the size of the table, so their statements are planned once in five seconds. Each
         // statement sees what was committed while it, or the one before it, waited for a lock.
         Purpose::Write => format!(
             "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
