@@ -11,6 +11,7 @@ import hashlib
 import json
 import sys
 import urllib.parse
+import urllib.error
 import urllib.request
 import zipfile
 
@@ -96,7 +97,10 @@ def check_server(url, key):
     for event in server.events():
         computed = content_hash(event)
         assert event["content_hash"] == "sha256:" + computed.hex(), event["id"]
-        proof = server.get_json(f"events/{event['id']}/proof")
+        try:
+            proof = server.get_json(f"events/{event['id']}/proof")
+        except urllib.error.HTTPError as error:
+            sys.exit(f"{event['id']}: no proof: {error}: {error.read().decode()}")
         assert proof["content_hash"] == event["content_hash"], event["id"]
         _, size, root = tree_head(proof["checkpoint"])
         check_inclusion(proof["seq"], leaf_hash(computed), proof["inclusion"], size, root)
