@@ -1,4 +1,4 @@
-//! Checkpoints that nobody asked for, and logs that do not continue theirs.
+//! Checkpoints that are signed without a request, and logs that do not continue their checkpoint.
 
 use super::careful::edge;
 use super::{Case, delete, stop, store_events};

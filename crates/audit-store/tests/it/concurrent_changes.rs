@@ -1,11 +1,10 @@
 //! Changes of the configuration next to commits, on both databases: which requests they make stale, and that they cannot
 //! deadlock.
 
+use crate::configuring::{key, redaction_rule};
 use crate::{NOW, create_project, destination, open_at, prepare};
-use audit_domain::{Environment, KeyId, OrganizationId, Plan, ProjectId, Timestamp, ViewerTier};
-use audit_store::{
-    Appended, Deployment, Destination, Key, NewEvent, Project, RedactionRuleRow, Store, StoreError,
-};
+use audit_domain::{KeyId, OrganizationId, Plan, ProjectId, Timestamp, ViewerTier};
+use audit_store::{Appended, Deployment, Destination, Key, NewEvent, Project, Store, StoreError};
 use audit_tests::{Database, DatabaseKind, on_both_databases};
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,22 +28,9 @@ fn event_at(to: &Destination, received_at: Timestamp, number: u8) -> NewEvent {
     prepare(to, &event, received_at, number)
 }
 
-fn rule(number: u8) -> RedactionRuleRow {
-    RedactionRuleRow {
-        id: format!("rule {number}"),
-        kind: "pattern".to_owned(),
-        name: "n".to_owned(),
-        pattern: Some("p".to_owned()),
-        fields: None,
-        behavior: "redact".to_owned(),
-        enabled: true,
-        created_at: NOW,
-    }
-}
-
 fn put_rule(store: &Store, project_id: ProjectId, number: u8) {
     let put = store.configure(project_id, move |configurator| {
-        configurator.put_redaction_rule(&rule(number))
+        configurator.put_redaction_rule(&redaction_rule(&format!("rule {number}")))
     });
     put.expect("the rule is stored");
 }
@@ -53,13 +39,7 @@ fn put_rule(store: &Store, project_id: ProjectId, number: u8) {
 fn add_key(store: &Store, project_id: ProjectId, id: [u8; 16]) {
     let key = Key {
         id: KeyId::from_random(id),
-        organization_id: OrganizationId::from_random([1; 16]),
-        project: Some((project_id, Environment::Live)),
-        name: "k".to_owned(),
-        prefix: "p".to_owned(),
-        created_at: NOW,
-        last_used_at: None,
-        revoked_at: None,
+        ..key(1, Some(project_id))
     };
     let mut hash = [0; 32];
     hash[..16].copy_from_slice(&id);

@@ -43,7 +43,7 @@ fn key_id(number: u8) -> KeyId {
     KeyId::from_random([number; 16])
 }
 
-fn key(number: u8, project_id: Option<ProjectId>) -> Key {
+pub(crate) fn key(number: u8, project_id: Option<ProjectId>) -> Key {
     Key {
         id: key_id(number),
         organization_id: organization_id(),
@@ -56,9 +56,9 @@ fn key(number: u8, project_id: Option<ProjectId>) -> Key {
     }
 }
 
-fn redaction_rule() -> RedactionRuleRow {
+pub(crate) fn redaction_rule(id: &str) -> RedactionRuleRow {
     RedactionRuleRow {
-        id: "r".to_owned(),
+        id: id.to_owned(),
         kind: "pattern".to_owned(),
         name: "n".to_owned(),
         pattern: Some("p".to_owned()),
@@ -151,12 +151,12 @@ const STEPS: [(&str, bool, Step); 38] = [
     (
         "a redaction rule",
         true,
-        Step::Project(|c, _| c.put_redaction_rule(&redaction_rule())),
+        Step::Project(|c, _| c.put_redaction_rule(&redaction_rule("r"))),
     ),
     (
         "replace it",
         true,
-        Step::Project(|c, _| c.put_redaction_rule(&redaction_rule())),
+        Step::Project(|c, _| c.put_redaction_rule(&redaction_rule("r"))),
     ),
     (
         "delete it",
@@ -350,7 +350,7 @@ fn a_transaction_draws_one_version_before_its_first_change_is_visible() {
     let before = version(&store, project_id);
     let (first, last) = store
         .configure(project_id, move |c| {
-            c.put_redaction_rule(&redaction_rule())?;
+            c.put_redaction_rule(&redaction_rule("r"))?;
             let first = c.configuration_version(project_id)?;
             c.put_alert_rule(&alert_rule(), NOW)?;
             Ok::<_, StoreError>((first, c.configuration_version(project_id)?))

@@ -208,15 +208,8 @@ impl Backlog {
         }
     }
 
-    /// The tokens of a part of a row, from memory or computed.
-    fn piece(&self, connection: &mut PgConnection, part: &Unindexed) -> Result<Arc<Piece>> {
-        let own = {
-            let own = self.own.lock();
-            own.pieces.get(&(part.ledger_id, part.seqs.start)).cloned()
-        };
-        if let Some(piece) = own.filter(|piece| piece.len() as i64 == part.events()) {
-            return Ok(piece);
-        }
+    /// The tokens of a part of a row that this process did not store, from memory or computed.
+    fn computed(&self, connection: &mut PgConnection, part: &Unindexed) -> Result<Arc<Piece>> {
         if let Some(piece) = self.computed.get(part) {
             return Ok(piece);
         }
@@ -236,7 +229,7 @@ impl Backlog {
         if let Some(piece) = own.filter(|piece| piece.len() as i64 == row.events()) {
             return Ok(vec![piece]);
         }
-        row.parts().map(|part| self.piece(connection, &part)).collect()
+        row.parts().map(|part| self.computed(connection, &part)).collect()
     }
 
     /// The index rows within `range` of unindexed events that fulfil all terms, in no order.
