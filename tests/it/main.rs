@@ -39,4 +39,5 @@ mod routes;
 mod skips;
 mod start;
 mod streams;
+mod stuck_sessions;
 mod webhooks;

@@ -56,6 +56,7 @@ mod receiver;
 mod server;
 mod signature;
 mod streams;
+mod stuck_session;
 mod third_parties;
 mod webhooks;
 
@@ -79,6 +80,7 @@ pub use server::{
 };
 pub use signature::{assert_signed, signature, signatures};
 pub use streams::{Stream, address, claim_token, move_by};
+pub use stuck_session::StuckSession;
 pub use third_parties::{build_go, go, python, run, run_log_sumdb, run_python};
 pub use webhooks::Subscription;
 

@@ -158,6 +158,15 @@ impl Database {
         }
     }
 
+    /// Ends sessions that block writers and wait for a client that hangs. Returns at once.
+    pub(crate) fn end_stuck_sessions(&self) {
+        match self {
+            // Its only writer waits for no other session.
+            Self::Sqlite(_) => {}
+            Self::Postgres(database) => database.end_stuck_sessions(),
+        }
+    }
+
     /// Fails unless the database accepts writes and responds within a second. `None`: a look-up shows it.
     pub(crate) fn check_writable(&self) -> Option<Result<()>> {
         match self {

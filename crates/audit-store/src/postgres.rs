@@ -16,6 +16,7 @@ mod readiness;
 mod schema;
 mod statements;
 pub(crate) mod streams;
+mod stuck_sessions;
 pub(crate) mod tree;
 
 use crate::append::LedgerId;
@@ -41,6 +42,7 @@ use readiness::Readiness;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
+use stuck_sessions::StuckSessions;
 
 /// A connection with the cached state of its database.
 pub(crate) type PostgresSession = Session<PgConnection, Memory>;
@@ -132,6 +134,7 @@ pub(crate) struct Database {
     url: String,
     pub(crate) shared: Arc<Shared>,
     readiness: Arc<Readiness>,
+    stuck_sessions: Arc<StuckSessions>,
 }
 
 impl Database {
@@ -139,11 +142,7 @@ impl Database {
     pub(crate) fn open(url: &str) -> Result<Self> {
         pooler::refuse_shared_sessions(url)?;
         migrate::postgres(&mut connection::connect(url, Purpose::Migrate)?)?;
-        Ok(Self {
-            url: url.to_owned(),
-            shared: Arc::default(),
-            readiness: Arc::new(Readiness::new(url.to_owned())),
-        })
+        Ok(Self::existing(url))
     }
 
     /// The existing database of this URL, which is not prepared for the service.
@@ -152,6 +151,7 @@ impl Database {
             url: url.to_owned(),
             shared: Arc::default(),
             readiness: Arc::new(Readiness::new(url.to_owned())),
+            stuck_sessions: Arc::new(StuckSessions::new(url.to_owned())),
         }
     }
 
@@ -180,6 +180,11 @@ impl Database {
     /// Fails unless the database accepts writes and responds within a second.
     pub(crate) fn check_writable(&self) -> Result<()> {
         self.readiness.check()
+    }
+
+    /// Ends sessions that block writers and wait for a client that hangs. Returns at once.
+    pub(crate) fn end_stuck_sessions(&self) {
+        self.stuck_sessions.end();
     }
 
     /// Starts the indexer.

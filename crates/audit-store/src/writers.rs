@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 
 /// Replaced writers that still hang, at most. Each holds a connection.
 const REPLACED_WRITERS_MAX: usize = 8;
+/// After how long a writer may be blocked by a session whose client hangs.
+const BLOCKED_AFTER: Duration = Duration::from_secs(1);
 /// How often the writers are looked at.
 const SUPERVISION_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -201,6 +203,9 @@ impl Shared {
     fn supervise(self: &Arc<Self>) {
         let mut crew = self.crew.lock();
         while !crew.is_closing {
+            if crew.current.iter().any(|slot| slot.hangs(BLOCKED_AFTER)) {
+                self.database.end_stuck_sessions();
+            }
             self.replace_hanging(&mut crew);
             self.changed.wait_for(&mut crew, SUPERVISION_INTERVAL);
         }

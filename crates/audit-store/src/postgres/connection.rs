@@ -28,7 +28,7 @@ pub(crate) enum Purpose {
 /// How long connecting to one host may take.
 const CONNECT_TIMEOUT_SECONDS: u32 = 5;
 /// How long sent data may stay unacknowledged before either side counts the connection as broken. The server's limit ends a
-/// session that sends rows to a frozen node and holds locks meanwhile.
+/// session that sends rows to a frozen node. If it holds locks meanwhile, other nodes end it earlier (`stuck_sessions.rs`).
 const TCP_TIMEOUT_MS: u32 = 8_000;
 const SERVER_TCP_TIMEOUT_MS: u32 = 10_000;
 /// How long a connection may be silent before it is probed.
