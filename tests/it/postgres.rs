@@ -282,3 +282,45 @@ fn a_temporary_error_is_503_and_an_undefined_table_is_500_in_every_language() {
     database.execute("ALTER TABLE renamed RENAME TO projects");
     create_project().expect_status(201);
 }
+
+/// A counter of the statistics of `ledgers`.
+fn ledgers_statistic(database: &Database, counter: &str) -> i64 {
+    let each = format!("pg_stat_user_tables, generate_series(1, {counter}) WHERE relname = 'ledgers'");
+    database.count(&each)
+}
+
+/// A plan is cached for a while. One that was made for a few ledgers reads all of them, which must end once there are many.
+#[test]
+fn commits_read_no_other_ledgers_although_their_statements_were_planned_when_there_were_few() {
+    const LEDGERS: i64 = 3_000;
+    const COMMITS: i64 = 20;
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let database = Database::create(DatabaseKind::Postgres);
+    let server = Server::start(&database, &[]);
+    let client = Organization::create(&server, "enterprise").project();
+    // Otherwise a new analysis would discard the plan.
+    database.execute("ALTER TABLE ledgers SET (autovacuum_enabled = off); ANALYZE ledgers");
+    store_until_known(&database, &client, "planned");
+    database.execute(&format!(
+        "INSERT INTO ledgers (id, project_id, environment, group_id, configuration_version, size)
+         SELECT 1000000 + number, project_id, 'other-' || number, group_id, 1, 0
+         FROM (SELECT project_id, group_id FROM ledgers LIMIT 1) AS one, generate_series(1, {LEDGERS}) AS number"
+    ));
+    let mut before = (0, 0);
+    let mut number = 0;
+    Deadline::seconds(120).poll("a commit that reads few ledgers", || {
+        number += 1;
+        client.store(event_with(json!({"idempotency_key": format!("event-{number}")})));
+        // A session reports both counters at once, some time after its commits.
+        let commits = ledgers_statistic(&database, "n_tup_upd");
+        let rows = ledgers_statistic(&database, "seq_tup_read + coalesce(idx_tup_fetch, 0)");
+        let (new_commits, new_rows) = (commits - before.0, rows - before.1);
+        if new_commits < COMMITS {
+            return None;
+        }
+        before = (commits, rows);
+        (new_rows < new_commits * LEDGERS / 10).then_some(())
+    });
+}
