@@ -10,6 +10,7 @@ mod alerts;
 mod command_line;
 mod conformance;
 mod content_hash;
+mod copy;
 mod cors;
 mod daily_limits;
 mod dependencies;

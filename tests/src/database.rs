@@ -55,6 +55,12 @@ struct Column {
 }
 
 #[derive(QueryableByName)]
+struct RowText {
+    #[diesel(sql_type = sql_types::Text)]
+    text: String,
+}
+
+#[derive(QueryableByName)]
 struct Count {
     #[diesel(sql_type = sql_types::BigInt)]
     count: i64,
@@ -158,6 +164,35 @@ impl Database {
         }
         .unwrap_or_else(|error| panic!("{rows}: {error}"));
         counted.count
+    }
+
+    /// The rows of a table as text, sorted: the same on both databases for the same values.
+    pub fn rows(&self, table: &str, columns: &BTreeSet<String>) -> Vec<String> {
+        let text = |column: &String| {
+            match self.kind {
+            DatabaseKind::Sqlite => format!(
+                "CASE typeof({column}) WHEN 'null' THEN 'null' WHEN 'blob' THEN '\\x' || lower(hex({column}))
+                     ELSE CAST({column} AS TEXT) END"
+            ),
+            DatabaseKind::Postgres => format!(
+                "coalesce(CASE WHEN pg_typeof({column}) = 'boolean'::regtype
+                     THEN CASE {column}::text WHEN 'true' THEN '1' ELSE '0' END ELSE {column}::text END, 'null')"
+            ),
+        }
+        };
+        let texts: Vec<String> = columns.iter().map(text).collect();
+        let query = sql_query(format!(
+            "SELECT {} AS text FROM {table}",
+            texts.join(" || ' | ' || ")
+        ));
+        let rows: Vec<RowText> = match self.kind {
+            DatabaseKind::Sqlite => query.load(&mut self.sqlite()),
+            DatabaseKind::Postgres => query.load(&mut self.postgres()),
+        }
+        .unwrap_or_else(|error| panic!("{table}: {error}"));
+        let mut rows: Vec<String> = rows.into_iter().map(|row| row.text).collect();
+        rows.sort();
+        rows
     }
 
     /// Whether a write transaction is open. Only for SQLite, which has one writer.

@@ -132,6 +132,11 @@ pub fn command_line_with(arguments: &[&str], environment: &[(&str, &str)]) -> Fi
     }
 }
 
+/// Starts `audit-server` with these arguments and environment variables, and does not wait for its end.
+pub fn start_command_line(arguments: &[&str], environment: &[(&str, &str)]) -> Process {
+    start_process(arguments, environment, None)
+}
+
 /// The refusal of `serve` with these environment variables.
 pub fn serve_refused(database: &Database, environment: &[(&str, &str)]) -> String {
     let serve = [

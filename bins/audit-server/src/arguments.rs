@@ -2,6 +2,7 @@
 //!
 //! docs/configuration.md documents all of it. `documentation.rs` compares the two.
 
+use crate::copy::DatabaseCommand;
 use crate::index::IndexCommand;
 use crate::ledger::LogCommand;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
@@ -46,6 +47,9 @@ pub(crate) enum Command {
     /// Verify the index.
     #[command(subcommand)]
     Index(IndexCommand),
+    /// Move a deployment to another database.
+    #[command(subcommand)]
+    Db(DatabaseCommand),
     /// Print every route of the HTTP interface.
     Routes,
 }

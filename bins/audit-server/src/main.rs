@@ -6,6 +6,7 @@
 mod administration;
 mod arguments;
 mod client;
+mod copy;
 mod demo;
 #[cfg(test)]
 mod documentation;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Import(options) => import::run(&options),
         Command::Log(command) => ledger::run(&command),
         Command::Index(command) => index::run(&command),
+        Command::Db(command) => copy::run(&command),
         Command::Routes => administration::routes(),
         Command::Org(command) => administration::organizations(&command),
         Command::Project(command) => administration::projects(&command),

@@ -40,6 +40,7 @@ mod accounts;
 mod alert_rules;
 mod alerts;
 mod authentication;
+mod copy;
 mod deliveries;
 mod directory;
 mod dispatcher;
@@ -64,6 +65,7 @@ mod webhooks;
 pub use accounts::{NewKey, NewOrganization, PROJECT_KEYS_MAX, PROJECTS_MAX};
 pub use alerts::{AlertsRequest, AlertsResponse};
 pub use authentication::Presented;
+pub use copy::{CopyError, CopyOutcome, CopyRequest, CopyStep, copy_database};
 pub use deliveries::{DeliveriesRequest, DeliveriesResponse, Delivery, DeliveryAttempt, DeliveryKind};
 pub use dispatcher::{Deliveries, DeliveryStatistics};
 pub use error::{AppError, Result};
@@ -81,7 +83,7 @@ pub use redaction::{
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
-pub use verify::{FINDINGS_MAX, Finding, LedgerReport, Problem, VerifyOptions};
+pub use verify::{FINDINGS_MAX, Finding, LedgerReport, Problem, VerifyOptions, first_finding};
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
 

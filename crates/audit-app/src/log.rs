@@ -13,7 +13,7 @@ use audit_domain::{ContentHash, EventId, Violations};
 use audit_ledger::{Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead};
 use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError};
 pub(crate) use roots::TileRoots;
-pub(crate) use signer::{LogSigner, stored_key};
+pub(crate) use signer::{LogSigner, key_in, stored_key};
 pub(crate) use signing::Signing;
 
 /// The proof that an event is in the log.

@@ -61,7 +61,8 @@ pub(crate) struct Scope {
     pub(crate) ledger_id: LedgerId,
 }
 
-const CURSOR_KEY: &str = "cursor_key";
+/// The name of the key of cursors. It is created with the database and never changes.
+pub(crate) const CURSOR_KEY: &str = "cursor_key";
 
 impl AuditLog {
     /// Opens the service. Creates its secrets if the database is new.

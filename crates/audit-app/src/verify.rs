@@ -14,6 +14,7 @@ use crate::service::AuditLog;
 use audit_domain::ProjectId;
 use audit_ledger::{Hash, Origin, SignedCheckpoint, VerifierKey};
 use audit_store::{Reader, StoredLedger, StrayEvent};
+use audit_webhooks::EncryptionKey;
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 use walk::Walk;
 
@@ -45,6 +46,21 @@ pub struct LedgerReport {
     pub findings_count: u64,
 }
 
+impl LedgerReport {
+    /// The name of the log: project and environment.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.project_id, self.environment)
+    }
+}
+
+/// The first finding that names an event, or else the first finding.
+pub fn first_finding(reports: &[LedgerReport]) -> Option<(&LedgerReport, &Finding)> {
+    let firsts = reports
+        .iter()
+        .filter_map(|report| Some((report, report.findings.first()?)));
+    firsts.min_by_key(|(_, finding)| !finding.names_an_event())
+}
+
 impl AuditLog {
     /// Verifies ledgers directly in the database. Calls `progress` with the number of verified events and the total.
     /// Ignores events that are appended meanwhile.
@@ -56,31 +72,40 @@ impl AuditLog {
         options: &VerifyOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<LedgerReport>> {
-        self.store.query(|reader| {
-            let ledgers = reader.stored_ledgers(options.project_id)?;
-            if ledgers.is_empty() && options.project_id.is_some() {
-                return Err(AppError::NotFound("project"));
-            }
-            let key = match &options.key {
-                Some(key) => Some(key.clone()),
-                None => stored_key(reader, self.settings.encryption_key.as_ref())?,
-            };
-            // If every event is at its position and the counts match, there are no stray events to search for.
-            let is_complete = options.project_id.is_none() && reader.has_no_strays()?;
-            let total = ledgers
-                .iter()
-                .map(|ledger| ledger.size.max(0).unsigned_abs())
-                .sum();
-            let mut done = 0;
-            let mut report_progress = |events: u64| {
-                done += events;
-                progress(done, total);
-            };
-            let verify =
-                |ledger| verify_ledger(reader, &ledger, key.as_ref(), is_complete, &mut report_progress);
-            ledgers.into_iter().map(verify).collect()
-        })
+        let encryption_key = self.settings.encryption_key.as_ref();
+        self.store
+            .query(|reader| verify_ledgers(reader, options, encryption_key, progress))
     }
+}
+
+/// [`AuditLog::verify_log`] of the database of this reader.
+pub(crate) fn verify_ledgers(
+    reader: &mut Reader<'_>,
+    options: &VerifyOptions,
+    encryption_key: Option<&EncryptionKey>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<LedgerReport>> {
+    let ledgers = reader.stored_ledgers(options.project_id)?;
+    if ledgers.is_empty() && options.project_id.is_some() {
+        return Err(AppError::NotFound("project"));
+    }
+    let key = match &options.key {
+        Some(key) => Some(key.clone()),
+        None => stored_key(reader, encryption_key)?,
+    };
+    // If every event is at its position and the counts match, there are no stray events to search for.
+    let is_complete = options.project_id.is_none() && reader.has_no_strays()?;
+    let total = ledgers
+        .iter()
+        .map(|ledger| ledger.size.max(0).unsigned_abs())
+        .sum();
+    let mut done = 0;
+    let mut report_progress = |events: u64| {
+        done += events;
+        progress(done, total);
+    };
+    let verify = |ledger| verify_ledger(reader, &ledger, key.as_ref(), is_complete, &mut report_progress);
+    ledgers.into_iter().map(verify).collect()
 }
 
 fn verify_ledger(

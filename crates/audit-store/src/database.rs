@@ -4,6 +4,8 @@
 //! `sqlite/` or `postgres/`, which do not use each other. A `match` here selects the database; from there on types carry
 //! the choice, so no later arm has to handle a mixture.
 
+pub(crate) mod copied_tables;
+pub(crate) mod copy;
 mod session;
 mod url;
 

@@ -57,6 +57,27 @@ pub enum StoreError {
     /// The index cannot be verified.
     #[error("the index cannot be verified: {0}")]
     Unverifiable(&'static str),
+    /// The database is the target of a copy that has not ended.
+    #[error(
+        "the database is an unfinished copy of {0}; `audit-server db copy` with --finish completes it, and nothing else may use it"
+    )]
+    UnfinishedCopy(String),
+    /// The database was copied as a whole, and the copy is the deployment now.
+    #[error("the database was moved to {0}, which is served instead")]
+    Moved(String),
+    /// A copy cannot begin or continue.
+    #[error("{0}")]
+    CopyRefused(String),
+    /// An event of the source of a copy is damaged.
+    #[error("event {seq} of {ledger} is damaged in the source: {what}")]
+    DamagedSource {
+        /// Its project and environment.
+        ledger: String,
+        /// Its position in the log.
+        seq: i64,
+        /// The damage.
+        what: &'static str,
+    },
     /// The database refused a statement.
     #[error("the database refused a statement: {0}")]
     Database(#[source] diesel::result::Error),

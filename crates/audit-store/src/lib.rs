@@ -80,6 +80,7 @@ mod append;
 mod arrivals;
 mod columns;
 mod configuration;
+mod copy;
 mod database;
 mod deliveries;
 mod error;
@@ -111,6 +112,7 @@ pub use configuration::{
     ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, Organization, Owner, Project,
     RedactionRuleRow, StoredTier, StoredViewerSecret, WebhookRow, WebhookSecretRow,
 };
+pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, SourceLedger};
 pub use database::{DatabaseUrl, DatabaseUrlError};
 pub use deliveries::{
     AfterAttempt, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, LeasedDelivery, PendingCount,

@@ -3,7 +3,9 @@
 use crate::error::{Result, StoreError};
 use diesel::connection::SimpleConnection;
 use diesel::migration::MigrationSource;
-use diesel::{PgConnection, SqliteConnection};
+use diesel::sql_types::Text;
+use diesel::sqlite::Sqlite;
+use diesel::{PgConnection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use std::collections::BTreeSet;
 
@@ -21,6 +23,32 @@ pub(crate) fn sqlite(connection: &mut SqliteConnection) -> Result<()> {
             run(connection, SQLITE).map_err(|error| TransactionError::Store(Box::new(error)))
         })
         .map_err(TransactionError::into_store)
+}
+
+/// Fails unless the database on SQLite has the schema of this version. Changes nothing.
+pub(crate) fn check_sqlite(connection: &mut SqliteConnection) -> Result<()> {
+    let failed = |error: Box<dyn std::error::Error + Send + Sync>| StoreError::Migration(error.to_string());
+    let applied = sql_query("SELECT version FROM __diesel_schema_migrations").load::<Applied>(connection);
+    let applied =
+        applied.map_err(|_| StoreError::Migration("it is not a database of this program".to_owned()))?;
+    let applied: BTreeSet<String> = applied.into_iter().map(|one| one.version).collect();
+    let known = MigrationSource::<Sqlite>::migrations(&SQLITE).map_err(failed)?;
+    let known: BTreeSet<String> = known.iter().map(|one| one.name().version().to_string()).collect();
+    if let Some(newer) = applied.difference(&known).next() {
+        return Err(StoreError::NewerSchema(newer.clone()));
+    }
+    match known.difference(&applied).next() {
+        None => Ok(()),
+        Some(_) => Err(StoreError::Migration(
+            "a start of this version of the server has to migrate it first".to_owned(),
+        )),
+    }
+}
+
+#[derive(QueryableByName)]
+struct Applied {
+    #[diesel(sql_type = Text)]
+    version: String,
 }
 
 /// Runs the missing migrations on PostgreSQL, under an advisory lock.

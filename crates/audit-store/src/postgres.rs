@@ -5,6 +5,7 @@
 
 pub(crate) mod append;
 pub(crate) mod connection;
+pub(crate) mod copy;
 pub(crate) mod events;
 mod heads;
 mod index;

@@ -6,6 +6,17 @@ diesel::table! {
 }
 
 diesel::table! {
+    database_copy (id) {
+        id -> BigInt,
+        state -> Text,
+        copy_id -> Binary,
+        deployment_id -> Binary,
+        other_url -> Text,
+        changed_at -> BigInt,
+    }
+}
+
+diesel::table! {
     ledgers (id) {
         id -> BigInt,
         project_id -> Text,

@@ -5,6 +5,7 @@
 
 pub(crate) mod append;
 pub(crate) mod connection;
+pub(crate) mod copy;
 mod entry;
 mod event_ids;
 pub(crate) mod events;

@@ -3,6 +3,7 @@
 use crate::access::{Configurator, Reader, Writer};
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
 use crate::configuration::Owner;
+use crate::copy::record::refuse_unserved;
 use crate::database::{AnySession, Database, DatabaseUrl, write_transaction};
 use crate::error::{Result, StoreError};
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
@@ -90,10 +91,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unreachable`] when there is no database to open, [`StoreError::NewerSchema`] when a newer version of
-    /// the program has created it.
+    /// the program has created it, [`StoreError::UnfinishedCopy`] and [`StoreError::Moved`] when it may not be served.
     pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
         let database = Arc::new(Database::open(url)?);
-        let added = tree::build_missing(&mut database.open_writer()?)?;
+        let mut session = database.open_writer()?;
+        refuse_unserved(&mut session)?;
+        let added = tree::build_missing(&mut session)?;
+        drop(session);
         if added > 0 {
             log::info!("{added} stored events were added to the tree of their ledger");
         }

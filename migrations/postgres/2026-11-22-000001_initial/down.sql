@@ -27,4 +27,5 @@ DROP TABLE api_keys;
 DROP TABLE projects;
 DROP TABLE organizations;
 DROP TABLE secrets;
+DROP TABLE database_copy;
 DROP TABLE deployment;

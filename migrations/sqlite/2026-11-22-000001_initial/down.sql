@@ -28,4 +28,5 @@ DROP TABLE api_keys;
 DROP TABLE projects;
 DROP TABLE organizations;
 DROP TABLE secrets;
+DROP TABLE database_copy;
 DROP TABLE deployment;

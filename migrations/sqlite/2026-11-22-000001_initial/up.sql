@@ -21,6 +21,20 @@ CREATE TABLE secrets (
     created_at BIGINT NOT NULL
 );
 
+-- At most one row, written by `audit-server db copy`; most databases have none. In the copy of another database: `unfinished`,
+-- and then no server opens it, or `complete`. In a database that was copied as a whole: `moved`, and no server opens it any more.
+CREATE TABLE database_copy (
+    id BIGINT NOT NULL PRIMARY KEY,
+    state TEXT NOT NULL,
+    -- Random. The two databases of a copy have the same.
+    copy_id BLOB NOT NULL,
+    -- Identifies the deployment: SHA-256 of a secret that never changes.
+    deployment_id BLOB NOT NULL,
+    -- The URL of the other database, without its password.
+    other_url TEXT NOT NULL,
+    changed_at BIGINT NOT NULL
+);
+
 -- ---- Organizations, projects and API keys ----
 
 CREATE TABLE organizations (

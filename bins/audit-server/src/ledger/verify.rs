@@ -2,7 +2,7 @@
 
 use super::arguments::VerifyOptions;
 use super::{EXIT_INCONSISTENT, open_log, read_key};
-use audit_app::{Finding, LedgerReport};
+use audit_app::{Finding, LedgerReport, first_finding};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -45,14 +45,6 @@ fn events(reports: &[LedgerReport]) -> u64 {
     reports.iter().map(|report| report.events).sum()
 }
 
-/// The first finding that names an event, or else the first finding.
-fn first_finding(reports: &[LedgerReport]) -> Option<(&LedgerReport, &Finding)> {
-    let firsts = reports
-        .iter()
-        .filter_map(|report| Some((report, report.findings.first()?)));
-    firsts.min_by_key(|(_, finding)| !finding.names_an_event())
-}
-
 fn print(out: &mut impl Write, reports: &[LedgerReport], seconds: f64) -> anyhow::Result<()> {
     for report in reports
         .iter()
@@ -67,17 +59,13 @@ fn print(out: &mut impl Write, reports: &[LedgerReport], seconds: f64) -> anyhow
             out,
             "{events} events match the log ({seconds:.1} s, {rate:.0} events/s)"
         )?,
-        Some((report, finding)) => writeln!(
-            out,
-            "INCONSISTENT: {}/{}: {finding}",
-            report.project_id, report.environment
-        )?,
+        Some((report, finding)) => writeln!(out, "INCONSISTENT: {}: {finding}", report.name())?,
     }
     Ok(())
 }
 
 fn print_ledger(out: &mut impl Write, report: &LedgerReport) -> anyhow::Result<()> {
-    let name = format!("{}/{}", report.project_id, report.environment);
+    let name = report.name();
     let signed = match report.signed {
         Some(signed) => format!("signed up to {signed}"),
         None => "not signed yet".to_owned(),

@@ -41,7 +41,15 @@ pub(crate) fn stored_key(
     reader: &mut Reader<'_>,
     key: Option<&EncryptionKey>,
 ) -> Result<Option<VerifierKey>> {
-    let (Some(sealed), Some(name)) = (reader.secret(KEY)?, reader.secret(NAME)?) else {
+    key_in(|name| reader.secret(name), key)
+}
+
+/// [`stored_key`] of a database whose secrets `secret` reads.
+pub(crate) fn key_in(
+    mut secret: impl FnMut(&str) -> Result<Option<Vec<u8>>, StoreError>,
+    key: Option<&EncryptionKey>,
+) -> Result<Option<VerifierKey>> {
+    let (Some(sealed), Some(name)) = (secret(KEY)?, secret(NAME)?) else {
         return Ok(None);
     };
     Ok(Some(LogSigner::open(&sealed, &name, key)?.verifier().clone()))

@@ -127,7 +127,12 @@ pub(crate) fn before_close(_: &mut PostgresSession) {}
 /// The group of a project: a hash of its id.
 pub(crate) fn group_of(session: &mut PostgresSession, project_id: ProjectId) -> Result<i64> {
     let groups: i64 = index_groups::table.count().get_result(&mut session.connection)?;
-    let digest: [u8; 32] = Sha256::digest(project_id.to_string().as_bytes()).into();
+    group_number(groups, &project_id.to_string())
+}
+
+/// The group of a project, of this number of groups.
+pub(crate) fn group_number(groups: i64, project_id: &str) -> Result<i64> {
+    let digest: [u8; 32] = Sha256::digest(project_id.as_bytes()).into();
     let number = digest[..8]
         .iter()
         .fold(0_u64, |number, byte| number << 8 | u64::from(*byte));

@@ -102,6 +102,38 @@ pub(crate) fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection>
     Ok(connection)
 }
 
+/// Opens a connection that copies the database at `path`, without its index.
+pub(crate) fn open_to_copy(path: &Path, cache_kib: u32) -> Result<SqliteConnection> {
+    open_file(
+        path,
+        FileOptions {
+            page_bytes: PAGE_BYTES,
+            cache_kib,
+            checkpoint_kib: CHECKPOINT_KIB,
+        },
+    )
+}
+
+/// Opens an existing database, locks it against every other process until the connection is closed, and begins a transaction.
+///
+/// The connection must be in exclusive mode before it first reads: then SQLite keeps the index of the write-ahead log in its
+/// own memory, and may do so only while no other connection exists, even one that reads.
+pub(crate) fn open_locked(path: &Path, cache_kib: u32, timeout_ms: u32) -> Result<SqliteConnection> {
+    let mut connection = SqliteConnection::establish(&path.to_string_lossy())
+        .map_err(|error| unreachable_file(path, &error))?;
+    let locked = connection.batch_execute(&format!(
+        "PRAGMA busy_timeout = {timeout_ms}; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;
+         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -{cache_kib}; BEGIN IMMEDIATE"
+    ));
+    locked.map_err(|error| {
+        StoreError::CopyRefused(format!(
+            "another process has {} open ({error}); stop its server and everything that reads the file",
+            path.display()
+        ))
+    })?;
+    Ok(connection)
+}
+
 fn unreachable_file(path: &Path, error: &dyn fmt::Display) -> StoreError {
     StoreError::Unreachable(format!("{}: {error}", path.display()))
 }
