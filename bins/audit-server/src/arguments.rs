@@ -2,6 +2,7 @@
 //!
 //! docs/configuration.md documents all of it. `documentation.rs` compares the two.
 
+use crate::check::CheckOptions;
 use crate::copy::DatabaseCommand;
 use crate::index::IndexCommand;
 use crate::ledger::LogCommand;
@@ -50,6 +51,10 @@ pub(crate) enum Command {
     /// Move a deployment to another database.
     #[command(subcommand)]
     Db(DatabaseCommand),
+    /// Verify a receipt, a proof or an evidence archive, offline.
+    ///
+    /// Exit code 0: every event is in the signed log. 1: the file does not prove it. 2: the check could not be completed.
+    Check(CheckOptions),
     /// Print every route of the HTTP interface.
     Routes,
 }

@@ -2,7 +2,7 @@
 
 mod arguments;
 mod audit;
-mod export;
+pub(crate) mod export;
 mod verify;
 
 use crate::service::open;

@@ -5,6 +5,7 @@
 
 mod administration;
 mod arguments;
+mod check;
 mod client;
 mod copy;
 mod demo;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Log(command) => ledger::run(&command),
         Command::Index(command) => index::run(&command),
         Command::Db(command) => copy::run(&command),
+        Command::Check(options) => check::run(&options),
         Command::Routes => administration::routes(),
         Command::Org(command) => administration::organizations(&command),
         Command::Project(command) => administration::projects(&command),

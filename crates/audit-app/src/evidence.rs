@@ -9,6 +9,7 @@ use audit_ledger::{
     Hash, InclusionProof, Origin, ProofError, SignedCheckpoint, TileId, TreeHead, VerifierKey,
 };
 use audit_store::{LedgerId, LoggedEvent, StoreError};
+use std::ops::Range;
 
 /// The maximum number of events of one read.
 const READ_EVENTS_MAX: usize = 500;
@@ -20,13 +21,16 @@ pub struct EvidenceRequest {
     pub project_id: ProjectId,
     /// The environment.
     pub environment: Environment,
-    /// The earliest time of occurrence, inclusive.
+    /// The earliest time of receipt, inclusive.
     pub from: Timestamp,
-    /// The latest time of occurrence, inclusive.
+    /// The latest time of receipt, inclusive.
     pub to: Timestamp,
 }
 
-/// The selected events and the checkpoint that proves them. Holds eight bytes per event.
+/// The events that a log received in a range of time, and a checkpoint that proves them.
+///
+/// They are a run of the log without gaps, together with the event before and the event after them. The neighbours were
+/// received outside of the range, so an archive that leaves out an event of the range can be recognized.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     /// A checkpoint (C2SP `tlog-checkpoint`) that covers all of them.
@@ -34,7 +38,16 @@ pub struct Evidence {
     /// The key that verifies it.
     pub key: VerifierKey,
     ledger_id: LedgerId,
-    seqs: Vec<u64>,
+    run: Run,
+}
+
+/// Positions in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    /// From the first event received in the range up to the last one before an event received later.
+    inside: Range<u64>,
+    /// The same with the neighbours that exist.
+    all: Range<u64>,
 }
 
 /// The proof that an event is in the log.
@@ -52,8 +65,8 @@ pub enum EvidenceError {
     /// A use case failed.
     #[error(transparent)]
     App(#[from] AppError),
-    /// No event occurred in the given time range.
-    #[error("there are no events between these times")]
+    /// The log has no events.
+    #[error("the log has no events")]
     NoEvents,
     /// An event is missing or was changed.
     #[error("event {seq} is not as it was appended; run `audit-server log verify` for details")]
@@ -83,9 +96,9 @@ impl From<StoreError> for EvidenceError {
 type Result<T, E = EvidenceError> = std::result::Result<T, E>;
 
 impl Evidence {
-    /// The number of events.
-    pub const fn events(&self) -> usize {
-        self.seqs.len()
+    /// The number of events, without the neighbours.
+    pub const fn events(&self) -> u64 {
+        self.run.inside.end - self.run.inside.start
     }
 
     /// The size and the root of the log that the proofs refer to.
@@ -95,34 +108,69 @@ impl Evidence {
 }
 
 impl AuditLog {
-    /// Selects events, and signs a checkpoint that covers all of them if there is none yet.
+    /// Selects events, and signs a checkpoint of the whole log if there is none yet. Reads the log from its beginning up to the
+    /// end of the range.
     ///
     /// # Errors
     /// [`EvidenceError::NoEvents`]; when the database fails.
     pub fn select_evidence(&self, request: &EvidenceRequest) -> Result<Evidence> {
-        let (ledger_id, name, seqs) = self.store.query(|reader| {
+        let (ledger_id, name, size) = self.store.query(|reader| {
             let ledgers = reader.ledgers(request.project_id)?;
             let ledger_id = ledgers.get(&request.environment);
             let ledger_id = *ledger_id.ok_or(AppError::NotFound("project"))?;
-            let seqs = reader.seqs_between(ledger_id, request.from, request.to)?;
-            Ok::<_, AppError>((ledger_id, reader.ledger_name(ledger_id)?, seqs))
+            let size = reader.ledger_size(ledger_id)?;
+            Ok::<_, AppError>((ledger_id, reader.ledger_name(ledger_id)?, size))
         })?;
-        let last = *seqs.last().ok_or(EvidenceError::NoEvents)?;
+        let last = size.checked_sub(1).ok_or(EvidenceError::NoEvents)?;
         let note = self.checkpoint_with(ledger_id, last)?.note;
         let key = self.log_key()?;
         let origin = format!("{}/{name}", key.name().as_str());
         let checkpoint = Origin::parse(&origin)
             .and_then(|origin| SignedCheckpoint::open(&note, &origin, std::slice::from_ref(&key)))
             .map_err(AppError::internal)?;
+        let run = self.run_between(ledger_id, checkpoint.head().size, request.from, request.to)?;
         Ok(Evidence {
             checkpoint,
             key,
             ledger_id,
-            seqs,
+            run,
         })
     }
 
-    /// Passes every event of the evidence to `take`, in the order of the log.
+    /// The run of events that the log of this size received from `from` to `to`.
+    ///
+    /// `received_at` never decreases along the log, except for the events of a claimed stream, which keep their time. Inside
+    /// the run they are included; an event that a claim appended after the range is not.
+    fn run_between(&self, ledger_id: LedgerId, size: u64, from: Timestamp, to: Timestamp) -> Result<Run> {
+        let (mut start, mut next) = (None, 0);
+        let end = 'log: loop {
+            let limit =
+                usize::try_from(size - next).map_or(READ_EVENTS_MAX, |left| left.min(READ_EVENTS_MAX));
+            let events = self
+                .store
+                .query(|reader| reader.logged_events(ledger_id, next, limit))?;
+            for LoggedEvent { seq, event } in &events {
+                let received_at = event
+                    .received_at()
+                    .map_err(|_| EvidenceError::Altered { seq: *seq })?;
+                if received_at >= from && start.is_none() {
+                    start = Some(*seq);
+                }
+                if received_at > to && start.is_some() {
+                    break 'log *seq;
+                }
+            }
+            match events.last() {
+                Some(last) if last.seq + 1 < size => next = last.seq + 1,
+                _ => break size,
+            }
+        };
+        let inside = start.unwrap_or(end)..end;
+        let all = inside.start.saturating_sub(1)..(end + 1).min(size);
+        Ok(Run { inside, all })
+    }
+
+    /// Passes every event of the evidence and its neighbours to `take`, in the order of the log.
     ///
     /// # Errors
     /// [`EvidenceError::Altered`]; [`EvidenceError::Write`] when `take` fails; when the database cannot be read.
@@ -131,10 +179,12 @@ impl AuditLog {
         evidence: &Evidence,
         mut take: impl FnMut(&LoggedEvent) -> std::io::Result<()>,
     ) -> Result<()> {
-        self.each_event(evidence.ledger_id, &evidence.seqs, |event, _| Ok(take(event)?))
+        self.each_event(evidence.ledger_id, evidence.run.all.clone(), |event, _| {
+            Ok(take(event)?)
+        })
     }
 
-    /// Passes the proof of every event to `take`, in the order of the log.
+    /// Passes the proof of every event and of the neighbours to `take`, in the order of the log.
     ///
     /// # Errors
     /// [`EvidenceError::Unproved`], and those of [`Self::evidence_events`].
@@ -144,13 +194,16 @@ impl AuditLog {
         mut take: impl FnMut(&StoredEvent, &EvidenceProof) -> std::io::Result<()>,
     ) -> Result<()> {
         let head = evidence.head();
-        // The proofs of the events of one tile need the same tiles.
-        let of_tile = |seq: &u64| seq / u64::from(TileId::WIDTH_MAX);
-        for seqs in evidence.seqs.chunk_by(|one, next| of_tile(one) == of_tile(next)) {
+        let Range { mut start, end } = evidence.run.all;
+        while start < end {
+            // The proofs of the events of one tile need the same tiles.
+            let width = u64::from(TileId::WIDTH_MAX);
+            let seqs = start..end.min((start / width + 1) * width);
+            start = seqs.end;
             let tiles = self.store.query(|reader| {
                 let mut subtrees = Vec::new();
-                for seq in seqs {
-                    subtrees.extend(InclusionProof::subtrees(*seq, head.size).map_err(AppError::internal)?);
+                for seq in seqs.clone() {
+                    subtrees.extend(InclusionProof::subtrees(seq, head.size).map_err(AppError::internal)?);
                 }
                 self.committed_tiles(reader, evidence.ledger_id, subtrees, head.size)
             })?;
@@ -171,26 +224,27 @@ impl AuditLog {
     fn each_event(
         &self,
         ledger_id: LedgerId,
-        seqs: &[u64],
+        seqs: Range<u64>,
         mut take: impl FnMut(&LoggedEvent, Hash) -> Result<()>,
     ) -> Result<()> {
-        for consecutive in seqs.chunk_by(|one, next| one + 1 == *next) {
-            for wanted in consecutive.chunks(READ_EVENTS_MAX) {
-                let Some(first) = wanted.first() else { continue };
-                let events = self
-                    .store
-                    .query(|reader| reader.logged_events(ledger_id, *first, wanted.len()))?;
-                let mut events = events.iter();
-                for seq in wanted {
-                    let event = events.next().filter(|event| event.seq == *seq);
-                    let event = event.ok_or(EvidenceError::Altered { seq: *seq })?;
-                    let content_hash = ContentHash::of(&event.event.canonical);
-                    if content_hash != event.event.content_hash {
-                        return Err(EvidenceError::Altered { seq: *seq });
-                    }
-                    take(event, Hash::of_event(&content_hash))?;
+        let Range { mut start, end } = seqs;
+        while start < end {
+            let limit =
+                usize::try_from(end - start).map_or(READ_EVENTS_MAX, |left| left.min(READ_EVENTS_MAX));
+            let events = self
+                .store
+                .query(|reader| reader.logged_events(ledger_id, start, limit))?;
+            let mut events = events.iter();
+            for seq in start..start + limit as u64 {
+                let event = events.next().filter(|event| event.seq == seq);
+                let event = event.ok_or(EvidenceError::Altered { seq })?;
+                let content_hash = ContentHash::of(&event.event.canonical);
+                if content_hash != event.event.content_hash {
+                    return Err(EvidenceError::Altered { seq });
                 }
+                take(event, Hash::of_event(&content_hash))?;
             }
+            start += limit as u64;
         }
         Ok(())
     }

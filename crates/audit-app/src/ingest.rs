@@ -8,7 +8,7 @@ use crate::service::{AuditLog, Selection, environment_of, ledger_of};
 use audit_auth::{Keys, Principal};
 use audit_domain::json::{self, Json};
 use audit_domain::{Environment, Event, EventId, ProjectId, Stamp, Timestamp, Violation, Violations};
-use audit_store::{Appended, Destination, NewEvent, Reader, StoreError};
+use audit_store::{Appended, Destination, LedgerId, NewEvent, Reader, StoreError};
 use std::sync::Arc;
 
 /// The maximum number of events in one request.
@@ -143,6 +143,11 @@ impl Presented<Keys> {
             store.read(|reader| presented.load_target(reader, selection))
         });
         found.await.unwrap_or_else(|error| Err(AppError::internal(error)))
+    }
+
+    /// The ledger that stores the events of a request.
+    pub(crate) async fn ledger_of_requests(&self, selection: Selection) -> Result<LedgerId> {
+        Ok(self.target(selection).await?.destination.ledger_id)
     }
 
     fn load_target(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<IngestTarget> {

@@ -1,5 +1,6 @@
 //! The verifiable log: signed checkpoints and proofs.
 
+mod receipts;
 mod roots;
 mod signed_roots;
 mod signer;

@@ -3,6 +3,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::fmt;
+use std::str::FromStr;
 
 /// SHA-256 over the canonical JSON of a stored event. Written `sha256:` and 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,24 @@ impl fmt::Display for ContentHash {
         formatter.write_str("sha256:")?;
         let mut digits = [0; 64];
         formatter.write_str(base16ct::lower::encode_str(&self.0, &mut digits)?)
+    }
+}
+
+/// The text is not a content hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a content hash is sha256: and 64 lower-case hexadecimal digits")]
+pub struct ContentHashError;
+
+impl FromStr for ContentHash {
+    type Err = ContentHashError;
+
+    fn from_str(text: &str) -> Result<Self, ContentHashError> {
+        let digits = text.strip_prefix("sha256:").ok_or(ContentHashError)?;
+        let mut bytes = [0; 32];
+        match base16ct::lower::decode(digits, &mut bytes) {
+            Ok(decoded) if decoded.len() == 32 => Ok(Self(bytes)),
+            _ => Err(ContentHashError),
+        }
     }
 }
 
@@ -127,6 +146,23 @@ mod tests {
             ContentHash::of("").to_string(),
             "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         );
+    }
+
+    #[test]
+    fn a_content_hash_has_one_text() {
+        let hash = ContentHash::of("");
+        let text = hash.to_string();
+        assert_eq!(text.parse(), Ok(hash));
+        for other in [
+            &text[7..],
+            &text.to_uppercase(),
+            &text[..70],
+            &format!("{text}0"),
+            "sha256:",
+            "",
+        ] {
+            assert_eq!(other.parse::<ContentHash>(), Err(ContentHashError), "{other}");
+        }
     }
 
     #[test]

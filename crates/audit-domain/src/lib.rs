@@ -50,7 +50,7 @@ mod words;
 
 pub use account::{Environment, Name, NameError, Plan};
 pub use cursor::{CursorError, CursorKey, Position};
-pub use digest::{Comparison, ContentHash, DigestKey, SentDigest};
+pub use digest::{Comparison, ContentHash, ContentHashError, DigestKey, SentDigest};
 pub use envelope::{Envelope, EnvelopeError};
 pub use event::{Action, ActionError, Actor, ActorType, Category, Change, Context, Event, Target};
 pub use event_field::EventField;

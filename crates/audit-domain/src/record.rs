@@ -188,6 +188,13 @@ pub struct StoredEvent {
     pub redacted: bool,
 }
 
+/// What [`StoredEvent::received_at`] reads.
+#[derive(serde::Deserialize)]
+struct Received<'a> {
+    #[serde(borrow)]
+    received_at: std::borrow::Cow<'a, str>,
+}
+
 /// The stored text is not one that the service writes.
 #[derive(Debug, thiserror::Error)]
 #[error("the stored text of event {id} is not an event")]
@@ -210,6 +217,17 @@ impl StoredEvent {
             self.content_hash, self.redacted
         );
         RawValue::from_string(text).map_err(|source| DamagedEvent { id: self.id, source })
+    }
+
+    /// When the service received it, as the stored text says.
+    ///
+    /// # Errors
+    /// [`DamagedEvent`] when the stored text is not a JSON object with this time.
+    pub fn received_at(&self) -> Result<Timestamp, DamagedEvent> {
+        let received: Received<'_> =
+            serde_json::from_str(&self.canonical).map_err(|source| self.damaged(source))?;
+        Timestamp::parse_rfc3339(&received.received_at)
+            .map_err(|error| self.damaged(serde::de::Error::custom(error)))
     }
 
     /// The stored text as a JSON object.

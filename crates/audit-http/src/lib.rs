@@ -35,6 +35,7 @@ mod input;
 mod metrics;
 mod openapi;
 mod parameters;
+mod preference;
 mod rate_limit;
 mod reply;
 mod request_id;

@@ -5,6 +5,7 @@ use crate::request_id::RequestId;
 use crate::schema::True;
 use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, Responder};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,6 +38,7 @@ impl Success for Accepted {
 /// A JSON response. `request_id` is added to the body's fields.
 pub(crate) struct Reply<T, S = Done> {
     body: T,
+    headers: Vec<(HeaderName, HeaderValue)>,
     success: PhantomData<S>,
 }
 
@@ -52,8 +54,15 @@ impl<T, S> Reply<T, S> {
     fn new(body: T) -> Self {
         Self {
             body,
+            headers: Vec::new(),
             success: PhantomData,
         }
+    }
+
+    /// With a header.
+    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
     }
 }
 
@@ -106,7 +115,11 @@ impl<T: Serialize, S: Success> Responder for Reply<T, S> {
 
     fn respond_to(self, request: &HttpRequest) -> HttpResponse {
         let id = RequestId::of(request);
-        HttpResponseBuilder::new(S::STATUS).json(WithRequestId {
+        let mut response = HttpResponseBuilder::new(S::STATUS);
+        for header in self.headers {
+            response.insert_header(header);
+        }
+        response.json(WithRequestId {
             body: self.body,
             request_id: id.as_str(),
         })

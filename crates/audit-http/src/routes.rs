@@ -66,6 +66,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/events/export" => export::export),
     endpoint!(GET "/api/v1/events/{id}" => events::get),
     endpoint!(GET "/api/v1/events/{id}/proof" => log::proof),
+    endpoint!(GET "/api/v1/events/{id}/receipt" => log::receipt),
     endpoint!(GET "/api/v1/log/checkpoint" => log::checkpoint),
     endpoint!(GET "/api/v1/log/tile/{path}" => log::tile),
     endpoint!(GET "/api/v1/log/consistency" => log::consistency),

@@ -169,6 +169,27 @@ impl SignedCheckpoint {
         })
     }
 
+    /// Parses and verifies a checkpoint of any log of the key's owner: its origin is the name of the key, or begins with the
+    /// name and a slash. The caller decides by the origin whether it is the right log.
+    ///
+    /// # Errors
+    /// [`CheckpointError`] names the check that failed.
+    pub fn open_of_owner(note: &str, key: &VerifierKey) -> Result<Self, CheckpointError> {
+        let text = SignedNote::parse(note)?.verify(std::slice::from_ref(key))?;
+        let checkpoint = Checkpoint::parse(text)?;
+        let rest = checkpoint.origin.as_str().strip_prefix(key.name().as_str());
+        if !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+            return Err(CheckpointError::OtherLog {
+                expected: format!("{}/…", key.name()),
+                found: checkpoint.origin.to_string(),
+            });
+        }
+        Ok(Self {
+            checkpoint,
+            note: note.to_owned(),
+        })
+    }
+
     /// The checkpoint that was signed.
     pub const fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint

@@ -61,6 +61,7 @@ mod proof;
 mod range;
 mod subtree;
 mod tile;
+mod tlog_proof;
 
 pub use auditor::{Auditor, Replay};
 pub use checkpoint::{Checkpoint, CheckpointError, Origin, SignedCheckpoint};
@@ -75,6 +76,7 @@ pub use proof::{ConsistencyProof, InclusionProof, PROOF_HASHES_MAX, ProofError, 
 pub use range::{RangeError, ReadError};
 pub use subtree::{Subtree, TREE_LEAVES_MAX};
 pub use tile::{MissingTile, Tile, TileError, TileId, TileSet};
+pub use tlog_proof::{TlogProof, TlogProofError, TlogProofTextError};
 
 /// Compiles and runs the example in the readme.
 #[cfg(doctest)]

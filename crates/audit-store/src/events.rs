@@ -106,22 +106,6 @@ impl Reader<'_> {
     pub fn event(&mut self, ledger_id: LedgerId, id: EventId) -> Result<Option<LoggedEvent>> {
         on_database!(self.session(), events::event(ledger_id, id))
     }
-
-    /// The positions in the log of the events that occurred from `start` to `end`, both included, in the order of the log.
-    /// Holds eight bytes for each.
-    ///
-    /// # Errors
-    /// When the database cannot be queried.
-    pub fn seqs_between(
-        &mut self,
-        ledger_id: LedgerId,
-        start: Timestamp,
-        end: Timestamp,
-    ) -> Result<Vec<u64>> {
-        let mut seqs = on_database!(self.session(), events::seqs_between(ledger_id, start, end))?;
-        seqs.sort_unstable();
-        Ok(seqs)
-    }
 }
 
 /// Walks through the candidates of a query, newest first.

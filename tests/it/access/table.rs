@@ -189,6 +189,13 @@ pub(crate) const ROUTES: &[Route] = &[
         strangers_project: NotFound,
         ..both("GET", "/api/v1/events/:id/proof", 200)
     },
+    Route {
+        target: Target::Event,
+        test: NotFound,
+        viewer: Success(200),
+        strangers_project: NotFound,
+        ..both("GET", "/api/v1/events/:id/receipt", 200)
+    },
     both("GET", "/api/v1/log/checkpoint", 200),
     // The key is that of the deployment, not of a project.
     Route {

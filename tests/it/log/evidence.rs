@@ -2,152 +2,191 @@
 
 use super::{Case, canonical, leaf_of, quoted, store_events};
 use audit_domain::ContentHash;
-use audit_ledger::{InclusionProof, Origin, SignedCheckpoint, VerifierKey};
+use audit_ledger::{InclusionProof, Origin, SignedCheckpoint, SigningKey, VerifierKey};
 use audit_tests::process::Exit;
 use audit_tests::{
-    DatabaseKind, Finished, build_go, command_line_on, event_with, go, on_both_databases, python, run,
-    run_python, temporary_directory,
+    DatabaseKind, Finished, build_go, command_line, command_line_on, event_with, go, on_both_databases,
+    python, run, run_python, temporary_directory,
 };
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "README.txt",
+    "SHA256SUMS",
     "checkpoint.txt",
     "events.jsonl",
     "key.txt",
-    "manifest.json",
-    "proofs.json",
+    "proofs.jsonl",
+    "range.txt",
 ];
-/// A day without other events.
-const DAY: [&str; 2] = ["2020-02-01T00:00:00Z", "2020-02-01T23:59:59.999Z"];
 
 on_both_databases! {
     an_archive_proves_the_events_of_a_time,
     what_the_readme_says_works_as_written,
+    every_program_refuses_a_changed_bit,
+    every_program_refuses_a_forgery_with_matching_sums,
+    that_no_event_was_received_can_be_proved,
     third_parties_refuse_an_archive_that_was_changed,
     no_archive_is_made_of_what_cannot_be_proved,
     a_file_that_is_there_is_left_alone,
 }
 
-/// A case with three events on [`DAY`], at positions 300, 302 and 303, and one each on the day before and the day after.
-fn case(database: DatabaseKind) -> Case {
-    let case = Case::fresh(database);
-    let (server, project) = case.start();
-    let times = [
-        "2020-02-01T00:00:00Z",
-        "2020-01-31T23:59:59.999Z",
-        "2020-02-01T12:00:00.5Z",
-        "2020-02-01T23:59:59.999Z",
-        "2020-02-02T00:00:00Z",
-    ];
-    let event = |time: &str| event_with(json!({"occurred_at": time, "actor": {"name": "Zoë, \"Z\""}}));
-    let mut events: Vec<Value> = times.iter().map(|time| event(time)).collect();
-    events[2]["actor"]["email"] = json!("zoe@example.com");
-    project.store_all(events);
-    super::stop(server);
-    case
+/// A case with three events that were received at a time of their own, later than all before and earlier than the last.
+struct Received {
+    case: Case,
+    /// Their time.
+    at: String,
+    /// Their positions.
+    seqs: Range<usize>,
 }
 
-fn export(case: &Case, file: &Path, times: [&str; 2]) -> Finished {
+impl Received {
+    fn make(database: DatabaseKind) -> Self {
+        let case = Case::fresh(database);
+        let (server, project) = case.start();
+        let received_at = |id: &str| {
+            project.event(id)["received_at"]
+                .as_str()
+                .expect("a time")
+                .to_owned()
+        };
+        let store = |count: usize| {
+            let event = event_with(json!({"actor": {"name": "Zoë, \"Z\"", "email": "zoe@example.com"}}));
+            let ids = project.store_all(vec![event; count]);
+            (received_at(&ids[0]), ids)
+        };
+        // Requests within one millisecond have the same time, so each is repeated until it has another one.
+        let (mut before, mut end) = (received_at(&case.ids[case.ids.len() - 1]), case.ids.len());
+        let at = loop {
+            let (at, _) = store(3);
+            end += 3;
+            if at > before {
+                break at;
+            }
+            before = at;
+        };
+        let mut seqs = end - 3..end;
+        while store(1).0 == at {
+            seqs.end += 1;
+        }
+        super::stop(server);
+        Self { case, at, seqs }
+    }
+}
+
+fn export(case: &Case, file: &Path, times: [&str; 2], more: &[&str]) -> Finished {
     let file = file.to_str().expect("a path in UTF-8");
     let project = case.organization.project_id.as_str();
+    let [from, to] = times;
     let arguments = [
         "log",
         "export",
         "--project",
         project,
         "--from",
-        times[0],
+        from,
         "--to",
-        times[1],
+        to,
         file,
     ];
-    command_line_on(&case.database, &arguments)
+    command_line_on(&case.database, &[&arguments, more].concat())
 }
 
-fn file() -> PathBuf {
-    temporary_directory("evidence-").join("events.zip")
-}
+/// The files of an archive by name.
+#[derive(Clone)]
+struct Archive(BTreeMap<String, Vec<u8>>);
 
-fn unpack(file: &Path) -> BTreeMap<String, Vec<u8>> {
-    let bytes = std::fs::File::open(file).expect("open the archive");
-    let mut archive = zip::ZipArchive::new(bytes).expect("a zip file");
-    assert_eq!(archive.len(), FILES.len());
-    let read = |index: usize| {
-        let mut entry = archive.by_index(index).expect("a file of the archive");
-        let mut bytes = Vec::new();
-        entry.read_to_end(&mut bytes).expect("read it");
-        (entry.name().expect("a name in UTF-8").into_owned(), bytes)
-    };
-    (0..FILES.len()).map(read).collect()
-}
-
-fn text(files: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
-    String::from_utf8(files[name].clone()).expect("UTF-8")
-}
-
-fn an_archive_proves_the_events_of_a_time(database: DatabaseKind) {
-    let case = case(database);
-    let file = file();
-    let said = export(&case, &file, DAY).success();
-    assert!(
-        said.starts_with("3 events of ") && said.contains(" 305 "),
-        "{said}"
-    );
-    let files = unpack(&file);
-    assert_eq!(files.keys().collect::<Vec<_>>(), FILES);
-    let key: VerifierKey = text(&files, "key.txt").trim_end().parse().expect("a key");
-    assert_eq!(
-        key.to_string(),
-        command_line_on(&case.database, &["log", "key"]).success()
-    );
-    let origin = format!("{}/{}/live", key.name().as_str(), case.organization.project_id);
-    let origin = Origin::parse(&origin).expect("a name");
-    let signed = SignedCheckpoint::open(&text(&files, "checkpoint.txt"), &origin, &[key]).expect("signed");
-    assert_eq!(signed.head().size, 305);
-    let proofs: Value = serde_json::from_str(&text(&files, "proofs.json")).expect("JSON");
-    let events = text(&files, "events.jsonl");
-    let events: Vec<Value> = events
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"))
-        .collect();
-    let seqs: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
-    assert_eq!(seqs, [300, 302, 303]);
-    for (event, proof) in events.iter().zip(proofs["proofs"].as_array().expect("proofs")) {
-        let mut read = event.clone();
-        read.as_object_mut().expect("an event").remove("seq");
-        let hashes = proof["inclusion"]
-            .as_array()
-            .expect("hashes")
-            .iter()
-            .filter_map(Value::as_str);
-        let inclusion = InclusionProof::from_base64(hashes).expect("hashes");
-        let seq = event["seq"].as_u64().expect("a position");
-        inclusion
-            .verify(seq, &leaf_of(&read), signed.head())
-            .expect("the event is in the log");
+impl Archive {
+    fn export(case: &Case, times: [&str; 2]) -> Self {
+        let file = file();
+        export(case, &file, times, &[]).success();
+        Self::read(&file)
     }
-    assert_eq!(
-        (&events[0]["redacted"], &events[1]["redacted"]),
-        (&json!(false), &json!(true))
-    );
-    let readme = text(&files, "README.txt");
-    for word in [
-        case.organization.project_id.as_str(),
-        "3 events",
-        "305 events",
-        "What the proofs show, and what they do not",
-    ] {
-        assert!(readme.contains(word), "{word} in {readme}");
+
+    fn read(file: &Path) -> Self {
+        let bytes = std::fs::File::open(file).expect("open the archive");
+        let mut archive = zip::ZipArchive::new(bytes).expect("a zip file");
+        assert_eq!(archive.len(), FILES.len());
+        let read = |index: usize| {
+            let mut entry = archive.by_index(index).expect("a file of the archive");
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).expect("read it");
+            (entry.name().expect("a name in UTF-8").into_owned(), bytes)
+        };
+        Self((0..FILES.len()).map(read).collect())
     }
-    assert!(
-        !readme.contains("{size}") && !readme.contains("{log}"),
-        "{readme}"
-    );
+
+    fn text(&self, name: &str) -> String {
+        String::from_utf8(self.0[name].clone()).expect("UTF-8")
+    }
+
+    /// With another text in one of its files.
+    fn with(&self, name: &str, text: impl Into<String>) -> Self {
+        let mut files = self.0.clone();
+        files.insert(name.to_owned(), text.into().into_bytes());
+        Self(files)
+    }
+
+    /// With other lines in one of its files.
+    fn with_lines(&self, name: &str, change: impl FnOnce(&mut Vec<String>)) -> Self {
+        let mut lines: Vec<String> = self.text(name).lines().map(str::to_owned).collect();
+        change(&mut lines);
+        self.with(
+            name,
+            lines.iter().map(|line| format!("{line}\n")).collect::<String>(),
+        )
+    }
+
+    /// Without an event and its proof.
+    fn without_line(&self, line: usize) -> Self {
+        let remove = |lines: &mut Vec<String>| drop(lines.remove(line));
+        self.with_lines("events.jsonl", remove)
+            .with_lines("proofs.jsonl", remove)
+    }
+
+    /// With the sums of its present files.
+    fn summed(&self) -> Self {
+        let sums = FILES.iter().filter(|name| **name != "SHA256SUMS").map(|name| {
+            let digest = Sha256::digest(&self.0[*name]);
+            let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{digits}  {name}\n")
+        });
+        self.with("SHA256SUMS", sums.collect::<String>())
+    }
+
+    fn key(&self) -> String {
+        self.text("key.txt").trim_end().to_owned()
+    }
+
+    /// Writes a zip file.
+    fn zip(&self) -> PathBuf {
+        let path = file();
+        let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).expect("create a file"));
+        for (name, bytes) in &self.0 {
+            let options = zip::write::SimpleFileOptions::default();
+            archive
+                .start_file(name.as_str(), options)
+                .expect("a file of the archive");
+            archive.write_all(bytes).expect("write it");
+        }
+        archive.finish().expect("finish the archive");
+        path
+    }
+
+    /// Writes the files into a folder.
+    fn unpack(&self) -> PathBuf {
+        let folder = temporary_directory("unpacked-");
+        for (name, bytes) in &self.0 {
+            std::fs::write(folder.join(name), bytes).expect("write a file");
+        }
+        folder.to_path_buf()
+    }
 }
 
 /// A program of the README: the text between its two cut marks.
@@ -162,82 +201,248 @@ fn program(readme: &str, name: &str) -> String {
         .to_owned()
 }
 
-fn unpack_into_folder(files: &BTreeMap<String, Vec<u8>>) -> PathBuf {
-    let folder = temporary_directory("unpacked-");
-    for (name, bytes) in files {
-        std::fs::write(folder.join(name), bytes).expect("write a file");
+/// The programs that check an archive: `audit-server check`, and those of the README that can run here.
+struct Programs {
+    python: Option<(String, PathBuf)>,
+    go: Option<PathBuf>,
+}
+
+impl Programs {
+    fn of(archive: &Archive) -> Self {
+        let folder = temporary_directory("programs-").to_path_buf();
+        let save = |name: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, program(&archive.text("README.txt"), name)).expect("write a program");
+            path
+        };
+        Self {
+            python: python().map(|python| (python, save("check.py"))),
+            go: go().map(|go| build_go(&go, &save("check.go"))),
+        }
     }
-    for name in ["check.py", "check.go"] {
-        std::fs::write(folder.join(name), program(&text(files, "README.txt"), name))
-            .expect("write a program");
+
+    /// What each program says of an archive, and whether it accepts it.
+    fn run(&self, archive: &Archive, key: &str) -> Vec<(bool, String)> {
+        let path = archive.zip();
+        let own = command_line(&["check", path.to_str().expect("a path in UTF-8"), "--key", key]);
+        let mut said = vec![(own.exit == Exit::Code(0), format!("{}{}", own.stdout, own.stderr))];
+        assert_ne!(own.exit, Exit::Code(2), "{own:?}");
+        let folder = archive.unpack();
+        let mut run_in = |mut command: Command| {
+            let output = run(command.arg(key).current_dir(&folder));
+            let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+            said.push((
+                output.status.success(),
+                String::from_utf8_lossy(&text).into_owned(),
+            ));
+        };
+        if let Some((python, script)) = &self.python {
+            // Without assertions, which must not carry the check.
+            let mut command = Command::new(python);
+            command.arg("-O").arg(script);
+            run_in(command);
+        }
+        if let Some(go) = &self.go {
+            run_in(Command::new(go));
+        }
+        said
     }
-    folder.to_path_buf()
+
+    fn expect_accepted(&self, archive: &Archive, start: &str) {
+        for (accepted, said) in self.run(archive, &archive.key()) {
+            assert!(accepted && said.starts_with(start), "{start:?} in {said}");
+        }
+    }
+
+    fn expect_refused(&self, archive: &Archive, key: &str, what: &str) {
+        for (accepted, said) in self.run(archive, key) {
+            assert!(!accepted, "{what}: {said}");
+        }
+    }
+}
+
+fn file() -> PathBuf {
+    temporary_directory("evidence-").join("events.zip")
+}
+
+fn an_archive_proves_the_events_of_a_time(database: DatabaseKind) {
+    let Received { case, at, seqs } = Received::make(database);
+    let path = file();
+    let said = export(&case, &path, [&at, &at], &[]).success();
+    let size = seqs.end + 1;
+    assert!(
+        said.starts_with(&format!("{} events of ", seqs.len())) && said.contains(&format!(" {size} ")),
+        "{said}"
+    );
+    let archive = Archive::read(&path);
+    assert_eq!(archive.0.keys().collect::<Vec<_>>(), FILES);
+    let key: VerifierKey = archive.key().parse().expect("a key");
+    assert_eq!(
+        key.to_string(),
+        command_line_on(&case.database, &["log", "key"]).success()
+    );
+    let origin = format!("{}/{}/live", key.name().as_str(), case.organization.project_id);
+    let origin = Origin::parse(&origin).expect("a name");
+    let signed = SignedCheckpoint::open(&archive.text("checkpoint.txt"), &origin, &[key]).expect("signed");
+    assert_eq!(signed.head().size, size as u64);
+    let lines = |name: &str| -> Vec<Value> {
+        let text = archive.text(name);
+        let lines = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        lines.collect()
+    };
+    let (events, proofs) = (lines("events.jsonl"), lines("proofs.jsonl"));
+    let found: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    let with_neighbours: Vec<u64> = (seqs.start as u64 - 1..size as u64).collect();
+    assert_eq!(found, with_neighbours);
+    assert_eq!(events.len(), proofs.len());
+    for (event, proof) in events.iter().zip(&proofs) {
+        let mut read = event.clone();
+        read.as_object_mut().expect("an event").remove("seq");
+        let hashes = proof["inclusion"].as_array().expect("hashes").iter();
+        let inclusion = InclusionProof::from_base64(hashes.filter_map(Value::as_str)).expect("hashes");
+        let seq = event["seq"].as_u64().expect("a position");
+        inclusion
+            .verify(seq, &leaf_of(&read), signed.head())
+            .expect("the event is in the log");
+    }
+    assert_eq!(events[1]["redacted"], json!(true));
+    let readme = archive.text("README.txt");
+    for word in [
+        case.organization.project_id.as_str(),
+        &format!("{} events", seqs.len()),
+        &format!("{size} events"),
+        "What the proofs show, and what they do not",
+    ] {
+        assert!(readme.contains(word), "{word} in {readme}");
+    }
+    assert!(
+        !readme.contains("{size}") && !readme.contains("{log}"),
+        "{readme}"
+    );
 }
 
 fn what_the_readme_says_works_as_written(database: DatabaseKind) {
-    let case = case(database);
-    let file = file();
-    export(&case, &file, DAY).success();
-    let files = unpack(&file);
-    let folder = unpack_into_folder(&files);
-    // The same archive with one character of an event changed.
-    let mut changed = files.clone();
-    let events = text(&files, "events.jsonl").replacen("actor-1", "actor-2", 1);
-    changed.insert("events.jsonl".to_owned(), events.into_bytes());
-    let changed = unpack_into_folder(&changed);
-    if let Some(python) = python() {
-        let check = |folder: &Path| run(Command::new(&python).arg("check.py").current_dir(folder));
-        let said = check(&folder);
-        assert!(said.status.success(), "{said:?}");
-        assert!(
-            String::from_utf8_lossy(&said.stdout).starts_with("3 events are in the log "),
-            "{said:?}"
-        );
-        assert!(!check(&changed).status.success());
+    let Received { case, at, seqs } = Received::make(database);
+    let archive = Archive::export(&case, [&at, &at]);
+    let programs = Programs::of(&archive);
+    let proved = format!("{} events received from {at} to {at} are in the log ", seqs.len());
+    programs.expect_accepted(&archive, &proved);
+    let everything = Archive::export(&case, ["2000-01-01T00:00:00Z", "2100-01-01T00:00:00Z"]);
+    programs.expect_accepted(&everything, &format!("{} events received", seqs.end + 1));
+    // A log of somebody else, or an archive that brings a key of its own.
+    let key: VerifierKey = archive.key().parse().expect("a key");
+    let other = SigningKey::from_seed(key.name().clone(), &[8; 32]).expect("a key");
+    programs.expect_refused(&archive, &other.verifier().to_string(), "another key");
+}
+
+fn every_program_refuses_a_changed_bit(database: DatabaseKind) {
+    let Received { case, at, .. } = Received::make(database);
+    let archive = Archive::export(&case, [&at, &at]);
+    let programs = Programs::of(&archive);
+    let key = archive.key();
+    for name in FILES {
+        let length = archive.0[name].len();
+        for byte in [0, length / 3, length - 1] {
+            let mut changed = archive.clone();
+            changed.0.get_mut(name).expect("a file")[byte] ^= 1 << (byte % 8);
+            programs.expect_refused(&changed, &key, &format!("byte {byte} of {name}"));
+        }
     }
-    if let Some(go) = go() {
-        let program = build_go(&go, &folder.join("check.go"));
-        let check = |folder: &Path| run(Command::new(&program).current_dir(folder));
-        let said = check(&folder);
-        assert!(said.status.success(), "{said:?}");
-        assert!(
-            String::from_utf8_lossy(&said.stdout).starts_with("3 events are in the log "),
-            "{said:?}"
-        );
-        assert!(!check(&changed).status.success());
+}
+
+fn every_program_refuses_a_forgery_with_matching_sums(database: DatabaseKind) {
+    let Received { case, at, .. } = Received::make(database);
+    let archive = Archive::export(&case, [&at, &at]);
+    let programs = Programs::of(&archive);
+    let key = archive.key();
+    let lines = archive.text("events.jsonl").lines().count();
+    let actor = archive.text("events.jsonl").replace("actor-1", "actor-2");
+    let earlier = Archive::export(&case, ["2000-01-01T00:00:00Z", &at]).text("range.txt");
+    let swapped = |lines: &mut Vec<String>| lines.swap(1, 2);
+    let proof_of_another = |lines: &mut Vec<String>| lines[2] = lines[1].clone();
+    let forgeries = [
+        ("an event was changed", archive.with("events.jsonl", actor)),
+        ("the first event is missing", archive.without_line(0)),
+        ("an event in the middle is missing", archive.without_line(2)),
+        ("the last event is missing", archive.without_line(lines - 1)),
+        (
+            "two events are exchanged",
+            archive
+                .with_lines("events.jsonl", swapped)
+                .with_lines("proofs.jsonl", swapped),
+        ),
+        (
+            "a proof is of another event",
+            archive.with_lines("proofs.jsonl", proof_of_another),
+        ),
+        (
+            "a proof is missing",
+            archive.with_lines("proofs.jsonl", |lines| drop(lines.pop())),
+        ),
+        (
+            "there are no events",
+            archive.with("events.jsonl", "").with("proofs.jsonl", ""),
+        ),
+        ("the range begins earlier", archive.with("range.txt", earlier)),
+        (
+            "the log is smaller than signed",
+            archive.with_lines("checkpoint.txt", |lines| lines[1] = "305".to_owned()),
+        ),
+        (
+            "the signature is missing",
+            archive.with_lines("checkpoint.txt", |lines| lines.truncate(4)),
+        ),
+    ];
+    for (what, forgery) in forgeries {
+        programs.expect_refused(&forgery.summed(), &key, what);
     }
+    // The same steps without a forgery.
+    let proved = format!("{} events received", lines - 2);
+    programs.expect_accepted(&archive.summed(), &proved);
+}
+
+fn that_no_event_was_received_can_be_proved(database: DatabaseKind) {
+    let Received { case, at, .. } = Received::make(database);
+    let before = Archive::export(&case, ["2000-01-01T00:00:00Z", "2000-12-31T23:59:59.999Z"]);
+    let programs = Programs::of(&before);
+    programs.expect_accepted(&before, "0 events received from 2000-01-01T00:00:00.000Z");
+    assert_eq!(before.text("events.jsonl").lines().count(), 1);
+    let after = Archive::export(&case, ["2100-01-01T00:00:00Z", "2100-12-31T23:59:59.999Z"]);
+    programs.expect_accepted(&after, "0 events received from 2100-01-01T00:00:00.000Z");
+    // The end of another range does not show that this one is empty.
+    let hidden = after.with("range.txt", format!("{at}\n{at}\n"));
+    programs.expect_refused(&hidden.summed(), &after.key(), "an event is hidden");
 }
 
 fn third_parties_refuse_an_archive_that_was_changed(database: DatabaseKind) {
     let Some(python) = python() else { return };
-    let case = case(database);
-    let file = file();
-    export(&case, &file, DAY).success();
-    let check = |file: &Path| {
-        let path = file.to_str().expect("a path in UTF-8");
+    let Received { case, at, seqs } = Received::make(database);
+    let archive = Archive::export(&case, [&at, &at]);
+    let check = |archive: &Archive| {
+        let path = archive.zip();
+        let path = path.to_str().expect("a path in UTF-8");
         run_python(&python, "log_pymerkle.py", &["evidence", path])
     };
-    let said = check(&file);
+    let said = check(&archive);
     assert!(said.status.success(), "{said:?}");
+    let included = format!("{} events of the archive included", seqs.len() + 2);
     assert!(
-        String::from_utf8_lossy(&said.stdout).contains("3 events of the archive included"),
+        String::from_utf8_lossy(&said.stdout).contains(&included),
         "{said:?}"
     );
-    let mut bytes = std::fs::read(&file).expect("read the archive");
-    let place = bytes
-        .windows(7)
-        .position(|window| window == b"actor-1")
-        .expect("an event");
-    bytes[place + 6] = b'2';
-    std::fs::write(&file, bytes).expect("write the archive");
-    assert!(!check(&file).status.success());
+    let changed = archive.text("events.jsonl").replacen("actor-1", "actor-2", 1);
+    assert!(
+        !check(&archive.with("events.jsonl", changed).summed())
+            .status
+            .success()
+    );
 }
 
 fn no_archive_is_made_of_what_cannot_be_proved(database: DatabaseKind) {
-    let case = case(database);
-    let refuse = |times: [&str; 2], why: &str| {
+    let Received { case, at, seqs } = Received::make(database);
+    let refuse = |more: &[&str], why: &str| {
         let file = file();
-        let finished = export(&case, &file, times);
+        let finished = export(&case, &file, [&at, &at], more);
         assert_eq!(finished.exit, Exit::Code(2), "{finished:?}");
         assert!(finished.stderr.contains(why), "{finished:?}");
         let folder = file.parent().expect("a folder");
@@ -247,21 +452,22 @@ fn no_archive_is_made_of_what_cannot_be_proved(database: DatabaseKind) {
             "a refused export leaves no file"
         );
     };
-    refuse(
-        ["1999-01-01T00:00:00Z", "1999-12-31T00:00:00Z"],
-        "there are no events between these times",
-    );
-    case.tamper("UPDATE events SET body = replace(body, 'actor-1', 'actor-2') WHERE LEDGER AND seq = 302");
-    refuse(DAY, "event 302 is not as it was appended");
+    refuse(&["--environment", "test"], "the log has no events");
+    let seq = seqs.start + 1;
+    case.tamper(&format!(
+        "UPDATE events SET body = replace(body, 'actor-1', 'actor-2') WHERE LEDGER AND seq = {seq}"
+    ));
+    refuse(&[], &format!("event {seq} is not as it was appended"));
     let mut event = case.events[17].clone();
     event["actor"]["id"] = json!("somebody else");
+    event["received_at"] = json!(at);
     let text = canonical(&event);
     case.tamper(&format!(
-        "UPDATE events SET body = {}, content_hash = {} WHERE LEDGER AND seq = 302",
+        "UPDATE events SET body = {}, content_hash = {} WHERE LEDGER AND seq = {seq}",
         quoted(&text),
         case.database.blob(ContentHash::of(&text).as_bytes())
     ));
-    refuse(DAY, "cannot be proved");
+    refuse(&[], "cannot be proved");
 }
 
 fn a_file_that_is_there_is_left_alone(database: DatabaseKind) {
@@ -271,7 +477,12 @@ fn a_file_that_is_there_is_left_alone(database: DatabaseKind) {
     drop(server);
     let file = file();
     std::fs::write(&file, "precious").expect("write a file");
-    let finished = export(&case, &file, ["2000-01-01T00:00:00Z", "2100-01-01T00:00:00Z"]);
+    let finished = export(
+        &case,
+        &file,
+        ["2000-01-01T00:00:00Z", "2100-01-01T00:00:00Z"],
+        &[],
+    );
     assert_eq!(finished.exit, Exit::Code(2), "{finished:?}");
     assert_eq!(std::fs::read_to_string(&file).expect("read it"), "precious");
 }

@@ -7,6 +7,7 @@ mod keys;
 mod lost;
 mod nodes;
 mod proofs;
+mod receipts;
 mod signing;
 mod tampering;
 mod third_parties;

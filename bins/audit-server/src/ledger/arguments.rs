@@ -17,7 +17,7 @@ pub(crate) enum LogCommand {
     ///
     /// Exit code 0: the log is consistent. 1: the log is inconsistent. 2: the check could not be completed.
     Audit(AuditOptions),
-    /// Write a zip archive of events with their inclusion proofs, which anyone can verify offline.
+    /// Write a zip archive of the events received in a range of time, with proofs that anyone can verify offline (`check`).
     Export(ExportOptions),
     /// Print the public key that verifies the checkpoints of the log, for auditors.
     Key(KeyOptions),
@@ -88,10 +88,10 @@ pub(crate) struct ExportOptions {
     /// live or test.
     #[arg(long, default_value = "live")]
     pub(crate) environment: Environment,
-    /// First `occurred_at` of the range, such as 2026-01-15T00:00:00Z.
+    /// First `received_at` of the range, such as 2026-01-15T00:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
     pub(crate) from: Timestamp,
-    /// Last `occurred_at` of the range, included.
+    /// Last `received_at` of the range, included.
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
     pub(crate) to: Timestamp,
     /// Zip file to create. It must not exist yet.

@@ -2,10 +2,8 @@
 
 use super::arguments::ExportOptions;
 use super::open_log;
-use crate::system::SystemClock;
 use anyhow::{Context, bail};
 use audit_app::{AuditLog, Evidence, EvidenceRequest};
-use audit_domain::Clock;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -18,6 +16,13 @@ use zip::{CompressionMethod, ZipWriter};
 
 /// The description inside the archive.
 const README: &str = include_str!("export/README.txt");
+/// The file with the digests of all others, in the format of `sha256sum`.
+pub(crate) const SUMS: &str = "SHA256SUMS";
+
+/// The line of a file in [`SUMS`].
+pub(crate) fn sum_line(name: &str, digest: &[u8]) -> String {
+    format!("{}  {name}\n", base16ct::lower::encode_string(digest))
+}
 
 pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     if options.file.exists() {
@@ -27,8 +32,8 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     let evidence = service.select_evidence(&EvidenceRequest {
         project_id: options.project,
         environment: options.environment,
-        from: options.from,
-        to: options.to,
+        from: options.from.truncated_to_millis(),
+        to: options.to.truncated_to_millis(),
     })?;
     let folder = options
         .file
@@ -45,7 +50,7 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     kept.with_context(|| format!("cannot write {}", options.file.display()))?;
     writeln!(
         std::io::stdout(),
-        "{} events of {} exported to {}, each with its inclusion proof in the signed log of {} events",
+        "{} events of {} and their neighbours exported to {}, each with its inclusion proof in the signed log of {} events",
         evidence.events(),
         evidence.checkpoint.checkpoint().origin(),
         options.file.display(),
@@ -54,10 +59,10 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A zip file that is being written, and the digests of its files so far.
+/// A zip file that is being written, and the line of `SHA256SUMS` for each of its files so far.
 struct Archive<'a> {
     zip: ZipWriter<BufWriter<&'a mut File>>,
-    digests: BTreeMap<&'static str, String>,
+    sums: BTreeMap<&'static str, String>,
 }
 
 /// A file of the archive, hashed while it is written.
@@ -82,7 +87,7 @@ impl<'a> Archive<'a> {
     fn new(file: &'a mut File) -> Self {
         Self {
             zip: ZipWriter::new(BufWriter::new(file)),
-            digests: BTreeMap::new(),
+            sums: BTreeMap::new(),
         }
     }
 
@@ -93,24 +98,20 @@ impl<'a> Archive<'a> {
         evidence: &Evidence,
     ) -> anyhow::Result<()> {
         let readme = readme(options, evidence);
+        let range = format!(
+            "{}\n{}\n",
+            options.from.truncated_to_millis(),
+            options.to.truncated_to_millis()
+        );
         self.add("README.txt", |out| Ok(out.write_all(readme.as_bytes())?))?;
         self.add("key.txt", |out| Ok(writeln!(out, "{}", evidence.key)?))?;
         let note = evidence.checkpoint.note();
         self.add("checkpoint.txt", |out| Ok(out.write_all(note.as_bytes())?))?;
+        self.add("range.txt", |out| Ok(out.write_all(range.as_bytes())?))?;
         self.add("events.jsonl", |out| write_events(out, service, evidence))?;
-        self.add("proofs.json", |out| write_proofs(out, service, evidence))?;
-        let manifest = json!({
-            "log": evidence.checkpoint.checkpoint().origin().as_str(),
-            "log_size": evidence.head().size,
-            "project_id": options.project,
-            "environment": options.environment.as_str(),
-            "from": options.from.to_string(),
-            "to": options.to.to_string(),
-            "events": evidence.events(),
-            "exported_at": SystemClock.now().to_string(),
-            "sha256": self.digests,
-        });
-        self.add("manifest.json", |out| Ok(writeln!(out, "{manifest:#}")?))
+        self.add("proofs.jsonl", |out| write_proofs(out, service, evidence))?;
+        let sums: String = self.sums.values().map(String::as_str).collect();
+        self.add(SUMS, |out| Ok(out.write_all(sums.as_bytes())?))
     }
 
     fn add(
@@ -129,7 +130,7 @@ impl<'a> Archive<'a> {
         };
         write(&mut entry).with_context(|| format!("cannot write {name}"))?;
         let digest = entry.digest.finalize();
-        self.digests.insert(name, base16ct::lower::encode_string(&digest));
+        self.sums.insert(name, sum_line(name, &digest));
         Ok(())
     }
 
@@ -155,27 +156,14 @@ fn write_events(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) ->
 }
 
 fn write_proofs(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) -> anyhow::Result<()> {
-    let head = evidence.head();
-    let opening = json!({
-        "log": evidence.checkpoint.checkpoint().origin().as_str(),
-        "size": head.size,
-        "root": head.root.to_string(),
-    });
-    let opening = opening.to_string();
-    write!(out, "{},\"proofs\":[", opening.trim_end_matches('}'))?;
-    let mut separator = "\n";
     service.evidence_proofs(evidence, |event, proof| {
         let value = json!({
             "seq": proof.seq,
             "id": event.id,
-            "content_hash": event.content_hash.to_string(),
             "inclusion": proof.inclusion.to_base64(),
         });
-        write!(out, "{separator}{value}")?;
-        separator = ",\n";
-        Ok(())
+        writeln!(out, "{value}")
     })?;
-    writeln!(out, "\n]}}")?;
     Ok(())
 }
 
@@ -184,8 +172,8 @@ fn readme(options: &ExportOptions, evidence: &Evidence) -> String {
         ("{events}", evidence.events().to_string()),
         ("{project}", options.project.to_string()),
         ("{environment}", options.environment.to_string()),
-        ("{from}", options.from.to_string()),
-        ("{to}", options.to.to_string()),
+        ("{from}", options.from.truncated_to_millis().to_string()),
+        ("{to}", options.to.truncated_to_millis().to_string()),
         ("{log}", evidence.checkpoint.checkpoint().origin().to_string()),
         ("{size}", evidence.head().size.to_string()),
         ("{key}", evidence.key.to_string()),

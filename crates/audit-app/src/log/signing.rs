@@ -18,6 +18,7 @@ use audit_store::{CheckpointRow, LedgerId, NewCheckpoint, Reader, SigningState, 
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::error::Error;
+use tokio::sync::watch;
 
 /// The maximum number of checkpoints that one transaction stores.
 const TRANSACTION_CHECKPOINTS_MAX: usize = 100;
@@ -30,6 +31,8 @@ pub(crate) struct Signing {
     signed: SignedRoots,
     /// The ledgers that do not continue their last checkpoint.
     refused: Mutex<BTreeSet<LedgerId>>,
+    /// The number of finished rounds of [`AuditLog::sign_checkpoints`].
+    pub(super) rounds: watch::Sender<u64>,
 }
 
 /// What to do for a log.
@@ -74,6 +77,7 @@ impl AuditLog {
         if outcome.is_err() {
             self.store.return_extended_ledgers(extended);
         }
+        self.signing.rounds.send_modify(|rounds| *rounds += 1);
         outcome
     }
 

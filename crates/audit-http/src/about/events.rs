@@ -1,9 +1,10 @@
 //! `/api/v1/events`.
 
-use super::{About, PathParameter, Sample, Tag};
+use super::{About, HeaderParameter, PathParameter, Sample, Tag};
 use crate::error_code::ErrorCode;
 use crate::schema::Id;
 use audit_domain::EventId;
+use schemars::json_schema;
 
 pub(crate) fn ingest() -> About {
     About {
@@ -15,6 +16,15 @@ pub(crate) fn ingest() -> About {
                       request is stored when the response is 4xx; after a 5xx or a broken connection send it again with \
                       the same idempotency keys.\n\n\
                       A request that would pass the project's daily limit is refused whole.",
+        headers: &[HeaderParameter {
+            name: "Prefer",
+            description: "`receipt`: the response waits until the log is signed, about a second, and has `receipts` and \
+                          the header `Preference-Applied: receipt`. Without that header the events are stored and have \
+                          no receipts yet.",
+            schema: |_| json_schema!({"type": "string"}),
+            example: "receipt",
+            is_required: false,
+        }],
         requests: REQUESTS,
         outcome: "The events are stored.",
         answers: ANSWERS,

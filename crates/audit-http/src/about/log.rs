@@ -86,6 +86,29 @@ pub(crate) fn proof() -> About {
     }
 }
 
+pub(crate) fn receipt() -> About {
+    About {
+        description: "The same proof as text in the format of C2SP `tlog-proof`, which `audit-server check` and other \
+                      programs verify offline. Its line `extra` has the event as it was hashed, in base64; with a viewer \
+                      token, its content hash. Keep it as `EVENT_ID.tlog-proof`.",
+        errors: &[
+            ErrorCode::LogInconsistent,
+            ErrorCode::InternalError,
+            ErrorCode::Unavailable,
+        ],
+        path: Some(PathParameter {
+            description: "The id of the event.",
+            schema: |generator| generator.subschema_for::<Id<EventId>>(),
+            example: "evt_01M7YBDWMHNWK91QZQDZCEC02X",
+            refusal: ErrorCode::NotFound,
+        }),
+        outcome: "The receipt.",
+        plain: Some(NOTE),
+        is_additive: true,
+        ..About::new("get_event_receipt", Tag::Log, "Read the receipt of an event")
+    }
+}
+
 pub(crate) fn consistency() -> About {
     About {
         description: "The hashes that lead to the roots of both sizes: nothing that was there at the earlier one was \

@@ -5,6 +5,7 @@ use crate::error::{ApiError, ErrorBody, item_error};
 use crate::event_schema::{Event, EventsInput, VisibleEvent};
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
 use crate::parameters::{WholeNumber, read_time, take};
+use crate::preference::ReceiptPreference;
 use crate::reply::{Created, Reply};
 use crate::schema::{ActionFilterText, AnyTime, Id, SearchText, Text, Word, absent_not_null};
 use crate::state::HttpState;
@@ -38,6 +39,11 @@ pub(super) struct IngestedBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "LogBody", extend("x-additive" = true))]
     log: Option<LogBody>,
+    /// For each of `ids` the proof that it is in the signed log, as text in the format of C2SP `tlog-proof`; only with the
+    /// header `Prefer: receipt`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>", extend("x-additive" = true))]
+    receipts: Option<Vec<String>>,
 }
 
 /// Where events are in the verifiable log.
@@ -71,6 +77,7 @@ impl From<Ingested> for IngestedBody {
             redacted_count: ingested.redacted_count,
             repeated_count: Some(ingested.repeated_count).filter(|count| *count > 0),
             log: ingested.log_size.map(|size| LogBody { size }),
+            receipts: None,
         }
     }
 }
@@ -258,6 +265,7 @@ pub(super) async fn ingest(
     bearer: Bearer<Keys>,
     state: web::Data<HttpState>,
     parameters: ProjectParameters,
+    preference: ReceiptPreference,
     body: JsonBody<EventsInput>,
 ) -> Result<Reply<IngestedBody, Created>, ApiError> {
     let input = parameters
@@ -266,7 +274,21 @@ pub(super) async fn ingest(
     let (presented, (selection, bytes)) = bearer.with(input).await?;
     let ingested = presented.ingest(selection, &bytes).await?;
     state.metrics.ingested(&ingested);
-    Ok(Reply::created(ingested.into()))
+    if !preference.is_given() {
+        return Ok(Reply::created(ingested.into()));
+    }
+    match presented.receipts(selection, &ingested).await {
+        Ok(receipts) => {
+            let mut body = IngestedBody::from(ingested);
+            body.receipts = Some(receipts.iter().map(ToString::to_string).collect());
+            Ok(preference.applied(Reply::created(body)))
+        }
+        // The events are stored. A preference may be ignored.
+        Err(error) => {
+            log::warn!("events were stored, but their receipts cannot be made: {error}");
+            Ok(Reply::created(ingested.into()))
+        }
+    }
 }
 
 /// One page of events.

@@ -135,6 +135,23 @@ pub(super) async fn proof(
     Ok(Reply::ok(proof.into()))
 }
 
+/// That an event is in the log, in one file.
+pub(super) async fn receipt(
+    bearer: Bearer<Readers>,
+    parameters: ProjectParameters,
+    id: web::Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let input = parameters.read().and_then(|selection| {
+        let id = id.parse::<EventId>();
+        Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
+    });
+    let (presented, (selection, id)) = bearer.with(input).await?;
+    let receipt = blocking(move || presented.event_receipt(selection, id)).await?;
+    Ok(HttpResponse::Ok()
+        .content_type(ContentType::plaintext())
+        .body(receipt.to_string()))
+}
+
 /// That the log at one size begins with the log at an earlier one.
 pub(super) async fn consistency(
     caller: Caller<Keys>,

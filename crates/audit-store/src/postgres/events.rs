@@ -270,33 +270,3 @@ fn read_logged((seq, columns): (i64, Columns)) -> Result<LoggedEvent> {
         event: read_columns(columns)?,
     })
 }
-
-/// Rows that one statement of [`seqs_between`] reads: statements have a timeout.
-const READ_ROWS_MAX: i64 = 20_000;
-
-/// The positions in the log of the events that occurred from `start` to `end`, both included.
-pub(crate) fn seqs_between(
-    session: &mut PostgresSession,
-    ledger_id: LedgerId,
-    start: Timestamp,
-    end: Timestamp,
-) -> Result<Vec<u64>> {
-    let (mut occurred_at, mut id) = (start.as_micros(), Vec::new());
-    let mut seqs = Vec::new();
-    loop {
-        let rows: Vec<(i64, Vec<u8>, i64)> = events::table
-            .filter(events::ledger_id.eq(ledger_id.0))
-            .filter(events::occurred_at.ge(occurred_at))
-            .filter(events::occurred_at.le(end.as_micros()))
-            .filter(events::occurred_at.gt(occurred_at).or(events::id.gt(id)))
-            .order((events::occurred_at, events::id))
-            .limit(READ_ROWS_MAX)
-            .select((events::occurred_at, events::id, events::seq))
-            .load(&mut session.connection)?;
-        seqs.extend(rows.iter().map(|(_, _, seq)| seq.cast_unsigned()));
-        let Some((last_at, last_id, _)) = rows.into_iter().next_back() else {
-            return Ok(seqs);
-        };
-        (occurred_at, id) = (last_at, last_id);
-    }
-}

@@ -328,36 +328,3 @@ pub(crate) fn event(
     let event = stored_event(connection, entry)?;
     Ok(event.map(|event| LoggedEvent { seq, event }))
 }
-
-/// Rows that one statement of [`seqs_between`] reads.
-const READ_ROWS_MAX: i64 = 20_000;
-
-/// The positions in the log of the events that occurred from `start` to `end`, both included.
-pub(crate) fn seqs_between(
-    session: &mut SqliteSession,
-    ledger_id: LedgerId,
-    start: Timestamp,
-    end: Timestamp,
-) -> Result<Vec<u64>> {
-    let mut next = first_position_from(start);
-    let end = position_after(first_position(end.as_millis()));
-    let mut seqs = Vec::new();
-    loop {
-        let rows: Vec<(i64, i64)> = event_times::table
-            .filter(event_times::position.ge(next))
-            .filter(event_times::position.lt(end))
-            .filter(event_times::entry.ge(entry(ledger_id, 0)))
-            .filter(event_times::entry.lt(entry(ledger_id, SEQ_END)))
-            .order(event_times::position)
-            .limit(READ_ROWS_MAX)
-            .load(&mut session.connection)?;
-        let Some((last, _)) = rows.last() else {
-            return Ok(seqs);
-        };
-        next = last + 1;
-        seqs.extend(
-            rows.into_iter()
-                .map(|(_, entry)| ledger_and_seq(entry).1.cast_unsigned()),
-        );
-    }
-}

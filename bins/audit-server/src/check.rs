@@ -1,0 +1,113 @@
+//! `audit-server check`: verifies receipts, proofs and evidence archives offline.
+
+mod archive;
+mod proof;
+
+use crate::{is_broken_pipe, print_error};
+use anyhow::{Context, bail};
+use audit_app::VerifierKey;
+use audit_ledger::TlogProof;
+use clap::Args;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Exit code: the file does not prove what it states.
+const EXIT_REFUSED: u8 = 1;
+/// Exit code: the check could not be completed.
+const EXIT_INCONCLUSIVE: u8 = 2;
+/// The first bytes of a zip file.
+const ZIP_START: &[u8] = b"PK";
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// Receipt or proof of an event (.tlog-proof), or archive of `log export` (.zip).
+    file: PathBuf,
+    /// Key that must have signed, as printed by `log key`. Get it through another channel than the file.
+    #[arg(long, value_name = "KEY", env = "AUDIT_VERIFIER_KEY")]
+    key: String,
+}
+
+/// Why a check did not succeed.
+pub(crate) enum Failure {
+    /// The file does not prove what it states.
+    Refused(String),
+    /// The check could not be completed.
+    Inconclusive(anyhow::Error),
+}
+
+impl Failure {
+    fn refused(reason: impl Display) -> Self {
+        Self::Refused(reason.to_string())
+    }
+}
+
+/// An error of reading.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Inconclusive(error.into())
+    }
+}
+
+pub(crate) fn run(options: &CheckOptions) -> anyhow::Result<ExitCode> {
+    match check(options) {
+        Ok(proved) => {
+            let printed = writeln!(std::io::stdout(), "{proved}");
+            printed.or_else(|error| match error.into() {
+                error if is_broken_pipe(&error) => Ok(()),
+                error => Err(error),
+            })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(Failure::Refused(reason)) => {
+            print_error(&format!("REFUSED: {}: {reason}", options.file.display()));
+            Ok(ExitCode::from(EXIT_REFUSED))
+        }
+        Err(Failure::Inconclusive(error)) => {
+            print_error(&format!("{error:#}"));
+            Ok(ExitCode::from(EXIT_INCONCLUSIVE))
+        }
+    }
+}
+
+/// What the file proves.
+fn check(options: &CheckOptions) -> Result<String, Failure> {
+    let key: VerifierKey = options
+        .key
+        .trim()
+        .parse()
+        .context("--key")
+        .map_err(Failure::Inconclusive)?;
+    let (file, start) = open(options).map_err(Failure::Inconclusive)?;
+    match start.starts_with(ZIP_START) {
+        true => archive::check(file, &key),
+        false => {
+            let mut text = String::new();
+            file.take(TlogProof::BYTES_MAX as u64 + 1)
+                .read_to_string(&mut text)
+                .map_err(Failure::refused)?;
+            proof::check(&text, &key)
+        }
+    }
+}
+
+/// The file and its first bytes.
+fn open(options: &CheckOptions) -> anyhow::Result<(File, Vec<u8>)> {
+    let path = options.file.display();
+    let mut file = File::open(&options.file).with_context(|| format!("cannot open {path}"))?;
+    let mut start = Vec::new();
+    (&mut file)
+        .take(TlogProof::HEADER.len() as u64)
+        .read_to_end(&mut start)
+        .with_context(|| format!("cannot read {path}"))?;
+    if !start.starts_with(ZIP_START) && start != TlogProof::HEADER.as_bytes() {
+        bail!(
+            "{path} is neither an archive of `log export` nor a proof ({})",
+            TlogProof::HEADER
+        );
+    }
+    file.seek(SeekFrom::Start(0))?;
+    Ok((file, start))
+}

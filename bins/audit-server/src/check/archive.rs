@@ -1,0 +1,232 @@
+//! Archives of `log export`. The README in each archive describes the format and has programs that check the same.
+
+use super::Failure;
+use crate::ledger::export::{SUMS, sum_line};
+use audit_app::VerifierKey;
+use audit_domain::{ContentHash, Timestamp};
+use audit_ledger::{Hash, InclusionProof, SignedCheckpoint};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use zip::ZipArchive;
+
+/// The files of an archive except [`SUMS`], in the order of their lines there.
+const FILES: [&str; 6] = [
+    "README.txt",
+    "checkpoint.txt",
+    "events.jsonl",
+    "key.txt",
+    "proofs.jsonl",
+    "range.txt",
+];
+/// Most bytes of a file that is read whole: sums, key, range and checkpoint.
+const WHOLE_BYTES_MAX: u64 = 1 << 20;
+/// Most bytes of a line: an event of 64 KiB with every character escaped, and more than any proof.
+const LINE_BYTES_MAX: u64 = 1 << 20;
+
+/// An open archive. Each file is read through a handle of its own, so that two can be read at once.
+struct Archive {
+    file: File,
+}
+
+/// The range of time and the head that the events are checked against, and what was found so far.
+struct Run<'a> {
+    signed: &'a SignedCheckpoint,
+    start: Timestamp,
+    end: Timestamp,
+    count: u64,
+    last: Option<Last>,
+}
+
+/// The last event of the run so far.
+struct Last {
+    seq: u64,
+    received_at: Timestamp,
+}
+
+pub(super) fn check(file: File, key: &VerifierKey) -> Result<String, Failure> {
+    let archive = Archive { file };
+    archive.check_files()?;
+    if archive.read("key.txt")? != format!("{key}\n") {
+        return Err(Failure::refused("key.txt is not the expected key"));
+    }
+    let note = archive.read("checkpoint.txt")?;
+    let signed = SignedCheckpoint::open_of_owner(&note, key).map_err(Failure::refused)?;
+    let range = archive.read("range.txt")?;
+    let (start, end) = range
+        .strip_suffix('\n')
+        .and_then(|range| range.split_once('\n'))
+        .ok_or_else(|| Failure::refused("range.txt does not have two lines"))?;
+    let mut run = Run {
+        signed: &signed,
+        start: Timestamp::parse_rfc3339(start).map_err(Failure::refused)?,
+        end: Timestamp::parse_rfc3339(end).map_err(Failure::refused)?,
+        count: 0,
+        last: None,
+    };
+    archive.check_events(&mut run)?;
+    run.check_end()?;
+    Ok(format!(
+        "{} events received from {start} to {end} are in the log {} of {} events, signed by {}",
+        run.count,
+        signed.checkpoint().origin(),
+        signed.head().size,
+        key.name()
+    ))
+}
+
+impl Archive {
+    fn open(&self) -> Result<ZipArchive<BufReader<File>>, Failure> {
+        ZipArchive::new(BufReader::new(self.file.try_clone()?)).map_err(Failure::refused)
+    }
+
+    /// Passes a file of the archive to `read`.
+    fn with<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut archive = self.open()?;
+        let mut entry = archive
+            .by_name(name)
+            .map_err(|error| Failure::Refused(format!("{name}: {error}")))?;
+        read(&mut entry)
+    }
+
+    /// A small file as a whole.
+    fn read(&self, name: &str) -> Result<String, Failure> {
+        self.with(name, |entry| {
+            let mut text = String::new();
+            entry
+                .take(WHOLE_BYTES_MAX)
+                .read_to_string(&mut text)
+                .map_err(|error| Failure::Refused(format!("{name}: {error}")))?;
+            Ok(text)
+        })
+    }
+
+    /// The archive has exactly the expected files, as [`SUMS`] lists them.
+    fn check_files(&self) -> Result<(), Failure> {
+        let archive = self.open()?;
+        let names = archive.file_names().map(|name| name.map(Cow::into_owned));
+        let mut names: Vec<String> = names.collect::<Result<_, _>>().map_err(Failure::refused)?;
+        names.retain(|name| name != SUMS);
+        names.sort_unstable();
+        if names != FILES {
+            return Err(Failure::Refused(format!(
+                "the archive contains {}",
+                names.join(", ")
+            )));
+        }
+        let mut sums = String::new();
+        for name in FILES {
+            let digest = self.with(name, |entry| {
+                digest_of(entry).map_err(|error| Failure::Refused(format!("{name}: {error}")))
+            })?;
+            sums.push_str(&sum_line(name, &digest));
+        }
+        match self.read(SUMS)? == sums {
+            true => Ok(()),
+            false => Err(Failure::Refused(format!("a file is not the one in {SUMS}"))),
+        }
+    }
+
+    fn check_events(&self, run: &mut Run<'_>) -> Result<(), Failure> {
+        // The entries are read side by side. They share the position of the file, so each is read from a copy on disk.
+        let (mut events, mut proofs) = (self.unpacked("events.jsonl")?, self.unpacked("proofs.jsonl")?);
+        loop {
+            match (line(&mut events)?, line(&mut proofs)?) {
+                (Some(event), Some(proof)) => run.add(&event, &proof)?,
+                (None, None) => return Ok(()),
+                _ => return Err(Failure::refused("there are not as many proofs as events")),
+            }
+        }
+    }
+
+    /// A file of the archive in a temporary file.
+    fn unpacked(&self, name: &str) -> Result<BufReader<File>, Failure> {
+        let mut file = tempfile::tempfile()?;
+        self.with(name, |entry| Ok(std::io::copy(entry, &mut file)?))?;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(BufReader::new(file))
+    }
+}
+
+/// The SHA-256 of a file.
+fn digest_of(file: &mut dyn Read) -> std::io::Result<[u8; 32]> {
+    let (mut digest, mut bytes) = (Sha256::new(), vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(digest.finalize().into()),
+            read => digest.update(&bytes[..read]),
+        }
+    }
+}
+
+/// The next line, without its end.
+fn line(file: &mut BufReader<File>) -> Result<Option<String>, Failure> {
+    let mut line = String::new();
+    let read = file.take(LINE_BYTES_MAX).read_line(&mut line);
+    if read.map_err(Failure::refused)? == 0 {
+        return Ok(None);
+    }
+    match line.pop() {
+        Some('\n') => Ok(Some(line)),
+        _ => Err(Failure::refused("a line has no end or is too long")),
+    }
+}
+
+impl Run<'_> {
+    /// Checks the next event of the run.
+    fn add(&mut self, line: &str, proof: &str) -> Result<(), Failure> {
+        let proof: Value = serde_json::from_str(proof).map_err(Failure::refused)?;
+        let seq = proof["seq"].as_u64();
+        let seq = seq.ok_or_else(|| Failure::refused("a proof has no position"))?;
+        let changed = || Failure::Refused(format!("event {seq} was changed"));
+        let text = line.splitn(4, ',').nth(3).ok_or_else(changed)?;
+        let text = format!("{{{text}");
+        let content_hash = ContentHash::of(&text);
+        let stated = format!("{{\"seq\":{seq},\"content_hash\":\"{content_hash}\",\"redacted\":");
+        if !line.starts_with(&stated) {
+            return Err(changed());
+        }
+        let event: Value = serde_json::from_str(&text).map_err(|_| changed())?;
+        if event["id"].as_str() != proof["id"].as_str() {
+            return Err(Failure::Refused(format!(
+                "the proof of event {seq} is that of another"
+            )));
+        }
+        let received_at = event["received_at"].as_str().map(Timestamp::parse_rfc3339);
+        let Some(Ok(received_at)) = received_at else {
+            return Err(Failure::Refused(format!("event {seq} has no time of receipt")));
+        };
+        let hashes = proof["inclusion"].as_array().into_iter().flatten();
+        let inclusion = InclusionProof::from_base64(hashes.map(|hash| hash.as_str().unwrap_or_default()))
+            .map_err(Failure::refused)?;
+        inclusion
+            .verify(seq, &Hash::of_event(&content_hash), self.signed.head())
+            .map_err(|error| Failure::Refused(format!("event {seq} is not in the log: {error}")))?;
+        match &self.last {
+            None if seq > 0 && received_at >= self.start => {
+                return Err(Failure::refused("the event before the range is missing"));
+            }
+            Some(last) if seq != last.seq + 1 => {
+                return Err(Failure::Refused(format!("event {} is left out", last.seq + 1)));
+            }
+            _ => {}
+        }
+        self.count += u64::from((self.start..=self.end).contains(&received_at));
+        self.last = Some(Last { seq, received_at });
+        Ok(())
+    }
+
+    /// The run ends behind the range, or with the log.
+    fn check_end(&self) -> Result<(), Failure> {
+        match &self.last {
+            Some(last) if last.seq + 1 == self.signed.head().size || last.received_at > self.end => Ok(()),
+            _ => Err(Failure::refused("the event after the range is missing")),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Receipts: the proof of an event in one file (C2SP `tlog-proof`), which anyone verifies offline.
+//!
+//! The extra data of a receipt are the event as it was hashed, or its content hash for a reader who may not see all of it.
+
+use super::head_of;
+use crate::authentication::Presented;
+use crate::error::{AppError, Result};
+use crate::ingest::Ingested;
+use crate::service::{AuditLog, Selection};
+use audit_auth::{Keys, Principal, Readers};
+use audit_domain::EventId;
+use audit_ledger::{Hash, InclusionProof, TlogProof};
+use audit_store::{LedgerId, LoggedEvent};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long receipts wait for the checkpoint that is signed every second. After that one is signed for them.
+const SIGNATURE_WAIT: Duration = Duration::from_millis(1_500);
+
+impl Presented<Readers> {
+    /// The receipt of a stored event.
+    ///
+    /// # Errors
+    /// As [`Presented::event_proof`].
+    pub fn event_receipt(&self, selection: Selection, id: EventId) -> Result<TlogProof> {
+        let service = &self.service;
+        let (ledger_id, logged, extra) = service.store.query(|reader| {
+            let access = self.read_access(reader, selection)?;
+            let logged = service.visible_event(reader, &access, id)?;
+            let extra = match access.principal {
+                Principal::Viewer(_) => logged.event.content_hash.to_string(),
+                Principal::Master(_) | Principal::Project(_) => logged.event.canonical.clone(),
+            };
+            Ok::<_, AppError>((access.scope.ledger_id, logged, extra))
+        })?;
+        let receipts = service.receipts_of(ledger_id, vec![(logged, extra)])?;
+        receipts.into_iter().next().ok_or(AppError::NotFound("event"))
+    }
+}
+
+impl Presented<Keys> {
+    /// The receipts of events that a request has stored, in their order. Waits until the log is signed, about a second: one
+    /// signature serves all requests of that second.
+    ///
+    /// # Errors
+    /// [`AppError::LogInconsistent`] when the log is not signed; when the database fails. The events stay stored.
+    pub async fn receipts(&self, selection: Selection, ingested: &Ingested) -> Result<Vec<TlogProof>> {
+        let ledger_id = self.ledger_of_requests(selection).await?;
+        if let Some(size) = ingested.log_size {
+            self.service.wait_for_signature(ledger_id, size).await?;
+        }
+        let (service, ids) = (Arc::clone(&self.service), ingested.ids.clone());
+        blocking(move || {
+            let events = service.store.query(|reader| {
+                let read = |id: EventId| {
+                    let logged = reader.event(ledger_id, id)?.ok_or(AppError::NotFound("event"))?;
+                    let extra = logged.event.canonical.clone();
+                    Ok((logged, extra))
+                };
+                ids.into_iter().map(read).collect::<Result<Vec<_>>>()
+            })?;
+            service.receipts_of(ledger_id, events)
+        })
+        .await
+    }
+}
+
+impl AuditLog {
+    /// Waits until a checkpoint covers this size of the log, for a limited time.
+    async fn wait_for_signature(self: &Arc<Self>, ledger_id: LedgerId, size: u64) -> Result<()> {
+        let mut rounds = self.signing.rounds.subscribe();
+        let is_signed = async {
+            loop {
+                rounds.borrow_and_update();
+                let service = Arc::clone(self);
+                let last = blocking(move || {
+                    let last = service.store.read(|reader| reader.log_checkpoint(ledger_id));
+                    Ok(last?)
+                });
+                if last.await?.is_some_and(|last| last.size >= size) || rounds.changed().await.is_err() {
+                    return Ok(());
+                }
+            }
+        };
+        // Without one, the checkpoint is signed on demand.
+        tokio::time::timeout(SIGNATURE_WAIT, is_signed)
+            .await
+            .unwrap_or(Ok(()))
+    }
+
+    /// The receipts of events of one log, each with its extra data, against one checkpoint.
+    fn receipts_of(&self, ledger_id: LedgerId, events: Vec<(LoggedEvent, String)>) -> Result<Vec<TlogProof>> {
+        let Some(last) = events.iter().map(|(logged, _)| logged.seq).max() else {
+            return Ok(Vec::new());
+        };
+        let checkpoint = self.checkpoint_with(ledger_id, last)?;
+        let head = head_of(&checkpoint.note)?;
+        let mut subtrees = Vec::new();
+        for (logged, _) in &events {
+            subtrees.extend(InclusionProof::subtrees(logged.seq, head.size).map_err(AppError::internal)?);
+        }
+        self.tile_roots.retried(ledger_id, || {
+            let tiles = self
+                .store
+                .query(|reader| self.committed_tiles(reader, ledger_id, subtrees.clone(), head.size))?;
+            let receipt = |(logged, extra): &(LoggedEvent, String)| {
+                let seq = logged.seq;
+                let proof = InclusionProof::prove(seq, head.size, |subtree| tiles.hash(subtree));
+                let inclusion = proof.map_err(AppError::inconsistent)?;
+                let leaf = Hash::of_event(&logged.event.content_hash);
+                inclusion
+                    .verify(seq, &leaf, &head)
+                    .map_err(AppError::inconsistent)?;
+                Ok(TlogProof {
+                    extra: Some(extra.clone().into_bytes()),
+                    index: seq,
+                    inclusion,
+                    checkpoint: checkpoint.note.clone(),
+                })
+            };
+            events.iter().map(receipt).collect()
+        })
+    }
+}
+
+/// Runs work that blocks off the serving threads.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let outcome = tokio::task::spawn_blocking(work).await;
+    outcome.unwrap_or_else(|error| Err(AppError::internal(error)))
+}

@@ -1,0 +1,199 @@
+//! Receipts: `Prefer: receipt`, `GET /events/:id/receipt`, and `audit-server check`.
+
+use super::{Case, canonical};
+use audit_ledger::TlogProof;
+use audit_tests::process::Exit;
+use audit_tests::{
+    Client, DatabaseKind, Finished, Organization, command_line, event, event_with, on_both_databases,
+    temporary_directory,
+};
+use serde_json::{Value, json};
+
+on_both_databases! {
+    a_receipt_comes_with_the_response_and_verifies_offline,
+    a_repeat_gets_the_receipt_of_the_first_event,
+    the_receipt_of_a_stored_event_can_be_read,
+    a_receipt_of_a_viewer_has_the_hash_and_not_the_event,
+    check_refuses_what_is_not_signed_as_it_is,
+    events_of_a_log_that_is_not_signed_are_stored_without_receipts,
+}
+
+fn key(client: &Client) -> String {
+    let answer = client.get("/log/key").send_raw();
+    let text = String::from_utf8(answer.bytes).expect("a key in UTF-8");
+    text.trim_end().to_owned()
+}
+
+fn check(receipt: &str, key: &str) -> Finished {
+    let file = temporary_directory("receipt-").join("event.tlog-proof");
+    std::fs::write(&file, receipt).expect("write the receipt");
+    command_line(&["check", file.to_str().expect("a path in UTF-8"), "--key", key])
+}
+
+/// Stores events with `Prefer: receipt`. Returns ids and receipts.
+fn store(client: &Client, events: Value) -> Vec<(String, String)> {
+    let answer = client
+        .post("/events")
+        .header("Prefer", "respond-async, receipt")
+        .json(events)
+        .send()
+        .expect_status(201);
+    assert_eq!(answer.header("preference-applied"), Some("receipt"), "{answer:?}");
+    let texts = |name: &str| -> Vec<String> {
+        let values = answer[name].as_array().expect("an array").iter();
+        values
+            .map(|value| value.as_str().expect("text").to_owned())
+            .collect()
+    };
+    let (ids, receipts) = (texts("ids"), texts("receipts"));
+    assert_eq!(ids.len(), receipts.len());
+    ids.into_iter().zip(receipts).collect()
+}
+
+/// The extra data of a receipt.
+fn extra(receipt: &str) -> String {
+    let receipt: TlogProof = receipt.parse().expect("a receipt");
+    String::from_utf8(receipt.extra.expect("extra data")).expect("UTF-8")
+}
+
+fn read(client: &Client, id: &str) -> String {
+    let answer = client.get(&format!("/events/{id}/receipt")).send_raw();
+    assert_eq!(
+        (answer.status, answer.header("content-type")),
+        (200, Some("text/plain; charset=utf-8"))
+    );
+    String::from_utf8(answer.bytes).expect("a receipt in UTF-8")
+}
+
+fn a_receipt_comes_with_the_response_and_verifies_offline(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    let key = key(&project);
+    let personal = event_with(json!({"actor": {"email": "jane@example.com"}}));
+    let mut seq = 0;
+    for events in [json!(event()), json!([event(), personal, event()])] {
+        for (id, receipt) in store(&project, events) {
+            let stored = project.event(&id);
+            assert_eq!(extra(&receipt), canonical(&stored));
+            let said = check(&receipt, &key).success();
+            let expected = format!("the event {id} (");
+            assert!(said.starts_with(&expected), "{expected:?} in {said}");
+            let log = format!(" is at position {seq} of the log ");
+            assert!(
+                said.contains(&log) && said.contains(&organization.project_id),
+                "{said}"
+            );
+            seq += 1;
+        }
+    }
+    let answer = project
+        .post("/events")
+        .json(json!(event()))
+        .send()
+        .expect_status(201);
+    assert_eq!(answer.header("preference-applied"), None);
+    assert!(answer["receipts"].is_null(), "{answer:?}");
+}
+
+fn a_repeat_gets_the_receipt_of_the_first_event(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    let repeated = event_with(json!({"idempotency_key": "once"}));
+    let first = store(&project, repeated.clone());
+    store(&project, json!([event(), event()]));
+    let again = store(&project, json!([repeated, event()]));
+    assert_eq!(first[0].0, again[0].0);
+    let index = |receipt: &str| receipt.parse::<TlogProof>().expect("a receipt").index;
+    assert_eq!((index(&again[0].1), index(&again[1].1)), (0, 3));
+    for (_, receipt) in again {
+        check(&receipt, &key(&project)).success();
+    }
+}
+
+fn the_receipt_of_a_stored_event_can_be_read(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    let ids = project.store_all(vec![event(); 3]);
+    for (seq, id) in ids.iter().enumerate() {
+        let receipt = read(&project, id);
+        assert_eq!(extra(&receipt), canonical(&project.event(id)));
+        let said = check(&receipt, &key(&project)).success();
+        assert!(said.contains(&format!("at position {seq} of")), "{said}");
+    }
+    let missing = project
+        .get("/events/evt_01M7YM9DQ77QHS6SAA86XFD78M/receipt")
+        .send();
+    missing.expect_error(404, "not_found");
+}
+
+fn a_receipt_of_a_viewer_has_the_hash_and_not_the_event(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    let id = project.store(event_with(json!({"tenant_id": "acme"})));
+    let foreign = project.store(event_with(json!({"tenant_id": "other"})));
+    let viewer = organization.viewer("acme", "standard");
+    let receipt = read(&viewer, &id);
+    let hash = project.event(&id)["content_hash"]
+        .as_str()
+        .expect("a hash")
+        .to_owned();
+    assert_eq!(extra(&receipt), hash);
+    let said = check(&receipt, &key(&project)).success();
+    assert!(
+        said.starts_with(&format!("an event with the content hash {hash} is at")),
+        "{said}"
+    );
+    viewer
+        .get(&format!("/events/{foreign}/receipt"))
+        .send()
+        .expect_error(404, "not_found");
+}
+
+fn check_refuses_what_is_not_signed_as_it_is(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    let ids = project.store_all(vec![event(); 5]);
+    let (receipt, key) = (read(&project, &ids[2]), key(&project));
+    let other = TlogProof {
+        extra: Some(extra(&receipt).replace("actor-1", "actor-2").into_bytes()),
+        ..receipt.parse().expect("a receipt")
+    };
+    let without = TlogProof {
+        extra: None,
+        ..receipt.parse().expect("a receipt")
+    };
+    for changed in [
+        receipt.replace("index 2", "index 3"),
+        receipt.replace("\n5\n", "\n6\n"),
+        receipt.replace("— ", "- "),
+        other.to_string(),
+        without.to_string(),
+        receipt[..receipt.len() - 10].to_owned(),
+    ] {
+        let refused = check(&changed, &key);
+        assert_eq!(refused.exit, Exit::Code(1), "{changed}: {refused:?}");
+        assert!(refused.stderr.contains("REFUSED: "), "{refused:?}");
+    }
+    // The key of another deployment, and none.
+    let stranger = "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8";
+    assert_eq!(check(&receipt, stranger).exit, Exit::Code(1));
+    assert_eq!(check(&receipt, "nonsense").exit, Exit::Code(2));
+    // What is neither a receipt nor an archive.
+    assert_eq!(check("{}", &key).exit, Exit::Code(2));
+}
+
+fn events_of_a_log_that_is_not_signed_are_stored_without_receipts(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    case.tamper("UPDATE log_checkpoints SET note = 'damaged' WHERE LEDGER");
+    let (_server, project) = case.start();
+    let answer = project
+        .post("/events")
+        .header("Prefer", "receipt")
+        .json(json!(event()))
+        .send()
+        .expect_status(201);
+    assert_eq!(answer.header("preference-applied"), None);
+    assert!(answer["receipts"].is_null(), "{answer:?}");
+    let id = answer["ids"][0].as_str().expect("an id").to_owned();
+    assert_eq!(project.event(&id)["id"], *id);
+}
