@@ -59,6 +59,7 @@ mod streams;
 mod stuck_session;
 mod third_parties;
 mod webhooks;
+mod witness;
 
 pub use alerts::{alert_rule, door_opened};
 pub use answer::{Answer, RawAnswer};
@@ -83,6 +84,7 @@ pub use streams::{Stream, address, claim_token, move_by};
 pub use stuck_session::StuckSession;
 pub use third_parties::{build_go, go, python, run, run_log_sumdb, run_python};
 pub use webhooks::Subscription;
+pub use witness::Witness;
 
 /// Makes two tests of each function, `name::sqlite` and `name::postgres`. The functions take a [`DatabaseKind`]; one that
 /// is not in the list is dead code, which the compiler reports.

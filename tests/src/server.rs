@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// Long enough for a debug build on a busy machine; a server that needs more has a fault.
-const START_SECONDS_MAX: u64 = 60;
+pub(crate) const START_SECONDS_MAX: u64 = 60;
 /// See [`Server::stop`].
 const STOP_SECONDS_MAX: u64 = 50;
 
@@ -158,7 +158,11 @@ pub fn assert_settings_refused(settings: &[(&str, &str)]) {
     }
 }
 
-fn start_process(arguments: &[&str], environment: &[(&str, &str)], clock: Option<&Clock>) -> Process {
+pub(crate) fn start_process(
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+    clock: Option<&Clock>,
+) -> Process {
     let mut all = clock.map(Clock::prefix).unwrap_or_default();
     all.push(binary().to_owned());
     all.extend(arguments.iter().map(|&argument| argument.to_owned()));

@@ -6,6 +6,7 @@ use crate::check::CheckOptions;
 use crate::copy::DatabaseCommand;
 use crate::index::IndexCommand;
 use crate::ledger::LogCommand;
+use crate::witness::WitnessOptions;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     ///
     /// Exit code 0: every event is in the signed log. 1: the file does not prove it. 2: the check could not be completed.
     Check(CheckOptions),
+    /// Run a witness: it cosigns the checkpoints of logs that only grow, without seeing their events.
+    Witness(WitnessOptions),
     /// Print every route of the HTTP interface.
     Routes,
 }
@@ -344,7 +347,7 @@ fn network(text: &str) -> Result<ipnet::IpNet, String> {
         .map_err(|_| "must be a network such as 10.0.0.0/8, or an address".to_owned())
 }
 
-fn positive(text: &str) -> Result<usize, String> {
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("must be a whole number from 1".to_owned()),

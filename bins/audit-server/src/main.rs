@@ -20,6 +20,7 @@ mod retry;
 mod serve;
 mod service;
 mod system;
+mod witness;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Index(command) => index::run(&command),
         Command::Db(command) => copy::run(&command),
         Command::Check(options) => check::run(&options),
+        Command::Witness(options) => witness::run(&options),
         Command::Routes => administration::routes(),
         Command::Org(command) => administration::organizations(&command),
         Command::Project(command) => administration::projects(&command),

@@ -29,7 +29,7 @@ const KEEP_ALIVE_SECONDS: u64 = 75;
 /// The head of a request must arrive within this time.
 const REQUEST_HEAD_SECONDS_MAX: u64 = 20;
 /// The length of the socket's accept queue.
-const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
+pub(crate) const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
 
 /// `audit-server serve`.
 pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
@@ -149,7 +149,7 @@ async fn serve_requests(
     server.await
 }
 
-async fn wait_for_signal(mut terminate: Signal, mut interrupt: Signal) {
+pub(crate) async fn wait_for_signal(mut terminate: Signal, mut interrupt: Signal) {
     let name = tokio::select! {
         _ = terminate.recv() => "SIGTERM",
         _ = interrupt.recv() => "SIGINT",

@@ -1,6 +1,6 @@
 //! Keys of signed notes: C2SP `signed-note`, sections "Signatures" and "Ed25519 signatures".
 
-use crate::note::SIGNATURE_START;
+use crate::note::{NoteError, SIGNATURE_START, SignedNote};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
@@ -48,6 +48,9 @@ pub enum KeyError {
     /// The key is not an Ed25519 key.
     #[error("the key is for signatures of type {0}; only type 1 (Ed25519) is supported")]
     Type(u8),
+    /// The key is not one that witnesses cosign with.
+    #[error("the key is for signatures of type {0}; a witness has one of type 4 (Ed25519 cosignatures)")]
+    NotOfWitness(u8),
     /// The key id does not match the name and the public key: one of the three was mistyped.
     #[error("the key id does not match the name and public key")]
     Id,
@@ -100,7 +103,7 @@ impl KeyId {
         Self(bytes)
     }
 
-    fn of(name: &KeyName, typed_key: &[u8]) -> Self {
+    pub(crate) fn of(name: &KeyName, typed_key: &[u8]) -> Self {
         let hasher = Sha256::new().chain_update(name.as_str()).chain_update(b"\n");
         let digest: [u8; 32] = hasher.chain_update(typed_key).finalize().into();
         Self([digest[0], digest[1], digest[2], digest[3]])
@@ -140,6 +143,13 @@ impl VerifierKey {
         &self.public_key
     }
 
+    /// The signature lines of this key on a note. Nothing is verified.
+    pub(crate) fn lines_on(&self, note: &str) -> Result<String, NoteError> {
+        let note = SignedNote::parse(note)?;
+        let line = |signature: &[u8]| signature_line(&self.name, self.id, signature);
+        Ok(note.signatures_of(&self.name, self.id).map(line).collect())
+    }
+
     /// Whether the signature over the text is valid.
     pub(crate) fn is_signature(&self, text: &str, signature: &[u8]) -> bool {
         let key = UnparsedPublicKey::new(&ED25519, &self.public_key);
@@ -162,11 +172,7 @@ impl FromStr for VerifierKey {
     type Err = KeyError;
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        // The base64 part may contain plus signs; a name does not.
-        let (name, rest) = text.split_once('+').ok_or(KeyError::Text)?;
-        let (id, key) = rest.split_once('+').ok_or(KeyError::Text)?;
-        let name = KeyName::parse(name)?;
-        let typed = STANDARD.decode(key).map_err(|_| KeyError::Text)?;
+        let (name, id, typed) = split(text)?;
         let (kind, public_key) = typed.split_first().ok_or(KeyError::Text)?;
         if *kind != Self::ED25519_TYPE {
             return Err(KeyError::Type(*kind));
@@ -178,6 +184,15 @@ impl FromStr for VerifierKey {
         }
         Ok(key)
     }
+}
+
+/// The parts of a key's text: name, key id, and the type with the public key.
+pub(crate) fn split(text: &str) -> Result<(KeyName, &str, Vec<u8>), KeyError> {
+    // The base64 part may contain plus signs; a name does not.
+    let (name, rest) = text.split_once('+').ok_or(KeyError::Text)?;
+    let (id, key) = rest.split_once('+').ok_or(KeyError::Text)?;
+    let typed = STANDARD.decode(key).map_err(|_| KeyError::Text)?;
+    Ok((KeyName::parse(name)?, id, typed))
 }
 
 impl SigningKey {
@@ -204,13 +219,14 @@ impl SigningKey {
     /// they sign only checkpoints.
     pub(crate) fn signature_line(&self, text: &str) -> String {
         let signature = self.pair.sign(text.as_bytes());
-        let bytes = [self.verifier.id.as_bytes(), signature.as_ref()].concat();
-        format!(
-            "{SIGNATURE_START}{} {}\n",
-            self.verifier.name,
-            STANDARD.encode(bytes)
-        )
+        signature_line(&self.verifier.name, self.verifier.id, signature.as_ref())
     }
+}
+
+/// The line of a signature on a note.
+pub(crate) fn signature_line(name: &KeyName, id: KeyId, signature: &[u8]) -> String {
+    let bytes = [id.as_bytes().as_slice(), signature].concat();
+    format!("{SIGNATURE_START}{name} {}\n", STANDARD.encode(bytes))
 }
 
 impl fmt::Debug for SigningKey {

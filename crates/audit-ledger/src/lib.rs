@@ -50,6 +50,7 @@
 
 mod auditor;
 mod checkpoint;
+mod cosignature;
 mod follower;
 mod frontier;
 mod growth;
@@ -57,14 +58,17 @@ mod hash;
 mod head;
 mod key;
 mod note;
+mod policy;
 mod proof;
 mod range;
 mod subtree;
 mod tile;
 mod tlog_proof;
+mod witness;
 
 pub use auditor::{Auditor, Replay};
 pub use checkpoint::{Checkpoint, CheckpointError, Origin, SignedCheckpoint};
+pub use cosignature::{Cosignature, WitnessKey, WitnessSigner};
 pub use follower::{Advance, FollowError, Follower};
 pub use frontier::{Frontier, FrontierError};
 pub use growth::{Growth, GrowthError};
@@ -72,11 +76,13 @@ pub use hash::{Hash, HashTextError};
 pub use head::{HistoryError, TreeHead};
 pub use key::{KeyError, KeyId, KeyName, SigningKey, VerifierKey};
 pub use note::{NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX, NoteError};
+pub use policy::{Policy, PolicyError, PolicyWitness};
 pub use proof::{ConsistencyProof, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError};
 pub use range::{RangeError, ReadError};
 pub use subtree::{Subtree, TREE_LEAVES_MAX};
 pub use tile::{MissingTile, Tile, TileError, TileId, TileSet};
 pub use tlog_proof::{TlogProof, TlogProofError, TlogProofTextError};
+pub use witness::{AddCheckpoint, AddCheckpointTextError, WitnessError, Witnessed, stored_head};
 
 /// Compiles and runs the example in the readme.
 #[cfg(doctest)]

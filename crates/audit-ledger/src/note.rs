@@ -87,6 +87,20 @@ impl<'a> SignedNote<'a> {
         Ok(Self { text, signatures })
     }
 
+    /// The text. Nothing is verified.
+    pub(crate) const fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The signatures in the name of this key.
+    pub(crate) fn signatures_of(&self, name: &KeyName, id: KeyId) -> impl Iterator<Item = &[u8]> {
+        let named = self
+            .signatures
+            .iter()
+            .filter(move |signature| signature.name == name.as_str() && signature.id == id);
+        named.map(|signature| signature.bytes.as_slice())
+    }
+
     /// The text, if at least one of the keys signed it. Signatures by other keys are ignored, so that a log can rotate its key
     /// and witnesses can add signatures. An invalid signature in the name of a known key invalidates the note, even beside a
     /// valid one, as the specification advises.

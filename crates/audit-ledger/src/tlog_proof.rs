@@ -155,7 +155,9 @@ mod tests {
             .map(|leaf| Hash::of_event(&ContentHash::of(&leaf.to_string())))
             .collect();
         let mut growth = Growth::new(Frontier::new());
-        leaves.iter().for_each(|leaf| growth.append(*leaf));
+        for leaf in &leaves {
+            growth.append(*leaf);
+        }
         let origin = Origin::parse("audit.example.com/acme/live").unwrap();
         let checkpoint = key.sign(Checkpoint::new(origin, growth.head()));
         let id = format!("tile/0/000.p/{size}").parse().unwrap();

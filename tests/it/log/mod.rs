@@ -12,6 +12,7 @@ mod signing;
 mod tampering;
 mod third_parties;
 mod tiles;
+mod witness;
 
 use audit_domain::{ContentHash, EventId};
 use audit_ledger::Hash;

@@ -1,0 +1,195 @@
+//! `audit-server witness`: a witness of logs (C2SP `tlog-witness`), which anybody may run for anybody.
+//!
+//! It needs no database and sees no events: it stores the last checkpoint of each log, and cosigns the next one if the log
+//! only grew.
+
+mod state;
+
+use crate::arguments::positive;
+use crate::http::{self, Timeouts};
+use crate::serve::{BACKLOG_CONNECTIONS_MAX, wait_for_signal};
+use crate::system::SystemClock;
+use actix_web::http::StatusCode;
+use actix_web::http::header::ContentType;
+use actix_web::rt::signal::unix::{SignalKind, signal};
+use actix_web::{App, HttpResponse, web};
+use anyhow::Context;
+use audit_app::VerifierKey;
+use audit_domain::Clock;
+use audit_ledger::{AddCheckpoint, KeyName, WitnessError};
+use clap::Args;
+use state::{Refusal, WitnessState};
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The content type of the size in a response with status 409.
+const SIZE_TYPE: &str = "text/x.tlog.size";
+/// An idle connection of a log, which asks every second, stays open this long.
+const KEEP_ALIVE_SECONDS: u64 = 75;
+/// The head of a request must arrive within this time.
+const REQUEST_HEAD_SECONDS_MAX: u64 = 10;
+/// Accepted requests get this long to complete after a shutdown signal.
+const SHUTDOWN_SECONDS_MAX: u64 = 5;
+
+#[derive(Debug, Args)]
+pub(crate) struct WitnessOptions {
+    /// Address and port to listen on; port 0 picks a free port.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "AUDIT_WITNESS_LISTEN",
+        default_value = "127.0.0.1:8090"
+    )]
+    listen: String,
+    /// Directory with the key of the witness and the last checkpoint of each log; created by the first start.
+    #[arg(
+        long,
+        value_name = "DIRECTORY",
+        env = "AUDIT_WITNESS_STATE",
+        default_value = "audit-witness"
+    )]
+    state: PathBuf,
+    /// Name of the witness, by convention its URL without the scheme. Needed by the first start, which makes the key.
+    #[arg(long, value_name = "NAME", env = "AUDIT_WITNESS_NAME")]
+    name: Option<String>,
+    /// Keys of the logs that are witnessed, as `log key` prints them. A key covers all logs of its deployment.
+    #[arg(
+        long,
+        value_name = "LIST",
+        env = "AUDIT_WITNESS_LOGS",
+        value_delimiter = ',',
+        required = true
+    )]
+    log: Vec<String>,
+    /// Logs of one key, at most.
+    #[arg(long, value_name = "N", env = "AUDIT_WITNESS_LOGS_MAX", default_value_t = 10_000, value_parser = positive)]
+    logs_max: usize,
+}
+
+pub(crate) fn run(options: &WitnessOptions) -> anyhow::Result<ExitCode> {
+    let listener = TcpListener::bind(&options.listen);
+    let listener = listener.with_context(|| format!("cannot listen on {}", options.listen))?;
+    rustix::net::listen(&listener, BACKLOG_CONNECTIONS_MAX as i32).context("cannot listen")?;
+    listener.set_nonblocking(true)?;
+    let logs = options.log.iter().map(|key| key.trim().parse());
+    let logs: Vec<VerifierKey> = logs.collect::<Result<_, _>>().context("--log")?;
+    let name = options.name.as_deref().map(KeyName::parse);
+    let name = name.transpose().context("--name")?;
+    let state = WitnessState::open(&options.state, name, logs, options.logs_max)?;
+    writeln!(std::io::stdout(), "witness key: {}", state.key())?;
+    let serving = serve(listener, web::Data::new(state));
+    actix_web::rt::System::new()
+        .block_on(serving)
+        .context("the witness stopped")?;
+    log::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(listener: TcpListener, state: web::Data<WitnessState>) -> std::io::Result<()> {
+    let address = listener.local_addr()?;
+    let application = move || {
+        App::new()
+            .app_data(state.clone())
+            .app_data(web::PayloadConfig::new(AddCheckpoint::BYTES_MAX))
+            .route("/add-checkpoint", web::post().to(add_checkpoint))
+            .route("/{origin_hash}/checkpoint", web::get().to(checkpoint))
+            .route("/healthz", web::get().to(HttpResponse::Ok))
+    };
+    let timeouts = Timeouts {
+        keep_alive: Duration::from_secs(KEEP_ALIVE_SECONDS),
+        request_head: Duration::from_secs(REQUEST_HEAD_SECONDS_MAX),
+        shutdown_seconds: SHUTDOWN_SECONDS_MAX,
+    };
+    let terminate = signal(SignalKind::terminate())?;
+    let interrupt = signal(SignalKind::interrupt())?;
+    let server = http::start(listener, None, timeouts, application)?;
+    let handle = server.handle();
+    actix_web::rt::spawn(async move {
+        wait_for_signal(terminate, interrupt).await;
+        handle.stop(true).await;
+    });
+    {
+        let mut stdout = std::io::stdout().lock();
+        writeln!(stdout, "listening on http://{address}")?;
+        stdout.flush()?;
+    }
+    server.await
+}
+
+/// `POST /add-checkpoint`.
+async fn add_checkpoint(state: web::Data<WitnessState>, body: String) -> HttpResponse {
+    let request: AddCheckpoint = match body.parse() {
+        Ok(request) => request,
+        Err(error) => return plain(StatusCode::BAD_REQUEST, format!("{error}\n")),
+    };
+    let time = SystemClock.now().as_seconds().unsigned_abs();
+    let state = Arc::clone(&state.into_inner());
+    let witnessed = web::block(move || state.add(&request, time)).await;
+    match witnessed {
+        Ok(Ok(cosignature)) => plain(StatusCode::OK, cosignature.line),
+        Ok(Err(Refusal::Witness(WitnessError::Conflict { last }))) => HttpResponse::Conflict()
+            .content_type(SIZE_TYPE)
+            .body(format!("{last}\n")),
+        Ok(Err(Refusal::Witness(error))) => plain(status_of(&error), format!("{error}\n")),
+        Ok(Err(Refusal::TooManyLogs)) => plain(
+            StatusCode::FORBIDDEN,
+            "this witness has too many logs of this key\n".to_owned(),
+        ),
+        Ok(Err(Refusal::State(error))) => {
+            log::error!("cannot use the state of the witness: {error}");
+            unavailable()
+        }
+        Err(error) => {
+            log::error!("cannot run the request: {error}");
+            unavailable()
+        }
+    }
+}
+
+/// The status that `tlog-witness` prescribes.
+const fn status_of(error: &WitnessError) -> StatusCode {
+    match error {
+        WitnessError::Text(_) | WitnessError::OldSize => StatusCode::BAD_REQUEST,
+        WitnessError::UnknownLog => StatusCode::NOT_FOUND,
+        WitnessError::Signature(_) => StatusCode::FORBIDDEN,
+        WitnessError::Conflict { .. } => StatusCode::CONFLICT,
+        WitnessError::History(_) | WitnessError::EmptyRoot => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}
+
+/// `GET /<origin hash>/checkpoint`: the last checkpoint that was cosigned, for monitors.
+async fn checkpoint(state: web::Data<WitnessState>, origin_hash: web::Path<String>) -> HttpResponse {
+    let state = Arc::clone(&state.into_inner());
+    match web::block(move || state.checkpoint(&origin_hash)).await {
+        Ok(Ok(Some(note))) => plain(StatusCode::OK, note),
+        Ok(Ok(None)) => plain(
+            StatusCode::NOT_FOUND,
+            "this witness has no checkpoint of the log\n".to_owned(),
+        ),
+        Ok(Err(error)) => {
+            log::error!("cannot use the state of the witness: {error}");
+            unavailable()
+        }
+        Err(error) => {
+            log::error!("cannot run the request: {error}");
+            unavailable()
+        }
+    }
+}
+
+fn unavailable() -> HttpResponse {
+    plain(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "the witness cannot use its state\n".to_owned(),
+    )
+}
+
+fn plain(status: StatusCode, text: String) -> HttpResponse {
+    HttpResponse::build(status)
+        .content_type(ContentType::plaintext())
+        .body(text)
+}

@@ -1,0 +1,89 @@
+//! A running `audit-server witness`.
+
+use crate::answer::RawAnswer;
+use crate::client::Client;
+use crate::edge::Deadline;
+use crate::process::{Exit, Process};
+use crate::server::{START_SECONDS_MAX, start_process};
+use rustix::process::Signal;
+use std::path::Path;
+
+/// A witness. It is killed when dropped.
+#[derive(Debug)]
+pub struct Witness {
+    process: Process,
+    client: Client,
+    /// Its public key, as it prints it.
+    pub key: String,
+}
+
+impl Witness {
+    /// Starts one with this state directory, for the logs of these keys, and waits until it listens.
+    pub fn start(state: &Path, logs: &[&str]) -> Self {
+        let process = start_process(&Self::arguments(state, logs), &[], None);
+        let deadline = Deadline::seconds(START_SECONDS_MAX);
+        let after = |start: &'static str| {
+            process
+                .stdout
+                .wait_for(deadline, |line| line.strip_prefix(start).map(str::to_owned))
+                .unwrap_or_else(|| panic!("the witness does not start: {}", process.stderr.text()))
+        };
+        let (key, url) = (after("witness key: "), after("listening on "));
+        Self {
+            client: Client::new(&url),
+            process,
+            key,
+        }
+    }
+
+    /// The command line.
+    pub fn arguments<'a>(state: &'a Path, logs: &[&'a str]) -> Vec<&'a str> {
+        let state = state.to_str().expect("a path in UTF-8");
+        let mut arguments = vec![
+            "witness",
+            "--listen",
+            "127.0.0.1:0",
+            "--state",
+            state,
+            "--name",
+            "witness.example/w1",
+        ];
+        for log in logs {
+            arguments.extend(["--log", log]);
+        }
+        arguments
+    }
+
+    /// Asks it to cosign.
+    pub fn add(&self, body: &str) -> RawAnswer {
+        self.client
+            .request("POST", "/add-checkpoint")
+            .raw(body.as_bytes())
+            .send_raw()
+    }
+
+    /// The last checkpoint of a log, by the SHA-256 of its origin.
+    pub fn checkpoint(&self, origin_hash: &str) -> RawAnswer {
+        self.client
+            .request("GET", &format!("/{origin_hash}/checkpoint"))
+            .send_raw()
+    }
+
+    /// Kills it.
+    pub fn kill(mut self) {
+        self.process.signal(Signal::KILL);
+        assert_eq!(
+            self.process.wait(Deadline::seconds(START_SECONDS_MAX)),
+            Exit::Signal(9)
+        );
+    }
+
+    /// Stops it.
+    pub fn stop(mut self) {
+        self.process.signal(Signal::TERM);
+        assert_eq!(
+            self.process.wait(Deadline::seconds(START_SECONDS_MAX)),
+            Exit::Code(0)
+        );
+    }
+}
