@@ -1,5 +1,6 @@
 //! Identifiers. Each kind has a type of its own, so that one cannot be passed for another.
 
+use crate::Timestamp;
 use crate::ulid_id;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -138,12 +139,16 @@ impl EventId {
     pub fn successor(self) -> Self {
         Self(self.0.successor())
     }
+
+    /// The time at which it was received, to the millisecond, or that of the id that it follows.
+    pub fn time(self) -> Timestamp {
+        self.0.time()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Timestamp;
     use proptest::prelude::*;
 
     #[test]

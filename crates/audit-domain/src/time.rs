@@ -33,7 +33,7 @@ impl Timestamp {
 
     /// From milliseconds since the Unix epoch.
     pub const fn from_millis(millis: i64) -> Self {
-        Self(millis * 1_000)
+        Self(millis.saturating_mul(1_000))
     }
 
     /// From whole seconds since the Unix epoch.

@@ -28,6 +28,11 @@ impl TimeOrdered {
         Self(Ulid(self.0.0.saturating_add(1)))
     }
 
+    /// The time of the upper 48 bits, to the millisecond.
+    pub fn time(self) -> Timestamp {
+        Timestamp::from_millis(self.0.timestamp_ms().cast_signed())
+    }
+
     /// Sixteen bytes that sort as the bits do.
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.0.to_be_bytes()
