@@ -77,7 +77,7 @@ pub const FORMAT_VERSION: u32 = 2;
 
 pub use blocks::{Block, BlockId, BlockKind, Blocks, Damaged, NamedBlock, Place, WriteBlocks};
 pub use cache::{BlockCache, Cached};
-pub use merge::{Merge, due};
+pub use merge::{Merge, due, due_at_rest};
 pub use roots::Roots;
 pub use row_id::RowId;
 pub use search::newest;

@@ -33,6 +33,24 @@ pub fn due<I: RowId>(segments: &[Segment<I>]) -> Option<Vec<Segment<I>>> {
     Some(fit.cloned().collect())
 }
 
+/// The segments to merge next of an index, or part of one, that gets no more rows: the smallest, until one segment that could be merged
+/// further is left.
+#[must_use]
+pub fn due_at_rest<I: RowId>(segments: &[Segment<I>]) -> Option<Vec<Segment<I>>> {
+    let mut unfinished: Vec<&Segment<I>> = segments
+        .iter()
+        .filter(|segment| segment.rows < ROWS_MAX / 2)
+        .collect();
+    unfinished.sort_unstable_by_key(|segment| (segment.rows, segment.id));
+    let mut rows = 0_u32;
+    let fit = unfinished.into_iter().take(FANOUT).take_while(|segment| {
+        rows = rows.saturating_add(segment.rows);
+        rows <= ROWS_MAX
+    });
+    let fit: Vec<Segment<I>> = fit.cloned().collect();
+    (fit.len() > 1).then_some(fit)
+}
+
 /// A merge in progress. It runs in steps between other work.
 ///
 /// Its blocks are valid only when it is complete. If one of them is lost, for example by a rollback, drop the merge and delete

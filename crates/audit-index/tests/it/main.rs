@@ -6,7 +6,7 @@ mod reads;
 mod roots;
 mod verification;
 
-use audit_index::{BlockCache, Merge, Roots, Segment, Term, build_segment, due, newest, verify};
+use audit_index::{BlockCache, Merge, Roots, Segment, Term, build_segment, due, due_at_rest, newest, verify};
 use memory::{Counting, Memory};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -286,6 +286,56 @@ fn eight_segments_of_a_level_are_due_and_large_ones_are_not_merged() {
     // As many as fit into the largest segment.
     let half_large: Vec<Segment> = (1..9).map(|id| segment(id, 4, 650_000)).collect();
     assert_eq!(ids(&half_large), Some(vec![1, 2, 3]));
+}
+
+/// Segments of these numbers of rows.
+fn segments_of(rows: &[u32]) -> Vec<Segment> {
+    let segment = |(id, rows): (u32, &u32)| Segment {
+        id,
+        level: id % 4,
+        rows: *rows,
+        first: 0,
+        last: 1,
+        leaves: 1,
+        directories: 1,
+        roots: Roots::default(),
+    };
+    (1..).zip(rows).map(segment).collect()
+}
+
+#[test]
+fn the_smallest_segments_of_an_index_at_rest_are_due_until_one_is_left() {
+    let rows = |rows: &[u32]| {
+        let due = due_at_rest(&segments_of(rows));
+        due.map(|due| due.iter().map(|segment| segment.rows).collect::<Vec<_>>())
+    };
+    assert_eq!(rows(&[]), None);
+    assert_eq!(rows(&[7]), None);
+    assert_eq!(rows(&[1 << 20, 7, 1 << 21]), None);
+    assert_eq!(rows(&[9, 7, 1 << 20, 8]), Some(vec![7, 8, 9]));
+    assert_eq!(
+        rows(&[900_000, 10, 950_000, 1_000_000]),
+        Some(vec![10, 900_000, 950_000])
+    );
+    assert_eq!(rows(&(1..20).collect::<Vec<_>>()), Some((1..9).collect()));
+}
+
+proptest! {
+    #[test]
+    fn an_index_at_rest_is_merged_down_to_one_segment_that_is_not_final(
+        rows in proptest::collection::vec(1_u32..1 << 21, 0..100)
+    ) {
+        let mut rows = rows;
+        while let Some(due) = due_at_rest(&segments_of(&rows)) {
+            for segment in &due {
+                let place = rows.iter().position(|rows| *rows == segment.rows).expect("a segment");
+                rows.swap_remove(place);
+            }
+            rows.push(due.iter().map(|segment| segment.rows).sum());
+            prop_assert!(rows.iter().all(|rows| *rows <= 1 << 21));
+        }
+        prop_assert!(rows.iter().filter(|rows| **rows < 1 << 20).count() <= 1);
+    }
 }
 
 #[test]
