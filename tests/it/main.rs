@@ -29,6 +29,7 @@ mod log;
 mod logs;
 mod lost_changes;
 mod migrations;
+mod months;
 mod operations;
 mod overload;
 mod pooler;

@@ -13,7 +13,7 @@ const TWICE_MERGED: &str = "index_segments WHERE level >= 2 AND is_complete";
 const REBUILD_INDEX: &str = "DELETE FROM index_format";
 /// What a crash of the database leaves when it loses all segments.
 const LOSE_SEGMENTS: &str = "TRUNCATE index_segments, index_blocks;
-    INSERT INTO event_backlog SELECT group_id, id, 0, size FROM ledgers WHERE size > 0;
+    INSERT INTO event_backlog SELECT group_id, id, 0, size, month FROM ledgers JOIN ledger_months ON ledger_id = id;
     ALTER SEQUENCE index_segment_ids RESTART";
 /// Nodes that hold leases.
 const HOLDERS: &str = "(SELECT DISTINCT token FROM index_groups WHERE expires_at > now()) AS holders";

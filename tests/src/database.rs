@@ -305,13 +305,14 @@ impl Database {
         );
     }
 
-    /// The columns of every table, from the catalog.
+    /// The columns of every table, from the catalog. Partitions have those of their table.
     pub fn tables(&self) -> BTreeMap<String, BTreeSet<String>> {
         let sqlite = "SELECT t.name AS table_name, c.name AS column_name
             FROM pragma_table_list t, pragma_table_info(t.name) c
             WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
         let postgres = "SELECT table_name::text, column_name::text FROM information_schema.columns
-            WHERE table_schema = current_schema()";
+            WHERE table_schema = current_schema()
+                AND NOT (SELECT relispartition FROM pg_class WHERE oid = quote_ident(table_name)::regclass)";
         let columns: Vec<Column> = match self.kind {
             DatabaseKind::Sqlite => sql_query(sqlite).load(&mut self.sqlite()),
             DatabaseKind::Postgres => sql_query(postgres).load(&mut self.postgres()),

@@ -141,6 +141,14 @@ pub(crate) struct ServiceOptions {
     /// How long a request waits for its commit. After that, the response is 503.
     #[arg(long, value_name = "N", env = "AUDIT_WRITE_TIMEOUT_SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) write_timeout_seconds: u64,
+    /// Calendar months in which an idempotency key is known, the month of the repeat included; 0 for as long as the event is kept.
+    #[arg(
+        long,
+        value_name = "N",
+        env = "AUDIT_IDEMPOTENCY_WINDOW_MONTHS",
+        default_value_t = 3
+    )]
+    pub(crate) idempotency_window_months: u16,
     /// Database connections for queries.
     #[arg(long, value_name = "N", env = "AUDIT_READERS_MAX", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) readers_max: u32,

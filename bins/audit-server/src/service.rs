@@ -6,7 +6,7 @@ use anyhow::Context;
 use audit_app::{
     AddressPolicy, AuditLog, EncryptionKey, HashKey, Sender, SenderOptions, Settings, StreamLimits,
 };
-use audit_domain::{Clock, DigestKey};
+use audit_domain::{Clock, DigestKey, IdempotencyWindow};
 use audit_store::{DatabaseUrl, QueueLimits, Store, StoreOptions};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +42,7 @@ impl ServiceOptions {
             readers_max: self.readers_max,
             postgres_writers: self.postgres_writers,
             write_timeout: Duration::from_secs(self.write_timeout_seconds),
+            idempotency_window: IdempotencyWindow::of_months(self.idempotency_window_months),
             ..StoreOptions::default()
         }
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod alert_groups;
 pub(crate) mod inline;
+mod months;
 pub(crate) mod plan;
 
 use crate::append::alert_groups::AlertGroups;
@@ -13,7 +14,9 @@ use crate::queue::{Queue, WaitingAppend};
 use crate::search::tokens::Tokens;
 use crate::tree::TreeSession;
 use audit_alerts::{GroupHash, Watch};
-use audit_domain::{Environment, EventId, Facets, ProjectId, Record, SentDigest};
+use audit_domain::{
+    Environment, EventId, Facets, IdempotencyWindow, ProjectId, Record, SentDigest, Timestamp,
+};
 use plan::{Before, Head, KnownKey, Plan};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
@@ -121,8 +124,8 @@ pub enum Appended {
 pub(crate) enum Origin {
     /// A client: they count towards the daily limit, and their stamps follow those before them.
     Sent,
-    /// The claim of a stream: they keep their stamps and count towards no limit.
-    Claimed,
+    /// The claim of a stream at this time: they keep their stamps and count towards no limit.
+    Claimed(Timestamp),
 }
 
 /// The events of one request.
@@ -137,6 +140,17 @@ impl AppendRequest {
     /// The id that its first event was stamped with.
     pub(crate) fn first_id(&self) -> Option<EventId> {
         self.events.first().map(|event| event.record.stamp().id)
+    }
+
+    /// The latest time at which one of its events was received, or claimed, or of an id.
+    pub(crate) fn latest_time(&self) -> Option<Timestamp> {
+        let stamps = self.events.iter().map(|event| event.record.stamp());
+        let received = stamps.map(|stamp| stamp.received_at.max(stamp.id.time()));
+        let claimed = match self.origin {
+            Origin::Sent => None,
+            Origin::Claimed(at) => Some(at),
+        };
+        received.chain(claimed).max()
     }
 
     /// The identities of the idempotency keys of its events.
@@ -163,18 +177,22 @@ pub(crate) type KnownKeys = HashMap<(LedgerId, KeyHash), KnownKey>;
 
 /// The steps of an append that differ between the databases, in their order within a transaction.
 pub(crate) trait AppendSession: WriteTransactions + TreeSession {
+    /// The window in which an idempotency key is known.
+    fn idempotency_window(&self) -> IdempotencyWindow;
+
     /// The heads of ledgers, locked until the end of the transaction. They are locked in the order of their ids, so that two
     /// nodes that need the same heads cannot deadlock.
     fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>>;
 
-    /// The idempotency keys of `requests` that are stored already.
+    /// The idempotency keys of `requests` that are stored already within the window, each with its newest event. Some outside of
+    /// the window may be among them.
     fn find_keys(&mut self, requests: &[AppendRequest], heads: &HashMap<LedgerId, Head>)
     -> Result<KnownKeys>;
 
     /// The stored states of groups of alert rules.
     fn find_alert_groups(&mut self, groups: &BTreeSet<(LedgerId, GroupHash)>) -> Result<AlertGroups>;
 
-    /// Writes the rows of a plan, their actions, and the heads of their ledgers.
+    /// Writes the rows of a plan, their actions, the months that their ledgers enter, and the heads of their ledgers.
     fn write_events(&mut self, plan: &Plan, heads: &[NewHead]) -> Result<()>;
 
     /// Writes the states of groups, alerts and deliveries of a plan.
@@ -189,7 +207,7 @@ pub(crate) fn append<S: AppendSession>(
 ) -> Result<Plan> {
     before.keys = session.find_keys(&requests, &before.heads)?;
     before.alert_groups = session.find_alert_groups(&alert_groups::of_requests(&requests))?;
-    let mut plan = plan::plan(requests, before);
+    let mut plan = plan::plan(requests, before, session.idempotency_window());
     if plan.rows.is_empty() {
         return Ok(plan);
     }

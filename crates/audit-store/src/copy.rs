@@ -11,11 +11,12 @@ pub(crate) mod record;
 
 use crate::access::Reader;
 use crate::append::LedgerId;
+use crate::append::plan::LedgerMonth;
 use crate::database::copied_tables::COPIED_TABLES;
 use crate::database::copy::{LockedSource, Source, SourceReader, Target, open_source, open_target, refused};
 use crate::database::{Database, DatabaseUrl};
 use crate::error::{Result, StoreError};
-use audit_domain::{ContentHash, Envelope, Timestamp};
+use audit_domain::{ContentHash, Envelope, Month, Timestamp};
 use record::{COMPLETE, CopyRecord, MOVED, UNFINISHED};
 use sha2::{Digest, Sha256};
 
@@ -106,10 +107,11 @@ pub(crate) struct SourceEvent {
     pub(crate) body: String,
 }
 
-/// An event that was checked, with the time in its text.
+/// An event that was checked, with its month and the time in its text.
 #[derive(Debug)]
 pub(crate) struct CheckedEvent {
     pub(crate) event: SourceEvent,
+    pub(crate) month: Month,
     pub(crate) occurred_at: Timestamp,
 }
 
@@ -339,9 +341,11 @@ fn copy_batch(
         bytes: BATCH_BYTES_MAX,
     };
     let events = source.events(ledger.ledger_id, start..ledger.size, limits)?;
+    // Read after the events: the commit that enters a month writes its row.
+    let months = source.months(ledger.ledger_id)?;
     let mut checked = Vec::with_capacity(events.len());
     for (seq, event) in (start..).zip(events) {
-        checked.push(check(ledger, seq, event)?);
+        checked.push(check(ledger, &months, seq, event)?);
     }
     let end = start + checked.len() as i64;
     if end == start {
@@ -360,7 +364,12 @@ fn copy_batch(
 }
 
 /// Compares an event with its text.
-fn check(ledger: &SourceLedger, seq: i64, event: SourceEvent) -> Result<CheckedEvent> {
+fn check(
+    ledger: &SourceLedger,
+    months: &[LedgerMonth],
+    seq: i64,
+    event: SourceEvent,
+) -> Result<CheckedEvent> {
     if event.seq != seq {
         return Err(damaged(ledger, seq, "it is missing"));
     }
@@ -381,8 +390,13 @@ fn check(ledger: &SourceLedger, seq: i64, event: SourceEvent) -> Result<CheckedE
     if event.idempotency_hash.is_some() != event.sent_digest.is_some() {
         return Err(damaged(ledger, seq, "its idempotency key is missing"));
     }
+    let month = months.iter().rev().find(|month| month.first_seq <= seq);
+    let month = month
+        .ok_or_else(|| damaged(ledger, seq, "its month is missing"))?
+        .month;
     Ok(CheckedEvent {
         event,
+        month,
         occurred_at: envelope.occurred_at,
     })
 }

@@ -17,8 +17,10 @@ use crate::postgres::{self, PostgresSession};
 use crate::sqlite::{self, SqliteSession};
 use crate::store::StoreOptions;
 use crate::workers::Workers;
+use audit_domain::Clock;
 use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
+use std::sync::Arc;
 
 /// A session with either database. Shared queries run on it; diesel builds them for the database at hand.
 #[derive(diesel::MultiConnection)]
@@ -112,10 +114,10 @@ pub(crate) enum Database {
 
 impl Database {
     /// Opens the database, brings its schema up to date and its index up to date with its events.
-    pub(crate) fn open(url: &DatabaseUrl) -> Result<Self> {
+    pub(crate) fn open(url: &DatabaseUrl, options: &StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
         Ok(match url {
-            DatabaseUrl::Sqlite(path) => Self::Sqlite(sqlite::Database::open(path)?),
-            DatabaseUrl::Postgres(url) => Self::Postgres(postgres::Database::open(url)?),
+            DatabaseUrl::Sqlite(path) => Self::Sqlite(sqlite::Database::open(path, options)?),
+            DatabaseUrl::Postgres(url) => Self::Postgres(postgres::Database::open(url, options, clock)?),
         })
     }
 
@@ -186,10 +188,10 @@ impl Database {
     }
 
     /// Starts the threads that work beside the writers.
-    pub(crate) fn start_workers(&self, options: &StoreOptions) -> Result<Workers> {
+    pub(crate) fn start_workers(&self, options: &StoreOptions, clock: &Arc<dyn Clock>) -> Result<Workers> {
         match self {
             Self::Sqlite(database) => database.start_workers(options),
-            Self::Postgres(database) => database.start_workers(options),
+            Self::Postgres(database) => database.start_workers(options, clock),
         }
     }
 

@@ -1,13 +1,13 @@
 //! Ledgers: their heads, and the actions that occur in them.
 
-use crate::append::plan::{Before, Head, Plan};
+use crate::append::plan::{Before, Head, LedgerMonth, Plan};
 use crate::append::{AppendSession, LedgerId};
 use crate::configuration::ConfigurationVersion;
 use crate::database::{AnySession, on_database};
 use crate::error::{Result, StoreError};
 use crate::schema::{ledger_actions, ledgers};
 use crate::tree::{self, TreeSession};
-use audit_domain::{Environment, EventId, ProjectId, Stamp, Timestamp};
+use audit_domain::{Environment, EventId, Month, ProjectId, Stamp, Timestamp};
 use audit_ledger::{Frontier, Tile};
 use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -109,8 +109,8 @@ pub(crate) const HEAD_COLUMNS: (
     ledgers::day_events,
 );
 
-/// Reads the columns of a head.
-pub(crate) fn read_head(row: HeadRow) -> Result<Head> {
+/// Reads the columns of a head. Its months are those of `months`, ascending.
+pub(crate) fn read_head(row: HeadRow, months: Vec<LedgerMonth>) -> Result<Head> {
     let (group_id, configuration_version, size, last_event_id, last_received_at, frontier, day, day_events) =
         row;
     let last = match (last_event_id, last_received_at) {
@@ -134,7 +134,16 @@ pub(crate) fn read_head(row: HeadRow) -> Result<Head> {
         frontier,
         day,
         day_events: day_events.unsigned_abs(),
+        months,
     })
+}
+
+/// Reads a row of `ledger_months`.
+pub(crate) const fn read_month((month, first_seq): (i32, i64)) -> LedgerMonth {
+    LedgerMonth {
+        month: Month::from_number(month),
+        first_seq,
+    }
 }
 
 /// The head of a ledger as a commit leaves it.

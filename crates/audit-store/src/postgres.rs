@@ -12,6 +12,8 @@ mod index;
 pub(crate) mod index_verification;
 pub(crate) mod inspection;
 pub(crate) mod key_uses;
+mod months;
+mod partitions;
 mod pooler;
 mod readiness;
 mod schema;
@@ -31,6 +33,7 @@ use crate::store::StoreOptions;
 use crate::tree::PartialTiles;
 use crate::workers::{Worker, Workers};
 use append::KeyLookups;
+use audit_domain::{Clock, IdempotencyWindow};
 use audit_index::BlockCache;
 use connection::Purpose;
 use diesel::PgConnection;
@@ -39,6 +42,7 @@ use index::KnownSegments;
 use index::backlog::Backlog;
 use index::indexer::Indexer;
 use parking_lot::Mutex;
+use partitions::KnownPartitions;
 use readiness::Readiness;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -81,6 +85,8 @@ pub(crate) struct Shared {
     commits: Mutex<Arc<CommitMemory>>,
     /// The progress of the indexer. The position is the number of unindexed events of this process.
     pub(crate) progress: Arc<Signal<Progress>>,
+    /// The window in which an idempotency key is known.
+    window: IdempotencyWindow,
 }
 
 impl Default for Shared {
@@ -90,6 +96,7 @@ impl Default for Shared {
             segments: KnownSegments::default(),
             commits: Mutex::default(),
             progress: Arc::default(),
+            window: IdempotencyWindow::default(),
         }
     }
 }
@@ -113,6 +120,7 @@ impl Shared {
 #[derive(Default)]
 struct CommitMemory {
     heads: KnownHeads,
+    partitions: KnownPartitions,
     partial_tiles: Arc<PartialTiles>,
     /// The backlog of this process, and cached tokens of that of other nodes.
     backlog: Backlog,
@@ -140,10 +148,19 @@ pub(crate) struct Database {
 
 impl Database {
     /// Opens the database of this URL.
-    pub(crate) fn open(url: &str) -> Result<Self> {
+    pub(crate) fn open(url: &str, options: &StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
         pooler::refuse_shared_sessions(url)?;
-        migrate::postgres(&mut connection::connect(url, Purpose::Migrate)?)?;
-        Ok(Self::existing(url))
+        let shared = Shared {
+            window: options.idempotency_window,
+            ..Shared::default()
+        };
+        let mut connection = connection::connect(url, Purpose::Migrate)?;
+        migrate::postgres(&mut connection)?;
+        partitions::create_ahead(&mut connection, &shared, &**clock)?;
+        Ok(Self {
+            shared: Arc::new(shared),
+            ..Self::existing(url)
+        })
     }
 
     /// The existing database of this URL, which is not prepared for the service.
@@ -189,9 +206,14 @@ impl Database {
     }
 
     /// Starts the indexer.
-    pub(crate) fn start_workers(&self, options: &StoreOptions) -> Result<Workers> {
+    pub(crate) fn start_workers(&self, options: &StoreOptions, clock: &Arc<dyn Clock>) -> Result<Workers> {
         let progress = &self.shared.progress;
-        let indexer = Indexer::new(&self.url, Arc::clone(&self.shared), options.indexing_interval);
+        let indexer = Indexer::new(
+            &self.url,
+            Arc::clone(&self.shared),
+            options.indexing_interval,
+            clock,
+        );
         Ok(Workers {
             after_writers: vec![Worker::start("indexer", progress, move |progress| {
                 indexer.run(progress);

@@ -48,6 +48,10 @@ diesel::table! {
 diesel::allow_tables_to_appear_in_same_query!(ledgers, log_checkpoints);
 
 diesel::table! {
+    ledger_months (ledger_id, month) { ledger_id -> BigInt, month -> Integer, first_seq -> BigInt, }
+}
+
+diesel::table! {
     ledger_actions (ledger_id, action) { ledger_id -> BigInt, action -> Text, }
 }
 

@@ -32,7 +32,7 @@ pub(crate) const INDEXED_EVENTS_MAX: usize = 8_000;
 pub(crate) const INDEXING_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Raise it when the tables that hold segments and blocks change.
-const TABLES_VERSION: u32 = 5;
+const TABLES_VERSION: u32 = 6;
 
 /// The format of the index, on both databases: blocks, tokens and tables. An index of another format is rebuilt when the
 /// database is opened.

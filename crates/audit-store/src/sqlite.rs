@@ -32,6 +32,7 @@ use crate::signal::{Progress, Rebuild, Signal};
 use crate::store::StoreOptions;
 use crate::tree::PartialTiles;
 use crate::workers::{Worker, Workers};
+use audit_domain::IdempotencyWindow;
 use audit_index::BlockCache;
 use connection::Purpose;
 use diesel::SqliteConnection;
@@ -70,6 +71,8 @@ pub(crate) struct Shared {
     pub(crate) rebuild: Signal<Rebuild>,
     /// The stage of the write-ahead log's checkpoint.
     wal: Arc<Signal<Stage>>,
+    /// The window in which an idempotency key is known.
+    pub(crate) window: IdempotencyWindow,
 }
 
 impl Default for Shared {
@@ -81,6 +84,7 @@ impl Default for Shared {
             progress: Arc::default(),
             rebuild: Signal::default(),
             wal: Arc::default(),
+            window: IdempotencyWindow::default(),
         }
     }
 }
@@ -106,10 +110,13 @@ pub(crate) struct Database {
 
 impl Database {
     /// Opens the database at `path`, creating it if it does not exist, and its index.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path, options: &StoreOptions) -> Result<Self> {
         let mut connection = connection::connect(path, Purpose::Prepare)?;
         migrate::sqlite(&mut connection)?;
-        let shared = Shared::default();
+        let shared = Shared {
+            window: options.idempotency_window,
+            ..Shared::default()
+        };
         if let Some(events) = index::prepare(path, &mut connection)? {
             shared.rebuild.begin(events);
         }
@@ -155,7 +162,7 @@ impl Database {
 
     pub(crate) fn open_writer(&self) -> Result<SqliteSession> {
         let appends = AppendMemory {
-            keys: Some(SeenKeys::default()),
+            keys: Some(SeenKeys::new(self.shared.window)),
             ..AppendMemory::default()
         };
         self.session(Purpose::Write, appends)

@@ -13,7 +13,7 @@ use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
 use crate::writers::Writers;
-use audit_domain::Clock;
+use audit_domain::{Clock, IdempotencyWindow};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,6 +38,8 @@ pub struct StoreOptions {
     /// How long a request waits for its commit. After that its outcome is reported as unknown, unless it still waited in the
     /// queue.
     pub write_timeout: Duration,
+    /// How long an idempotency key is known.
+    pub idempotency_window: IdempotencyWindow,
 }
 
 impl Default for StoreOptions {
@@ -48,6 +50,7 @@ impl Default for StoreOptions {
             postgres_writers: 2,
             indexing_interval: Duration::from_millis(100),
             write_timeout: Duration::from_secs(10),
+            idempotency_window: IdempotencyWindow::default(),
         }
     }
 }
@@ -93,7 +96,7 @@ impl Store {
     /// [`StoreError::Unreachable`] when there is no database to open, [`StoreError::NewerSchema`] when a newer version of
     /// the program has created it, [`StoreError::UnfinishedCopy`] and [`StoreError::Moved`] when it may not be served.
     pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
-        let database = Arc::new(Database::open(url)?);
+        let database = Arc::new(Database::open(url, &options, clock)?);
         let mut session = database.open_writer()?;
         refuse_unserved(&mut session)?;
         let added = tree::build_missing(&mut session)?;
@@ -105,7 +108,7 @@ impl Store {
         let commits = Arc::new(Commits::new(clock));
         let count = database.writers(&options);
         let writers = Writers::start(&database, &commits, &queue, count, options.write_timeout)?;
-        let workers = database.start_workers(&options)?;
+        let workers = database.start_workers(&options, clock)?;
         Ok(Self {
             queue,
             commits,

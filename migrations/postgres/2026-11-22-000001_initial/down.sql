@@ -17,6 +17,7 @@ DROP SEQUENCE index_segment_ids;
 DROP TABLE event_backlog;
 DROP TABLE index_groups;
 DROP TABLE events;
+DROP TABLE ledger_months;
 DROP TABLE ledger_actions;
 DROP TABLE ledgers;
 DROP SEQUENCE ledger_numbers;

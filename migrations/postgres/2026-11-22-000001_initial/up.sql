@@ -145,6 +145,16 @@ CREATE TABLE ledgers (
     UNIQUE (project_id, environment)
 );
 
+-- The months in which events of a ledger were stored: calendar months (UTC), counted from January 1970. The month of an event is
+-- not before that in which it was received, and never goes back along `seq`, also when clocks do. So the events of the months
+-- before M are those before the `first_seq` of M, and can be removed together. Written by the commit that enters the month.
+CREATE TABLE ledger_months (
+    ledger_id BIGINT NOT NULL REFERENCES ledgers (id),
+    month INTEGER NOT NULL,
+    first_seq BIGINT NOT NULL,
+    PRIMARY KEY (ledger_id, month)
+);
+
 -- The distinct actions of a ledger. A prefix or wildcard filter that ends within a segment of the action is expanded to
 -- actions here. The primary key serves that range, in byte order (`COLLATE "C"`).
 CREATE TABLE ledger_actions (
@@ -155,10 +165,16 @@ CREATE TABLE ledger_actions (
 
 -- ---- Events (PostgreSQL only) ----
 
--- The events. The primary key serves the feed and the verifiable log, which read in commit order.
+-- The events, with one partition per month (`ledger_months`), named like `events_2026_11`. The server creates the partitions of this
+-- month and of the next two; a writer that meets a month without one creates it. Each partition gets the columns and indexes of
+-- this table, and the storage settings of the partition before it. Writers lock no other partition than those of the window of
+-- idempotency keys.
+--
+-- The primary key serves the feed and the verifiable log, which read in commit order.
 CREATE TABLE events (
     ledger_id BIGINT NOT NULL,
     seq BIGINT NOT NULL,
+    month INTEGER NOT NULL,
     id BYTEA NOT NULL,
     occurred_at BIGINT NOT NULL,
     content_hash BYTEA NOT NULL,
@@ -169,14 +185,15 @@ CREATE TABLE events (
     redacted BOOLEAN NOT NULL,
     -- The canonical JSON that `content_hash` covers.
     body TEXT NOT NULL,
-    PRIMARY KEY (ledger_id, seq)
-);
+    PRIMARY KEY (ledger_id, seq, month)
+) PARTITION BY RANGE (month);
 -- Query order. Serves pages without a filter, and reads an event that the index found.
-CREATE UNIQUE INDEX events_by_time ON events (ledger_id, occurred_at, id);
--- Finds an event by its id, and refuses an id that is already stored.
-CREATE UNIQUE INDEX events_by_id ON events (ledger_id, id);
--- Finds the event of an idempotency key, and refuses a key that is already stored.
-CREATE UNIQUE INDEX events_by_idempotency_key ON events (ledger_id, idempotency_hash) WHERE idempotency_hash IS NOT NULL;
+CREATE INDEX events_by_time ON events (ledger_id, occurred_at, id);
+-- Finds an event by its id, and refuses an id that is already stored in the month.
+CREATE UNIQUE INDEX events_by_id ON events (ledger_id, id, month);
+-- Finds the event of an idempotency key, and refuses a key that is already stored in the month. The statement that stores events
+-- looks it up in the earlier months of the window.
+CREATE UNIQUE INDEX events_by_idempotency_key ON events (ledger_id, idempotency_hash, month) WHERE idempotency_hash IS NOT NULL;
 
 -- ---- Inverted index of filter values and search words (PostgreSQL only) ----
 
@@ -202,6 +219,8 @@ CREATE TABLE event_backlog (
     first_seq BIGINT NOT NULL,
     -- Exclusive.
     end_seq BIGINT NOT NULL,
+    -- The month of all these events (`ledger_months`).
+    month INTEGER NOT NULL,
     PRIMARY KEY (group_id, ledger_id, first_seq)
 ) WITH (
     -- Every row is deleted within seconds, so dead rows are removed often.
@@ -209,7 +228,7 @@ CREATE TABLE event_backlog (
 );
 
 -- Immutable segments (crates/audit-index) over rows (`occurred_at`, id). Each node writes segments of the events that it
--- stored; a merge replaces several by one.
+-- stored; a merge replaces several of one month by one.
 CREATE TABLE index_segments (
     group_id BIGINT NOT NULL,
     -- Unique over all groups, because the ids of blocks contain it.
@@ -227,6 +246,8 @@ CREATE TABLE index_segments (
     roots BYTEA NOT NULL,
     -- False while a merge is building the segment. Queries ignore it until then.
     is_complete BOOLEAN NOT NULL,
+    -- The month of all its events (`ledger_months`), so that the segments of a month can be removed with its events.
+    month INTEGER NOT NULL,
     -- Random. A crash can lose the commit of a segment, and another one can get its id; cached blocks are keyed by both.
     mark BIGINT NOT NULL DEFAULT (random() * 9007199254740992)::bigint,
     PRIMARY KEY (group_id, id)

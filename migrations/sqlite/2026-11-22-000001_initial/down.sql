@@ -19,6 +19,7 @@ DROP TABLE event_keys;
 DROP TABLE unordered_events;
 DROP TABLE event_times;
 DROP TABLE events;
+DROP TABLE ledger_months;
 DROP TABLE ledger_actions;
 DROP TABLE ledgers;
 DROP TABLE redaction_rules;

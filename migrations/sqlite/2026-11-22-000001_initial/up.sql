@@ -142,6 +142,16 @@ CREATE TABLE ledgers (
     UNIQUE (project_id, environment)
 );
 
+-- The months in which events of a ledger were stored: calendar months (UTC), counted from January 1970. The month of an event is
+-- not before that in which it was received, and never goes back along `seq`, also when clocks do. So the events of the months
+-- before M are those before the `first_seq` of M, and can be removed together. Written by the commit that enters the month.
+CREATE TABLE ledger_months (
+    ledger_id BIGINT NOT NULL REFERENCES ledgers (id),
+    month INTEGER NOT NULL,
+    first_seq BIGINT NOT NULL,
+    PRIMARY KEY (ledger_id, month)
+);
+
 -- The distinct actions of a ledger. A prefix or wildcard filter that ends within a segment of the action is expanded to
 -- actions here. The primary key serves that range.
 CREATE TABLE ledger_actions (
@@ -198,8 +208,8 @@ CREATE TABLE event_keys (
     hashes BLOB NOT NULL
 );
 
--- A Bloom filter of the idempotency keys, from which the writer sees that a new key is new. Layers of equal blocks; the newest layer
--- takes the keys. The blocks have all keys of the events that `key_filter_ledgers` covers, and possibly more. The layout is in
+-- A Bloom filter of the idempotency keys of the window, from which the writer sees that a new key is new. Layers of equal blocks; the
+-- newest layer takes the keys. The blocks have all keys of the events that `key_filter_ledgers` covers, and possibly more. The layout is in
 -- `key_filter.rs`.
 CREATE TABLE key_filter_blocks (
     -- layer << 32 | block
@@ -209,6 +219,10 @@ CREATE TABLE key_filter_blocks (
 -- The layers whose blocks are complete, with their number of keys.
 CREATE TABLE key_filter_layers (
     layer INTEGER PRIMARY KEY,
+    -- 0 to 3; each size has eight times as many blocks as the one before it.
+    size BIGINT NOT NULL,
+    -- The latest month of its keys. The layer is deleted when the month leaves the window.
+    month INTEGER NOT NULL,
     keys BIGINT NOT NULL
 );
 -- Per ledger: the events before this `seq` are in the filter.
@@ -216,10 +230,13 @@ CREATE TABLE key_filter_ledgers (
     ledger_id INTEGER PRIMARY KEY,
     seq_end BIGINT NOT NULL
 );
--- One row: a random number of the process that writes the blocks.
+-- One row: a random number of the process that writes the blocks, the window in months (0: unbounded), and the first month whose
+-- keys the filter has.
 CREATE TABLE key_filter (
     id INTEGER PRIMARY KEY,
-    owner BIGINT NOT NULL
+    owner BIGINT NOT NULL,
+    window_months INTEGER NOT NULL,
+    first_month INTEGER NOT NULL
 );
 
 -- Commits that are not yet indexed. The index is a file of its own, written after the commit; queries scan these events
@@ -229,7 +246,7 @@ CREATE TABLE event_backlog (
     id INTEGER PRIMARY KEY,
     -- Random. Tells a commit from a rolled-back one that had the same id.
     mark BIGINT NOT NULL,
-    -- Per ledger: entry of the first event and number of events (8 bytes each, big-endian).
+    -- Per ledger: entry of the first event, number of events, and their month (8 bytes each, big-endian).
     runs BLOB NOT NULL
 );
 

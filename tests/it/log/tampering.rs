@@ -145,8 +145,8 @@ fn forgery(case: &Case, seq: usize) -> String {
              SELECT (ledger_id << 40) + {seq}, position + 500, {id}, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
         ),
         DatabaseKind::Postgres => format!(
-            "INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, redacted, body)
-             SELECT ledger_id, {seq}, {id}, occurred_at, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
+            "INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, redacted, body)
+             SELECT ledger_id, {seq}, month, {id}, occurred_at, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
         ),
     }
 }
@@ -222,8 +222,14 @@ fn an_event_whose_columns_say_something_else_is_found(database: DatabaseKind) {
 }
 
 fn a_row_that_leads_elsewhere_is_found(database: DatabaseKind) {
-    // On PostgreSQL the order and the ids are columns of the event itself.
+    // On PostgreSQL the order and the ids are columns of the event itself, and the month leads to its partition.
     if database == DatabaseKind::Postgres {
+        let case = Case::fresh(database);
+        case.tamper("UPDATE events SET month = month + 1 WHERE LEDGER AND seq = 17");
+        case.expect_named(17, "events.month");
+        let case = Case::fresh(database);
+        case.tamper("UPDATE ledger_months SET first_seq = 1 WHERE LEDGER");
+        case.expect_named(0, "events.month");
         return;
     }
     let case = Case::fresh(database);

@@ -22,7 +22,7 @@ impl Writer<'_> {
         events: Vec<NewEvent>,
         now: Timestamp,
     ) -> AppendOutcome {
-        self.append(destination, events, Origin::Claimed, now)
+        self.append(destination, events, Origin::Claimed(now), now)
     }
 
     /// Appends events as [`crate::Store::append`] does, in this transaction.

@@ -1,6 +1,8 @@
 //! The plan of one commit: the outcome of every event, and the rows to write. Pure: each database supplies the stored state
 //! and writes the plan.
 
+pub(crate) use super::months::{LedgerMonth, month_of, months_of};
+
 use super::alert_groups::{AlertGroups, Counts};
 use super::{
     AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, Idempotency, KnownKeys, LedgerId,
@@ -12,7 +14,9 @@ use crate::error::StoreError;
 use crate::ledgers::{KnownActions, NewHead};
 use crate::search::tokens::Tokens;
 use audit_alerts::{Alert, CountedEvent, Watch};
-use audit_domain::{Comparison, Environment, EventId, Record, SentDigest, Stamp, Timestamp};
+use audit_domain::{
+    Comparison, Environment, EventId, IdempotencyWindow, Month, Record, SentDigest, Stamp, Timestamp,
+};
 use audit_ledger::{Frontier, Growth, Hash};
 use std::collections::{BTreeMap, HashMap};
 
@@ -33,6 +37,8 @@ pub(crate) struct Head {
     pub(crate) day: i64,
     /// The number of events sent to the ledger on that day, if it is a live one.
     pub(crate) day_events: u64,
+    /// The months in which its events were stored, ascending. The last one is that of the newest event.
+    pub(crate) months: Vec<LedgerMonth>,
 }
 
 /// What identifies the history of a ledger: its size and the latest id.
@@ -76,6 +82,8 @@ impl Head {
 pub(crate) struct KnownKey {
     pub(crate) id: EventId,
     pub(crate) digest: SentDigest,
+    /// The month in which the event was stored.
+    pub(crate) month: Month,
 }
 
 /// The stored state that the requests of a commit depend on.
@@ -83,7 +91,8 @@ pub(crate) struct KnownKey {
 pub(crate) struct Before {
     /// The heads of the ledgers that are appended to.
     pub(crate) heads: HashMap<LedgerId, Head>,
-    /// The idempotency keys of the requests that are stored already.
+    /// The idempotency keys of the requests that are stored already, each with its newest event. The planner ignores those
+    /// outside of the window.
     pub(crate) keys: KnownKeys,
     /// The states of the groups that count the events.
     pub(crate) alert_groups: AlertGroups,
@@ -94,6 +103,8 @@ pub(crate) struct Before {
 pub(crate) struct NewRow {
     pub(crate) ledger_id: LedgerId,
     pub(crate) seq: i64,
+    /// The month in which it is stored.
+    pub(crate) month: Month,
     pub(crate) record: Record,
     pub(crate) action: String,
     pub(crate) tokens: Tokens,
@@ -109,6 +120,8 @@ pub(crate) struct NewRow {
 struct LedgerEnd {
     ledger_id: LedgerId,
     next_seq: i64,
+    /// The month of the commit.
+    month: Month,
     /// The latest id and time of receipt.
     last: Option<Stamp>,
 }
@@ -133,6 +146,11 @@ pub(crate) struct Plan {
     pub(crate) after: Before,
     /// The ledgers that grow.
     pub(crate) growths: BTreeMap<LedgerId, LedgerGrowth>,
+    /// The months that ledgers enter.
+    pub(crate) entered: Vec<(LedgerId, LedgerMonth)>,
+    /// The month of the commit, by ledger.
+    months: HashMap<LedgerId, Month>,
+    window: IdempotencyWindow,
     /// The counts of alert rules.
     pub(crate) counts: Counts,
     /// The raised alerts.
@@ -142,8 +160,9 @@ pub(crate) struct Plan {
 }
 
 /// Decides the outcome of every event of every request, in their order.
-pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
+pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before, window: IdempotencyWindow) -> Plan {
     let heads_before = before.heads.iter();
+    let months = months_of(&requests, &before.heads);
     let mut plan = Plan {
         rows: Vec::new(),
         outcomes: Vec::with_capacity(requests.len()),
@@ -153,6 +172,9 @@ pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before) -> Plan {
         counts: Counts::new(std::mem::take(&mut before.alert_groups)),
         after: before,
         growths: BTreeMap::new(),
+        entered: Vec::new(),
+        months,
+        window,
         alerts: Vec::new(),
         deliveries: Vec::new(),
     };
@@ -174,9 +196,15 @@ impl Plan {
         heads.filter(has_grown).map(|(ledger_id, _)| *ledger_id)
     }
 
+    /// The month in which the commit stores events of a ledger.
+    pub(crate) fn month_of(&self, ledger_id: LedgerId) -> Month {
+        self.months.get(&ledger_id).copied().unwrap_or(Month::MIN)
+    }
+
     /// Whether only rows and the heads of their ledgers are to be written.
     pub(crate) fn is_rows_only(&self, heads: &[NewHead], actions: &KnownActions) -> bool {
         self.counts.are_unchanged()
+            && self.entered.is_empty()
             && self.alerts.is_empty()
             && self.deliveries.is_empty()
             && heads.iter().all(|head| head.tiles.is_empty())
@@ -214,13 +242,14 @@ impl Plan {
         let mut end = LedgerEnd {
             ledger_id,
             next_seq: head.size,
+            month: self.month_of(ledger_id),
             last: head.last,
         };
         let mut appended = Vec::with_capacity(events.len());
         for event in events {
             let repeat = event
                 .idempotency
-                .and_then(|idempotency| self.known(ledger_id, &idempotency));
+                .and_then(|idempotency| self.known(&end, &idempotency));
             appended.push(match repeat {
                 Some(repeat) => repeat,
                 None => Appended::Stored(self.add_row(&mut end, event, origin)),
@@ -254,12 +283,17 @@ impl Plan {
         }
         let stamp = record.stamp();
         if let Some(Idempotency { hash, digest }) = event.idempotency {
-            let known = KnownKey { id: stamp.id, digest };
+            let known = KnownKey {
+                id: stamp.id,
+                digest,
+                month: end.month,
+            };
             self.after.keys.insert((end.ledger_id, hash), known);
         }
         self.rows.push(NewRow {
             ledger_id: end.ledger_id,
             seq: end.next_seq,
+            month: end.month,
             record,
             action: event.action,
             tokens: event.tokens,
@@ -299,6 +333,14 @@ impl Plan {
             }
         }
         growth.last = last;
+        if head.month() != Some(end.month) {
+            let entered = LedgerMonth {
+                month: end.month,
+                first_seq: head.size,
+            };
+            head.months.push(entered);
+            self.entered.push((end.ledger_id, entered));
+        }
         (head.size, head.last) = (end.next_seq, Some(last));
     }
 
@@ -319,9 +361,12 @@ impl Plan {
         }
     }
 
-    /// The outcome of an event whose key is stored or planned already.
-    fn known(&self, ledger_id: LedgerId, idempotency: &Idempotency) -> Option<Appended> {
-        let known = self.after.keys.get(&(ledger_id, idempotency.hash))?;
+    /// The outcome of an event whose key is stored or planned already, within the window.
+    fn known(&self, end: &LedgerEnd, idempotency: &Idempotency) -> Option<Appended> {
+        let known = self.after.keys.get(&(end.ledger_id, idempotency.hash))?;
+        if known.month < self.window.first_month(end.month) {
+            return None;
+        }
         Some(match idempotency.digest.compare(&known.digest) {
             // Digests of another hash key cannot be compared. The sender's key says that it is the same event.
             Comparison::Same | Comparison::Unknown => Appended::Repeated(known.id),

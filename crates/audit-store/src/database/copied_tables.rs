@@ -24,7 +24,7 @@ const fn table(name: &'static str, columns: &'static str) -> CopiedTable {
 }
 
 /// The copied tables. A table comes after those to which it refers.
-pub(crate) const COPIED_TABLES: [CopiedTable; 21] = [
+pub(crate) const COPIED_TABLES: [CopiedTable; 22] = [
     table("deployment", "id version"),
     table("secrets", "name secret created_at"),
     table("organizations", "id name plan created_at"),
@@ -48,6 +48,7 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 21] = [
         "id project_id environment group_id configuration_version size last_event_id last_received_at frontier day \
          day_events",
     ),
+    table("ledger_months", "ledger_id month first_seq"),
     table("ledger_actions", "ledger_id action"),
     table("log_checkpoints", "ledger_id size note signed_at"),
     table(
@@ -86,8 +87,11 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 21] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::StoreOptions;
+    use audit_domain::{Clock, Timestamp};
     use audit_tests::{Database, DatabaseKind};
     use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::Arc;
 
     /// Tables that are copied row by row by `sqlite/copy.rs` and `postgres/copy.rs`, with the columns that these know.
     const COPIED_BY_CODE: [(DatabaseKind, &str, &str); 5] = [
@@ -100,7 +104,7 @@ mod tests {
         (
             DatabaseKind::Postgres,
             "events",
-            "ledger_id seq id occurred_at content_hash idempotency_hash sent_digest redacted body",
+            "ledger_id seq month id occurred_at content_hash idempotency_hash sent_digest redacted body",
         ),
         (
             DatabaseKind::Sqlite,
@@ -131,6 +135,14 @@ mod tests {
         "__diesel_schema_migrations",
     ];
 
+    struct Noon;
+
+    impl Clock for Noon {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_seconds(1_768_473_000)
+        }
+    }
+
     fn words(text: &str) -> BTreeSet<String> {
         text.split_whitespace().map(str::to_owned).collect()
     }
@@ -142,7 +154,9 @@ mod tests {
                 continue;
             }
             let database = Database::create(kind);
-            crate::database::Database::open(&database.url().parse().unwrap()).unwrap();
+            let (url, options) = (database.url().parse().unwrap(), StoreOptions::default());
+            let clock: Arc<dyn Clock> = Arc::new(Noon);
+            crate::database::Database::open(&url, &options, &clock).unwrap();
             let mut catalog = database.tables();
             catalog.retain(|name, _| !DERIVED.contains(&name.as_str()));
             let listed = COPIED_TABLES.iter().map(|table| (table.name, table.columns));

@@ -1,8 +1,9 @@
 //! Appending on PostgreSQL.
 
+use super::months::{AbsentKeys, insert_months, months_of};
 use super::schema::index_groups;
 use super::statements::{FindGroups, FindKeys, InsertEvents, PutGroups};
-use super::{AppendMemory, Memory, PostgresSession};
+use super::{AppendMemory, Memory, PostgresSession, partitions};
 use crate::alerts::AlertColumns;
 use crate::append::alert_groups::{self as groups, AlertGroups};
 use crate::append::plan::{self, Before, Head, KnownKey, Plan};
@@ -18,7 +19,7 @@ use crate::queue::{Queue, WaitingAppend};
 use crate::schema::{alerts, ledger_actions, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
 use audit_alerts::GroupHash;
-use audit_domain::{ProjectId, Timestamp};
+use audit_domain::{IdempotencyWindow, Month, ProjectId, Timestamp};
 use diesel::PgConnection;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
@@ -173,10 +174,12 @@ fn append_expected(
 ) -> Result<Option<Plan>> {
     // A commit that changes these states changes the size of the ledger as well.
     before.alert_groups = session.find_alert_groups(&groups::of_requests(&requests))?;
-    let mut plan = plan::plan(requests, before);
+    let mut plan = plan::plan(requests, before, session.idempotency_window());
     if plan.rows.is_empty() || plan.outcomes.iter().any(Result::is_err) {
         return Ok(None);
     }
+    // Before a transaction begins, which would keep the locks of the new partition.
+    partitions::create_missing(session, &plan)?;
     let heads = ledgers::grow(session, &mut plan)?;
     let stored = if plan.is_rows_only(&heads, &session.memory.appends.actions) {
         write_expected(session, &plan, &heads).map_err(|error| after_autocommit(session, error))
@@ -205,18 +208,22 @@ fn after_autocommit(session: &mut PostgresSession, error: StoreError) -> StoreEr
 
 /// Writes a plan; [`StoreError::Stale`] when the database is not in the expected state.
 fn write_expected(session: &mut PostgresSession, plan: &Plan, heads: &[NewHead]) -> Result<()> {
-    let new_keys = plan.rows.iter().filter_map(|row| row.idempotency.as_ref());
-    let looked_up = match session.memory.appends.lookups.next() {
-        true => new_keys.map(|key| key.hash.as_slice()).collect(),
-        false => Vec::new(),
-    };
-    match write(session, plan, heads, looked_up) {
+    let absent = AbsentKeys::of(
+        plan,
+        session.idempotency_window(),
+        session.memory.appends.lookups.next(),
+    );
+    match write(session, plan, heads, absent) {
         Err(StoreError::Duplicate) => Err(StoreError::Stale),
         written => written,
     }
 }
 
 impl AppendSession for PostgresSession {
+    fn idempotency_window(&self) -> IdempotencyWindow {
+        self.memory.shared.window
+    }
+
     fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>> {
         let ids: Vec<i64> = ledgers.iter().map(|ledger_id| ledger_id.0).collect();
         let rows: Vec<(i64, HeadRow)> = crate::schema::ledgers::table
@@ -225,14 +232,20 @@ impl AppendSession for PostgresSession {
             .select((crate::schema::ledgers::id, HEAD_COLUMNS))
             .for_update()
             .load(&mut self.connection)?;
-        let heads = rows.into_iter();
-        heads
-            .map(|(id, row)| Ok((LedgerId(id), read_head(row)?)))
-            .collect()
+        let mut months = months_of(&mut self.connection, ledgers)?;
+        let heads = rows.into_iter().map(|(id, row)| {
+            let months = months.remove(&LedgerId(id)).unwrap_or_default();
+            Ok((LedgerId(id), read_head(row, months)?))
+        });
+        heads.collect()
     }
 
     /// The heads of the ledgers are locked, so no other node stores a key in the meantime.
-    fn find_keys(&mut self, requests: &[AppendRequest], _: &HashMap<LedgerId, Head>) -> Result<KnownKeys> {
+    fn find_keys(
+        &mut self,
+        requests: &[AppendRequest],
+        heads: &HashMap<LedgerId, Head>,
+    ) -> Result<KnownKeys> {
         let wanted = requests.iter().flat_map(|request| {
             let ledger_id = request.destination.ledger_id.0;
             request.key_hashes().map(move |hash| (ledger_id, hash.as_slice()))
@@ -240,7 +253,14 @@ impl AppendSession for PostgresSession {
         let (ledger_ids, hashes): (Vec<i64>, Vec<&[u8]>) = wanted.unzip();
         let mut found = KnownKeys::new();
         if !hashes.is_empty() {
-            let find = FindKeys { ledger_ids, hashes };
+            let window = self.idempotency_window();
+            let months = plan::months_of(requests, heads);
+            let first_month = months.into_values().map(|month| window.first_month(month)).min();
+            let find = FindKeys {
+                ledger_ids,
+                hashes,
+                first_month: first_month.unwrap_or(Month::MIN).number(),
+            };
             for row in find.load(&mut self.connection)? {
                 let (ledger_id, hash, known) = read_known_key(row)?;
                 found.insert((ledger_id, hash), known);
@@ -271,7 +291,8 @@ impl AppendSession for PostgresSession {
     }
 
     fn write_events(&mut self, plan: &Plan, heads: &[NewHead]) -> Result<()> {
-        write(self, plan, heads, Vec::new())
+        partitions::create_missing_in_transaction(self, plan)?;
+        write(self, plan, heads, AbsentKeys::NONE)
     }
 
     fn write_alerts(&mut self, plan: &Plan) -> Result<()> {
@@ -309,7 +330,7 @@ impl AppendSession for PostgresSession {
 
 /// Reads a row of [`FindKeys`].
 fn read_known_key(
-    (ledger_id, hash, id, digest): (i64, Vec<u8>, Vec<u8>, Option<Vec<u8>>),
+    (ledger_id, hash, id, digest, month): (i64, Vec<u8>, Vec<u8>, Option<Vec<u8>>, i32),
 ) -> Result<(LedgerId, KeyHash, KnownKey)> {
     let damaged = || StoreError::Damaged {
         what: "idempotency hash",
@@ -318,25 +339,27 @@ fn read_known_key(
     let known = KnownKey {
         id: read_id(id)?,
         digest: read_digest(digest.ok_or_else(damaged)?)?,
+        month: Month::from_number(month),
     };
     Ok((LedgerId(ledger_id), hash, known))
 }
 
-/// Writes the rows of a plan, their actions, and the heads of their ledgers.
+/// Writes the rows of a plan, their actions, the months that their ledgers enter, and the heads of their ledgers.
 ///
 /// # Errors
-/// [`StoreError::Stale`] when the ledgers or their configuration are not in the state of the plan, or one of `absent_keys` is
+/// [`StoreError::Stale`] when the ledgers or their configuration are not in the state of the plan, or one of the absent keys is
 /// stored already; [`StoreError::Duplicate`] when another key is. Then nothing was written.
 fn write(
     session: &mut PostgresSession,
     plan: &Plan,
     heads: &[NewHead],
-    absent_keys: Vec<&[u8]>,
+    absent: AbsentKeys<'_>,
 ) -> Result<()> {
     let connection = &mut session.connection;
-    if insert_events(connection, plan, heads, absent_keys)? != plan.rows.len() {
+    if insert_events(connection, plan, heads, absent)? != plan.rows.len() {
         return Err(StoreError::Stale);
     }
+    insert_months(connection, &plan.entered)?;
     let actions = &mut session.memory.appends.actions;
     actions.write_new(plan, |ledger_id, action| {
         insert_action(connection, ledger_id, action)
@@ -348,7 +371,7 @@ fn insert_events(
     connection: &mut PgConnection,
     plan: &Plan,
     heads: &[NewHead],
-    absent_keys: Vec<&[u8]>,
+    absent: AbsentKeys<'_>,
 ) -> Result<usize> {
     let rows = &plan.rows;
     let last_ids: Vec<[u8; 16]> = heads.iter().map(|head| head.last.id.to_bytes()).collect();
@@ -379,9 +402,16 @@ fn insert_events(
         frontiers: heads.iter().map(|head| head.frontier.as_deref()).collect(),
         days: heads.iter().map(|head| head.day).collect(),
         day_events: heads.iter().map(|head| head.day_events).collect(),
-        absent_keys,
+        head_months: heads
+            .iter()
+            .map(|head| plan.month_of(head.ledger_id).number())
+            .collect(),
+        absent_keys: absent.keys,
+        absent_from: absent.months.start.number(),
+        absent_before: absent.months.end.number(),
         ledger_ids: rows.iter().map(|row| row.ledger_id.0).collect(),
         seqs: rows.iter().map(|row| row.seq).collect(),
+        months: rows.iter().map(|row| row.month.number()).collect(),
         ids: ids.iter().map(<[u8; 16]>::as_slice).collect(),
         occurred_at: rows
             .iter()

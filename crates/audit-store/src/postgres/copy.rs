@@ -2,6 +2,7 @@
 
 use super::append::group_number;
 use super::connection::{Purpose, connect};
+use super::partitions;
 use super::pooler;
 use super::schema::{events, index_groups};
 use crate::append::LedgerId;
@@ -17,6 +18,7 @@ use diesel::connection::SimpleConnection;
 use diesel::dsl::max;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Text};
+use std::collections::BTreeSet;
 
 /// The advisory lock of a copy: of two processes that copy into one database, one is refused. It ends with the connection.
 const COPY_LOCK: i64 = 0x6175_6469_745f_6370;
@@ -32,6 +34,7 @@ pub(crate) struct Target {
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
 struct NewEvent {
+    month: i32,
     ledger_id: i64,
     seq: i64,
     id: Vec<u8>,
@@ -120,6 +123,13 @@ impl Target {
         checked: Vec<CheckedEvent>,
         tiles: Vec<SourceTile>,
     ) -> Result<()> {
+        for month in checked
+            .iter()
+            .map(|checked| checked.month)
+            .collect::<BTreeSet<_>>()
+        {
+            partitions::create(&mut self.connection, month)?;
+        }
         let checked = checked.into_iter();
         let rows: Vec<NewEvent> = checked.map(|checked| new_event(ledger_id, checked)).collect();
         let tile = |tile: SourceTile| NewTile {
@@ -196,7 +206,11 @@ impl Target {
 }
 
 fn new_event(ledger_id: LedgerId, checked: CheckedEvent) -> NewEvent {
-    let CheckedEvent { event, occurred_at } = checked;
+    let CheckedEvent {
+        event,
+        month,
+        occurred_at,
+    } = checked;
     let SourceEvent {
         seq,
         id,
@@ -207,6 +221,7 @@ fn new_event(ledger_id: LedgerId, checked: CheckedEvent) -> NewEvent {
         body,
     } = event;
     NewEvent {
+        month: month.number(),
         ledger_id: ledger_id.0,
         seq,
         id,

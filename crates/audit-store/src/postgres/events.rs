@@ -11,10 +11,13 @@ use crate::database::Session;
 use crate::error::{Result, StoreError};
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::search::Walk;
-use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
+use audit_domain::{ContentHash, EventId, Month, Position, StoredEvent, Timestamp};
 use audit_index::Term;
 use diesel::PgConnection;
+use diesel::dsl::sql;
+use diesel::pg::Pg;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -162,8 +165,14 @@ fn events_at(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
+    let months: Vec<i32> = ids
+        .iter()
+        .map(|id| first_month_of(EventId::from_bytes(*id)).number())
+        .collect();
     let find = FindEvents {
         ledger_id: ledger_id.0,
+        first_month: months.iter().copied().min().unwrap_or_default(),
+        months,
         ids: ids.iter().map(<[u8; 16]>::as_slice).collect(),
     };
     let found: Vec<Columns> = find.load(connection)?;
@@ -186,6 +195,8 @@ pub(crate) fn raw_events(
         .filter(events::ledger_id.eq(ledger_id.0))
         .filter(events::seq.ge(seqs.start))
         .filter(events::seq.lt(seqs.end))
+        .filter(since_month_of(ledger_id, seqs.start))
+        .filter(before_months_after(ledger_id, seqs.end))
         .order(events::seq)
         .limit(limit)
         .select((events::seq, COLUMNS))
@@ -202,6 +213,39 @@ pub(crate) fn raw_event(seq: i64, columns: Columns) -> RawEvent {
     (seq, (columns.1, id), read_columns(columns))
 }
 
+/// A condition of statements that prunes partitions.
+type Pruned = Box<dyn BoxableExpression<events::table, Pg, SqlType = Bool>>;
+
+/// The events from `start` on are in the month of `start`, or later.
+pub(crate) fn since_month_of(ledger_id: LedgerId, start: i64) -> Pruned {
+    let month = "events.month >= COALESCE((SELECT max(months.month) FROM ledger_months AS months WHERE months.ledger_id = ";
+    Box::new(
+        sql::<Bool>(month)
+            .bind::<BigInt, _>(ledger_id.0)
+            .sql(" AND months.first_seq <= ")
+            .bind::<BigInt, _>(start)
+            .sql("), -2147483648)"),
+    )
+}
+
+/// The events before `end` are before the months that begin at `end` or later.
+pub(crate) fn before_months_after(ledger_id: LedgerId, end: i64) -> Pruned {
+    let month = "events.month < COALESCE((SELECT min(months.month) FROM ledger_months AS months WHERE months.ledger_id = ";
+    Box::new(
+        sql::<Bool>(month)
+            .bind::<BigInt, _>(ledger_id.0)
+            .sql(" AND months.first_seq >= ")
+            .bind::<BigInt, _>(end)
+            .sql("), 2147483647)"),
+    )
+}
+
+/// The first month in which an event with this id can be stored: that of the id. The month of an event is not before that of its
+/// stamp, and an id that follows another one in the log continues the time of that.
+pub(crate) fn first_month_of(id: EventId) -> Month {
+    Month::of(id.time())
+}
+
 /// The events of a ledger from `start` on, in the order of the log.
 pub(crate) fn logged(
     session: &mut PostgresSession,
@@ -212,6 +256,7 @@ pub(crate) fn logged(
     let rows = events::table
         .filter(events::ledger_id.eq(ledger_id.0))
         .filter(events::seq.ge(start))
+        .filter(since_month_of(ledger_id, start))
         .order(events::seq)
         .limit(limit)
         .select((events::seq, COLUMNS))
@@ -228,6 +273,7 @@ pub(crate) fn event(
     let row = events::table
         .filter(events::ledger_id.eq(ledger_id.0))
         .filter(events::id.eq(id.to_bytes().as_slice()))
+        .filter(events::month.ge(first_month_of(id).number()))
         .select((events::seq, COLUMNS))
         .get_result::<(i64, Columns)>(&mut session.connection)
         .optional()?;

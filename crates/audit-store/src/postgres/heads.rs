@@ -86,6 +86,7 @@ mod tests {
             day: 0,
             day_events: 0,
             group_id: 0,
+            months: Vec::new(),
         }
     }
 

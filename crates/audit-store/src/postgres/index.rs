@@ -19,7 +19,7 @@ use super::statements::FindSegments;
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
 use crate::search::{BACKLOG_EVENTS_MAX, FORMAT};
-use audit_domain::{EventId, Timestamp};
+use audit_domain::{EventId, Month, Timestamp};
 use audit_index::{BlockCache, Segment, Term};
 use backlog::{GroupId, Unindexed};
 use diesel::prelude::*;
@@ -90,6 +90,7 @@ impl Snapshot {
             Option<i64>,
             Option<i64>,
             Option<i64>,
+            Option<i32>,
             Option<SegmentRow>,
         );
         let find = FindSegments {
@@ -103,13 +104,16 @@ impl Snapshot {
         let is_readable = rows.iter().any(|(_, format, ..)| *format == Some(FORMAT));
         let index_mark = rows
             .iter()
-            .find_map(|(_, format, _, _, mark, _)| mark.filter(|_| format.is_some()));
+            .find_map(|(_, format, _, _, mark, ..)| mark.filter(|_| format.is_some()));
         let mut unindexed = Vec::new();
         let (mut segments, mut known) = (Vec::with_capacity(rows.len()), HashMap::with_capacity(rows.len()));
-        for (_, _, first_seq, end_seq, mark, row) in rows {
-            if let (Some(start), Some(end)) = (first_seq, end_seq) {
-                let seqs = start..end;
-                unindexed.push(Unindexed { ledger_id, seqs });
+        for (_, _, first_seq, end_seq, mark, month, row) in rows {
+            if let (Some(start), Some(end), Some(month)) = (first_seq, end_seq, month) {
+                unindexed.push(Unindexed {
+                    ledger_id,
+                    seqs: start..end,
+                    month: Month::from_number(month),
+                });
             }
             if let (Some(mark), Some(row), true) = (mark, row, is_readable) {
                 let segment = row.read()?;

@@ -1,7 +1,7 @@
 //! The index on PostgreSQL, for its verification.
 
 use super::PostgresSession;
-use super::events::{RawEvent, raw_event};
+use super::events::{RawEvent, first_month_of, raw_event};
 use super::index::segments::{FoundBlocks, SegmentRow};
 use super::index::{RowKey, backlog};
 use super::schema::{event_backlog, events, index_format, index_segments};
@@ -11,6 +11,7 @@ use crate::error::{Result, StoreError};
 use crate::schema::ledgers;
 use crate::search::FORMAT;
 use crate::search::verification::{EventPlace, IndexReport, RowEvent, VerifiedIndex, verify};
+use audit_domain::EventId;
 use audit_index::{Blocks, Damaged, Segment};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -75,13 +76,15 @@ impl VerifiedIndex for PostgresSession {
         let ids: Vec<[u8; 16]> = rows.iter().map(|((_, id), _)| id.to_be_bytes()).collect();
         let of_ledger = |(ledger_id, id): (&Option<LedgerId>, _)| Some(((*ledger_id)?.0, id));
         let ledgers = rows.iter().map(|(_, ledger_id)| ledger_id);
-        let (ledger_ids, wanted) = ledgers
+        let (ledger_ids, wanted): (Vec<i64>, Vec<&[u8]>) = ledgers
             .zip(ids.iter().map(<[u8; 16]>::as_slice))
             .filter_map(of_ledger)
             .unzip();
+        let months = wanted_months(&wanted);
         let found: Vec<FoundRow> = FindRows {
             ledger_ids,
             ids: wanted,
+            months,
         }
         .load(&mut self.connection)?;
         let mut found: HashMap<(RowKey, Option<LedgerId>), RowEvent> =
@@ -131,6 +134,15 @@ impl VerifiedIndex for PostgresSession {
         }
         Ok(())
     }
+}
+
+/// The first month of each id.
+fn wanted_months(ids: &[&[u8]]) -> Vec<i32> {
+    let month = |id: &&[u8]| {
+        let id = <[u8; 16]>::try_from(*id).ok();
+        id.map_or(i32::MIN, |id| first_month_of(EventId::from_bytes(id)).number())
+    };
+    ids.iter().map(month).collect()
 }
 
 /// Ledger, and the columns of an event.

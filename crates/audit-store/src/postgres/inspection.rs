@@ -1,15 +1,19 @@
-//! The stored rows on PostgreSQL. An event is one row, and the order of the log its primary key.
+//! The stored rows on PostgreSQL. An event is one row, and the order of the log its primary key. They are read without pruning
+//! partitions, so that an event in the partition of another month is found.
 
 use super::PostgresSession;
+use super::months::months_of;
 use super::schema::events;
 use crate::append::LedgerId;
+use crate::append::plan::month_of;
 use crate::error::Result;
 use crate::inspection::{StoredRow, StrayEvent};
 use crate::schema::ledgers;
 use audit_domain::Timestamp;
 use diesel::prelude::*;
+use std::collections::BTreeSet;
 
-type Row = (i64, Vec<u8>, Vec<u8>, String, i64);
+type Row = (i64, i32, Vec<u8>, Vec<u8>, String, i64);
 
 pub(crate) fn stored_rows(
     session: &mut PostgresSession,
@@ -24,18 +28,22 @@ pub(crate) fn stored_rows(
         .limit(limit)
         .select((
             events::seq,
+            events::month,
             events::id,
             events::content_hash,
             events::body,
             events::occurred_at,
         ))
         .load::<Row>(&mut session.connection)?;
-    let read = |(seq, id, content_hash, body, occurred_at): Row| StoredRow {
+    // Reads by `seq` and by id prune partitions by the month.
+    let months = months_of(&mut session.connection, &BTreeSet::from([ledger_id]))?;
+    let months = months.get(&ledger_id).map_or(&[][..], Vec::as_slice);
+    let read = |(seq, month, id, content_hash, body, occurred_at): Row| StoredRow {
         seq,
         id,
         content_hash,
         body,
-        inconsistent: None,
+        inconsistent: (month_of(months, seq).number() != month).then_some("events.month"),
         time_position: occurred_at,
     };
     Ok(rows.into_iter().map(read).collect())

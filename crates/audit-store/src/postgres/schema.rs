@@ -6,9 +6,10 @@ diesel::allow_tables_to_appear_in_same_query!(events, ledgers);
 diesel::allow_tables_to_appear_in_same_query!(index_format, index_segments);
 
 diesel::table! {
-    events (ledger_id, seq) {
+    events (ledger_id, seq, month) {
         ledger_id -> BigInt,
         seq -> BigInt,
+        month -> Integer,
         id -> Binary,
         occurred_at -> BigInt,
         content_hash -> Binary,
@@ -33,6 +34,7 @@ diesel::table! {
         directories -> BigInt,
         roots -> Binary,
         is_complete -> Bool,
+        month -> Integer,
     }
 }
 
@@ -42,6 +44,7 @@ diesel::table! {
         ledger_id -> BigInt,
         first_seq -> BigInt,
         end_seq -> BigInt,
+        month -> Integer,
     }
 }
 

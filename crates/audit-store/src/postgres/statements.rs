@@ -12,6 +12,10 @@ statement! {
     /// identify the history) and the versions of their configuration are as expected and none of `absent_keys` is stored.
     /// Otherwise stores nothing.
     ///
+    /// `absent_keys` are looked up in the months from `absent_from` to `absent_before`. The unique index refuses keys of the month
+    /// in which the events are stored. Nothing is stored in an earlier month meanwhile: who stores events of the ledger changes
+    /// the head, and this statement began after the commit that left the expected head.
+    ///
     /// A row of the backlog that is there already is of events that were removed by hand, and must not block the ledger.
     ///
     /// Blocks on concurrent writers of the ledgers' rows, which are commits and changes of the configuration, then re-checks
@@ -33,27 +37,32 @@ statement! {
         ", " frontiers: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
         ", " days: Vec<i64> => Array<BigInt>,
         ", " day_events: Vec<i64> => Array<BigInt>,
+        ", " head_months: Vec<i32> => Array<Integer>,
         ") AS head (ledger_id, size_before, last_id_before, configuration_version, size, last_event_id, last_received_at, \
-                 frontier, day, day_events) \
+                 frontier, day, day_events, month) \
              WHERE ledgers.id = head.ledger_id AND ledgers.size = head.size_before \
                  AND ledgers.last_event_id IS NOT DISTINCT FROM head.last_id_before \
                  AND ledgers.configuration_version = head.configuration_version AND (\
                  SELECT count(*) FROM unnest(" absent_keys: Vec<&'a [u8]> => Array<Binary>,
         ") AS wanted (hash) CROSS JOIN LATERAL (\
-                     SELECT FROM events WHERE ledger_id = ledgers.id AND idempotency_hash = wanted.hash LIMIT 1\
+                     SELECT FROM events WHERE ledger_id = ledgers.id AND idempotency_hash = wanted.hash \
+                         AND month >= " absent_from: i32 => Integer,
+        " AND month < " absent_before: i32 => Integer,
+        " LIMIT 1\
                  ) AS found\
              ) = 0 \
-             RETURNING ledgers.group_id, ledgers.id, head.size_before, ledgers.size\
+             RETURNING ledgers.group_id, ledgers.id, head.size_before, ledgers.size, head.month\
          ), \
          backlog AS (\
-             INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq) SELECT * FROM heads \
+             INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq, month) SELECT * FROM heads \
              ON CONFLICT (group_id, ledger_id, first_seq) \
-                 DO UPDATE SET end_seq = greatest(event_backlog.end_seq, excluded.end_seq)\
+                 DO UPDATE SET end_seq = greatest(event_backlog.end_seq, excluded.end_seq), month = excluded.month\
          ) \
-         INSERT INTO events (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
-         SELECT ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body \
+         INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
+         SELECT ledger_id, seq, month, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body \
          FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
         ", " seqs: Vec<i64> => Array<BigInt>,
+        ", " months: Vec<i32> => Array<Integer>,
         ", " ids: Vec<&'a [u8]> => Array<Binary>,
         ", " occurred_at: Vec<i64> => Array<BigInt>,
         ", " content_hashes: Vec<&'a [u8]> => Array<Binary>,
@@ -61,26 +70,28 @@ statement! {
         ", " sent_digests: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
         ", " redacted: Vec<bool> => Array<Bool>,
         ", " bodies: Vec<&'a str> => Array<Text>,
-    } ") AS row (ledger_id, seq, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
+    } ") AS row (ledger_id, seq, month, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
          WHERE EXISTS (SELECT FROM heads)"
 }
 
 statement! {
     Pg;
-    /// Finds stored idempotency keys: ledger, hash, id and digest as sent. Each is looked up on its own: for a join, the
+    /// Finds stored idempotency keys that were stored in `first_month` or later, each with its newest event: ledger, hash, id,
+    /// digest as sent, and month. Each is looked up on its own: for a join, the
     /// planner reads the whole ledger as long as the table has no statistics.
     FindKeys<'a> {
-        "SELECT wanted.ledger_id, found.idempotency_hash, found.id, found.sent_digest \
+        "SELECT wanted.ledger_id, found.idempotency_hash, found.id, found.sent_digest, found.month \
          FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
         ", " hashes: Vec<&'a [u8]> => Array<Binary>,
-    } ") AS wanted (ledger_id, hash) CROSS JOIN LATERAL (\
-             SELECT idempotency_hash, id, sent_digest FROM events \
-             WHERE ledger_id = wanted.ledger_id AND idempotency_hash = wanted.hash LIMIT 1\
+        ") AS wanted (ledger_id, hash) CROSS JOIN LATERAL (\
+             SELECT idempotency_hash, id, sent_digest, month FROM events \
+             WHERE ledger_id = wanted.ledger_id AND idempotency_hash = wanted.hash AND month >= " first_month: i32 => Integer,
+    } " ORDER BY month DESC LIMIT 1\
          ) AS found"
 }
 
 impl Query for FindKeys<'_> {
-    type SqlType = (BigInt, Binary, Binary, Nullable<Binary>);
+    type SqlType = (BigInt, Binary, Binary, Nullable<Binary>, Integer);
 }
 
 statement! {
@@ -160,16 +171,16 @@ statement! {
     /// Finds, in one snapshot, the group of a ledger and the format of the index, the ledger's backlog, and the complete
     /// segments of the group, each with its mark.
     FindSegments {
-        "SELECT group_id, format, NULL::bigint, NULL::bigint, mark, \
+        "SELECT group_id, format, NULL::bigint, NULL::bigint, mark, NULL::integer, \
              NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bytea, NULL::bigint, NULL::bytea, \
              NULL::bigint, NULL::bigint, NULL::bytea \
          FROM ledgers LEFT JOIN index_format ON index_format.id = 1 WHERE ledgers.id = " of_group: i64 => BigInt,
         " UNION ALL \
-         SELECT NULL, NULL, first_seq, end_seq, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL \
+         SELECT NULL, NULL, first_seq, end_seq, NULL, month, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL \
          FROM event_backlog WHERE group_id = (SELECT group_id FROM ledgers WHERE id = " of_backlog: i64 => BigInt,
         ") AND ledger_id = " ledger_id: i64 => BigInt,
         " UNION ALL \
-         SELECT NULL, NULL, NULL, NULL, mark, id, level, row_count, first_occurred_at, first_id, last_occurred_at, last_id, \
+         SELECT NULL, NULL, NULL, NULL, mark, NULL, id, level, row_count, first_occurred_at, first_id, last_occurred_at, last_id, \
              leaves, directories, roots \
          FROM index_segments WHERE group_id = (SELECT group_id FROM ledgers WHERE id = " of_segments: i64 => BigInt,
     } ") AND is_complete"
@@ -182,6 +193,7 @@ impl Query for FindSegments {
         Nullable<BigInt>,
         Nullable<BigInt>,
         Nullable<BigInt>,
+        Nullable<Integer>,
         Nullable<(
             BigInt,
             BigInt,
@@ -238,13 +250,15 @@ impl Query for FindNewest<'_> {
 statement! {
     Pg;
     /// Finds events of a ledger, each looked up on its own as in [`FindKeys`]: id, time, content hash, whether
-    /// redacted, and body.
+    /// redacted, and body. No event is in a month before that of its id, and most are in that month, which is looked up first.
     FindEvents<'a> {
         "SELECT found.* FROM unnest(" ids: Vec<&'a [u8]> => Array<Binary>,
-        ") AS wanted (id) CROSS JOIN LATERAL (\
+        ", " months: Vec<i32> => Array<Integer>,
+        ") AS wanted (id, month) CROSS JOIN LATERAL (\
              SELECT id, occurred_at, content_hash, redacted, body FROM events \
              WHERE ledger_id = " ledger_id: i64 => BigInt,
-    } " AND id = wanted.id LIMIT 1\
+        " AND id = wanted.id AND month >= wanted.month AND month >= " first_month: i32 => Integer,
+    } " LIMIT 1\
          ) AS found"
 }
 
@@ -259,9 +273,10 @@ statement! {
     FindRows<'a> {
         "SELECT found.* FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
         ", " ids: Vec<&'a [u8]> => Array<Binary>,
-    } ") AS wanted (ledger_id, id) CROSS JOIN LATERAL (\
+        ", " months: Vec<i32> => Array<Integer>,
+    } ") AS wanted (ledger_id, id, month) CROSS JOIN LATERAL (\
              SELECT ledger_id, seq, id, occurred_at, content_hash, redacted, body FROM events \
-             WHERE ledger_id = wanted.ledger_id AND id = wanted.id LIMIT 1\
+             WHERE ledger_id = wanted.ledger_id AND id = wanted.id AND month >= wanted.month LIMIT 1\
          ) AS found"
 }
 

@@ -1,6 +1,7 @@
 //! The tree of a ledger on PostgreSQL.
 
 use super::PostgresSession;
+use super::events::{before_months_after, since_month_of};
 use super::schema::events;
 use super::statements::{InsertCheckpoints, ReplaceCheckpoints};
 use crate::append::LedgerId;
@@ -61,6 +62,8 @@ impl TreeSession for PostgresSession {
             .filter(events::ledger_id.eq(ledger_id.0))
             .filter(events::seq.ge(seqs.start))
             .filter(events::seq.lt(seqs.end))
+            .filter(since_month_of(ledger_id, seqs.start))
+            .filter(before_months_after(ledger_id, seqs.end))
             .order(events::seq)
             .select(events::content_hash)
             .load(&mut self.connection)?)

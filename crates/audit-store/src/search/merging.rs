@@ -1,7 +1,9 @@
-//! Merging of segments, in small steps.
+//! Merging of segments, in small steps. A segment has events of one month, and only segments of one month are merged.
 
 use crate::error::{Result, StoreError};
-use audit_index::{Merge, RowId, Segment, WriteBlocks, due};
+use audit_domain::Month;
+use audit_index::{Merge, RowId, Segment, WriteBlocks, due, due_at_rest};
+use std::collections::BTreeMap;
 
 /// Postings that are merged for each indexed event, and at least. An event has some sixty per level; the rest is merged while
 /// the indexer is idle.
@@ -36,14 +38,14 @@ pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
     /// The id of a row.
     type Id: RowId;
 
-    /// The segments that together have every indexed event.
-    fn complete(&mut self) -> Result<Vec<Segment<Self::Id>>>;
+    /// The segments that together have every indexed event, each with the month of its events.
+    fn complete(&mut self) -> Result<Vec<(Month, Segment<Self::Id>)>>;
 
     /// A number for a new segment that no segment in a reader's memory has.
     fn next_id(&mut self) -> Result<u32>;
 
-    /// Stores a segment; not `is_complete` while a merge writes it.
-    fn put(&mut self, segment: &Segment<Self::Id>, is_complete: bool) -> Result<()>;
+    /// Stores a segment of events of a month; not `is_complete` while a merge writes it.
+    fn put(&mut self, month: Month, segment: &Segment<Self::Id>, is_complete: bool) -> Result<()>;
 
     /// Whether a segment that a merge writes is still stored.
     fn is_unfinished(&mut self, id: u32) -> Result<bool>;
@@ -62,21 +64,31 @@ pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
         Ok(())
     }
 
-    /// Adds a segment of these rows, which are ascending.
-    fn add_segment(&mut self, rows: &[(Self::Id, &str)]) -> Result<()>
+    /// Adds a segment of these rows, which are ascending and of one month.
+    fn add_segment(&mut self, month: Month, rows: &[(Self::Id, &str)]) -> Result<()>
     where
         Self: Sized,
     {
         let id = self.next_id()?;
         let segment = audit_index::build_segment(rows, id, self)?;
-        self.put(&segment, true)
+        self.put(month, &segment, true)
     }
+}
+
+/// How far segments are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// As far as the number of segments of each level is bounded.
+    Levels,
+    /// Further than that, those of the months before the latest one: they get few events, or none.
+    PastMonths,
 }
 
 /// The merges in progress.
 #[derive(Debug)]
 pub(crate) struct Merging<I> {
-    merges: Vec<Merge<I>>,
+    /// Each with its month.
+    merges: Vec<(Month, Merge<I>)>,
     /// Segments that a merge has replaced, and that are to be removed, each with its rows.
     replaced: Vec<(u32, u32)>,
     /// Whether merging has stopped, because a segment is damaged.
@@ -126,50 +138,75 @@ impl<I: RowId> Merging<I> {
 
     /// Removes segments that merges have replaced, and continues the merge of the lowest level for about `rows` postings, in a
     /// transaction of the caller's. Returns whether there is more to do.
-    pub(crate) fn step(&mut self, rows: usize, segments: &mut impl Segments<Id = I>) -> Result<bool> {
+    pub(crate) fn step(
+        &mut self,
+        rows: usize,
+        extent: Extent,
+        segments: &mut impl Segments<Id = I>,
+    ) -> Result<bool> {
         if self.is_damaged {
             return Ok(false);
         }
         self.remove_some(segments)?;
         let complete = segments.complete()?;
-        let is_in_a_merge = |id: u32| {
-            let mut sources = self.merges.iter().flat_map(Merge::sources);
-            sources.any(|source| source.id == id)
-        };
-        let others: Vec<_> = complete
-            .iter()
-            .filter(|segment| !is_in_a_merge(segment.id))
-            .cloned()
-            .collect();
-        if let Some(due) = due(&others) {
+        if let Some((month, due)) = self.due(&complete, extent) {
             let id = segments.next_id()?;
             let merge = Merge::begin(&due, id, segments)?;
-            segments.put(merge.merged(), false)?;
+            segments.put(month, merge.merged(), false)?;
             let is_large = merge.merged().rows >= LARGE_ROWS;
-            self.merges.push(merge);
+            self.merges.push((month, merge));
             if is_large {
                 // Numbering the rows of a large segment takes as long as a step.
                 return Ok(true);
             }
         }
         let merges = &mut self.merges;
-        let lowest = (0..merges.len()).min_by_key(|index| merges[*index].merged().level);
+        let lowest = (0..merges.len()).min_by_key(|index| merges[*index].1.merged().level);
         let Some(lowest) = lowest else {
             return Ok(!self.replaced.is_empty());
         };
         // Another process may already have merged our sources, or deleted our unfinished segment as an orphan.
-        let are_there = |merge: &Merge<I>| merge.sources().all(|source| complete.contains(source));
-        if !are_there(&merges[lowest]) || !segments.is_unfinished(merges[lowest].merged().id)? {
-            segments.remove(merges.swap_remove(lowest).merged().id)?;
-        } else if let Some(segment) = merges[lowest].step(rows, segments)? {
+        let is_there = |source| complete.iter().any(|(_, segment)| segment == source);
+        let (month, merge) = &mut merges[lowest];
+        let (month, merged) = (*month, merge.merged().id);
+        if !merge.sources().all(is_there) || !segments.is_unfinished(merged)? {
+            merges.swap_remove(lowest);
+            segments.remove(merged)?;
+        } else if let Some(segment) = merge.step(rows, segments)? {
             // Incomplete segments are removed when the index is opened, if this process does not come to it.
-            for source in merges.swap_remove(lowest).sources() {
-                segments.put(source, false)?;
+            for source in merges.swap_remove(lowest).1.sources() {
+                segments.put(month, source, false)?;
                 self.replaced.push((source.id, source.rows));
             }
-            segments.put(&segment, true)?;
+            segments.put(month, &segment, true)?;
         }
         Ok(true)
+    }
+
+    /// The segments to merge next, and their month.
+    fn due(&self, complete: &[(Month, Segment<I>)], extent: Extent) -> Option<(Month, Vec<Segment<I>>)> {
+        let is_in_a_merge = |id: u32| {
+            let mut sources = self.merges.iter().flat_map(|(_, merge)| merge.sources());
+            sources.any(|source| source.id == id)
+        };
+        let mut months: BTreeMap<Month, Vec<Segment<I>>> = BTreeMap::new();
+        for (month, segment) in complete {
+            let of_month = months.entry(*month).or_default();
+            if !is_in_a_merge(segment.id) {
+                of_month.push(segment.clone());
+            }
+        }
+        let of_levels = months
+            .iter()
+            .rev()
+            .find_map(|(month, of_month)| Some((*month, due(of_month)?)));
+        if of_levels.is_some() || extent == Extent::Levels || !self.merges.is_empty() {
+            return of_levels;
+        }
+        let past = months.iter().rev().skip(1);
+        past.map(|(month, of_month)| Some((*month, due_at_rest(of_month)?)))
+            .find(Option::is_some)
+            .flatten()
     }
 
     /// Handles the outcome of a [`Self::step`]. A damaged segment stops merging; new events are still indexed.

@@ -9,19 +9,19 @@ use super::statements::{InsertEvent, InsertTime, UpdateHead};
 use super::{AppendMemory, Memory, SqliteSession, keys};
 use crate::alerts::AlertColumns;
 use crate::append::alert_groups::AlertGroups;
-use crate::append::plan::{Head, NewRow, Plan};
+use crate::append::plan::{Head, LedgerMonth, NewRow, Plan};
 use crate::append::{
     AppendOutcome, AppendRequest, AppendSession, FailedCommit, KnownKeys, LedgerId, commit_waiting,
     inline::append_one, ledgers_of,
 };
 use crate::database::Session;
 use crate::error::Result;
-use crate::ledgers::{HEAD_COLUMNS, HeadRow, NewHead, read_head};
+use crate::ledgers::{HEAD_COLUMNS, HeadRow, NewHead, read_head, read_month};
 use crate::queue::{Queue, WaitingAppend};
-use crate::schema::{alert_groups, alerts, ledger_actions, ledgers, webhook_deliveries};
+use crate::schema::{alert_groups, alerts, ledger_actions, ledger_months, ledgers, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
 use audit_alerts::GroupHash;
-use audit_domain::{ProjectId, Timestamp};
+use audit_domain::{IdempotencyWindow, ProjectId, Timestamp};
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -49,7 +49,8 @@ pub(crate) fn commit(
     appends.actions.committed();
     if let Some(keys) = &mut appends.keys {
         let rows = plan.rows.iter();
-        keys.committed(rows.map(|row| (row.ledger_id, row.seq, row.idempotency.map(|key| key.hash))));
+        let key = |row: &NewRow| row.idempotency.map(|key| key.hash);
+        keys.committed(rows.map(|row| (row.ledger_id, row.seq, row.month, key(row))));
     }
     if let Some(entry) = appends.pending.take() {
         appends.backlog.add(entry, plan.rows.len());
@@ -112,6 +113,10 @@ pub(crate) fn random_number(session: &mut SqliteSession) -> Result<i64> {
 }
 
 impl AppendSession for SqliteSession {
+    fn idempotency_window(&self) -> IdempotencyWindow {
+        self.memory.shared.window
+    }
+
     /// The writer holds the whole database.
     fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>> {
         let mut heads = HashMap::with_capacity(ledgers.len());
@@ -122,7 +127,8 @@ impl AppendSession for SqliteSession {
                 .get_result(&mut self.connection)
                 .optional()?;
             if let Some(row) = row {
-                heads.insert(*ledger_id, read_head(row)?);
+                let months = months_of(&mut self.connection, *ledger_id)?;
+                heads.insert(*ledger_id, read_head(row, months)?);
             }
         }
         Ok(heads)
@@ -163,13 +169,12 @@ impl AppendSession for SqliteSession {
                 ledger_id: first.ledger_id,
                 first_seq: first.seq,
                 events: rows.len() as i64,
+                month: first.month,
             }));
         }
         positioned.sort_unstable_by_key(|(position, _)| *position);
         insert_times(connection, &positioned)?;
-        let events = positioned
-            .iter()
-            .map(|(position, row)| (row.ledger_id, *position, row.tokens.as_str()));
+        let events = positioned.iter().map(|(position, row)| (*row, *position));
         let entry = backlog::add(connection, runs.into_iter(), events, shared)?;
         let AppendMemory {
             actions,
@@ -184,6 +189,7 @@ impl AppendSession for SqliteSession {
         actions.write_new(plan, |ledger_id, action| {
             insert_action(connection, ledger_id, action)
         })?;
+        insert_months(connection, &plan.entered)?;
         update_heads(connection, heads)
     }
 
@@ -264,6 +270,30 @@ fn insert_action(connection: &mut SqliteConnection, ledger_id: LedgerId, action:
             ledger_actions::action.eq(action),
         ))
         .execute(connection)?;
+    Ok(())
+}
+
+/// The months of a ledger, ascending.
+pub(crate) fn months_of(connection: &mut SqliteConnection, ledger_id: LedgerId) -> Result<Vec<LedgerMonth>> {
+    let rows: Vec<(i32, i64)> = ledger_months::table
+        .filter(ledger_months::ledger_id.eq(ledger_id.0))
+        .order(ledger_months::month)
+        .select((ledger_months::month, ledger_months::first_seq))
+        .load(connection)?;
+    Ok(rows.into_iter().map(read_month).collect())
+}
+
+/// Inserts the months that ledgers enter. A row that is there already is of events that were removed by hand.
+fn insert_months(connection: &mut SqliteConnection, entered: &[(LedgerId, LedgerMonth)]) -> Result<()> {
+    for (ledger_id, entered) in entered {
+        diesel::replace_into(ledger_months::table)
+            .values((
+                ledger_months::ledger_id.eq(ledger_id.0),
+                ledger_months::month.eq(entered.month.number()),
+                ledger_months::first_seq.eq(entered.first_seq),
+            ))
+            .execute(connection)?;
+    }
     Ok(())
 }
 

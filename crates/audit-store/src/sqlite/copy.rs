@@ -4,13 +4,15 @@ use super::connection;
 use super::entry::{entry, ledger_and_seq};
 use super::keys::NO_KEY;
 use super::schema::{event_keys, events};
+use crate::append::plan::LedgerMonth;
 use crate::append::{KeyHash, LedgerId};
 use crate::copy::record::{CopyRecord, ONLY_ROW};
 use crate::copy::{BatchLimits, SourceEvent, SourceLedger, SourceTile};
 use crate::database::copied_tables::CopiedTable;
 use crate::error::{Result, StoreError};
+use crate::ledgers::read_month;
 use crate::migrate;
-use crate::schema::{database_copy, ledgers, log_tiles};
+use crate::schema::{database_copy, ledger_months, ledgers, log_tiles};
 use diesel::connection::{DefaultLoadingMode, SimpleConnection};
 use diesel::dsl::max;
 use diesel::prelude::*;
@@ -176,6 +178,16 @@ impl SourceReader {
             frontier,
         };
         Ok(rows.into_iter().map(ledger).collect())
+    }
+
+    /// The months of a ledger, ascending.
+    pub(crate) fn months(&mut self, ledger_id: LedgerId) -> Result<Vec<LedgerMonth>> {
+        let rows: Vec<(i32, i64)> = ledger_months::table
+            .filter(ledger_months::ledger_id.eq(ledger_id.0))
+            .order(ledger_months::month)
+            .select((ledger_months::month, ledger_months::first_seq))
+            .load(&mut self.connection)?;
+        Ok(rows.into_iter().map(read_month).collect())
     }
 
     /// The events of a ledger from `seqs.start` on, as many as the limits allow.

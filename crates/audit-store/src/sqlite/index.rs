@@ -22,7 +22,6 @@ use super::keys::key_hash;
 use super::schema::{event_backlog, indexed};
 use crate::error::{Result, StoreError};
 use crate::search::FORMAT;
-use crate::search::merging::Segments as _;
 use crate::search::tokens::{Tokens, push_identity_tokens};
 use audit_index::Term;
 use diesel::connection::SimpleConnection;
@@ -41,7 +40,7 @@ const FILE_OPTIONS: FileOptions = FileOptions {
     checkpoint_kib: 16 * 1024,
 };
 
-/// `is_complete` is false for a segment that a merge is still writing, or has replaced. `last_segment` is the highest number that a
+/// `is_complete` is false for a segment that a merge is still writing, or has replaced. `month` is that of all its events. `last_segment` is the highest number that a
 /// segment has had. `last_mark` is the mark of `last_commit`.
 const TABLES: &str = "\
     DROP TABLE IF EXISTS event_index; \
@@ -52,7 +51,8 @@ const TABLES: &str = "\
     CREATE TABLE index_segments ( \
         id INTEGER PRIMARY KEY, level BIGINT NOT NULL, row_count BIGINT NOT NULL, \
         first_position BIGINT NOT NULL, last_position BIGINT NOT NULL, \
-        leaves BIGINT NOT NULL, directories BIGINT NOT NULL, roots BLOB NOT NULL, is_complete BOOLEAN NOT NULL \
+        leaves BIGINT NOT NULL, directories BIGINT NOT NULL, roots BLOB NOT NULL, is_complete BOOLEAN NOT NULL, \
+        month INTEGER NOT NULL \
     ); \
     CREATE TABLE index_blocks (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL); \
     CREATE TABLE indexed ( \
@@ -155,7 +155,7 @@ pub(crate) fn newest(
     shared: &Shared,
 ) -> Result<Vec<i64>> {
     in_snapshot(connection, |connection| {
-        let segments = SegmentBlocks(connection).complete()?;
+        let segments = SegmentBlocks(connection).segments()?;
         let mut blocks = shared.blocks.before(SegmentBlocks(connection));
         audit_index::newest(&segments, terms, range, wanted, &mut blocks)
     })
@@ -168,7 +168,7 @@ pub(crate) fn positions_of(
     shared: &Shared,
 ) -> Result<Vec<Vec<i64>>> {
     in_snapshot(connection, |connection| {
-        let segments = SegmentBlocks(connection).complete()?;
+        let segments = SegmentBlocks(connection).segments()?;
         let mut blocks = shared.blocks.before(SegmentBlocks(connection));
         let everything = i64::MIN..i64::MAX;
         let found = tokens.iter().map(|token| {

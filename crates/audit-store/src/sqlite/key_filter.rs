@@ -4,11 +4,13 @@
 //! key the filter is certain that it is absent, so only repeats and few new keys are looked up.
 //!
 //! A layer is an array of blocks of [`BLOCK_BYTES`]. A key has one block in each layer, and [`PROBES`] bits in it. Once a layer has
-//! [`KEYS_PER_BLOCK`] keys per block on average, it is full, never changes again, and the next one follows. The blocks are stored in
+//! [`KEYS_PER_BLOCK`] keys per block on average, it is full, never changes again, and the next one, which is larger, follows. The
+//! first key of a month begins a layer of the smallest size, so that the layers of past months can be dropped. The blocks are stored in
 //! the database ([`super::seen_keys`]), so hashes and sizes are a stored format. At most one of the largest layers is needed in
 //! memory.
 
 use crate::append::{KeyHash, LedgerId};
+use audit_domain::Month;
 
 /// Size of a block. Two of them fit into a page of the database.
 pub(crate) const BLOCK_BYTES: usize = 4_000;
@@ -17,19 +19,19 @@ const BLOCK_BITS: u64 = BLOCK_BYTES as u64 * 8;
 /// 1 in 1,700 new keys.
 const KEYS_PER_BLOCK: usize = 2_000;
 const PROBES: u32 = 8;
-/// Blocks of the first layer: 64 KB, for 32,000 keys. Each further layer has eight times as many, up to the fourth.
+/// Blocks of a layer of the smallest size: 64 KB, for 32,000 keys. Each further size has eight times as many, up to the fourth.
 const FIRST_BLOCKS: usize = 16;
-/// The number of the first layer of the largest size: 8,192 blocks, 31 MiB, 16.4 million keys.
+/// The largest size: 8,192 blocks, 31 MiB, 16.4 million keys.
 pub(crate) const LARGEST: i64 = 3;
 
-/// The number of blocks of a layer.
-pub(crate) fn blocks_of(layer: i64) -> usize {
-    FIRST_BLOCKS << (3 * layer.clamp(0, LARGEST))
+/// The number of blocks of a layer of this size.
+pub(crate) fn blocks_of(size: i64) -> usize {
+    FIRST_BLOCKS << (3 * size.clamp(0, LARGEST))
 }
 
-/// The number of keys of a full layer.
-pub(crate) fn keys_max(layer: i64) -> usize {
-    blocks_of(layer) * KEYS_PER_BLOCK
+/// The number of keys of a full layer of this size.
+pub(crate) fn keys_max(size: i64) -> usize {
+    blocks_of(size) * KEYS_PER_BLOCK
 }
 
 /// The position of a key in every layer.
@@ -81,25 +83,31 @@ impl Probe {
 #[derive(Debug)]
 pub(crate) struct Layer {
     pub(crate) number: i64,
+    /// From 0 to [`LARGEST`].
+    pub(crate) size: i64,
+    /// The latest month of its keys. Layers of higher numbers have no earlier months.
+    pub(crate) month: Month,
     /// Inserted keys.
     pub(crate) keys: usize,
-    /// Whether it is full, and the database has all of it.
+    /// Whether it takes no more keys, and the database has all of it.
     pub(crate) is_stored: bool,
     blocks: Box<[u8]>,
 }
 
 impl Layer {
-    pub(crate) fn new(number: i64) -> Self {
+    pub(crate) fn new(number: i64, size: i64, month: Month) -> Self {
         Self {
             number,
+            size,
+            month,
             keys: 0,
             is_stored: false,
-            blocks: vec![0; blocks_of(number) * BLOCK_BYTES].into_boxed_slice(),
+            blocks: vec![0; blocks_of(size) * BLOCK_BYTES].into_boxed_slice(),
         }
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.keys >= keys_max(self.number)
+        self.keys >= keys_max(self.size)
     }
 
     /// The bytes of a block; empty beyond the last one.
@@ -125,7 +133,7 @@ impl Layer {
 
     pub(crate) fn insert(&mut self, probe: Probe) {
         self.keys += 1;
-        let block = probe.block_in(blocks_of(self.number));
+        let block = probe.block_in(blocks_of(self.size));
         if let Some(block) = self.block_mut(block) {
             for (byte, mask) in probe.bits() {
                 block[byte] |= mask;
@@ -134,7 +142,7 @@ impl Layer {
     }
 
     pub(crate) fn may_hold(&self, probe: Probe) -> bool {
-        probe.may_be_in(Some(self.block(probe.block_in(blocks_of(self.number)))))
+        probe.may_be_in(Some(self.block(probe.block_in(blocks_of(self.size)))))
     }
 }
 
@@ -150,7 +158,7 @@ mod tests {
 
     #[test]
     fn an_inserted_key_is_always_found_and_few_others_are() {
-        let mut layer = Layer::new(0);
+        let mut layer = Layer::new(0, 0, Month::MIN);
         assert!(!layer.may_hold(probe(0)));
         let keys = u32::try_from(keys_max(0)).unwrap();
         (0..keys).for_each(|number| layer.insert(probe(number)));
@@ -166,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_same_key_in_two_ledgers_is_two_keys() {
-        let mut layer = Layer::new(0);
+        let mut layer = Layer::new(0, 0, Month::MIN);
         let key = |ledger_id| Probe::of(LedgerId(ledger_id), &[7; 16]);
         layer.insert(key(1));
         assert!(layer.may_hold(key(1)) && !layer.may_hold(key(2)));
@@ -176,7 +184,7 @@ mod tests {
     fn a_damaged_block_may_have_any_key() {
         assert!(!probe(1).may_be_in(Some(&[0; BLOCK_BYTES])));
         assert!(probe(1).may_be_in(Some(&[0; 7])) && probe(1).may_be_in(None));
-        let mut layer = Layer::new(0);
+        let mut layer = Layer::new(0, 0, Month::MIN);
         let block = probe(1).block_in(blocks_of(0));
         layer.set_block(block, Some(&[0; BLOCK_BYTES]));
         assert!(!layer.may_hold(probe(1)));

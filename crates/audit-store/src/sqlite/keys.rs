@@ -7,12 +7,13 @@ use super::entry::{SEQ_END, entry, ledger_and_seq};
 use super::index::{self, backlog, rebuild};
 use super::schema::{event_keys, event_times, events};
 use super::{Memory, Shared, SqliteSession};
-use crate::append::plan::{Head, KnownKey, NewRow};
+use crate::append::plan::{Head, KnownKey, NewRow, months_of};
 use crate::append::{AppendRequest, KeyHash, KnownKeys, LedgerId};
 use crate::columns::{read_digest, read_id};
 use crate::database::Session;
 use crate::error::Result;
 use crate::search::tokens::{Kind, token};
+use audit_domain::{EventId, Month, SentDigest};
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
@@ -24,7 +25,10 @@ pub(crate) const NO_KEY: KeyHash = [0; 16];
 /// A key that may be stored: its ledger, hash and token.
 pub(crate) type WantedKey = (LedgerId, KeyHash, String);
 
-/// Finds the idempotency keys of `requests` that are stored already.
+/// A stored key: the `seq` of its event, which says in which month it was stored.
+type FoundKey = (i64, EventId, SentDigest);
+
+/// Finds the idempotency keys of `requests` that are stored already, within the window or before it.
 pub(crate) fn find_keys(
     session: &mut SqliteSession,
     requests: &[AppendRequest],
@@ -32,15 +36,22 @@ pub(crate) fn find_keys(
 ) -> Result<KnownKeys> {
     let Session { connection, memory } = session;
     let Memory { shared, appends, .. } = memory;
+    let months = months_of(requests, heads);
     let mut wanted: Vec<WantedKey> = Vec::new();
     for request in requests {
         let ledger_id = request.destination.ledger_id;
         let Some(head) = heads.get(&ledger_id) else {
             continue;
         };
+        let month = months.get(&ledger_id).copied().unwrap_or(Month::MIN);
+        let first_month = shared.window.first_month(month);
+        if head.first_seq_since(first_month).is_none() {
+            // All events of the ledger are outside of the window.
+            continue;
+        }
         for hash in request.key_hashes() {
             let may_hold = match &mut appends.keys {
-                Some(seen) => seen.may_hold(connection, ledger_id, head.size, hash)?,
+                Some(seen) => seen.may_hold(connection, ledger_id, head, first_month, hash)?,
                 None => true,
             };
             if may_hold {
@@ -52,12 +63,25 @@ pub(crate) fn find_keys(
     if wanted.is_empty() {
         return Ok(KnownKeys::new());
     }
-    look_up(connection, &wanted, shared)
+    let found = look_up(connection, &wanted, heads, &months, shared)?;
+    let known = |((ledger_id, hash), (seq, id, digest)): (_, FoundKey)| {
+        let month = heads
+            .get(&ledger_id)
+            .map_or(Month::MIN, |head| head.month_of(seq));
+        ((ledger_id, hash), KnownKey { id, digest, month })
+    };
+    Ok(found.into_iter().map(known).collect())
 }
 
-/// Finds the events that have these keys.
-fn look_up(connection: &mut SqliteConnection, wanted: &[WantedKey], shared: &Shared) -> Result<KnownKeys> {
-    let mut found = KnownKeys::new();
+/// Finds the newest events that have these keys. While the index is rebuilt, it looks no further than the window.
+fn look_up(
+    connection: &mut SqliteConnection,
+    wanted: &[WantedKey],
+    heads: &HashMap<LedgerId, Head>,
+    months: &HashMap<LedgerId, Month>,
+    shared: &Shared,
+) -> Result<HashMap<(LedgerId, KeyHash), FoundKey>> {
+    let mut found: HashMap<(LedgerId, KeyHash), FoundKey> = HashMap::new();
     // Before the index is read: it may grow in between.
     let is_rebuilding = rebuild::known_reached(connection, shared)? != rebuild::COMPLETE;
     let unindexed = backlog::positions_by_key(connection, wanted, shared)?;
@@ -67,7 +91,10 @@ fn look_up(connection: &mut SqliteConnection, wanted: &[WantedKey], shared: &Sha
         let unindexed = unindexed.get(token.as_str()).into_iter().flatten().copied();
         for position in unindexed.chain(indexed) {
             if let Some(known) = known_key(connection, *ledger_id, hash, position)? {
-                found.insert((*ledger_id, *hash), known);
+                let newest = found.entry((*ledger_id, *hash)).or_insert(known);
+                if known.0 > newest.0 {
+                    *newest = known;
+                }
             }
         }
     }
@@ -76,24 +103,30 @@ fn look_up(connection: &mut SqliteConnection, wanted: &[WantedKey], shared: &Sha
         let mut missing: HashSet<_> = missing.filter(|key| !found.contains_key(key)).collect();
         let ledgers: BTreeSet<LedgerId> = missing.iter().map(|(ledger_id, _)| *ledger_id).collect();
         for ledger_id in ledgers {
-            find_in_order(connection, ledger_id, &mut missing, &mut found)?;
+            let month = months.get(&ledger_id).copied().unwrap_or(Month::MIN);
+            let head = heads.get(&ledger_id);
+            if let Some(start) = head.and_then(|head| head.first_seq_since(shared.window.first_month(month)))
+            {
+                find_in_order(connection, ledger_id, start, &mut missing, &mut found)?;
+            }
         }
     }
     Ok(found)
 }
 
-/// Finds keys of a ledger without the index. Reads the latest first, because most repeats are retries, and stops when all are
+/// Finds keys of a ledger, from the event `start` on, without the index. Reads the latest first, because most repeats are retries, and stops when all are
 /// found.
 fn find_in_order(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
+    start: i64,
     missing: &mut HashSet<(LedgerId, KeyHash)>,
-    found: &mut KnownKeys,
+    found: &mut HashMap<(LedgerId, KeyHash), FoundKey>,
 ) -> Result<()> {
     let mut wanted = missing.iter().filter(|(of, _)| *of == ledger_id).count();
     let mut hits = Vec::new();
     let commits = event_keys::table
-        .filter(event_keys::first_entry.ge(entry(ledger_id, 0)))
+        .filter(event_keys::first_entry.ge(entry(ledger_id, start)))
         .filter(event_keys::first_entry.lt(entry(ledger_id, SEQ_END)))
         .order(event_keys::first_entry.desc())
         .load_iter::<(i64, Vec<u8>), DefaultLoadingMode>(connection)?;
@@ -117,7 +150,7 @@ fn find_in_order(
 }
 
 /// The stored key of an event.
-fn known_key_of(connection: &mut SqliteConnection, entry: i64) -> Result<Option<KnownKey>> {
+fn known_key_of(connection: &mut SqliteConnection, entry: i64) -> Result<Option<FoundKey>> {
     let row = events::table
         .find(entry)
         .select((events::id, events::sent_digest))
@@ -126,8 +159,11 @@ fn known_key_of(connection: &mut SqliteConnection, entry: i64) -> Result<Option<
     let Some((id, Some(digest))) = row else {
         return Ok(None);
     };
-    let (id, digest) = (read_id(id)?, read_digest(digest)?);
-    Ok(Some(KnownKey { id, digest }))
+    Ok(Some((
+        ledger_and_seq(entry).1,
+        read_id(id)?,
+        read_digest(digest)?,
+    )))
 }
 
 /// The event at this position in the order of time, if it has this key.
@@ -136,7 +172,7 @@ fn known_key(
     ledger_id: LedgerId,
     hash: &KeyHash,
     position: i64,
-) -> Result<Option<KnownKey>> {
+) -> Result<Option<FoundKey>> {
     let row = event_times::table
         .find(position)
         .inner_join(events::table.on(events::entry.eq(event_times::entry)))
@@ -150,8 +186,7 @@ fn known_key(
     if row_ledger != ledger_id || key_hash(connection, ledger_id, seq)?.as_ref() != Some(hash) {
         return Ok(None);
     }
-    let (id, digest) = (read_id(id)?, read_digest(digest)?);
-    Ok(Some(KnownKey { id, digest }))
+    Ok(Some((seq, read_id(id)?, read_digest(digest)?)))
 }
 
 /// The hash of the idempotency key of an event.

@@ -27,11 +27,11 @@ diesel::table! {
 }
 
 diesel::table! {
-    key_filter (id) { id -> BigInt, owner -> BigInt, }
+    key_filter (id) { id -> BigInt, owner -> BigInt, window_months -> Integer, first_month -> Integer, }
 }
 
 diesel::table! {
-    key_filter_layers (layer) { layer -> BigInt, keys -> BigInt, }
+    key_filter_layers (layer) { layer -> BigInt, size -> BigInt, month -> Integer, keys -> BigInt, }
 }
 
 diesel::table! {
@@ -59,6 +59,7 @@ diesel::table! {
         directories -> BigInt,
         roots -> Binary,
         is_complete -> Bool,
+        month -> Integer,
     }
 }
 

@@ -143,7 +143,7 @@ fn segments_are_merged_and_unfinished_ones_are_removed() {
         // As a crash during a merge leaves it.
         index()
             .batch_execute(
-                "INSERT INTO index_segments VALUES (100000, 1, 3, 0, 9, 1, 1, x'', FALSE);
+                "INSERT INTO index_segments VALUES (100000, 1, 3, 0, 9, 1, 1, x'', FALSE, 0);
                  INSERT INTO index_blocks VALUES ((100000 << 32) + 5, x'00')",
             )
             .unwrap();

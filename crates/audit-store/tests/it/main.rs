@@ -11,6 +11,7 @@ mod finding;
 mod ids;
 mod index_file;
 mod index_verification;
+mod months;
 mod numbered;
 mod rebuilding;
 mod signing;
@@ -53,7 +54,7 @@ pub(crate) fn open_at(url: &str) -> Store {
     open_url(&url.parse().expect("a valid URL"), StoreOptions::default())
 }
 
-fn open_url(url: &DatabaseUrl, options: StoreOptions) -> Store {
+pub(crate) fn open_url(url: &DatabaseUrl, options: StoreOptions) -> Store {
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
     Store::open(url, options, &clock).expect("the store opens")
 }

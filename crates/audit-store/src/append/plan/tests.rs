@@ -11,6 +11,11 @@ use std::sync::Arc;
 
 const LEDGER: LedgerId = LedgerId(1);
 
+/// [`super::plan`] with the default window.
+fn plan(requests: Vec<AppendRequest>, before: Before) -> Plan {
+    super::plan(requests, before, IdempotencyWindow::default())
+}
+
 fn destination(daily_events_max: Option<u64>) -> Destination {
     Destination {
         ledger_id: LEDGER,
@@ -70,6 +75,7 @@ fn before() -> Before {
             day: 100,
             day_events: 0,
             group_id: 0,
+            months: Vec::new(),
         },
     )]);
     Before {
@@ -331,4 +337,133 @@ fn counts_use_the_clock_of_the_accepting_node_and_not_the_time_of_the_ledger() {
     assert_eq!(plan.rows[0].record.stamp().received_at, ahead.received_at);
     let fired_at: Vec<_> = plan.alerts.iter().map(|(_, alert)| alert.fired_at).collect();
     assert_eq!(fired_at, [Timestamp::from_seconds(100)]);
+}
+
+/// A time in the month so many months after January 1970, in milliseconds.
+fn in_month(month: i64) -> i64 {
+    month * 2_629_800_000 + 1_000_000_000
+}
+
+fn months_of_rows(plan: &Plan) -> Vec<i32> {
+    plan.rows.iter().map(|row| row.month.number()).collect()
+}
+
+fn entered(plan: &Plan) -> Vec<(i32, i64)> {
+    let entered = plan.entered.iter();
+    entered
+        .map(|(_, entered)| (entered.month.number(), entered.first_seq))
+        .collect()
+}
+
+#[test]
+fn a_commit_stores_events_of_a_ledger_in_the_latest_month_of_all() {
+    let sent = |month, key| request(None, vec![event(in_month(month), key, "a")]);
+    let first = plan(vec![sent(5, None), sent(6, None)], before());
+    assert_eq!(
+        (months_of_rows(&first), entered(&first)),
+        (vec![6, 6], vec![(6, 10)])
+    );
+    // A clock that is behind.
+    let second = plan(vec![sent(4, None)], first.after);
+    assert_eq!((months_of_rows(&second), entered(&second)), (vec![6], vec![]));
+    let mut claimed = sent(3, None);
+    claimed.origin = Origin::Claimed(Timestamp::from_millis(in_month(8)));
+    let third = plan(vec![claimed], second.after);
+    assert_eq!(
+        (months_of_rows(&third), entered(&third)),
+        (vec![8], vec![(8, 13)])
+    );
+    let head = &third.after.heads[&LEDGER];
+    let month = |seq| head.month_of(seq).number();
+    assert_eq!([10, 12, 13, 99].map(month), [6, 6, 8, 8]);
+    let since = |month| head.first_seq_since(Month::from_number(month));
+    assert_eq!(
+        [0, 6, 7, 8, 9].map(since),
+        [Some(10), Some(10), Some(13), Some(13), None]
+    );
+}
+
+#[test]
+fn a_refused_request_enters_no_month() {
+    let plan = plan(
+        vec![request(Some(0), vec![event(in_month(5), None, "a")])],
+        before(),
+    );
+    assert!(plan.entered.is_empty() && plan.after.heads[&LEDGER].months.is_empty());
+}
+
+#[test]
+fn a_key_outside_of_the_window_is_new() {
+    let key = "k";
+    let mut before = before();
+    let first = event(in_month(5), Some(key), "a");
+    let hash = first.idempotency.unwrap();
+    let known = KnownKey {
+        id: first.record.stamp().id,
+        digest: hash.digest,
+        month: Month::from_number(5),
+    };
+    for (window, month, is_known) in [
+        (3, 5, true),
+        (3, 7, true),
+        (3, 8, false),
+        (1, 6, false),
+        (0, 999, true),
+    ] {
+        before.keys = KnownKeys::from([((LEDGER, hash.hash), known)]);
+        let state = Before {
+            heads: before.heads.clone(),
+            keys: before.keys.clone(),
+            ..Before::default()
+        };
+        let sent = vec![
+            event(in_month(month), Some(key), "a"),
+            event(in_month(month), Some(key), "a"),
+        ];
+        let plan = super::plan(
+            vec![request(None, sent)],
+            state,
+            IdempotencyWindow::of_months(window),
+        );
+        let appended = &plan.outcomes[0].as_ref().unwrap().events;
+        let expected = if is_known {
+            known.id
+        } else {
+            plan.rows[0].record.stamp().id
+        };
+        assert_eq!(
+            plan.rows.len(),
+            usize::from(!is_known),
+            "window {window}, month {month}"
+        );
+        assert_eq!(appended[1], Appended::Repeated(expected));
+    }
+}
+
+proptest::proptest! {
+    /// Whatever the clocks show, months are those of the rows' ranges, never go back, and are not before that of a stamp or id.
+    #[test]
+    fn months_never_go_back_and_are_not_before_those_of_stamps(
+        commits in proptest::collection::vec(proptest::collection::vec((0_i64..30, proptest::bool::ANY), 1..4), 1..12)
+    ) {
+        let (mut state, mut rows) = (before(), Vec::new());
+        for commit in commits {
+            let requests = commit.iter().map(|(month, is_claim)| {
+                let mut request = request(None, vec![event(in_month(*month), None, "a")]);
+                if *is_claim {
+                    request.origin = Origin::Claimed(Timestamp::from_millis(in_month(month + 1)));
+                }
+                request
+            });
+            let plan = plan(requests.collect(), state);
+            rows.extend(plan.rows.iter().map(|row| (row.seq, row.month, row.record.stamp())));
+            state = Before { heads: plan.after.heads, ..Before::default() };
+        }
+        let head = &state.heads[&LEDGER];
+        proptest::prop_assert!(head.months.is_sorted_by(|one, next| one.month < next.month && one.first_seq < next.first_seq));
+        for (seq, month, stamp) in rows {
+            proptest::prop_assert_eq!(head.month_of(seq), month);
+            proptest::prop_assert!(Month::of(stamp.received_at) <= month && Month::of(stamp.id.time()) <= month);
+        }
+    }
 }

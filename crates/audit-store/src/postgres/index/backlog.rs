@@ -11,7 +11,7 @@ use crate::postgres::events::raw_events;
 use crate::search::BACKLOG_BYTES_MAX;
 use crate::search::backlog::UnindexedEvents;
 use crate::search::tokens::push_facet_tokens;
-use audit_domain::StoredEvent;
+use audit_domain::{Month, StoredEvent};
 use audit_index::Term;
 use diesel::PgConnection;
 use parking_lot::Mutex;
@@ -37,6 +37,8 @@ pub(crate) type GroupId = i64;
 pub(crate) struct Unindexed {
     pub(crate) ledger_id: LedgerId,
     pub(crate) seqs: Range<i64>,
+    /// The month in which they were stored.
+    pub(crate) month: Month,
 }
 
 impl Unindexed {
@@ -51,6 +53,7 @@ impl Unindexed {
         starts.map(|start| Self {
             ledger_id: self.ledger_id,
             seqs: start..self.seqs.end.min(start + COMPUTED_EVENTS_MAX),
+            month: self.month,
         })
     }
 }
@@ -140,6 +143,7 @@ impl Backlog {
             let row = Unindexed {
                 ledger_id,
                 seqs: first..first + of_ledger.len() as i64,
+                month: of_ledger[0].month,
             };
             own.add(head.group_id, row, events);
         }
@@ -300,6 +304,7 @@ mod tests {
         Unindexed {
             ledger_id: LedgerId(ledger),
             seqs,
+            month: Month::from_number(0),
         }
     }
 

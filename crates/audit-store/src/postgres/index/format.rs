@@ -37,8 +37,10 @@ pub(crate) fn prepare(connection: &mut PgConnection) -> Result<Option<i64>> {
         connection.batch_execute(&format!(
             "TRUNCATE index_segments, index_blocks;
              DELETE FROM event_backlog;
-             INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq)
-                 SELECT group_id, id, 0, size FROM ledgers WHERE size > 0;
+             INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq, month)
+                 SELECT group_id, id, first_seq,
+                     coalesce(lead(first_seq) OVER (PARTITION BY id ORDER BY month), size), month
+                 FROM ledgers JOIN ledger_months ON ledger_id = id;
              INSERT INTO index_format (id, format, mark) VALUES ({ONLY_ROW}, {FORMAT}, random() * 9007199254740992)
                  ON CONFLICT (id) DO UPDATE SET format = excluded.format, mark = excluded.mark;"
         ))?;

@@ -1,18 +1,19 @@
 //! The thread that indexes: the events that this process stored, and in the groups whose lease it holds, what dead nodes left.
 
-use super::backlog::{Backlog, Batch, GroupId, Unindexed};
+use super::backlog::{Backlog, Batch, GroupId, Piece, Unindexed};
 use super::lease::Leases;
 use super::segments::{ReadAhead, WrittenBlocks};
 use super::{RowKey, format};
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
-use crate::postgres::Shared;
 use crate::postgres::connection::{self, Purpose};
 use crate::postgres::schema::{event_backlog, index_segments};
 use crate::postgres::statements::DeleteBacklog;
-use crate::search::merging::{MERGED_ROWS_MIN, Merging, Segments, rows_to_merge};
+use crate::postgres::{Shared, partitions};
+use crate::search::merging::{Extent, MERGED_ROWS_MIN, Merging, Segments, rows_to_merge};
 use crate::search::{INDEXED_EVENTS_MAX, INDEXING_RETRY_INTERVAL};
 use crate::signal::{Progress, Signal};
+use audit_domain::{Clock, Month};
 use diesel::PgConnection;
 use diesel::dsl::max;
 use diesel::prelude::*;
@@ -39,6 +40,7 @@ pub(crate) struct Indexer {
     url: String,
     shared: Arc<Shared>,
     interval: Duration,
+    clock: Arc<dyn Clock>,
     session: Option<IndexingSession>,
     has_connected: bool,
 }
@@ -65,11 +67,12 @@ struct IndexingSession {
 
 impl Indexer {
     /// `interval`: how long commits are collected before they are indexed.
-    pub(crate) fn new(url: &str, shared: Arc<Shared>, interval: Duration) -> Self {
+    pub(crate) fn new(url: &str, shared: Arc<Shared>, interval: Duration, clock: &Arc<dyn Clock>) -> Self {
         Self {
             url: url.to_owned(),
             shared,
             interval,
+            clock: Arc::clone(clock),
             session: None,
             has_connected: false,
         }
@@ -83,14 +86,14 @@ impl Indexer {
             if progress.is_closed() {
                 break;
             }
-            if let Err(error) =
-                self.attempt(|session, shared, interval| session.work(shared, interval, progress))
+            if let Err(error) = self
+                .attempt(|session, shared, clock, interval| session.work(shared, clock, interval, progress))
             {
                 log::warn!("cannot index the latest events, queries search them in the backlog: {error}");
                 progress.rest(INDEXING_RETRY_INTERVAL);
             }
         }
-        let finished = self.attempt(|session, shared, _| {
+        let finished = self.attempt(|session, shared, _, _| {
             while session.index_due(shared, |_, _| true)? {}
             session.leases.release(&mut session.connection)
         });
@@ -102,7 +105,7 @@ impl Indexer {
     /// Does a part of the work. When it fails or panics, the state of the session is unknown, and it is replaced.
     fn attempt(
         &mut self,
-        work: impl FnOnce(&mut IndexingSession, &Shared, Duration) -> Result<()>,
+        work: impl FnOnce(&mut IndexingSession, &Shared, &dyn Clock, Duration) -> Result<()>,
     ) -> Result<()> {
         let mut session = match self.session.take() {
             Some(session) => session,
@@ -115,7 +118,7 @@ impl Indexer {
             }
         };
         let attempt = catch_unwind(AssertUnwindSafe(|| {
-            work(&mut session, &self.shared, self.interval)
+            work(&mut session, &self.shared, &*self.clock, self.interval)
         }));
         attempt.unwrap_or_else(|_| Err(StoreError::Unreachable("the indexer panicked".to_owned())))?;
         self.session = Some(session);
@@ -142,7 +145,13 @@ impl IndexingSession {
     }
 
     /// Indexes what is due, and merges in between.
-    fn work(&mut self, shared: &Shared, interval: Duration, progress: &Signal<Progress>) -> Result<()> {
+    fn work(
+        &mut self,
+        shared: &Shared,
+        clock: &dyn Clock,
+        interval: Duration,
+        progress: &Signal<Progress>,
+    ) -> Result<()> {
         let is_due = |events: i64, since: Instant| {
             events >= EVENTS_DUE || since.elapsed() >= interval.saturating_mul(INTERVALS_DUE)
         };
@@ -152,7 +161,7 @@ impl IndexingSession {
                 .is_none_or(|last| last.elapsed() >= ROUND_INTERVAL)
             {
                 self.last_round = Some(Instant::now());
-                self.begin_round(shared)?;
+                self.begin_round(shared, clock)?;
             }
             if self.mark.is_none() {
                 // The nodes of the newer version index the events of this one.
@@ -167,12 +176,16 @@ impl IndexingSession {
                 break;
             }
         }
-        while progress.is_idle() && self.merge(MERGED_ROWS_MIN)? {}
+        while progress.is_idle() && self.merge(MERGED_ROWS_MIN, Extent::PastMonths)? {}
         Ok(())
     }
 
-    /// Checks the format of the index, renews the leases, and looks for rows of dead nodes.
-    fn begin_round(&mut self, shared: &Shared) -> Result<()> {
+    /// Creates partitions ahead, checks the format of the index, renews the leases, and looks for rows of dead nodes.
+    fn begin_round(&mut self, shared: &Shared, clock: &dyn Clock) -> Result<()> {
+        if let Err(error) = partitions::create_ahead(&mut self.connection, shared, clock) {
+            // Writers create those that they need.
+            log::warn!("cannot create the partitions of the next months: {error}");
+        }
         let before = self.mark;
         self.mark = format::prepare(&mut self.connection)?;
         if before.is_some() && self.mark.is_none() {
@@ -213,7 +226,8 @@ impl IndexingSession {
             if self.leases.holds(group) {
                 self.to_merge.insert(group);
             }
-            self.merge(rows_to_merge(usize::try_from(batch.events).unwrap_or_default()))?;
+            let rows = rows_to_merge(usize::try_from(batch.events).unwrap_or_default());
+            self.merge(rows, Extent::Levels)?;
         }
         Ok(has_more)
     }
@@ -223,13 +237,11 @@ impl IndexingSession {
     /// # Errors
     /// [`StoreError::Stale`] when a row is not in the backlog any more. Then nothing is indexed.
     fn index(&mut self, group: GroupId, batch: &Batch, backlog: &Backlog) -> Result<()> {
-        let mut pieces = Vec::with_capacity(batch.rows.len());
+        let mut months: BTreeMap<Month, Vec<Arc<Piece>>> = BTreeMap::new();
         for row in &batch.rows {
+            let pieces = months.entry(row.month).or_default();
             pieces.extend(backlog.pieces(&mut self.connection, row)?);
         }
-        let mut rows: Vec<(RowKey, &str)> = pieces.iter().flat_map(|piece| piece.events()).collect();
-        rows.sort_unstable_by_key(|(row, _)| *row);
-        rows.dedup_by_key(|(row, _)| *row);
         self.change(group, |blocks| {
             let delete = DeleteBacklog {
                 ledger_ids: batch.rows.iter().map(|row| row.ledger_id.0).collect(),
@@ -240,10 +252,13 @@ impl IndexingSession {
             if delete.execute(blocks.connection())? != batch.rows.len() {
                 return Err(StoreError::Stale);
             }
-            match rows.is_empty() {
-                true => Ok(()),
-                false => blocks.add_segment(&rows),
+            for (month, pieces) in &months {
+                let rows = rows_of(pieces);
+                if !rows.is_empty() {
+                    blocks.add_segment(*month, &rows)?;
+                }
             }
+            Ok(())
         })
     }
 
@@ -283,7 +298,7 @@ impl IndexingSession {
 
     /// Finds rows of the backlog whose nodes count as dead, in the groups whose lease is held.
     fn find_abandoned(&mut self, shared: &Shared) -> Result<()> {
-        let rows: Vec<(GroupId, i64, i64, i64)> = event_backlog::table
+        let rows: Vec<(GroupId, i64, i64, i64, i32)> = event_backlog::table
             .filter(event_backlog::group_id.eq_any(self.leases.held()))
             .order((
                 event_backlog::group_id,
@@ -295,10 +310,11 @@ impl IndexingSession {
         let commits = shared.commits();
         let mut seen = HashMap::with_capacity(rows.len());
         let mut left: BTreeMap<GroupId, Vec<Unindexed>> = BTreeMap::new();
-        for (group, ledger_id, start, end) in rows {
+        for (group, ledger_id, start, end, month) in rows {
             let row = Unindexed {
                 ledger_id: LedgerId(ledger_id),
                 seqs: start..end,
+                month: Month::from_number(month),
             };
             if commits.backlog.is_pending(&row) {
                 continue;
@@ -330,7 +346,8 @@ impl IndexingSession {
             Err(error) => return Err(error),
         }
         self.to_merge.insert(group);
-        self.merge(rows_to_merge(usize::try_from(batch.events).unwrap_or_default()))?;
+        let rows = rows_to_merge(usize::try_from(batch.events).unwrap_or_default());
+        self.merge(rows, Extent::Levels)?;
         Ok(!self.abandoned.is_empty())
     }
 
@@ -362,6 +379,7 @@ impl IndexingSession {
             .map(|start| Unindexed {
                 ledger_id: row.ledger_id,
                 seqs: start..row.seqs.end.min(start + size),
+                month: row.month,
             })
             .collect();
         let inserted = parts.iter().map(|part| {
@@ -370,6 +388,7 @@ impl IndexingSession {
                 event_backlog::ledger_id.eq(part.ledger_id.0),
                 event_backlog::first_seq.eq(part.seqs.start),
                 event_backlog::end_seq.eq(part.seqs.end),
+                event_backlog::month.eq(part.month.number()),
             )
         });
         let inserted: Vec<_> = inserted.collect();
@@ -389,13 +408,13 @@ impl IndexingSession {
     }
 
     /// Continues merges for about `rows` postings in each group that may need it. Returns whether there is more to do.
-    fn merge(&mut self, rows: usize) -> Result<bool> {
+    fn merge(&mut self, rows: usize, extent: Extent) -> Result<bool> {
         for group in self.to_merge.clone() {
             let merging = self.merging.entry(group).or_default();
             let outcome = self
                 .leases
                 .work(group, &mut self.connection, &mut self.ahead, |blocks| {
-                    merging.step(rows, blocks)
+                    merging.step(rows, extent, blocks)
                 });
             let is_unfinished = match outcome {
                 // Another node has the lease, and merges.
@@ -412,4 +431,12 @@ impl IndexingSession {
         }
         Ok(!self.to_merge.is_empty())
     }
+}
+
+/// The rows of a segment, ascending, each with its tokens.
+fn rows_of(pieces: &[Arc<Piece>]) -> Vec<(RowKey, &str)> {
+    let mut rows: Vec<(RowKey, &str)> = pieces.iter().flat_map(|piece| piece.events()).collect();
+    rows.sort_unstable_by_key(|(row, _)| *row);
+    rows.dedup_by_key(|(row, _)| *row);
+    rows
 }

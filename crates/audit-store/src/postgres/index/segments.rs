@@ -9,6 +9,7 @@ use crate::postgres::schema::index_segments;
 use crate::postgres::statements::InsertBlocks;
 use crate::schema::index_blocks;
 use crate::search::merging::{Segments, segment_id, small};
+use audit_domain::Month;
 use audit_index::{Block, BlockId, BlockKind, Blocks, NamedBlock, Roots, Segment, WriteBlocks};
 use diesel::dsl::{exists, select, sql};
 use diesel::prelude::*;
@@ -199,13 +200,15 @@ impl WriteBlocks for WrittenBlocks<'_> {
 impl Segments for WrittenBlocks<'_> {
     type Id = RowKey;
 
-    fn complete(&mut self) -> Result<Vec<Segment<RowKey>>> {
-        let rows: Vec<SegmentRow> = index_segments::table
+    fn complete(&mut self) -> Result<Vec<(Month, Segment<RowKey>)>> {
+        let rows: Vec<(i32, SegmentRow)> = index_segments::table
             .filter(index_segments::group_id.eq(self.group))
             .filter(index_segments::is_complete.eq(true))
-            .select(SegmentRow::as_select())
+            .select((index_segments::month, SegmentRow::as_select()))
             .load(self.connection)?;
-        rows.into_iter().map(SegmentRow::read).collect()
+        rows.into_iter()
+            .map(|(month, row)| Ok((Month::from_number(month), row.read()?)))
+            .collect()
     }
 
     /// Numbers come again after a crash that lost a segment, and once all were used. Readers tell segments of one number apart
@@ -221,7 +224,7 @@ impl Segments for WrittenBlocks<'_> {
         }
     }
 
-    fn put(&mut self, segment: &Segment<RowKey>, is_complete: bool) -> Result<()> {
+    fn put(&mut self, month: Month, segment: &Segment<RowKey>, is_complete: bool) -> Result<()> {
         let [first_id, last_id] = [segment.first.1, segment.last.1].map(u128::to_be_bytes);
         let roots = segment.stored_roots();
         let values = (
@@ -235,6 +238,7 @@ impl Segments for WrittenBlocks<'_> {
             index_segments::directories.eq(i64::from(segment.directories)),
             index_segments::roots.eq(roots.as_slice()),
             index_segments::is_complete.eq(is_complete),
+            index_segments::month.eq(month.number()),
         );
         diesel::insert_into(index_segments::table)
             .values((

@@ -1,7 +1,7 @@
 //! The indexing backlog: the table `event_backlog`, one row per commit that is not indexed.
 //!
-//! A row lists the entries of the commit's events as runs: 8 bytes for the first entry, 8 bytes for the number of events, both
-//! big-endian. A process that has their tokens, because it committed the events or computed the tokens from the stored
+//! A row lists the entries of the commit's events as runs: 8 bytes for the first entry, 8 bytes for the number of events, 8 bytes for
+//! the month in which they are stored, all big-endian. A process that has their tokens, because it committed the events or computed the tokens from the stored
 //! events, caches them until they are indexed.
 
 mod cache;
@@ -10,6 +10,7 @@ pub(crate) use cache::{BacklogCommits, Commit, CommitName};
 
 use super::tokens_of;
 use crate::append::LedgerId;
+use crate::append::plan::NewRow;
 use crate::error::{Result, StoreError};
 use crate::search::backlog::UnindexedEvents;
 use crate::sqlite::Shared;
@@ -17,6 +18,7 @@ use crate::sqlite::entry::{entry, ledger_and_seq};
 use crate::sqlite::events::position_of;
 use crate::sqlite::keys::WantedKey;
 use crate::sqlite::schema::{event_backlog, indexed, random};
+use audit_domain::Month;
 use audit_index::Term;
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
@@ -67,34 +69,37 @@ pub(crate) struct Run {
     pub(crate) ledger_id: LedgerId,
     pub(crate) first_seq: i64,
     pub(crate) events: i64,
+    /// The month in which they are stored.
+    pub(crate) month: Month,
 }
 
 impl Run {
-    const BYTES: usize = 16;
+    const BYTES: usize = 24;
 
     fn encode(self) -> [u8; Self::BYTES] {
+        let first = entry(self.ledger_id, self.first_seq);
+        let numbers = [first, self.events, i64::from(self.month.number())];
         let mut bytes = [0; Self::BYTES];
-        let (first, events) = bytes.split_at_mut(8);
-        first.copy_from_slice(&entry(self.ledger_id, self.first_seq).to_be_bytes());
-        events.copy_from_slice(&self.events.to_be_bytes());
+        for (chunk, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            chunk.copy_from_slice(&number.to_be_bytes());
+        }
         bytes
     }
 
     /// The entries of encoded runs.
     pub(crate) fn all(runs: &[u8]) -> impl Iterator<Item = Range<i64>> {
-        runs.as_chunks().0.iter().map(Self::entries)
+        runs.as_chunks().0.iter().map(|run| Self::entries(run).0)
     }
 
-    /// The entries of an encoded run.
-    fn entries(bytes: &[u8; Self::BYTES]) -> Range<i64> {
-        let number = |bytes: &[u8]| {
-            bytes
-                .iter()
-                .fold(0, |number, byte| number << 8 | i64::from(*byte))
-        };
-        let (first, events) = bytes.split_at(8);
-        let first = number(first);
-        first..first.saturating_add(number(events))
+    /// The entries of an encoded run, and their month.
+    fn entries(bytes: &[u8; Self::BYTES]) -> (Range<i64>, Month) {
+        let (numbers, _) = bytes.as_chunks();
+        let number = |index: usize| numbers.get(index).map_or(0, |number| i64::from_be_bytes(*number));
+        let month = i32::try_from(number(2)).unwrap_or(i32::MIN);
+        (
+            number(0)..number(0).saturating_add(number(1)),
+            Month::from_number(month),
+        )
     }
 }
 
@@ -102,7 +107,7 @@ impl Run {
 pub(crate) fn add<'a>(
     connection: &mut SqliteConnection,
     runs: impl Iterator<Item = Run>,
-    events: impl Iterator<Item = (LedgerId, i64, &'a str)>,
+    events: impl Iterator<Item = (&'a NewRow, i64)>,
     shared: &Shared,
 ) -> Result<BacklogEntry> {
     let (previous, last_indexed) = newest(connection)?.unzip();
@@ -118,8 +123,8 @@ pub(crate) fn add<'a>(
         .returning(event_backlog::mark)
         .get_result(connection)?;
     let mut commit = Commit::default();
-    for (ledger_id, position, tokens) in events {
-        commit.add(ledger_id, position, tokens);
+    for (row, position) in events {
+        commit.add(row.ledger_id, row.month, position, row.tokens.as_str());
     }
     shared
         .backlog
@@ -185,10 +190,12 @@ fn compute(connection: &mut SqliteConnection, runs: &[u8]) -> Result<Commit> {
         });
     };
     let mut commit = Commit::default();
-    for entry in runs.iter().flat_map(Run::entries) {
-        if let Some(position) = position_of(connection, entry)? {
-            let tokens = tokens_of(connection, entry)?;
-            commit.add(ledger_and_seq(entry).0, position, &tokens);
+    for (entries, month) in runs.iter().map(Run::entries) {
+        for entry in entries {
+            if let Some(position) = position_of(connection, entry)? {
+                let tokens = tokens_of(connection, entry)?;
+                commit.add(ledger_and_seq(entry).0, month, position, &tokens);
+            }
         }
     }
     Ok(commit)

@@ -3,13 +3,15 @@
 use super::segments::SegmentBlocks;
 use super::{backlog, connect, rebuild};
 use crate::error::{Result, StoreError};
-use crate::search::merging::{MERGED_ROWS_MIN, Merging, Segments as _, rows_to_merge};
+use crate::search::merging::{Extent, MERGED_ROWS_MIN, Merging, Segments as _, rows_to_merge};
 use crate::search::{INDEXED_EVENTS_MAX, INDEXING_RETRY_INTERVAL};
 use crate::signal::{Progress, Signal};
 use crate::sqlite::Shared;
 use crate::sqlite::connection::{self, Purpose};
+use audit_domain::Month;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -101,7 +103,11 @@ impl Indexer {
                 break;
             }
         }
-        while progress.is_idle() && self.merge(MERGED_ROWS_MIN)? {}
+        let extent = match self.shared.rebuild.is_finished() {
+            true => Extent::PastMonths,
+            false => Extent::Levels,
+        };
+        while progress.is_idle() && self.merge(MERGED_ROWS_MIN, extent)? {}
         Ok(())
     }
 
@@ -132,7 +138,7 @@ impl Indexer {
         let mut rows = rows_to_merge(events);
         while rows > 0 {
             let step = rows.min(MERGED_ROWS_MAX);
-            if !self.merge(step)? {
+            if !self.merge(step, Extent::Levels)? {
                 break;
             }
             rows -= step;
@@ -141,11 +147,11 @@ impl Indexer {
     }
 
     /// Continues merges for about `rows` postings. Returns whether there is more to do.
-    fn merge(&mut self, rows: usize) -> Result<bool> {
+    fn merge(&mut self, rows: usize, extent: Extent) -> Result<bool> {
         let merging = &mut self.merging;
         let outcome = self
             .index
-            .immediate_transaction(|index| merging.step(rows, &mut SegmentBlocks(index)));
+            .immediate_transaction(|index| merging.step(rows, extent, &mut SegmentBlocks(index)));
         merging.stepped(
             outcome,
             "stop the server, remove the index file, and start: the index is rebuilt",
@@ -177,10 +183,13 @@ impl Indexer {
             // Another process may have indexed some of them meanwhile.
             let last = backlog::last_indexed(index)?;
             let missing = commits.iter().filter(|(name, _)| name.id > last);
-            let mut rows: Vec<(i64, &str)> = missing.flat_map(|(_, commit)| commit.events()).collect();
-            if !rows.is_empty() {
+            let mut months: BTreeMap<Month, Vec<(i64, &str)>> = BTreeMap::new();
+            for (month, event) in missing.flat_map(|(_, commit)| commit.events()) {
+                months.entry(month).or_default().push(event);
+            }
+            for (month, mut rows) in months {
                 rows.sort_unstable_by_key(|(position, _)| *position);
-                SegmentBlocks(index).add_segment(&rows)?;
+                SegmentBlocks(index).add_segment(month, &rows)?;
             }
             if newest.id > last {
                 backlog::set_last_indexed(index, newest)?;

@@ -10,16 +10,21 @@
 use super::segments::SegmentBlocks;
 use super::tokens_of;
 use crate::append::LedgerId;
+use crate::append::plan::{LedgerMonth, month_of};
 use crate::error::Result;
 use crate::schema::ledgers;
 use crate::search::FORMAT;
 use crate::search::merging::Segments;
 use crate::sqlite::Shared;
+use crate::sqlite::append::months_of;
 use crate::sqlite::entry::ledger_and_seq;
 use crate::sqlite::schema::{event_backlog, event_times, indexed, rebuilt_ledgers};
+use audit_domain::Month;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 /// [`reached`], of an index that is complete.
 pub(crate) const COMPLETE: i64 = i64::MIN;
@@ -120,24 +125,29 @@ pub(super) fn step(
             .order(event_times::position.desc())
             .limit(i64::try_from(events_max).unwrap_or(i64::MAX))
             .load(database)?;
-        let mut ends: HashMap<LedgerId, i64> = HashMap::new();
-        let mut rows = Vec::with_capacity(times.len());
+        let mut of_ledgers: HashMap<LedgerId, (i64, Vec<LedgerMonth>)> = HashMap::new();
+        let mut months: BTreeMap<Month, Vec<(i64, Cow<'_, str>)>> = BTreeMap::new();
+        let mut events = 0;
         for (position, entry) in times.iter().rev() {
             let (ledger_id, seq) = ledger_and_seq(*entry);
-            let end = match ends.get(&ledger_id) {
-                Some(end) => *end,
-                None => *ends.entry(ledger_id).or_insert(end_of(index, ledger_id)?),
+            let (end, of_ledger) = match of_ledgers.entry(ledger_id) {
+                Entry::Occupied(of_ledger) => of_ledger.into_mut(),
+                Entry::Vacant(none) => {
+                    none.insert((end_of(index, ledger_id)?, months_of(database, ledger_id)?))
+                }
             };
-            if seq < end {
+            if seq < *end {
+                let rows = months.entry(month_of(of_ledger, seq)).or_default();
                 rows.push((*position, tokens_of(database, *entry)?));
+                events += 1;
             }
         }
-        let rows: Vec<(i64, &str)> = rows
-            .iter()
-            .map(|(position, tokens)| (*position, &**tokens))
-            .collect();
-        if !rows.is_empty() {
-            SegmentBlocks(index).add_segment(&rows)?;
+        for (month, rows) in &months {
+            let rows: Vec<(i64, &str)> = rows
+                .iter()
+                .map(|(position, tokens)| (*position, &**tokens))
+                .collect();
+            SegmentBlocks(index).add_segment(*month, &rows)?;
         }
         let reached = match times.last() {
             Some((oldest, _)) if times.len() == events_max => *oldest,
@@ -149,7 +159,7 @@ pub(super) fn step(
         if reached == COMPLETE {
             diesel::delete(rebuilt_ledgers::table).execute(index)?;
         }
-        Ok(Some(rows.len()))
+        Ok(Some(events))
     })
 }
 
@@ -161,6 +171,7 @@ mod tests {
     use crate::sqlite::connection::{Purpose, connect};
     use crate::sqlite::entry::entry;
     use crate::sqlite::index::{self, newest};
+    use crate::store::StoreOptions;
     use audit_index::Term;
     use std::path::Path;
 
@@ -192,12 +203,12 @@ mod tests {
 
     /// A database of twenty events whose index is missing.
     fn unindexed(path: &Path) -> (SqliteConnection, SqliteConnection) {
-        drop(Database::open(path).unwrap());
+        drop(Database::open(path, &StoreOptions::default()).unwrap());
         let mut database = connect(path, Purpose::Write).unwrap();
         store(&mut database, 0..20);
         drop(database);
         std::fs::remove_file(index::path(path)).unwrap();
-        drop(Database::open(path).unwrap());
+        drop(Database::open(path, &StoreOptions::default()).unwrap());
         (
             connect(path, Purpose::Write).unwrap(),
             index::connect(path).unwrap(),
@@ -235,7 +246,7 @@ mod tests {
             .unwrap();
         drop((database, index));
 
-        drop(Database::open(&path).unwrap());
+        drop(Database::open(&path, &StoreOptions::default()).unwrap());
         let (mut database, mut index) = (
             connect(&path, Purpose::Write).unwrap(),
             index::connect(&path).unwrap(),

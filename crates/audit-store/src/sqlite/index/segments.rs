@@ -4,6 +4,7 @@ use crate::error::{Result, StoreError};
 use crate::schema::index_blocks;
 use crate::search::merging::{Segments, segment_id, small};
 use crate::sqlite::schema::{index_segments, indexed};
+use audit_domain::Month;
 use audit_index::{Block, BlockId, Blocks, Damaged, Roots, Segment, WriteBlocks};
 use diesel::prelude::*;
 
@@ -40,6 +41,7 @@ struct SegmentRow {
     leaves: i64,
     directories: i64,
     roots: Vec<u8>,
+    month: i32,
 }
 
 impl SegmentRow {
@@ -66,6 +68,11 @@ impl SegmentBlocks<'_> {
             .load(self.0)?)
     }
 
+    /// The complete segments.
+    pub(crate) fn segments(&mut self) -> Result<Vec<Segment>> {
+        self.complete_rows()?.into_iter().map(SegmentRow::read).collect()
+    }
+
     /// The complete segments, with an error in place of a damaged one.
     pub(crate) fn complete_or_damaged(&mut self) -> Result<Vec<Result<Segment, Damaged>>> {
         let read = |row: SegmentRow| match row.read() {
@@ -81,8 +88,10 @@ impl SegmentBlocks<'_> {
 impl Segments for SegmentBlocks<'_> {
     type Id = i64;
 
-    fn complete(&mut self) -> Result<Vec<Segment>> {
-        self.complete_rows()?.into_iter().map(SegmentRow::read).collect()
+    fn complete(&mut self) -> Result<Vec<(Month, Segment)>> {
+        let rows = self.complete_rows()?.into_iter();
+        rows.map(|row| Ok((Month::from_number(row.month), row.read()?)))
+            .collect()
     }
 
     fn next_id(&mut self) -> Result<u32> {
@@ -93,7 +102,7 @@ impl Segments for SegmentBlocks<'_> {
         segment_id(id)
     }
 
-    fn put(&mut self, segment: &Segment, is_complete: bool) -> Result<()> {
+    fn put(&mut self, month: Month, segment: &Segment, is_complete: bool) -> Result<()> {
         diesel::replace_into(index_segments::table)
             .values((
                 index_segments::id.eq(i64::from(segment.id)),
@@ -105,6 +114,7 @@ impl Segments for SegmentBlocks<'_> {
                 index_segments::directories.eq(i64::from(segment.directories)),
                 index_segments::roots.eq(segment.stored_roots()),
                 index_segments::is_complete.eq(is_complete),
+                index_segments::month.eq(month.number()),
             ))
             .execute(self.0)?;
         Ok(())
@@ -132,5 +142,64 @@ impl Segments for SegmentBlocks<'_> {
         .execute(self.0)?;
         diesel::delete(index_segments::table.find(i64::from(id))).execute(self.0)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::merging::{Extent, Merging};
+    use crate::sqlite::index::TABLES;
+    use diesel::connection::SimpleConnection;
+    use std::collections::BTreeMap;
+
+    /// The number of segments of each month, and of their rows.
+    fn months(index: &mut SqliteConnection) -> BTreeMap<i32, (usize, u32)> {
+        let mut months = BTreeMap::new();
+        for (month, segment) in SegmentBlocks(index).complete().unwrap() {
+            let (segments, rows) = months.entry(month.number()).or_default();
+            (*segments, *rows) = (*segments + 1, *rows + segment.rows);
+            let ids = segment.ids(0..segment.rows, &mut SegmentBlocks(index)).unwrap();
+            assert!(
+                ids.iter().all(|id| id % 100 == i64::from(month.number())),
+                "{month}: {ids:?}"
+            );
+        }
+        months
+    }
+
+    fn merge(index: &mut SqliteConnection, extent: Extent) {
+        let mut merging = Merging::default();
+        while merging.step(7, extent, &mut SegmentBlocks(index)).unwrap() {}
+        let left: i64 = index_segments::table.count().get_result(index).unwrap();
+        let complete = SegmentBlocks(index).complete().unwrap();
+        assert_eq!(left as usize, complete.len(), "merged segments are removed");
+    }
+
+    #[test]
+    fn segments_of_different_months_are_not_merged_and_past_months_have_one_in_the_end() {
+        let mut index = SqliteConnection::establish(":memory:").unwrap();
+        index.batch_execute(TABLES).unwrap();
+        index
+            .batch_execute("INSERT INTO indexed VALUES (1, 0, 0, 0, 0)")
+            .unwrap();
+        // In turns, as commits of ledgers whose months differ.
+        for number in 0..10_i64 {
+            for (month, segments) in [(41, 9), (42, 5), (43, 1), (44, 7)] {
+                if number < segments {
+                    // Rows of the months lie between each other.
+                    let rows: Vec<i64> = (0..5).map(|row| (number * 5 + row) * 100 + month).collect();
+                    let rows: Vec<(i64, &str)> = rows.iter().map(|row| (*row, "1a 1b")).collect();
+                    let month = Month::from_number(month as i32);
+                    SegmentBlocks(&mut index).add_segment(month, &rows).unwrap();
+                }
+            }
+        }
+        merge(&mut index, Extent::Levels);
+        let of_levels = BTreeMap::from([(41, (2, 45)), (42, (5, 25)), (43, (1, 5)), (44, (7, 35))]);
+        assert_eq!(months(&mut index), of_levels);
+        merge(&mut index, Extent::PastMonths);
+        let at_rest = BTreeMap::from([(41, (1, 45)), (42, (1, 25)), (43, (1, 5)), (44, (7, 35))]);
+        assert_eq!(months(&mut index), at_rest);
     }
 }

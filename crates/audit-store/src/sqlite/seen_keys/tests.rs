@@ -1,6 +1,8 @@
 //! Tests of the stored filter: processes that start, stop, roll back and take turns.
 
 use super::*;
+use crate::append::plan::LedgerMonth;
+use crate::configuration::ConfigurationVersion;
 use diesel::connection::SimpleConnection;
 use sha2::{Digest, Sha256};
 
@@ -10,28 +12,77 @@ fn key(number: i64) -> KeyHash {
     Sha256::digest(number.to_be_bytes())[..16].try_into().unwrap()
 }
 
+/// The month of an event: a thousand of them, or all, are in one.
+fn month_of(seq: i64, of_month: i64) -> Month {
+    Month::from_number(600 + i32::try_from(seq / of_month).unwrap())
+}
+
+/// The head of the ledger with so many events.
+fn head(size: i64, of_month: i64) -> Head {
+    let months = (0..size).step_by(usize::try_from(of_month.min(size.max(1))).unwrap());
+
+    Head {
+        group_id: 0,
+        configuration_version: ConfigurationVersion(0),
+        size,
+        last: None,
+        frontier: None,
+        day: 0,
+        day_events: 0,
+        months: months
+            .filter(|seq| seq % of_month == 0)
+            .map(|first_seq| LedgerMonth {
+                month: month_of(first_seq, of_month),
+                first_seq,
+            })
+            .collect(),
+    }
+}
+
 /// A database of keys, and one process that writes it.
 struct Process {
     connection: SqliteConnection,
     seen: SeenKeys,
+    /// Events in one month.
+    of_month: i64,
 }
 
 impl Process {
     fn open(folder: &tempfile::TempDir, dropped_from: i64) -> Self {
+        Self::with_window(folder, dropped_from, IdempotencyWindow::default(), i64::MAX)
+    }
+
+    fn with_window(
+        folder: &tempfile::TempDir,
+        dropped_from: i64,
+        window: IdempotencyWindow,
+        of_month: i64,
+    ) -> Self {
         let path = folder.path().join("a.db");
         let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
         crate::migrate::sqlite(&mut connection).unwrap();
         connection.batch_execute("PRAGMA synchronous = OFF").unwrap();
         let seen = SeenKeys {
             dropped_from,
-            ..SeenKeys::default()
+            ..SeenKeys::new(window)
         };
-        Self { connection, seen }
+        Self {
+            connection,
+            seen,
+            of_month,
+        }
+    }
+
+    /// The head of the ledger, and the first month of the window of its next event.
+    fn since(&self, size: i64) -> (Head, Month) {
+        let month = month_of(size, self.of_month);
+        (head(size, self.of_month), self.seen.window.first_month(month))
     }
 
     fn may_hold(&mut self, size: i64, number: i64) -> bool {
+        let (head, first_month) = self.since(size);
         self.seen
-            .may_hold(&mut self.connection, LEDGER, size, &key(number))
+            .may_hold(&mut self.connection, LEDGER, &head, first_month, &key(number))
             .unwrap()
     }
 
@@ -45,7 +96,7 @@ impl Process {
         self.write(start, end);
         self.connection.batch_execute("COMMIT").unwrap();
         self.seen
-            .committed((start..end).map(|seq| (LEDGER, seq, Some(key(seq)))));
+            .committed((start..end).map(|seq| (LEDGER, seq, month_of(seq, self.of_month), Some(key(seq)))));
         known
     }
 
@@ -73,15 +124,17 @@ impl Process {
             .unwrap_or(0)
     }
 
-    /// Asserts that a process that starts now knows every key of a ledger of this size. It leaves no trace.
+    /// Asserts that a process that starts now knows every key in the window of a ledger of this size. It leaves no trace.
     fn assert_known_after_a_start(&mut self, size: i64, step: usize) {
         self.connection.batch_execute("BEGIN IMMEDIATE").unwrap();
         let mut seen = SeenKeys {
             dropped_from: self.seen.dropped_from,
-            ..SeenKeys::default()
+            ..SeenKeys::new(self.seen.window)
         };
-        for number in (0..size).step_by(step) {
-            let known = seen.may_hold(&mut self.connection, LEDGER, size, &key(number));
+        let (head, first_month) = self.since(size);
+        let first = head.first_seq_since(first_month).unwrap_or(size);
+        for number in (first..size).step_by(step) {
+            let known = seen.may_hold(&mut self.connection, LEDGER, &head, first_month, &key(number));
             assert!(known.unwrap(), "{number} of {size}");
         }
         self.connection.batch_execute("ROLLBACK").unwrap();
@@ -118,7 +171,10 @@ fn a_full_layer_leaves_the_memory_and_is_read_from_the_database() {
     let in_memory = |process: &Process| {
         let filter = process.seen.filter.as_ref().unwrap();
         let layers: Vec<_> = filter.layers.iter().map(|layer| layer.number).collect();
-        (layers, filter.stored.clone())
+        (
+            layers,
+            filter.stored.iter().map(|layer| layer.number).collect::<Vec<_>>(),
+        )
     };
     assert_eq!(in_memory(&process), (vec![1], vec![0]));
     assert!(
@@ -170,4 +226,70 @@ fn two_processes_in_turns_know_the_keys_of_both() {
     }
     let uncovered = processes[0].uncovered(size);
     assert!(uncovered < 8_000, "{uncovered} of {size}");
+}
+
+#[test]
+fn the_filter_has_the_keys_of_the_window_and_the_database_no_others() {
+    const OF_MONTH: i64 = 3_000;
+    let folder = tempfile::tempdir().unwrap();
+    for dropped_from in [0, LARGEST] {
+        let window = IdempotencyWindow::of_months(2);
+        let mut process = Process::with_window(&folder, dropped_from, window, OF_MONTH);
+        process
+            .connection
+            .batch_execute(
+                "DELETE FROM event_keys; DELETE FROM key_filter; DELETE FROM key_filter_layers;
+                 DELETE FROM key_filter_blocks; DELETE FROM key_filter_ledgers",
+            )
+            .unwrap();
+        let mut size = 0;
+        while size < 10 * OF_MONTH {
+            process.commit(size, size + 100);
+            size += 100;
+            process.assert_known_after_a_start(size, 37);
+            let (_, first_month) = process.since(size - 1);
+            let filter = process.seen.filter.as_ref().unwrap();
+            assert!(filter.layers.iter().all(|layer| layer.month >= first_month));
+            assert!(filter.stored.iter().all(|layer| layer.month >= first_month));
+            let blocks: i64 = key_filter_blocks::table
+                .count()
+                .get_result(&mut process.connection)
+                .unwrap();
+            // Two months of one layer, and one that was dropped and whose blocks are deleted with the next commit.
+            assert!(blocks <= 3 * 16, "{blocks} blocks at {size}");
+        }
+        let (head, first_month) = process.since(size);
+        let mut holds = |first_month, number| {
+            let (seen, connection) = (&mut process.seen, &mut process.connection);
+            seen.may_hold(connection, LEDGER, &head, first_month, &key(number))
+                .unwrap()
+        };
+        assert!(!holds(first_month, 5), "the key is outside of the window");
+        assert!(holds(first_month.plus(-3), 5), "the filter cannot tell");
+    }
+}
+
+#[test]
+fn a_filter_of_another_window_is_built_again() {
+    const OF_MONTH: i64 = 1_000;
+    let folder = tempfile::tempdir().unwrap();
+    let mut size = 0;
+    for months in [2, 5, 0, 1, 0] {
+        let window = IdempotencyWindow::of_months(months);
+        let mut process = Process::with_window(&folder, LARGEST, window, OF_MONTH);
+        while size % 3_500 != 0 || size == 0 {
+            process.commit(size, size + 100);
+            size += 100;
+        }
+        process.commit(size, size + 100);
+        size += 100;
+        process.assert_known_after_a_start(size, 11);
+        let (head, first_month) = process.since(size);
+        let first = head.first_seq_since(first_month).unwrap_or(size);
+        assert!(
+            (first..size)
+                .step_by(7)
+                .all(|number| process.may_hold(size, number))
+        );
+    }
 }

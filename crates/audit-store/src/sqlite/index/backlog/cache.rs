@@ -3,6 +3,7 @@
 use crate::append::LedgerId;
 use crate::search::BACKLOG_BYTES_MAX;
 use crate::search::backlog::UnindexedEvents;
+use audit_domain::Month;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,31 +12,52 @@ use std::sync::Arc;
 /// The events of one commit, by ledger and position.
 #[derive(Debug, Default)]
 pub(crate) struct Commit {
-    ledgers: BTreeMap<LedgerId, UnindexedEvents<i64>>,
+    ledgers: BTreeMap<LedgerId, LedgerEvents>,
+}
+
+/// The events of one ledger, which a commit stores in one month.
+#[derive(Debug)]
+struct LedgerEvents {
+    month: Month,
+    events: UnindexedEvents<i64>,
 }
 
 impl Commit {
-    pub(super) fn add(&mut self, ledger_id: LedgerId, position: i64, tokens: &str) {
-        self.ledgers.entry(ledger_id).or_default().add(position, tokens);
+    pub(super) fn add(&mut self, ledger_id: LedgerId, month: Month, position: i64, tokens: &str) {
+        let none = || LedgerEvents {
+            month,
+            events: UnindexedEvents::default(),
+        };
+        let of_ledger = self.ledgers.entry(ledger_id).or_insert_with(none);
+        of_ledger.events.add(position, tokens);
     }
 
     /// The events of a ledger.
     pub(super) fn of(&self, ledger_id: LedgerId) -> Option<&UnindexedEvents<i64>> {
-        self.ledgers.get(&ledger_id)
+        self.ledgers.get(&ledger_id).map(|of_ledger| &of_ledger.events)
     }
 
     /// The number of events.
     pub(crate) fn len(&self) -> usize {
-        self.ledgers.values().map(UnindexedEvents::len).sum()
+        self.ledgers
+            .values()
+            .map(|of_ledger| of_ledger.events.len())
+            .sum()
     }
 
-    /// The position and tokens of each event.
-    pub(crate) fn events(&self) -> impl Iterator<Item = (i64, &str)> {
-        self.ledgers.values().flat_map(UnindexedEvents::events)
+    /// The month, position and tokens of each event.
+    pub(crate) fn events(&self) -> impl Iterator<Item = (Month, (i64, &str))> {
+        self.ledgers.values().flat_map(|of_ledger| {
+            let month = of_ledger.month;
+            of_ledger.events.events().map(move |event| (month, event))
+        })
     }
 
     fn bytes(&self) -> usize {
-        self.ledgers.values().map(UnindexedEvents::bytes).sum()
+        self.ledgers
+            .values()
+            .map(|of_ledger| of_ledger.events.bytes())
+            .sum()
     }
 }
 
@@ -183,7 +205,7 @@ mod tests {
     /// A commit with one event of a ledger, at the position of this number.
     fn commit(ledger_id: LedgerId, position: i64) -> Arc<Commit> {
         let mut commit = Commit::default();
-        commit.add(ledger_id, position, "a b");
+        commit.add(ledger_id, Month::from_number(0), position, "a b");
         Arc::new(commit)
     }
 
@@ -201,7 +223,7 @@ mod tests {
     fn positions(commits: Option<Vec<Arc<Commit>>>) -> Option<Vec<i64>> {
         let commits = commits?;
         let events = commits.iter().flat_map(|commit| commit.events());
-        Some(events.map(|(position, _)| position).collect())
+        Some(events.map(|(_, (position, _))| position).collect())
     }
 
     #[test]
