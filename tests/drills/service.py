@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import tempfile
 import socket
 import time
 
@@ -83,7 +84,9 @@ class Node:
         if self.namespace:
             command = self.namespace.command(command)
         begin = os.path.getsize(self.log) if os.path.exists(self.log) else 0
-        self.process = processes.start(command, self.log, environment=environment(self.url))
+        # Several nodes on one machine need a state directory each.
+        settings = {**environment(self.url), "AUDIT_STATE_DIR": f"{self.log}.state"}
+        self.process = processes.start(command, self.log, environment=settings)
 
         def listening():
             if self.process.poll() is not None:
@@ -118,7 +121,9 @@ class Node:
 def environment(url):
     """Without the settings of the shell, which must not reach the server."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIT_")}
-    return {**kept, "AUDIT_DATABASE_URL": url, "RUST_LOG": "warn"}
+    # One head key for all nodes.
+    head_key = os.path.join(tempfile.gettempdir(), "audit-drills.head-key")
+    return {**kept, "AUDIT_DATABASE_URL": url, "AUDIT_HEAD_KEY_FILE": head_key, "RUST_LOG": "warn"}
 
 
 def create_organization(binary, url):

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::database::DatabaseKind;
-use crate::server::Server;
+use crate::server::{Server, command_line_with};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -28,11 +28,28 @@ impl Organization {
 
     /// A new one on `server`.
     pub fn create(server: &Server, plan: &str) -> Self {
+        Self::create_with(server, plan, &[])
+    }
+
+    /// The same with these environment variables.
+    pub fn create_with(server: &Server, plan: &str, environment: &[(&str, &str)]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("organization {}", COUNT.fetch_add(1, Ordering::Relaxed));
-        let created = server
-            .command_line(&["org", "create", "--name", &name, "--plan", plan, "--json"])
-            .json();
+        let created = command_line_with(
+            &[
+                "org",
+                "create",
+                "--name",
+                &name,
+                "--plan",
+                plan,
+                "--json",
+                "--database-url",
+                server.database_url(),
+            ],
+            environment,
+        )
+        .json();
         Self::from_json(server, &created)
     }
 

@@ -4,10 +4,11 @@ use crate::authority::authority;
 use crate::client::Client;
 use crate::clock::Clock;
 use crate::database::{Database, DatabaseKind};
-use crate::edge::{Deadline, environment};
+use crate::edge::{Deadline, environment, temporary_directory};
 use crate::process::{Exit, Process};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
@@ -166,13 +167,54 @@ pub(crate) fn start_process(
     let mut all = clock.map(Clock::prefix).unwrap_or_default();
     all.push(binary().to_owned());
     all.extend(arguments.iter().map(|&argument| argument.to_owned()));
-    let environment: Vec<_> = environment
+    let mut environment: Vec<_> = environment
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
+    environment.extend(state_directory(arguments, &environment));
+    give_head_key(&mut environment);
     // libfaketime removes its shared memory when the process ends by SIGTERM.
     let end_signal = if clock.is_some() { "TERM" } else { "KILL" };
     Process::start(&all, &environment, end_signal)
+}
+
+/// A state directory for a server that is given none and cannot have the default one: on PostgreSQL, where several on one machine
+/// need one each, and beside an SQLite database that another server has.
+fn state_directory(arguments: &[&str], environment: &[(String, String)]) -> Option<(String, String)> {
+    const NAME: &str = "AUDIT_STATE_DIR";
+    let values = environment.iter().map(|(_, value)| value.as_str());
+    let mut texts = arguments.iter().copied().chain(values);
+    let is_free = |path: &str| {
+        let lock = std::fs::File::open(format!("{path}.signed.lock"));
+        lock.is_ok_and(|lock| lock.try_lock().is_ok()) || !Path::new(&format!("{path}.signed.lock")).exists()
+    };
+    let is_default = texts
+        .find_map(|text| text.strip_prefix("sqlite:"))
+        .is_some_and(is_free);
+    let is_given = environment.iter().any(|(name, _)| name == NAME);
+    if arguments.first() != Some(&"serve") || is_default || is_given {
+        return None;
+    }
+    let path = temporary_directory("state-");
+    Some((
+        NAME.to_owned(),
+        path.to_str().expect("a path in UTF-8").to_owned(),
+    ))
+}
+
+/// The same head key for all processes, unless they are given another one; an empty variable gives none.
+fn give_head_key(environment: &mut Vec<(String, String)>) {
+    const NAME: &str = "AUDIT_HEAD_KEY_FILE";
+    static FILE: OnceLock<String> = OnceLock::new();
+    if environment.iter().any(|(name, _)| name == NAME) {
+        environment.retain(|(name, value)| name != NAME || !value.is_empty());
+        return;
+    }
+    let file = FILE.get_or_init(|| {
+        let path = temporary_directory("head-key-").join("head-key");
+        path.to_str().expect("a path in UTF-8").to_owned()
+    });
+    environment.push((NAME.to_owned(), file.clone()));
 }
 
 fn serve_on(database: &Database) -> [&str; 5] {

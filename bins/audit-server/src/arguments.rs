@@ -74,6 +74,16 @@ pub(crate) struct DatabaseOptions {
         hide_env_values = true
     )]
     pub(crate) database_url: String,
+    /// Directory of the files that must not be in the database; by default the one of an SQLite database, or audit-data.
+    #[arg(long, value_name = "PATH", env = "AUDIT_STATE_DIR")]
+    pub(crate) state_directory: Option<PathBuf>,
+    /// File of the key that authenticates the heads of the logs, the same on every node; by default derived from the encryption
+    /// key, or in the state directory.
+    #[arg(long, value_name = "PATH", env = "AUDIT_HEAD_KEY_FILE")]
+    pub(crate) head_key_file: Option<PathBuf>,
+    /// Encrypts secrets in the database: 32 random bytes in base64 or hexadecimal.
+    #[arg(long, value_name = "KEY", env = "AUDIT_ENCRYPTION_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) encryption_key: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -165,9 +175,6 @@ pub(crate) struct WebhookOptions {
     /// CA certificates (PEM) that are trusted for webhook receivers, in addition to the public ones.
     #[arg(long, value_name = "PATH", env = "AUDIT_WEBHOOK_CA_FILE")]
     pub(crate) webhook_ca_file: Option<PathBuf>,
-    /// Encrypts secrets in the database: 32 random bytes in base64 or hexadecimal.
-    #[arg(long, value_name = "KEY", env = "AUDIT_ENCRYPTION_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) encryption_key: Option<String>,
 }
 
 /// Options of the HTTP interface.

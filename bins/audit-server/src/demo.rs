@@ -3,11 +3,12 @@
 use crate::arguments::{DatabaseOptions, DemoOptions, WebhookOptions};
 use crate::import::{Target, import};
 use crate::serve::{listen, run};
-use crate::service::open_to_administer;
+use crate::service::open;
 use anyhow::Context;
-use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection};
+use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection, Settings};
 use audit_auth::{Credential, Readers};
 use audit_domain::{Environment, EventFilter, PageLimit, Search};
+use audit_store::StoreOptions;
 use comfy_table::{ContentArrangement, Table, presets::ASCII_MARKDOWN};
 use indicatif::ProgressBar;
 use serde_json::Value;
@@ -30,8 +31,15 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
     let directory = tempfile::tempdir().context("cannot create a temporary directory")?;
     let database = DatabaseOptions {
         database_url: format!("sqlite:{}", directory.path().join("demo.db").display()),
+        state_directory: None,
+        head_key_file: None,
+        encryption_key: None,
     };
-    let service = open_to_administer(&database)?;
+    let settings = Settings {
+        signer: Some(database.signer()?),
+        ..Settings::default()
+    };
+    let service = open(&database, settings, StoreOptions::default())?;
     let new = service
         .create_first_organization()?
         .context("the database of the demo is not empty")?;

@@ -2,7 +2,9 @@
 
 mod arguments;
 mod audit;
+mod compare;
 pub(crate) mod export;
+mod repair;
 mod verify;
 
 use crate::service::open;
@@ -25,8 +27,10 @@ pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
     let outcome = match command {
         LogCommand::Verify(options) => verify::run(options),
         LogCommand::Audit(options) => audit::run(options),
+        LogCommand::Compare(options) => compare::run(options),
         LogCommand::Export(options) => export::run(options),
         LogCommand::Key(options) => print_key(options),
+        LogCommand::Repair(options) => repair::run(options),
         LogCommand::NewName(options) => begin_new_name(options),
     };
     // Monitoring watches the exit code and must tell an inconsistent log from a network failure.
@@ -40,16 +44,11 @@ pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn open_log(options: &LogKeyOptions) -> anyhow::Result<Arc<AuditLog>> {
-    let key = options.encryption_key.as_deref().map(str::parse);
-    let settings = Settings {
-        encryption_key: key.transpose().context("--encryption-key")?,
-        ..Settings::default()
-    };
     let store = StoreOptions {
         readers_max: 2,
         ..StoreOptions::default()
     };
-    open(&options.database, settings, store)
+    open(&options.database, Settings::default(), store)
 }
 
 fn read_key(text: Option<&str>) -> anyhow::Result<Option<VerifierKey>> {

@@ -11,6 +11,7 @@ mod copy;
 mod demo;
 #[cfg(test)]
 mod documentation;
+mod head_keys;
 mod http;
 mod import;
 mod index;

@@ -36,8 +36,13 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     // The port first: otherwise a port in use would leave an organization whose keys were never printed.
     let listener = listen(&options.http)?;
     let sender = options.webhooks.sender()?;
-    let settings = options.webhooks.settings(options.service.settings())?;
+    let mut settings = options.webhooks.settings(options.service.settings());
+    let signer = options.database.signer()?;
+    settings.signer = Some(Arc::clone(&signer));
     let service = open(&options.database, settings, options.service.store())?;
+    if signer.is_new() {
+        log::info!("the state file is new: this server signs what continues the checkpoints in the database");
+    }
     service
         .check_webhook_secrets()
         .context("AUDIT_ENCRYPTION_KEY does not match the database")?;

@@ -1,15 +1,69 @@
 //! Opens the service with the settings of the command line.
 
 use crate::arguments::{DatabaseOptions, ServiceOptions, WebhookOptions};
+use crate::head_keys::NodeKeys;
 use crate::system::{SystemClock, SystemEntropy};
 use anyhow::Context;
 use audit_app::{
-    AddressPolicy, AuditLog, EncryptionKey, HashKey, Sender, SenderOptions, Settings, StreamLimits,
+    AddressPolicy, AuditLog, EncryptionKey, HashKey, HeadKey, Sender, SenderOptions, Settings, SignerMemory,
+    StreamLimits,
 };
 use audit_domain::{Clock, DigestKey, IdempotencyWindow};
 use audit_store::{DatabaseUrl, QueueLimits, Store, StoreOptions};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The state directory of a node whose database is on a server.
+const STATE_DIRECTORY: &str = "audit-data";
+
+impl DatabaseOptions {
+    pub(crate) fn url(&self) -> anyhow::Result<DatabaseUrl> {
+        self.database_url.parse().context("--database-url")
+    }
+
+    pub(crate) fn encryption_key(&self) -> anyhow::Result<Option<EncryptionKey>> {
+        let key = self.encryption_key.as_deref().map(str::parse);
+        key.transpose().context("--encryption-key")
+    }
+
+    /// The keys of heads that this node has.
+    pub(crate) fn head_keys(&self) -> anyhow::Result<NodeKeys> {
+        let derived = self.encryption_key()?;
+        Ok(NodeKeys {
+            derived: derived.map(|key| HeadKey::new(&key.derive(b"audit head key"))),
+            is_file_given: self.head_key_file.is_some(),
+            file: match &self.head_key_file {
+                Some(file) => file.clone(),
+                None => self.state_file(".head-key")?,
+            },
+        })
+    }
+
+    /// The file of what this node has signed.
+    pub(crate) fn signer_file(&self) -> anyhow::Result<PathBuf> {
+        self.state_file(".signed")
+    }
+
+    fn state_file(&self, extension: &str) -> anyhow::Result<PathBuf> {
+        let (folder, mut name) = match &self.url()? {
+            DatabaseUrl::Sqlite(path) => (
+                path.parent().map(Path::to_owned),
+                path.file_name().unwrap_or_default().to_owned(),
+            ),
+            DatabaseUrl::Postgres(_) => (Some(PathBuf::from(STATE_DIRECTORY)), "audit".into()),
+        };
+        name.push(extension);
+        let folder = self.state_directory.clone().or(folder).unwrap_or_default();
+        Ok(folder.join(name))
+    }
+
+    /// What this node has signed, for a process that signs.
+    pub(crate) fn signer(&self) -> anyhow::Result<Arc<SignerMemory>> {
+        let signer = SignerMemory::open(&self.signer_file()?).context("--state-directory")?;
+        Ok(Arc::new(signer))
+    }
+}
 
 impl ServiceOptions {
     pub(crate) fn settings(&self) -> Settings {
@@ -57,13 +111,11 @@ impl WebhookOptions {
     }
 
     /// `others` with the settings of these options.
-    pub(crate) fn settings(&self, others: Settings) -> anyhow::Result<Settings> {
-        let key = self.encryption_key.as_deref().map(str::parse::<EncryptionKey>);
-        Ok(Settings {
+    pub(crate) fn settings(&self, others: Settings) -> Settings {
+        Settings {
             webhook_addresses: self.addresses(),
-            encryption_key: key.transpose().context("--encryption-key")?,
             ..others
-        })
+        }
     }
 
     /// The sender of webhook deliveries.
@@ -94,8 +146,13 @@ pub(crate) fn open(
     store: StoreOptions,
 ) -> anyhow::Result<Arc<AuditLog>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let url: &DatabaseUrl = &database.database_url.parse().context("--database-url")?;
-    let store = Store::open(url, store, &clock).with_context(|| format!("cannot open {url}"))?;
+    let url = &database.url()?;
+    let keys = database.head_keys()?;
+    let settings = Settings {
+        encryption_key: database.encryption_key()?,
+        ..settings
+    };
+    let store = Store::open(url, store, &keys, &clock).with_context(|| format!("cannot open {url}"))?;
     let service = AuditLog::open(store, clock, Arc::new(SystemEntropy), settings);
     service.with_context(|| format!("cannot open {url}"))
 }

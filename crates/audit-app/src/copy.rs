@@ -7,7 +7,7 @@
 use crate::error::AppError;
 use crate::log::key_in;
 use crate::service::CURSOR_KEY;
-use crate::verify::{Finding, LedgerReport, VerifyOptions, first_finding, verify_ledgers};
+use crate::verify::{Finding, LedgerReport, VerifyOptions, first_finding, verify_log};
 use audit_domain::{Clock, Entropy};
 use audit_ledger::{Frontier, Hash};
 use audit_store::{CopyOptions, DatabaseCopy, DatabaseUrl, FinalCopy, FoundCopy, SourceLedger, StoreError};
@@ -135,8 +135,11 @@ fn verify(
     progress: &mut dyn FnMut(CopyStep, u64, u64),
 ) -> Result<Vec<LedgerReport>> {
     let mut progress = |done, total| progress(CopyStep::Verification, done, total);
-    let options = VerifyOptions::default();
-    let reports = copy.read_target(|reader| verify_ledgers(reader, &options, encryption_key, &mut progress));
+    let options = VerifyOptions {
+        encryption_key: encryption_key.cloned(),
+        ..VerifyOptions::default()
+    };
+    let reports = copy.read_target(|reader| verify_log(reader, &options, &mut progress));
     let reports = reports.map_err(CopyError::Verification)?;
     if let Some((report, finding)) = first_finding(&reports) {
         return Err(CopyError::Inconsistent {

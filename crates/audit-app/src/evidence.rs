@@ -68,6 +68,12 @@ pub enum EvidenceError {
     /// The log has no events.
     #[error("the log has no events")]
     NoEvents,
+    /// No checkpoint covers an event yet.
+    #[error("event {seq} is not signed yet; a running server signs it within a second")]
+    Unsigned {
+        /// Its position in the log.
+        seq: u64,
+    },
     /// An event is missing or was changed.
     #[error("event {seq} is not as it was appended; run `audit-server log verify` for details")]
     Altered {
@@ -108,27 +114,35 @@ impl Evidence {
 }
 
 impl AuditLog {
-    /// Selects events, and signs a checkpoint of the whole log if there is none yet. Reads the log from its beginning up to the
-    /// end of the range.
+    /// Selects events, and the last checkpoint. Signs none, because it runs beside the server that does. Reads the log from its
+    /// beginning up to the end of the range.
     ///
     /// # Errors
-    /// [`EvidenceError::NoEvents`]; when the database fails.
+    /// [`EvidenceError::NoEvents`]; [`EvidenceError::Unsigned`]; when the database fails.
     pub fn select_evidence(&self, request: &EvidenceRequest) -> Result<Evidence> {
-        let (ledger_id, name, size) = self.store.query(|reader| {
+        let (ledger_id, name, size, stored) = self.store.query(|reader| {
             let ledgers = reader.ledgers(request.project_id)?;
             let ledger_id = ledgers.get(&request.environment);
             let ledger_id = *ledger_id.ok_or(AppError::NotFound("project"))?;
             let size = reader.ledger_size(ledger_id)?;
-            Ok::<_, AppError>((ledger_id, reader.ledger_name(ledger_id)?, size))
+            let stored = reader.log_checkpoint(ledger_id)?;
+            Ok::<_, AppError>((ledger_id, reader.ledger_name(ledger_id)?, size, stored))
         })?;
-        let last = size.checked_sub(1).ok_or(EvidenceError::NoEvents)?;
-        let note = self.checkpoint_with(ledger_id, last)?.note;
+        if size == 0 {
+            return Err(EvidenceError::NoEvents);
+        }
+        let note = stored.ok_or(EvidenceError::Unsigned { seq: 0 })?.note;
         let key = self.log_key()?;
         let origin = format!("{}/{name}", key.name().as_str());
         let checkpoint = Origin::parse(&origin)
             .and_then(|origin| SignedCheckpoint::open(&note, &origin, std::slice::from_ref(&key)))
             .map_err(AppError::internal)?;
-        let run = self.run_between(ledger_id, checkpoint.head().size, request.from, request.to)?;
+        let signed = checkpoint.head().size;
+        let run = self.run_between(ledger_id, signed, request.from, request.to)?;
+        if run.inside.end == signed && size > signed {
+            // Events that are not signed yet may be in the range as well.
+            return Err(EvidenceError::Unsigned { seq: signed });
+        }
         Ok(Evidence {
             checkpoint,
             key,

@@ -4,11 +4,11 @@ use crate::authentication::Presented;
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
 use crate::redact_event::redact_and_record;
-use crate::service::{AuditLog, Selection, environment_of, ledger_of};
+use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
 use audit_auth::{Keys, Principal};
 use audit_domain::json::{self, Json};
 use audit_domain::{Environment, Event, EventId, ProjectId, Stamp, Timestamp, Violation, Violations};
-use audit_store::{Appended, Destination, LedgerId, NewEvent, Reader, StoreError};
+use audit_store::{Appended, Destination, NewEvent, Reader, StoreError};
 use std::sync::Arc;
 
 /// The maximum number of events in one request.
@@ -145,9 +145,14 @@ impl Presented<Keys> {
         found.await.unwrap_or_else(|error| Err(AppError::internal(error)))
     }
 
-    /// The ledger that stores the events of a request.
-    pub(crate) async fn ledger_of_requests(&self, selection: Selection) -> Result<LedgerId> {
-        Ok(self.target(selection).await?.destination.ledger_id)
+    /// The project, environment and ledger that store the events of a request.
+    pub(crate) async fn scope_of_requests(&self, selection: Selection) -> Result<Scope> {
+        let IngestTarget { destination, project } = self.target(selection).await?;
+        Ok(Scope {
+            project,
+            environment: destination.environment,
+            ledger_id: destination.ledger_id,
+        })
     }
 
     fn load_target(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<IngestTarget> {

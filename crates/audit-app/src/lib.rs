@@ -25,7 +25,8 @@
 //!
 //! let folder = tempfile::tempdir()?;
 //! let clock: Arc<dyn Clock> = Arc::new(Fixed);
-//! let store = Store::open(&DatabaseUrl::Sqlite(folder.path().join("audit.db")), StoreOptions::default(), &clock)?;
+//! let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
+//! let store = Store::open(&url, StoreOptions::default(), &audit_app::HeadKey::new(&[7; 32]), &clock)?;
 //! let service = AuditLog::open(store, clock, Arc::new(Fixed), Settings::default())?;
 //! assert!(service.organizations()?.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -74,7 +75,7 @@ pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest};
 pub use export::{EXPORTS_MAX, Export, ORGANIZATION_EXPORTS_MAX};
 pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
-pub use log::EventProof;
+pub use log::{EventProof, SignerMemory, SignerMemoryError};
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use reading::ReadingStatistics;
 pub use redaction::{
@@ -83,7 +84,10 @@ pub use redaction::{
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
-pub use verify::{FINDINGS_MAX, Finding, LedgerReport, Problem, VerifyOptions, first_finding};
+pub use verify::{
+    FINDINGS_MAX, Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, first_finding,
+    verify_log,
+};
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
 
@@ -92,7 +96,7 @@ pub use audit_alerts::{
     Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, CooldownSeconds, GroupBy, RuleChange,
     RuleDefinition, RuleOrigin, Severity, Threshold, WindowSeconds,
 };
-pub use audit_ledger::{ConsistencyProof, InclusionProof, TileId, VerifierKey};
+pub use audit_ledger::{ConsistencyProof, HeadKey, HeadKeyId, InclusionProof, TileId, VerifierKey};
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
 pub use audit_store::{AlertFilter, Key, Organization, Project, StoreStatistics, StoredTier};
 pub use audit_webhooks::{

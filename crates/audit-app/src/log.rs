@@ -1,8 +1,8 @@
 //! The verifiable log: signed checkpoints and proofs.
 
+mod memory;
 mod receipts;
 mod roots;
-mod signed_roots;
 mod signer;
 mod signing;
 
@@ -13,6 +13,7 @@ use audit_auth::{KeyHolder, Readers};
 use audit_domain::{ContentHash, EventId, Violations};
 use audit_ledger::{Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead};
 use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError};
+pub use memory::{SignerMemory, SignerMemoryError};
 pub(crate) use roots::TileRoots;
 pub(crate) use signer::{LogSigner, key_in, stored_key};
 pub(crate) use signing::Signing;
@@ -38,15 +39,15 @@ impl Presented<Readers> {
     /// [`AppError::LogInconsistent`] when the log contradicts its checkpoint.
     pub fn event_proof(&self, selection: Selection, id: EventId) -> Result<EventProof> {
         let service = &self.service;
-        let (ledger_id, logged, last) = service.store.query(|reader| {
+        let (scope, logged, last) = service.store.query(|reader| {
             let access = self.read_access(reader, selection)?;
             let logged = service.visible_event(reader, &access, id)?;
-            let ledger_id = access.scope.ledger_id;
-            let last = reader.log_checkpoint(ledger_id)?;
-            Ok::<_, AppError>((ledger_id, logged, last))
+            let last = reader.log_checkpoint(access.scope.ledger_id)?;
+            Ok::<_, AppError>((access.scope, logged, last))
         })?;
         let LoggedEvent { seq, event } = logged;
-        let checkpoint = service.checkpoint_of_event(last, ledger_id, seq)?;
+        let ledger_id = scope.ledger_id;
+        let checkpoint = service.checkpoint_of_event(last, &scope, seq)?;
         let head = head_of(&checkpoint.note)?;
         Ok(EventProof {
             seq,
@@ -77,7 +78,7 @@ impl AuditLog {
     pub fn log_tile(&self, principal: &KeyHolder, selection: Selection, id: TileId) -> Result<Vec<u8>> {
         self.store.query(|reader| {
             let scope = self.scope(reader, principal, selection)?;
-            let tile = reader.log_tile(scope.ledger_id, id)?;
+            let tile = reader.log_tile(scope.ledger_id, id).map_err(damaged_log)?;
             Ok(tile.ok_or(AppError::NotFound("tile"))?.encode())
         })
     }
@@ -95,7 +96,7 @@ impl AuditLog {
     ) -> Result<ConsistencyProof> {
         self.store.query(|reader| {
             let scope = self.scope(reader, principal, selection)?;
-            let size = reader.log_frontier(scope.ledger_id)?.size();
+            let size = reader.log_frontier(scope.ledger_id).map_err(damaged_log)?.size();
             if to > size {
                 return Err(Violations::one("to", format!("the log has {size} events")).into());
             }
@@ -108,33 +109,45 @@ impl AuditLog {
     fn checkpoint_of(&self, scope: &Scope) -> Result<String> {
         // The size of the tree, not the size in the ledger row: an auditor must see the signed state even if the row was
         // tampered with.
-        let tree = self.store.read(|reader| reader.log_frontier(scope.ledger_id))?;
-        match self.covering_checkpoint(scope.ledger_id, tree.size()) {
-            Err(error @ AppError::LogInconsistent(_)) => {
-                // Auditors compare the log with the last signed state, and find what contradicts it.
-                let last = self.store.read(|reader| reader.log_checkpoint(scope.ledger_id))?;
-                Ok(last.ok_or(error)?.note)
+        let tree = self.store.read(|reader| reader.log_frontier(scope.ledger_id));
+        let size = match tree.map_err(damaged_log) {
+            Ok(tree) => tree.size(),
+            Err(AppError::LogInconsistent(_)) => u64::MAX,
+            Err(error) => return Err(error),
+        };
+        match self.covering_checkpoint(scope.ledger_id, &scope.log_name(), size) {
+            // Auditors compare the log with the last signed state, and find what contradicts it.
+            Err(error @ (AppError::LogInconsistent(_) | AppError::Internal(_))) => {
+                self.last_note(scope)?.ok_or(error)
             }
             checkpoint => Ok(checkpoint?.note),
         }
     }
 
-    /// A checkpoint that covers the event at `seq`.
-    pub(crate) fn checkpoint_with(&self, ledger_id: LedgerId, seq: u64) -> Result<CheckpointRow> {
-        let last = self.store.read(|reader| reader.log_checkpoint(ledger_id))?;
-        self.checkpoint_of_event(last, ledger_id, seq)
+    /// The last note of a log that this node has signed or seen, or else the stored one.
+    fn last_note(&self, scope: &Scope) -> Result<Option<String>> {
+        let origin = self.log_signer()?.origin(&scope.log_name())?;
+        if let Some(note) = self.signing.known(&origin) {
+            return Ok(Some(note.to_string()));
+        }
+        let stored = self.store.read(|reader| reader.log_checkpoint(scope.ledger_id))?;
+        Ok(stored.map(|stored| stored.note))
     }
 
-    /// The `last` checkpoint if it covers the event at `seq`, otherwise a new one.
+    /// A checkpoint that covers the event at `seq`: the stored one, which is `last`, if it does and this node knows it, or
+    /// else the latest one.
     fn checkpoint_of_event(
         &self,
         last: Option<CheckpointRow>,
-        ledger_id: LedgerId,
+        scope: &Scope,
         seq: u64,
     ) -> Result<CheckpointRow> {
-        let checkpoint = match last.filter(|last| last.size > seq) {
+        let name = scope.log_name();
+        let known = self.signing.known(&self.log_signer()?.origin(&name)?);
+        let last = last.filter(|last| last.size > seq && known.as_deref() == Some(&last.note));
+        let checkpoint = match last {
             Some(last) => last,
-            None => self.covering_checkpoint(ledger_id, seq + 1)?,
+            None => self.covering_checkpoint(scope.ledger_id, &name, seq + 1)?,
         };
         if checkpoint.size <= seq {
             // The tree is smaller than its ledger; `log verify` gives the details.
@@ -199,6 +212,14 @@ impl AuditLog {
             }
         }
         Ok(tiles)
+    }
+}
+
+/// The error of a read of the log: a value that the service did not write contradicts what it has signed.
+fn damaged_log(error: StoreError) -> AppError {
+    match error {
+        StoreError::Damaged { .. } | StoreError::DamagedEvent(_) => AppError::inconsistent(error),
+        other => other.into(),
     }
 }
 

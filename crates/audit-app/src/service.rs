@@ -61,6 +61,13 @@ pub(crate) struct Scope {
     pub(crate) ledger_id: LedgerId,
 }
 
+impl Scope {
+    /// The name of the log within its deployment.
+    pub(crate) fn log_name(&self) -> String {
+        format!("{}/{}", self.project.project.id, self.environment.as_str())
+    }
+}
+
 /// The name of the key of cursors. It is created with the database and never changes.
 pub(crate) const CURSOR_KEY: &str = "cursor_key";
 
@@ -92,6 +99,7 @@ impl AuditLog {
         let key = key
             .try_into()
             .map_err(|_| AppError::from(StoreError::Damaged { what: "cursor key" }))?;
+        let signing = Signing::new(settings.signer.clone());
         let wake = Arc::new(Wake::default());
         let listener = Arc::clone(&wake);
         store.on_deliveries(move || listener.due())?;
@@ -107,7 +115,7 @@ impl AuditLog {
             cursor_key: CursorKey::new(key),
             log_signer: OnceLock::new(),
             tile_roots: TileRoots::default(),
-            signing: Signing::default(),
+            signing,
             wake,
             deliveries: DeliveryCounters::default(),
             pending: Mutex::default(),

@@ -1,9 +1,11 @@
 //! The settings of the operator.
 
+use crate::log::SignerMemory;
 use crate::streams::StreamLimits;
 use audit_domain::{DigestKey, Plan};
 use audit_redact::HashKey;
 use audit_webhooks::{AddressPolicy, EncryptionKey};
+use std::sync::Arc;
 
 /// The settings of the operator.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub struct Settings {
     pub webhook_addresses: AddressPolicy,
     /// The key that encrypts secrets in the database.
     pub encryption_key: Option<EncryptionKey>,
+    /// What this node has signed. None in a process that signs no checkpoints.
+    pub signer: Option<Arc<SignerMemory>>,
     /// The limits of anonymous streams.
     pub stream_limits: StreamLimits,
     /// Events per day on the free plan; `None` for no limit.
@@ -33,6 +37,7 @@ impl Default for Settings {
             digest_key: None,
             webhook_addresses: AddressPolicy::Public,
             encryption_key: None,
+            signer: None,
             stream_limits: StreamLimits::default(),
             daily_events_max_free: Some(1_000),
             daily_events_max_pro: Some(1_000_000),

@@ -1,30 +1,43 @@
 //! `log verify`: checks that the database holds exactly the events that were appended and signed.
 //!
 //! No stored value is trusted. The content hash of every event is computed from its text, and the tree is rebuilt from the
-//! hashes. The stored tiles, the frontier of the tree and the last checkpoint are compared with it. An attacker has to change
-//! all of them consistently, and cannot change the state of an external auditor: see `log audit`.
+//! hashes. The stored tiles, the frontier of the tree, the other columns of the head and the last checkpoint are compared with
+//! it, and the last checkpoint that this node remembers. An attacker with the database has to change all of them consistently,
+//! and cannot change the state of an external auditor: see `log audit`.
 
 mod finding;
+mod repair;
 mod tree;
 mod walk;
 
 use crate::error::{AppError, Result};
 use crate::log::stored_key;
 use crate::service::AuditLog;
-use audit_domain::ProjectId;
-use audit_ledger::{Hash, Origin, SignedCheckpoint, VerifierKey};
+use audit_domain::{ProjectId, Timestamp};
+use audit_ledger::{CheckpointError, Hash, HeadKey, Origin, SignedCheckpoint, TreeHead, VerifierKey};
 use audit_store::{Reader, StoredLedger, StrayEvent};
-use audit_webhooks::EncryptionKey;
+use audit_webhooks::{EncryptionKey, OpenError};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
+pub use repair::{RepairOptions, RepairReport};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use walk::Walk;
 
-/// The ledgers to verify, and the trusted key.
+/// The ledgers to verify, and what is known from sources other than the database.
 #[derive(Clone, Debug, Default)]
 pub struct VerifyOptions {
     /// Only the ledgers of this project.
     pub project_id: Option<ProjectId>,
     /// The key that verifies checkpoints, from a trusted source. If `None`, the key in the database is trusted.
     pub key: Option<VerifierKey>,
+    /// The key that encrypts the log's key in the database.
+    pub encryption_key: Option<EncryptionKey>,
+    /// The last note of each log that this node has signed or seen published, by origin.
+    pub known: HashMap<Box<str>, Arc<str>>,
+    /// The keys of heads that are at hand. The one of the database authenticates the heads.
+    pub head_keys: Vec<HeadKey>,
+    /// Events that were received before this time must be signed.
+    pub signed_before: Option<Timestamp>,
 }
 
 /// The report on one ledger.
@@ -62,112 +75,231 @@ pub fn first_finding(reports: &[LedgerReport]) -> Option<(&LedgerReport, &Findin
 }
 
 impl AuditLog {
-    /// Verifies ledgers directly in the database. Calls `progress` with the number of verified events and the total.
-    /// Ignores events that are appended meanwhile.
+    /// [`verify_log`] on the database of the service.
     ///
     /// # Errors
-    /// When the database cannot be read, or the log's key is encrypted and the encryption key is missing.
+    /// As [`verify_log`].
     pub fn verify_log(
         &self,
         options: &VerifyOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<LedgerReport>> {
-        let encryption_key = self.settings.encryption_key.as_ref();
-        self.store
-            .query(|reader| verify_ledgers(reader, options, encryption_key, progress))
+        let options = VerifyOptions {
+            encryption_key: self.settings.encryption_key.clone(),
+            ..options.clone()
+        };
+        self.store.query(|reader| verify_log(reader, &options, progress))
     }
 }
 
-/// [`AuditLog::verify_log`] of the database of this reader.
-pub(crate) fn verify_ledgers(
+/// Verifies ledgers directly in the database. Calls `progress` with the number of verified events and the total. Ignores
+/// events that are appended meanwhile.
+///
+/// # Errors
+/// When the database cannot be read, or the log's key is encrypted and the encryption key is missing.
+pub fn verify_log(
     reader: &mut Reader<'_>,
     options: &VerifyOptions,
-    encryption_key: Option<&EncryptionKey>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<LedgerReport>> {
     let ledgers = reader.stored_ledgers(options.project_id)?;
     if ledgers.is_empty() && options.project_id.is_some() {
         return Err(AppError::NotFound("project"));
     }
-    let key = match &options.key {
-        Some(key) => Some(key.clone()),
-        None => stored_key(reader, encryption_key)?,
+    let (key, problem) = trusted_key(reader, options)?;
+    let total = ledgers.iter().map(|ledger| ledger.size.max(0).unsigned_abs());
+    let mut verification = Verification {
+        options,
+        key: key.as_ref(),
+        key_problem: problem,
+        head_key: head_key(reader, &options.head_keys)?,
+        // If every event is at its position and the counts match, there are no stray events to search for.
+        is_complete: options.project_id.is_none() && reader.has_no_strays()?,
+        total: total.sum(),
+        done: 0,
+        progress,
     };
-    // If every event is at its position and the counts match, there are no stray events to search for.
-    let is_complete = options.project_id.is_none() && reader.has_no_strays()?;
-    let total = ledgers
-        .iter()
-        .map(|ledger| ledger.size.max(0).unsigned_abs())
-        .sum();
-    let mut done = 0;
-    let mut report_progress = |events: u64| {
-        done += events;
-        progress(done, total);
-    };
-    let verify = |ledger| verify_ledger(reader, &ledger, key.as_ref(), is_complete, &mut report_progress);
-    ledgers.into_iter().map(verify).collect()
+    let mut reports = Vec::with_capacity(ledgers.len());
+    for ledger in &ledgers {
+        reports.push(verification.ledger(reader, ledger)?);
+    }
+    if options.project_id.is_none() {
+        reports.extend(verification.gone(&ledgers));
+    }
+    Ok(reports)
 }
 
-fn verify_ledger(
+/// The key that verifies checkpoints, and how the database contradicts it.
+fn trusted_key(
     reader: &mut Reader<'_>,
-    ledger: &StoredLedger,
-    key: Option<&VerifierKey>,
-    is_complete: bool,
-    report_progress: &mut dyn FnMut(u64),
-) -> Result<LedgerReport> {
-    let size = ledger.size.max(0).unsigned_abs();
-    let mut walk = Walk::new(reader, ledger.ledger_id, size);
-    if ledger.size < 0 {
-        walk.findings.add(Finding::log(Problem::Size(ledger.size)));
-    }
-    let checkpoint = match opened_checkpoint(ledger, key).transpose() {
-        Ok(checkpoint) => checkpoint,
-        Err(problem) => {
-            walk.findings.add(Finding::log(problem));
-            None
-        }
+    options: &VerifyOptions,
+) -> Result<(Option<VerifierKey>, Option<Problem>)> {
+    let own = stored_key(reader, options.encryption_key.as_ref());
+    let Some(given) = &options.key else {
+        return Ok((own?, None));
     };
-    walk.events(checkpoint.as_ref(), report_progress)?;
-    let head = walk.check_frontier(ledger)?;
-    if let Some(checkpoint) = &checkpoint {
-        walk.check_signed(*checkpoint.head());
-    }
-    if !is_complete || !walk.findings.is_empty() {
-        let strays = walk.reader.stray_events(ledger.ledger_id, FINDINGS_MAX as i64)?;
-        strays
-            .iter()
-            .for_each(|stray| walk.findings.add(stray_finding(stray)));
-    }
-    let (findings, findings_count) = walk.findings.finish();
-    Ok(LedgerReport {
-        project_id: ledger.project_id.clone(),
-        environment: ledger.environment.clone(),
-        events: size,
-        signed: checkpoint.map(|checkpoint| checkpoint.head().size),
-        root: head.map(|head| head.root),
-        findings,
-        findings_count,
-    })
+    let problem = match own {
+        Ok(Some(own)) if own == *given => None,
+        Ok(Some(own)) => Some(Problem::OtherKey(own.to_string())),
+        Ok(None) => None,
+        // It is encrypted, and the given key suffices.
+        Err(AppError::SealedSecret(OpenError::NeedsKey)) => None,
+        Err(error) => return Err(error),
+    };
+    Ok((Some(given.clone()), problem))
 }
 
-/// The last checkpoint, if there is one; the problem if its signature is invalid.
-fn opened_checkpoint(
-    ledger: &StoredLedger,
-    key: Option<&VerifierKey>,
-) -> Option<std::result::Result<SignedCheckpoint, Problem>> {
-    let row = ledger.checkpoint.as_ref()?;
-    let Some(key) = key else {
-        return Some(Err(Problem::NoKey));
-    };
-    let name = format!(
-        "{}/{}/{}",
-        key.name().as_str(),
-        ledger.project_id,
-        ledger.environment
-    );
-    let opened = Origin::parse(&name)
-        .and_then(|origin| SignedCheckpoint::open(&row.note, &origin, std::slice::from_ref(key)));
-    Some(opened.map_err(Problem::Checkpoint))
+/// The key of the heads of the database, if it is at hand.
+pub(crate) fn head_key(reader: &mut Reader<'_>, keys: &[HeadKey]) -> Result<Option<HeadKey>> {
+    let id = reader.head_key_id()?;
+    let key = keys.iter().find(|key| id.is_none_or(|id| id == key.id()));
+    if key.is_none() {
+        log::warn!("the key of the heads is not here, so their codes are not verified");
+    }
+    Ok(key.cloned())
+}
+
+/// The verification of several ledgers.
+struct Verification<'a> {
+    options: &'a VerifyOptions,
+    key: Option<&'a VerifierKey>,
+    key_problem: Option<Problem>,
+    head_key: Option<HeadKey>,
+    is_complete: bool,
+    total: u64,
+    done: u64,
+    progress: &'a mut dyn FnMut(u64, u64),
+}
+
+impl Verification<'_> {
+    fn ledger(&mut self, reader: &mut Reader<'_>, ledger: &StoredLedger) -> Result<LedgerReport> {
+        let size = ledger.size.max(0).unsigned_abs();
+        let name = format!("{}/{}", ledger.project_id, ledger.environment);
+        let stored = ledger.checkpoint.as_ref().map(|row| self.open(&name, &row.note));
+        let known = self
+            .origin(&name)
+            .and_then(|origin| self.options.known.get(origin.as_str()));
+        let known = known.map(|note| self.open(&name, note));
+        let opened = [&stored, &known].map(|one| one.as_ref().and_then(|one| one.as_ref().ok()));
+        let signed = opened[0].map(|checkpoint| checkpoint.head().size);
+        let sizes = opened
+            .into_iter()
+            .flatten()
+            .map(|checkpoint| checkpoint.head().size);
+        let mut walk = Walk::new(reader, ledger.ledger_id, size, sizes.chain([signed.unwrap_or(0)]));
+        if ledger.size < 0 {
+            walk.findings.add(Finding::log(Problem::Size(ledger.size)));
+        }
+        if let Some(problem) = &self.key_problem {
+            walk.findings.add(Finding::log(problem.clone()));
+        }
+        walk.events(&mut |events| {
+            self.done += events;
+            (self.progress)(self.done, self.total);
+        })?;
+        let head = walk.check_frontier(ledger)?;
+        walk.check_head(ledger);
+        if self.head_key.as_ref().is_some_and(|key| !ledger.is_sealed(key)) {
+            walk.findings.add(Finding::log(Problem::ForgedHead));
+        }
+        for (opened, problem) in [
+            (&stored, Problem::Checkpoint as fn(CheckpointError) -> Problem),
+            (&known, Problem::Remembered),
+        ] {
+            match opened {
+                Some(Ok(checkpoint)) => walk.check_signed(*checkpoint.head()),
+                Some(Err(Some(error))) => walk.findings.add(Finding::log(problem(error.clone()))),
+                Some(Err(None)) => walk.findings.add(Finding::log(Problem::NoKey)),
+                None => {}
+            }
+        }
+        if let (Some(column), Some(signed)) = (ledger.checkpoint_size, signed)
+            && column != signed.cast_signed()
+        {
+            walk.findings
+                .add(Finding::log(Problem::CheckpointSize { signed, column }));
+        }
+        if let Some(time) = self.options.signed_before {
+            walk.check_unsigned(signed.unwrap_or(0), time);
+        }
+        walk.check_stray_tiles()?;
+        walk.check_alerts()?;
+        if !self.is_complete || !walk.findings.is_empty() {
+            let strays = walk.reader.stray_events(ledger.ledger_id, FINDINGS_MAX as i64)?;
+            strays
+                .iter()
+                .for_each(|stray| walk.findings.add(stray_finding(stray)));
+        }
+        let (findings, findings_count) = walk.findings.finish();
+        Ok(LedgerReport {
+            project_id: ledger.project_id.clone(),
+            environment: ledger.environment.clone(),
+            events: size,
+            signed,
+            root: head.map(|head| head.root),
+            findings,
+            findings_count,
+        })
+    }
+
+    /// The heads of a log that were signed, according to the database and to this node.
+    pub(super) fn signed_heads(&self, ledger: &StoredLedger) -> Vec<TreeHead> {
+        let name = format!("{}/{}", ledger.project_id, ledger.environment);
+        let known = self
+            .origin(&name)
+            .and_then(|origin| self.options.known.get(origin.as_str()));
+        let stored = ledger.checkpoint.as_ref().map(|row| row.note.as_str());
+        let notes = stored.into_iter().chain(known.map(|note| &**note));
+        let opened = notes.filter_map(|note| self.open(&name, note).ok());
+        opened.map(|checkpoint| *checkpoint.head()).collect()
+    }
+
+    /// The origin of a log, if there is a key.
+    fn origin(&self, name: &str) -> Option<Origin> {
+        Origin::parse(&format!("{}/{name}", self.key?.name().as_str())).ok()
+    }
+
+    /// A signed note of a log; no error where there is no key.
+    fn open(&self, name: &str, note: &str) -> Result<SignedCheckpoint, Option<CheckpointError>> {
+        let (Some(key), Some(origin)) = (self.key, self.origin(name)) else {
+            return Err(None);
+        };
+        SignedCheckpoint::open(note, &origin, std::slice::from_ref(key)).map_err(Some)
+    }
+
+    /// The logs that this node has signed and the database does not have.
+    fn gone(&self, ledgers: &[StoredLedger]) -> Vec<LedgerReport> {
+        let Some(key) = self.key else {
+            return Vec::new();
+        };
+        let prefix = format!("{}/", key.name().as_str());
+        let names: HashSet<(&str, &str)> = ledgers
+            .iter()
+            .map(|ledger| (ledger.project_id.as_str(), ledger.environment.as_str()))
+            .collect();
+        let mut gone = Vec::new();
+        for (origin, note) in &self.options.known {
+            let Some((project_id, environment)) =
+                origin.strip_prefix(&prefix).and_then(|name| name.split_once('/'))
+            else {
+                continue;
+            };
+            if !names.contains(&(project_id, environment)) {
+                let signed = self.open(&format!("{project_id}/{environment}"), note);
+                gone.push(LedgerReport {
+                    project_id: project_id.to_owned(),
+                    environment: environment.to_owned(),
+                    events: 0,
+                    signed: signed.ok().map(|signed| signed.head().size),
+                    root: None,
+                    findings: vec![Finding::log(Problem::LogGone)],
+                    findings_count: 1,
+                });
+            }
+        }
+        gone.sort_by(|one, other| one.project_id.cmp(&other.project_id));
+        gone
+    }
 }
 
 fn stray_finding(stray: &StrayEvent) -> Finding {

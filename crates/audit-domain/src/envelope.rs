@@ -4,12 +4,16 @@ use crate::{EventId, IdError, Timestamp, TimestampError};
 use serde::Deserialize;
 
 /// The fields of a stored event's text that its row also has, for comparing the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The event's id.
     pub id: EventId,
     /// When it happened.
     pub occurred_at: Timestamp,
+    /// When the service received it.
+    pub received_at: Timestamp,
+    /// The key that its sender gave it.
+    pub idempotency_key: Option<String>,
 }
 
 /// A text is not that of a stored event.
@@ -31,6 +35,8 @@ pub enum EnvelopeError {
 struct Text<'a> {
     id: &'a str,
     occurred_at: &'a str,
+    received_at: &'a str,
+    idempotency_key: Option<String>,
 }
 
 impl Envelope {
@@ -43,6 +49,8 @@ impl Envelope {
         Ok(Self {
             id: text.id.parse()?,
             occurred_at: Timestamp::parse_rfc3339(text.occurred_at)?,
+            received_at: Timestamp::parse_rfc3339(text.received_at)?,
+            idempotency_key: text.idempotency_key,
         })
     }
 }
@@ -56,13 +64,18 @@ mod tests {
         let id = EventId::new(Timestamp::from_millis(1_768_473_000_000), [7; 10]);
         let time = Timestamp::from_millis(1_768_473_000_123);
         let text = format!(
-            r#"{{"actor":{{"id":"x"}},"id":"{id}","metadata":{{"id":[1e5]}},"occurred_at":"{time}"}}"#
+            r#"{{"actor":{{"id":"x"}},"id":"{id}","metadata":{{"id":[1e5]}},"occurred_at":"{time}","received_at":"{time}"}}"#
         );
-        let envelope = Envelope {
+        let mut envelope = Envelope {
             id,
             occurred_at: time,
+            received_at: time,
+            idempotency_key: None,
         };
         assert_eq!(Envelope::read(&text).unwrap(), envelope);
+        let with_key = text.replace(r#""id":"evt"#, r#""idempotency_key":"a\"b","id":"evt"#);
+        envelope.idempotency_key = Some("a\"b".to_owned());
+        assert_eq!(Envelope::read(&with_key).unwrap(), envelope);
         for broken in [
             "",
             "[]",

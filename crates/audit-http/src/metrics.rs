@@ -24,6 +24,8 @@ pub(crate) struct Metrics {
     deliveries_pending: IntGauge,
     oldest_pending_seconds: IntGauge,
     inconsistent_logs: IntGauge,
+    log_alarms: IntCounter,
+    forged_heads: IntGauge,
     feed_readers: IntGauge,
     feed_waiting: IntGauge,
     exports_running: IntGauge,
@@ -106,6 +108,14 @@ impl Metrics {
                 "audit_logs_inconsistent",
                 "Logs that this process does not sign, because they contradict their last checkpoint.",
             )?,
+            forged_heads: gauge(
+                "audit_logs_forged",
+                "Logs that take no events, because this service did not write their heads.",
+            )?,
+            log_alarms: counter(
+                "audit_log_alarms_total",
+                "Times that this process found a log that contradicts its last checkpoint, or without the checkpoint it should have.",
+            )?,
             feed_readers: gauge(
                 "audit_feed_readers",
                 "Requests and streams that follow the feed of this process.",
@@ -159,6 +169,9 @@ impl Metrics {
         let reading = service.reading_statistics();
         let gauge = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.inconsistent_logs.set(gauge(service.inconsistent_logs()));
+        self.forged_heads.set(gauge(service.forged_heads()));
+        let alarms = service.log_alarms().saturating_sub(self.log_alarms.get());
+        self.log_alarms.inc_by(alarms);
         self.feed_readers.set(gauge(reading.feed_readers));
         self.feed_waiting.set(gauge(reading.feed_waiting));
         self.exports_running.set(gauge(reading.exports));

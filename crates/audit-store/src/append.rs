@@ -9,7 +9,7 @@ use crate::append::alert_groups::AlertGroups;
 use crate::configuration::ConfigurationVersion;
 use crate::database::{WriteTransactions, write_transaction};
 use crate::error::{Result, StoreError};
-use crate::ledgers::{self, NewHead, read_before};
+use crate::ledgers::{self, HeadRow, NewHead, read_before};
 use crate::queue::{Queue, WaitingAppend};
 use crate::search::tokens::Tokens;
 use crate::tree::TreeSession;
@@ -17,7 +17,7 @@ use audit_alerts::{GroupHash, Watch};
 use audit_domain::{
     Environment, EventId, Facets, IdempotencyWindow, ProjectId, Record, SentDigest, Timestamp,
 };
-use plan::{Before, Head, KnownKey, Plan};
+use plan::{Before, Head, KnownKey, LedgerMonth, Plan};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -57,11 +57,17 @@ pub(crate) struct Idempotency {
 impl Idempotency {
     /// Of a key and the digest of the event as it was sent.
     pub(crate) fn of((key, digest): (&str, SentDigest)) -> Self {
-        let sha256: [u8; 32] = Sha256::digest(key.as_bytes()).into();
-        let mut hash = KeyHash::default();
-        hash.copy_from_slice(&sha256[..16]);
+        let hash = hash_of_key(key);
         Self { hash, digest }
     }
+}
+
+/// The identity of an idempotency key.
+pub(crate) fn hash_of_key(key: &str) -> KeyHash {
+    let sha256: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+    let mut hash = KeyHash::default();
+    hash.copy_from_slice(&sha256[..16]);
+    hash
 }
 
 /// One event, ready to be appended: all expensive work is done.
@@ -182,7 +188,7 @@ pub(crate) trait AppendSession: WriteTransactions + TreeSession {
 
     /// The heads of ledgers, locked until the end of the transaction. They are locked in the order of their ids, so that two
     /// nodes that need the same heads cannot deadlock.
-    fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>>;
+    fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<Vec<(i64, HeadRow, Vec<LedgerMonth>)>>;
 
     /// The idempotency keys of `requests` that are stored already within the window, each with its newest event. Some outside of
     /// the window may be among them.

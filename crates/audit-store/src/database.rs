@@ -13,6 +13,7 @@ pub(crate) use session::Session;
 pub use url::{DatabaseUrl, DatabaseUrlError};
 
 use crate::error::{Result, StoreError};
+use crate::ledgers::Heads;
 use crate::postgres::{self, PostgresSession};
 use crate::sqlite::{self, SqliteSession};
 use crate::store::StoreOptions;
@@ -137,12 +138,37 @@ impl Database {
         })
     }
 
+    /// Opens a session that only reads, without the index.
+    pub(crate) fn open_inspector(&self) -> Result<AnySession> {
+        Ok(match self {
+            Self::Sqlite(database) => AnySession::Sqlite(database.open_inspector()?),
+            Self::Postgres(database) => AnySession::Postgres(database.open_reader()?),
+        })
+    }
+
+    /// Fails if there is no index to open.
+    pub(crate) fn require_index(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(database) => database.require_index(),
+            // It is in tables of the database.
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Opens a session that writes.
     pub(crate) fn open_writer(&self) -> Result<AnySession> {
         Ok(match self {
             Self::Sqlite(database) => AnySession::Sqlite(database.open_writer()?),
             Self::Postgres(database) => AnySession::Postgres(database.open_writer()?),
         })
+    }
+
+    /// Sets the key of the heads, before the first session that writes one.
+    pub(crate) fn set_heads(&self, heads: Arc<Heads>) {
+        match self {
+            Self::Sqlite(database) => database.shared.set_heads(heads),
+            Self::Postgres(database) => database.shared.set_heads(heads),
+        }
     }
 
     /// The number of writing threads.

@@ -27,6 +27,15 @@ pub enum StoreError {
     /// The configuration or the head of the ledger has changed since the events were prepared. Prepare them again.
     #[error("the configuration has changed since the request was prepared")]
     Stale,
+    /// The head of the ledger is not one that the service wrote: it takes no events until it is repaired.
+    #[error("the head of ledger {ledger_id} was changed; `audit-server log verify` has details")]
+    ForgedHead {
+        /// The number of the ledger.
+        ledger_id: i64,
+    },
+    /// The key of the heads is not the one of this database.
+    #[error("{0}")]
+    HeadKey(String),
     /// The events would exceed the project's limit for the UTC day. None was stored.
     #[error("the daily limit of {limit} events is reached")]
     DailyLimit {

@@ -1,18 +1,24 @@
 //! The raw rows of a ledger, damaged ones included, for `log verify`. Nothing in them is trusted.
 
 use crate::access::Reader;
-use crate::append::LedgerId;
+use crate::append::{LedgerId, hash_of_key};
 use crate::database::{Database, DatabaseUrl, on_database, on_either};
-use crate::error::Result;
-#[cfg(doc)]
-use crate::error::StoreError;
-use crate::schema::ledgers;
+use crate::error::{Result, StoreError};
+use crate::ledgers::{SEALED_COLUMNS, SealedColumns, name_of, sealed};
+use crate::schema::{alerts, ledgers, log_checkpoints, log_tiles};
 use crate::search::verification::IndexReport;
+use crate::store::head_key_id;
 use crate::tree::{CheckpointRow, TreeSession};
-use audit_domain::{ProjectId, Timestamp};
+use audit_domain::{EventId, ProjectId, Timestamp};
+use audit_ledger::{HeadKey, HeadKeyId};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use std::collections::HashMap;
 use std::ops::Range;
+
+/// The levels of tiles that a tree of less than 2^56 leaves has.
+const STORED_LEVELS: u8 = 7;
 
 /// The row of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +33,16 @@ pub struct StoredLedger {
     pub size: i64,
     /// The right edge of its tree.
     pub frontier: Option<Vec<u8>>,
+    /// The latest id.
+    pub last_event_id: Option<Vec<u8>>,
+    /// The latest time of receipt, in microseconds.
+    pub last_received_at: Option<i64>,
+    /// The code of its head.
+    pub head_code: Option<Vec<u8>>,
     /// Its last checkpoint.
     pub checkpoint: Option<CheckpointRow>,
+    /// The size beside its last checkpoint.
+    pub checkpoint_size: Option<i64>,
 }
 
 /// A stored event.
@@ -42,6 +56,10 @@ pub struct StoredRow {
     pub content_hash: Vec<u8>,
     /// Its canonical text.
     pub body: String,
+    /// The hash of its idempotency key.
+    pub idempotency_hash: Option<Vec<u8>>,
+    /// Whether it has a digest as sent.
+    pub has_sent_digest: bool,
     /// A column that is inconsistent with the row, so that queries find another event or none.
     pub inconsistent: Option<&'static str>,
     /// Its stored position in the order of time; its unit depends on the database.
@@ -57,7 +75,42 @@ pub struct StrayEvent {
     pub seq: Option<i64>,
 }
 
-type LedgerRow = (String, String, i64, Option<Vec<u8>>);
+impl StoredLedger {
+    /// Whether its head was written with this key.
+    pub fn is_sealed(&self, key: &HeadKey) -> bool {
+        let name = name_of(&self.project_id, &self.environment);
+        let columns: SealedColumns = (
+            self.size,
+            self.last_event_id.clone(),
+            self.last_received_at,
+            self.frontier.clone(),
+            self.head_code.clone(),
+        );
+        let head = sealed(self.ledger_id.0, &name, &columns);
+        let code = self.head_code.as_deref().unwrap_or_default();
+        head.is_some_and(|head| key.verifies(&head, code))
+    }
+}
+
+impl StoredRow {
+    /// Whether its columns are those of an event with this idempotency key.
+    pub fn is_of_key(&self, key: Option<&str>) -> bool {
+        let hash = key.map(hash_of_key);
+        self.idempotency_hash.as_deref() == hash.as_ref().map(<[u8; 16]>::as_slice)
+            && self.has_sent_digest == key.is_some()
+    }
+}
+
+/// A stored alert.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAlert {
+    /// Its id, 16 bytes unless it was changed.
+    pub id: Vec<u8>,
+    /// The ids of its sample events, 16 bytes each.
+    pub sample_event_ids: Vec<u8>,
+}
+
+type LedgerRow = (String, String, SealedColumns);
 
 /// The ledgers of findings in the index: project and environment.
 pub type LedgerNames = HashMap<LedgerId, (String, String)>;
@@ -71,7 +124,9 @@ pub fn verify_index(
     url: &DatabaseUrl,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(IndexReport, LedgerNames)> {
-    let mut session = Database::existing(url)?.open_reader()?;
+    let database = Database::existing(url)?;
+    database.require_index()?;
+    let mut session = database.open_reader()?;
     let report = on_database!(&mut session, index_verification::verify_index(progress))?;
     let mut names = LedgerNames::new();
     if !report.findings.is_empty() {
@@ -84,6 +139,19 @@ pub fn verify_index(
         );
     }
     Ok((report, names))
+}
+
+/// Runs `work` on an existing database, and changes nothing: the database is neither migrated nor repaired, and its index is not
+/// opened.
+///
+/// # Errors
+/// Those of `work`, and when the database cannot be opened.
+pub fn inspect<T, E: From<StoreError>>(
+    url: &DatabaseUrl,
+    work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut session = Database::existing(url)?.open_inspector()?;
+    work(&mut Reader::new(&mut session))
 }
 
 #[expect(
@@ -106,22 +174,82 @@ impl Reader<'_> {
     fn stored_ledger(&mut self, ledger_id: LedgerId) -> Result<StoredLedger> {
         // The checkpoint first: read second, it could include events that were committed in between.
         let checkpoint = self.log_checkpoint(ledger_id)?;
-        let columns = (
-            ledgers::project_id,
-            ledgers::environment,
-            ledgers::size,
-            ledgers::frontier,
-        );
+        let columns = (ledgers::project_id, ledgers::environment, SEALED_COLUMNS);
+        let checkpoint_size = log_checkpoints::table
+            .find(ledger_id.0)
+            .select(log_checkpoints::size);
+        let checkpoint_size = match checkpoint {
+            Some(_) => checkpoint_size.get_result(self.session()).optional()?,
+            None => None,
+        };
         let row = ledgers::table.find(ledger_id.0).select(columns);
-        let (project_id, environment, size, frontier): LedgerRow = row.get_result(self.session())?;
+        let (project_id, environment, columns): LedgerRow = row.get_result(self.session())?;
+        let (size, last_event_id, last_received_at, frontier, head_code) = columns;
         Ok(StoredLedger {
             ledger_id,
             project_id,
             environment,
             size,
             frontier,
+            last_event_id,
+            last_received_at,
+            head_code,
             checkpoint,
+            checkpoint_size,
         })
+    }
+
+    /// The id of the key that authenticates the heads, if the database has one.
+    pub fn head_key_id(&mut self) -> Result<Option<HeadKeyId>> {
+        head_key_id(self.session())
+    }
+
+    /// The stored tiles of a ledger that its tree does not have, `limit` at most: level and index.
+    pub fn stray_tiles(&mut self, ledger_id: LedgerId, limit: i64) -> Result<Vec<(i64, i64)>> {
+        let leaves_of = |level: u8| format!("WHEN {level} THEN {}", 1_i64 << (8 * (level + 1)));
+        let leaves: Vec<String> = (0..STORED_LEVELS).map(leaves_of).collect();
+        // No tree has tiles above these levels. One statement: tiles that are stored meanwhile are of the size that it sees.
+        let is_stray = format!(
+            "(log_tiles.tile_index < 0 OR log_tiles.tile_index >= ledgers.size / \
+             CASE log_tiles.level {} ELSE {} END)",
+            leaves.join(" "),
+            i64::MAX
+        );
+        Ok(log_tiles::table
+            .inner_join(ledgers::table.on(ledgers::id.eq(log_tiles::ledger_id)))
+            .filter(log_tiles::ledger_id.eq(ledger_id.0))
+            .filter(sql::<Bool>(&is_stray))
+            .select((log_tiles::level, log_tiles::tile_index))
+            .order((log_tiles::level, log_tiles::tile_index))
+            .limit(limit)
+            .load(self.session())?)
+    }
+
+    /// The alerts of a ledger behind the id `after`, in order, `limit` at most.
+    pub fn stored_alerts(
+        &mut self,
+        ledger_id: LedgerId,
+        after: &[u8],
+        limit: i64,
+    ) -> Result<Vec<StoredAlert>> {
+        let rows: Vec<(Vec<u8>, Vec<u8>)> = alerts::table
+            .filter(alerts::ledger_id.eq(ledger_id.0))
+            .filter(alerts::id.gt(after))
+            .order(alerts::id)
+            .limit(limit)
+            .select((alerts::id, alerts::sample_event_ids))
+            .load(self.session())?;
+        let read = |(id, sample_event_ids)| StoredAlert { id, sample_event_ids };
+        Ok(rows.into_iter().map(read).collect())
+    }
+
+    /// Whether a ledger has an event of this id.
+    pub fn has_event(&mut self, ledger_id: LedgerId, id: EventId) -> Result<bool> {
+        match self.event(ledger_id, id) {
+            Ok(found) => Ok(found.is_some()),
+            Err(StoreError::DamagedEvent(_) | StoreError::Damaged { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// The events of a ledger from the position `start` on, in the order of the log, `limit` at most. Missing ones are

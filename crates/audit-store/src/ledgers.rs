@@ -3,25 +3,27 @@
 use crate::append::plan::{Before, Head, LedgerMonth, Plan};
 use crate::append::{AppendSession, LedgerId};
 use crate::configuration::ConfigurationVersion;
-use crate::database::{AnySession, on_database};
+use crate::database::{AnySession, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::schema::{ledger_actions, ledgers};
 use crate::tree::{self, TreeSession};
 use audit_domain::{Environment, EventId, Month, ProjectId, Stamp, Timestamp};
-use audit_ledger::{Frontier, Tile};
+use audit_ledger::{Frontier, HeadKey, SealedHead, Tile};
 use diesel::prelude::*;
+use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// The columns of a head, as [`HEAD_COLUMNS`] selects them.
-pub(crate) type HeadRow = (
-    i64,
-    i64,
+pub(crate) type HeadRow = ((String, String), i64, i64, SealedColumns, i64, i64);
+
+/// The columns that the code of a head covers, and the code.
+pub(crate) type SealedColumns = (
     i64,
     Option<Vec<u8>>,
     Option<i64>,
     Option<Vec<u8>>,
-    i64,
-    i64,
+    Option<Vec<u8>>,
 );
 
 /// Creates the ledgers of a new project.
@@ -31,6 +33,13 @@ pub(crate) fn create_ledgers(session: &mut AnySession, project_id: ProjectId) ->
     for environment in Environment::ALL {
         // Numbers and not random ids, because they are in every row and token.
         let id = on_database!(session, append::next_ledger_number())?;
+        let code = heads_of(session)?.key.code(&SealedHead {
+            ledger_id: id,
+            name: &name_of(&project_id.to_string(), environment.as_str()),
+            size: 0,
+            frontier: &[],
+            last: None,
+        });
         diesel::insert_into(ledgers::table)
             .values((
                 ledgers::id.eq(id),
@@ -39,6 +48,7 @@ pub(crate) fn create_ledgers(session: &mut AnySession, project_id: ProjectId) ->
                 ledgers::group_id.eq(group_id),
                 ledgers::configuration_version.eq(version.0),
                 ledgers::size.eq(0_i64),
+                ledgers::head_code.eq(code.as_slice()),
             ))
             .execute(session)?;
     }
@@ -79,62 +89,146 @@ pub(crate) fn read_before<S: AppendSession>(
     day: i64,
 ) -> Result<Before> {
     let mut before = Before::default();
+    let heads = session.heads()?;
     // Changes of the configuration lock heads in the same order.
-    for (ledger_id, mut head) in session.lock_heads(ledgers)? {
-        head.begin_day(day);
-        head.frontier = tree::continued(session, ledger_id, head.frontier, head.size.unsigned_abs())?;
-        before.heads.insert(ledger_id, head);
+    for (id, row, months) in session.lock_heads(ledgers)? {
+        match heads.read(id, row, months) {
+            Some(mut head) => {
+                head.begin_day(day);
+                before.heads.insert(LedgerId(id), head);
+            }
+            None => drop(before.forged.insert(LedgerId(id))),
+        }
     }
     Ok(before)
 }
 
 /// The columns of a head.
 pub(crate) const HEAD_COLUMNS: (
+    (ledgers::project_id, ledgers::environment),
     ledgers::group_id,
     ledgers::configuration_version,
-    ledgers::size,
-    ledgers::last_event_id,
-    ledgers::last_received_at,
-    ledgers::frontier,
+    SealedColumnNames,
     ledgers::day,
     ledgers::day_events,
 ) = (
+    (ledgers::project_id, ledgers::environment),
     ledgers::group_id,
     ledgers::configuration_version,
-    ledgers::size,
-    ledgers::last_event_id,
-    ledgers::last_received_at,
-    ledgers::frontier,
+    SEALED_COLUMNS,
     ledgers::day,
     ledgers::day_events,
 );
 
-/// Reads the columns of a head. Its months are those of `months`, ascending.
-pub(crate) fn read_head(row: HeadRow, months: Vec<LedgerMonth>) -> Result<Head> {
-    let (group_id, configuration_version, size, last_event_id, last_received_at, frontier, day, day_events) =
-        row;
-    let last = match (last_event_id, last_received_at) {
-        (Some(id), Some(micros)) => {
-            let id = id
-                .try_into()
-                .map_err(|_| StoreError::Damaged { what: "event id" })?;
-            Some(Stamp {
+/// The columns that the code of a head covers, and the code.
+pub(crate) type SealedColumnNames = (
+    ledgers::size,
+    ledgers::last_event_id,
+    ledgers::last_received_at,
+    ledgers::frontier,
+    ledgers::head_code,
+);
+pub(crate) const SEALED_COLUMNS: SealedColumnNames = (
+    ledgers::size,
+    ledgers::last_event_id,
+    ledgers::last_received_at,
+    ledgers::frontier,
+    ledgers::head_code,
+);
+
+/// The name of a ledger within its deployment.
+pub(crate) fn name_of(project_id: &str, environment: &str) -> String {
+    format!("{project_id}/{environment}")
+}
+
+/// The heads that an open store may continue: those that were written with its key.
+#[derive(Debug)]
+pub(crate) struct Heads {
+    key: HeadKey,
+    /// The ledgers whose heads were not.
+    forged: Mutex<BTreeSet<i64>>,
+}
+
+impl Heads {
+    pub(crate) fn new(key: HeadKey) -> Self {
+        Self {
+            key,
+            forged: Mutex::default(),
+        }
+    }
+
+    /// The number of ledgers whose heads were found not to be written with the key.
+    pub(crate) fn forged(&self) -> usize {
+        self.forged.lock().len()
+    }
+
+    /// The code of a head.
+    pub(crate) fn code(&self, head: &SealedHead<'_>) -> [u8; HeadKey::CODE_BYTES] {
+        self.key.code(head)
+    }
+
+    /// The edge of the tree in the row of a ledger; none where the service did not write the row, which is logged.
+    pub(crate) fn edge(&self, id: i64, name: &str, row: &SealedColumns) -> Option<Frontier> {
+        let edge = self.checked_edge(id, name, row);
+        let mut forged = self.forged.lock();
+        match edge {
+            None if forged.insert(id) => log::error!(
+                "the head of the log {name} (ledger {id}) was not written by this service: the log takes no events and is not \
+                 signed until `audit-server log repair`; `audit-server log verify` has details"
+            ),
+            Some(_) if forged.remove(&id) => log::warn!("the head of the log {name} is valid again"),
+            _ => {}
+        }
+        edge
+    }
+
+    fn checked_edge(&self, id: i64, name: &str, row: &SealedColumns) -> Option<Frontier> {
+        let (.., code) = row;
+        let is_sealed = self.key.verifies(&sealed(id, name, row)?, code.as_deref()?);
+        let edge = tree::read_frontier(row.3.as_deref()).ok()?;
+        (is_sealed && edge.size() == row.0.cast_unsigned()).then_some(edge)
+    }
+
+    /// Reads the columns of a head; none where the service did not write it.
+    fn read(&self, id: i64, row: HeadRow, months: Vec<LedgerMonth>) -> Option<Head> {
+        let ((project_id, environment), group_id, configuration_version, sealed, day, day_events) = row;
+        let name = name_of(&project_id, &environment);
+        let edge = self.edge(id, &name, &sealed)?;
+        let (size, last_event_id, last_received_at, ..) = sealed;
+        let last = last_event_id
+            .and_then(|id| id.try_into().ok())
+            .zip(last_received_at);
+        Some(Head {
+            name: name.into(),
+            group_id,
+            configuration_version: ConfigurationVersion(configuration_version),
+            size,
+            last: last.map(|(id, micros)| Stamp {
                 id: EventId::from_bytes(id),
                 received_at: Timestamp::from_micros(micros),
-            })
-        }
-        _ => None,
+            }),
+            frontier: Some(edge),
+            day,
+            day_events: day_events.unsigned_abs(),
+            months,
+        })
+    }
+}
+
+/// The head in the row of a ledger; none where it has no form that the service writes.
+pub(crate) fn sealed<'a>(id: i64, name: &'a str, row: &'a SealedColumns) -> Option<SealedHead<'a>> {
+    let (size, last_event_id, last_received_at, frontier, _) = row;
+    let last = match (last_event_id, last_received_at) {
+        (Some(id), Some(micros)) => Some((id.as_slice().try_into().ok()?, *micros)),
+        (None, None) => None,
+        _ => return None,
     };
-    let frontier = tree::read_frontier(frontier.as_deref()).ok();
-    Ok(Head {
-        group_id,
-        configuration_version: ConfigurationVersion(configuration_version),
-        size,
+    Some(SealedHead {
+        ledger_id: id,
+        name,
+        size: *size,
+        frontier: frontier.as_deref().unwrap_or_default(),
         last,
-        frontier,
-        day,
-        day_events: day_events.unsigned_abs(),
-        months,
     })
 }
 
@@ -146,6 +240,11 @@ pub(crate) const fn read_month((month, first_seq): (i32, i64)) -> LedgerMonth {
     }
 }
 
+/// The heads of the store that this session belongs to.
+pub(crate) fn heads_of(session: &mut AnySession) -> Result<Arc<Heads>> {
+    on_either!(session, session => session.heads())
+}
+
 /// The head of a ledger as a commit leaves it.
 pub(crate) struct NewHead {
     pub(crate) ledger_id: LedgerId,
@@ -153,8 +252,9 @@ pub(crate) struct NewHead {
     pub(crate) configuration_version: ConfigurationVersion,
     pub(crate) size: i64,
     pub(crate) last: Stamp,
-    /// Encoded; none where the tree cannot be continued.
-    pub(crate) frontier: Option<Vec<u8>>,
+    /// Encoded.
+    pub(crate) frontier: Vec<u8>,
+    pub(crate) code: [u8; HeadKey::CODE_BYTES],
     pub(crate) day: i64,
     pub(crate) day_events: i64,
     /// The tiles that the tree has filled, to be written while the head is locked.
@@ -163,25 +263,33 @@ pub(crate) struct NewHead {
 
 /// The heads to write with the rows of a plan, in the order of their ledgers.
 pub(crate) fn grow<S: TreeSession>(session: &mut S, plan: &mut Plan) -> Result<Vec<NewHead>> {
+    let keeper = session.heads()?;
     let mut heads = Vec::with_capacity(plan.growths.len());
     for (&ledger_id, head) in &mut plan.after.heads {
         let Some(growth) = plan.growths.remove(&ledger_id) else {
             // All its events are repeats, or were refused.
             continue;
         };
-        let mut tiles = Vec::new();
-        head.frontier = None;
-        if let Some(tree) = &growth.tree {
-            let frontier;
-            (frontier, tiles) = tree::finish(session, ledger_id, tree)?;
-            head.frontier = Some(frontier);
-        }
+        let tree = growth.tree.as_ref().ok_or(StoreError::Damaged {
+            what: "edge of a tree",
+        })?;
+        let (frontier, tiles) = tree::finish(session, ledger_id, tree)?;
+        let encoded = frontier.encode();
+        let code = keeper.code(&SealedHead {
+            ledger_id: ledger_id.0,
+            name: &head.name,
+            size: head.size,
+            frontier: &encoded,
+            last: Some((growth.last.id.to_bytes(), growth.last.received_at.as_micros())),
+        });
+        head.frontier = Some(frontier);
         heads.push(NewHead {
             ledger_id,
             configuration_version: head.configuration_version,
             size: head.size,
             last: growth.last,
-            frontier: head.frontier.as_ref().map(Frontier::encode),
+            frontier: encoded,
+            code,
             day: head.day,
             day_events: i64::try_from(head.day_events).unwrap_or(i64::MAX),
             tiles,

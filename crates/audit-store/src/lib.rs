@@ -15,7 +15,8 @@
 //! let folder = tempfile::tempdir()?;
 //! let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
 //! let clock: Arc<dyn Clock> = Arc::new(Noon);
-//! let store = Store::open(&url, StoreOptions::default(), &clock)?;
+//! let key = audit_ledger::HeadKey::new(&[7; 32]);
+//! let store = Store::open(&url, StoreOptions::default(), &key, &clock)?;
 //! let id = OrganizationId::from_random([1; 16]);
 //! let organization = Organization { id, name: "acme".to_owned(), plan: Plan::Free, created_at: clock.now() };
 //! store.configure(Deployment, move |configurator| configurator.insert_organization(&organization))?;
@@ -120,10 +121,10 @@ pub use deliveries::{
 };
 pub use error::StoreError;
 pub use events::{EventPage, EventQuery, LoggedEvent};
-pub use inspection::{LedgerNames, StoredLedger, StoredRow, StrayEvent, verify_index};
+pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
 pub use purge::GroupKey;
 pub use queue::QueueLimits;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};
-pub use store::{Store, StoreOptions, StoreStatistics};
+pub use store::{HeadKeys, Store, StoreOptions, StoreStatistics};
 pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};
-pub use tree::{CheckpointRow, NewCheckpoint, SigningState, UnsignedLedgers};
+pub use tree::{CheckpointRow, NewCheckpoint, RepairedHead, SigningState, UnsignedLedgers};

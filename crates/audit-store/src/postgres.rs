@@ -24,8 +24,8 @@ pub(crate) mod tree;
 
 use crate::append::LedgerId;
 use crate::database::Session;
-use crate::error::Result;
-use crate::ledgers::KnownActions;
+use crate::error::{Result, StoreError};
+use crate::ledgers::{Heads, KnownActions};
 use crate::migrate;
 use crate::search::CACHED_BYTES_MAX;
 use crate::signal::{Patience, Progress, Signal};
@@ -45,7 +45,7 @@ use parking_lot::Mutex;
 use partitions::KnownPartitions;
 use readiness::Readiness;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use stuck_sessions::StuckSessions;
 
@@ -77,6 +77,8 @@ impl Memory {
 
 /// The cached state that all sessions of the process share.
 pub(crate) struct Shared {
+    /// The heads that the process may continue; none in a process that only reads.
+    heads: OnceLock<Arc<Heads>>,
     /// Cached blocks of the index.
     blocks: BlockCache,
     /// The segments that those blocks belong to.
@@ -92,6 +94,7 @@ pub(crate) struct Shared {
 impl Default for Shared {
     fn default() -> Self {
         Self {
+            heads: OnceLock::new(),
             blocks: BlockCache::new(CACHED_BYTES_MAX),
             segments: KnownSegments::default(),
             commits: Mutex::default(),
@@ -102,6 +105,20 @@ impl Default for Shared {
 }
 
 impl Shared {
+    /// The heads that the process may continue.
+    pub(crate) fn heads(&self) -> Result<Arc<Heads>> {
+        let heads = self.heads.get().map(Arc::clone);
+        heads.ok_or_else(|| {
+            StoreError::HeadKey("the store was opened without the key of the heads".to_owned())
+        })
+    }
+
+    /// Sets the key of the heads, once.
+    pub(crate) fn set_heads(&self, heads: Arc<Heads>) {
+        // A second call has the same key.
+        self.heads.get_or_init(|| heads);
+    }
+
     /// What the process has cached of its commits. A commit uses one of them from its beginning to its end, so that a commit
     /// to a database that has lost commits leaves nothing in the next one.
     fn commits(&self) -> Arc<CommitMemory> {

@@ -27,6 +27,7 @@ diesel::table! {
         last_event_id -> Nullable<Binary>,
         last_received_at -> Nullable<BigInt>,
         frontier -> Nullable<Binary>,
+        head_code -> Nullable<Binary>,
         day -> BigInt,
         day_events -> BigInt,
     }
@@ -45,10 +46,19 @@ diesel::table! {
     log_checkpoints (ledger_id) { ledger_id -> BigInt, size -> BigInt, note -> Text, signed_at -> BigInt, }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(ledgers, log_checkpoints);
+diesel::allow_tables_to_appear_in_same_query!(ledgers, log_checkpoints, log_tiles);
 
 diesel::table! {
     ledger_months (ledger_id, month) { ledger_id -> BigInt, month -> Integer, first_seq -> BigInt, }
+}
+
+diesel::table! {
+    log_repairs (ledger_id, repaired_at) {
+        ledger_id -> BigInt,
+        repaired_at -> BigInt,
+        size -> BigInt,
+        found -> Text,
+    }
 }
 
 diesel::table! {

@@ -25,7 +25,7 @@ mod wal;
 use crate::append::LedgerId;
 use crate::database::Session;
 use crate::error::{Result, StoreError};
-use crate::ledgers::KnownActions;
+use crate::ledgers::{Heads, KnownActions};
 use crate::migrate;
 use crate::search::CACHED_BYTES_MAX;
 use crate::signal::{Progress, Rebuild, Signal};
@@ -42,7 +42,7 @@ use index::indexer::Indexer;
 use seen_keys::SeenKeys;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wal::{Checkpointer, Stage, WalWatch};
 
 /// A connection with the cached state of its database.
@@ -59,6 +59,8 @@ pub(crate) struct Memory {
 
 /// The cached state that all sessions of the process share.
 pub(crate) struct Shared {
+    /// The heads that the process may continue; none in a process that only reads.
+    heads: OnceLock<Arc<Heads>>,
     /// Cached blocks of the index.
     blocks: BlockCache,
     /// Cached commits of the backlog.
@@ -78,6 +80,7 @@ pub(crate) struct Shared {
 impl Default for Shared {
     fn default() -> Self {
         Self {
+            heads: OnceLock::new(),
             blocks: BlockCache::new(CACHED_BYTES_MAX),
             backlog: BacklogCommits::default(),
             id_probes: IdProbes::default(),
@@ -86,6 +89,22 @@ impl Default for Shared {
             wal: Arc::default(),
             window: IdempotencyWindow::default(),
         }
+    }
+}
+
+impl Shared {
+    /// The heads that the process may continue.
+    pub(crate) fn heads(&self) -> Result<Arc<Heads>> {
+        let heads = self.heads.get().map(Arc::clone);
+        heads.ok_or_else(|| {
+            StoreError::HeadKey("the store was opened without the key of the heads".to_owned())
+        })
+    }
+
+    /// Sets the key of the heads, once.
+    pub(crate) fn set_heads(&self, heads: Arc<Heads>) {
+        // A second call has the same key.
+        self.heads.get_or_init(|| heads);
     }
 }
 
@@ -100,6 +119,13 @@ pub(crate) struct AppendMemory {
     wal: WalWatch,
     /// The backlog entry of the transaction in progress.
     pending: Option<BacklogEntry>,
+}
+
+fn require_file(path: &Path, missing: &str) -> Result<()> {
+    match path.exists() {
+        true => Ok(()),
+        false => Err(StoreError::Unreachable(format!("{}: {missing}", path.display()))),
+    }
 }
 
 /// An open database.
@@ -128,32 +154,39 @@ impl Database {
 
     /// The existing database at `path`, which is not prepared for the service.
     pub(crate) fn existing(path: &Path) -> Result<Self> {
-        for (file, missing) in [
-            (path.to_owned(), "there is no such database"),
-            (
-                index::path(path),
-                "the index file does not exist; the next start of the server rebuilds it",
-            ),
-        ] {
-            if !file.exists() {
-                return Err(StoreError::Unreachable(format!("{}: {missing}", file.display())));
-            }
-        }
+        require_file(path, "there is no such database")?;
         Ok(Self {
             path: path.to_owned(),
             shared: Arc::default(),
         })
     }
 
+    /// Fails if there is no index.
+    pub(crate) fn require_index(&self) -> Result<()> {
+        let missing = "the index file does not exist; the next start of the server rebuilds it";
+        require_file(&index::path(&self.path), missing)
+    }
+
     fn session(&self, purpose: Purpose, appends: AppendMemory) -> Result<SqliteSession> {
-        Ok(Session {
-            connection: connection::connect(&self.path, purpose)?,
+        let connection = connection::connect(&self.path, purpose)?;
+        Ok(self.session_of(connection, appends))
+    }
+
+    fn session_of(&self, connection: SqliteConnection, appends: AppendMemory) -> SqliteSession {
+        Session {
+            connection,
             memory: Memory {
                 shared: Arc::clone(&self.shared),
                 appends,
                 extended: BTreeSet::new(),
             },
-        })
+        }
+    }
+
+    /// Opens a session that changes nothing and has no index.
+    pub(crate) fn open_inspector(&self) -> Result<SqliteSession> {
+        let connection = connection::connect_read_only(&self.path)?;
+        Ok(self.session_of(connection, AppendMemory::default()))
     }
 
     pub(crate) fn open_reader(&self) -> Result<SqliteSession> {

@@ -2,18 +2,19 @@
 
 use crate::access::{Configurator, Reader, Writer};
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
-use crate::configuration::Owner;
+use crate::configuration::{Deployment, Owner};
 use crate::copy::record::refuse_unserved;
 use crate::database::{AnySession, Database, DatabaseUrl, write_transaction};
 use crate::error::{Result, StoreError};
+use crate::ledgers::Heads;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::readers::ReaderPool;
-use crate::tree;
 use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
 use crate::writers::Writers;
 use audit_domain::{Clock, IdempotencyWindow};
+use audit_ledger::{HeadKey, HeadKeyId};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,6 +77,7 @@ pub struct Store {
     commits: Arc<Commits>,
     database: Arc<Database>,
     write_timeout: Duration,
+    heads: Arc<Heads>,
     /// For look-ups by key, which take microseconds: credentials and configuration.
     lookups: ReaderPool,
     /// For queries over events, which can take long and must not delay look-ups.
@@ -95,15 +97,16 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unreachable`] when there is no database to open, [`StoreError::NewerSchema`] when a newer version of
     /// the program has created it, [`StoreError::UnfinishedCopy`] and [`StoreError::Moved`] when it may not be served.
-    pub fn open(url: &DatabaseUrl, options: StoreOptions, clock: &Arc<dyn Clock>) -> Result<Self> {
+    pub fn open(
+        url: &DatabaseUrl,
+        options: StoreOptions,
+        keys: &dyn HeadKeys,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Self> {
         let database = Arc::new(Database::open(url, &options, clock)?);
-        let mut session = database.open_writer()?;
-        refuse_unserved(&mut session)?;
-        let added = tree::build_missing(&mut session)?;
-        drop(session);
-        if added > 0 {
-            log::info!("{added} stored events were added to the tree of their ledger");
-        }
+        refuse_unserved(&mut database.open_writer()?)?;
+        let heads = Arc::new(Heads::new(head_key(&database, keys, clock)?));
+        database.set_heads(Arc::clone(&heads));
         let queue = Arc::new(Queue::new(options.queue));
         let commits = Arc::new(Commits::new(clock));
         let count = database.writers(&options);
@@ -116,6 +119,7 @@ impl Store {
             readers: ReaderPool::open(&database, options.readers_max)?,
             database,
             write_timeout: options.write_timeout,
+            heads,
             threads: Mutex::new(Threads { writers, workers }),
         })
     }
@@ -322,6 +326,11 @@ impl Store {
         self.readers.sessions_max()
     }
 
+    /// The number of ledgers whose heads were found not to be written by the service.
+    pub fn forged_heads(&self) -> usize {
+        self.heads.forged()
+    }
+
     /// Counts of this process.
     pub fn statistics(&self) -> StoreStatistics {
         let counts = self.commits.counts();
@@ -354,6 +363,60 @@ impl Drop for Store {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Chooses the key that authenticates the heads of ledgers. It is not in the database.
+pub trait HeadKeys {
+    /// The key with this id; any key where the database has none yet.
+    ///
+    /// # Errors
+    /// [`StoreError::HeadKey`] when there is no such key.
+    fn choose(&self, id: Option<HeadKeyId>) -> Result<HeadKey>;
+}
+
+impl HeadKeys for HeadKey {
+    fn choose(&self, id: Option<HeadKeyId>) -> Result<HeadKey> {
+        match id {
+            Some(id) if id != self.id() => Err(StoreError::HeadKey(format!(
+                "the heads of the database are of the key {id}, and the given key is {}",
+                self.id()
+            ))),
+            _ => Ok(self.clone()),
+        }
+    }
+}
+
+/// The name under which the database stores the id of the key.
+const HEAD_KEY_ID: &str = "head_key_id";
+
+/// The id of the key that authenticates the heads, if the database has one.
+pub(crate) fn head_key_id(session: &mut AnySession) -> Result<Option<HeadKeyId>> {
+    let stored = Reader::new(session).secret(HEAD_KEY_ID)?;
+    let read = |bytes: Vec<u8>| {
+        let what = "id of the key of the heads";
+        HeadKeyId::from_slice(&bytes).ok_or(StoreError::Damaged { what })
+    };
+    stored.map(read).transpose()
+}
+
+/// The key of the heads. The first node chooses it for all.
+fn head_key(database: &Database, keys: &dyn HeadKeys, clock: &Arc<dyn Clock>) -> Result<HeadKey> {
+    let mut session = database.open_writer()?;
+    let stored = head_key_id(&mut session)?;
+    let key = keys.choose(stored)?;
+    if stored.is_some() {
+        return Ok(key);
+    }
+    let id = write_transaction(&mut session, |session| -> Result<HeadKeyId> {
+        Owner::from(Deployment).lock(session)?;
+        let mut configurator = Configurator::new(session, Deployment);
+        if configurator.secret(HEAD_KEY_ID)?.is_none() {
+            configurator.insert_secret(HEAD_KEY_ID, key.id().as_bytes(), clock.now())?;
+        }
+        configurator.finish()?;
+        head_key_id(session)?.ok_or(StoreError::Stale)
+    })?;
+    keys.choose(Some(id))
 }
 
 /// The error of work whose writer ended without reporting an outcome.

@@ -6,24 +6,23 @@
 
 mod checkpoints;
 mod partial_tiles;
+mod repair;
 
 pub use checkpoints::{CheckpointRow, NewCheckpoint, SigningState, UnsignedLedgers};
 pub(crate) use partial_tiles::PartialTiles;
+pub use repair::RepairedHead;
 
 use crate::access::Reader;
-use crate::append::{AppendSession, LedgerId};
-use crate::database::{AnySession, on_either, write_transaction};
+use crate::append::LedgerId;
+use crate::database::on_either;
 use crate::error::{Result, StoreError};
+use crate::ledgers::Heads;
 use crate::schema::ledgers;
 use audit_domain::ContentHash;
 use audit_ledger::{Frontier, Growth, GrowthError, Hash, Tile, TileId};
 use diesel::prelude::*;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Leaves that are read at once when a tree is built from stored events.
-const READ_LEAVES_MAX: u64 = 20_000;
 
 const fn damaged(what: &'static str) -> StoreError {
     StoreError::Damaged { what }
@@ -37,55 +36,11 @@ pub(crate) fn read_frontier(bytes: Option<&[u8]>) -> Result<Frontier> {
     }
 }
 
-/// Appends to a tree the stored events that are not in it.
-fn catch_up<S: TreeSession>(
-    session: &mut S,
-    ledger_id: LedgerId,
-    mut frontier: Frontier,
-    size: u64,
-) -> Result<Frontier> {
-    while frontier.size() < size {
-        let end = size.min(frontier.size() + READ_LEAVES_MAX);
-        let mut growth = Growth::new(frontier.clone());
-        for hash in content_hashes(session, ledger_id, frontier.size()..end)? {
-            growth.append(Hash::of_event(&hash));
-        }
-        let tiles;
-        (frontier, tiles) = full_tiles_of(session, ledger_id, &growth, None)?;
-        for tile in &tiles {
-            session.insert_tile(ledger_id, tile)?;
-        }
-    }
-    if frontier.size() > size {
-        return Err(damaged("tree larger than its ledger"));
-    }
-    Ok(frontier)
-}
-
-/// [`catch_up`], or nothing where the ledger was tampered with, which is logged. New events must still be stored, and no
-/// tree is better than one that hides the tampering.
-pub(crate) fn continued<S: TreeSession>(
-    session: &mut S,
-    ledger_id: LedgerId,
-    frontier: Option<Frontier>,
-    size: u64,
-) -> Result<Option<Frontier>> {
-    let caught_up = match frontier {
-        Some(frontier) => catch_up(session, ledger_id, frontier, size),
-        None => Err(damaged("edge of a tree")),
-    };
-    match caught_up {
-        Ok(frontier) => Ok(Some(frontier)),
-        Err(error @ StoreError::Damaged { .. }) => {
-            log::error!("the tree of ledger {} cannot be continued: {error}", ledger_id.0);
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
-}
-
 /// The database operations of a tree.
 pub(crate) trait TreeSession {
+    /// The heads of the store.
+    fn heads(&self) -> Result<Arc<Heads>>;
+
     /// The cached partial tiles.
     fn partial_tiles(&self) -> Arc<PartialTiles>;
 
@@ -103,9 +58,6 @@ pub(crate) trait TreeSession {
     /// Stores a full tile of a ledger whose head is locked. One that exists stays, for `log verify` to compare: that
     /// happens only after the edge of the tree was tampered with.
     fn insert_tile(&mut self, ledger_id: LedgerId, tile: &Tile) -> Result<()>;
-
-    /// Stores the right edge of the tree of a ledger whose head is locked.
-    fn write_frontier(&mut self, ledger_id: LedgerId, frontier: &[u8]) -> Result<()>;
 }
 
 /// The right edge of a tree that has grown, and the tiles that it has filled.
@@ -214,41 +166,6 @@ fn content_hashes<S: TreeSession>(
         Ok(ContentHash::from_bytes(bytes))
     };
     rows.into_iter().map(read).collect()
-}
-
-/// Builds the trees of ledgers that have events and no tree: of a database that was tampered with, or restored in parts.
-/// Returns the number of their events.
-pub(crate) fn build_missing(session: &mut AnySession) -> Result<u64> {
-    let behind: Vec<i64> = ledgers::table
-        .filter(ledgers::size.gt(0))
-        .filter(ledgers::frontier.is_null())
-        .select(ledgers::id)
-        .order(ledgers::id)
-        .load(session)?;
-    let mut events = 0;
-    for id in behind {
-        events += write_transaction(
-            session,
-            |session| on_either!(session, session => build(session, LedgerId(id))),
-        )?;
-    }
-    Ok(events)
-}
-
-/// Builds the tree of one ledger. Returns the number of its events.
-fn build<S: AppendSession>(session: &mut S, ledger_id: LedgerId) -> Result<u64> {
-    let Some(head) = session
-        .lock_heads(&BTreeSet::from([ledger_id]))?
-        .remove(&ledger_id)
-    else {
-        return Ok(0);
-    };
-    let size = head.size.unsigned_abs();
-    let Some(frontier) = continued(session, ledger_id, head.frontier, size)? else {
-        return Ok(0);
-    };
-    session.write_frontier(ledger_id, &frontier.encode())?;
-    Ok(size)
 }
 
 #[expect(

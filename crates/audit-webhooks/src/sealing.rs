@@ -27,6 +27,7 @@ use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use ring::hmac;
 use std::fmt;
 use std::str::FromStr;
 
@@ -39,7 +40,10 @@ const SEALED: u8 = 1;
 
 /// The operator's key that seals the secrets of webhooks. `Debug` hides it.
 #[derive(Clone)]
-pub struct EncryptionKey(LessSafeKey);
+pub struct EncryptionKey {
+    sealing: LessSafeKey,
+    derivation: hmac::Key,
+}
 
 /// The text is not an encryption key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +67,14 @@ pub enum OpenError {
 impl EncryptionKey {
     /// Length in bytes.
     pub const BYTES: usize = 32;
+
+    /// A key for another purpose: HMAC-SHA256 with this key over the purpose.
+    pub fn derive(&self, purpose: &[u8]) -> [u8; 32] {
+        let digest = hmac::sign(&self.derivation, purpose);
+        let mut derived = [0; 32];
+        derived.copy_from_slice(digest.as_ref());
+        derived
+    }
 }
 
 impl FromStr for EncryptionKey {
@@ -77,7 +89,10 @@ impl FromStr for EncryptionKey {
         };
         let bytes = bytes.or_else(|| from_base64(text)).ok_or(EncryptionKeyError)?;
         let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| EncryptionKeyError)?;
-        Ok(Self(LessSafeKey::new(key)))
+        Ok(Self {
+            sealing: LessSafeKey::new(key),
+            derivation: hmac::Key::new(hmac::HMAC_SHA256, &bytes),
+        })
     }
 }
 
@@ -108,7 +123,7 @@ pub fn seal(
         return [&[PLAIN][..], secret.as_bytes()].concat();
     };
     let mut sealed = secret.as_bytes().to_vec();
-    key.0
+    key.sealing
         .seal_in_place_append_tag(
             Nonce::assume_unique_for_key(nonce),
             Aad::from(associated_data),
@@ -146,7 +161,7 @@ fn unseal(
     let key = key.ok_or(OpenError::NeedsKey)?;
     let mut sealed = sealed.to_vec();
     let plain = key
-        .0
+        .sealing
         .open_in_place(
             Nonce::assume_unique_for_key(*nonce),
             Aad::from(associated_data),

@@ -138,6 +138,9 @@ CREATE TABLE ledgers (
     last_received_at BIGINT,
     -- Right edge of the Merkle tree, from which the tree grows. NULL until the first event.
     frontier BYTEA,
+    -- HMAC-SHA256 over id, project, environment and the four columns above, with a key that is not in the database. A head whose
+    -- code is wrong was not written by the service: it takes no events and is not signed until `audit-server log repair`.
+    head_code BYTEA,
     -- Events ingested on one day, for the daily limit of a live ledger. Here, because an append writes this row anyway.
     day BIGINT NOT NULL DEFAULT 0,
     day_events BIGINT NOT NULL DEFAULT 0,
@@ -290,6 +293,16 @@ CREATE TABLE log_checkpoints (
     size BIGINT NOT NULL,
     note TEXT NOT NULL,
     signed_at BIGINT NOT NULL
+);
+
+-- Heads that `audit-server log repair` has written again, after it had verified the events: when, with how many events, and what
+-- was wrong.
+CREATE TABLE log_repairs (
+    ledger_id BIGINT NOT NULL,
+    repaired_at BIGINT NOT NULL,
+    size BIGINT NOT NULL,
+    found TEXT NOT NULL,
+    PRIMARY KEY (ledger_id, repaired_at)
 );
 
 -- ---- Alerts ----

@@ -13,6 +13,10 @@ on_both_databases! {
     the_key_can_be_given,
     an_undecidable_state_is_not_reported_as_tampering,
     every_kind_of_event_is_hashed_as_the_server_does,
+    an_event_that_is_not_signed_in_time_is_reported,
+    a_server_that_cannot_return_what_it_signed_is_reported,
+    auditors_with_two_histories_are_told,
+    verification_changes_nothing,
 }
 
 fn state_of(path: &Path) -> Value {
@@ -205,4 +209,112 @@ fn every_kind_of_event_is_hashed_as_the_server_does(database: DatabaseKind) {
     )
     .success();
     assert!(audited.contains(": 4 events, 4 of them new; 4 read"), "{audited}");
+}
+
+fn an_event_that_is_not_signed_in_time_is_reported(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    let (server, project) = case.start();
+    let key = &case.organization.project_key;
+    let audited = |more: &[&str]| audit(server.base_url(), key, &case.state, more);
+    audited(&["--acknowledged", "300"]).success();
+    assert_wrong(
+        &audited(&["--acknowledged", "301"]),
+        "has acknowledged 301 events, and signs 300",
+    );
+    // A log that the server refuses to sign: it shows its last checkpoint, and stores events.
+    case.database
+        .execute("CREATE TABLE saved_heads AS SELECT * FROM ledgers");
+    store_events(&project, 5);
+    audited(&[]).success();
+    drop(server);
+    case.tamper(&super::delete(database, "seq >= 300"))
+        .tamper(super::RESTORE_HEAD);
+    let (server, project) = case.start();
+    store_events(&project, 20);
+    let late = |seconds: &str| {
+        audit(
+            server.base_url(),
+            key,
+            &case.state,
+            &["--new-only", "--max-unsigned", seconds],
+        )
+    };
+    // It reads nothing that was changed, and the events behind the checkpoint are not signed.
+    assert_wrong(&late("0s"), "is not signed");
+    let verified = audit_tests::command_line_on(&case.database, &["log", "verify", "--max-unsigned", "0s"]);
+    assert_eq!(verified.exit, Exit::Code(1), "{verified:?}");
+}
+
+fn a_server_that_cannot_return_what_it_signed_is_reported(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    case.tamper("UPDATE ledgers SET frontier = NULL, size = 0 WHERE HEAD");
+    assert_eq!(case.audit(&[]).exit, Exit::Code(1));
+    let case = Case::fresh(database);
+    let broken = case.database.blob(&[7; 31]);
+    case.tamper(&format!(
+        "UPDATE events SET content_hash = {broken} WHERE LEDGER AND seq = 17"
+    ));
+    assert_eq!(case.audit(&[]).exit, Exit::Code(1));
+}
+
+fn auditors_with_two_histories_are_told(database: DatabaseKind) {
+    let compare = |one: &Path, other: &Path, more: &[&str]| {
+        let arguments = ["log", "compare", super::text_of(one), super::text_of(other)];
+        audit_tests::command_line(&[&arguments, more].concat())
+    };
+    let case = Case::fresh(database);
+    let other = case.copy();
+    compare(&case.state, &other.state, &[]).success();
+    for (case, name) in [(&case, "one"), (&other, "other")] {
+        let (server, project) = case.start();
+        for number in 0..20 {
+            project.store(event_with(json!({"metadata": {"name": name, "number": number}})));
+        }
+        audit(
+            server.base_url(),
+            &case.organization.project_key,
+            &case.state,
+            &[],
+        )
+        .success();
+        drop(server);
+    }
+    assert_wrong(
+        &compare(&case.state, &other.state, &[]),
+        "two histories of 320 events",
+    );
+    // Logs of two sizes: the server has to prove that one continues the other.
+    let smaller = case.copy();
+    let (server, project) = case.start();
+    store_events(&project, 10);
+    let key = &case.organization.project_key;
+    audit(server.base_url(), key, &case.state, &[]).success();
+    let undecided = compare(&smaller.state, &case.state, &[]);
+    assert_eq!(undecided.exit, Exit::Code(2), "{undecided:?}");
+    let asked = ["--url", server.base_url(), "--key", key];
+    compare(&smaller.state, &case.state, &asked).success();
+    assert_wrong(&compare(&other.state, &case.state, &asked), "");
+}
+
+fn verification_changes_nothing(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    if database == DatabaseKind::Sqlite {
+        let before = case.database.files();
+        case.expect_sound();
+        let after = case.database.files();
+        let content = |files: &[(std::path::PathBuf, Vec<u8>)]| {
+            let kept = files
+                .iter()
+                .filter(|(path, _)| !path.to_string_lossy().contains("-shm"));
+            kept.filter(|(_, bytes)| !bytes.is_empty())
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(content(&before).len(), content(&after).len());
+        assert!(content(&before) == content(&after), "no file has changed");
+    }
+    let missing = audit_tests::Database::create(database);
+    let finished = super::verify(&missing);
+    assert_eq!(finished.exit, Exit::Code(2), "{finished:?}");
+    assert!(missing.tables().is_empty(), "no table was created");
 }

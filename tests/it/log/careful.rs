@@ -26,7 +26,7 @@ pub(crate) fn edge(leaves: &[Hash]) -> Vec<u8> {
 }
 
 /// Changes an event, its content hash, its tile and the edge of the tree.
-fn rewrite(case: &Case, seq: usize) {
+pub(crate) fn rewrite(case: &Case, seq: usize) {
     let mut event = case.events[seq].clone();
     event["actor"]["id"] = json!("somebody else");
     let text = canonical(&event);
@@ -50,20 +50,26 @@ fn a_rewritten_event_contradicts_the_last_checkpoint(database: DatabaseKind) {
         let case = Case::fresh(database);
         rewrite(&case, seq);
         let findings = case.findings();
-        assert_eq!(findings.len(), 1, "{findings:?}");
-        assert_eq!(
-            (&findings[0]["seq"], &findings[0]["last_seq"]),
-            (&json!(0), &json!(299))
-        );
-        assert!(
-            findings[0]["problem"].to_string().contains("signed"),
-            "{findings:?}"
-        );
+        let found = |text: &str| {
+            let found = findings
+                .iter()
+                .find(|finding| finding["problem"].to_string().contains(text));
+            found.unwrap_or_else(|| panic!("{text} in {findings:?}"))
+        };
+        let signed = found("that was signed");
+        assert_eq!((&signed["seq"], &signed["last_seq"]), (&json!(0), &json!(299)));
+        found("was not written by the service");
         // An auditor that stores the edge of the tree narrows the range further than the checkpoint does.
         case.expect_caught(range);
-        // Without the last checkpoint the database is consistent, and the server signs a different history of the same
-        // size. An auditor that saw the first history still has its checkpoint.
+        // Without the last checkpoint the head is wrong, and the server shows what it has signed.
         case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
+        case.findings();
+        case.expect_caught(range);
+        // With the files of the server as well the database is consistent, and the server signs a different history of the
+        // same size. An auditor that saw the first history still has its checkpoint.
+        case.tamper("DELETE FROM log_checkpoints WHERE LEDGER")
+            .forget()
+            .seal();
         case.expect_sound();
         case.expect_caught("two histories of 300 events");
         let kept = case.state.with_extension("refused");
@@ -88,6 +94,10 @@ fn a_log_that_was_cut_off_carefully_is_caught(database: DatabaseKind) {
         "{first}"
     );
     case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
+    case.expect_caught("the server does not return tile/0/001.p/44 of the log");
+    case.tamper("DELETE FROM log_checkpoints WHERE LEDGER")
+        .forget()
+        .seal();
     case.expect_sound();
     case.expect_caught("the log had 300 events and now has 290: it was truncated or rolled back");
 }
@@ -114,6 +124,7 @@ fn rolled_back(database: DatabaseKind) -> Case {
     grow(&case, 20);
     Case {
         database: backup.database,
+        memory: backup.memory,
         ..case
     }
 }
@@ -170,6 +181,9 @@ fn a_forged_checkpoint_is_caught(database: DatabaseKind) {
         "UPDATE secrets SET secret = {seed} WHERE name = 'log_key'; DELETE FROM log_checkpoints WHERE LEDGER"
     ));
     assert_ne!(key_of(&case), key);
+    // The server shows what it has signed with the original key, and signs nothing with the other one.
+    case.audit(&[]).success();
+    case.forget();
     let (server, _) = case.start();
     let checkpoint = case
         .organization

@@ -1,9 +1,10 @@
 //! The log after the database lost commits while servers were running: a failover to an asynchronous standby.
 
-use super::{audit, store_events, verify};
+use super::{audit, stop, store_events, verify};
 use audit_tests::process::Exit;
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, event_with, temporary_directory,
+    Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, command_line_on, event_with,
+    temporary_directory,
 };
 use serde_json::{Value, json};
 
@@ -35,15 +36,39 @@ fn store_until_known(database: &Database, client: &Client, name: &str) {
     assert_ne!(database.count(STORED_BY_ONE_STATEMENT), 0);
 }
 
-/// Asserts that these events have proofs, and that `log verify` and a new auditor accept the log.
-fn assert_sound(database: &Database, server: &Server, organization: &Organization, ids: &[String]) {
-    let project = organization.on(server).project();
-    for id in ids {
+/// Signs the log now, so that the nodes have signed what will be lost.
+fn sign(client: &Client) {
+    let checkpoint = client.get("/log/checkpoint").send_raw();
+    assert_eq!(checkpoint.status, 200);
+}
+
+/// Asserts that the servers refuse to sign the log, that it is signed under a new name, that these events then have proofs, and
+/// that `log verify` and a new auditor accept it.
+fn assert_sound_under_a_new_name(
+    database: &Database,
+    servers: [Server; 2],
+    organization: &Organization,
+    ids: &[String],
+) {
+    let [project, other] = servers.each_ref().map(|server| organization.on(server).project());
+    for client in [&project, &other] {
         // A connection that ended is found by the request that gets it.
-        Deadline::seconds(60).poll("a proof", || {
-            let proof = project.get(&format!("/events/{id}/proof")).send();
-            (proof.status() != 503).then(|| proof.expect_status(200))
+        Deadline::seconds(60).poll("a refusal", || {
+            let proof = client
+                .get(&format!("/events/{}/proof", ids[ids.len() - 1]))
+                .send();
+            (proof.status() != 503).then(|| proof.expect_error(500, "log_inconsistent"))
         });
+    }
+    servers.into_iter().for_each(stop);
+    command_line_on(database, &["log", "new-name"]).success();
+    let server = Server::start(database, ENVIRONMENT);
+    let project = organization.on(&server).project();
+    for id in ids {
+        project
+            .get(&format!("/events/{id}/proof"))
+            .send()
+            .expect_status(200);
     }
     let state = temporary_directory("audit-").join("state");
     audit(server.base_url(), &organization.project_key, &state, &[]).success();
@@ -58,16 +83,16 @@ fn a_lost_event_that_another_node_has_replaced_is_noticed_by_its_id() {
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
-    let (database, [first, second], organization, [one, two]) = two_nodes();
+    let (database, servers, organization, [one, two]) = two_nodes();
     store_until_known(&database, &one, "before");
     database.save();
     store(&one, "lost");
+    [&one, &two].into_iter().for_each(sign);
     database.restore(&[]);
     let mut ids = vec![store(&two, "in its place"), store(&one, "after it")];
     // Further events fill a tile: its leaves are those of the stored history.
     ids.extend(store_events(&one, 300));
-    assert_sound(&database, &first, &organization, &ids);
-    assert_sound(&database, &second, &organization, &ids[..2]);
+    assert_sound_under_a_new_name(&database, servers, &organization, &ids);
 }
 
 /// The connections end while nothing is stored. The first commit over new ones reads the head.
@@ -91,7 +116,7 @@ fn a_connection_that_was_opened_again_uses_nothing_from_before() {
     assert_eq!(database.count(STORED_BY_ONE_STATEMENT), 0);
 }
 
-/// Roots of tiles that a node has cached are of the history that was lost.
+/// The nodes have signed the history that was lost.
 #[test]
 fn a_log_that_lost_thousands_of_events_is_signed_and_proved() {
     if !DatabaseKind::Postgres.is_available() {
@@ -100,8 +125,7 @@ fn a_log_that_lost_thousands_of_events_is_signed_and_proved() {
     let (database, servers, organization, [one, two]) = two_nodes();
     let kept = store_events(&one, 600);
     // The key of the log exists.
-    let checkpoint = one.get("/log/checkpoint").send_raw();
-    assert_eq!(checkpoint.status, 200);
+    sign(&one);
     database.save();
     let lost = store_events(&one, 1_500);
     for client in [&one, &two] {
@@ -118,13 +142,11 @@ fn a_log_that_lost_thousands_of_events_is_signed_and_proved() {
     // Not to a size that was signed before.
     let new: Vec<String> = (0..15).flat_map(|_| store_again(&two, 93)).collect();
     let ids = [&kept[0], &kept[599], &new[0], &new[700], &new[1_394]].map(Clone::clone);
-    for server in &servers {
-        assert_sound(&database, server, &organization, &ids);
-    }
     for id in [&lost[0], &lost[1_499]] {
         let proof = one.get(&format!("/events/{id}/proof")).send();
         proof.expect_error(404, "not_found");
     }
+    assert_sound_under_a_new_name(&database, servers, &organization, &ids);
 }
 
 /// Stores events by one request, which is repeated while the server finds that its connections have ended.

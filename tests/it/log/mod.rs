@@ -3,11 +3,14 @@
 mod auditing;
 mod careful;
 mod evidence;
+mod heads;
 mod keys;
 mod lost;
+mod matrix;
 mod nodes;
 mod proofs;
 mod receipts;
+mod signer;
 mod signing;
 mod tampering;
 mod third_parties;
@@ -25,6 +28,9 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+/// The variable that names the state directory.
+pub(crate) const STATE_DIRECTORY: &str = "AUDIT_STATE_DIR";
+
 /// The number of events in the logs that are tampered with: one full tile and 44 events in a partial one.
 pub(crate) const EVENTS: usize = 300;
 
@@ -40,8 +46,16 @@ pub(crate) fn store_events(client: &Client, count: usize) -> Vec<String> {
 
 /// Runs `log audit` on the live log of one project.
 pub(crate) fn audit(url: &str, key: &str, state: &Path, more: &[&str]) -> Finished {
-    let state = state.to_str().expect("a path in UTF-8");
-    let arguments = ["log", "audit", "--url", url, "--key", key, "--state", state];
+    let arguments = [
+        "log",
+        "audit",
+        "--url",
+        url,
+        "--key",
+        key,
+        "--state",
+        text_of(state),
+    ];
     command_line(&[&arguments, more].concat())
 }
 
@@ -60,13 +74,16 @@ pub(crate) struct Case {
     pub(crate) events: Vec<Value>,
     /// The state file of an auditor.
     pub(crate) state: PathBuf,
+    /// The state directory of the servers, which is not in reach of an attacker with the database.
+    pub(crate) memory: PathBuf,
 }
 
 impl Case {
     /// Creates a new case.
     fn make(kind: DatabaseKind) -> Self {
         let database = Database::create(kind);
-        let server = Server::start(&database, &[]);
+        let memory = temporary_directory("memory-");
+        let server = Server::start(&database, &[(STATE_DIRECTORY, text_of(&memory))]);
         let organization = Organization::create(&server, "enterprise");
         let project = organization.project();
         let ids = store_events(&project, EVENTS);
@@ -81,6 +98,7 @@ impl Case {
             ids,
             events,
             state,
+            memory,
         }
     }
 
@@ -95,18 +113,37 @@ impl Case {
     pub(crate) fn copy(&self) -> Self {
         let state = temporary_directory("audit-").join("state");
         std::fs::copy(&self.state, &state).expect("copy the state of an audit");
+        let memory = temporary_directory("memory-");
+        for entry in std::fs::read_dir(&self.memory).expect("list the state directory") {
+            let path = entry.expect("list the state directory").path();
+            let name = path.file_name().expect("a file has a name");
+            std::fs::copy(&path, memory.join(name)).expect("copy the state of the servers");
+        }
         Self {
             database: self.database.copy(),
             organization: self.organization.clone(),
             ids: self.ids.clone(),
             events: self.events.clone(),
             state,
+            memory,
         }
+    }
+
+    /// The servers lose what they have signed: the attacker has their files as well.
+    pub(crate) fn forget(&self) -> &Self {
+        std::fs::remove_dir_all(&self.memory).expect("remove the state directory");
+        self
+    }
+
+    /// The attacker has the head key as well, and writes a code for the head. Nothing may contradict the events any more.
+    pub(crate) fn seal(&self) -> &Self {
+        command_line_on(&self.database, &["log", "repair", "--accept-unsigned"]).success();
+        self
     }
 
     /// Starts a server on the database.
     pub(crate) fn start(&self) -> (Server, Client) {
-        let server = Server::start(&self.database, &[]);
+        let server = Server::start(&self.database, &[(STATE_DIRECTORY, text_of(&self.memory))]);
         let project = self.organization.on(&server).project();
         (server, project)
     }
@@ -199,6 +236,11 @@ impl Case {
     }
 }
 
+/// The text of a path.
+pub(crate) fn text_of(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
 pub(crate) fn assert_wrong(finished: &Finished, what: &str) {
     assert_eq!(finished.exit, Exit::Code(1), "{finished:?}");
     assert!(
@@ -230,6 +272,12 @@ pub(crate) fn leaf_of(event: &Value) -> Hash {
 pub(crate) fn id_bytes(id: &str) -> [u8; 16] {
     id.parse::<EventId>().expect("an event's id").to_bytes()
 }
+
+/// SQL that puts the head back that the table `saved_heads` has: the database is of an older state.
+pub(crate) const RESTORE_HEAD: &str =
+    "UPDATE ledgers SET (size, last_event_id, last_received_at, frontier, head_code) =
+        (SELECT size, last_event_id, last_received_at, frontier, head_code FROM saved_heads WHERE saved_heads.id = ledgers.id)
+     WHERE HEAD";
 
 /// An SQL literal of text.
 pub(crate) fn quoted(text: &str) -> String {

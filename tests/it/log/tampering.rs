@@ -99,14 +99,14 @@ fn an_event_that_was_added_is_found(database: DatabaseKind) {
 }
 
 /// SQL that adds the entry of an event to the time index of SQLite.
-fn enlist(seq: usize) -> String {
+pub(crate) fn enlist(seq: usize) -> String {
     format!(
         "INSERT INTO event_times (position, entry) SELECT position, entry FROM events WHERE LEDGER AND seq = {seq}"
     )
 }
 
 /// SQL that moves an event to another position in the log, together with the rows that refer to it.
-fn move_event(kind: DatabaseKind, from: i64, to: i64) -> String {
+pub(crate) fn move_event(kind: DatabaseKind, from: i64, to: i64) -> String {
     match kind {
         DatabaseKind::Postgres => format!("UPDATE events SET seq = {to} WHERE LEDGER AND seq = {from};"),
         DatabaseKind::Sqlite => ["event_times", "events"]
@@ -122,7 +122,7 @@ fn move_event(kind: DatabaseKind, from: i64, to: i64) -> String {
 }
 
 /// SQL that adds a forged event whose id, text, hash and times are consistent.
-fn forgery(case: &Case, seq: usize) -> String {
+pub(crate) fn forgery(case: &Case, seq: usize) -> String {
     let last = case.events.last().expect("there are events");
     let mut event = last.clone();
     let id = last["id"].as_str().expect("an id").to_owned();

@@ -57,6 +57,8 @@ impl Process {
             .args(command_line);
         remove_settings(&mut command);
         command.env("RUST_LOG", "warn").env("LC_ALL", "C");
+        // Several servers on one machine need a state directory each.
+        command.env("AUDIT_STATE_DIR", log.with_extension("state"));
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -185,6 +187,9 @@ impl Drop for Folder {
 
 /// Keeps `AUDIT_*` variables of the environment from configuring the server.
 pub(crate) fn remove_settings(command: &mut Command) {
+    // One head key for all processes of a run.
+    let name = format!("audit-bench-{}.head-key", std::process::id());
+    command.env("AUDIT_HEAD_KEY_FILE", std::env::temp_dir().join(name));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("AUDIT_") {
             command.env_remove(name);

@@ -2,9 +2,9 @@
 
 use crate::arguments::{DatabaseOptions, Output};
 use audit_domain::{Environment, ProjectId, Timestamp};
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LogCommand {
@@ -17,10 +17,19 @@ pub(crate) enum LogCommand {
     ///
     /// Exit code 0: the log is consistent. 1: the log is inconsistent. 2: the check could not be completed.
     Audit(AuditOptions),
+    /// Compare the state files of two auditors of one log: has the server shown them two histories?
+    ///
+    /// Exit code 0: one continues the other. 1: they contradict each other. 2: the check could not be completed.
+    Compare(CompareOptions),
     /// Write a zip archive of the events received in a range of time, with proofs that anyone can verify offline (`check`).
     Export(ExportOptions),
     /// Print the public key that verifies the checkpoints of the log, for auditors.
     Key(KeyOptions),
+    /// Write the heads of logs again that the service did not write, after their events were verified.
+    ///
+    /// Exit code 0: there is none left. 1: a head cannot be repaired, because its events contradict the last checkpoint or are
+    /// not signed. 2: the check could not be completed.
+    Repair(RepairOptions),
     /// Rename the log after the database was restored from a backup.
     ///
     /// Events stored after the backup are lost, but their checkpoints have been published. Under the old name, new
@@ -29,12 +38,35 @@ pub(crate) enum LogCommand {
     NewName(KeyOptions),
 }
 
+/// A time as a number of seconds, minutes or hours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Age(u32);
+
+impl Age {
+    pub(crate) fn seconds(self) -> i64 {
+        i64::from(self.0)
+    }
+}
+
+impl FromStr for Age {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let error = "must be a whole number with the unit s, m or h, such as 90s";
+        let (number, factor) = match text.split_at_checked(text.len().saturating_sub(1)) {
+            Some((number, "s")) => (number, 1),
+            Some((number, "m")) => (number, 60),
+            Some((number, "h")) => (number, 3_600),
+            _ => return Err(error),
+        };
+        let number: u32 = number.parse().map_err(|_| error)?;
+        number.checked_mul(factor).map(Self).ok_or(error)
+    }
+}
+
 /// The options that read the signing key of the log.
 #[derive(Debug, Args)]
 pub(crate) struct LogKeyOptions {
-    /// Encryption key of `serve`, if it has one: 32 bytes in base64 or hexadecimal.
-    #[arg(long, value_name = "KEY", env = "AUDIT_ENCRYPTION_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) encryption_key: Option<String>,
     #[command(flatten)]
     pub(crate) database: DatabaseOptions,
 }
@@ -47,6 +79,9 @@ pub(crate) struct VerifyOptions {
     /// Key that must have signed the last checkpoints, as printed by `log key`; the one in the database by default.
     #[arg(long, value_name = "KEY")]
     pub(crate) verifier_key: Option<String>,
+    /// Age at which an event must be signed, such as 90s or 5m.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) max_unsigned: Age,
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]
@@ -74,10 +109,30 @@ pub(crate) struct AuditOptions {
     /// live or test, with a master key.
     #[arg(long)]
     pub(crate) environment: Option<Environment>,
+    /// Age at which an event must be signed, such as 90s or 5m.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) max_unsigned: Age,
+    /// Size of the log that the server has acknowledged (`log.size` of a response): at least that many events must be signed.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) acknowledged: Option<u64>,
     /// Read only events appended since the last audit. A later change of an older event goes undetected until the next
     /// full audit.
     #[arg(long)]
     pub(crate) new_only: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareOptions {
+    /// State file of one auditor.
+    pub(crate) one: PathBuf,
+    /// State file of the other auditor.
+    pub(crate) other: PathBuf,
+    /// URL of the server, which proves that the larger log continues the smaller one; needs --key.
+    #[arg(long, env = "AUDIT_URL", requires = "key")]
+    pub(crate) url: Option<String>,
+    /// Project or master key of that server.
+    #[arg(long, env = "AUDIT_KEY", hide_env_values = true)]
+    pub(crate) key: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -96,6 +151,18 @@ pub(crate) struct ExportOptions {
     pub(crate) to: Timestamp,
     /// Zip file to create. It must not exist yet.
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) log_key: LogKeyOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepairOptions {
+    /// Repair only the logs of this project.
+    #[arg(long, value_name = "UUID")]
+    pub(crate) project: Option<ProjectId>,
+    /// Accept events that no checkpoint covers: compare them with another source first.
+    #[arg(long)]
+    pub(crate) accept_unsigned: bool,
     #[command(flatten)]
     pub(crate) log_key: LogKeyOptions,
 }

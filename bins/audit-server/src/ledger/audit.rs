@@ -4,12 +4,14 @@
 //!
 //! 1. fetches the latest checkpoint and checks it against the last one seen: signature, size, consistency proof;
 //! 2. reads the leaf hashes of the log and the events, hashes the events again, and compares the two and the signed root;
-//! 3. stores the checkpoint in the state file, only if everything matches.
+//! 3. checks that no old event is unsigned;
+//! 4. stores the checkpoint in the state file, only if everything matches.
 
 mod events;
+mod freshness;
 mod replay;
-mod server;
-mod state;
+pub(super) mod server;
+pub(super) mod state;
 
 use super::arguments::AuditOptions;
 use super::{EXIT_INCONSISTENT, read_key};
@@ -51,10 +53,20 @@ pub(super) fn run(options: &AuditOptions) -> anyhow::Result<ExitCode> {
 }
 
 fn audit(options: &AuditOptions) -> AuditResult<String> {
-    let server = LogServer::new(options);
+    let server = LogServer::new(&options.url, &options.key).of(options.project, options.environment);
     let saved = State::load(&options.state)?;
     let key = trusted_key(options, saved.as_ref(), &server)?;
-    let note = server.text("log/checkpoint")?;
+    let note = match (server.text("log/checkpoint")?, &saved) {
+        (Fetched::Found(note), _) => note,
+        (Fetched::Refused(why), None) => return Err(anyhow!("GET log/checkpoint: {why}").into()),
+        (Fetched::Refused(why), Some(saved)) => {
+            let what = format!(
+                "the server does not know the log {} any more: {why}",
+                saved.origin
+            );
+            return Err(Failure::Inconsistent(what));
+        }
+    };
     let mut follower = match &saved {
         Some(saved) => Follower::resume(saved.origin.clone(), vec![key.clone()], &saved.note)
             .with_context(|| format!("{} is inconsistent", options.state.display()))?,
@@ -73,6 +85,8 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
         .run()
         .map_err(|failure| keep_evidence(options, &note, failure))?;
     let size = frontier.size();
+    freshness::check(&server, options, size, cursor.as_deref())
+        .map_err(|failure| keep_evidence(options, &note, failure))?;
     let summary = format!(
         "{}: {size} events, {} of them new; {read} read, all match the signed root {}",
         offered.checkpoint().origin(),
@@ -98,7 +112,10 @@ fn trusted_key(
         (Some(key), _) => Ok(key),
         (None, Some(saved)) => Ok(saved.key.clone()),
         (None, None) => {
-            let text = server.text("log/key")?;
+            let text = match server.text("log/key")? {
+                Fetched::Found(text) => text,
+                Fetched::Refused(why) => return Err(anyhow!("GET log/key: {why}").into()),
+            };
             let key = text.trim_end().parse();
             Ok(key.map_err(|error| {
                 Failure::Inconsistent(format!("the server returns an invalid key: {error}"))
@@ -129,7 +146,7 @@ fn advance(follower: &mut Follower, server: &LogServer, note: &str) -> AuditResu
     Ok(offered)
 }
 
-fn consistency_proof(server: &LogServer, from: u64, to: u64) -> AuditResult<ConsistencyProof> {
+pub(super) fn consistency_proof(server: &LogServer, from: u64, to: u64) -> AuditResult<ConsistencyProof> {
     let parameters = [("from", from.to_string()), ("to", to.to_string())];
     let body: Value = match server.json("log/consistency", &parameters)? {
         Fetched::Found(body) => body,

@@ -3,7 +3,7 @@
 use super::arguments::ExportOptions;
 use super::open_log;
 use anyhow::{Context, bail};
-use audit_app::{AuditLog, Evidence, EvidenceRequest};
+use audit_app::{AuditLog, Evidence, EvidenceError, EvidenceRequest};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -24,17 +25,16 @@ pub(crate) fn sum_line(name: &str, digest: &[u8]) -> String {
     format!("{}  {name}\n", base16ct::lower::encode_string(digest))
 }
 
+/// A running server signs its latest events within a second. How often it is waited for, and how long.
+const ATTEMPTS_MAX: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(250);
+
 pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     if options.file.exists() {
         bail!("{} already exists", options.file.display());
     }
     let service = open_log(&options.log_key)?;
-    let evidence = service.select_evidence(&EvidenceRequest {
-        project_id: options.project,
-        environment: options.environment,
-        from: options.from.truncated_to_millis(),
-        to: options.to.truncated_to_millis(),
-    })?;
+    let evidence = select(&service, options)?;
     let folder = options
         .file
         .parent()
@@ -57,6 +57,22 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
         evidence.head().size
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn select(service: &AuditLog, options: &ExportOptions) -> anyhow::Result<Evidence> {
+    let request = EvidenceRequest {
+        project_id: options.project,
+        environment: options.environment,
+        from: options.from.truncated_to_millis(),
+        to: options.to.truncated_to_millis(),
+    };
+    for _ in 1..ATTEMPTS_MAX {
+        match service.select_evidence(&request) {
+            Err(EvidenceError::Unsigned { .. }) => std::thread::sleep(PAUSE),
+            selected => return Ok(selected?),
+        }
+    }
+    Ok(service.select_evidence(&request)?)
 }
 
 /// A zip file that is being written, and the line of `SHA256SUMS` for each of its files so far.

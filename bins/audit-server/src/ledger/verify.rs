@@ -1,8 +1,12 @@
 //! `audit-server log verify`: checks the stored events against the log.
 
 use super::arguments::VerifyOptions;
-use super::{EXIT_INCONSISTENT, open_log, read_key};
-use audit_app::{Finding, LedgerReport, first_finding};
+use super::{EXIT_INCONSISTENT, read_key};
+use crate::system::SystemClock;
+use anyhow::Context;
+use audit_app::{Finding, LedgerReport, SignerMemory, first_finding, verify_log};
+use audit_domain::Clock;
+use audit_store::inspect;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -13,23 +17,32 @@ use std::time::Instant;
 const PRINTED_FINDINGS_MAX: usize = 20;
 
 pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
-    let service = open_log(&options.log_key)?;
+    let database = &options.log_key.database;
+    let signed_before = SystemClock.now().plus_seconds(-options.max_unsigned.seconds());
+    // Before the database is read, which continues what is known here.
+    let known = SignerMemory::read(&database.signer_file()?).context("--state-directory")?;
     let scope = audit_app::VerifyOptions {
         project_id: options.project,
         key: read_key(options.verifier_key.as_deref())?,
+        encryption_key: database.encryption_key()?,
+        head_keys: database.head_keys()?.all()?,
+        known: known.unwrap_or_default(),
+        signed_before: Some(signed_before),
     };
     let style =
         ProgressStyle::with_template("{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}")?;
     // Drawn only on a terminal.
     let progress = ProgressBar::new(0).with_style(style);
     let started = Instant::now();
-    let reports = service.verify_log(&scope, &mut |done, total| {
+    let mut report_progress = |done, total| {
         progress.set_length(total);
         progress.set_position(done);
-    })?;
+    };
+    let url = database.url()?;
+    let reports = inspect(&url, |reader| verify_log(reader, &scope, &mut report_progress));
+    let reports = reports.with_context(|| format!("cannot verify {url}"))?;
     let seconds = started.elapsed().as_secs_f64();
     progress.finish_and_clear();
-    service.close();
     let mut stdout = std::io::stdout().lock();
     match options.output.json {
         true => writeln!(stdout, "{}", to_json(&reports, seconds))?,

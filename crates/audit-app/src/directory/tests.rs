@@ -54,7 +54,13 @@ impl Fixture {
         let folder = tempfile::tempdir().expect("a folder");
         let clock: Arc<dyn Clock> = Arc::new(Fixed);
         let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
-        let store = Store::open(&url, StoreOptions::default(), &clock).expect("the store opens");
+        let store = Store::open(
+            &url,
+            StoreOptions::default(),
+            &audit_ledger::HeadKey::new(&[7; 32]),
+            &clock,
+        )
+        .expect("the store opens");
         let organization_id = OrganizationId::from_random(ORGANIZATION);
         let organization = Organization {
             id: organization_id,

@@ -6,7 +6,7 @@ use super::head_of;
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::ingest::Ingested;
-use crate::service::{AuditLog, Selection};
+use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Keys, Principal, Readers};
 use audit_domain::EventId;
 use audit_ledger::{Hash, InclusionProof, TlogProof};
@@ -24,16 +24,16 @@ impl Presented<Readers> {
     /// As [`Presented::event_proof`].
     pub fn event_receipt(&self, selection: Selection, id: EventId) -> Result<TlogProof> {
         let service = &self.service;
-        let (ledger_id, logged, extra) = service.store.query(|reader| {
+        let (scope, logged, extra) = service.store.query(|reader| {
             let access = self.read_access(reader, selection)?;
             let logged = service.visible_event(reader, &access, id)?;
             let extra = match access.principal {
                 Principal::Viewer(_) => logged.event.content_hash.to_string(),
                 Principal::Master(_) | Principal::Project(_) => logged.event.canonical.clone(),
             };
-            Ok::<_, AppError>((access.scope.ledger_id, logged, extra))
+            Ok::<_, AppError>((access.scope, logged, extra))
         })?;
-        let receipts = service.receipts_of(ledger_id, vec![(logged, extra)])?;
+        let receipts = service.receipts_of(&scope, vec![(logged, extra)])?;
         receipts.into_iter().next().ok_or(AppError::NotFound("event"))
     }
 }
@@ -45,7 +45,8 @@ impl Presented<Keys> {
     /// # Errors
     /// [`AppError::LogInconsistent`] when the log is not signed; when the database fails. The events stay stored.
     pub async fn receipts(&self, selection: Selection, ingested: &Ingested) -> Result<Vec<TlogProof>> {
-        let ledger_id = self.ledger_of_requests(selection).await?;
+        let scope = self.scope_of_requests(selection).await?;
+        let ledger_id = scope.ledger_id;
         if let Some(size) = ingested.log_size {
             self.service.wait_for_signature(ledger_id, size).await?;
         }
@@ -59,7 +60,7 @@ impl Presented<Keys> {
                 };
                 ids.into_iter().map(read).collect::<Result<Vec<_>>>()
             })?;
-            service.receipts_of(ledger_id, events)
+            service.receipts_of(&scope, events)
         })
         .await
     }
@@ -89,11 +90,13 @@ impl AuditLog {
     }
 
     /// The receipts of events of one log, each with its extra data, against one checkpoint.
-    fn receipts_of(&self, ledger_id: LedgerId, events: Vec<(LoggedEvent, String)>) -> Result<Vec<TlogProof>> {
+    fn receipts_of(&self, scope: &Scope, events: Vec<(LoggedEvent, String)>) -> Result<Vec<TlogProof>> {
         let Some(last) = events.iter().map(|(logged, _)| logged.seq).max() else {
             return Ok(Vec::new());
         };
-        let checkpoint = self.checkpoint_with(ledger_id, last)?;
+        let ledger_id = scope.ledger_id;
+        let stored = self.store.read(|reader| reader.log_checkpoint(ledger_id))?;
+        let checkpoint = self.checkpoint_of_event(stored, scope, last)?;
         let head = head_of(&checkpoint.note)?;
         let mut subtrees = Vec::new();
         for (logged, _) in &events {

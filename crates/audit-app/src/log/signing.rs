@@ -4,64 +4,113 @@
 //! that a process left unsigned when it died are found by a scan of all ledgers, which every process does at its start and
 //! then once a minute ([`AuditLog::sign_unsigned`]).
 //!
-//! Signing locks nothing that a commit needs. Head and last checkpoint are read in one snapshot; the new checkpoint is proven
-//! to continue the last one, signed, and stored only if the last one is still the stored one. A checkpoint that loses this race
-//! is discarded unpublished.
+//! A new checkpoint continues the last one that this node has signed or seen published ([`SignerMemory`]), and the one in the
+//! database. The database is not trusted: a checkpoint that was removed from it or replaced by an older one is published again.
+//!
+//! Signing locks nothing that a commit needs. Head and published checkpoint are read in one snapshot; the new checkpoint is
+//! proven, signed, remembered on disk, and stored only if the published one is still the same. A checkpoint that loses this
+//! race is discarded unpublished.
 
-use super::signed_roots::SignedRoots;
+use super::memory::{Change, SignerMemory};
 use super::signer::LogSigner;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
-use audit_ledger::{Checkpoint, HistoryError, Origin, SignedCheckpoint};
+use audit_ledger::{Checkpoint, HistoryError, Origin, SignedCheckpoint, TreeHead};
 use audit_store::{CheckpointRow, LedgerId, NewCheckpoint, Reader, SigningState, StoreError};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::watch;
 
 /// The maximum number of checkpoints that one transaction stores.
 const TRANSACTION_CHECKPOINTS_MAX: usize = 100;
+/// The maximum number of checkpoints that are remembered with one sync of the state file.
+const ROUND_CHECKPOINTS_MAX: usize = 1_000;
 /// How often a checkpoint is signed on demand while other processes replace the one that it continues.
 const ATTEMPTS_MAX: u32 = 10;
 
 /// What this process knows of its signatures.
 #[derive(Debug, Default)]
 pub(crate) struct Signing {
-    signed: SignedRoots,
+    /// None in a process that signs nothing.
+    memory: Option<Arc<SignerMemory>>,
     /// The ledgers that do not continue their last checkpoint.
     refused: Mutex<BTreeSet<LedgerId>>,
+    /// How often a ledger was refused, or its published checkpoint was not the one it should be.
+    alarms: AtomicU64,
     /// The number of finished rounds of [`AuditLog::sign_checkpoints`].
     pub(super) rounds: watch::Sender<u64>,
 }
 
 /// What to do for a log.
 enum Next {
-    /// Nothing: the last checkpoint is that of the tree.
-    Current(CheckpointRow),
-    /// Store this checkpoint.
-    New(NewCheckpoint),
+    Step(Step),
     /// The log does not continue its last checkpoint.
     Refused(AppError),
 }
 
+/// How a log gets its latest checkpoint.
+struct Step {
+    ledger_id: LedgerId,
+    /// To be remembered, before it is published.
+    remembered: Option<Change>,
+    /// To be published.
+    published: Option<NewCheckpoint>,
+    /// The latest checkpoint afterwards.
+    checkpoint: CheckpointRow,
+}
+
+/// The process was opened without a state file.
+#[derive(Debug, thiserror::Error)]
+#[error("this process has no state file, so it signs nothing")]
+struct NoMemory;
+
 impl Signing {
+    pub(crate) fn new(memory: Option<Arc<SignerMemory>>) -> Self {
+        Self {
+            memory,
+            ..Self::default()
+        }
+    }
+
+    fn memory(&self) -> Result<&SignerMemory> {
+        self.memory.as_deref().ok_or_else(|| AppError::internal(NoMemory))
+    }
+
+    /// The last checkpoint of a log that this node has signed or seen published.
+    pub(super) fn known(&self, origin: &Origin) -> Option<Arc<str>> {
+        self.memory.as_ref()?.get(origin.as_str())
+    }
+
     /// Notes whether a log continues its last checkpoint, and logs when that has changed.
     fn note(&self, ledger_id: LedgerId, origin: &Origin, next: &Next) {
         let mut refused = self.refused.lock();
         match next {
             Next::Refused(error) if refused.insert(ledger_id) => {
+                self.alarms.fetch_add(1, Ordering::Relaxed);
                 let cause = error.source().map(ToString::to_string).unwrap_or_default();
                 log::error!(
                     "the log {origin} does not continue its checkpoint and is not signed: {cause}; \
                      `audit-server log verify` has details, `audit-server log new-name` begins a new log"
                 );
             }
-            Next::Current(_) | Next::New(_) if refused.remove(&ledger_id) => {
+            Next::Step(_) if refused.remove(&ledger_id) => {
                 log::warn!("the log {origin} continues its checkpoint again and is signed");
             }
             _ => {}
         }
+    }
+
+    /// Logs that the database does not have the checkpoint that it should have.
+    fn note_lost(&self, origin: &Origin) {
+        self.alarms.fetch_add(1, Ordering::Relaxed);
+        log::error!(
+            "the checkpoint of the log {origin} in the database was removed or changed; the next one continues what this node \
+             has signed"
+        );
     }
 }
 
@@ -70,7 +119,7 @@ impl AuditLog {
     /// more after the last request.
     ///
     /// # Errors
-    /// When the database cannot be used. The remaining checkpoints are then signed by the next call.
+    /// When the database or the state file cannot be used. The remaining checkpoints are then signed by the next call.
     pub fn sign_checkpoints(&self) -> Result<()> {
         let extended = self.store.take_extended_ledgers();
         let outcome = self.sign_ledgers(&extended.iter().copied().collect::<Vec<_>>());
@@ -86,7 +135,7 @@ impl AuditLog {
     /// received an event less than `settled_seconds` ago are left to the process that stored it; `None` leaves out none.
     ///
     /// # Errors
-    /// When the database cannot be used.
+    /// When the database or the state file cannot be used.
     pub fn sign_unsigned(
         &self,
         after: Option<LedgerId>,
@@ -111,121 +160,204 @@ impl AuditLog {
         self.signing.refused.lock().len()
     }
 
+    /// The number of logs that take no events, because the service did not write their heads.
+    pub fn forged_heads(&self) -> usize {
+        self.store.forged_heads()
+    }
+
+    /// How often a log was found not to continue its last checkpoint, or without the checkpoint that it should have.
+    pub fn log_alarms(&self) -> u64 {
+        self.signing.alarms.load(Ordering::Relaxed)
+    }
+
     /// Signs these ledgers, which are in order, if they have grown.
     fn sign_ledgers(&self, ledger_ids: &[LedgerId]) -> Result<()> {
-        for ledger_ids in ledger_ids.chunks(TRANSACTION_CHECKPOINTS_MAX) {
-            let states = self.store.read(|reader| reader.signing_states(ledger_ids))?;
-            let (signer, now) = (self.log_signer()?, self.clock.now());
-            let mut new = Vec::new();
-            for state in states {
-                if let Next::New(checkpoint) = self.next_checkpoint(&state, signer, now)? {
-                    new.push(checkpoint);
+        for ledger_ids in ledger_ids.chunks(ROUND_CHECKPOINTS_MAX) {
+            let mut steps = Vec::new();
+            for ledger_ids in ledger_ids.chunks(TRANSACTION_CHECKPOINTS_MAX) {
+                let states = self.store.read(|reader| reader.signing_states(ledger_ids))?;
+                let (signer, now) = (self.log_signer()?, self.clock.now());
+                for state in states {
+                    if let Next::Step(step) = self.next_checkpoint(&state, signer, now)? {
+                        steps.push(step);
+                    }
                 }
             }
-            let mut missed: BTreeSet<LedgerId> = new.iter().map(|new| new.ledger_id).collect();
-            for published in self.publish(new)? {
-                missed.remove(&published);
-            }
-            // Another process was faster. Its checkpoint may cover less.
+            // Another process or thread was faster. Its checkpoint may cover less.
+            let missed = self.carry_out(steps)?;
             self.store.return_extended_ledgers(missed);
         }
         Ok(())
     }
 
-    /// A checkpoint that covers at least the first `size` events of a log: the last one, or a new one.
+    /// A checkpoint that covers at least the first `size` events of the log with this name (project and environment): the
+    /// last one, or a new one.
     ///
     /// # Errors
     /// [`AppError::LogInconsistent`] when the log does not continue its last checkpoint.
-    pub(super) fn covering_checkpoint(&self, ledger_id: LedgerId, size: u64) -> Result<CheckpointRow> {
+    pub(super) fn covering_checkpoint(
+        &self,
+        ledger_id: LedgerId,
+        name: &str,
+        size: u64,
+    ) -> Result<CheckpointRow> {
         let signer = self.log_signer()?;
+        let origin = signer.origin(name)?;
         for _ in 0..ATTEMPTS_MAX {
             let states = self.store.read(|reader| reader.signing_states(&[ledger_id]))?;
             let state = states.into_iter().next();
             let state = state.ok_or_else(|| AppError::from(StoreError::Damaged { what: "ledger" }))?;
-            // Another process may have signed it meanwhile.
-            if let Some(last) = state.checkpoint.as_ref().filter(|last| last.size >= size) {
+            if state.name != name {
+                let what = "name of a ledger";
+                return Err(AppError::inconsistent(StoreError::Damaged { what }));
+            }
+            // Another process or thread may have signed it meanwhile.
+            let known = self.signing.known(&origin);
+            if let Some(last) = state.checkpoint.as_ref().filter(|last| last.size >= size)
+                && known.as_deref() == Some(&last.note)
+            {
                 return Ok(last.clone());
             }
-            let new = match self.next_checkpoint(&state, signer, self.clock.now())? {
-                Next::Current(checkpoint) => return Ok(checkpoint),
+            let step = match self.next_checkpoint(&state, signer, self.clock.now())? {
                 Next::Refused(error) => return Err(error),
-                Next::New(new) => new,
+                Next::Step(step) => step,
             };
-            let checkpoint = new.checkpoint.clone();
-            if self.publish(vec![new])?.contains(&ledger_id) {
+            let checkpoint = step.checkpoint.clone();
+            if self.carry_out(vec![step])?.is_empty() {
                 return Ok(checkpoint);
             }
         }
         Err(StoreError::Stale.into())
     }
 
-    fn publish(&self, new: Vec<NewCheckpoint>) -> Result<BTreeSet<LedgerId>> {
-        match new.is_empty() {
-            true => Ok(BTreeSet::new()),
-            false => self
-                .store
-                .write(move |writer| writer.publish_checkpoints(&new).map_err(AppError::from)),
+    /// Remembers and publishes checkpoints. Returns the ledgers for which another process or thread was faster.
+    fn carry_out(&self, steps: Vec<Step>) -> Result<BTreeSet<LedgerId>> {
+        let (changing, current): (Vec<Step>, Vec<Step>) =
+            steps.into_iter().partition(|step| step.remembered.is_some());
+        let changes: Vec<Change> = changing
+            .iter()
+            .filter_map(|step| step.remembered.clone())
+            .collect();
+        let remembered = self.signing.memory()?.commit(&changes);
+        let remembered = remembered.map_err(AppError::internal)?;
+        let mut missed = BTreeSet::new();
+        let mut published = Vec::new();
+        let remembered = remembered.into_iter().chain(current.iter().map(|_| true));
+        for (step, is_remembered) in changing.iter().chain(&current).zip(remembered) {
+            match is_remembered {
+                true => published.extend(step.published.clone()),
+                false => drop(missed.insert(step.ledger_id)),
+            }
         }
+        for new in published.chunks(TRANSACTION_CHECKPOINTS_MAX) {
+            let new = new.to_vec();
+            missed.extend(new.iter().map(|new| new.ledger_id));
+            let done = self
+                .store
+                .write(move |writer| writer.publish_checkpoints(&new).map_err(AppError::from))?;
+            missed.retain(|ledger_id| !done.contains(ledger_id));
+        }
+        Ok(missed)
     }
 
     /// What to do for the log in this state. Notes whether it continues its last checkpoint.
     fn next_checkpoint(&self, state: &SigningState, signer: &LogSigner, now: Timestamp) -> Result<Next> {
+        let memory = self.signing.memory()?;
         let origin = signer.origin(&state.name)?;
-        let next = match self.checkpoint_after(state, &origin, signer, now) {
+        let next = match self.step(state, &origin, signer, memory, now) {
             // A log that was tampered with must not prevent signing the others.
             Err(AppError::LogInconsistent(error) | AppError::Internal(error)) => {
                 Next::Refused(AppError::LogInconsistent(error))
             }
-            next => next?,
+            step => Next::Step(step?),
         };
         self.signing.note(state.ledger_id, &origin, &next);
         Ok(next)
     }
 
-    fn checkpoint_after(
+    fn step(
         &self,
         state: &SigningState,
         origin: &Origin,
         signer: &LogSigner,
+        memory: &SignerMemory,
         now: Timestamp,
-    ) -> Result<Next> {
+    ) -> Result<Step> {
         let damaged = || {
             AppError::inconsistent(StoreError::Damaged {
                 what: "edge of a tree",
             })
         };
         let head = state.frontier.as_ref().ok_or_else(damaged)?.head();
-        let ledger_id = state.ledger_id;
-        let signed = match &state.checkpoint {
-            None => signer.key.sign(Checkpoint::new(origin.clone(), head)),
-            Some(row) => {
-                let last = SignedCheckpoint::open(&row.note, origin, std::slice::from_ref(signer.verifier()));
-                let last = last.map_err(AppError::inconsistent)?;
-                if *last.head() == head {
-                    return Ok(Next::Current(row.clone()));
-                }
-                let (known, offered) = (last.head().size, head.size);
-                if known > offered {
-                    return Err(AppError::inconsistent(HistoryError::Rollback { known, offered }));
-                }
-                self.tile_roots.retried(ledger_id, || {
-                    let prove =
-                        |reader: &mut Reader<'_>| self.prove_consistency(reader, ledger_id, known, offered);
-                    let proof = self.store.query(prove)?;
-                    let signed = signer.key.sign_successor(&last, head, &proof);
-                    signed.map_err(AppError::inconsistent)
-                })?
-            }
+        let open = |note: &str| {
+            let opened = SignedCheckpoint::open(note, origin, std::slice::from_ref(signer.verifier()));
+            opened.map_err(AppError::inconsistent)
         };
-        self.signing.signed.add(ledger_id, head)?;
-        Ok(Next::New(NewCheckpoint {
-            ledger_id,
-            last: state.checkpoint.clone(),
-            checkpoint: CheckpointRow {
-                size: signed.head().size,
+        let before = memory.get(origin.as_str());
+        let known = before.as_deref().map(open).transpose()?;
+        let published = match (state.checkpoint.as_ref().map(|row| open(&row.note)), &known) {
+            // The node knows what it has signed.
+            (Some(Err(_)), Some(_)) => None,
+            (published, _) => published.transpose()?,
+        };
+        if known.is_some() && published.is_none() {
+            self.signing.note_lost(origin);
+        }
+        let known_head = known.as_ref().map(|known| *known.head());
+        let published_head = published.as_ref().map(|published| *published.head());
+        if let Some(last) = &known_head {
+            self.check_continues(state.ledger_id, last, &head)?;
+        }
+        if let Some(last) = published_head.as_ref().filter(|_| published_head != known_head) {
+            self.check_continues(state.ledger_id, last, &head)?;
+        }
+        // Signed again only when neither is that of the tree.
+        let signed = match (published, known) {
+            (Some(published), _) if *published.head() == head => published,
+            (_, Some(known)) if *known.head() == head => known,
+            _ => signer.key.sign(Checkpoint::new(origin.clone(), head)),
+        };
+        let checkpoint = match state.checkpoint.as_ref().filter(|row| row.note == signed.note()) {
+            Some(row) => row.clone(),
+            None => CheckpointRow {
+                size: head.size,
                 note: signed.note().to_owned(),
                 signed_at: now,
             },
-        }))
+        };
+        let change = || Change {
+            origin: origin.as_str().into(),
+            before,
+            note: signed.note().into(),
+        };
+        Ok(Step {
+            ledger_id: state.ledger_id,
+            remembered: (known_head != Some(head)).then(change),
+            published: (published_head != Some(head)).then(|| NewCheckpoint {
+                ledger_id: state.ledger_id,
+                last: state.checkpoint.clone(),
+                checkpoint: checkpoint.clone(),
+            }),
+            checkpoint,
+        })
+    }
+
+    /// Checks that the tree with this head continues an earlier one.
+    fn check_continues(&self, ledger_id: LedgerId, last: &TreeHead, head: &TreeHead) -> Result<()> {
+        let (known, offered) = (last.size, head.size);
+        if last == head {
+            return Ok(());
+        }
+        if known > offered {
+            return Err(AppError::inconsistent(HistoryError::Rollback { known, offered }));
+        }
+        if known == offered {
+            return Err(AppError::inconsistent(HistoryError::Fork { size: known }));
+        }
+        self.tile_roots.retried(ledger_id, || {
+            let prove = |reader: &mut Reader<'_>| self.prove_consistency(reader, ledger_id, known, offered);
+            let proof = self.store.query(prove)?;
+            last.check_successor(head, &proof).map_err(AppError::inconsistent)
+        })
     }
 }

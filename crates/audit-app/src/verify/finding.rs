@@ -69,6 +69,49 @@ pub enum Problem {
         /// The number of events of the ledger.
         ledger: u64,
     },
+    /// A tile is stored that the tree does not have.
+    #[error("the log has the tile {index} of level {level}, which its tree does not have")]
+    StrayTile {
+        /// Its level.
+        level: i64,
+        /// Its index.
+        index: i64,
+    },
+    /// The code of the head is wrong.
+    #[error("the head of the ledger was not written by the service")]
+    ForgedHead,
+    /// A column of the head is not that of the newest event.
+    #[error("ledgers.{0} is not that of the newest event")]
+    Head(&'static str),
+    /// An alert names an event that the log does not have.
+    #[error("the alert {alert} was raised by this event, which the log does not have")]
+    AlertOfNoEvent {
+        /// The id of the alert, in hexadecimal digits.
+        alert: String,
+    },
+    /// The list of the events of an alert is damaged.
+    #[error("the events of the alert {0} cannot be read")]
+    AlertDamaged(String),
+    /// The column beside the last checkpoint is not its size.
+    #[error("the last checkpoint is of {signed} events, and its row says {column}")]
+    CheckpointSize {
+        /// The size in the note.
+        signed: u64,
+        /// The size in the row.
+        column: i64,
+    },
+    /// Events were received long ago and are not signed.
+    #[error("they were received and not signed in time")]
+    Unsigned,
+    /// The database's key is not the trusted one.
+    #[error("the log's key in the database is not the given one: it is {0}")]
+    OtherKey(String),
+    /// This node has signed a log that the database does not have.
+    #[error("this node has signed the log, and the database does not have it")]
+    LogGone,
+    /// What this node has signed cannot be read.
+    #[error("the checkpoint that this node remembers is not one that this log signed: {0}")]
+    Remembered(CheckpointError),
     /// There is a checkpoint, but no key.
     #[error("the log's key was removed")]
     NoKey,

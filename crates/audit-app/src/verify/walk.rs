@@ -1,16 +1,19 @@
 //! Verifies one ledger event by event.
 
-use super::finding::{Finding, Findings, Problem};
+use super::finding::{FINDINGS_MAX, Finding, Findings, Problem};
 use super::tree::Tree;
 use crate::error::{AppError, Result};
-use audit_domain::{ContentHash, Envelope, EventId};
-use audit_ledger::{Frontier, Hash, SignedCheckpoint, Tile, TileId, TreeHead};
-use audit_store::{LedgerId, Reader, StoreError, StoredLedger, StoredRow};
-use std::collections::HashMap;
+use audit_domain::{ContentHash, Envelope, EventId, Stamp, Timestamp};
+use audit_ledger::{Frontier, Hash, Tile, TileId, TreeHead};
+use audit_store::{LedgerId, Reader, StoreError, StoredAlert, StoredLedger, StoredRow};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// The number of events of one read: a multiple of the tile width.
 const PAGE_EVENTS: u64 = 16 * TileId::WIDTH_MAX as u64;
+
+/// The number of alerts of one read.
+const PAGE_ALERTS: i64 = 1_000;
 
 /// The verification of one ledger.
 pub(super) struct Walk<'a, 'b> {
@@ -20,31 +23,38 @@ pub(super) struct Walk<'a, 'b> {
     /// The tree over the appended events, as far as it can be reconstructed. `None` after an event whose leaf hash is lost.
     tree: Option<Tree>,
     pub(super) findings: Findings,
-    /// The size of the last checkpoint, and the tree's root there.
-    checkpoint_size: Option<u64>,
-    checkpoint_root: Option<Hash>,
+    /// The sizes of signed heads, each with the tree's root there.
+    signed_roots: BTreeMap<u64, Option<Hash>>,
+    /// The latest id and time of receipt; none where an event is missing or cannot be read.
+    last: Option<Stamp>,
+    is_complete: bool,
+    /// When each event at a size of `signed_roots` was received: the first one that is not signed.
+    received_at: BTreeMap<u64, Timestamp>,
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
-    pub(super) fn new(reader: &'a mut Reader<'b>, ledger_id: LedgerId, size: u64) -> Self {
+    /// `signed_sizes` are the sizes at which the tree is compared with a signed one.
+    pub(super) fn new(
+        reader: &'a mut Reader<'b>,
+        ledger_id: LedgerId,
+        size: u64,
+        signed_sizes: impl IntoIterator<Item = u64>,
+    ) -> Self {
         Self {
             reader,
             ledger_id,
             size,
             tree: Some(Tree::default()),
             findings: Findings::default(),
-            checkpoint_size: None,
-            checkpoint_root: None,
+            signed_roots: signed_sizes.into_iter().map(|size| (size, None)).collect(),
+            last: None,
+            is_complete: true,
+            received_at: BTreeMap::new(),
         }
     }
 
     /// Verifies every event. Calls `report_progress` after each page with its number of events.
-    pub(super) fn events(
-        &mut self,
-        checkpoint: Option<&SignedCheckpoint>,
-        report_progress: &mut dyn FnMut(u64),
-    ) -> Result<()> {
-        self.checkpoint_size = checkpoint.map(|checkpoint| checkpoint.head().size);
+    pub(super) fn events(&mut self, report_progress: &mut dyn FnMut(u64)) -> Result<()> {
         self.note_root()?;
         let mut start = 0;
         while start < self.size {
@@ -56,6 +66,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                 self.findings
                     .add(Finding::events(start..self.size, Problem::Removed));
                 self.tree = None;
+                self.is_complete = false;
                 end = self.size;
             } else {
                 self.page(start..end, rows)?;
@@ -79,6 +90,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                 Some(row) => Some(self.check_event(&row, seq, tile_leaf)?),
                 None => {
                     self.findings.add(Finding::event(seq, None, Problem::Removed));
+                    self.is_complete = false;
                     tile_leaf
                 }
             };
@@ -150,6 +162,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         let stored = stored.map(ContentHash::from_bytes);
         let is_of_text = stored == Some(computed);
         let envelope = Envelope::read(&row.body).ok();
+        self.note_stamp(seq, envelope.as_ref());
         let problem = if !is_of_text {
             Some(Problem::TextOrHash)
         } else if tile_leaf.is_some_and(|tile_leaf| tile_leaf != leaf) {
@@ -179,6 +192,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
         if row.inconsistent.is_some() {
             return Ok(row.inconsistent);
+        }
+        if !row.is_of_key(envelope.idempotency_key.as_deref()) {
+            return Ok(Some("the hash of the idempotency key"));
         }
         let is_in_order = self.reader.is_in_order_of_time(row, envelope.occurred_at)?;
         Ok((!is_in_order).then_some("the event's position in the order of time"))
@@ -214,14 +230,100 @@ impl<'a, 'b> Walk<'a, 'b> {
         Ok(())
     }
 
-    /// Records the root of the tree when it has the size of the checkpoint.
+    /// Records the root of the tree when it has the size of a signed head.
     fn note_root(&mut self) -> Result<()> {
-        if let Some(tree) = self
-            .tree
-            .as_ref()
-            .filter(|tree| Some(tree.size()) == self.checkpoint_size)
-        {
-            self.checkpoint_root = Some(tree.frontier()?.root());
+        let Some(tree) = &self.tree else { return Ok(()) };
+        if let Some(root) = self.signed_roots.get_mut(&tree.size()) {
+            *root = Some(tree.frontier()?.root());
+        }
+        Ok(())
+    }
+
+    /// Records the stamp of an event.
+    fn note_stamp(&mut self, seq: u64, envelope: Option<&Envelope>) {
+        let Some(envelope) = envelope else {
+            self.is_complete = false;
+            return;
+        };
+        let stamp = Stamp {
+            id: envelope.id,
+            received_at: envelope.received_at,
+        };
+        self.last = Some(stamp.latest(self.last));
+        if self.signed_roots.contains_key(&seq) {
+            self.received_at.insert(seq, envelope.received_at);
+        }
+    }
+
+    /// Compares the columns of the head with the events, from which the next event continues.
+    pub(super) fn check_head(&mut self, ledger: &StoredLedger) {
+        if !self.is_complete {
+            return;
+        }
+        let id = self.last.map(|last| last.id.to_bytes().to_vec());
+        if ledger.last_event_id != id {
+            self.findings.add(Finding::log(Problem::Head("last_event_id")));
+        }
+        let received_at = self.last.map(|last| last.received_at.as_micros());
+        if ledger.last_received_at != received_at {
+            self.findings.add(Finding::log(Problem::Head("last_received_at")));
+        }
+    }
+
+    /// Finds events that were received before a time and are not signed up to now, at this size.
+    pub(super) fn check_unsigned(&mut self, signed: u64, received_before: Timestamp) {
+        let first = self.received_at.get(&signed);
+        if first.is_some_and(|first| *first < received_before) {
+            self.findings
+                .add(Finding::events(signed..self.size, Problem::Unsigned));
+        }
+    }
+
+    /// Finds tiles that the tree does not have.
+    pub(super) fn check_stray_tiles(&mut self) -> Result<()> {
+        let strays = self.reader.stray_tiles(self.ledger_id, FINDINGS_MAX as i64)?;
+        for (level, index) in strays {
+            self.findings
+                .add(Finding::log(Problem::StrayTile { level, index }));
+        }
+        Ok(())
+    }
+
+    /// Compares the alerts with the events that raised them.
+    pub(super) fn check_alerts(&mut self) -> Result<()> {
+        let mut after = Vec::new();
+        loop {
+            let alerts = self.reader.stored_alerts(self.ledger_id, &after, PAGE_ALERTS)?;
+            let Some(last) = alerts.last() else {
+                return Ok(());
+            };
+            after.clone_from(&last.id);
+            for alert in alerts {
+                self.check_alert(&alert)?;
+            }
+        }
+    }
+
+    fn check_alert(&mut self, alert: &StoredAlert) -> Result<()> {
+        let name = alert
+            .id
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>();
+        let (samples, rest) = alert.sample_event_ids.as_chunks::<16>();
+        if samples.is_empty() || !rest.is_empty() {
+            self.findings.add(Finding::log(Problem::AlertDamaged(name)));
+            return Ok(());
+        }
+        for sample in samples {
+            let id = EventId::from_bytes(*sample);
+            if !self.reader.has_event(self.ledger_id, id)? {
+                self.findings.add(Finding {
+                    seqs: None,
+                    id: Some(id),
+                    problem: Problem::AlertOfNoEvent { alert: name.clone() },
+                });
+            }
         }
         Ok(())
     }
@@ -258,10 +360,11 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Compares the tree with the signed tree head.
     pub(super) fn check_signed(&mut self, signed: TreeHead) {
+        let root = self.signed_roots.get(&signed.size).copied().flatten();
         if signed.size > self.size {
             self.findings
                 .add(Finding::events(self.size..signed.size, Problem::CutOff));
-        } else if self.checkpoint_root.is_some_and(|root| root != signed.root) {
+        } else if root.is_some_and(|root| root != signed.root) {
             self.findings
                 .add(Finding::events(0..signed.size, Problem::NotSigned));
         }

@@ -1,7 +1,7 @@
 //! The cost of signing, in statements, and two processes that sign the same logs. On embedded SQLite: the statements on
 //! PostgreSQL are the same, except that one stores all checkpoints of a transaction.
 
-use audit_app::{AuditLog, NewOrganization, Settings};
+use audit_app::{AuditLog, NewOrganization, Settings, SignerMemory};
 use audit_domain::{Clock, Entropy, Environment, Plan, ProjectId, Timestamp};
 use audit_store::{DatabaseUrl, Store, StoreOptions};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
@@ -60,11 +60,27 @@ fn record() -> MutexGuard<'static, ()> {
     turn
 }
 
+/// Opens the service. Each process on the database has a state file of its own.
 fn open(folder: &Path) -> Arc<AuditLog> {
+    open_as(folder, "one")
+}
+
+fn open_as(folder: &Path, process: &str) -> Arc<AuditLog> {
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
     let url = DatabaseUrl::Sqlite(folder.join("audit.db"));
-    let store = Store::open(&url, StoreOptions::default(), &clock).expect("the store opens");
-    AuditLog::open(store, clock, Arc::new(Counting), Settings::default()).expect("the service opens")
+    let store = Store::open(
+        &url,
+        StoreOptions::default(),
+        &audit_ledger::HeadKey::new(&[7; 32]),
+        &clock,
+    )
+    .expect("the store opens");
+    let signer = SignerMemory::open(&folder.join(process)).expect("the state file opens");
+    let settings = Settings {
+        signer: Some(Arc::new(signer)),
+        ..Settings::default()
+    };
+    AuditLog::open(store, clock, Arc::new(Counting), settings).expect("the service opens")
 }
 
 fn create(service: &AuditLog) -> ProjectId {
@@ -140,7 +156,7 @@ fn signing_takes_statements_for_the_ledgers_that_grew_and_for_no_other() {
 fn the_ledgers_of_a_process_that_died_are_signed_by_the_scan() {
     let _turn = record();
     let folder = tempfile::tempdir().unwrap();
-    let (dead, living) = (open(folder.path()), open(folder.path()));
+    let (dead, living) = (open(folder.path()), open_as(folder.path(), "two"));
     let project = create(&living);
     store(&dead, project, Environment::Live);
     living.sign_checkpoints().unwrap();
@@ -165,7 +181,7 @@ fn the_ledgers_of_a_process_that_died_are_signed_by_the_scan() {
 fn two_processes_that_sign_at_once_publish_one_history() {
     let _turn = record();
     let folder = tempfile::tempdir().unwrap();
-    let services = [open(folder.path()), open(folder.path())];
+    let services = [open(folder.path()), open_as(folder.path(), "two")];
     let projects: Vec<ProjectId> = (0..5).map(|_| create(&services[0])).collect();
     for round in 0..20 {
         for (number, project) in projects.iter().enumerate() {

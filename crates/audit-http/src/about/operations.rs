@@ -15,7 +15,10 @@ pub(crate) fn healthz() -> About {
 pub(crate) fn readyz() -> About {
     About {
         outcome: "The database accepts writes.",
-        answers: &[Sample("example", r#"{"status": "ready"}"#)],
+        answers: &[Sample(
+            "example",
+            r#"{"status": "ready", "logs_inconsistent": 0, "logs_forged": 0}"#,
+        )],
         errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
         is_additive: true,
         ..About::new(

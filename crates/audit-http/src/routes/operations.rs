@@ -17,16 +17,32 @@ pub(super) struct StatusBody {
     status: &'static str,
 }
 
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ReadinessBody {
+    /// A word for people; what counts is the status of the response.
+    status: &'static str,
+    /// The logs that this process does not sign, because they contradict their last checkpoint: the operator has to act.
+    // The status stays 200: a log of one project must not take a node out of rotation.
+    logs_inconsistent: usize,
+    /// The logs that take no events, because this service did not write their heads.
+    logs_forged: usize,
+}
+
 /// The process is up.
 pub(super) async fn healthz() -> Reply<StatusBody> {
     Reply::ok(StatusBody { status: "ok" })
 }
 
 /// The database accepts writes.
-pub(super) async fn readyz(state: web::Data<HttpState>) -> Result<Reply<StatusBody>, ApiError> {
+pub(super) async fn readyz(state: web::Data<HttpState>) -> Result<Reply<ReadinessBody>, ApiError> {
     let service = Arc::clone(&state.service);
     blocking(move || service.check_ready()).await?;
-    Ok(Reply::ok(StatusBody { status: "ready" }))
+    let logs_inconsistent = state.service.inconsistent_logs();
+    Ok(Reply::ok(ReadinessBody {
+        status: "ready",
+        logs_inconsistent,
+        logs_forged: state.service.forged_heads(),
+    }))
 }
 
 /// Counters and histograms.

@@ -18,11 +18,14 @@ use audit_domain::{
     Comparison, Environment, EventId, IdempotencyWindow, Month, Record, SentDigest, Stamp, Timestamp,
 };
 use audit_ledger::{Frontier, Growth, Hash};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// The head of a ledger: its size, and the state that the next event depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
+    /// Project and environment.
+    pub(crate) name: Arc<str>,
     /// The group of its project, whose index has its events.
     pub(crate) group_id: i64,
     /// The version of its project's configuration.
@@ -91,6 +94,8 @@ pub(crate) struct KnownKey {
 pub(crate) struct Before {
     /// The heads of the ledgers that are appended to.
     pub(crate) heads: HashMap<LedgerId, Head>,
+    /// The ledgers whose heads the service did not write.
+    pub(crate) forged: BTreeSet<LedgerId>,
     /// The idempotency keys of the requests that are stored already, each with its newest event. The planner ignores those
     /// outside of the window.
     pub(crate) keys: KnownKeys,
@@ -217,6 +222,11 @@ impl Plan {
     /// Adds all events of a request or, when it is refused, none.
     fn add(&mut self, request: AppendRequest) -> AppendOutcome {
         let ledger_id = request.destination.ledger_id;
+        if self.after.forged.contains(&ledger_id) {
+            return Err(StoreError::ForgedHead {
+                ledger_id: ledger_id.0,
+            });
+        }
         let Some(mut head) = self.after.heads.remove(&ledger_id) else {
             // The database has lost the project.
             return Err(StoreError::Stale);

@@ -24,7 +24,7 @@ const fn table(name: &'static str, columns: &'static str) -> CopiedTable {
 }
 
 /// The copied tables. A table comes after those to which it refers.
-pub(crate) const COPIED_TABLES: [CopiedTable; 22] = [
+pub(crate) const COPIED_TABLES: [CopiedTable; 23] = [
     table("deployment", "id version"),
     table("secrets", "name secret created_at"),
     table("organizations", "id name plan created_at"),
@@ -45,11 +45,12 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 22] = [
     // The copy gives the ledgers the groups of the target.
     table(
         "ledgers",
-        "id project_id environment group_id configuration_version size last_event_id last_received_at frontier day \
-         day_events",
+        "id project_id environment group_id configuration_version size last_event_id last_received_at frontier \
+         head_code day day_events",
     ),
     table("ledger_months", "ledger_id month first_seq"),
     table("ledger_actions", "ledger_id action"),
+    table("log_repairs", "ledger_id repaired_at size found"),
     table("log_checkpoints", "ledger_id size note signed_at"),
     table(
         "alert_rules",

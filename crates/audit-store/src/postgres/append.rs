@@ -6,7 +6,7 @@ use super::statements::{FindGroups, FindKeys, InsertEvents, PutGroups};
 use super::{AppendMemory, Memory, PostgresSession, partitions};
 use crate::alerts::AlertColumns;
 use crate::append::alert_groups::{self as groups, AlertGroups};
-use crate::append::plan::{self, Before, Head, KnownKey, Plan};
+use crate::append::plan::{self, Before, Head, KnownKey, LedgerMonth, Plan};
 use crate::append::{
     AppendOutcome, AppendRequest, AppendSession, FailedCommit, KeyHash, KnownKeys, LedgerId, commit_waiting,
     inline::append_one, ledgers_of, requests_of, write_tiles_and_alerts,
@@ -14,7 +14,7 @@ use crate::append::{
 use crate::columns::{read_digest, read_id};
 use crate::database::{Session, write_transaction};
 use crate::error::{Result, StoreError};
-use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead, read_head};
+use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead};
 use crate::queue::{Queue, WaitingAppend};
 use crate::schema::{alerts, ledger_actions, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
@@ -224,7 +224,7 @@ impl AppendSession for PostgresSession {
         self.memory.shared.window
     }
 
-    fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>> {
+    fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<Vec<(i64, HeadRow, Vec<LedgerMonth>)>> {
         let ids: Vec<i64> = ledgers.iter().map(|ledger_id| ledger_id.0).collect();
         let rows: Vec<(i64, HeadRow)> = crate::schema::ledgers::table
             .filter(crate::schema::ledgers::id.eq_any(ids))
@@ -235,9 +235,9 @@ impl AppendSession for PostgresSession {
         let mut months = months_of(&mut self.connection, ledgers)?;
         let heads = rows.into_iter().map(|(id, row)| {
             let months = months.remove(&LedgerId(id)).unwrap_or_default();
-            Ok((LedgerId(id), read_head(row, months)?))
+            (id, row, months)
         });
-        heads.collect()
+        Ok(heads.collect())
     }
 
     /// The heads of the ledgers are locked, so no other node stores a key in the meantime.
@@ -399,7 +399,8 @@ fn insert_events(
             .iter()
             .map(|head| head.last.received_at.as_micros())
             .collect(),
-        frontiers: heads.iter().map(|head| head.frontier.as_deref()).collect(),
+        frontiers: heads.iter().map(|head| head.frontier.as_slice()).collect(),
+        head_codes: heads.iter().map(|head| head.code.as_slice()).collect(),
         days: heads.iter().map(|head| head.day).collect(),
         day_events: heads.iter().map(|head| head.day_events).collect(),
         head_months: heads

@@ -76,6 +76,7 @@ mod tests {
     fn head(size: i64, last: u8) -> Head {
         let received_at = Timestamp::from_seconds(1);
         Head {
+            name: "p/live".into(),
             configuration_version: ConfigurationVersion(7),
             size,
             last: Some(Stamp {

@@ -13,7 +13,16 @@ use audit_domain::Timestamp;
 use diesel::prelude::*;
 use std::collections::BTreeSet;
 
-type Row = (i64, i32, Vec<u8>, Vec<u8>, String, i64);
+type Row = (
+    i64,
+    i32,
+    Vec<u8>,
+    Vec<u8>,
+    String,
+    Option<Vec<u8>>,
+    Option<Vec<u8>>,
+    i64,
+);
 
 pub(crate) fn stored_rows(
     session: &mut PostgresSession,
@@ -32,20 +41,25 @@ pub(crate) fn stored_rows(
             events::id,
             events::content_hash,
             events::body,
+            events::idempotency_hash,
+            events::sent_digest,
             events::occurred_at,
         ))
         .load::<Row>(&mut session.connection)?;
     // Reads by `seq` and by id prune partitions by the month.
     let months = months_of(&mut session.connection, &BTreeSet::from([ledger_id]))?;
     let months = months.get(&ledger_id).map_or(&[][..], Vec::as_slice);
-    let read = |(seq, month, id, content_hash, body, occurred_at): Row| StoredRow {
-        seq,
-        id,
-        content_hash,
-        body,
-        inconsistent: (month_of(months, seq).number() != month).then_some("events.month"),
-        time_position: occurred_at,
-    };
+    let read =
+        |(seq, month, id, content_hash, body, idempotency_hash, sent_digest, occurred_at): Row| StoredRow {
+            seq,
+            id,
+            content_hash,
+            body,
+            idempotency_hash,
+            has_sent_digest: sent_digest.is_some(),
+            inconsistent: (month_of(months, seq).number() != month).then_some("events.month"),
+            time_position: occurred_at,
+        };
     Ok(rows.into_iter().map(read).collect())
 }
 

@@ -24,8 +24,8 @@ statement! {
     InsertEvents<'a> {
         "WITH heads AS (\
              UPDATE ledgers SET size = head.size, last_event_id = head.last_event_id, \
-                 last_received_at = head.last_received_at, frontier = COALESCE(head.frontier, ledgers.frontier), \
-                 day = head.day, day_events = head.day_events \
+                 last_received_at = head.last_received_at, frontier = head.frontier, \
+                 head_code = head.head_code, day = head.day, day_events = head.day_events \
              FROM unnest(" head_ledger_ids: Vec<i64> => Array<BigInt>,
         ", " sizes_before: Vec<i64> => Array<BigInt>,
         ", " last_ids_before: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
@@ -33,13 +33,13 @@ statement! {
         ", " sizes: Vec<i64> => Array<BigInt>,
         ", " last_event_ids: Vec<&'a [u8]> => Array<Binary>,
         ", " last_received_at: Vec<i64> => Array<BigInt>,
-        /// `None` keeps the stored edge of a tree that cannot be continued.
-        ", " frontiers: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
+        ", " frontiers: Vec<&'a [u8]> => Array<Binary>,
+        ", " head_codes: Vec<&'a [u8]> => Array<Binary>,
         ", " days: Vec<i64> => Array<BigInt>,
         ", " day_events: Vec<i64> => Array<BigInt>,
         ", " head_months: Vec<i32> => Array<Integer>,
         ") AS head (ledger_id, size_before, last_id_before, configuration_version, size, last_event_id, last_received_at, \
-                 frontier, day, day_events, month) \
+                 frontier, head_code, day, day_events, month) \
              WHERE ledgers.id = head.ledger_id AND ledgers.size = head.size_before \
                  AND ledgers.last_event_id IS NOT DISTINCT FROM head.last_id_before \
                  AND ledgers.configuration_version = head.configuration_version AND (\
@@ -132,14 +132,13 @@ statement! {
          FROM (\
              SELECT next.ledger_id, next.size, next.note, next.signed_at \
              FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
-        ", " sizes_before: Vec<i64> => Array<BigInt>,
         ", " notes_before: Vec<&'a str> => Array<Text>,
         ", " sizes: Vec<i64> => Array<BigInt>,
         ", " notes: Vec<&'a str> => Array<Text>,
         ", " signed_at: Vec<i64> => Array<BigInt>,
-    } ") AS next (ledger_id, size_before, note_before, size, note, signed_at) \
+    } ") AS next (ledger_id, note_before, size, note, signed_at) \
              JOIN log_checkpoints AS last ON last.ledger_id = next.ledger_id \
-                 AND last.size = next.size_before AND last.note = next.note_before \
+                 AND last.note = next.note_before \
              ORDER BY next.ledger_id FOR UPDATE OF last\
          ) AS held \
          WHERE log_checkpoints.ledger_id = held.ledger_id RETURNING log_checkpoints.ledger_id"

@@ -6,7 +6,8 @@ use super::schema::events;
 use super::statements::{InsertCheckpoints, ReplaceCheckpoints};
 use crate::append::LedgerId;
 use crate::error::Result;
-use crate::schema::{ledgers, log_tiles};
+use crate::ledgers::Heads;
+use crate::schema::log_tiles;
 use crate::tree::{NewCheckpoint, PartialTiles, TreeSession};
 use audit_ledger::Tile;
 use diesel::prelude::*;
@@ -31,7 +32,6 @@ pub(crate) fn publish_checkpoints(
         let next = || replaced.iter().map(|(new, _)| &new.checkpoint);
         let replace = ReplaceCheckpoints {
             ledger_ids: replaced.iter().map(|(new, _)| new.ledger_id.0).collect(),
-            sizes_before: replaced.iter().map(|(_, last)| last.size.cast_signed()).collect(),
             notes_before: replaced.iter().map(|(_, last)| last.note.as_str()).collect(),
             sizes: next().map(|next| next.size.cast_signed()).collect(),
             notes: next().map(|next| next.note.as_str()).collect(),
@@ -53,6 +53,10 @@ pub(crate) fn publish_checkpoints(
 }
 
 impl TreeSession for PostgresSession {
+    fn heads(&self) -> Result<Arc<Heads>> {
+        self.memory.shared.heads()
+    }
+
     fn partial_tiles(&self) -> Arc<PartialTiles> {
         Arc::clone(&self.memory.appends.commits.partial_tiles)
     }
@@ -95,13 +99,6 @@ impl TreeSession for PostgresSession {
                 log_tiles::hashes.eq(tile.encode()),
             ))
             .on_conflict_do_nothing()
-            .execute(&mut self.connection)?;
-        Ok(())
-    }
-
-    fn write_frontier(&mut self, ledger_id: LedgerId, frontier: &[u8]) -> Result<()> {
-        diesel::update(ledgers::table.find(ledger_id.0))
-            .set(ledgers::frontier.eq(Some(frontier)))
             .execute(&mut self.connection)?;
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::append::{
 };
 use crate::database::Session;
 use crate::error::Result;
-use crate::ledgers::{HEAD_COLUMNS, HeadRow, NewHead, read_head, read_month};
+use crate::ledgers::{HEAD_COLUMNS, HeadRow, NewHead, read_month};
 use crate::queue::{Queue, WaitingAppend};
 use crate::schema::{alert_groups, alerts, ledger_actions, ledger_months, ledgers, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
@@ -118,8 +118,8 @@ impl AppendSession for SqliteSession {
     }
 
     /// The writer holds the whole database.
-    fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<HashMap<LedgerId, Head>> {
-        let mut heads = HashMap::with_capacity(ledgers.len());
+    fn lock_heads(&mut self, ledgers: &BTreeSet<LedgerId>) -> Result<Vec<(i64, HeadRow, Vec<LedgerMonth>)>> {
+        let mut heads = Vec::with_capacity(ledgers.len());
         for ledger_id in ledgers {
             let row: Option<HeadRow> = ledgers::table
                 .find(ledger_id.0)
@@ -128,7 +128,7 @@ impl AppendSession for SqliteSession {
                 .optional()?;
             if let Some(row) = row {
                 let months = months_of(&mut self.connection, *ledger_id)?;
-                heads.insert(*ledger_id, read_head(row, months)?);
+                heads.push((ledger_id.0, row, months));
             }
         }
         Ok(heads)
@@ -304,7 +304,8 @@ fn update_heads(connection: &mut SqliteConnection, heads: &[NewHead]) -> Result<
             size: head.size,
             last_event_id: &head.last.id.to_bytes(),
             last_received_at: head.last.received_at.as_micros(),
-            frontier: head.frontier.as_deref(),
+            frontier: &head.frontier,
+            head_code: &head.code,
             day: head.day,
             day_events: head.day_events,
         };

@@ -134,6 +134,39 @@ pub(crate) fn open_locked(path: &Path, cache_kib: u32, timeout_ms: u32) -> Resul
     Ok(connection)
 }
 
+/// Opens the database at `path` to read it. The file is not changed, not even by the end of the connection, which would empty
+/// the write-ahead log.
+pub(crate) fn connect_read_only(path: &Path) -> Result<SqliteConnection> {
+    let open = |mode: &str| -> Result<SqliteConnection> {
+        let uri = format!("file:{}?{mode}", uri_path(path));
+        let mut connection =
+            SqliteConnection::establish(&uri).map_err(|error| unreachable_file(path, &error))?;
+        connection
+            .batch_execute(&format!(
+                "PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}; PRAGMA temp_store = MEMORY; PRAGMA query_only = ON;
+                 SELECT count(*) FROM sqlite_schema"
+            ))
+            .map_err(|error| unreachable_file(path, &error))?;
+        Ok(connection)
+    };
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    match open("mode=ro") {
+        // In a directory that cannot be written, SQLite needs to know that no process writes to the file.
+        Err(_) if !Path::new(&log).exists() => open("mode=ro&immutable=1"),
+        opened => opened,
+    }
+}
+
+/// A path within a URI.
+fn uri_path(path: &Path) -> String {
+    let escape = |character: char| match character {
+        '%' | '?' | '#' => format!("%{:02X}", u32::from(character)),
+        other => other.to_string(),
+    };
+    path.to_string_lossy().chars().map(escape).collect()
+}
+
 fn unreachable_file(path: &Path, error: &dyn fmt::Display) -> StoreError {
     StoreError::Unreachable(format!("{}: {error}", path.display()))
 }

@@ -5,7 +5,8 @@ use super::SqliteSession;
 use super::entry::{SEQ_END, entry, ledger_and_seq};
 use super::event_ids::reached_before;
 use super::events::{first_position, position_after};
-use super::schema::{event_times, events, unordered_events};
+use super::keys::NO_KEY;
+use super::schema::{event_keys, event_times, events, unordered_events};
 use crate::append::LedgerId;
 use crate::error::Result;
 use crate::inspection::{StoredRow, StrayEvent};
@@ -14,6 +15,7 @@ use audit_domain::Timestamp;
 use diesel::dsl::{count_star, exists, select, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
+use std::collections::HashMap;
 
 type Row = (
     i64,
@@ -21,6 +23,7 @@ type Row = (
     Vec<u8>,
     Vec<u8>,
     String,
+    Option<Vec<u8>>,
     Option<i64>,
     Option<(Vec<u8>, Vec<u8>)>,
 );
@@ -44,13 +47,16 @@ pub(crate) fn stored_rows(
             events::id,
             events::content_hash,
             events::body,
+            events::sent_digest,
             event_times::entry.nullable(),
             (unordered_events::id, unordered_events::after_id).nullable(),
         ))
         .load::<Row>(&mut session.connection)?;
     let mut reached = reached_before(&mut session.connection, ledger_id, start)?;
+    let last = rows.last().map_or(0, |(entry, ..)| *entry);
+    let mut keys = stored_keys(session, entry(ledger_id, start), last)?;
     let read = |row: Row| {
-        let (entry, position, id, content_hash, body, entry_by_time, listed) = row;
+        let (entry, position, id, content_hash, body, sent_digest, entry_by_time, listed) = row;
         let is_found_by_id = match &listed {
             Some((listed_id, after_id)) => {
                 *listed_id == id && Some(after_id) == reached.as_ref() && id <= *after_id
@@ -70,11 +76,39 @@ pub(crate) fn stored_rows(
             id,
             content_hash,
             body,
+            idempotency_hash: keys.remove(&entry),
+            has_sent_digest: sent_digest.is_some(),
             inconsistent,
             time_position: position,
         }
     };
     Ok(rows.into_iter().map(read).collect())
+}
+
+/// The hashes of the idempotency keys of the events from one entry to another one, by entry.
+fn stored_keys(session: &mut SqliteSession, first: i64, last: i64) -> Result<HashMap<i64, Vec<u8>>> {
+    let before: Option<i64> = event_keys::table
+        .filter(event_keys::first_entry.le(first))
+        .select(event_keys::first_entry)
+        .order(event_keys::first_entry.desc())
+        .limit(1)
+        .get_result(&mut session.connection)
+        .optional()?;
+    let commits: Vec<(i64, Vec<u8>)> = event_keys::table
+        .filter(event_keys::first_entry.ge(before.unwrap_or(first)))
+        .filter(event_keys::first_entry.le(last))
+        .select((event_keys::first_entry, event_keys::hashes))
+        .load(&mut session.connection)?;
+    let mut keys = HashMap::new();
+    for (first_entry, hashes) in commits {
+        let hashes = (first_entry..).zip(hashes.chunks(NO_KEY.len()));
+        keys.extend(
+            hashes
+                .filter(|(_, hash)| **hash != NO_KEY)
+                .map(|(entry, hash)| (entry, hash.to_vec())),
+        );
+    }
+    Ok(keys)
 }
 
 /// Whether an event of this time belongs at this position: in its millisecond, or, where that is full, behind it.

@@ -25,9 +25,9 @@ statement! {
         "UPDATE ledgers SET size = " size: i64 => BigInt,
         ", last_event_id = " last_event_id: &'a [u8] => Binary,
         ", last_received_at = " last_received_at: i64 => BigInt,
-        /// `None` keeps the stored edge of a tree that cannot be continued.
-        ", frontier = COALESCE(" frontier: Option<&'a [u8]> => Nullable<Binary>,
-        ", frontier), day = " day: i64 => BigInt,
+        ", frontier = " frontier: &'a [u8] => Binary,
+        ", head_code = " head_code: &'a [u8] => Binary,
+        ", day = " day: i64 => BigInt,
         ", day_events = " day_events: i64 => BigInt,
         " WHERE id = " ledger_id: i64 => BigInt,
     } ""

@@ -5,7 +5,8 @@ use super::entry::entry;
 use super::schema::events;
 use crate::append::LedgerId;
 use crate::error::Result;
-use crate::schema::{ledgers, log_checkpoints, log_tiles};
+use crate::ledgers::Heads;
+use crate::schema::{log_checkpoints, log_tiles};
 use crate::tree::{NewCheckpoint, PartialTiles, TreeSession};
 use audit_ledger::Tile;
 use diesel::prelude::*;
@@ -32,7 +33,6 @@ pub(crate) fn publish_checkpoints(
         );
         let rows = match last {
             Some(last) => diesel::update(log_checkpoints::table.find(ledger_id.0))
-                .filter(log_checkpoints::size.eq(last.size.cast_signed()))
                 .filter(log_checkpoints::note.eq(&last.note))
                 .set(columns)
                 .execute(&mut session.connection)?,
@@ -48,6 +48,10 @@ pub(crate) fn publish_checkpoints(
 }
 
 impl TreeSession for SqliteSession {
+    fn heads(&self) -> Result<Arc<Heads>> {
+        self.memory.shared.heads()
+    }
+
     fn partial_tiles(&self) -> Arc<PartialTiles> {
         Arc::clone(&self.memory.appends.partial_tiles)
     }
@@ -86,13 +90,6 @@ impl TreeSession for SqliteSession {
                 log_tiles::tile_index.eq(id.index().cast_signed()),
                 log_tiles::hashes.eq(tile.encode()),
             ))
-            .execute(&mut self.connection)?;
-        Ok(())
-    }
-
-    fn write_frontier(&mut self, ledger_id: LedgerId, frontier: &[u8]) -> Result<()> {
-        diesel::update(ledgers::table.find(ledger_id.0))
-            .set(ledgers::frontier.eq(Some(frontier)))
             .execute(&mut self.connection)?;
         Ok(())
     }

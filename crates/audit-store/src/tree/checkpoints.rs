@@ -3,15 +3,17 @@
 //! Signing locks no head. It reads head and checkpoint in one statement, and replaces the checkpoint only if that is still
 //! the stored one ([`Writer::publish_checkpoints`]). So a checkpoint always continues the one it replaces.
 
-use super::read_frontier;
 use crate::access::{Reader, Writer};
 use crate::append::LedgerId;
 use crate::database::{on_database, on_either};
 use crate::error::Result;
+use crate::ledgers::{SEALED_COLUMNS, SealedColumns, heads_of, name_of};
 use crate::schema::{ledgers, log_checkpoints};
 use audit_domain::Timestamp;
 use audit_ledger::Frontier;
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use std::collections::BTreeSet;
 
 /// The fewest ledgers that one call of [`Reader::unsigned_ledgers`] looks at.
@@ -22,7 +24,7 @@ const SCAN_PARTS_MAX: i64 = 60;
 /// A stored checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointRow {
-    /// The size of the tree it signs.
+    /// The size of the tree it signs, as the note says; 0 where it is not a note.
     pub size: u64,
     /// The signed note.
     pub note: String,
@@ -37,7 +39,7 @@ pub struct SigningState {
     pub ledger_id: LedgerId,
     /// Project and environment.
     pub name: String,
-    /// The right edge of its tree; `None` where it is damaged.
+    /// The right edge of its tree; `None` where the service did not write it.
     pub frontier: Option<Frontier>,
     /// Its latest checkpoint.
     pub checkpoint: Option<CheckpointRow>,
@@ -63,20 +65,17 @@ pub struct UnsignedLedgers {
     pub last: Option<LedgerId>,
 }
 
-type Columns = (
-    log_checkpoints::size,
-    log_checkpoints::note,
-    log_checkpoints::signed_at,
-);
-const COLUMNS: Columns = (
-    log_checkpoints::size,
-    log_checkpoints::note,
-    log_checkpoints::signed_at,
-);
+type Columns = (log_checkpoints::note, log_checkpoints::signed_at);
+const COLUMNS: Columns = (log_checkpoints::note, log_checkpoints::signed_at);
 
-fn read_checkpoint((size, note, signed_at): (i64, String, i64)) -> CheckpointRow {
+/// Whether the size in the note is not that of the ledger. The column `size` is for queries by hand.
+const IS_OF_ANOTHER_SIZE: &str =
+    "replace(log_checkpoints.note, '\n' || ledgers.size || '\n', '') = log_checkpoints.note";
+
+fn read_checkpoint((note, signed_at): (String, i64)) -> CheckpointRow {
+    let size = note.lines().nth(1).and_then(|line| line.parse().ok());
     CheckpointRow {
-        size: size.cast_unsigned(),
+        size: size.unwrap_or(0),
         note,
         signed_at: Timestamp::from_micros(signed_at),
     }
@@ -99,7 +98,7 @@ impl Reader<'_> {
 
     /// Head and latest checkpoint of these ledgers, in order, by one statement, hence in one snapshot.
     pub fn signing_states(&mut self, ledger_ids: &[LedgerId]) -> Result<Vec<SigningState>> {
-        type Row = (i64, String, String, Option<Vec<u8>>, Option<(i64, String, i64)>);
+        type Row = (i64, (String, String), SealedColumns, Option<(String, i64)>);
         let ids: Vec<i64> = ledger_ids.iter().map(|ledger_id| ledger_id.0).collect();
         let states = ledgers::table
             .left_join(log_checkpoints::table.on(log_checkpoints::ledger_id.eq(ledgers::id)))
@@ -107,17 +106,20 @@ impl Reader<'_> {
             .order(ledgers::id)
             .select((
                 ledgers::id,
-                ledgers::project_id,
-                ledgers::environment,
-                ledgers::frontier,
+                (ledgers::project_id, ledgers::environment),
+                SEALED_COLUMNS,
                 COLUMNS.nullable(),
             ));
         let rows: Vec<Row> = on_either!(self.session(), session => states.load(session))?;
-        let read = |(id, project_id, environment, frontier, checkpoint): Row| SigningState {
-            ledger_id: LedgerId(id),
-            name: format!("{project_id}/{environment}"),
-            frontier: read_frontier(frontier.as_deref()).ok(),
-            checkpoint: checkpoint.map(read_checkpoint),
+        let heads = heads_of(self.session())?;
+        let read = |(id, (project_id, environment), sealed, checkpoint): Row| {
+            let name = name_of(&project_id, &environment);
+            SigningState {
+                ledger_id: LedgerId(id),
+                frontier: heads.edge(id, &name, &sealed),
+                name,
+                checkpoint: checkpoint.map(read_checkpoint),
+            }
         };
         Ok(rows.into_iter().map(read).collect())
     }
@@ -146,10 +148,10 @@ impl Reader<'_> {
             .filter(ledgers::size.gt(0))
             .filter(ledgers::last_received_at.lt(received_before))
             .filter(
-                log_checkpoints::size
+                log_checkpoints::note
                     .nullable()
                     .is_null()
-                    .or(log_checkpoints::size.nullable().ne(ledgers::size.nullable())),
+                    .or(sql::<Bool>(IS_OF_ANOTHER_SIZE)),
             )
             .select(ledgers::id)
             .order(ledgers::id)

@@ -21,6 +21,7 @@ use audit_domain::{
     Clock, Environment, Event, EventFilter, EventId, OrganizationId, PageLimit, Plan, ProjectId, Record,
     Stamp, Timestamp,
 };
+use audit_ledger::HeadKey;
 use audit_store::{
     Appended, DatabaseUrl, Deployment, Destination, EventQuery, NewEvent, Organization, Project, Store,
     StoreError, StoreOptions,
@@ -56,7 +57,8 @@ pub(crate) fn open_at(url: &str) -> Store {
 
 pub(crate) fn open_url(url: &DatabaseUrl, options: StoreOptions) -> Store {
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
-    Store::open(url, options, &clock).expect("the store opens")
+    let key = HeadKey::new(&[7; 32]);
+    Store::open(url, options, &key, &clock).expect("the store opens")
 }
 
 /// Creates a project. Returns the destination of its live events.

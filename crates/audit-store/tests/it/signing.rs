@@ -11,10 +11,11 @@ fn event(to: &Destination, random: u8) -> NewEvent {
     prepare(to, &event, NOW, random)
 }
 
-fn checkpoint(size: u64, note: &str) -> CheckpointRow {
+/// A checkpoint of this size; the store reads nothing else in a note.
+fn checkpoint(size: u64, origin: &str) -> CheckpointRow {
     CheckpointRow {
         size,
-        note: note.to_owned(),
+        note: format!("{origin}\n{size}\nroot\n"),
         signed_at: NOW,
     }
 }

@@ -1,15 +1,15 @@
 //! The HTTP interface of the audited server.
 
-use super::{AuditOptions, AuditResult, Failure};
+use super::{AuditResult, Failure};
 use crate::client::{Client, Reply};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use audit_ledger::{Tile, TileId};
 use serde_json::Value;
 use ureq::Body;
 use ureq::http::Response;
 
 /// The audited server, and the log that is audited.
-pub(super) struct LogServer {
+pub(in crate::ledger) struct LogServer {
     client: Client,
     url: String,
     key: String,
@@ -26,25 +26,39 @@ pub(super) enum Fetched<T> {
 }
 
 impl LogServer {
-    pub(super) fn new(options: &AuditOptions) -> Self {
+    /// The log that the key accesses.
+    pub(in crate::ledger) fn new(url: &str, key: &str) -> Self {
         Self {
             client: Client::new(),
-            url: format!("{}/api/v1", options.url.trim_end_matches('/')),
-            key: options.key.clone(),
-            project: options.project.map(|project| project.to_string()),
-            environment: options.environment.map(|environment| environment.to_string()),
+            url: format!("{}/api/v1", url.trim_end_matches('/')),
+            key: key.to_owned(),
+            project: None,
+            environment: None,
         }
     }
 
-    /// A text that every server has.
-    pub(super) fn text(&self, path: &str) -> AuditResult<String> {
-        let text = match self.get(path, &[])? {
+    /// The same, of this project and environment.
+    pub(in crate::ledger) fn of(
+        self,
+        project: Option<impl ToString>,
+        environment: Option<impl ToString>,
+    ) -> Self {
+        Self {
+            project: project.map(|project| project.to_string()),
+            environment: environment.map(|environment| environment.to_string()),
+            ..self
+        }
+    }
+
+    /// A text.
+    pub(super) fn text(&self, path: &str) -> AuditResult<Fetched<String>> {
+        Ok(match self.get(path, &[])? {
             Fetched::Found(bytes) => {
-                String::from_utf8(bytes).with_context(|| format!("GET {path}: the response is not UTF-8"))
+                let text = String::from_utf8(bytes);
+                Fetched::Found(text.with_context(|| format!("GET {path}: the response is not UTF-8"))?)
             }
-            Fetched::Refused(why) => Err(anyhow!("GET {path}: {why}")),
-        };
-        Ok(text?)
+            Fetched::Refused(why) => Fetched::Refused(why),
+        })
     }
 
     /// A JSON document.
@@ -71,7 +85,7 @@ impl LogServer {
             .map_err(|error| Failure::Inconsistent(format!("the server returns an invalid tile: {error}")))
     }
 
-    fn get(&self, path: &str, parameters: &[(&str, String)]) -> anyhow::Result<Fetched<Vec<u8>>> {
+    fn get(&self, path: &str, parameters: &[(&str, String)]) -> AuditResult<Fetched<Vec<u8>>> {
         let request = format!("GET {path}");
         let reply = self
             .client
@@ -81,7 +95,12 @@ impl LogServer {
         match reply.status {
             200 => Ok(Fetched::Found(reply.body)),
             400 | 404 => Ok(Fetched::Refused(error(&reply))),
-            _ => bail!("{request}: {}", error(&reply)),
+            // The server was reached and works, and cannot return what it has signed.
+            500 => Err(Failure::Inconsistent(format!(
+                "the server does not answer {request}: {}",
+                error(&reply)
+            ))),
+            _ => Err(anyhow!("{request}: {}", error(&reply)).into()),
         }
     }
 

@@ -9,17 +9,17 @@ use std::path::Path;
 const VERSION: u64 = 1;
 
 /// The state after an audit: two kilobytes, whatever the size of the log.
-pub(super) struct State {
+pub(in crate::ledger) struct State {
     /// The key that signs the checkpoints.
-    pub(super) key: VerifierKey,
+    pub(in crate::ledger) key: VerifierKey,
     /// The name of the log.
-    pub(super) origin: Origin,
+    pub(in crate::ledger) origin: Origin,
     /// The last checkpoint, with its signatures.
-    pub(super) note: String,
+    pub(in crate::ledger) note: String,
     /// The right edge of its tree.
-    pub(super) frontier: Frontier,
+    pub(in crate::ledger) frontier: Frontier,
     /// The feed cursor behind its last event.
-    pub(super) cursor: Option<String>,
+    pub(in crate::ledger) cursor: Option<String>,
 }
 
 impl State {
@@ -39,7 +39,7 @@ impl State {
     }
 
     /// Reads the file. `None`: there is none yet.
-    pub(super) fn load(path: &Path) -> anyhow::Result<Option<Self>> {
+    pub(in crate::ledger) fn load(path: &Path) -> anyhow::Result<Option<Self>> {
         match std::fs::read_to_string(path) {
             Ok(text) => {
                 Ok(Some(Self::read(&text).with_context(|| {

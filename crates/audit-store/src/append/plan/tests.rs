@@ -68,6 +68,7 @@ fn before() -> Before {
     let heads = HashMap::from([(
         LEDGER,
         Head {
+            name: "p/live".into(),
             configuration_version: ConfigurationVersion(5),
             size: 10,
             last: None,

@@ -94,7 +94,11 @@ impl Indexer {
             }
         }
         let finished = self.attempt(|session, shared, _, _| {
-            while session.index_due(shared, |_, _| true)? {}
+            if session.mark.is_none() {
+                // The process ended before its first round.
+                session.mark = format::prepare(&mut session.connection)?;
+            }
+            while session.mark.is_some() && session.index_due(shared, |_, _| true)? {}
             session.leases.release(&mut session.connection)
         });
         if let Err(error) = finished {

@@ -22,6 +22,7 @@ fn head(size: i64, of_month: i64) -> Head {
     let months = (0..size).step_by(usize::try_from(of_month.min(size.max(1))).unwrap());
 
     Head {
+        name: "project/live".into(),
         group_id: 0,
         configuration_version: ConfigurationVersion(0),
         size,

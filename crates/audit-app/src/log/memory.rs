@@ -1,0 +1,289 @@
+//! The signer's memory: for every log, the last checkpoint that this node has signed or seen published. It is kept outside of
+//! the database, so that write access to the database alone makes no node sign a second history.
+//!
+//! The file is appended to: one line for each signing round, a checksum and the round's notes as JSON. It is synced before a
+//! note is stored in the database or handed out. When most of it is outdated it is replaced by a new file. A line that was
+//! interrupted by a crash is the last one; its notes were handed out to nobody, so it is dropped.
+
+use audit_ledger::Hash;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The first line of the file.
+const HEADER: &str = "audit-server signed checkpoints, version 1";
+/// The file is replaced when it is larger than this and [`OUTDATED_FACTOR`] times its content.
+const OUTDATED_BYTES_MIN: u64 = 1024 * 1024;
+const OUTDATED_FACTOR: u64 = 4;
+
+/// The last checkpoint of every log that this node has signed or seen published, by origin: some 500 bytes for each log.
+#[derive(Debug)]
+pub struct SignerMemory {
+    inner: Mutex<Inner>,
+    is_new: bool,
+    /// Locked as long as the process runs. A file of its own, because the state file is replaced.
+    _lock: File,
+}
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    file: File,
+    /// The size of the file, and the size that it had when it was replaced last.
+    bytes: u64,
+    replaced_bytes: u64,
+    /// Whether the file may end with an incomplete line.
+    is_damaged: bool,
+    known: Known,
+}
+
+/// Notes by origin.
+type Known = HashMap<Box<str>, Arc<str>>;
+
+/// A note that takes the place of another one.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) origin: Box<str>,
+    /// The note that it was proven to continue.
+    pub(super) before: Option<Arc<str>>,
+    pub(super) note: Arc<str>,
+}
+
+/// The state file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SignerMemoryError {
+    /// Another process has it.
+    #[error("{} is in use by another server; each server needs a state directory of its own", .0.display())]
+    InUse(PathBuf),
+    /// It is not as this program wrote it.
+    #[error(
+        "{} is damaged in line {line}; restore it, or remove it to begin with the checkpoints in the database, after \
+         `audit-server log verify` and an audit",
+        .path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// It cannot be read or written.
+    #[error("cannot use {}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+type Result<T, E = SignerMemoryError> = std::result::Result<T, E>;
+
+impl SignerMemory {
+    /// Opens the file at `path`, which no other process may have open, or creates it with its directory.
+    ///
+    /// # Errors
+    /// [`SignerMemoryError`] names the cause.
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = |source| SignerMemoryError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        std::fs::create_dir_all(folder_of(path)).map_err(failed)?;
+        let mut name = path.as_os_str().to_owned();
+        name.push(".lock");
+        let lock = private().truncate(false).open(name).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(SignerMemoryError::InUse(path.to_owned())),
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        let stored = read(path)?;
+        let is_new = stored.is_none();
+        let (known, is_damaged) = stored.unwrap_or_default();
+        let (file, bytes) = match is_new || is_damaged {
+            true => replace(path, &known).map_err(failed)?,
+            false => {
+                let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+                let bytes = file.metadata().map_err(failed)?.len();
+                (file, bytes)
+            }
+        };
+        let inner = Inner {
+            path: path.to_owned(),
+            file,
+            bytes,
+            replaced_bytes: bytes,
+            is_damaged: false,
+            known,
+        };
+        Ok(Self {
+            inner: Mutex::new(inner),
+            is_new,
+            _lock: lock,
+        })
+    }
+
+    /// The notes in the file at `path`, by origin, also while another process has it open. None where there is no file.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn read(path: &Path) -> Result<Option<HashMap<Box<str>, Arc<str>>>> {
+        Ok(read(path)?.map(|(known, _)| known))
+    }
+
+    /// Whether there was no file: then the node knows nothing of what it has signed before.
+    pub const fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// The last note of a log.
+    pub(super) fn get(&self, origin: &str) -> Option<Arc<str>> {
+        self.inner.lock().known.get(origin).map(Arc::clone)
+    }
+
+    /// Remembers the notes whose predecessor is still the last one; returns for each whether it is. They are on disk when it
+    /// returns.
+    ///
+    /// # Errors
+    /// When the file cannot be written. Then nothing has changed.
+    pub(super) fn commit(&self, changes: &[Change]) -> Result<Vec<bool>> {
+        let mut inner = self.inner.lock();
+        let is_next = |change: &Change| inner.known.get(&change.origin) == change.before.as_ref();
+        let accepted: Vec<bool> = changes.iter().map(is_next).collect();
+        let next = || changes.iter().zip(&accepted).filter(|(_, accepted)| **accepted);
+        if next().next().is_some() {
+            inner.store(next().map(|(change, _)| change))?;
+        }
+        Ok(accepted)
+    }
+}
+
+impl Inner {
+    fn store<'a>(&mut self, changes: impl Iterator<Item = &'a Change> + Clone) -> Result<()> {
+        let line = line_of(changes.clone().map(|change| &*change.note));
+        let bytes = self.bytes + line.len() as u64;
+        let is_outdated = bytes > OUTDATED_BYTES_MIN.max(OUTDATED_FACTOR * self.replaced_bytes);
+        let written = match self.is_damaged || is_outdated {
+            true => self.replace(changes.clone()),
+            false => self.append(&line),
+        };
+        if let Err(source) = written {
+            // How much of the line is in the file is unknown.
+            self.is_damaged = true;
+            let path = self.path.clone();
+            return Err(SignerMemoryError::Io { path, source });
+        }
+        for change in changes {
+            self.known.insert(change.origin.clone(), Arc::clone(&change.note));
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, line: &str) -> io::Result<()> {
+        self.file.write_all(line.as_bytes())?;
+        self.file.sync_data()?;
+        self.bytes += line.len() as u64;
+        Ok(())
+    }
+
+    fn replace<'a>(&mut self, changes: impl Iterator<Item = &'a Change>) -> io::Result<()> {
+        let mut known = self.known.clone();
+        known.extend(changes.map(|change| (change.origin.clone(), Arc::clone(&change.note))));
+        let (file, bytes) = replace(&self.path, &known)?;
+        (self.file, self.bytes, self.replaced_bytes) = (file, bytes, bytes);
+        self.is_damaged = false;
+        Ok(())
+    }
+}
+
+/// Options to create a file for its owner only.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).mode(0o600);
+    options
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// A line of the file.
+fn line_of<'a>(notes: impl Iterator<Item = &'a str>) -> String {
+    let json = serde_json::Value::from_iter(notes).to_string();
+    format!("{} {json}\n", Hash::of_leaf(json.as_bytes()))
+}
+
+/// Reads a line of the file, without its line break.
+fn read_line(line: &[u8]) -> Option<Vec<String>> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (checksum, json) = line.split_once(' ')?;
+    if Hash::of_leaf(json.as_bytes()).to_string() != checksum {
+        return None;
+    }
+    serde_json::from_str(json).ok()
+}
+
+/// Reads the file, and whether its last line is incomplete. None where there is no file.
+fn read(path: &Path) -> Result<Option<(Known, bool)>> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => {
+            let path = path.to_owned();
+            return Err(SignerMemoryError::Io { path, source });
+        }
+    };
+    let damaged = |line| SignerMemoryError::Damaged {
+        path: path.to_owned(),
+        line,
+    };
+    let mut known = Known::new();
+    let mut lines = bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .enumerate()
+        .peekable();
+    let header = lines.next().map(|(_, line)| line);
+    if header != Some(format!("{HEADER}\n").as_bytes()) {
+        return Err(damaged(1));
+    }
+    while let Some((index, line)) = lines.next() {
+        let notes = line.strip_suffix(b"\n").and_then(read_line);
+        let Some(notes) = notes else {
+            return match lines.peek() {
+                None => Ok(Some((known, true))),
+                Some(_) => Err(damaged(index + 1)),
+            };
+        };
+        for note in notes {
+            let origin = note.lines().next().unwrap_or_default();
+            known.insert(origin.into(), note.as_str().into());
+        }
+    }
+    Ok(Some((known, false)))
+}
+
+/// Replaces the file. The old one stays until the new one is complete. Returns the file, open at its end, and its size.
+fn replace(path: &Path, known: &Known) -> io::Result<(File, u64)> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let mut text = format!("{HEADER}\n");
+    if !known.is_empty() {
+        text.push_str(&line_of(known.values().map(|note| &**note)));
+    }
+    let mut file = private().truncate(true).open(&name)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&name, path)?;
+    // Makes the new directory entry durable as well.
+    File::open(folder_of(path))?.sync_all()?;
+    Ok((file, text.len() as u64))
+}
+
+#[cfg(test)]
+mod tests;

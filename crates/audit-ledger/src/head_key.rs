@@ -1,0 +1,183 @@
+//! The code that authenticates the head of a log in the database of its service.
+
+use ring::hmac;
+use std::fmt;
+
+/// The key of the codes. It is not in the database, so only the service can write a head. `Debug` hides it.
+#[derive(Clone)]
+pub struct HeadKey {
+    key: hmac::Key,
+    id: HeadKeyId,
+}
+
+/// Names a [`HeadKey`] without telling anything of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadKeyId([u8; Self::BYTES]);
+
+/// The columns of a head: what the next append and the next signature continue from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SealedHead<'a> {
+    /// The number of the ledger.
+    pub ledger_id: i64,
+    /// Project and environment.
+    pub name: &'a str,
+    /// The number of events.
+    pub size: i64,
+    /// The encoded frontier, which determines the root; empty before the first event.
+    pub frontier: &'a [u8],
+    /// The latest event id and time of receipt.
+    pub last: Option<([u8; 16], i64)>,
+}
+
+impl HeadKey {
+    /// Length in bytes.
+    pub const BYTES: usize = 32;
+    /// Length of a code in bytes.
+    pub const CODE_BYTES: usize = 32;
+
+    /// The key with these bytes.
+    pub fn new(bytes: &[u8; Self::BYTES]) -> Self {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, bytes);
+        let digest = hmac::sign(&key, b"audit head key id");
+        let mut id = [0; HeadKeyId::BYTES];
+        id.copy_from_slice(&digest.as_ref()[..HeadKeyId::BYTES]);
+        Self {
+            key,
+            id: HeadKeyId(id),
+        }
+    }
+
+    /// Its id.
+    pub const fn id(&self) -> HeadKeyId {
+        self.id
+    }
+
+    /// The code of a head: HMAC-SHA256 over all its columns, each of which has a fixed length or its length before it.
+    ///
+    /// ```
+    /// use audit_ledger::{HeadKey, SealedHead};
+    ///
+    /// let head = SealedHead { ledger_id: 1, name: "project/live", size: 0, frontier: &[], last: None };
+    /// let key = HeadKey::new(&[7; 32]);
+    /// let code = key.code(&head);
+    /// assert!(key.verifies(&head, &code));
+    /// assert!(!key.verifies(&SealedHead { size: 1, ..head }, &code));
+    /// assert!(!HeadKey::new(&[8; 32]).verifies(&head, &code));
+    /// ```
+    pub fn code(&self, head: &SealedHead<'_>) -> [u8; Self::CODE_BYTES] {
+        let tag = hmac::sign(&self.key, &head.encode());
+        let mut code = [0; Self::CODE_BYTES];
+        code.copy_from_slice(tag.as_ref());
+        code
+    }
+
+    /// Whether this is the code of the head.
+    pub fn verifies(&self, head: &SealedHead<'_>, code: &[u8]) -> bool {
+        hmac::verify(&self.key, &head.encode(), code).is_ok()
+    }
+}
+
+impl SealedHead<'_> {
+    fn encode(&self) -> Vec<u8> {
+        const CONTEXT: &[u8] = b"audit head 1\n";
+        let mut bytes = Vec::with_capacity(128 + self.name.len() + self.frontier.len());
+        bytes.extend_from_slice(CONTEXT);
+        bytes.extend_from_slice(&self.ledger_id.to_be_bytes());
+        bytes.extend_from_slice(&(self.name.len() as u64).to_be_bytes());
+        bytes.extend_from_slice(self.name.as_bytes());
+        bytes.extend_from_slice(&self.size.to_be_bytes());
+        bytes.extend_from_slice(&(self.frontier.len() as u64).to_be_bytes());
+        bytes.extend_from_slice(self.frontier);
+        if let Some((id, received_at)) = &self.last {
+            bytes.extend_from_slice(id);
+            bytes.extend_from_slice(&received_at.to_be_bytes());
+        }
+        bytes
+    }
+}
+
+impl HeadKeyId {
+    /// Length in bytes.
+    pub const BYTES: usize = 8;
+
+    /// The id with these bytes.
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Its bytes.
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+}
+
+impl fmt::Display for HeadKeyId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}", u64::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for HeadKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "HeadKey({})", self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_in_the_code() {
+        let key = HeadKey::new(&[7; 32]);
+        let head = SealedHead {
+            ledger_id: 1,
+            name: "p/live",
+            size: 2,
+            frontier: &[1, 2, 3],
+            last: Some(([4; 16], 5)),
+        };
+        let code = key.code(&head);
+        assert!(key.verifies(&head, &code));
+        let others = [
+            SealedHead { ledger_id: 2, ..head },
+            SealedHead {
+                name: "p/test",
+                ..head
+            },
+            SealedHead {
+                name: "p/livf",
+                ..head
+            },
+            SealedHead { size: 3, ..head },
+            SealedHead {
+                frontier: &[1, 2],
+                ..head
+            },
+            SealedHead {
+                frontier: &[1, 2, 4],
+                ..head
+            },
+            SealedHead { last: None, ..head },
+            SealedHead {
+                last: Some(([3; 16], 5)),
+                ..head
+            },
+            SealedHead {
+                last: Some(([4; 16], 6)),
+                ..head
+            },
+        ];
+        for other in others {
+            assert!(!key.verifies(&other, &code), "{other:?}");
+        }
+        for wrong in [&[][..], &code[..31], &[0; 32]] {
+            assert!(!key.verifies(&head, wrong));
+        }
+        assert_eq!(
+            format!("{key:?}"),
+            format!("HeadKey({})", key.id()),
+            "no byte of the key"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! Writing a head again whose code is wrong, after its events were verified.
+
+use super::{TreeSession, content_hashes, full_tiles_of};
+use crate::access::Writer;
+use crate::append::LedgerId;
+use crate::database::{on_either, select_for_update};
+use crate::error::{Result, StoreError};
+use crate::ledgers::{heads_of, name_of};
+use crate::schema::{ledgers, log_repairs, log_tiles};
+use audit_domain::{Stamp, Timestamp};
+use audit_ledger::{Frontier, Growth, Hash, SealedHead, TreeHead};
+use diesel::prelude::*;
+
+/// Leaves that are read at once.
+const READ_LEAVES_MAX: u64 = 20_000;
+
+/// A head to write.
+#[derive(Clone, Debug)]
+pub struct RepairedHead {
+    /// The ledger.
+    pub ledger_id: LedgerId,
+    /// The tree over its events, as it was verified.
+    pub tree: TreeHead,
+    /// The latest id and time of receipt.
+    pub last: Option<Stamp>,
+    /// What was wrong with the head, for the record.
+    pub found: String,
+}
+
+impl Writer<'_> {
+    /// Writes the head and the tiles of a ledger again, from the content hashes of its events, and records it.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the events are not those of the tree; when the database cannot be written.
+    pub fn repair_head(&mut self, repaired: &RepairedHead, now: Timestamp) -> Result<()> {
+        let ledger_id = repaired.ledger_id;
+        let row = ledgers::table
+            .find(ledger_id.0)
+            .select((ledgers::project_id, ledgers::environment));
+        let (project_id, environment): (String, String) =
+            select_for_update!(self.session(), row, get_result)?;
+        diesel::delete(log_tiles::table.filter(log_tiles::ledger_id.eq(ledger_id.0)))
+            .execute(self.session())?;
+        let frontier = on_either!(self.session(), session => build(session, ledger_id, repaired.tree.size))?;
+        if frontier.head() != repaired.tree {
+            return Err(StoreError::Damaged { what: "log" });
+        }
+        let (encoded, size) = (frontier.encode(), repaired.tree.size.cast_signed());
+        let last = repaired
+            .last
+            .map(|last| (last.id.to_bytes(), last.received_at.as_micros()));
+        let code = heads_of(self.session())?.code(&SealedHead {
+            ledger_id: ledger_id.0,
+            name: &name_of(&project_id, &environment),
+            size,
+            frontier: if size == 0 { &[][..] } else { encoded.as_slice() },
+            last,
+        });
+        diesel::update(ledgers::table.find(ledger_id.0))
+            .set((
+                ledgers::size.eq(size),
+                ledgers::last_event_id.eq(last.map(|(id, _)| id.to_vec())),
+                ledgers::last_received_at.eq(last.map(|(_, micros)| micros)),
+                ledgers::frontier.eq((size > 0).then_some(encoded)),
+                ledgers::head_code.eq(code.as_slice()),
+            ))
+            .execute(self.session())?;
+        diesel::insert_into(log_repairs::table)
+            .values((
+                log_repairs::ledger_id.eq(ledger_id.0),
+                log_repairs::repaired_at.eq(now.as_micros()),
+                log_repairs::size.eq(size),
+                log_repairs::found.eq(&repaired.found),
+            ))
+            .execute(self.session())?;
+        Ok(())
+    }
+}
+
+/// Builds the tree over the first events of a ledger that has no tiles, and stores its tiles.
+fn build<S: TreeSession>(session: &mut S, ledger_id: LedgerId, size: u64) -> Result<Frontier> {
+    let mut frontier = Frontier::new();
+    while frontier.size() < size {
+        let end = size.min(frontier.size() + READ_LEAVES_MAX);
+        let mut growth = Growth::new(frontier.clone());
+        for hash in content_hashes(session, ledger_id, frontier.size()..end)? {
+            growth.append(Hash::of_event(&hash));
+        }
+        let tiles;
+        (frontier, tiles) = full_tiles_of(session, ledger_id, &growth, None)?;
+        for tile in &tiles {
+            session.insert_tile(ledger_id, tile)?;
+        }
+    }
+    Ok(frontier)
+}
