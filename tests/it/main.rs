@@ -7,6 +7,7 @@
 
 mod access;
 mod alerts;
+mod cells;
 mod command_line;
 mod conformance;
 mod content_hash;

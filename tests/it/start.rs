@@ -103,7 +103,13 @@ fn several_nodes_start_on_one_empty_database(database: DatabaseKind) {
     let database = Database::create(database);
     let servers: Vec<Server> = thread::scope(|scope| {
         let threads: Vec<_> = (0..3)
-            .map(|_| scope.spawn(|| Server::start(&database, &[])))
+            .map(|_| {
+                scope.spawn(|| {
+                    let state = temporary_directory("state-");
+                    let state = state.to_str().expect("a path in UTF-8");
+                    Server::start(&database, &[("AUDIT_STATE_DIR", state)])
+                })
+            })
             .collect();
         threads
             .into_iter()

@@ -17,6 +17,9 @@ pub(crate) const START_SECONDS_MAX: u64 = 60;
 /// See [`Server::stop`].
 const STOP_SECONDS_MAX: u64 = 50;
 
+/// The environment variable with which the projects of the shared server on PostgreSQL are in a cell of their own.
+const IN_A_CELL: &str = "AUDIT_TEST_IN_A_CELL";
+
 /// The daily limits of the shared servers. Only tests about limits and plans create organizations on these plans.
 const SHARED_ENVIRONMENT: &[(&str, &str)] = &[
     ("AUDIT_DAILY_LIMIT_FREE", "10"),
@@ -284,7 +287,12 @@ impl Server {
         };
         SERVERS[index].get_or_init(|| {
             let environment = [SHARED_ENVIRONMENT, &webhook_environment()].concat();
-            Self::start(&Database::create(kind), &environment)
+            let database = Database::create(kind);
+            if kind == DatabaseKind::Postgres && crate::edge::environment(IN_A_CELL).is_some() {
+                command_line_on(&database, &["db", "cells", "create", "other"]).success();
+                command_line_on(&database, &["db", "cells", "place", "other"]).success();
+            }
+            Self::start(&database, &environment)
         })
     }
 

@@ -2,8 +2,9 @@
 //!
 //! docs/configuration.md documents all of it. `documentation.rs` compares the two.
 
+use crate::cells::CellsCommand;
 use crate::check::CheckOptions;
-use crate::copy::DatabaseCommand;
+use crate::copy::CopyOptions;
 use crate::index::IndexCommand;
 use crate::ledger::LogCommand;
 use crate::witness::WitnessOptions;
@@ -49,7 +50,7 @@ pub(crate) enum Command {
     /// Verify the index.
     #[command(subcommand)]
     Index(IndexCommand),
-    /// Move a deployment to another database.
+    /// Manage the database.
     #[command(subcommand)]
     Db(DatabaseCommand),
     /// Verify a receipt, a proof or an evidence archive, offline.
@@ -60,6 +61,19 @@ pub(crate) enum Command {
     Witness(WitnessOptions),
     /// Print every route of the HTTP interface.
     Routes,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DatabaseCommand {
+    /// Manage cells: schemas of this database or of others, among which projects are divided. They need PostgreSQL.
+    #[command(subcommand)]
+    Cells(CellsCommand),
+    /// Copy a deployment from SQLite to an empty PostgreSQL database: events, proofs, keys, secrets, rules, webhooks, streams.
+    ///
+    /// Without --finish, the events up to now are copied, and a server may run on the source. With --finish, the rest is copied
+    /// while no process has the source open, the target is read back and verified, and the source is marked as moved. Run the
+    /// same command again after an interruption: it continues.
+    Copy(CopyOptions),
 }
 
 /// Kept as text: an error of the command-line parser would repeat a mistyped URL with its password.

@@ -1,10 +1,10 @@
-//! `audit-server db`: moves a deployment from SQLite to PostgreSQL.
+//! `audit-server db copy`: moves a deployment from SQLite to PostgreSQL.
 
 use crate::system::{SystemClock, SystemEntropy};
 use anyhow::Context;
 use audit_app::{CopyOutcome, CopyRequest, CopyStep, LedgerReport, copy_database};
+use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::process::ExitCode;
@@ -12,16 +12,6 @@ use std::time::{Duration, Instant};
 
 /// How often progress is reported where standard error is not a terminal.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum DatabaseCommand {
-    /// Copy a deployment from SQLite to an empty PostgreSQL database: events, proofs, keys, secrets, rules, webhooks, streams.
-    ///
-    /// Without --finish, the events up to now are copied, and a server may run on the source. With --finish, the rest is copied
-    /// while no process has the source open, the target is read back and verified, and the source is marked as moved. Run the
-    /// same command again after an interruption: it continues.
-    Copy(CopyOptions),
-}
 
 /// URLs are kept as text: an error of the command-line parser would repeat a mistyped one with its password.
 #[derive(Debug, Args)]
@@ -40,8 +30,7 @@ pub(crate) struct CopyOptions {
     encryption_key: Option<String>,
 }
 
-pub(crate) fn run(command: &DatabaseCommand) -> anyhow::Result<ExitCode> {
-    let DatabaseCommand::Copy(options) = command;
+pub(crate) fn run(options: &CopyOptions) -> anyhow::Result<ExitCode> {
     let key = options.encryption_key.as_deref().map(str::parse);
     let request = CopyRequest {
         from: options.from.parse().context("--from")?,

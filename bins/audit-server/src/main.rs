@@ -5,6 +5,7 @@
 
 mod administration;
 mod arguments;
+mod cells;
 mod check;
 mod client;
 mod copy;
@@ -23,7 +24,7 @@ mod service;
 mod system;
 mod witness;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, DatabaseCommand};
 use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
@@ -44,7 +45,8 @@ fn main() -> ExitCode {
         Command::Import(options) => import::run(&options),
         Command::Log(command) => ledger::run(&command),
         Command::Index(command) => index::run(&command),
-        Command::Db(command) => copy::run(&command),
+        Command::Db(DatabaseCommand::Copy(options)) => copy::run(&options),
+        Command::Db(DatabaseCommand::Cells(command)) => cells::run(&command),
         Command::Check(options) => check::run(&options),
         Command::Witness(options) => witness::run(&options),
         Command::Routes => administration::routes(),

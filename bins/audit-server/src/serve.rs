@@ -1,6 +1,7 @@
 //! `audit-server serve`: runs the service until SIGTERM or SIGINT.
 
 mod background;
+mod cells;
 
 use crate::administration::describe;
 use crate::arguments::{HttpOptions, ServeOptions};
@@ -12,7 +13,7 @@ use actix_web::{App, web};
 use anyhow::Context;
 use audit_app::{AuditLog, NewOrganization, Sender};
 use audit_http::{CorsOrigins, HttpState, RateLimit, TrustedProxies};
-use background::Background;
+use cells::CellWorkers;
 use std::io::Write;
 use std::net::TcpListener;
 use std::process::ExitCode;
@@ -105,17 +106,11 @@ pub(crate) fn run(
         Arc::new(SystemEntropy),
         http_options(options),
     )?);
-    let background = Background::start(&service)?;
-    let deliveries = service.start_deliveries(sender)?;
+    let workers = CellWorkers::start(&service, sender)?;
     let serving = serve_requests(listener, options.http_workers, state, Arc::clone(&service));
     let outcome = actix_web::rt::System::new().block_on(serving);
-    let stopping = background.request_stop();
-    deliveries.stop();
-    stopping.join();
     // All accepted requests have their responses.
-    if let Err(error) = service.sign_checkpoints() {
-        log::warn!("cannot sign the last checkpoints, another server or the next start does: {error}");
-    }
+    workers.stop();
     service.close();
     outcome.context("the server stopped")?;
     log::info!("stopped");

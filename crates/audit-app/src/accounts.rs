@@ -4,7 +4,10 @@ use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_auth::{KeyHolder, KeyKind, KeyText, MasterKey, Principal};
 use audit_domain::{Environment, KeyId, Name, OrganizationId, Plan, ProjectId, ViewerTier};
-use audit_store::{Configurator, Deployment, Key, Organization, Project};
+use audit_store::{
+    CellId, Configurator, Deployment, Key, KeyTextHash, Organization, Project, Reader, StoreError,
+};
+use std::sync::Arc;
 
 /// A new key. Its text is not stored, so it cannot be shown again.
 #[derive(Debug)]
@@ -38,11 +41,15 @@ impl AuditLog {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn create_organization(&self, name: &Name, plan: Plan) -> Result<NewOrganization> {
-        let new = self.new_organization(name, plan);
-        self.store.configure(Deployment, move |configurator| {
-            insert_organization(configurator, new)
-        })
+    pub fn create_organization(self: &Arc<Self>, name: &Name, plan: Plan) -> Result<NewOrganization> {
+        let place = self.store.read(|reader| reader.cell_for_new_project())?;
+        let (new, keys) = self.new_organization(name, plan);
+        let (new, keys) = self.store.configure(Deployment, move |configurator| {
+            insert_organization(configurator, &new, &keys, place)?;
+            Ok::<_, AppError>((new, keys))
+        })?;
+        self.insert_first_project(&new, &keys, place)?;
+        Ok(new)
     }
 
     /// Creates the organization `default` if there is no organization, as on first start. If several nodes start at the
@@ -50,18 +57,39 @@ impl AuditLog {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn create_first_organization(&self) -> Result<Option<NewOrganization>> {
+    pub fn create_first_organization(self: &Arc<Self>) -> Result<Option<NewOrganization>> {
         if !self.store.read(|reader| reader.organizations())?.is_empty() {
             return Ok(None);
         }
         let name = "default".parse::<Name>().map_err(AppError::internal)?;
-        let new = self.new_organization(&name, Plan::Enterprise);
-        self.store.configure(Deployment, move |configurator| {
+        let place = self.store.read(|reader| reader.cell_for_new_project())?;
+        let (new, keys) = self.new_organization(&name, Plan::Enterprise);
+        let created = self.store.configure(Deployment, move |configurator| {
             if !configurator.organizations()?.is_empty() {
                 return Ok(None);
             }
-            insert_organization(configurator, new).map(Some)
-        })
+            insert_organization(configurator, &new, &keys, place)?;
+            Ok::<_, AppError>(Some((new, keys)))
+        })?;
+        let Some((new, keys)) = created else {
+            return Ok(None);
+        };
+        self.insert_first_project(&new, &keys, place)?;
+        Ok(Some(new))
+    }
+
+    /// Adds the project of a new organization, and its key, where they are not in the home cell.
+    fn insert_first_project(
+        self: &Arc<Self>,
+        new: &NewOrganization,
+        [_, live]: &[Key; 2],
+        place: CellId,
+    ) -> Result<()> {
+        if place == CellId::HOME {
+            return Ok(());
+        }
+        self.insert_project(new.project.clone(), place)?;
+        self.insert_key(live.clone(), *new.project_key.hash().as_bytes(), new.project.id)
     }
 
     fn new_organization(&self, name: &Name, plan: Plan) -> (NewOrganization, [Key; 2]) {
@@ -138,12 +166,14 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`].
-    pub fn set_plan(&self, id: OrganizationId, plan: Plan) -> Result<()> {
+    pub fn set_plan(self: &Arc<Self>, id: OrganizationId, plan: Plan) -> Result<()> {
         self.store
             .configure(id, move |configurator| match configurator.set_plan(plan)? {
                 true => Ok(()),
                 false => Err(AppError::NotFound("organization")),
-            })
+            })?;
+        // A cell that cannot be reached now gets it from `refresh_cells`.
+        self.complete_organizations(Some(id))
     }
 
     /// The projects of the principal's organization, oldest first.
@@ -161,18 +191,31 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`] when the organization does not exist, [`AppError::Forbidden`] when it has
     /// [`PROJECTS_MAX`] projects.
-    pub fn create_project(&self, organization_id: OrganizationId, name: &Name) -> Result<Project> {
-        let project = self.new_project(organization_id, name.as_str());
+    pub fn create_project(self: &Arc<Self>, organization_id: OrganizationId, name: &Name) -> Result<Project> {
+        let place = self.store.read(|reader| reader.cell_for_new_project())?;
+        self.insert_project(self.new_project(organization_id, name.as_str()), place)
+    }
+
+    /// Adds a project to a cell, and then to the list of projects. A project that was not added to the list cannot be used.
+    fn insert_project(self: &Arc<Self>, project: Project, place: CellId) -> Result<Project> {
+        let organization_id = project.organization_id;
+        if place != CellId::HOME {
+            self.store
+                .read(|reader| check_new_project(reader, organization_id))?;
+            self.copy_organization(place, organization_id)?;
+            let project = project.clone();
+            self.cell(place)?
+                .store
+                .configure(organization_id, move |configurator| {
+                    configurator.insert_project(&project, &ViewerTier::initial())
+                })?;
+        }
         self.store.configure(organization_id, move |configurator| {
-            configurator
-                .organization(organization_id)?
-                .ok_or(AppError::NotFound("organization"))?;
-            if configurator.projects(organization_id)?.len() >= PROJECTS_MAX {
-                return Err(AppError::Forbidden(format!(
-                    "an organization has at most {PROJECTS_MAX} projects"
-                )));
+            check_new_project(configurator, organization_id)?;
+            match place == CellId::HOME {
+                true => configurator.insert_project(&project, &ViewerTier::initial())?,
+                false => configurator.insert_project_of_cell(&project, place)?,
             }
-            configurator.insert_project(&project, &ViewerTier::initial())?;
             Ok(project)
         })
     }
@@ -184,7 +227,7 @@ impl AuditLog {
     /// [`AppError::NotFound`] when the organization has no such project, [`AppError::Forbidden`] when the project has
     /// [`PROJECT_KEYS_MAX`] keys.
     pub fn create_project_key(
-        &self,
+        self: &Arc<Self>,
         organization_id: Option<OrganizationId>,
         project_id: ProjectId,
         environment: Environment,
@@ -197,16 +240,38 @@ impl AuditLog {
         let owner = owner.filter(|owner| organization_id.is_none_or(|id| id == *owner));
         let owner = owner.ok_or(AppError::NotFound("project"))?;
         let new = self.new_key(owner, Some((project_id, environment)), name.as_str());
-        self.store.configure(project_id, move |configurator| {
-            let keys = configurator.project_keys(owner, Some(project_id))?;
-            if keys.iter().filter(|key| key.revoked_at.is_none()).count() >= PROJECT_KEYS_MAX {
-                return Err(AppError::Forbidden(format!(
-                    "a project has at most {PROJECT_KEYS_MAX} keys that are not revoked"
-                )));
-            }
-            configurator.insert_key(&new.key, new.text.hash().as_bytes())?;
-            Ok(new)
-        })
+        self.insert_key(new.key.clone(), *new.text.hash().as_bytes(), project_id)?;
+        Ok(new)
+    }
+
+    /// Adds a key to a project in its cell. The directory gets it first: a key that only the directory has is unknown.
+    fn insert_key(self: &Arc<Self>, key: Key, hash: KeyTextHash, project_id: ProjectId) -> Result<()> {
+        self.in_cell_of(
+            |reader| reader.cell_of_project(project_id),
+            |service| {
+                if service.is_cell() {
+                    let key = key.clone();
+                    let entered = self
+                        .store
+                        .write(move |writer| writer.insert_key_of_cell(&key, &hash));
+                    match entered {
+                        // By an attempt before the project was moved.
+                        Ok(()) | Err(StoreError::Duplicate) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                let key = key.clone();
+                service.store.configure(project_id, move |configurator| {
+                    let keys = configurator.project_keys(key.organization_id, Some(project_id))?;
+                    if keys.iter().filter(|key| key.revoked_at.is_none()).count() >= PROJECT_KEYS_MAX {
+                        return Err(AppError::Forbidden(format!(
+                            "a project has at most {PROJECT_KEYS_MAX} keys that are not revoked"
+                        )));
+                    }
+                    Ok(configurator.insert_key(&key, &hash)?)
+                })
+            },
+        )
     }
 
     /// Creates another master key of an organization.
@@ -230,7 +295,34 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the principal has no access to the named project.
-    pub fn keys(&self, principal: &KeyHolder, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
+    pub fn keys(self: &Arc<Self>, principal: &KeyHolder, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
+        let own = match &**principal {
+            Principal::Project(own) => Some(own.project_id),
+            _ => project_id,
+        };
+        if let Some(only) = own {
+            return self.in_cell_of(
+                |reader| reader.cell_of_project(only),
+                |service| service.keys_here(principal, project_id),
+            );
+        }
+        let mut keys = self.keys_here(principal, None)?;
+        let organization_id = principal.organization_id();
+        let cells = self
+            .home_store
+            .read(|reader| reader.cells_of_organization(organization_id))?;
+        if cells.is_empty() {
+            return Ok(keys);
+        }
+        for cell in cells {
+            keys.extend(self.cell(cell)?.keys_here(principal, None)?);
+        }
+        keys.sort_by_key(|key| (key.created_at, key.id.to_string()));
+        Ok(keys)
+    }
+
+    /// [`Self::keys`] of the projects that this cell serves.
+    fn keys_here(&self, principal: &KeyHolder, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
         let mut keys = self.store.read(|reader| {
             let project_id = match (&**principal, project_id) {
                 (Principal::Project(own), Some(named)) if named != own.project_id => {
@@ -258,7 +350,17 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`] when the principal has no access to the key, and for master keys, which cannot be managed over
     /// HTTP.
-    pub fn revoke_key(&self, principal: &KeyHolder, id: KeyId) -> Result<()> {
+    pub fn revoke_key(self: &Arc<Self>, principal: &KeyHolder, id: KeyId) -> Result<()> {
+        self.in_cell_of(
+            |reader| {
+                let placement = reader.placement_of_key_id(id)?;
+                Ok(placement.map_or(CellId::HOME, |placement| placement.cell))
+            },
+            |service| service.revoke_key_here(principal, id),
+        )
+    }
+
+    fn revoke_key_here(&self, principal: &KeyHolder, id: KeyId) -> Result<()> {
         let now = self.clock.now();
         let key = self.store.read(|reader| reader.key(id).map_err(AppError::from))?;
         let project_id = key.and_then(|key| managed_project(principal, &key));
@@ -280,13 +382,31 @@ fn managed_project(principal: &Principal, key: &Key) -> Option<ProjectId> {
     can_manage.then_some(project_id)
 }
 
+/// Adds an organization with its master key; also its project and the key of the project, if they are in the home cell.
 fn insert_organization(
     configurator: &mut Configurator<'_, Deployment>,
-    (new, [master, live]): (NewOrganization, [Key; 2]),
-) -> Result<NewOrganization> {
+    new: &NewOrganization,
+    [master, live]: &[Key; 2],
+    place: CellId,
+) -> Result<()> {
     configurator.insert_organization(&new.organization)?;
-    configurator.insert_project(&new.project, &ViewerTier::initial())?;
-    configurator.insert_first_key(&master, new.master_key.hash().as_bytes())?;
-    configurator.insert_first_key(&live, new.project_key.hash().as_bytes())?;
-    Ok(new)
+    configurator.insert_first_key(master, new.master_key.hash().as_bytes())?;
+    if place == CellId::HOME {
+        configurator.insert_project(&new.project, &ViewerTier::initial())?;
+        configurator.insert_first_key(live, new.project_key.hash().as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Fails unless the organization exists and may have another project.
+fn check_new_project(reader: &mut Reader<'_>, organization_id: OrganizationId) -> Result<()> {
+    reader
+        .organization(organization_id)?
+        .ok_or(AppError::NotFound("organization"))?;
+    match reader.projects(organization_id)?.len() < PROJECTS_MAX {
+        true => Ok(()),
+        false => Err(AppError::Forbidden(format!(
+            "an organization has at most {PROJECTS_MAX} projects"
+        ))),
+    }
 }

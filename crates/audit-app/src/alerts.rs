@@ -64,11 +64,13 @@ impl AuditLog {
         id: AlertId,
         action: AlertAction,
     ) -> Result<Alert> {
-        let ledger_id = self
-            .store
-            .read(|reader| Ok::<_, AppError>(self.scope(reader, principal, selection)?.ledger_id))?;
+        let (project_id, ledger_id) = self.store.read(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            Ok::<_, AppError>((scope.project.project.id, scope.ledger_id))
+        })?;
         let now = self.clock.now();
         self.store.write(move |writer| {
+            writer.hold_project(project_id)?;
             let alert = writer.lock_alert(ledger_id, id)?;
             let alert = alert.ok_or(AppError::NotFound("alert"))?;
             let before = alert.state;

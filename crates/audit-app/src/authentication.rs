@@ -1,11 +1,13 @@
 //! Authentication: from a credential to the proof that the policy of an endpoint admits it.
 
-use crate::directory::{Directory, Present, viewer_secrets};
+use crate::directory::{Directory, Present};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_auth::{
-    Credential, MasterKey, Policy, Principal, ProjectKey, Refused, Viewer, ViewerTokenText, viewer_token,
+    Credential, KeyKind, MasterKey, Policy, Principal, ProjectKey, Refused, Viewer, ViewerTokenText,
+    viewer_token,
 };
+use audit_domain::ProjectId;
 use audit_store::{ConfigurationVersion, Key, Reader, StoredTier};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -91,15 +93,19 @@ use std::sync::Arc;
 /// }
 /// ```
 pub struct Presented<P: Policy> {
+    /// The service of the cell in which the request runs.
     pub(crate) service: Arc<AuditLog>,
-    credential: Credential,
-    policy: PhantomData<P>,
+    /// The service of the home cell.
+    pub(crate) home: Arc<AuditLog>,
+    pub(crate) credential: Credential,
+    pub(crate) policy: PhantomData<P>,
 }
 
 impl<P: Policy> Clone for Presented<P> {
     fn clone(&self) -> Self {
         Self {
             service: Arc::clone(&self.service),
+            home: Arc::clone(&self.home),
             credential: self.credential.clone(),
             policy: PhantomData,
         }
@@ -107,13 +113,20 @@ impl<P: Policy> Clone for Presented<P> {
 }
 
 impl AuditLog {
-    /// Binds a credential to the policy that must admit it. Does not look it up.
-    pub fn present<P: Policy>(self: &Arc<Self>, credential: Credential) -> Presented<P> {
-        Presented {
+    /// Binds a credential to the policy that must admit it. Does not look it up. `selected` is the project that the request
+    /// names.
+    pub fn present<P: Policy>(
+        self: &Arc<Self>,
+        credential: Credential,
+        selected: Option<ProjectId>,
+    ) -> Presented<P> {
+        let presented = Presented {
             service: Arc::clone(self),
+            home: Arc::clone(self),
             credential,
             policy: PhantomData,
-        }
+        };
+        presented.in_cached_cell(selected)
     }
 
     /// The holder of the key, unless it is revoked.
@@ -143,7 +156,7 @@ impl AuditLog {
         present: &mut Present<'_>,
         token: &ViewerTokenText,
     ) -> Result<Principal> {
-        let secrets = viewer_secrets(reader)?;
+        let secrets = self.viewer_secrets(reader)?;
         let claims = viewer_token::verify(token, &secrets, self.clock.now())?;
         let project = present
             .project(reader, &self.settings, claims.project_id)?
@@ -174,6 +187,11 @@ impl<P: Policy> Presented<P> {
     /// [`AppError::InvalidKey`], [`AppError::KeyRevoked`], [`AppError::InvalidToken`] or [`AppError::TokenExpired`];
     /// [`AppError::Forbidden`] when the policy does not admit the credential.
     pub fn authenticate(&self) -> Result<P::Proof> {
+        self.in_its_cell(None, Self::authenticate_here)
+    }
+
+    /// [`Self::authenticate`] in the cell in which the request runs.
+    pub(crate) fn authenticate_here(&self) -> Result<P::Proof> {
         self.service
             .store
             .read(|reader| self.identify(reader, &mut self.service.directory.present()))
@@ -183,8 +201,18 @@ impl<P: Policy> Presented<P> {
     pub(crate) fn identify(&self, reader: &mut Reader<'_>, present: &mut Present<'_>) -> Result<P::Proof> {
         let principal = match &self.credential {
             Credential::Key(text) => {
-                let key = present.key(reader, &text.hash())?.ok_or(AppError::InvalidKey)?;
-                self.service.key_holder(&key)?
+                let hash = text.hash();
+                // The other cells have no master keys. As in the home cell, they are read at each use.
+                match text.kind() == KeyKind::Master && self.service.is_cell() {
+                    true => self.home.home_store.read(|reader| {
+                        let key = self.home.directory.present().key(reader, &hash)?;
+                        self.home.key_holder(&*key.ok_or(AppError::InvalidKey)?)
+                    })?,
+                    false => {
+                        let key = present.key(reader, &hash)?.ok_or(AppError::InvalidKey)?;
+                        self.service.key_holder(&key)?
+                    }
+                }
             }
             Credential::ViewerToken(token) => self.service.viewer(reader, present, token)?,
         };

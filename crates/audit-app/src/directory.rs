@@ -8,6 +8,7 @@
 //! Master keys and the secrets of viewer tokens belong to no single project. They are read at each use.
 
 use crate::error::Result;
+use crate::service::AuditLog;
 use crate::settings::Settings;
 use crate::{alert_rules, redaction};
 use audit_alerts::RuleSet;
@@ -153,7 +154,17 @@ impl Present<'_> {
     }
 }
 
-/// The secrets that verify viewer tokens. The first one signs.
+impl AuditLog {
+    /// The secrets that verify viewer tokens, from the home cell; `reader` is one of this cell. The first one signs.
+    pub(crate) fn viewer_secrets(&self, reader: &mut Reader<'_>) -> Result<Vec<ViewerSecret>> {
+        match self.is_cell() {
+            true => self.home_store.read(viewer_secrets),
+            false => viewer_secrets(reader),
+        }
+    }
+}
+
+/// The secrets that verify viewer tokens, as the home cell has them. The first one signs.
 pub(crate) fn viewer_secrets(reader: &mut Reader<'_>) -> Result<Vec<ViewerSecret>> {
     let mut stored = reader.viewer_secrets()?;
     stored.sort_by_key(|secret| secret.retired_at.is_some());
@@ -173,6 +184,18 @@ fn webhook_ids(reader: &mut Reader<'_>, project_id: ProjectId, plan: Plan) -> Re
         .into_iter()
         .filter(|webhook| webhook.enabled);
     Ok(enabled.map(|webhook| webhook.id).collect())
+}
+
+/// The configuration of a project that the transaction of `reader` has locked.
+pub(crate) fn load_present(
+    reader: &mut Reader<'_>,
+    settings: &Settings,
+    id: ProjectId,
+) -> Result<Option<ProjectConfiguration>> {
+    match reader.configuration_version(id)? {
+        Some(version) => load_project(reader, settings, id, version),
+        None => Ok(None),
+    }
 }
 
 fn load_project(

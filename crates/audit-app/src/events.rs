@@ -36,6 +36,12 @@ impl Presented<Readers> {
     /// Those of [`Self::authenticate`]; [`AppError::Invalid`] when the cursor belongs to another query;
     /// [`AppError::NotFound`] when the credential has no access to the project.
     pub fn events(&self, selection: Selection, request: EventsRequest) -> Result<EventsResponse> {
+        self.in_its_cell(selection.project_id, |presented| {
+            presented.events_here(selection, request.clone())
+        })
+    }
+
+    fn events_here(&self, selection: Selection, request: EventsRequest) -> Result<EventsResponse> {
         let service = &self.service;
         service.store.query(|reader| {
             let ReadAccess {

@@ -10,11 +10,13 @@
 mod page;
 
 use crate::authentication::Presented;
+use crate::cells::{PLACES_TRIED_MAX, is_of_other_cell};
 use crate::error::{AppError, Result};
 use crate::reading::ReadRequest;
 use crate::service::{AuditLog, Selection};
 use audit_auth::Readers;
 use audit_domain::{EventFilter, PageLimit};
+use audit_store::StoreError;
 use page::{ReadPage, Start};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -175,7 +177,7 @@ impl Follower {
         loop {
             let authenticate_at = self.read_at + Duration::from_millis(CREDENTIAL_INTERVAL_MS);
             self.wait(deadline.min(authenticate_at)).await;
-            let page = self.read().await?;
+            let page = self.read_in_its_cell().await?;
             let is_last_try = Instant::now() >= deadline || self.is_stopping();
             if !page.events.is_empty() || page.has_more || is_last_try {
                 return Ok(page);
@@ -212,6 +214,33 @@ impl Follower {
                 () = sleep(Duration::from_millis(POLL_INTERVAL_MS)) => service.poll_arrivals().await,
             }
         }
+    }
+
+    /// Reads a page in the cell of the project, which may move at any time.
+    async fn read_in_its_cell(&mut self) -> Result<FeedPage> {
+        for _ in 0..PLACES_TRIED_MAX {
+            let error = match self.read().await {
+                Err(error) if is_of_other_cell(&error) => error,
+                outcome => return outcome,
+            };
+            let request = Arc::clone(&self.request);
+            let look_up = move || {
+                let found = request
+                    .presented
+                    .in_other_cell(request.selection.project_id, &error)?;
+                found.ok_or(error)
+            };
+            let found = tokio::task::spawn_blocking(look_up).await;
+            let found = found.unwrap_or_else(|error| Err(AppError::internal(error)))?;
+            self.service.feeds.readers.fetch_sub(1, Ordering::Relaxed);
+            self.service = Arc::clone(&found.service);
+            self.service.feeds.readers.fetch_add(1, Ordering::Relaxed);
+            self.request = Arc::new(ReadRequest {
+                presented: found,
+                ..(*self.request).clone()
+            });
+        }
+        Err(AppError::Unavailable(StoreError::ProjectMoved))
     }
 
     async fn read(&mut self) -> Result<FeedPage> {

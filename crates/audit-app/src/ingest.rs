@@ -1,6 +1,7 @@
 //! Ingest: parse, validate, redact, stamp, append.
 
 use crate::authentication::Presented;
+use crate::cells::{PLACES_TRIED_MAX, is_of_other_cell};
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
 use crate::redact_event::redact_and_record;
@@ -66,6 +67,25 @@ impl Presented<Keys> {
     /// An error of the credential or of a limit; [`AppError::Invalid`] or [`AppError::Conflict`] when no event of the request
     /// can be stored.
     pub async fn ingest(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
+        let mut other = None::<Self>;
+        for _ in 0..PLACES_TRIED_MAX {
+            let presented = other.as_ref().unwrap_or(self);
+            let error = match presented.ingest_here(selection, body).await {
+                Err(error) if is_of_other_cell(&error) => error,
+                outcome => return outcome,
+            };
+            let refused = presented.clone();
+            let look_up = move || match refused.in_other_cell(selection.project_id, &error)? {
+                Some(found) => Ok(found),
+                None => Err(error),
+            };
+            let found = tokio::task::spawn_blocking(look_up).await;
+            other = Some(found.unwrap_or_else(|error| Err(AppError::internal(error)))?);
+        }
+        Err(AppError::Unavailable(StoreError::ProjectMoved))
+    }
+
+    async fn ingest_here(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
         // First try the cache, which may be stale. The transaction detects that. An error may also be due to a stale cache,
         // so it is final only if the database has the same configuration version.
         if let Some(target) = self.cached_target(selection) {
@@ -177,6 +197,18 @@ impl AuditLog {
     /// # Errors
     /// As [`Presented::ingest`], except for errors of the credential.
     pub fn ingest_blocking(
+        self: &Arc<Self>,
+        project_id: ProjectId,
+        environment: Environment,
+        body: &[u8],
+    ) -> Result<Ingested> {
+        self.in_cell_of(
+            |reader| reader.cell_of_project(project_id),
+            |service| service.ingest_blocking_here(project_id, environment, body),
+        )
+    }
+
+    fn ingest_blocking_here(
         &self,
         project_id: ProjectId,
         environment: Environment,

@@ -41,6 +41,7 @@ mod accounts;
 mod alert_rules;
 mod alerts;
 mod authentication;
+mod cells;
 mod copy;
 mod deliveries;
 mod directory;
@@ -66,6 +67,7 @@ mod webhooks;
 pub use accounts::{NewKey, NewOrganization, PROJECT_KEYS_MAX, PROJECTS_MAX};
 pub use alerts::{AlertsRequest, AlertsResponse};
 pub use authentication::Presented;
+pub use cells::CellReport;
 pub use copy::{CopyError, CopyOutcome, CopyRequest, CopyStep, copy_database};
 pub use deliveries::{DeliveriesRequest, DeliveriesResponse, Delivery, DeliveryAttempt, DeliveryKind};
 pub use dispatcher::{Deliveries, DeliveryStatistics};
@@ -86,7 +88,7 @@ pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
 pub use verify::{
     FINDINGS_MAX, Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, first_finding,
-    verify_log,
+    verify_deployment, verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
@@ -98,7 +100,10 @@ pub use audit_alerts::{
 };
 pub use audit_ledger::{ConsistencyProof, HeadKey, HeadKeyId, InclusionProof, TileId, VerifierKey};
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
-pub use audit_store::{AlertFilter, Key, Organization, Project, StoreStatistics, StoredTier};
+pub use audit_store::{
+    AlertFilter, Cell, CellSize, Key, MovedProject, NewCell, Organization, Project, StoreStatistics,
+    StoredTier,
+};
 pub use audit_webhooks::{
     AddressPolicy, DeliveryId, DeliveryStatus, EncryptionKey, FailureKind, Sender, SenderOptions, WebhookId,
     WebhookSecret,

@@ -38,6 +38,12 @@ impl Presented<Readers> {
     /// [`AppError::NotFound`] when the event does not exist or the holder of the credential may not see it;
     /// [`AppError::LogInconsistent`] when the log contradicts its checkpoint.
     pub fn event_proof(&self, selection: Selection, id: EventId) -> Result<EventProof> {
+        self.in_its_cell(selection.project_id, |presented| {
+            presented.event_proof_here(selection, id)
+        })
+    }
+
+    fn event_proof_here(&self, selection: Selection, id: EventId) -> Result<EventProof> {
         let service = &self.service;
         let (scope, logged, last) = service.store.query(|reader| {
             let access = self.read_access(reader, selection)?;

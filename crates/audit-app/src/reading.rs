@@ -55,15 +55,25 @@ impl Presented<Readers> {
 impl AuditLog {
     /// The long-running reads of this process.
     pub fn reading_statistics(&self) -> ReadingStatistics {
-        ReadingStatistics {
+        let mut sums = ReadingStatistics {
             feed_readers: self.feeds.readers(),
             feed_waiting: self.feeds.waiting(),
             exports: self.exports.running(),
+        };
+        for cell in self.cells.opened() {
+            let of_cell = cell.reading_statistics();
+            sums.feed_readers += of_cell.feed_readers;
+            sums.feed_waiting += of_cell.feed_waiting;
+            sums.exports += of_cell.exports;
         }
+        sums
     }
 
     /// Ends every present and future wait for events, because the process is shutting down.
     pub fn stop_feeds(&self) {
+        for cell in self.cells.opened() {
+            cell.stop_feeds();
+        }
         self.feeds.stop();
     }
 }

@@ -1,5 +1,6 @@
 //! The service: its parts, and the project and environment that a request may access.
 
+use crate::cells::Cells;
 use crate::directory::{Directory, Present, ProjectConfiguration};
 use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
@@ -18,7 +19,12 @@ use std::sync::{Arc, OnceLock};
 
 /// The audit log service. Its methods block, unless they are `async`.
 pub struct AuditLog {
-    pub(crate) store: Store,
+    pub(crate) store: Arc<Store>,
+    /// The store of the home cell: [`Self::store`], unless this is the service of another cell. It has the directory, and
+    /// what belongs to the deployment: organizations, master keys and secrets.
+    pub(crate) home_store: Arc<Store>,
+    /// The other cells, in the service of the home cell.
+    pub(crate) cells: Cells,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) settings: Settings,
@@ -68,6 +74,45 @@ impl Scope {
     }
 }
 
+/// The parts of a service that are given.
+struct Parts {
+    store: Arc<Store>,
+    home_store: Arc<Store>,
+    has_cells: bool,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    settings: Settings,
+    cursor_key: CursorKey,
+}
+
+impl Parts {
+    fn compose(self) -> Result<Arc<AuditLog>> {
+        let wake = Arc::new(Wake::default());
+        let listener = Arc::clone(&wake);
+        self.store.on_deliveries(move || listener.due())?;
+        Ok(Arc::new(AuditLog {
+            feeds: Feeds::new(self.store.readers_max()),
+            exports: Exports::default(),
+            store: self.store,
+            home_store: self.home_store,
+            cells: Cells::new(self.has_cells),
+            clock: self.clock,
+            entropy: self.entropy,
+            stream_engine: stream_engine(self.settings.hash_key.as_ref()),
+            directory: Directory::default(),
+            cursor_key: self.cursor_key,
+            log_signer: OnceLock::new(),
+            tile_roots: TileRoots::default(),
+            signing: Signing::new(self.settings.signer.clone()),
+            wake,
+            deliveries: DeliveryCounters::default(),
+            pending: Mutex::default(),
+            keys_used: Mutex::default(),
+            settings: self.settings,
+        }))
+    }
+}
+
 /// The name of the key of cursors. It is created with the database and never changes.
 pub(crate) const CURSOR_KEY: &str = "cursor_key";
 
@@ -99,28 +144,32 @@ impl AuditLog {
         let key = key
             .try_into()
             .map_err(|_| AppError::from(StoreError::Damaged { what: "cursor key" }))?;
-        let signing = Signing::new(settings.signer.clone());
-        let wake = Arc::new(Wake::default());
-        let listener = Arc::clone(&wake);
-        store.on_deliveries(move || listener.due())?;
-        Ok(Arc::new(Self {
-            feeds: Feeds::new(store.readers_max()),
-            exports: Exports::default(),
+        let has_cells = store.read(|reader| reader.has_cells())?;
+        let store = Arc::new(store);
+        let parts = Parts {
+            home_store: Arc::clone(&store),
             store,
+            has_cells,
             clock,
             entropy,
-            stream_engine: stream_engine(settings.hash_key.as_ref()),
             settings,
-            directory: Directory::default(),
             cursor_key: CursorKey::new(key),
-            log_signer: OnceLock::new(),
-            tile_roots: TileRoots::default(),
-            signing,
-            wake,
-            deliveries: DeliveryCounters::default(),
-            pending: Mutex::default(),
-            keys_used: Mutex::default(),
-        }))
+        };
+        parts.compose()
+    }
+
+    /// The service of a cell of this deployment.
+    pub(crate) fn in_cell(&self, store: Store) -> Result<Arc<Self>> {
+        let parts = Parts {
+            store: Arc::new(store),
+            home_store: Arc::clone(&self.home_store),
+            has_cells: false,
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+            settings: self.settings.clone(),
+            cursor_key: self.cursor_key.clone(),
+        };
+        parts.compose()
     }
 
     /// The scope of a request.
@@ -201,19 +250,28 @@ impl AuditLog {
         Ok(self.store.check_writable()?)
     }
 
-    /// The statistics of the store.
+    /// The statistics of the store, and of those of the open cells.
     pub fn statistics(&self) -> StoreStatistics {
-        self.store.statistics()
+        let cells = self.cells.opened();
+        let of_cells = cells.iter().map(|cell| cell.store.statistics());
+        of_cells.fold(self.store.statistics(), StoreStatistics::plus)
     }
 
     /// The results of the delivery attempts of this process.
     pub fn delivery_statistics(&self) -> DeliveryStatistics {
-        self.deliveries.read()
+        let cells = self.cells.opened();
+        let of_cells = cells.iter().map(|cell| cell.deliveries.read());
+        of_cells.fold(self.deliveries.read(), DeliveryStatistics::plus)
     }
 
     /// The pending deliveries at the last call of [`Self::count_pending_deliveries`].
     pub fn pending_deliveries(&self) -> PendingDeliveries {
-        *self.pending.lock()
+        let cells = self.cells.opened();
+        let of_cells = cells.iter().map(|cell| *cell.pending.lock());
+        of_cells.fold(*self.pending.lock(), |sum, of_cell| PendingDeliveries {
+            count: sum.count + of_cell.count,
+            oldest_seconds: sum.oldest_seconds.max(of_cell.oldest_seconds),
+        })
     }
 
     /// Counts the pending deliveries, in time proportional to their number. Call it every few seconds.
@@ -231,8 +289,11 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Writes all queued requests and accepts no more.
+    /// Writes all queued requests and accepts no more. Closes the cells too.
     pub fn close(&self) {
+        for cell in self.cells.opened() {
+            cell.close();
+        }
         if let Err(error) = self.write_key_uses() {
             log::warn!("cannot write the last uses of keys: {error}");
         }

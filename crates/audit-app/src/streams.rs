@@ -1,5 +1,8 @@
 //! Anonymous streams: events that are sent without an account and can be claimed by a project later.
 
+mod claims;
+
+use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
 use crate::ingest::{Ingested, Prepared, destination, read_events};
 use crate::redact_event::redact_and_record;
@@ -143,6 +146,9 @@ impl AuditLog {
         selection: Selection,
         token: ClaimToken,
     ) -> Result<u64> {
+        if self.is_cell() {
+            return self.claim_in_cell(master, selection, token);
+        }
         let (this, principal) = (Arc::clone(self), Principal::Master(*master));
         self.store.write(move |writer| {
             // The project's rules must not change meanwhile.
@@ -339,16 +345,27 @@ fn claim(
         .ok_or(AppError::StreamNotFound)?;
     let mut stream = require_active(stream, now)?;
     let events = writer.stream_events(&stream)?;
-    let engine = &scope.project.engine;
-    let events = events
-        .into_iter()
-        .map(|event| claimed_event(event, engine, &destination))
-        .collect::<Result<Vec<_>>>()?;
-    let appended = writer.append_claimed(destination, events, now)?;
+    let stored = append_claimed(writer, &scope.project, destination, events, now)?;
     writer.delete_stream_events(&stream)?;
     stream.claimed_at = Some(now.as_micros());
     stream.is_empty = true;
     writer.update_stream(&stream)?;
+    Ok(stored)
+}
+
+/// Stores the events of a stream in a project. Returns the number of those that were not stored before.
+fn append_claimed(
+    writer: &mut Writer<'_>,
+    project: &ProjectConfiguration,
+    destination: Destination,
+    events: Vec<StreamEvent>,
+    now: Timestamp,
+) -> Result<u64> {
+    let events = events
+        .into_iter()
+        .map(|event| claimed_event(event, &project.engine, &destination))
+        .collect::<Result<Vec<_>>>()?;
+    let appended = writer.append_claimed(destination, events, now)?;
     let is_stored = |appended: &&Appended| matches!(appended, Appended::Stored(_));
     Ok(appended.events.iter().filter(is_stored).count() as u64)
 }

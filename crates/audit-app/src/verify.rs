@@ -15,7 +15,7 @@ use crate::log::stored_key;
 use crate::service::AuditLog;
 use audit_domain::{ProjectId, Timestamp};
 use audit_ledger::{CheckpointError, Hash, HeadKey, Origin, SignedCheckpoint, TreeHead, VerifierKey};
-use audit_store::{Reader, StoredLedger, StrayEvent};
+use audit_store::{Cell, CellId, DatabaseUrl, Reader, StoredLedger, StrayEvent, inspect};
 use audit_webhooks::{EncryptionKey, OpenError};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 pub use repair::{RepairOptions, RepairReport};
@@ -64,6 +64,11 @@ impl LedgerReport {
     pub fn name(&self) -> String {
         format!("{}/{}", self.project_id, self.environment)
     }
+
+    /// Whether the database does not have the log.
+    fn is_gone(&self) -> bool {
+        matches!(self.findings.as_slice(), [only] if only.problem == Problem::LogGone)
+    }
 }
 
 /// The first finding that names an event, or else the first finding.
@@ -80,16 +85,96 @@ impl AuditLog {
     /// # Errors
     /// As [`verify_log`].
     pub fn verify_log(
+        self: &Arc<Self>,
+        options: &VerifyOptions,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Vec<LedgerReport>> {
+        if let Some(project_id) = options.project_id {
+            return self.cell_of_project(project_id)?.verify_cell(options, progress);
+        }
+        let mut reports = self.verify_cell(options, progress)?;
+        for cell in self.cells()?.iter().filter(|cell| cell.id != CellId::HOME) {
+            reports.extend(self.cell(cell.id)?.verify_cell(options, progress)?);
+        }
+        Ok(reports)
+    }
+
+    /// [`Self::verify_log`] for the ledgers that this cell serves.
+    fn verify_cell(
         &self,
         options: &VerifyOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<LedgerReport>> {
+        let key = match &options.key {
+            Some(key) => Some(key.clone()),
+            None => self
+                .home_store
+                .read(|reader| stored_key(reader, self.settings.encryption_key.as_ref()))?,
+        };
         let options = VerifyOptions {
+            key,
             encryption_key: self.settings.encryption_key.clone(),
             ..options.clone()
         };
         self.store.query(|reader| verify_log(reader, &options, progress))
     }
+}
+
+/// [`verify_log`] on an existing database that no service has open, and on the other cells of its deployment. Changes nothing.
+///
+/// # Errors
+/// As [`verify_log`], and when a database cannot be opened.
+pub fn verify_deployment(
+    url: &DatabaseUrl,
+    options: &VerifyOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<LedgerReport>> {
+    let home: Home = inspect(url, |reader| {
+        let mut cells = reader.cells()?;
+        cells.retain(|cell| cell.id != CellId::HOME);
+        let placed = options
+            .project_id
+            .map(|id| reader.cell_of_project(id))
+            .transpose()?;
+        let key = match &options.key {
+            Some(key) => Some(key.clone()),
+            None if cells.is_empty() => None,
+            None => stored_key(reader, options.encryption_key.as_ref())?,
+        };
+        Ok::<_, AppError>(Home { cells, placed, key })
+    })?;
+    let is_asked = |id: CellId| home.placed.is_none_or(|placed| placed == id);
+    let options = VerifyOptions {
+        key: home.key,
+        ..options.clone()
+    };
+    let mut reports = Vec::new();
+    if is_asked(CellId::HOME) {
+        reports.extend(inspect(url, |reader| verify_log(reader, &options, progress))?);
+    }
+    for cell in home.cells.iter().filter(|cell| is_asked(cell.id)) {
+        let url = cell.database_url(url)?;
+        reports.extend(inspect(&url, |reader| verify_log(reader, &options, progress))?);
+    }
+    // A log that one cell does not have may be in another one.
+    let found: HashSet<String> = reports
+        .iter()
+        .filter(|report| !report.is_gone())
+        .map(LedgerReport::name)
+        .collect();
+    let mut gone = HashSet::new();
+    reports.retain(|report| {
+        !report.is_gone() || (!found.contains(&report.name()) && gone.insert(report.name()))
+    });
+    Ok(reports)
+}
+
+/// The directory of a deployment, as far as it concerns its verification.
+struct Home {
+    cells: Vec<Cell>,
+    /// The cell of the project that is verified.
+    placed: Option<CellId>,
+    key: Option<VerifierKey>,
 }
 
 /// Verifies ledgers directly in the database. Calls `progress` with the number of verified events and the total. Ignores

@@ -1,6 +1,5 @@
 //! Viewer tokens and viewer tiers.
 
-use crate::directory::viewer_secrets;
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{
@@ -54,7 +53,7 @@ impl AuditLog {
                 Some(found) => found.created_at,
                 None => return Err(Violations::one("tier", "must be a viewer tier of the project").into()),
             };
-            let secrets = viewer_secrets(reader)?;
+            let secrets = self.viewer_secrets(reader)?;
             let secret = secrets.first().ok_or(AppError::NotFound("signing secret"))?;
             let now = self.clock.now();
             let claims = ViewerClaims::issue(
@@ -77,7 +76,7 @@ impl AuditLog {
         let secret = ViewerSecret::generate(self.entropy.bytes());
         let now = self.clock.now();
         let forget_before = now.plus_seconds(-TokenLifetime::SECONDS_MAX);
-        self.store.configure(Deployment, move |configurator| {
+        self.home_store.configure(Deployment, move |configurator| {
             configurator.rotate_viewer_secret((secret.kid(), secret.as_bytes()), now, forget_before)?;
             Ok(secret.kid().to_owned())
         })

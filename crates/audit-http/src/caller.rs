@@ -2,6 +2,7 @@
 
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
+use crate::input::selected_project;
 use crate::openapi::{CredentialKind, Describe, Facts};
 use crate::state::HttpState;
 use actix_web::dev::Payload;
@@ -21,19 +22,29 @@ const BLOCKING_MAX: Duration = Duration::from_secs(30);
 
 /// A caller whose credential the policy admits.
 pub(crate) struct Caller<P: Policy> {
-    service: Arc<AuditLog>,
+    home: Arc<AuditLog>,
     presented: Presented<P>,
     proof: P::Proof,
 }
 
 impl<P: Policy> Caller<P> {
-    /// Runs `work`, which may block, on behalf of the caller.
+    /// Runs `work`, which may block, on behalf of the caller, in the cell of the project that the request names.
     pub(crate) async fn run<T: Send + 'static>(
         self,
         work: impl FnOnce(&Arc<AuditLog>, P::Proof) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let Self { service, proof, .. } = self;
-        blocking(move || work(&service, proof)).await
+        let Self { presented, proof, .. } = self;
+        blocking(move || work(presented.cell(), proof)).await
+    }
+
+    /// Runs `work`, which may block, on behalf of the caller, in the home cell: for what concerns several projects, or a
+    /// project that the request names in another way.
+    pub(crate) async fn run_at_home<T: Send + 'static>(
+        self,
+        work: impl FnOnce(&Arc<AuditLog>, P::Proof) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let Self { home, proof, .. } = self;
+        blocking(move || work(&home, proof)).await
     }
 
     /// The credential and its principal, for work that continues after the start of the response and must look the
@@ -59,16 +70,16 @@ pub(crate) fn credential_text(request: &HttpRequest) -> Option<&str> {
     request.headers().get(AUTHORIZATION)?.to_str().ok()
 }
 
-/// The service, and the credential of a request under a policy, not looked up yet.
+/// The service of the home cell, and the credential of a request under a policy, not looked up yet.
 fn presented<P: Policy>(request: &HttpRequest) -> Result<(Arc<AuditLog>, Presented<P>), ApiError> {
     let text = credential_text(request).ok_or(AppError::Unauthorized)?;
     let credential = Credential::from_authorization_header(text).map_err(AppError::from)?;
     let state = request
         .app_data::<web::Data<HttpState>>()
         .ok_or(ApiError::NoRoute)?;
-    let service = Arc::clone(&state.service);
-    let presented = service.present(credential);
-    Ok((service, presented))
+    let home = Arc::clone(&state.service);
+    let presented = home.present(credential, selected_project(request));
+    Ok((home, presented))
 }
 
 impl<P: Policy> Describe for Caller<P> {
@@ -125,12 +136,12 @@ impl<P: Policy> FromRequest for Caller<P> {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let presented = presented(request);
+        let selected = selected_project(request);
         Box::pin(async move {
-            let (service, presented) = presented?;
-            let asked = presented.clone();
-            let proof = blocking(move || asked.authenticate()).await?;
+            let (home, presented) = presented?;
+            let (presented, proof) = blocking(move || presented.locate(selected)).await?;
             Ok(Self {
-                service,
+                home,
                 presented,
                 proof,
             })

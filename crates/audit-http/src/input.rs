@@ -143,6 +143,18 @@ impl Asked {
     }
 }
 
+/// The project that a request names in its header or query string, to find its cell; `None` also where it is not an id,
+/// which [`Parameters`] reports.
+pub(crate) fn selected_project(request: &HttpRequest) -> Option<ProjectId> {
+    let header = request.headers().get("x-project-id");
+    let mut parameters = request.query_string().split('&');
+    let text = match header {
+        Some(header) => header.to_str().ok(),
+        None => parameters.find_map(|parameter| parameter.strip_prefix("project_id=")),
+    };
+    text?.parse().ok()
+}
+
 /// The query string of an endpoint that takes no parameters.
 pub(crate) struct NoParameters(Asked);
 

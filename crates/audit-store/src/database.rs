@@ -7,7 +7,7 @@
 pub(crate) mod copied_tables;
 pub(crate) mod copy;
 mod session;
-mod url;
+pub(crate) mod url;
 
 pub(crate) use session::Session;
 pub use url::{DatabaseUrl, DatabaseUrlError};
@@ -16,9 +16,9 @@ use crate::error::{Result, StoreError};
 use crate::ledgers::Heads;
 use crate::postgres::{self, PostgresSession};
 use crate::sqlite::{self, SqliteSession};
-use crate::store::StoreOptions;
+use crate::store::{Store, StoreOptions};
 use crate::workers::Workers;
-use audit_domain::Clock;
+use audit_domain::{Clock, ProjectId};
 use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
 use std::sync::Arc;
@@ -49,6 +49,16 @@ macro_rules! on_database {
         match $any {
             $crate::database::AnySession::Sqlite(session) => $crate::sqlite::$($name)::+(session, $($argument),*),
             $crate::database::AnySession::Postgres(session) => $crate::postgres::$($name)::+(session, $($argument),*),
+        }
+    };
+}
+
+/// Calls the function of this path in `postgres`. `$none` is the result on SQLite, which has no cells.
+macro_rules! on_cells {
+    ($any:expr, $none:expr, $name:ident ( $($argument:expr),* $(,)? )) => {
+        match $any {
+            $crate::database::AnySession::Sqlite(_) => $none,
+            $crate::database::AnySession::Postgres(session) => $crate::postgres::cells::$name(session, $($argument),*),
         }
     };
 }
@@ -102,7 +112,8 @@ macro_rules! insert_or_ignore {
 }
 
 pub(crate) use {
-    insert_or_ignore, on_database, on_either, select_for_no_key_update, select_for_update, select_skip_locked,
+    insert_or_ignore, on_cells, on_database, on_either, select_for_no_key_update, select_for_update,
+    select_skip_locked,
 };
 
 /// An open database.
@@ -128,6 +139,22 @@ impl Database {
             DatabaseUrl::Sqlite(path) => Self::Sqlite(sqlite::Database::existing(path)?),
             DatabaseUrl::Postgres(url) => Self::Postgres(postgres::Database::existing(url)),
         })
+    }
+
+    /// The URL of a cell, which is in this database unless it has a URL of its own; `None` on SQLite, which has no cells.
+    pub(crate) fn cell_url(&self, url: Option<&str>, schema: Option<&str>) -> Option<DatabaseUrl> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(home) => Some(DatabaseUrl::Postgres(url::of_cell(home.url(), url, schema))),
+        }
+    }
+
+    /// See [`Store::serve_project`]. This database is that of `home`.
+    pub(crate) fn serve_project(&self, home: &Store, project_id: ProjectId) -> Result<bool> {
+        match self {
+            Self::Sqlite(_) => Ok(false),
+            Self::Postgres(_) => postgres::moving::serve(home, project_id),
+        }
     }
 
     /// Opens a session that only reads.

@@ -21,6 +21,9 @@ pub enum StoreError {
     /// The database, or a pooler before it, cannot be used.
     #[error("{0}")]
     Unsupported(String),
+    /// SQLite has no cells.
+    #[error("SQLite has no cells: they need PostgreSQL")]
+    CellsUnsupported,
     /// The store is shutting down.
     #[error("the store is shutting down")]
     Stopped,
@@ -36,6 +39,9 @@ pub enum StoreError {
     /// The key of the heads is not the one of this database.
     #[error("{0}")]
     HeadKey(String),
+    /// This cell does not serve the project: it was moved to another one, or is being moved. Look its cell up again.
+    #[error("the project was moved to another cell")]
+    ProjectMoved,
     /// The events would exceed the project's limit for the UTC day. None was stored.
     #[error("the daily limit of {limit} events is reached")]
     DailyLimit {

@@ -2,6 +2,7 @@
 
 use crate::access::Reader;
 use crate::append::{LedgerId, hash_of_key};
+use crate::configuration::ConfigurationVersion;
 use crate::database::{Database, DatabaseUrl, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::ledgers::{SEALED_COLUMNS, SealedColumns, name_of, sealed};
@@ -161,7 +162,12 @@ pub fn inspect<T, E: From<StoreError>>(
 impl Reader<'_> {
     /// The ledgers of a project, or all of them.
     pub fn stored_ledgers(&mut self, project_id: Option<ProjectId>) -> Result<Vec<StoredLedger>> {
-        let mut ids = ledgers::table.select(ledgers::id).order(ledgers::id).into_boxed();
+        // Copies of projects that another cell serves may be incomplete.
+        let mut ids = ledgers::table
+            .filter(ledgers::configuration_version.ne(ConfigurationVersion::NOT_SERVED))
+            .select(ledgers::id)
+            .order(ledgers::id)
+            .into_boxed();
         if let Some(project_id) = project_id {
             ids = ids.filter(ledgers::project_id.eq(project_id.to_string()));
         }

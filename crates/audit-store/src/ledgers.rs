@@ -157,6 +157,11 @@ impl Heads {
         }
     }
 
+    /// The key of the heads.
+    pub(crate) const fn key(&self) -> &HeadKey {
+        &self.key
+    }
+
     /// The number of ledgers whose heads were found not to be written with the key.
     pub(crate) fn forged(&self) -> usize {
         self.forged.lock().len()

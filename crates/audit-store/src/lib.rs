@@ -79,6 +79,7 @@ mod access;
 mod alerts;
 mod append;
 mod arrivals;
+mod cells;
 mod columns;
 mod configuration;
 mod copy;
@@ -109,6 +110,7 @@ mod writers;
 pub use access::{Configurator, Reader, Writer};
 pub use alerts::AlertFilter;
 pub use append::{AppendOutcome, Appended, AppendedEvents, Destination, LedgerId, NewEvent};
+pub use cells::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 pub use configuration::{
     ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, Organization, Owner, Project,
     RedactionRuleRow, StoredTier, StoredViewerSecret, WebhookRow, WebhookSecretRow,
@@ -122,6 +124,7 @@ pub use deliveries::{
 pub use error::StoreError;
 pub use events::{EventPage, EventQuery, LoggedEvent};
 pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
+pub use postgres::moving::{MovedProject, ProjectMove};
 pub use purge::GroupKey;
 pub use queue::QueueLimits;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};

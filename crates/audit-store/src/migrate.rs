@@ -51,12 +51,23 @@ struct Applied {
     version: String,
 }
 
-/// Runs the missing migrations on PostgreSQL, under an advisory lock.
-pub(crate) fn postgres(connection: &mut PgConnection) -> Result<()> {
+/// Runs the missing migrations on PostgreSQL, under an advisory lock. Creates the schema of the session if it does not
+/// exist.
+pub(crate) fn postgres(connection: &mut PgConnection, schema: Option<&str>) -> Result<()> {
     connection.batch_execute(&format!("SELECT pg_advisory_lock({POSTGRES_LOCK})"))?;
-    let outcome = run(connection, POSTGRES);
+    let outcome = match schema {
+        Some(schema) => create_schema(connection, schema).and_then(|()| run(connection, POSTGRES)),
+        None => run(connection, POSTGRES),
+    };
     connection.batch_execute(&format!("SELECT pg_advisory_unlock({POSTGRES_LOCK})"))?;
     outcome
+}
+
+/// `CREATE SCHEMA IF NOT EXISTS` needs the privilege to create one even if it exists.
+fn create_schema(connection: &mut PgConnection, schema: &str) -> Result<()> {
+    Ok(connection.batch_execute(&format!(
+        "DO $$ BEGIN IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; END IF; END $$"
+    ))?)
 }
 
 enum TransactionError {

@@ -4,6 +4,7 @@
 //! node indexes the events that it stored (`index.rs`).
 
 pub(crate) mod append;
+pub(crate) mod cells;
 pub(crate) mod connection;
 pub(crate) mod copy;
 pub(crate) mod events;
@@ -13,6 +14,7 @@ pub(crate) mod index_verification;
 pub(crate) mod inspection;
 pub(crate) mod key_uses;
 mod months;
+pub(crate) mod moving;
 mod partitions;
 mod pooler;
 mod readiness;
@@ -24,6 +26,7 @@ pub(crate) mod tree;
 
 use crate::append::LedgerId;
 use crate::database::Session;
+use crate::database::url::split_schema;
 use crate::error::{Result, StoreError};
 use crate::ledgers::{Heads, KnownActions};
 use crate::migrate;
@@ -171,8 +174,9 @@ impl Database {
             window: options.idempotency_window,
             ..Shared::default()
         };
+        let (_, schema) = split_schema(url);
         let mut connection = connection::connect(url, Purpose::Migrate)?;
-        migrate::postgres(&mut connection)?;
+        migrate::postgres(&mut connection, schema)?;
         partitions::create_ahead(&mut connection, &shared, &**clock)?;
         Ok(Self {
             shared: Arc::new(shared),
@@ -188,6 +192,11 @@ impl Database {
             readiness: Arc::new(Readiness::new(url.to_owned())),
             stuck_sessions: Arc::new(StuckSessions::new(url.to_owned())),
         }
+    }
+
+    /// Its URL.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
     }
 
     fn session(&self, purpose: Purpose) -> Result<PostgresSession> {

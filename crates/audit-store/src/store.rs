@@ -2,6 +2,7 @@
 
 use crate::access::{Configurator, Reader, Writer};
 use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
+use crate::cells::Cell;
 use crate::configuration::{Deployment, Owner};
 use crate::copy::record::refuse_unserved;
 use crate::database::{AnySession, Database, DatabaseUrl, write_transaction};
@@ -13,7 +14,7 @@ use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
 use crate::writers::Writers;
-use audit_domain::{Clock, IdempotencyWindow};
+use audit_domain::{Clock, IdempotencyWindow, ProjectId};
 use audit_ledger::{HeadKey, HeadKeyId};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
@@ -71,11 +72,26 @@ pub struct StoreStatistics {
     pub events_to_rebuild: u64,
 }
 
+impl StoreStatistics {
+    /// The sums.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            commits: self.commits + other.commits,
+            events: self.events + other.events,
+            alerts: self.alerts + other.alerts,
+            queue_depth: self.queue_depth + other.queue_depth,
+            events_to_rebuild: self.events_to_rebuild + other.events_to_rebuild,
+        }
+    }
+}
+
 /// The audit log's storage. Share it by reference; [`Store::close`] ends its threads.
 pub struct Store {
     queue: Arc<Queue>,
     commits: Arc<Commits>,
     database: Arc<Database>,
+    options: StoreOptions,
     write_timeout: Duration,
     heads: Arc<Heads>,
     /// For look-ups by key, which take microseconds: credentials and configuration.
@@ -118,6 +134,7 @@ impl Store {
             lookups: ReaderPool::open(&database, LOOKUP_SESSIONS_MAX)?,
             readers: ReaderPool::open(&database, options.readers_max)?,
             database,
+            options,
             write_timeout: options.write_timeout,
             heads,
             threads: Mutex::new(Threads { writers, workers }),
@@ -275,6 +292,38 @@ impl Store {
                 false => StoreError::Unreachable("no writer took the transaction in time".to_owned()).into(),
             }),
         }
+    }
+
+    /// Opens the store of a cell of this directory with the options of this one, bringing its schema up to date first.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and [`StoreError::CellsUnsupported`] on SQLite.
+    pub fn open_cell(&self, cell: &Cell, clock: &Arc<dyn Clock>) -> Result<Self> {
+        let url = self.cell_url(cell.url.as_deref(), cell.schema.as_deref())?;
+        Self::open(&url, self.options, self.heads.key(), clock)
+    }
+
+    /// Has the cell that this directory names serve a project that was met while no cell served it: a move ended too early.
+    /// `false` while a move pauses the project.
+    ///
+    /// # Errors
+    /// When a database fails.
+    pub fn serve_project(&self, project_id: ProjectId) -> Result<bool> {
+        self.database.serve_project(self, project_id)
+    }
+
+    /// Whether the database can have cells: only PostgreSQL has them.
+    pub fn can_have_cells(&self) -> bool {
+        self.database.cell_url(None, None).is_some()
+    }
+
+    /// The URL of a cell of this directory.
+    ///
+    /// # Errors
+    /// [`StoreError::CellsUnsupported`] on SQLite.
+    pub fn cell_url(&self, url: Option<&str>, schema: Option<&str>) -> Result<DatabaseUrl> {
+        let url = self.database.cell_url(url, schema);
+        url.ok_or(StoreError::CellsUnsupported)
     }
 
     /// Fails unless the database accepts writes and responds within a second. Waits for no append and commits nothing.

@@ -1,4 +1,6 @@
 DROP TABLE stream_clients;
+DROP TABLE stored_claims;
+DROP TABLE open_claims;
 DROP TABLE stream_events;
 DROP TABLE streams;
 DROP TABLE delivery_attempts;
@@ -25,6 +27,11 @@ DROP SEQUENCE ledger_numbers;
 DROP TABLE redaction_rules;
 DROP TABLE viewer_tiers;
 DROP TABLE viewer_secrets;
+DROP TABLE cell_organizations;
+DROP TABLE cell_keys;
+DROP TABLE placements;
+DROP SEQUENCE cell_ids;
+DROP TABLE cells;
 DROP TABLE api_keys;
 DROP TABLE projects;
 DROP TABLE organizations;

@@ -72,6 +72,58 @@ CREATE TABLE api_keys (
 -- Lists the keys of an organization, and of a project within it.
 CREATE INDEX api_keys_by_organization ON api_keys (organization_id);
 
+-- ---- Cells (PostgreSQL only) ----
+
+-- A cell has all tables of this file, in a schema of its own, and the projects that are placed there. The tables of this
+-- section have rows only in the home cell, which is the database that `--database-url` names; there they are the directory.
+-- The home cell also has the organizations, the list of all projects, the master keys, the secrets of the deployment and
+-- the anonymous streams.
+CREATE TABLE cells (
+    id BIGINT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    -- NULL: in the database of the home cell.
+    url TEXT,
+    -- NULL: the schema of the home cell.
+    schema_name TEXT,
+    -- Whether new projects are placed there. Of several such cells, the one with the fewest projects gets a project.
+    takes_projects BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL
+);
+INSERT INTO cells (id, name, url, schema_name, takes_projects, created_at) VALUES (0, 'home', NULL, NULL, TRUE, 0);
+CREATE SEQUENCE cell_ids;
+
+-- The cells of projects. A project without a row is in the home cell. `ledgers.configuration_version` is 0 while a cell does
+-- not serve a project: before it is copied there, and after it has left. A project is served in one cell at most.
+CREATE TABLE placements (
+    project_id TEXT NOT NULL PRIMARY KEY REFERENCES projects (id),
+    cell_id BIGINT NOT NULL REFERENCES cells (id),
+    -- The cell that the project is being moved to.
+    moving_to BIGINT REFERENCES cells (id),
+    -- While the last events are copied, the cell does not serve the project, until this time by the clock of this database
+    -- at the latest.
+    paused_until TIMESTAMPTZ,
+    -- The cell that has an old copy of the project.
+    copy_in BIGINT REFERENCES cells (id)
+);
+-- Counts the projects of a cell.
+CREATE INDEX placements_by_cell ON placements (cell_id);
+
+-- Finds the project of a key that is not in the home cell. A key is not removed when it is revoked: its cell knows that.
+CREATE TABLE cell_keys (
+    key_hash BYTEA NOT NULL PRIMARY KEY,
+    key_id TEXT NOT NULL UNIQUE,
+    project_id TEXT NOT NULL REFERENCES projects (id)
+);
+
+-- The copies of organizations in other cells, with the plan that was last written there. Where it is not the plan in
+-- `organizations`, a change was interrupted, and every node completes it.
+CREATE TABLE cell_organizations (
+    organization_id TEXT NOT NULL REFERENCES organizations (id),
+    cell_id BIGINT NOT NULL REFERENCES cells (id),
+    plan TEXT NOT NULL,
+    PRIMARY KEY (organization_id, cell_id)
+);
+
 -- ---- Viewers ----
 
 -- HMAC secrets that sign viewer tokens, by the `kid` of the token. A retired secret verifies until its last token expires.
@@ -130,6 +182,7 @@ CREATE TABLE ledgers (
     -- Version of the project's configuration: the same number in its ledgers. A transaction that changes keys, plan, rules,
     -- tiers or webhooks of the project draws another one at random, so none is used twice, even after the database has lost
     -- its latest commits. Versions have no order. A node caches the configuration with its version; an append compares it.
+    -- 0: this cell does not serve the project (`placements`).
     configuration_version BIGINT NOT NULL,
     -- Number of events, and the `seq` of the next one.
     size BIGINT NOT NULL,
@@ -475,6 +528,24 @@ CREATE TABLE stream_events (
     redacted BOOLEAN NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (token_hash, number)
+);
+
+-- Claims by projects of other cells that are not complete: the events of the stream are being stored there. Only in the home
+-- cell, and only on PostgreSQL.
+CREATE TABLE open_claims (
+    token_hash BYTEA NOT NULL PRIMARY KEY REFERENCES streams (token_hash),
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    environment TEXT NOT NULL,
+    claimed_at BIGINT NOT NULL
+);
+
+-- The claims whose events this cell has stored, so that a repeated claim stores none twice. Not in the home cell, and only
+-- on PostgreSQL.
+CREATE TABLE stored_claims (
+    token_hash BYTEA NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    -- The number of events that were stored.
+    events BIGINT NOT NULL
 );
 
 -- Rate limits of the clients of streams: an IPv4 address, or the /64 of an IPv6 address.

@@ -186,7 +186,9 @@ fn events_of_a_log_that_is_not_signed_are_stored_without_receipts(database: Data
     let case = Case::fresh(database);
     // A later root cannot be proven to continue the last one.
     let tile = case.database.blob(&[0; 8_192]);
-    case.tamper(&format!("UPDATE log_tiles SET hashes = {tile} WHERE LEDGER AND level = 0"));
+    case.tamper(&format!(
+        "UPDATE log_tiles SET hashes = {tile} WHERE LEDGER AND level = 0"
+    ));
     let (_server, project) = case.start();
     let answer = project
         .post("/events")

@@ -33,7 +33,8 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     if options.file.exists() {
         bail!("{} already exists", options.file.display());
     }
-    let service = open_log(&options.log_key)?;
+    let home = open_log(&options.log_key)?;
+    let service = home.cell_of_project(options.project)?;
     let evidence = select(&service, options)?;
     let folder = options
         .file
@@ -44,7 +45,7 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     let mut archive = Archive::new(file.as_file_mut());
     archive.write(options, &service, &evidence)?;
     archive.finish()?;
-    service.close();
+    home.close();
     file.as_file().sync_all()?;
     let kept = file.persist_noclobber(&options.file);
     kept.with_context(|| format!("cannot write {}", options.file.display()))?;

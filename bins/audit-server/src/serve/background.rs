@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 const MAINTENANCE_INTERVAL_SECONDS: u64 = 5;
 /// Pending deliveries are counted in that interval too. A slow count is followed by a pause this many times as long.
 const COUNT_PAUSE_FACTOR: u32 = 20;
+/// The interval at which the list of cells is read.
+const CELLS_INTERVAL_MS: u64 = 1_000;
 /// The interval of the purge of expired data.
 const PURGE_INTERVAL_SECONDS: u64 = 300;
 /// The interval of signing checkpoints, which may lag by at most a second.
@@ -44,11 +46,21 @@ impl Background {
         Ok(background)
     }
 
+    /// Follows the list of cells.
+    pub(super) fn follow_cells(home: &Arc<AuditLog>) -> std::io::Result<Self> {
+        let mut background = Self {
+            stop: Vec::new(),
+            threads: Vec::new(),
+        };
+        background.spawn("cells", home, follow_cells)?;
+        Ok(background)
+    }
+
     fn spawn(
         &mut self,
         name: &str,
         service: &Arc<AuditLog>,
-        work: fn(&AuditLog, &mpsc::Receiver<()>),
+        work: fn(&Arc<AuditLog>, &mpsc::Receiver<()>),
     ) -> std::io::Result<()> {
         let (stop, stopped) = mpsc::channel();
         let service = Arc::clone(service);
@@ -80,7 +92,7 @@ fn pause(stopped: &mpsc::Receiver<()>, interval: Duration) -> bool {
 }
 
 /// Signs checkpoints until `stopped` closes.
-fn sign_checkpoints(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
+fn sign_checkpoints(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
     let mut scan = UnsignedScan::default();
     while scan.is_running {
         scan.step(service, None);
@@ -134,8 +146,20 @@ impl UnsignedScan {
     }
 }
 
+/// Opens new cells, and completes interrupted changes, until `stopped` closes.
+fn follow_cells(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
+    loop {
+        if let Err(error) = home.refresh_cells() {
+            log::warn!("cannot read the list of cells: {error}");
+        }
+        if !pause(stopped, Duration::from_millis(CELLS_INTERVAL_MS)) {
+            return;
+        }
+    }
+}
+
 /// Maintains the database until `stopped` closes.
-fn maintain(service: &AuditLog, stopped: &mpsc::Receiver<()>) {
+fn maintain(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
     let purge_interval = Duration::from_secs(PURGE_INTERVAL_SECONDS);
     let mut purged_at = None::<Instant>;
     let mut next_count_at = Instant::now();

@@ -27,6 +27,17 @@ pub struct DeliveryStatistics {
     pub failed: u64,
 }
 
+impl DeliveryStatistics {
+    /// The sums.
+    pub(crate) const fn plus(self, other: Self) -> Self {
+        Self {
+            delivered: self.delivered + other.delivered,
+            retried: self.retried + other.retried,
+            failed: self.failed + other.failed,
+        }
+    }
+}
+
 impl DeliveryCounters {
     pub(super) fn count(&self, step: NextStep) {
         let counter = match step {

@@ -3,8 +3,9 @@
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_ledger::{KeyName, Origin, SigningKey, VerifierKey};
-use audit_store::{Deployment, Reader, StoreError};
+use audit_store::{CellId, Deployment, Reader, StoreError};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
+use std::sync::Arc;
 
 /// The names under which the database stores the log's key and name.
 const KEY: &str = "log_key";
@@ -70,18 +71,24 @@ impl AuditLog {
     ///
     /// # Errors
     /// When the database cannot be written, or the encryption key does not decrypt the stored key.
-    pub fn begin_new_log_name(&self) -> Result<VerifierKey> {
+    pub fn begin_new_log_name(self: &Arc<Self>) -> Result<VerifierKey> {
         let public_key = *self.log_signer()?.verifier().public_key();
         let name = self.new_log_name();
         let now = self.clock.now();
-        self.store
+        let key = self
+            .store
             .configure(Deployment, move |configurator| -> Result<VerifierKey> {
                 configurator.delete_secret(NAME)?;
                 configurator.insert_secret(NAME, name.as_bytes(), now)?;
                 configurator.delete_log_checkpoints()?;
                 let name = KeyName::parse(&name).map_err(AppError::internal)?;
                 Ok(VerifierKey::new(name, public_key))
-            })
+            })?;
+        for cell in self.cells()?.iter().filter(|cell| cell.id != CellId::HOME) {
+            let store = &self.cell(cell.id)?.store;
+            store.configure(Deployment, |configurator| configurator.delete_log_checkpoints())?;
+        }
+        Ok(key)
     }
 
     /// The signer of checkpoints. Its key is created on first use.
@@ -95,7 +102,7 @@ impl AuditLog {
         let (name, now) = (self.new_log_name(), self.clock.now());
         // Several nodes may get here at the same time. The first one creates the key.
         let (sealed, name) =
-            self.store
+            self.home_store
                 .configure(Deployment, move |configurator| -> Result<(Vec<u8>, Vec<u8>)> {
                     if configurator.secret(KEY)?.is_none() {
                         configurator.insert_secret(KEY, &sealed, now)?;

@@ -157,7 +157,9 @@ impl AuditLog {
 
     /// The number of logs that are not signed, because they do not continue their last checkpoint.
     pub fn inconsistent_logs(&self) -> usize {
-        self.signing.refused.lock().len()
+        let of_cells = self.cells.opened();
+        let of_cells: usize = of_cells.iter().map(|cell| cell.inconsistent_logs()).sum();
+        self.signing.refused.lock().len() + of_cells
     }
 
     /// The number of logs that take no events, because the service did not write their heads.

@@ -83,7 +83,7 @@ fn open_as(folder: &Path, process: &str) -> Arc<AuditLog> {
     AuditLog::open(store, clock, Arc::new(Counting), settings).expect("the service opens")
 }
 
-fn create(service: &AuditLog) -> ProjectId {
+fn create(service: &Arc<AuditLog>) -> ProjectId {
     let name = "o".parse().expect("a name");
     let NewOrganization { project, .. } = service
         .create_organization(&name, Plan::Enterprise)
@@ -91,7 +91,7 @@ fn create(service: &AuditLog) -> ProjectId {
     project.id
 }
 
-fn store(service: &AuditLog, project: ProjectId, environment: Environment) {
+fn store(service: &Arc<AuditLog>, project: ProjectId, environment: Environment) {
     let event =
         br#"{"action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": "a", "type": "user"}}"#;
     let stored = service
@@ -101,7 +101,7 @@ fn store(service: &AuditLog, project: ProjectId, environment: Environment) {
 }
 
 /// Signs the ledgers that no process has signed, as at the start of a process.
-fn sign_unsigned(service: &AuditLog) {
+fn sign_unsigned(service: &Arc<AuditLog>) {
     let mut after = service.sign_unsigned(None, None).expect("ledgers are signed");
     while after.is_some() {
         after = service.sign_unsigned(after, None).expect("ledgers are signed");

@@ -149,7 +149,7 @@ pub(super) async fn create(
 ) -> Result<Reply<NewKeyBody, Created>, ApiError> {
     parameters.refuse()?;
     let (project_id, name, environment) = body.read()?;
-    let new = caller.run(move |service, master| {
+    let new = caller.run_at_home(move |service, master| {
         service.create_project_key(Some(master.organization_id), project_id, environment, &name)
     });
     Ok(Reply::created(new.await?.into()))
@@ -162,7 +162,7 @@ pub(super) async fn list(
 ) -> Result<Reply<KeysBody>, ApiError> {
     let selection = parameters.read()?;
     let keys = caller
-        .run(move |service, principal| service.keys(&principal, selection.project_id))
+        .run_at_home(move |service, principal| service.keys(&principal, selection.project_id))
         .await?;
     Ok(Reply::ok(KeysBody {
         keys: keys.into_iter().filter_map(KeyBody::of).collect(),
@@ -178,7 +178,7 @@ pub(super) async fn revoke(
     parameters.read()?;
     let id: KeyId = id.parse().map_err(|_| AppError::NotFound("key"))?;
     caller
-        .run(move |service, principal| service.revoke_key(&principal, id))
+        .run_at_home(move |service, principal| service.revoke_key(&principal, id))
         .await?;
     Ok(Reply::ok(RevokedBody { revoked: true }))
 }

@@ -69,7 +69,7 @@ pub(super) async fn create(
     parameters.refuse()?;
     let name = body.read()?;
     let project = caller
-        .run(move |service, master| service.create_project(master.organization_id, &name))
+        .run_at_home(move |service, master| service.create_project(master.organization_id, &name))
         .await?;
     Ok(Reply::created(OneProjectBody {
         project: project.into(),
@@ -82,7 +82,9 @@ pub(super) async fn list(
     parameters: NoParameters,
 ) -> Result<Reply<ProjectsBody>, ApiError> {
     parameters.refuse()?;
-    let projects = caller.run(|service, master| service.projects(&master)).await?;
+    let projects = caller
+        .run_at_home(|service, master| service.projects(&master))
+        .await?;
     Ok(Reply::ok(ProjectsBody {
         projects: projects.into_iter().map(ProjectBody::from).collect(),
     }))

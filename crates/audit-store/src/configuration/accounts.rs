@@ -5,7 +5,8 @@ use super::schema::{api_keys, organizations, projects};
 use super::viewers;
 use crate::access::{Configurator, Reader, Writer};
 use crate::append::LedgerId;
-use crate::database::{AnySession, on_database};
+use crate::cells::CellId;
+use crate::database::{AnySession, on_cells, on_database};
 use crate::error::{Result, StoreError};
 use crate::ledgers;
 use crate::schema::ledgers as ledger_rows;
@@ -210,6 +211,16 @@ impl Configurator<'_, Deployment> {
     reason = "all fail only when the database cannot be written"
 )]
 impl Configurator<'_, OrganizationId> {
+    /// Adds a project that another cell has to the list of projects.
+    pub fn insert_project_of_cell(&mut self, project: &Project, cell: CellId) -> Result<()> {
+        insert_project_row(self.uncached_session(), project)?;
+        on_cells!(
+            self.uncached_session(),
+            Err(StoreError::CellsUnsupported),
+            place(project.id, cell)
+        )
+    }
+
     /// Changes the organization's plan; `false` when there is no such organization.
     pub fn set_plan(&mut self, plan: Plan) -> Result<bool> {
         let id = self.owner().to_string();
@@ -255,14 +266,7 @@ impl Configurator<'_, OrganizationId> {
 impl<O: Copy + Into<Owner>> Configurator<'_, O> {
     /// Adds a project with its ledgers and its first tiers. No node caches it yet.
     pub fn insert_project(&mut self, project: &Project, tiers: &[ViewerTier]) -> Result<()> {
-        diesel::insert_into(projects::table)
-            .values((
-                projects::id.eq(project.id.to_string()),
-                projects::organization_id.eq(project.organization_id.to_string()),
-                projects::name.eq(&project.name),
-                projects::created_at.eq(project.created_at.as_micros()),
-            ))
-            .execute(self.uncached_session())?;
+        insert_project_row(self.uncached_session(), project)?;
         ledgers::create_ledgers(self.uncached_session(), project.id)?;
         for tier in tiers {
             viewers::insert_tier(self.uncached_session(), project.id, tier, project.created_at)?;
@@ -303,8 +307,21 @@ impl Reader<'_> {
         Ok(Some(FoundKey {
             key: read_key(row)?,
             hash: stored_hash,
-            configuration_version: version.map(ConfigurationVersion),
+            configuration_version: version.map(ConfigurationVersion::served).transpose()?,
         }))
+    }
+
+    /// The project of a key with this hash, whether this cell serves it or not.
+    pub fn key_project(&mut self, hash: &KeyTextHash) -> Result<Option<ProjectId>> {
+        let project_id = api_keys::table
+            .filter(api_keys::key_hash.eq(hash.as_slice()))
+            .select(api_keys::project_id)
+            .get_result::<Option<String>>(self.session())
+            .optional()?;
+        project_id
+            .flatten()
+            .map(|id| stored(&id, "project id"))
+            .transpose()
     }
 
     /// One key.
@@ -317,15 +334,19 @@ impl Reader<'_> {
         row.map(read_key).transpose()
     }
 
-    /// The project keys of an organization, oldest first; those of one project when it is given.
+    /// The project keys of an organization, oldest first; those of one project when it is given. Without the projects that
+    /// this cell does not serve.
     pub fn project_keys(
         &mut self,
         organization_id: OrganizationId,
         project_id: Option<ProjectId>,
     ) -> Result<Vec<Key>> {
+        let served = ledger_rows::table
+            .filter(ledger_rows::configuration_version.ne(ConfigurationVersion::NOT_SERVED))
+            .select(ledger_rows::project_id.nullable());
         let mut query = api_keys::table
             .filter(api_keys::organization_id.eq(organization_id.to_string()))
-            .filter(api_keys::project_id.is_not_null())
+            .filter(api_keys::project_id.eq_any(served))
             .select(KeyRow::as_select())
             .order((api_keys::created_at, api_keys::id))
             .into_boxed();
@@ -377,6 +398,18 @@ impl Configurator<'_, ProjectId> {
         })?;
         Ok(())
     }
+}
+
+fn insert_project_row(session: &mut AnySession, project: &Project) -> Result<()> {
+    diesel::insert_into(projects::table)
+        .values((
+            projects::id.eq(project.id.to_string()),
+            projects::organization_id.eq(project.organization_id.to_string()),
+            projects::name.eq(&project.name),
+            projects::created_at.eq(project.created_at.as_micros()),
+        ))
+        .execute(session)?;
+    Ok(())
 }
 
 fn insert_key(session: &mut AnySession, key: &Key, hash: &KeyTextHash) -> Result<()> {

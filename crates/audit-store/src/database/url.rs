@@ -1,5 +1,6 @@
 //! Database URLs.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,14 +10,66 @@ use std::str::FromStr;
 pub enum DatabaseUrl {
     /// A file; created when it does not exist.
     Sqlite(PathBuf),
-    /// The URL of a server, in libpq's syntax.
+    /// The URL of a server, in libpq's syntax, and optionally with the parameter `schema`.
     Postgres(String),
+}
+
+/// The parameter that names the schema with all tables. Without it they are in the first schema of the server's
+/// `search_path`, usually `public`.
+const SCHEMA: &str = "schema";
+/// PostgreSQL's limit for the length of a name.
+const SCHEMA_BYTES_MAX: usize = 63;
+
+/// Whether the text can be the name of a schema: letters, digits and underscores, so that it needs no quotes in SQL.
+pub(crate) fn is_schema_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    name.len() <= SCHEMA_BYTES_MAX
+        && !name.starts_with("pg_")
+        && bytes.next().is_some_and(is_letter)
+        && bytes.all(|byte| is_letter(byte) || byte.is_ascii_digit())
+}
+
+/// The URL as libpq takes it, and the schema.
+pub(crate) fn split_schema(url: &str) -> (Cow<'_, str>, Option<&str>) {
+    let Some((base, parameters)) = url.split_once('?') else {
+        return (Cow::Borrowed(url), None);
+    };
+    let mut others = Vec::new();
+    let mut schema = None;
+    for parameter in parameters.split('&') {
+        match parameter.split_once('=') {
+            Some((SCHEMA, name)) => schema = Some(name),
+            _ => others.push(parameter),
+        }
+    }
+    match (schema, others.is_empty()) {
+        (None, _) => (Cow::Borrowed(url), None),
+        (schema, true) => (Cow::Borrowed(base), schema),
+        (schema, false) => (Cow::Owned(format!("{base}?{}", others.join("&"))), schema),
+    }
+}
+
+/// The URL of a cell: its own or that of the home cell, with its schema.
+pub(crate) fn of_cell(home: &str, url: Option<&str>, schema: Option<&str>) -> String {
+    let url = url.unwrap_or(home);
+    match schema {
+        Some(schema) => with_schema(url, schema),
+        None => url.to_owned(),
+    }
+}
+
+/// The URL with this schema instead of its own.
+pub(crate) fn with_schema(url: &str, schema: &str) -> String {
+    let (url, _) = split_schema(url);
+    let separator = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{separator}{SCHEMA}={schema}")
 }
 
 /// The text is not a database URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a database URL is sqlite:PATH with the path of a file, or postgres://USER:PASSWORD@HOST/DATABASE, with commas between several hosts, where an @ in the password is written %40"
+    "a database URL is sqlite:PATH with the path of a file, or postgres://USER:PASSWORD@HOST/DATABASE, with commas between several hosts, where an @ in the password is written %40; a parameter schema=NAME has a name of lower-case letters, digits and underscores"
 )]
 pub struct DatabaseUrlError;
 
@@ -27,10 +80,10 @@ impl FromStr for DatabaseUrl {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             // libpq reads the host from the first @ on and would print the rest of a password in its errors.
             let is_ambiguous = text.matches('@').count() > 1;
-            return if is_ambiguous {
-                Err(DatabaseUrlError)
-            } else {
-                Ok(Self::Postgres(text.to_owned()))
+            let is_wrong_schema = split_schema(text).1.is_some_and(|name| !is_schema_name(name));
+            return match is_ambiguous || is_wrong_schema {
+                true => Err(DatabaseUrlError),
+                false => Ok(Self::Postgres(text.to_owned())),
             };
         }
         match text.strip_prefix("sqlite:") {
@@ -52,7 +105,11 @@ impl fmt::Display for DatabaseUrl {
             ) {
                 (Some((scheme, _)), Some((_, host))) => write!(formatter, "{scheme}://…@{host}"),
                 _ => formatter.write_str("postgres://…"),
-            },
+            }
+            .and_then(|()| match split_schema(url) {
+                (_, Some(schema)) => write!(formatter, " (schema {schema})"),
+                (_, None) => Ok(()),
+            }),
         }
     }
 }
@@ -83,6 +140,47 @@ mod tests {
             "postgres://u:p@w@h/d",
         ] {
             assert_eq!(text.parse::<DatabaseUrl>(), Err(DatabaseUrlError), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_schema_is_split_off_the_url_wherever_it_stands() {
+        for (url, rest) in [
+            ("postgres://h/d?schema=cell_a", "postgres://h/d"),
+            (
+                "postgres://h/d?schema=cell_a&sslmode=disable",
+                "postgres://h/d?sslmode=disable",
+            ),
+            ("postgres://h/d?a=b&schema=cell_a&c=d", "postgres://h/d?a=b&c=d"),
+        ] {
+            assert_eq!(split_schema(url), (Cow::Borrowed(rest), Some("cell_a")), "{url}");
+            assert_eq!(
+                split_schema(&with_schema(url, "b")),
+                (Cow::Borrowed(rest), Some("b"))
+            );
+        }
+        for url in ["postgres://schema=x/d", "postgres://h/d?myschema=x"] {
+            assert_eq!(split_schema(url), (Cow::Borrowed(url), None), "{url}");
+        }
+        let url: DatabaseUrl = "postgres://u:secret@h/d?schema=cell_a".parse().unwrap();
+        assert_eq!(url.to_string(), "postgres://…@h/d (schema cell_a)");
+    }
+
+    #[test]
+    fn the_name_of_a_schema_needs_no_quotes() {
+        let longest = "a".repeat(SCHEMA_BYTES_MAX);
+        for name in ["a", "cell_1", "_x", &longest] {
+            assert!(
+                format!("postgres://h/d?schema={name}")
+                    .parse::<DatabaseUrl>()
+                    .is_ok(),
+                "{name}"
+            );
+        }
+        let too_long = "a".repeat(SCHEMA_BYTES_MAX + 1);
+        for name in ["", "1a", "A", "a-b", "a;b", "a%20b", "pg_cell", &too_long] {
+            let parsed = format!("postgres://h/d?schema={name}").parse::<DatabaseUrl>();
+            assert_eq!(parsed, Err(DatabaseUrlError), "{name}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Connections to a PostgreSQL server.
 
 use super::PostgresSession;
-use crate::database::WriteTransactions;
+use crate::database::{WriteTransactions, url};
 use crate::error::{Result, StoreError};
 use crate::workers;
 use diesel::connection::SimpleConnection;
@@ -131,12 +131,14 @@ pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
         let reason = format!("{PENDING_ATTEMPTS_MAX} attempts to open a session are pending");
         return Err(StoreError::Unreachable(reason));
     }
-    let url = with_defaults(url, purpose);
+    let (url, schema) = url::split_schema(url);
+    let schema = schema.map(str::to_owned);
+    let url = with_defaults(&url, purpose);
     let limit = session_start_max(&url);
     let (reply, opened) = mpsc::sync_channel(1);
     PENDING_ATTEMPTS.fetch_add(1, Ordering::Relaxed);
     let attempt = move || {
-        let outcome = open(&url, purpose);
+        let outcome = open(&url, schema.as_deref(), purpose);
         PENDING_ATTEMPTS.fetch_sub(1, Ordering::Relaxed);
         if reply.send(outcome).is_err() {
             log::debug!("a session was opened too late");
@@ -156,10 +158,10 @@ pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
 }
 
 /// Diesel sends statements of its own while it connects, so libpq's `connect_timeout` does not bound this.
-fn open(url: &str, purpose: Purpose) -> Result<PgConnection> {
+fn open(url: &str, schema: Option<&str>, purpose: Purpose) -> Result<PgConnection> {
     let unreachable = |error: String| StoreError::Unreachable(error.trim_end().to_owned());
     let mut connection = PgConnection::establish(url).map_err(|error| unreachable(error.to_string()))?;
-    let begun = connection.batch_execute(&settings(purpose));
+    let begun = connection.batch_execute(&settings(schema, purpose));
     begun.map_err(|error| unreachable(error.to_string()))?;
     Ok(connection)
 }
@@ -184,7 +186,9 @@ fn session_start_max(url: &str) -> Duration {
 }
 
 /// The settings of a session. The timeouts end hanging locks, statements and transactions, so that other nodes continue.
-fn settings(purpose: Purpose) -> String {
+///
+/// The schema of a cell is selected here and not by a parameter of the connection, which poolers refuse.
+fn settings(schema: Option<&str>, purpose: Purpose) -> String {
     let own = match purpose {
         // Readers read from an index in the order of the response. Their statements are planned once a second (`test`): a
         // plan that was made while the table was small reads all of it once it is large.
@@ -217,8 +221,10 @@ fn settings(purpose: Purpose) -> String {
         // A migration may take as long as it needs.
         Purpose::Migrate => format!("SET lock_timeout = {MIGRATION_LOCK_TIMEOUT_MS};"),
     };
+    // The URL was parsed, so the name needs no quotes.
+    let search_path = schema.map_or_else(String::new, |schema| format!("SET search_path = {schema};"));
     format!(
-        "SET client_min_messages = warning; {own}
+        "SET client_min_messages = warning; {search_path} {own}
          SELECT set_config('tcp_user_timeout', '{SERVER_TCP_TIMEOUT_MS}', FALSE)
              WHERE current_setting('server_version_num')::int >= 120000"
     )

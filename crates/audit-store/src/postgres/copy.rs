@@ -10,6 +10,7 @@ use crate::copy::record::{CopyRecord, ONLY_ROW};
 use crate::copy::{CheckedEvent, SourceEvent, SourceTile};
 use crate::database::copied_tables::{COPIED_TABLES, CopiedTable};
 use crate::database::copy::refused;
+use crate::database::url::split_schema;
 use crate::error::Result;
 use crate::migrate;
 use crate::schema::{database_copy, ledgers, log_tiles};
@@ -77,7 +78,8 @@ impl Target {
             return Err(refused("another copy to the target is running"));
         }
         refuse_other_tables(&mut connection)?;
-        migrate::postgres(&mut connection)?;
+        let (_, schema) = split_schema(url);
+        migrate::postgres(&mut connection, schema)?;
         Ok(Self { connection })
     }
 
@@ -159,11 +161,12 @@ impl Target {
     /// An error leaves the transaction open; the end of the connection rolls it back, and the copy ends with it.
     pub(crate) fn replace_tables<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.connection.batch_execute("BEGIN")?;
-        let names: Vec<&str> = COPIED_TABLES.iter().map(|table| table.name).collect();
-        self.connection.batch_execute(&format!(
-            "TRUNCATE {}; DELETE FROM index_format",
-            names.join(", ")
-        ))?;
+        // Those that refer to others first. TRUNCATE would be refused because tables of the directory refer to some.
+        for table in COPIED_TABLES.iter().rev() {
+            self.connection
+                .batch_execute(&format!("DELETE FROM {}", table.name))?;
+        }
+        self.connection.batch_execute("DELETE FROM index_format")?;
         let outcome = work(self)?;
         self.set_groups()?;
         self.connection.batch_execute(

@@ -55,3 +55,14 @@ diesel::table! {
 diesel::table! {
     index_groups (id) { id -> BigInt, token -> BigInt, }
 }
+
+diesel::table! {
+    cells (id) {
+        id -> BigInt,
+        name -> Text,
+        url -> Nullable<Text>,
+        schema_name -> Nullable<Text>,
+        takes_projects -> Bool,
+        created_at -> BigInt,
+    }
+}

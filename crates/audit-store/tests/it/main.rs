@@ -12,8 +12,10 @@ mod ids;
 mod index_file;
 mod index_verification;
 mod months;
+mod moving;
 mod numbered;
 mod rebuilding;
+mod schemas;
 mod signing;
 mod structure;
 

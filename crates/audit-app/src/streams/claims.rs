@@ -1,0 +1,113 @@
+//! A claim by a project of another cell than the home cell, which has the streams. It has three transactions: the stream is
+//! marked as claimed, the events are stored in the cell together with a record of the claim, and they are removed from the
+//! stream. A claim that was interrupted is completed by its repetition, or by any node.
+
+use super::{append_claimed, require_active};
+use crate::directory::load_present;
+use crate::error::{AppError, Result};
+use crate::ingest::destination;
+use crate::service::{AuditLog, Selection};
+use crate::settings::Settings;
+use audit_auth::{MasterKey, Principal};
+use audit_domain::{ClaimToken, Timestamp};
+use audit_store::{OpenClaim, StreamEvent, Writer};
+use std::sync::Arc;
+
+/// After how long a claim by a project of another cell counts as interrupted, in seconds.
+const INTERRUPTED_CLAIM_SECONDS: i64 = 60;
+
+impl AuditLog {
+    pub(super) fn claim_in_cell(
+        &self,
+        master: &MasterKey,
+        selection: Selection,
+        token: ClaimToken,
+    ) -> Result<u64> {
+        let principal = Principal::Master(*master);
+        let scope = self
+            .store
+            .read(|reader| self.scope(reader, &principal, selection))?;
+        let claim = OpenClaim {
+            token_hash: token.sha256(),
+            project_id: scope.project.project.id,
+            environment: scope.environment,
+        };
+        let (opened, now) = (claim.clone(), self.clock.now());
+        self.home_store
+            .write(move |writer| open_claim(writer, &opened, now))?;
+        self.complete_claim(claim)
+    }
+
+    /// Stores the events of a claimed stream in this cell, unless that was done, and removes them from the stream. Returns
+    /// their number.
+    fn complete_claim(&self, claim: OpenClaim) -> Result<u64> {
+        let hash = claim.token_hash;
+        let events = self.home_store.write(move |writer| match writer.stream(&hash)? {
+            Some(stream) => Ok(writer.stream_events(&stream)?),
+            None => Err(AppError::StreamNotFound),
+        })?;
+        let parts = (self.settings.clone(), self.clock.now());
+        let stored = self
+            .store
+            .write(move |writer| store_claim(writer, &claim, events, &parts))?;
+        self.wake_deliveries();
+        self.home_store.write(move |writer| {
+            if let Some(mut stream) = writer.lock_stream(&hash)? {
+                writer.delete_stream_events(&stream)?;
+                stream.is_empty = true;
+                writer.update_stream(&stream)?;
+            }
+            writer.delete_open_claim(&hash)
+        })?;
+        Ok(stored)
+    }
+
+    /// Completes claims that were interrupted.
+    pub(crate) fn complete_claims(self: &Arc<Self>) -> Result<()> {
+        let before = self.clock.now().plus_seconds(-INTERRUPTED_CLAIM_SECONDS);
+        for claim in self.home_store.read(|reader| reader.open_claims(before))? {
+            let project_id = claim.project_id;
+            let completed = self.in_cell_of(
+                |reader| reader.cell_of_project(project_id),
+                |service| service.complete_claim(claim.clone()),
+            );
+            if let Err(error) = completed {
+                log::warn!("cannot complete the claim of a stream by project {project_id}: {error}");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Marks a stream as claimed, unless an earlier request of the same claim has done so.
+fn open_claim(writer: &mut Writer<'_>, claim: &OpenClaim, now: Timestamp) -> Result<()> {
+    let stream = writer
+        .lock_stream(&claim.token_hash)?
+        .ok_or(AppError::StreamNotFound)?;
+    if writer.open_claim(&claim.token_hash)?.as_ref() == Some(claim) {
+        return Ok(());
+    }
+    let mut stream = require_active(stream, now)?;
+    stream.claimed_at = Some(now.as_micros());
+    writer.update_stream(&stream)?;
+    Ok(writer.insert_open_claim(claim, now)?)
+}
+
+/// Stores the events of a claim with a record of it, or returns the number in the record.
+fn store_claim(
+    writer: &mut Writer<'_>,
+    claim: &OpenClaim,
+    events: Vec<StreamEvent>,
+    (settings, now): &(Settings, Timestamp),
+) -> Result<u64> {
+    // The project's rules must not change meanwhile.
+    writer.hold_configuration(claim.project_id)?;
+    if let Some(stored) = writer.stored_claim(&claim.token_hash)? {
+        return Ok(stored);
+    }
+    let project = load_present(writer, settings, claim.project_id)?.ok_or(AppError::NotFound("project"))?;
+    let destination = destination(&project, claim.environment)?;
+    let stored = append_claimed(writer, &project, destination, events, *now)?;
+    writer.insert_stored_claim(claim, stored)?;
+    Ok(stored)
+}

@@ -1,0 +1,269 @@
+//! Cells: complete schemas of this database or of others, among which projects are divided, and the directory that says
+//! which project is in which cell. Only PostgreSQL has cells.
+//!
+//! A cell is opened as a store of its own. The directory is in the home cell, the database that the deployment names. A
+//! project is served by one cell at most: by the one in the directory, where the version of its configuration is not 0.
+
+use crate::access::{Reader, Writer};
+use crate::configuration::{Key, KeyTextHash, Organization};
+use crate::database::{DatabaseUrl, on_cells, url};
+use crate::error::{Result, StoreError};
+use crate::streams::StreamTokenHash;
+use audit_domain::{Environment, KeyId, OrganizationId, Plan, ProjectId, Timestamp};
+
+/// The number of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellId(pub(crate) i64);
+
+impl CellId {
+    /// The cell of the directory.
+    pub const HOME: Self = Self(0);
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Its number.
+    pub id: CellId,
+    /// Its name.
+    pub name: String,
+    /// The URL of its database; `None`: that of the home cell.
+    pub url: Option<String>,
+    /// Its schema; `None`: that of the home cell, or the first one of the database.
+    pub schema: Option<String>,
+    /// Whether new projects are placed there.
+    pub takes_projects: bool,
+}
+
+impl Cell {
+    /// The URL of its database, for the deployment of this home cell.
+    ///
+    /// # Errors
+    /// [`StoreError::CellsUnsupported`] on SQLite.
+    pub fn database_url(&self, home: &DatabaseUrl) -> Result<DatabaseUrl> {
+        match home {
+            DatabaseUrl::Sqlite(_) => Err(StoreError::CellsUnsupported),
+            DatabaseUrl::Postgres(home) => Ok(DatabaseUrl::Postgres(url::of_cell(
+                home,
+                self.url.as_deref(),
+                self.schema.as_deref(),
+            ))),
+        }
+    }
+}
+
+/// A cell to be added to the directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in Cell")]
+pub struct NewCell {
+    pub name: String,
+    pub url: Option<String>,
+    pub schema: String,
+}
+
+/// The place of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The project.
+    pub project_id: ProjectId,
+    /// Its cell.
+    pub cell: CellId,
+}
+
+/// A claim of a stream by a project of another cell, until its events are stored there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct OpenClaim {
+    pub token_hash: StreamTokenHash,
+    pub project_id: ProjectId,
+    pub environment: Environment,
+}
+
+/// The size of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellSize {
+    /// The projects that it serves.
+    pub projects: i64,
+    /// Their events.
+    pub events: i64,
+    /// The bytes of its tables, with their indexes.
+    pub bytes: i64,
+}
+
+/// The directory.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be queried"
+)]
+impl Reader<'_> {
+    /// All cells by number: the home cell first. None on SQLite.
+    pub fn cells(&mut self) -> Result<Vec<Cell>> {
+        on_cells!(self.session(), Ok(Vec::new()), cells())
+    }
+
+    /// Whether there is another cell than the home cell.
+    pub fn has_cells(&mut self) -> Result<bool> {
+        on_cells!(self.session(), Ok(false), has_cells())
+    }
+
+    /// The cell of a project.
+    pub fn cell_of_project(&mut self, project_id: ProjectId) -> Result<CellId> {
+        on_cells!(self.session(), Ok(CellId::HOME), cell_of_project(project_id))
+    }
+
+    /// Whether a move has paused a project.
+    pub fn is_paused(&mut self, project_id: ProjectId) -> Result<bool> {
+        on_cells!(self.session(), Ok(false), is_paused(project_id))
+    }
+
+    /// The place of the project of a key; `None` when no cell but the home cell can have the key.
+    pub fn placement_of_key(&mut self, hash: &KeyTextHash) -> Result<Option<Placement>> {
+        on_cells!(self.session(), Ok(None), placement_of_key(hash))
+    }
+
+    /// [`Self::placement_of_key`] by the id of the key.
+    pub fn placement_of_key_id(&mut self, id: KeyId) -> Result<Option<Placement>> {
+        on_cells!(self.session(), Ok(None), placement_of_key_id(id))
+    }
+
+    /// The cells other than the home cell that have projects of an organization.
+    pub fn cells_of_organization(&mut self, id: OrganizationId) -> Result<Vec<CellId>> {
+        on_cells!(self.session(), Ok(Vec::new()), cells_of_organization(id))
+    }
+
+    /// The cell for a new project: of those that take projects, the one with the fewest.
+    pub fn cell_for_new_project(&mut self) -> Result<CellId> {
+        on_cells!(self.session(), Ok(CellId::HOME), cell_for_new_project())
+    }
+
+    /// The copies of organizations whose plan is not the present one, as cell and organization.
+    pub fn outdated_organizations(&mut self) -> Result<Vec<(CellId, OrganizationId)>> {
+        on_cells!(self.session(), Ok(Vec::new()), outdated_organizations())
+    }
+
+    /// The claim of a stream that is not complete.
+    pub fn open_claim(&mut self, token_hash: &StreamTokenHash) -> Result<Option<OpenClaim>> {
+        let hash = token_hash.as_slice();
+        let found = on_cells!(self.session(), Ok(Vec::new()), open_claims(Some(hash), None))?;
+        Ok(found.into_iter().next())
+    }
+
+    /// Some of the claims that were begun before `before` and are not complete.
+    pub fn open_claims(&mut self, before: Timestamp) -> Result<Vec<OpenClaim>> {
+        on_cells!(self.session(), Ok(Vec::new()), open_claims(None, Some(before)))
+    }
+
+    /// The size of this cell.
+    pub fn cell_size(&mut self) -> Result<CellSize> {
+        on_cells!(self.session(), Err(StoreError::CellsUnsupported), cell_size())
+    }
+}
+
+/// Changes of the directory.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written, or on SQLite"
+)]
+impl Writer<'_> {
+    /// The number of a cell to be created. It is not used again if the cell is not added.
+    pub fn next_cell_id(&mut self) -> Result<CellId> {
+        on_cells!(self.session(), Err(StoreError::CellsUnsupported), next_cell_id())
+    }
+
+    /// Has the ledgers of this cell numbered apart from those of all other cells, so that a ledger keeps its number when it
+    /// moves. Call it before the cell has a project.
+    pub fn number_ledgers_of(&mut self, cell: CellId) -> Result<()> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            number_ledgers_of(cell)
+        )
+    }
+
+    /// Adds a cell, which takes no new projects yet; [`StoreError::Duplicate`] when there is one of this name.
+    pub fn insert_cell(&mut self, id: CellId, cell: &NewCell, now: Timestamp) -> Result<()> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            insert_cell(id, cell, now)
+        )
+    }
+
+    /// Has exactly these cells take new projects.
+    pub fn place_new_projects_in(&mut self, cells: &[CellId]) -> Result<()> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            place_new_projects_in(cells)
+        )
+    }
+
+    /// Enters a key of a project that another cell has.
+    pub fn insert_key_of_cell(&mut self, key: &Key, hash: &KeyTextHash) -> Result<()> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            insert_key_of_cell(key, hash)
+        )
+    }
+
+    /// Enters the plan that a copy of an organization has.
+    pub fn note_plan_in_cell(&mut self, cell: CellId, id: OrganizationId, plan: Plan) -> Result<()> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            note_plan(cell, id, plan)
+        )
+    }
+
+    /// Adds a copy of an organization to this cell, unless it has one.
+    pub fn copy_organization(&mut self, organization: &Organization) -> Result<()> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            copy_organization(organization)
+        )
+    }
+
+    /// Begins a claim by a project of another cell.
+    pub fn insert_open_claim(&mut self, claim: &OpenClaim, now: Timestamp) -> Result<()> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            insert_open_claim(claim, now)
+        )
+    }
+
+    /// Completes a claim by a project of another cell.
+    pub fn delete_open_claim(&mut self, token_hash: &StreamTokenHash) -> Result<()> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            delete_open_claim(token_hash)
+        )
+    }
+
+    /// The number of events that a claim has stored in this cell; `None` before it has.
+    pub fn stored_claim(&mut self, token_hash: &StreamTokenHash) -> Result<Option<u64>> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            stored_claim(token_hash)
+        )
+    }
+
+    /// Enters that a claim has stored its events in this cell; [`StoreError::Duplicate`] when another transaction has.
+    pub fn insert_stored_claim(&mut self, claim: &OpenClaim, events: u64) -> Result<()> {
+        on_cells!(
+            self.session(),
+            Err(StoreError::CellsUnsupported),
+            insert_stored_claim(claim, events)
+        )
+    }
+
+    /// Fails unless this cell serves the project, and lets no move of it begin or end before the end of the transaction. For
+    /// changes of what belongs to a project and has no version.
+    pub fn hold_project(&mut self, project_id: ProjectId) -> Result<()> {
+        on_cells!(self.session(), Ok(()), hold_project(project_id))
+    }
+}

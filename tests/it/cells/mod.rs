@@ -1,0 +1,59 @@
+//! Cells: a deployment whose projects are in several schemas or databases.
+
+mod moving;
+mod routing;
+
+use audit_tests::{Database, DatabaseKind, Organization, Server, command_line_on};
+
+/// A deployment with the home cell, a cell `near` in its database, and a cell `far` in a database of its own. Two servers were
+/// started before the cells were created.
+struct Deployment {
+    database: Database,
+    far: Database,
+    servers: [Server; 2],
+}
+
+impl Deployment {
+    /// `None` where there is no PostgreSQL, and the test passes.
+    fn create() -> Option<Self> {
+        if !DatabaseKind::Postgres.is_available() {
+            return None;
+        }
+        let [database, far] = [(); 2].map(|()| Database::create(DatabaseKind::Postgres));
+        let settings = audit_tests::webhook_environment();
+        let servers = [(); 2].map(|()| Server::start(&database, &settings));
+        let deployment = Self {
+            database,
+            far,
+            servers,
+        };
+        deployment.cells(&["create", "near"]);
+        deployment.cells(&["create", "far", "--url", deployment.far.url()]);
+        Some(deployment)
+    }
+
+    /// Runs `db cells` with these arguments. Returns its output.
+    fn cells(&self, arguments: &[&str]) -> String {
+        let arguments = [&["db", "cells"], arguments].concat();
+        command_line_on(&self.database, &arguments).success()
+    }
+
+    /// A new organization whose project is in this cell.
+    fn organization_in(&self, cell: &str) -> Organization {
+        self.cells(&["place", cell]);
+        Organization::create(&self.servers[0], "enterprise")
+    }
+
+    fn move_to(&self, organization: &Organization, cell: &str) -> String {
+        self.cells(&["move", &organization.project_id, cell])
+    }
+
+    /// The rows of a table in each cell: home, near, far.
+    fn rows(&self, table: &str) -> [i64; 3] {
+        [
+            self.database.count(&format!("public.{table}")),
+            self.database.count(&format!("cell_near.{table}")),
+            self.far.count(&format!("cell_far.{table}")),
+        ]
+    }
+}
