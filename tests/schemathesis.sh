@@ -76,6 +76,7 @@ round() {
 "query.wait" = 0
 [checks]
 missing_required_header.expected-statuses = [400, 401, 403, 405]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429]
 TOML
   echo "== $label: $name"
   # Not everything that is refused can be said in a schema (a cursor of another query, a time too far in the future, a
