@@ -41,12 +41,12 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     let signer = options.database.signer()?;
     settings.signer = Some(Arc::clone(&signer));
     let service = open(&options.database, settings, options.service.store())?;
-    if signer.is_new() {
-        log::info!("the state file is new: this server signs what continues the checkpoints in the database");
-    }
     service
         .check_webhook_secrets()
         .context("AUDIT_ENCRYPTION_KEY does not match the database")?;
+    if signer.is_new() {
+        log::info!("the state file is new: this server signs what continues the checkpoints in the database");
+    }
     let address = listener.local_addr()?;
     if let Some(new) = service.create_first_organization()? {
         let mut stdout = std::io::stdout().lock();
