@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// use audit_ledger::Policy;
 ///
 /// let policy: Policy = "
-///     # The operator, and two of three witnesses.
 ///     log audit.example.com+4ffeabe4+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4
 ///     quorum none
 /// ".parse()?;
