@@ -3,7 +3,7 @@
 use super::{audit, stop, store_events, verify};
 use audit_tests::process::Exit;
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, command_line_on, event_with,
+    Answer, Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, command_line_on, event_with,
     temporary_directory,
 };
 use serde_json::{Value, json};
@@ -30,10 +30,18 @@ fn store(client: &Client, name: &str) -> String {
 
 /// Stores events until the node knows the head of the ledger, and stores the last one by one statement.
 fn store_until_known(database: &Database, client: &Client, name: &str) {
-    for number in 0..5 {
-        store(client, &format!("{name} {number}"));
-    }
-    assert_ne!(database.count(STORED_BY_ONE_STATEMENT), 0);
+    Deadline::seconds(60).poll("an event stored by one statement", || {
+        store(client, name);
+        (database.count(STORED_BY_ONE_STATEMENT) != 0).then_some(())
+    });
+}
+
+/// The answer of a node whose connections have ended: each is found by the request that gets it, which is refused with 503.
+fn after_lost_connections(client: &Client, path: &str) -> Answer {
+    Deadline::seconds(60).poll("a connection", || {
+        let answer = client.get(path).send();
+        (answer.status() != 503).then_some(answer)
+    })
 }
 
 /// Signs the log now, so that the nodes have signed what will be lost.
@@ -52,13 +60,8 @@ fn assert_sound_under_a_new_name(
 ) {
     let [project, other] = servers.each_ref().map(|server| organization.on(server).project());
     for client in [&project, &other] {
-        // A connection that ended is found by the request that gets it.
-        Deadline::seconds(60).poll("a refusal", || {
-            let proof = client
-                .get(&format!("/events/{}/proof", ids[ids.len() - 1]))
-                .send();
-            (proof.status() != 503).then(|| proof.expect_error(500, "log_inconsistent"))
-        });
+        let proof = after_lost_connections(client, &format!("/events/{}/proof", ids[ids.len() - 1]));
+        proof.expect_error(500, "log_inconsistent");
     }
     servers.into_iter().for_each(stop);
     command_line_on(database, &["log", "new-name"]).success();
@@ -143,7 +146,7 @@ fn a_log_that_lost_thousands_of_events_is_signed_and_proved() {
     let new: Vec<String> = (0..15).flat_map(|_| store_again(&two, 93)).collect();
     let ids = [&kept[0], &kept[599], &new[0], &new[700], &new[1_394]].map(Clone::clone);
     for id in [&lost[0], &lost[1_499]] {
-        let proof = one.get(&format!("/events/{id}/proof")).send();
+        let proof = after_lost_connections(&one, &format!("/events/{id}/proof"));
         proof.expect_error(404, "not_found");
     }
     assert_sound_under_a_new_name(&database, servers, &organization, &ids);
