@@ -91,6 +91,16 @@ fn a_right_index_is_0_and_one_changed_byte_is_1(kind: DatabaseKind) {
             .contains("DAMAGED: the index is damaged: dictionary block 0"),
         "{printed:?}"
     );
+    // The log has every event, and queries may not find them.
+    command_line_on(&database, &["log", "verify", "--json"]).success();
+    let both = command_line_on(&database, &["log", "verify", "--index", "--json"]);
+    assert_eq!(both.exit, Exit::Code(1), "{both:?}");
+    let report: Value = serde_json::from_str(&both.stdout).expect("JSON");
+    assert_eq!(
+        (&report["ok"], &report["index"]["ok"]),
+        (&json!(true), &json!(false)),
+        "{report}"
+    );
 
     // A segment is lost: its events are named.
     let database = indexed(kind);

@@ -3,6 +3,7 @@
 use crate::arguments::{DatabaseOptions, Output};
 use crate::{is_broken_pipe, print_error};
 use anyhow::Context;
+use audit_app::{CellDatabase, cells_of_deployment};
 use audit_store::{DatabaseUrl, EventPlace, IndexFinding, IndexReport, LedgerNames};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -49,27 +50,140 @@ pub(crate) fn run(command: &IndexCommand) -> anyhow::Result<ExitCode> {
 
 fn verify(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
     let url: DatabaseUrl = options.database.database_url.parse().context("--database-url")?;
-    let style =
-        ProgressStyle::with_template("{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}")?;
-    // Drawn only on a terminal.
-    let progress = ProgressBar::new(0).with_style(style);
-    let started = Instant::now();
-    let verified = audit_store::verify_index(&url, &mut |done, total| {
-        progress.set_length(total);
-        progress.set_position(done);
-    });
-    let seconds = started.elapsed().as_secs_f64();
-    progress.finish_and_clear();
-    let (report, names) = verified.with_context(|| format!("cannot verify the index of {url}"))?;
+    let verified = VerifiedIndex::of_deployment(&url)?;
     let mut stdout = std::io::stdout().lock();
     match options.output.json {
-        true => writeln!(stdout, "{}", to_json(&report, &names, seconds))?,
-        false => print(&mut stdout, &report, &names, seconds)?,
+        true => writeln!(stdout, "{}", verified.to_json())?,
+        false => verified.print(&mut stdout)?,
     }
-    Ok(match report.findings_count {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::from(EXIT_DAMAGED),
+    Ok(match verified.is_right() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(EXIT_DAMAGED),
     })
+}
+
+/// The indexes of a deployment, compared with their events.
+pub(crate) struct VerifiedIndex {
+    cells: Vec<VerifiedCell>,
+    seconds: f64,
+}
+
+struct VerifiedCell {
+    name: String,
+    report: IndexReport,
+    ledgers: LedgerNames,
+}
+
+impl VerifiedIndex {
+    /// Verifies the index of every cell. Shows the progress on a terminal.
+    pub(crate) fn of_deployment(url: &DatabaseUrl) -> anyhow::Result<Self> {
+        let style = ProgressStyle::with_template(
+            "{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}",
+        )?;
+        let progress = ProgressBar::new(0).with_style(style);
+        let started = Instant::now();
+        let verify_cell = |cell: CellDatabase| {
+            let verified = audit_store::verify_index(&cell.url, &mut |done, total| {
+                progress.set_length(total);
+                progress.set_position(done);
+            });
+            let (report, ledgers) =
+                verified.with_context(|| format!("cannot verify the index of {}", cell.url))?;
+            let name = cell.name;
+            Ok::<_, anyhow::Error>(VerifiedCell {
+                name,
+                report,
+                ledgers,
+            })
+        };
+        let cells = cells_of_deployment(url).with_context(|| format!("cannot verify the index of {url}"))?;
+        let cells = cells.into_iter().map(verify_cell).collect::<Result<_, _>>()?;
+        progress.finish_and_clear();
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Self { cells, seconds })
+    }
+
+    /// Whether every index matches its events.
+    pub(crate) fn is_right(&self) -> bool {
+        self.cells.iter().all(|cell| cell.report.findings_count == 0)
+    }
+
+    fn sum(&self, part: impl Fn(&IndexReport) -> u64) -> u64 {
+        self.cells.iter().map(|cell| part(&cell.report)).sum()
+    }
+
+    pub(crate) fn print(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        for VerifiedCell {
+            name,
+            report,
+            ledgers,
+        } in &self.cells
+        {
+            if self.cells.len() > 1 {
+                writeln!(out, "cell {name}")?;
+            }
+            for finding in report.findings.iter().take(PRINTED_FINDINGS_MAX) {
+                writeln!(out, "    {}", line_of(finding, ledgers))?;
+            }
+            let unprinted = report.findings_count.saturating_sub(PRINTED_FINDINGS_MAX as u64);
+            if unprinted > 0 {
+                writeln!(out, "    and {unprinted} more")?;
+            }
+        }
+        let [events, indexed, backlog] = [
+            self.sum(|report| report.events),
+            self.sum(|report| report.indexed),
+            self.sum(|report| report.backlog),
+        ];
+        let [segments, blocks] = [
+            self.sum(|report| report.segments),
+            self.sum(|report| report.blocks),
+        ];
+        let seconds = self.seconds;
+        writeln!(
+            out,
+            "{events} events: {indexed} in {segments} segments of {blocks} blocks, {backlog} in the backlog \
+             ({seconds:.1} s)"
+        )?;
+        let damaged = self
+            .cells
+            .iter()
+            .find_map(|cell| Some(line_of(cell.report.findings.first()?, &cell.ledgers)));
+        match damaged {
+            None => writeln!(out, "the index matches the events")?,
+            Some(line) => writeln!(out, "DAMAGED: {line}")?,
+        }
+        Ok(())
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let finding = |cell: &VerifiedCell, finding: &IndexFinding| {
+            let event = event_of(finding);
+            let ledger = event.map(|event| ledger_of(event, &cell.ledgers));
+            json!({
+                "cell": cell.name,
+                "project_id": ledger.as_ref().map(|(project_id, _)| project_id),
+                "environment": ledger.as_ref().map(|(_, environment)| environment),
+                "seq": event.map(|event| event.seq),
+                "problem": problem_of(finding),
+            })
+        };
+        let findings = self
+            .cells
+            .iter()
+            .flat_map(|cell| cell.report.findings.iter().map(move |one| finding(cell, one)));
+        json!({
+            "ok": self.is_right(),
+            "events": self.sum(|report| report.events),
+            "indexed": self.sum(|report| report.indexed),
+            "backlog": self.sum(|report| report.backlog),
+            "segments": self.sum(|report| report.segments),
+            "blocks": self.sum(|report| report.blocks),
+            "seconds": self.seconds,
+            "findings": findings.collect::<Vec<_>>(),
+            "findings_count": self.sum(|report| report.findings_count),
+        })
+    }
 }
 
 /// The event of a finding.
@@ -108,60 +222,4 @@ fn line_of(finding: &IndexFinding, names: &LedgerNames) -> String {
         }
         None => problem,
     }
-}
-
-fn print(
-    out: &mut impl Write,
-    report: &IndexReport,
-    names: &LedgerNames,
-    seconds: f64,
-) -> anyhow::Result<()> {
-    for finding in report.findings.iter().take(PRINTED_FINDINGS_MAX) {
-        writeln!(out, "    {}", line_of(finding, names))?;
-    }
-    let unprinted = report.findings_count.saturating_sub(PRINTED_FINDINGS_MAX as u64);
-    if unprinted > 0 {
-        writeln!(out, "    and {unprinted} more")?;
-    }
-    let IndexReport {
-        events,
-        indexed,
-        backlog,
-        segments,
-        blocks,
-        ..
-    } = report;
-    writeln!(
-        out,
-        "{events} events: {indexed} in {segments} segments of {blocks} blocks, {backlog} in the backlog ({seconds:.1} s)"
-    )?;
-    match report.findings.first() {
-        None => writeln!(out, "the index matches the events")?,
-        Some(finding) => writeln!(out, "DAMAGED: {}", line_of(finding, names))?,
-    }
-    Ok(())
-}
-
-fn to_json(report: &IndexReport, names: &LedgerNames, seconds: f64) -> Value {
-    let finding = |finding: &IndexFinding| {
-        let event = event_of(finding);
-        let ledger = event.map(|event| ledger_of(event, names));
-        json!({
-            "project_id": ledger.as_ref().map(|(project_id, _)| project_id),
-            "environment": ledger.as_ref().map(|(_, environment)| environment),
-            "seq": event.map(|event| event.seq),
-            "problem": problem_of(finding),
-        })
-    };
-    json!({
-        "ok": report.findings_count == 0,
-        "events": report.events,
-        "indexed": report.indexed,
-        "backlog": report.backlog,
-        "segments": report.segments,
-        "blocks": report.blocks,
-        "seconds": seconds,
-        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
-        "findings_count": report.findings_count,
-    })
 }

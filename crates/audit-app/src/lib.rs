@@ -87,8 +87,8 @@ pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
 pub use verify::{
-    FINDINGS_MAX, Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, first_finding,
-    verify_deployment, verify_log,
+    CellDatabase, FINDINGS_MAX, Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions,
+    cells_of_deployment, first_finding, verify_deployment, verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};

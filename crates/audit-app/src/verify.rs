@@ -15,7 +15,7 @@ use crate::log::stored_key;
 use crate::service::AuditLog;
 use audit_domain::{ProjectId, Timestamp};
 use audit_ledger::{CheckpointError, Hash, HeadKey, Origin, SignedCheckpoint, TreeHead, VerifierKey};
-use audit_store::{Cell, CellId, DatabaseUrl, Reader, StoredLedger, StrayEvent, inspect};
+use audit_store::{CellId, DatabaseUrl, Reader, StoredLedger, StrayEvent, inspect};
 use audit_webhooks::{EncryptionKey, OpenError};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 pub use repair::{RepairOptions, RepairReport};
@@ -129,32 +129,30 @@ pub fn verify_deployment(
     options: &VerifyOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<LedgerReport>> {
+    let cells = cells_of_deployment(url)?;
     let home: Home = inspect(url, |reader| {
-        let mut cells = reader.cells()?;
-        cells.retain(|cell| cell.id != CellId::HOME);
         let placed = options
             .project_id
             .map(|id| reader.cell_of_project(id))
             .transpose()?;
         let key = match &options.key {
             Some(key) => Some(key.clone()),
-            None if cells.is_empty() => None,
+            None if cells.len() == 1 => None,
             None => stored_key(reader, options.encryption_key.as_ref())?,
         };
-        Ok::<_, AppError>(Home { cells, placed, key })
+        Ok::<_, AppError>(Home { placed, key })
     })?;
-    let is_asked = |id: CellId| home.placed.is_none_or(|placed| placed == id);
     let options = VerifyOptions {
         key: home.key,
         ..options.clone()
     };
     let mut reports = Vec::new();
-    if is_asked(CellId::HOME) {
-        reports.extend(inspect(url, |reader| verify_log(reader, &options, progress))?);
-    }
-    for cell in home.cells.iter().filter(|cell| is_asked(cell.id)) {
-        let url = cell.database_url(url)?;
-        reports.extend(inspect(&url, |reader| verify_log(reader, &options, progress))?);
+    for cell in &cells {
+        if home.placed.is_none_or(|placed| placed == cell.id) {
+            reports.extend(inspect(&cell.url, |reader| {
+                verify_log(reader, &options, progress)
+            })?);
+        }
     }
     // A log that one cell does not have may be in another one.
     let found: HashSet<String> = reports
@@ -169,9 +167,41 @@ pub fn verify_deployment(
     Ok(reports)
 }
 
+/// A cell and its database.
+#[derive(Clone, Debug)]
+pub struct CellDatabase {
+    /// Its number.
+    pub id: CellId,
+    /// Its name.
+    pub name: String,
+    /// Its database.
+    pub url: DatabaseUrl,
+}
+
+/// The cells of the deployment with this home cell, which is the first. Changes nothing.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn cells_of_deployment(url: &DatabaseUrl) -> Result<Vec<CellDatabase>> {
+    let home = CellDatabase {
+        id: CellId::HOME,
+        name: "home".to_owned(),
+        url: url.clone(),
+    };
+    let cells = inspect(url, |reader| Ok::<_, AppError>(reader.cells()?))?;
+    let others = cells.into_iter().filter(|cell| cell.id != CellId::HOME);
+    let others = others.map(|cell| {
+        Ok(CellDatabase {
+            id: cell.id,
+            url: cell.database_url(url)?,
+            name: cell.name,
+        })
+    });
+    std::iter::once(Ok(home)).chain(others).collect()
+}
+
 /// The directory of a deployment, as far as it concerns its verification.
 struct Home {
-    cells: Vec<Cell>,
     /// The cell of the project that is verified.
     placed: Option<CellId>,
     key: Option<VerifierKey>,

@@ -1,6 +1,7 @@
 //! Requests run in the cell of their project.
 
 use super::Deployment;
+use audit_tests::process::Exit;
 use audit_tests::{
     Database, DatabaseKind, Deadline, Organization, Server, Stream, claim_token, command_line_on, event,
 };
@@ -275,6 +276,18 @@ fn logs_of_all_cells_are_verified() {
     }
     let verified = command_line_on(&deployment.database, &["log", "verify"]).success();
     assert!(verified.contains("6 events match the log"), "{verified}");
+    let index = command_line_on(&deployment.database, &["index", "verify", "--json"]).json();
+    assert_eq!(
+        (&index["ok"], &index["events"]),
+        (&json!(true), &json!(6)),
+        "{index}"
+    );
+    deployment
+        .far
+        .execute("DELETE FROM cell_far.event_backlog; DELETE FROM cell_far.index_segments");
+    let index = command_line_on(&deployment.database, &["index", "verify"]);
+    assert_eq!(index.exit, Exit::Code(1), "{index:?}");
+    assert!(index.stdout.contains("cell far"), "{index:?}");
     let change = "UPDATE cell_far.events SET body = replace(body, 'actor-1', 'actor-2') WHERE seq = 1";
     deployment.far.execute(change);
     let refused = command_line_on(&deployment.database, &["log", "verify"]);

@@ -3,8 +3,8 @@
 use super::{audit, stop, store_events, verify};
 use audit_tests::process::Exit;
 use audit_tests::{
-    Answer, Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, command_line_on, event_with,
-    temporary_directory,
+    Answer, Client, Database, DatabaseKind, Deadline, Organization, Server, Stream, command_line_on,
+    event_with, temporary_directory,
 };
 use serde_json::{Value, json};
 

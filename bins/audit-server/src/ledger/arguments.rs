@@ -82,6 +82,9 @@ pub(crate) struct VerifyOptions {
     /// Age at which an event must be signed, such as 90s or 5m.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) max_unsigned: Age,
+    /// Verify the index as well, as `index verify` does: whether queries find every event under its own values and words.
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) index: bool,
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]

@@ -2,6 +2,8 @@
 
 use super::arguments::VerifyOptions;
 use super::{EXIT_INCONSISTENT, read_key};
+use crate::index::VerifiedIndex;
+use crate::print_error;
 use crate::system::SystemClock;
 use anyhow::Context;
 use audit_app::{Finding, LedgerReport, SignerMemory, first_finding, verify_deployment};
@@ -42,14 +44,35 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
     let reports = reports.with_context(|| format!("cannot verify {url}"))?;
     let seconds = started.elapsed().as_secs_f64();
     progress.finish_and_clear();
+    let index = options.index.then(|| VerifiedIndex::of_deployment(&url));
     let mut stdout = std::io::stdout().lock();
+    let index = match index.transpose() {
+        // What is known of the log is reported all the same.
+        Err(error) if first_finding(&reports).is_some() => {
+            print_error(&format!("{error:#}"));
+            None
+        }
+        index => index?,
+    };
     match options.output.json {
-        true => writeln!(stdout, "{}", to_json(&reports, seconds))?,
-        false => print(&mut stdout, &reports, seconds)?,
+        true => {
+            let mut report = to_json(&reports, seconds);
+            if let Some(index) = &index {
+                report["index"] = index.to_json();
+            }
+            writeln!(stdout, "{report}")?;
+        }
+        false => {
+            if let Some(index) = &index {
+                index.print(&mut stdout)?;
+            }
+            print(&mut stdout, &reports, seconds)?;
+        }
     }
-    Ok(match first_finding(&reports) {
-        Some(_) => ExitCode::from(EXIT_INCONSISTENT),
-        None => ExitCode::SUCCESS,
+    let is_right = first_finding(&reports).is_none() && index.is_none_or(|index| index.is_right());
+    Ok(match is_right {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(EXIT_INCONSISTENT),
     })
 }
 
