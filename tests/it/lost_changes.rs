@@ -59,17 +59,6 @@ fn named(name: &str) -> serde_json::Value {
     event_with(json!({"actor": {"name": name}}))
 }
 
-fn revoke(organization: &Organization, key: &str) {
-    let keys = organization.master().get("/keys").send().list("keys");
-    let listed = keys.iter().find(|listed| listed["prefix"] == key[..12]);
-    let id = listed.expect("the key is listed")["id"]
-        .as_str()
-        .expect("an id")
-        .to_owned();
-    let path = format!("/keys/{id}");
-    organization.master().delete(&path).send().expect_status(200);
-}
-
 fn after_a_lost_change_a_node_stores_events_at_once_and_refuses_a_revoked_key(kind: DatabaseKind) {
     let Nodes {
         database, one, two, ..
@@ -84,7 +73,7 @@ fn after_a_lost_change_a_node_stores_events_at_once_and_refuses_a_revoked_key(ki
     lose_changes(database);
     let id = client.store(named("zebra"));
     assert_eq!(client.event(&id)["actor"]["name"], "zebra", "the rule is lost");
-    revoke(two, &key);
+    two.revoke_key(&key);
     let ingest = client.post("/events").json(event()).send();
     ingest.expect_error(401, "key_revoked");
     client.get("/events").send().expect_error(401, "key_revoked");

@@ -38,6 +38,7 @@ mod postgres;
 mod postgres_index;
 mod postgres_outcomes;
 mod rate_limit;
+mod replica;
 mod routes;
 mod skips;
 mod start;

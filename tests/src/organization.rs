@@ -120,6 +120,15 @@ impl Organization {
             .text("key")
     }
 
+    /// Revokes the key with this text.
+    pub fn revoke_key(&self, key: &str) {
+        let keys = self.master().get("/keys").send().list("keys");
+        let listed = keys.iter().find(|listed| listed["prefix"] == key[..12]);
+        let id = &listed.expect("the key is listed")["id"];
+        let path = format!("/keys/{}", id.as_str().expect("an id"));
+        self.master().delete(&path).send().expect_status(200);
+    }
+
     /// Creates another project and returns its id.
     pub fn create_project(&self, name: &str) -> String {
         let answer = self

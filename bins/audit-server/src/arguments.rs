@@ -176,6 +176,9 @@ pub(crate) struct ServiceOptions {
     /// Database connections for queries.
     #[arg(long, value_name = "N", env = "AUDIT_READERS_MAX", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) readers_max: u32,
+    /// URL of a standby of the database, for queries. PostgreSQL only.
+    #[arg(long, value_name = "URL", env = "AUDIT_REPLICA_URL", hide_env_values = true)]
+    pub(crate) replica_url: Option<String>,
     /// Database connections for writing, on PostgreSQL.
     #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_WRITERS", default_value_t = 2, value_parser = positive)]
     pub(crate) postgres_writers: usize,

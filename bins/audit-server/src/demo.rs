@@ -39,7 +39,7 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
         signer: Some(database.signer()?),
         ..Settings::default()
     };
-    let service = open(&database, settings, StoreOptions::default())?;
+    let service = open(&database, settings, StoreOptions::default(), None)?;
     let new = service
         .create_first_organization()?
         .context("the database of the demo is not empty")?;

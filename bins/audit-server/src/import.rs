@@ -91,6 +91,7 @@ fn target(options: &ImportOptions) -> anyhow::Result<Target> {
                 &options.database,
                 options.service.settings(),
                 options.service.store(),
+                None,
             )?,
             project_id,
             environment: options.environment,

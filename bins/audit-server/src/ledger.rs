@@ -48,7 +48,7 @@ fn open_log(options: &LogKeyOptions) -> anyhow::Result<Arc<AuditLog>> {
         readers_max: 2,
         ..StoreOptions::default()
     };
-    open(&options.database, Settings::default(), store)
+    open(&options.database, Settings::default(), store, None)
 }
 
 fn read_key(text: Option<&str>) -> anyhow::Result<Option<VerifierKey>> {

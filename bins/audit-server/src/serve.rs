@@ -40,7 +40,13 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     let mut settings = options.webhooks.settings(options.service.settings());
     let signer = options.database.signer()?;
     settings.signer = Some(Arc::clone(&signer));
-    let service = open(&options.database, settings, options.service.store())?;
+    let replica = options.service.replica()?;
+    let service = open(
+        &options.database,
+        settings,
+        options.service.store(),
+        replica.as_ref(),
+    )?;
     service
         .check_webhook_secrets()
         .context("AUDIT_ENCRYPTION_KEY does not match the database")?;

@@ -87,6 +87,12 @@ impl ServiceOptions {
         }
     }
 
+    /// The read replica.
+    pub(crate) fn replica(&self) -> anyhow::Result<Option<DatabaseUrl>> {
+        let url = self.replica_url.as_deref().map(str::parse);
+        url.transpose().context("--replica-url")
+    }
+
     pub(crate) fn store(&self) -> StoreOptions {
         StoreOptions {
             queue: QueueLimits {
@@ -136,7 +142,7 @@ pub(crate) fn open_to_administer(database: &DatabaseOptions) -> anyhow::Result<A
         readers_max: 1,
         ..StoreOptions::default()
     };
-    open(database, Settings::default(), store)
+    open(database, Settings::default(), store, None)
 }
 
 /// Opens the service.
@@ -144,6 +150,7 @@ pub(crate) fn open(
     database: &DatabaseOptions,
     settings: Settings,
     store: StoreOptions,
+    replica: Option<&DatabaseUrl>,
 ) -> anyhow::Result<Arc<AuditLog>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let url = &database.url()?;
@@ -152,7 +159,10 @@ pub(crate) fn open(
         encryption_key: database.encryption_key()?,
         ..settings
     };
-    let store = Store::open(url, store, &keys, &clock).with_context(|| format!("cannot open {url}"))?;
+    let mut store = Store::open(url, store, &keys, &clock).with_context(|| format!("cannot open {url}"))?;
+    if let Some(replica) = replica {
+        store = store.with_replica(replica).context("--replica-url")?;
+    }
     let service = AuditLog::open(store, clock, Arc::new(SystemEntropy), settings);
     service.with_context(|| format!("cannot open {url}"))
 }

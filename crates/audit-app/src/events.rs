@@ -43,7 +43,7 @@ impl Presented<Readers> {
 
     fn events_here(&self, selection: Selection, request: EventsRequest) -> Result<EventsResponse> {
         let service = &self.service;
-        service.store.query(|reader| {
+        let (page, query, cursor_scope) = service.read_page(|reader| {
             let ReadAccess {
                 principal,
                 scope,
@@ -62,9 +62,9 @@ impl Presented<Readers> {
                 after,
                 limit: request.limit,
             };
-            let page = reader.events(&query)?;
-            service.events_response(page, query.tier.as_ref(), &cursor_scope)
-        })
+            Ok((query, cursor_scope))
+        })?;
+        service.events_response(page, query.tier.as_ref(), &cursor_scope)
     }
 }
 

@@ -128,7 +128,7 @@ impl AuditLog {
         after: Option<Position>,
         limit: PageLimit,
     ) -> Result<(EventPage, Option<ViewerTier>)> {
-        self.store.query(|reader| {
+        let (page, query, ()) = self.read_page(|reader| {
             let access = request.presented.read_access(reader, request.selection)?;
             let filter = permitted(&access.principal, request.filter.clone());
             let query = EventQuery {
@@ -138,8 +138,9 @@ impl AuditLog {
                 after,
                 limit,
             };
-            Ok((reader.events(&query)?, query.tier))
-        })
+            Ok((query, ()))
+        })?;
+        Ok((page, query.tier))
     }
 }
 

@@ -1,13 +1,13 @@
-//! Access of readers. The credential is looked up in the same transaction as the events. The feed and exports look it up
-//! for every page, so that a revocation ends them.
+//! Access of readers. The credential is looked up in the same transaction as the events, or, where a read replica may have the
+//! events, in the database immediately before. The feed and exports look it up for every page, so that a revocation ends them.
 
 use crate::authentication::Presented;
-use crate::error::Result;
+use crate::error::{AppError, Result};
 use crate::events::visible_tier;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{EventFilter, ViewerTier};
-use audit_store::Reader;
+use audit_store::{EventPage, EventQuery, Reader, ReplicaStatistics};
 
 /// The request of a client that reads page by page.
 #[derive(Clone)]
@@ -53,6 +53,32 @@ impl Presented<Readers> {
 }
 
 impl AuditLog {
+    /// The page of the query that `prepare` makes, and what else it returns.
+    pub(crate) fn read_page<T>(
+        &self,
+        prepare: impl FnOnce(&mut Reader<'_>) -> Result<(EventQuery, T)>,
+    ) -> Result<(EventPage, EventQuery, T)> {
+        if !self.store.has_replica() {
+            return self.store.query(|reader| {
+                let (query, rest) = prepare(reader)?;
+                Ok((reader.events(&query)?, query, rest))
+            });
+        }
+        let (query, size, rest) = self.store.read(|reader| {
+            let (query, rest) = prepare(reader)?;
+            let size = reader.ledger_size(query.ledger_id)?;
+            Ok::<_, AppError>((query, size, rest))
+        })?;
+        Ok((self.store.events(&query, size)?, query, rest))
+    }
+
+    /// What became of the queries that a read replica could have served.
+    pub fn replica_statistics(&self) -> ReplicaStatistics {
+        let cells = self.cells.opened();
+        let of_cells = cells.iter().map(|cell| cell.replica_statistics());
+        of_cells.fold(self.store.replica_statistics(), ReplicaStatistics::plus)
+    }
+
     /// The long-running reads of this process.
     pub fn reading_statistics(&self) -> ReadingStatistics {
         let mut sums = ReadingStatistics {

@@ -26,6 +26,7 @@ pub(crate) struct Metrics {
     inconsistent_logs: IntGauge,
     log_alarms: IntCounter,
     forged_heads: IntGauge,
+    replica_queries: IntCounterVec,
     feed_readers: IntGauge,
     feed_waiting: IntGauge,
     exports_running: IntGauge,
@@ -62,6 +63,14 @@ impl Metrics {
             &["outcome"],
         )?;
         registry.register(Box::new(webhook_attempts.clone()))?;
+        let replica_queries = IntCounterVec::new(
+            Opts::new(
+                "audit_replica_queries_total",
+                "Queries that a read replica could have served, by what it did.",
+            ),
+            &["outcome"],
+        )?;
+        registry.register(Box::new(replica_queries.clone()))?;
         let buckets = vec![
             0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
         ];
@@ -126,6 +135,7 @@ impl Metrics {
             )?,
             exports_running: gauge("audit_exports_running", "Exports that run in this process.")?,
             rendering: Mutex::default(),
+            replica_queries,
             webhook_attempts,
             registry,
             requests,
@@ -175,6 +185,16 @@ impl Metrics {
         self.feed_readers.set(gauge(reading.feed_readers));
         self.feed_waiting.set(gauge(reading.feed_waiting));
         self.exports_running.set(gauge(reading.exports));
+        let replica = service.replica_statistics();
+        let outcomes = [
+            ("served", replica.served),
+            ("behind", replica.behind),
+            ("failed", replica.failed),
+        ];
+        for (outcome, count) in outcomes {
+            let counter = self.replica_queries.with_label_values(&[outcome]);
+            counter.inc_by(count.saturating_sub(counter.get()));
+        }
     }
 
     pub(crate) fn ingested(&self, ingested: &Ingested) {

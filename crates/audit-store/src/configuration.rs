@@ -37,6 +37,15 @@ impl Reader<'_> {
             .get_result(self.session())
             .optional()?)
     }
+
+    /// One of the service's own secrets, and when it was stored, in microseconds since 1970.
+    pub(crate) fn dated_secret(&mut self, name: &str) -> Result<Option<(Vec<u8>, i64)>> {
+        Ok(secrets::table
+            .find(name)
+            .select((secrets::secret, secrets::created_at))
+            .get_result(self.session())
+            .optional()?)
+    }
 }
 
 impl Configurator<'_, Deployment> {

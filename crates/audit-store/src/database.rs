@@ -207,6 +207,14 @@ impl Database {
         }
     }
 
+    /// Whether another server can have a copy that follows its commits.
+    pub(crate) const fn can_have_standbys(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(_) => true,
+        }
+    }
+
     /// Whether a session can hang for ever: libpq has no timeout for a response.
     pub(crate) const fn can_hang(&self) -> bool {
         match self {

@@ -94,6 +94,7 @@ mod postgres;
 mod purge;
 mod queue;
 mod readers;
+mod replica;
 mod schema;
 mod search;
 mod signal;
@@ -127,6 +128,7 @@ pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEve
 pub use postgres::moving::{MovedProject, ProjectMove};
 pub use purge::GroupKey;
 pub use queue::QueueLimits;
+pub use replica::ReplicaStatistics;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};
 pub use store::{HeadKeys, Store, StoreOptions, StoreStatistics};
 pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};

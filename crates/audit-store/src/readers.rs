@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// How long a reader waits for a session from the pool.
 const READER_WAIT: Duration = Duration::from_secs(3);
+/// The same for a pool that another one can replace.
+const LATER_WAIT: Duration = Duration::from_secs(1);
 /// How long a pool lends a session without testing it again. The test also has PostgreSQL plan its statements again.
 const READER_TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// After how long a session that was lent counts as hanging. libpq has no timeout for a response, and a frozen server sends
@@ -51,6 +53,21 @@ impl ReaderPool {
             current: Mutex::new(Generation::new(pool)),
             replaced: Mutex::default(),
         })
+    }
+
+    /// A pool that opens its first session when it is used, so that the server need not be there yet.
+    pub(crate) fn open_later(database: &Arc<Database>, sessions_max: u32) -> Self {
+        let manager = ReaderManager(Arc::clone(database));
+        let pool = builder(database, sessions_max)
+            .min_idle(Some(0))
+            .connection_timeout(LATER_WAIT)
+            .build_unchecked(manager);
+        Self {
+            database: Arc::clone(database),
+            sessions_max,
+            current: Mutex::new(Generation::new(pool)),
+            replaced: Mutex::default(),
+        }
     }
 
     /// Runs `work` on a session of the pool.

@@ -7,9 +7,11 @@ use crate::configuration::{Deployment, Owner};
 use crate::copy::record::refuse_unserved;
 use crate::database::{AnySession, Database, DatabaseUrl, write_transaction};
 use crate::error::{Result, StoreError};
+use crate::events::{EventPage, EventQuery};
 use crate::ledgers::Heads;
 use crate::queue::{Queue, QueueLimits, WaitingAppend};
 use crate::readers::ReaderPool;
+use crate::replica::{Identity, Replica, ReplicaStatistics};
 use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
@@ -98,6 +100,8 @@ pub struct Store {
     lookups: ReaderPool,
     /// For queries over events, which can take long and must not delay look-ups.
     readers: ReaderPool,
+    /// For the same, where there is one.
+    replica: Option<Replica>,
     threads: Mutex<Threads>,
 }
 
@@ -133,12 +137,26 @@ impl Store {
             commits,
             lookups: ReaderPool::open(&database, LOOKUP_SESSIONS_MAX)?,
             readers: ReaderPool::open(&database, options.readers_max)?,
+            replica: None,
             database,
             options,
             write_timeout: options.write_timeout,
             heads,
             threads: Mutex::new(Threads { writers, workers }),
         })
+    }
+
+    /// Has [`Self::events`] read a standby of the database whenever it has the events. It need not be reachable.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] on SQLite.
+    pub fn with_replica(mut self, url: &DatabaseUrl) -> Result<Self> {
+        if !self.database.can_have_standbys() {
+            return Err(StoreError::Unsupported("SQLite has no standbys".to_owned()));
+        }
+        let identity = self.read(|reader| Identity::of(reader.session()))?;
+        self.replica = Some(Replica::new(url, self.options.readers_max, identity)?);
+        Ok(self)
     }
 
     /// Appends the events of one request, except repeats; on an error, none, unless it is [`StoreError::OutcomeUnknown`].
@@ -215,6 +233,29 @@ impl Store {
         work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         self.readers.read(work)
+    }
+
+    /// Whether queries may read a standby.
+    pub const fn has_replica(&self) -> bool {
+        self.replica.is_some()
+    }
+
+    /// One page of events of a ledger that had `size` events when the request began, from the standby if it has them. Blocks.
+    ///
+    /// # Errors
+    /// As [`Reader::events`].
+    pub fn events(&self, query: &EventQuery, size: u64) -> Result<EventPage> {
+        let found = self
+            .replica
+            .as_ref()
+            .and_then(|replica| replica.events(query, size));
+        found.map_or_else(|| self.query(|reader| reader.events(query)), Ok)
+    }
+
+    /// What became of the queries that a standby could have served.
+    pub fn replica_statistics(&self) -> ReplicaStatistics {
+        let statistics = self.replica.as_ref().map(Replica::statistics);
+        statistics.unwrap_or_default()
     }
 
     /// Writes data that no node caches, such as the time of a key's last use, in one transaction. Blocks.
@@ -300,7 +341,12 @@ impl Store {
     /// As [`Self::open`], and [`StoreError::CellsUnsupported`] on SQLite.
     pub fn open_cell(&self, cell: &Cell, clock: &Arc<dyn Clock>) -> Result<Self> {
         let url = self.cell_url(cell.url.as_deref(), cell.schema.as_deref())?;
-        Self::open(&url, self.options, self.heads.key(), clock)
+        let store = Self::open(&url, self.options, self.heads.key(), clock)?;
+        match &self.replica {
+            // It has the same databases.
+            Some(replica) if cell.url.is_none() => store.with_replica(&cell.database_url(replica.url())?),
+            _ => Ok(store),
+        }
     }
 
     /// Has the cell that this directory names serve a project that was met while no cell served it: a move ended too early.
@@ -436,7 +482,7 @@ impl HeadKeys for HeadKey {
 }
 
 /// The name under which the database stores the id of the key.
-const HEAD_KEY_ID: &str = "head_key_id";
+pub(crate) const HEAD_KEY_ID: &str = "head_key_id";
 
 /// The id of the key that authenticates the heads, if the database has one.
 pub(crate) fn head_key_id(session: &mut AnySession) -> Result<Option<HeadKeyId>> {

@@ -66,6 +66,17 @@ pub(crate) fn with_schema(url: &str, schema: &str) -> String {
     format!("{url}{separator}{SCHEMA}={schema}")
 }
 
+/// The URL for sessions that a standby serves where there is one. A parameter of the URL itself takes precedence.
+pub(crate) fn of_standby(url: &DatabaseUrl) -> DatabaseUrl {
+    match url {
+        DatabaseUrl::Postgres(url) if !url.contains("target_session_attrs=") => {
+            let separator = if url.contains('?') { '&' } else { '?' };
+            DatabaseUrl::Postgres(format!("{url}{separator}target_session_attrs=prefer-standby"))
+        }
+        url => url.clone(),
+    }
+}
+
 /// The text is not a database URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -1,0 +1,108 @@
+//! Queries on a standby of the database.
+
+use audit_tests::{
+    Cluster, Database, DatabaseKind, Deadline, Organization, Server, command_line_with, event, event_with,
+};
+use serde_json::json;
+
+/// The number of queries with this outcome.
+fn queries(server: &Server, outcome: &str) -> u64 {
+    server.metric(&format!("audit_replica_queries_total{{outcome=\"{outcome}\"}}"))
+}
+
+#[test]
+fn a_standby_serves_queries_and_never_hides_what_was_stored() {
+    let Some(primary) = Cluster::start() else { return };
+    let standby = primary.standby();
+    // Commits do not wait for a standby that has gone.
+    primary.configure("synchronous_standby_names", "");
+    let database = Database::at(primary.url("postgres"));
+    let replica = standby.url("postgres");
+    let server = Server::start(&database, &[("AUDIT_REPLICA_URL", &replica)]);
+    let organization = Organization::create(&server, "enterprise");
+    let project = organization.project();
+    let mut ids = Vec::new();
+    // What a query finds is what was stored before it, whoever serves it.
+    let mut store_and_find = |action: &str| {
+        ids.push(project.store(event_with(json!({"action": action}))));
+        let mut found = project.find_ids(&[]);
+        found.sort();
+        ids.sort();
+        assert_eq!(found, ids);
+        assert_eq!(project.find_ids(&[("action", action)]).len(), 1);
+    };
+    let mut number = 0;
+    Deadline::seconds(60).poll("a query served by the standby", || {
+        number += 1;
+        store_and_find(&format!("before.n{number}"));
+        (queries(&server, "served") > 0).then_some(())
+    });
+
+    standby.execute("SELECT pg_wal_replay_pause()");
+    let behind = queries(&server, "behind");
+    store_and_find("standby.paused");
+    assert_ne!(queries(&server, "behind"), behind);
+    // What it has, it serves: another project has no newer events.
+    standby.execute("SELECT pg_wal_replay_resume()");
+    let served = queries(&server, "served");
+    Deadline::seconds(60).poll("the standby serves again", || {
+        project.find_ids(&[("action", "standby.paused")]);
+        (queries(&server, "served") > served).then_some(())
+    });
+
+    // A revoked key reads nothing, although the standby does not know of it.
+    let key = organization.create_key("live");
+    let client = organization.with_credential(&key);
+    assert_eq!(client.count(), project.count());
+    standby.execute("SELECT pg_wal_replay_pause()");
+    organization.revoke_key(&key);
+    client.get("/events").send().expect_error(401, "key_revoked");
+    standby.execute("SELECT pg_wal_replay_resume()");
+
+    standby.kill();
+    store_and_find("standby.gone");
+    assert_ne!(queries(&server, "failed"), 0);
+    assert!(
+        server.stderr().contains("queries use the database itself"),
+        "{}",
+        server.stderr()
+    );
+}
+
+#[test]
+fn a_server_with_another_database_is_not_a_replica() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let [database, other] = [(); 2].map(|()| Database::create(DatabaseKind::Postgres));
+    // It has the same tables.
+    Server::start(&other, &[]).stop();
+    let server = Server::start(&database, &[("AUDIT_REPLICA_URL", other.url())]);
+    let project = Organization::create(&server, "enterprise").project();
+    let id = project.store(event());
+    assert_eq!(project.find_ids(&[]), [id]);
+    assert_ne!(queries(&server, "failed"), 0);
+    assert!(
+        server.stderr().contains("it is not a standby of this database"),
+        "{}",
+        server.stderr()
+    );
+}
+
+#[test]
+fn sqlite_has_no_replica() {
+    let database = Database::create(DatabaseKind::Sqlite);
+    let arguments = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--database-url",
+        database.url(),
+    ];
+    let refused = command_line_with(&arguments, &[("AUDIT_REPLICA_URL", "postgres:///audit")]);
+    assert!(
+        refused
+            .refusal()
+            .contains("--replica-url: SQLite has no standbys")
+    );
+}
