@@ -137,8 +137,8 @@ def vkey(name, public_key):
     return "%s+%s+%s" % (name, key_id.hex(), base64.b64encode(typed).decode())
 
 
-def open_checkpoint(note, key):
-    """Origin, size and root of a note signed with the key alone."""
+def open_note(note, key):
+    """The text of a note signed with the key alone."""
     name, key_id, typed = key.split("+", 2)
     public_key = base64.b64decode(typed)[1:]
     assert vkey(name, public_key) == key
@@ -147,8 +147,28 @@ def open_checkpoint(note, key):
     signature = base64.b64decode(line.removeprefix("\u2014 " + name + " ").removesuffix("\n"))
     assert signature[:4].hex() == key_id and len(signature) == 4 + 64
     assert is_signature(public_key, text.encode(), signature[4:])
-    origin, size, root = text.split("\n")[:3]
+    return text
+
+
+def open_checkpoint(note, key):
+    """Origin, size and root of a checkpoint."""
+    origin, size, root = open_note(note, key).split("\n")[:3]
     return origin, int(size), base64.b64decode(root)
+
+
+FIELDS = ["deployment", "number", "due", "time", "every", "previous", "logs"]
+
+
+def open_anchor(note, key):
+    """The fields of an anchor, and size and root of each log."""
+    header, *lines = open_note(note, key).split("\n")
+    assert header == "audit-server anchor v1" and lines.pop() == ""
+    names, values = zip(*(line.split(" ") for line in lines[:7]))
+    fields = dict(zip(names, values))
+    heads = {log: (int(size), base64.b64decode(root)) for log, size, root in (line.split(" ") for line in lines[7:])}
+    assert list(names) == FIELDS and int(fields["logs"]) == len(heads) == len(lines) - 7
+    assert list(heads) == sorted(heads) and fields["deployment"] == key.split("+")[0]
+    return fields, heads
 
 
 # RFC 8785, as far as these events go: Python writes their numbers as ECMAScript does, and their keys are ASCII.
@@ -222,8 +242,26 @@ def check_events():
         assert e["proof"]["inclusion"] == b64(path(seq, digests))
 
 
+def check_anchor():
+    v = load("anchor.json")
+    data = [n.to_bytes(4, "big") for n in range(300)]
+    previous, number, sizes = "none", 0, {}
+    for a in v["anchors"]:
+        fields, heads = open_anchor(a["note"], v["key"])
+        digest = sha256(a["note"].encode())
+        assert (fields["previous"], int(fields["number"])) == (previous, number + 1)
+        assert a["note"].startswith(a["text"] + "\n\u2014 ") and a["sha256"] == digest.hex()
+        due = fields["due"].replace("-", "").replace(":", "")
+        assert a["file"] == due[:15] + "Z.anchor"
+        for log, (size, root) in heads.items():
+            assert root == mth(data[:size]) and size >= sizes.get(log, 1)
+        assert set(sizes) <= set(heads)
+        previous, number = base64.b64encode(digest).decode(), number + 1
+        sizes = {log: size for log, (size, _) in heads.items()}
+
+
 if __name__ == "__main__":
-    for check in (check_merkle, check_tiles, check_checkpoint, check_events):
+    for check in (check_merkle, check_tiles, check_checkpoint, check_events, check_anchor):
         check()
         print("ok", check.__name__.removeprefix("check_"))
     sys.exit(0)

@@ -27,7 +27,7 @@ const NOT_COMPARED: [&str; 12] = [
     "unordered_events",
 ];
 
-fn environment() -> Vec<(&'static str, &'static str)> {
+fn environment<'a>() -> Vec<(&'a str, &'a str)> {
     let mut environment = webhook_environment().to_vec();
     environment.push(ENCRYPTION_KEY);
     environment
@@ -212,7 +212,14 @@ fn a_moved_deployment_answers_as_before() {
     let Some((source, target)) = databases() else {
         return;
     };
-    let server = Server::start(&source, &environment());
+    let anchors = temporary_directory("anchors-");
+    let mut with_anchors = environment();
+    with_anchors.push((
+        "AUDIT_ANCHOR_DIRECTORY",
+        anchors.to_str().expect("a path in UTF-8"),
+    ));
+    let server = Server::start(&source, &with_anchors);
+    server.wait_for_metric("audit_anchor_last_timestamp_seconds", 1);
     let deployment = Deployment::fill(&server);
     // A first pass beside the running server.
     let begun = copy(&source, &target, false).success();

@@ -62,6 +62,11 @@ const RULES: &[Rule] = &[
         avoids: &[DATABASE, RUNTIME, WEB],
     },
     Rule {
+        package: "audit-anchors",
+        reaches: &["audit-domain"],
+        avoids: &[DATABASE, RUNTIME, WEB],
+    },
+    Rule {
         package: "audit-store",
         reaches: &["audit-alerts", "audit-domain", "audit-index", "audit-ledger"],
         avoids: &[WEB, CLIENT],
@@ -70,6 +75,7 @@ const RULES: &[Rule] = &[
         package: "audit-app",
         reaches: &[
             "audit-alerts",
+            "audit-anchors",
             "audit-auth",
             "audit-domain",
             "audit-index",
@@ -84,6 +90,7 @@ const RULES: &[Rule] = &[
         package: "audit-http",
         reaches: &[
             "audit-alerts",
+            "audit-anchors",
             "audit-app",
             "audit-auth",
             "audit-domain",
@@ -99,6 +106,7 @@ const RULES: &[Rule] = &[
         package: "audit-server",
         reaches: &[
             "audit-alerts",
+            "audit-anchors",
             "audit-app",
             "audit-auth",
             "audit-domain",

@@ -7,6 +7,7 @@ use crate::check::CheckOptions;
 use crate::copy::CopyOptions;
 use crate::index::IndexCommand;
 use crate::ledger::LogCommand;
+use crate::serve::anchors::AnchorOptions;
 use crate::witness::WitnessOptions;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
 use clap::builder::NonEmptyStringValueParser;
@@ -24,7 +25,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the service. The first start on an empty database creates an organization and prints its keys once.
-    Serve(ServeOptions),
+    Serve(Box<ServeOptions>),
     /// Load real events into a temporary database, run three queries, then serve it.
     Demo(DemoOptions),
     /// Import events from a file of JSON lines, into the database or over HTTP.
@@ -53,7 +54,7 @@ pub(crate) enum Command {
     /// Manage the database.
     #[command(subcommand)]
     Db(DatabaseCommand),
-    /// Verify a receipt, a proof or an evidence archive, offline.
+    /// Verify a receipt, a proof, an evidence archive or an anchor, offline.
     ///
     /// Exit code 0: every event is in the signed log. 1: the file does not prove it. 2: the check could not be completed.
     Check(CheckOptions),
@@ -232,6 +233,8 @@ pub(crate) struct ServeOptions {
     pub(crate) database: DatabaseOptions,
     #[command(flatten)]
     pub(crate) service: ServiceOptions,
+    #[command(flatten)]
+    pub(crate) anchors: AnchorOptions,
 }
 
 #[derive(Debug, Args)]

@@ -1,12 +1,14 @@
-//! `audit-server check`: verifies receipts, proofs and evidence archives offline.
+//! `audit-server check`: verifies receipts, proofs, evidence archives and anchors offline.
 
+mod anchor;
 mod archive;
 mod proof;
 
+use crate::serve::anchors::time_stamp_roots;
 use crate::{is_broken_pipe, print_error};
 use anyhow::{Context, bail};
 use audit_app::VerifierKey;
-use audit_ledger::TlogProof;
+use audit_ledger::{Anchor, TlogProof};
 use clap::Args;
 use std::fmt::Display;
 use std::fs::File;
@@ -20,14 +22,21 @@ const EXIT_REFUSED: u8 = 1;
 const EXIT_INCONCLUSIVE: u8 = 2;
 /// The first bytes of a zip file.
 const ZIP_START: &[u8] = b"PK";
+/// The length of the first lines of proofs and anchors.
+const HEADER_BYTES: usize = TlogProof::HEADER.len();
+const _: () = assert!(Anchor::HEADER.len() == HEADER_BYTES);
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// Receipt or proof of an event (.tlog-proof), or archive of `log export` (.zip).
+    /// Receipt or proof of an event (.tlog-proof), archive of `log export` (.zip), or anchor (.anchor) with its time stamp (.tsr)
+    /// beside it.
     file: PathBuf,
     /// Key that must have signed, as printed by `log key`. Get it through another channel than the file.
     #[arg(long, value_name = "KEY", env = "AUDIT_VERIFIER_KEY")]
     key: String,
+    /// Root certificates (PEM) of the time-stamp authority of an anchor. With it, the anchor must have a valid time stamp.
+    #[arg(long, value_name = "FILE")]
+    timestamp_ca: Option<PathBuf>,
 }
 
 /// Why a check did not succeed.
@@ -81,6 +90,11 @@ fn check(options: &CheckOptions) -> Result<String, Failure> {
         .context("--key")
         .map_err(Failure::Inconclusive)?;
     let (file, start) = open(options).map_err(Failure::Inconclusive)?;
+    if start == Anchor::HEADER.as_bytes() {
+        let roots = options.timestamp_ca.as_deref().map(time_stamp_roots).transpose();
+        let roots = roots.map_err(Failure::Inconclusive)?;
+        return anchor::check(&options.file, &key, roots.as_ref());
+    }
     match start.starts_with(ZIP_START) {
         true => archive::check(file, &key),
         false => {
@@ -99,13 +113,15 @@ fn open(options: &CheckOptions) -> anyhow::Result<(File, Vec<u8>)> {
     let mut file = File::open(&options.file).with_context(|| format!("cannot open {path}"))?;
     let mut start = Vec::new();
     (&mut file)
-        .take(TlogProof::HEADER.len() as u64)
+        .take(HEADER_BYTES as u64)
         .read_to_end(&mut start)
         .with_context(|| format!("cannot read {path}"))?;
-    if !start.starts_with(ZIP_START) && start != TlogProof::HEADER.as_bytes() {
+    let is_text = [TlogProof::HEADER, Anchor::HEADER].contains(&String::from_utf8_lossy(&start).as_ref());
+    if !start.starts_with(ZIP_START) && !is_text {
         bail!(
-            "{path} is neither an archive of `log export` nor a proof ({})",
-            TlogProof::HEADER
+            "{path} is neither an archive of `log export` nor a proof ({}) nor an anchor ({})",
+            TlogProof::HEADER,
+            Anchor::HEADER
         );
     }
     file.seek(SeekFrom::Start(0))?;

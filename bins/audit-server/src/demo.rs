@@ -63,6 +63,7 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
         service,
         &options.http,
         WebhookOptions::default().sender()?,
+        None,
     )?;
     directory
         .close()

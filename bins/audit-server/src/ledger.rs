@@ -1,5 +1,6 @@
 //! `audit-server log`: verifies, audits and proves the contents of the log.
 
+pub(crate) mod anchors;
 mod arguments;
 mod audit;
 mod compare;

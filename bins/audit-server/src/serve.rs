@@ -1,5 +1,6 @@
 //! `audit-server serve`: runs the service until SIGTERM or SIGINT.
 
+pub(crate) mod anchors;
 mod background;
 mod cells;
 
@@ -10,6 +11,7 @@ use crate::service::open;
 use crate::system::SystemEntropy;
 use actix_web::rt::signal::unix::{Signal, SignalKind, signal};
 use actix_web::{App, web};
+use anchors::{AnchorWorker, Anchors};
 use anyhow::Context;
 use audit_app::{AuditLog, NewOrganization, Sender};
 use audit_http::{CorsOrigins, HttpState, RateLimit, TrustedProxies};
@@ -37,6 +39,10 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     // The port first: otherwise a port in use would leave an organization whose keys were never printed.
     let listener = listen(&options.http)?;
     let sender = options.webhooks.sender()?;
+    let anchors = Anchors {
+        every: options.anchors.anchor_every,
+        places: options.anchors.places(&options.webhooks)?,
+    };
     let mut settings = options.webhooks.settings(options.service.settings());
     let signer = options.database.signer()?;
     settings.signer = Some(Arc::clone(&signer));
@@ -58,7 +64,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         let mut stdout = std::io::stdout().lock();
         write!(stdout, "{}", first_start(&new, &address.to_string()))?;
     }
-    run(listener, service, &options.http, sender)
+    run(listener, service, &options.http, sender, Some(anchors))
 }
 
 /// The output of the first start.
@@ -106,6 +112,7 @@ pub(crate) fn run(
     service: Arc<AuditLog>,
     options: &HttpOptions,
     sender: Sender,
+    anchors: Option<Anchors>,
 ) -> anyhow::Result<ExitCode> {
     let state = web::Data::new(HttpState::new(
         Arc::clone(&service),
@@ -113,9 +120,13 @@ pub(crate) fn run(
         http_options(options),
     )?);
     let workers = CellWorkers::start(&service, sender)?;
+    let anchor_worker = AnchorWorker::start(&service, anchors)?;
     let serving = serve_requests(listener, options.http_workers, state, Arc::clone(&service));
     let outcome = actix_web::rt::System::new().block_on(serving);
     // All accepted requests have their responses.
+    if let Some(worker) = anchor_worker {
+        worker.stop();
+    }
     workers.stop();
     service.close();
     outcome.context("the server stopped")?;

@@ -109,7 +109,7 @@ impl ServiceOptions {
 }
 
 impl WebhookOptions {
-    fn addresses(&self) -> AddressPolicy {
+    pub(crate) fn addresses(&self) -> AddressPolicy {
         match self.webhook_allow_private {
             true => AddressPolicy::AllowPrivate,
             false => AddressPolicy::Public,

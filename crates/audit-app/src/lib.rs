@@ -77,7 +77,10 @@ pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest};
 pub use export::{EXPORTS_MAX, Export, ORGANIZATION_EXPORTS_MAX};
 pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
-pub use log::{EventProof, SignerMemory, SignerMemoryError};
+pub use log::{
+    AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, EventProof,
+    PlaceStatistics, SignerMemory, SignerMemoryError,
+};
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use reading::ReadingStatistics;
 pub use redaction::{
@@ -87,8 +90,9 @@ pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
 pub use verify::{
-    CellDatabase, FINDINGS_MAX, Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions,
-    cells_of_deployment, first_finding, verify_deployment, verify_log,
+    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, CellDatabase, FINDINGS_MAX, Finding,
+    LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, cells_of_deployment, first_finding,
+    key_in_database, verify_anchors, verify_deployment, verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
@@ -98,6 +102,10 @@ pub use audit_alerts::{
     Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, CooldownSeconds, GroupBy, RuleChange,
     RuleDefinition, RuleOrigin, Severity, Threshold, WindowSeconds,
 };
+pub use audit_anchors::{
+    Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError, RootsError, TimeStamp,
+    TimeStampAuthority, TimeStampError, TimeStampRoots,
+};
 pub use audit_ledger::{ConsistencyProof, HeadKey, HeadKeyId, InclusionProof, TileId, VerifierKey};
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
 pub use audit_store::{
@@ -106,5 +114,5 @@ pub use audit_store::{
 };
 pub use audit_webhooks::{
     AddressPolicy, DeliveryId, DeliveryStatus, EncryptionKey, FailureKind, Sender, SenderOptions, WebhookId,
-    WebhookSecret,
+    WebhookSecret, WebhookUrl,
 };

@@ -1,5 +1,6 @@
 //! The verifiable log: signed checkpoints and proofs.
 
+mod anchors;
 mod memory;
 mod receipts;
 mod roots;
@@ -9,6 +10,10 @@ mod signing;
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Scope, Selection};
+pub(crate) use anchors::Anchoring;
+pub use anchors::{
+    AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, PlaceStatistics,
+};
 use audit_auth::{KeyHolder, Readers};
 use audit_domain::{ContentHash, EventId, Violations};
 use audit_ledger::{Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead};

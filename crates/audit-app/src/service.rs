@@ -6,7 +6,7 @@ use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
 use crate::export::Exports;
 use crate::feed::Feeds;
-use crate::log::{LogSigner, Signing, TileRoots};
+use crate::log::{Anchoring, LogSigner, Signing, TileRoots};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
 use audit_auth::{Principal, ViewerSecret};
@@ -34,6 +34,7 @@ pub struct AuditLog {
     pub(crate) log_signer: OnceLock<LogSigner>,
     pub(crate) tile_roots: TileRoots,
     pub(crate) signing: Signing,
+    pub(crate) anchoring: Anchoring,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
     pub(crate) feeds: Feeds,
@@ -104,6 +105,7 @@ impl Parts {
             log_signer: OnceLock::new(),
             tile_roots: TileRoots::default(),
             signing: Signing::new(self.settings.signer.clone()),
+            anchoring: Anchoring::default(),
             wake,
             deliveries: DeliveryCounters::default(),
             pending: Mutex::default(),

@@ -5,6 +5,7 @@
 //! it, and the last checkpoint that this node remembers. An attacker with the database has to change all of them consistently,
 //! and cannot change the state of an external auditor: see `log audit`.
 
+mod anchors;
 mod finding;
 mod repair;
 mod tree;
@@ -13,13 +14,16 @@ mod walk;
 use crate::error::{AppError, Result};
 use crate::log::stored_key;
 use crate::service::AuditLog;
+pub use anchors::{
+    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, key_in_database, verify_anchors,
+};
 use audit_domain::{ProjectId, Timestamp};
 use audit_ledger::{CheckpointError, Hash, HeadKey, Origin, SignedCheckpoint, TreeHead, VerifierKey};
 use audit_store::{CellId, DatabaseUrl, Reader, StoredLedger, StrayEvent, inspect};
 use audit_webhooks::{EncryptionKey, OpenError};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 pub use repair::{RepairOptions, RepairReport};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use walk::Walk;
 
@@ -38,6 +42,8 @@ pub struct VerifyOptions {
     pub head_keys: Vec<HeadKey>,
     /// Events that were received before this time must be signed.
     pub signed_before: Option<Timestamp>,
+    /// What anchors show of the logs.
+    pub anchored: AnchoredHeads,
 }
 
 /// The report on one ledger.
@@ -67,7 +73,8 @@ impl LedgerReport {
 
     /// Whether the database does not have the log.
     fn is_gone(&self) -> bool {
-        matches!(self.findings.as_slice(), [only] if only.problem == Problem::LogGone)
+        let is_gone = |problem: &Problem| matches!(problem, Problem::LogGone | Problem::AnchoredGone(_));
+        matches!(self.findings.as_slice(), [only] if is_gone(&only.problem))
     }
 }
 
@@ -218,7 +225,7 @@ pub fn verify_log(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<LedgerReport>> {
     let ledgers = reader.stored_ledgers(options.project_id)?;
-    if ledgers.is_empty() && options.project_id.is_some() {
+    if ledgers.is_empty() && options.project_id.is_some() && options.anchored.is_empty() {
         return Err(AppError::NotFound("project"));
     }
     let (key, problem) = trusted_key(reader, options)?;
@@ -238,9 +245,7 @@ pub fn verify_log(
     for ledger in &ledgers {
         reports.push(verification.ledger(reader, ledger)?);
     }
-    if options.project_id.is_none() {
-        reports.extend(verification.gone(&ledgers));
-    }
+    reports.extend(verification.gone(&ledgers));
     Ok(reports)
 }
 
@@ -301,6 +306,8 @@ impl Verification<'_> {
             .into_iter()
             .flatten()
             .map(|checkpoint| checkpoint.head().size);
+        let anchored = self.options.anchored.get(&name).map_or(&[][..], Vec::as_slice);
+        let sizes = sizes.chain(anchored.iter().map(|anchored| anchored.head.size));
         let mut walk = Walk::new(reader, ledger.ledger_id, size, sizes.chain([signed.unwrap_or(0)]));
         if ledger.size < 0 {
             walk.findings.add(Finding::log(Problem::Size(ledger.size)));
@@ -328,6 +335,7 @@ impl Verification<'_> {
                 None => {}
             }
         }
+        walk.check_anchored(anchored, size);
         if let (Some(column), Some(signed)) = (ledger.checkpoint_size, signed)
             && column != signed.cast_signed()
         {
@@ -382,38 +390,44 @@ impl Verification<'_> {
         SignedCheckpoint::open(note, &origin, std::slice::from_ref(key)).map_err(Some)
     }
 
-    /// The logs that this node has signed and the database does not have.
+    /// The logs that anchors have, or that this node has signed, and the database does not have.
     fn gone(&self, ledgers: &[StoredLedger]) -> Vec<LedgerReport> {
         let Some(key) = self.key else {
             return Vec::new();
         };
         let prefix = format!("{}/", key.name().as_str());
-        let names: HashSet<(&str, &str)> = ledgers
+        let names: HashSet<String> = ledgers
             .iter()
-            .map(|ledger| (ledger.project_id.as_str(), ledger.environment.as_str()))
+            .map(|ledger| format!("{}/{}", ledger.project_id, ledger.environment))
             .collect();
-        let mut gone = Vec::new();
+        let mut gone = BTreeMap::new();
         for (origin, note) in &self.options.known {
-            let Some((project_id, environment)) =
-                origin.strip_prefix(&prefix).and_then(|name| name.split_once('/'))
-            else {
-                continue;
-            };
-            if !names.contains(&(project_id, environment)) {
-                let signed = self.open(&format!("{project_id}/{environment}"), note);
-                gone.push(LedgerReport {
-                    project_id: project_id.to_owned(),
-                    environment: environment.to_owned(),
-                    events: 0,
-                    signed: signed.ok().map(|signed| signed.head().size),
-                    root: None,
-                    findings: vec![Finding::log(Problem::LogGone)],
-                    findings_count: 1,
-                });
+            if let Some(name) = origin.strip_prefix(&prefix) {
+                let signed = self.open(name, note).ok().map(|signed| signed.head().size);
+                gone.insert(name, (signed, Problem::LogGone));
             }
         }
-        gone.sort_by(|one, other| one.project_id.cmp(&other.project_id));
-        gone
+        for (name, heads) in &self.options.anchored {
+            if let Some(last) = heads.last() {
+                let problem = Problem::AnchoredGone(Arc::clone(&last.anchor));
+                gone.insert(name, (Some(last.head.size), problem));
+            }
+        }
+        let project_id = self.options.project_id.map(|id| id.to_string());
+        let report = |(name, (signed, problem)): (&str, (Option<u64>, Problem))| {
+            let (project, environment) = name.split_once('/')?;
+            let is_asked = project_id.as_deref().is_none_or(|id| id == project);
+            (is_asked && !names.contains(name)).then(|| LedgerReport {
+                project_id: project.to_owned(),
+                environment: environment.to_owned(),
+                events: 0,
+                signed,
+                root: None,
+                findings: vec![Finding::log(problem)],
+                findings_count: 1,
+            })
+        };
+        gone.into_iter().filter_map(report).collect()
     }
 }
 

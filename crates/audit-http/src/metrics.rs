@@ -3,7 +3,8 @@
 use audit_app::{AuditLog, Ingested};
 use parking_lot::Mutex;
 use prometheus::{
-    Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
+    Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    TextEncoder,
 };
 
 /// Counters and histograms of this process.
@@ -27,6 +28,9 @@ pub(crate) struct Metrics {
     log_alarms: IntCounter,
     forged_heads: IntGauge,
     replica_queries: IntCounterVec,
+    anchor_failures: IntCounterVec,
+    anchors_pending: IntGaugeVec,
+    last_anchor_seconds: IntGauge,
     feed_readers: IntGauge,
     feed_waiting: IntGauge,
     exports_running: IntGauge,
@@ -71,6 +75,19 @@ impl Metrics {
             &["outcome"],
         )?;
         registry.register(Box::new(replica_queries.clone()))?;
+        let anchor_failures = IntCounterVec::new(
+            Opts::new(
+                "audit_anchor_failures_total",
+                "Attempts of this process that brought an anchor to no place, by place.",
+            ),
+            &["place"],
+        )?;
+        registry.register(Box::new(anchor_failures.clone()))?;
+        let anchors_pending = IntGaugeVec::new(
+            Opts::new("audit_anchors_pending", "Anchors that a place does not have yet."),
+            &["place"],
+        )?;
+        registry.register(Box::new(anchors_pending.clone()))?;
         let buckets = vec![
             0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
         ];
@@ -121,6 +138,10 @@ impl Metrics {
                 "audit_logs_forged",
                 "Logs that take no events, because this service did not write their heads.",
             )?,
+            last_anchor_seconds: gauge(
+                "audit_anchor_last_timestamp_seconds",
+                "Start of the last interval that has an anchor, in seconds since 1970; 0 for none.",
+            )?,
             log_alarms: counter(
                 "audit_log_alarms_total",
                 "Times that this process found a log that contradicts its last checkpoint, or without the checkpoint it should have.",
@@ -137,6 +158,8 @@ impl Metrics {
             rendering: Mutex::default(),
             replica_queries,
             webhook_attempts,
+            anchor_failures,
+            anchors_pending,
             registry,
             requests,
             duration_seconds,
@@ -173,6 +196,17 @@ impl Metrics {
         let pending = service.pending_deliveries();
         self.deliveries_pending.set(pending.count);
         self.oldest_pending_seconds.set(pending.oldest_seconds);
+    }
+
+    fn read_anchors(&self, service: &AuditLog) {
+        self.last_anchor_seconds.set(service.last_anchor_seconds());
+        for statistics in service.anchor_statistics() {
+            let place = [statistics.place.as_str()];
+            let failures = self.anchor_failures.with_label_values(&place);
+            failures.inc_by(statistics.failures.saturating_sub(failures.get()));
+            let pending = i64::try_from(statistics.pending).unwrap_or(i64::MAX);
+            self.anchors_pending.with_label_values(&place).set(pending);
+        }
     }
 
     fn read_readers(&self, service: &AuditLog) {
@@ -213,6 +247,7 @@ impl Metrics {
             .inc_by(statistics.alerts.saturating_sub(self.alerts_fired.get()));
         self.read_deliveries(service);
         self.read_readers(service);
+        self.read_anchors(service);
         self.commits
             .inc_by(statistics.commits.saturating_sub(self.commits.get()));
         self.events_stored

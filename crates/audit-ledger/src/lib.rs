@@ -48,6 +48,7 @@
 //! [C2SP `tlog-checkpoint`]: https://c2sp.org/tlog-checkpoint
 //! [`signed-note`]: https://c2sp.org/signed-note
 
+mod anchor;
 mod auditor;
 mod checkpoint;
 mod cosignature;
@@ -67,6 +68,7 @@ mod tile;
 mod tlog_proof;
 mod witness;
 
+pub use anchor::{Anchor, AnchorChainError, AnchorDigest, AnchorError, SignedAnchor};
 pub use auditor::{Auditor, Replay};
 pub use checkpoint::{Checkpoint, CheckpointError, Origin, SignedCheckpoint};
 pub use cosignature::{Cosignature, WitnessKey, WitnessSigner};

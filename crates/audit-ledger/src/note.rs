@@ -15,11 +15,13 @@ pub(crate) const SIGNATURE_START: &str = "— ";
 /// The text is not a note, or no trusted key signed it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
-    /// The text exceeds [`NOTE_BYTES_MAX`].
-    #[error("a note has at most {NOTE_BYTES_MAX} bytes, not {bytes}")]
+    /// The text exceeds [`NOTE_BYTES_MAX`], or the limit of its kind.
+    #[error("a note has at most {bytes_max} bytes, not {bytes}")]
     TooLong {
         /// Bytes of the text.
         bytes: usize,
+        /// Most bytes of such a note.
+        bytes_max: usize,
     },
     /// The text has a control character other than a newline.
     #[error("a note has no control characters except newlines")]
@@ -67,8 +69,14 @@ struct Signature<'a> {
 impl<'a> SignedNote<'a> {
     /// Splits a note at its last empty line.
     pub(crate) fn parse(note: &'a str) -> Result<Self, NoteError> {
-        if note.len() > NOTE_BYTES_MAX {
-            return Err(NoteError::TooLong { bytes: note.len() });
+        Self::parse_within(note, NOTE_BYTES_MAX)
+    }
+
+    /// [`Self::parse`] of a note with another limit.
+    pub(crate) fn parse_within(note: &'a str, bytes_max: usize) -> Result<Self, NoteError> {
+        if note.len() > bytes_max {
+            let bytes = note.len();
+            return Err(NoteError::TooLong { bytes, bytes_max });
         }
         if note.bytes().any(|byte| byte < b' ' && byte != b'\n') {
             return Err(NoteError::ControlCharacter);

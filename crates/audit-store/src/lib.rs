@@ -77,6 +77,7 @@
 
 mod access;
 mod alerts;
+mod anchors;
 mod append;
 mod arrivals;
 mod cells;
@@ -110,6 +111,7 @@ mod writers;
 
 pub use access::{Configurator, Reader, Writer};
 pub use alerts::AlertFilter;
+pub use anchors::{AnchorStage, AnchorState, PublishedCheckpoint, StoredAnchor};
 pub use append::{AppendOutcome, Appended, AppendedEvents, Destination, LedgerId, NewEvent};
 pub use cells::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 pub use configuration::{

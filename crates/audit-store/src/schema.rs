@@ -49,6 +49,18 @@ diesel::table! {
 diesel::allow_tables_to_appear_in_same_query!(ledgers, log_checkpoints, log_tiles);
 
 diesel::table! {
+    anchors (number) {
+        number -> BigInt,
+        due_at -> BigInt,
+        document -> Text,
+        time_stamp -> Nullable<Binary>,
+        webhook_stage -> BigInt,
+        bucket_stage -> BigInt,
+        claimed_until -> BigInt,
+    }
+}
+
+diesel::table! {
     ledger_months (ledger_id, month) { ledger_id -> BigInt, month -> Integer, first_seq -> BigInt, }
 }
 

@@ -358,6 +358,24 @@ CREATE TABLE log_repairs (
     PRIMARY KEY (ledger_id, repaired_at)
 );
 
+-- Anchors of the last days: signed lists of the heads of all logs, and how far they were sent. Nodes insert an anchor when it is
+-- made, and the two unique keys let one of them succeed. In the home cell.
+CREATE TABLE anchors (
+    -- The number in the chain, from 1.
+    number BIGINT NOT NULL PRIMARY KEY,
+    -- Start of the interval.
+    due_at BIGINT NOT NULL UNIQUE,
+    -- Signed note. The next one names its SHA-256.
+    document TEXT NOT NULL,
+    -- RFC 3161 response over the document. NULL until an authority has given one.
+    time_stamp BYTEA,
+    -- What webhook and bucket have: 0 nothing, 1 the document, 2 document and time stamp.
+    webhook_stage BIGINT NOT NULL,
+    bucket_stage BIGINT NOT NULL,
+    -- Until when a node sends it.
+    claimed_until BIGINT NOT NULL
+);
+
 -- ---- Alerts ----
 
 -- Custom rules, and built-in rules with changed settings (their ids are not UUIDs). The primary key lists the rules of a

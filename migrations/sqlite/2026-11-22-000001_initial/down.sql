@@ -8,6 +8,7 @@ DROP TABLE webhooks;
 DROP TABLE alerts;
 DROP TABLE alert_groups;
 DROP TABLE alert_rules;
+DROP TABLE anchors;
 DROP TABLE log_repairs;
 DROP TABLE log_checkpoints;
 DROP TABLE log_tiles;

@@ -85,6 +85,12 @@ pub(crate) struct VerifyOptions {
     /// Verify the index as well, as `index verify` does: whether queries find every event under its own values and words.
     #[arg(long, conflicts_with = "project")]
     pub(crate) index: bool,
+    /// Anchors from a place that the operator cannot change, as directories or files: the logs must continue each of them.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) anchors: Vec<PathBuf>,
+    /// Root certificates (PEM) of the authority that stamped the anchors.
+    #[arg(long, value_name = "FILE", requires = "anchors")]
+    pub(crate) timestamp_ca: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]

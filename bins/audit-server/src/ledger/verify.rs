@@ -1,12 +1,16 @@
 //! `audit-server log verify`: checks the stored events against the log.
 
 use super::arguments::VerifyOptions;
-use super::{EXIT_INCONSISTENT, read_key};
+use super::{EXIT_INCONSISTENT, anchors, read_key};
 use crate::index::VerifiedIndex;
 use crate::print_error;
+use crate::serve::anchors::time_stamp_roots;
 use crate::system::SystemClock;
 use anyhow::Context;
-use audit_app::{Finding, LedgerReport, SignerMemory, first_finding, verify_deployment};
+use audit_app::{
+    AnchorReport, Finding, LedgerReport, SignerMemory, VerifierKey, first_finding, key_in_database,
+    verify_anchors, verify_deployment,
+};
 use audit_domain::Clock;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -22,9 +26,14 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
     let signed_before = SystemClock.now().plus_seconds(-options.max_unsigned.seconds());
     // Before the database is read, which continues what is known here.
     let known = SignerMemory::read(&database.signer_file()?).context("--state-directory")?;
+    let key = read_key(options.verifier_key.as_deref())?;
+    let anchors = read_anchors(options, key.as_ref())?;
     let scope = audit_app::VerifyOptions {
+        anchored: anchors
+            .as_ref()
+            .map_or_else(Default::default, |anchors| anchors.heads.clone()),
         project_id: options.project,
-        key: read_key(options.verifier_key.as_deref())?,
+        key,
         encryption_key: database.encryption_key()?,
         head_keys: database.head_keys()?.all()?,
         known: known.unwrap_or_default(),
@@ -48,7 +57,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     let index = match index.transpose() {
         // What is known of the log is reported all the same.
-        Err(error) if first_finding(&reports).is_some() => {
+        Err(error) if !is_consistent(&reports, anchors.as_ref()) => {
             print_error(&format!("{error:#}"));
             None
         }
@@ -56,7 +65,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
     };
     match options.output.json {
         true => {
-            let mut report = to_json(&reports, seconds);
+            let mut report = to_json(&reports, anchors.as_ref(), seconds);
             if let Some(index) = &index {
                 report["index"] = index.to_json();
             }
@@ -66,21 +75,54 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
             if let Some(index) = &index {
                 index.print(&mut stdout)?;
             }
-            print(&mut stdout, &reports, seconds)?;
+            print(&mut stdout, &reports, anchors.as_ref(), seconds)?;
         }
     }
-    let is_right = first_finding(&reports).is_none() && index.is_none_or(|index| index.is_right());
+    let is_right =
+        is_consistent(&reports, anchors.as_ref()) && index.is_none_or(|index| index.is_right());
     Ok(match is_right {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(EXIT_INCONSISTENT),
     })
 }
 
+/// The verified anchors, if some are given.
+fn read_anchors(options: &VerifyOptions, key: Option<&VerifierKey>) -> anyhow::Result<Option<AnchorReport>> {
+    if options.anchors.is_empty() {
+        return Ok(None);
+    }
+    let files = anchors::read(&options.anchors).context("--anchors")?;
+    let roots = options
+        .timestamp_ca
+        .as_deref()
+        .map(time_stamp_roots)
+        .transpose()?;
+    let database = &options.log_key.database;
+    let key = match key {
+        Some(key) => Some(key.clone()),
+        None => key_in_database(&database.url()?, database.encryption_key()?.as_ref())?,
+    };
+    let key = key.context("the database has no key that verifies the anchors; give --verifier-key")?;
+    Ok(Some(verify_anchors(&files, &[key], roots.as_ref())))
+}
+
+fn is_consistent(reports: &[LedgerReport], anchors: Option<&AnchorReport>) -> bool {
+    first_finding(reports).is_none() && anchors.is_none_or(|anchors| anchors.findings.is_empty())
+}
+
 fn events(reports: &[LedgerReport]) -> u64 {
     reports.iter().map(|report| report.events).sum()
 }
 
-fn print(out: &mut impl Write, reports: &[LedgerReport], seconds: f64) -> anyhow::Result<()> {
+fn print(
+    out: &mut impl Write,
+    reports: &[LedgerReport],
+    anchors: Option<&AnchorReport>,
+    seconds: f64,
+) -> anyhow::Result<()> {
+    if let Some(anchors) = anchors {
+        anchors::print(out, anchors)?;
+    }
     for report in reports
         .iter()
         .filter(|report| report.events > 0 || report.findings_count > 0)
@@ -89,12 +131,18 @@ fn print(out: &mut impl Write, reports: &[LedgerReport], seconds: f64) -> anyhow
     }
     let events = events(reports);
     let rate = events as f64 / seconds.max(0.001);
-    match first_finding(reports) {
-        None => writeln!(
+    let anchored = anchors.and_then(|anchors| anchors.findings.first());
+    match (first_finding(reports), anchored) {
+        (None, None) => writeln!(
             out,
             "{events} events match the log ({seconds:.1} s, {rate:.0} events/s)"
         )?,
-        Some((report, finding)) => writeln!(out, "INCONSISTENT: {}: {finding}", report.name())?,
+        (None, Some(finding)) => writeln!(
+            out,
+            "INCONSISTENT: anchor {}: {}",
+            finding.anchor, finding.problem
+        )?,
+        (Some((report, finding)), _) => writeln!(out, "INCONSISTENT: {}: {finding}", report.name())?,
     }
     Ok(())
 }
@@ -121,7 +169,7 @@ fn print_ledger(out: &mut impl Write, report: &LedgerReport) -> anyhow::Result<(
     Ok(())
 }
 
-fn to_json(reports: &[LedgerReport], seconds: f64) -> Value {
+fn to_json(reports: &[LedgerReport], anchors: Option<&AnchorReport>, seconds: f64) -> Value {
     let finding = |finding: &Finding| {
         json!({
             "seq": finding.seqs.as_ref().map(|seqs| seqs.start),
@@ -142,9 +190,10 @@ fn to_json(reports: &[LedgerReport], seconds: f64) -> Value {
         })
     };
     json!({
-        "ok": first_finding(reports).is_none(),
+        "ok": is_consistent(reports, anchors),
         "events": events(reports),
         "seconds": seconds,
         "ledgers": reports.iter().map(ledger).collect::<Vec<_>>(),
+        "anchors": anchors.map(anchors::to_json),
     })
 }

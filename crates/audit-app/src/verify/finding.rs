@@ -4,6 +4,7 @@ use audit_domain::EventId;
 use audit_ledger::{CheckpointError, TileId};
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The maximum number of findings of each kind, so that a badly damaged log does not need more memory.
 pub const FINDINGS_MAX: usize = 100;
@@ -109,6 +110,15 @@ pub enum Problem {
     /// This node has signed a log that the database does not have.
     #[error("this node has signed the log, and the database does not have it")]
     LogGone,
+    /// An anchor has a log that the database does not have.
+    #[error("the anchor {0} has the log, and the database does not have it")]
+    AnchoredGone(Arc<str>),
+    /// An anchor has events that the log does not have.
+    #[error("the anchor {0} has them and they are no longer there: the log was cut off or rolled back")]
+    AnchoredCutOff(Arc<str>),
+    /// The log is another one than an anchor has.
+    #[error("at least one of them is not the event that the anchor {0} has")]
+    AnchoredDifferent(Arc<str>),
     /// What this node has signed cannot be read.
     #[error("the checkpoint that this node remembers is not one that this log signed: {0}")]
     Remembered(CheckpointError),

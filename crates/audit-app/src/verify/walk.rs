@@ -358,9 +358,14 @@ impl<'a, 'b> Walk<'a, 'b> {
         Ok(Some(computed.head()))
     }
 
+    /// The root of the tree at the size of a signed head, if it could be computed.
+    pub(super) fn root_at(&self, size: u64) -> Option<Hash> {
+        self.signed_roots.get(&size).copied().flatten()
+    }
+
     /// Compares the tree with the signed tree head.
     pub(super) fn check_signed(&mut self, signed: TreeHead) {
-        let root = self.signed_roots.get(&signed.size).copied().flatten();
+        let root = self.root_at(signed.size);
         if signed.size > self.size {
             self.findings
                 .add(Finding::events(self.size..signed.size, Problem::CutOff));

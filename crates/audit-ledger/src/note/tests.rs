@@ -125,6 +125,9 @@ fn a_note_has_limits() {
     let bytes = NOTE_BYTES_MAX + 1;
     assert_eq!(
         verify(&format!("x{note}"), &[key]),
-        Err(NoteError::TooLong { bytes })
+        Err(NoteError::TooLong {
+            bytes,
+            bytes_max: NOTE_BYTES_MAX
+        })
     );
 }

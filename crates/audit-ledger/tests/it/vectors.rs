@@ -4,8 +4,8 @@ use crate::log::Log;
 use crate::reference::Reference;
 use audit_domain::{ContentHash, Event, EventId, Record, Stamp, StoredEvent, Timestamp, canonical, json};
 use audit_ledger::{
-    Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedCheckpoint, SigningKey,
-    TileId, TreeHead, VerifierKey,
+    Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedAnchor, SignedCheckpoint,
+    SigningKey, TileId, TreeHead, VerifierKey,
 };
 use base16ct::lower::encode_string as hex;
 use serde_json::Value;
@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 const MERKLE: &str = include_str!("../../../../docs/vectors/merkle.json");
 const TILES: &str = include_str!("../../../../docs/vectors/tiles.json");
 const CHECKPOINT: &str = include_str!("../../../../docs/vectors/checkpoint.json");
+const ANCHOR: &str = include_str!("../../../../docs/vectors/anchor.json");
 const EVENTS: &str = include_str!("../../../../docs/vectors/events.json");
 const EXAMPLES: &str = include_str!("../../../../docs/examples/cloudtrail-events.jsonl");
 
@@ -179,6 +180,34 @@ fn events_their_canonical_form_and_their_proofs() {
     }
     assert_eq!(TreeHead::of_events(&hashes), *signed.head());
     assert_eq!(hashes.len(), 5);
+}
+
+#[test]
+fn anchors() {
+    let vectors = read(ANCHOR);
+    let key: VerifierKey = text(&vectors["key"]).parse().unwrap();
+    let seed = from_hex(&vectors["seed"]).try_into().unwrap();
+    let signing = SigningKey::from_seed(key.name().clone(), &seed).unwrap();
+    let keys = std::slice::from_ref(&key);
+    let mut before: Option<SignedAnchor> = None;
+    for vector in items(&vectors["anchors"]) {
+        let signed = SignedAnchor::open(text(&vector["note"]), keys).unwrap();
+        assert_eq!(signed.anchor().to_string(), text(&vector["text"]));
+        assert_eq!(signing.sign_anchor(signed.anchor().clone()), signed);
+        assert_eq!(hex(signed.digest().as_bytes()), text(&vector["sha256"]));
+        let file = format!("{}.anchor", signed.anchor().file_name());
+        assert_eq!(file, text(&vector["file"]));
+        for head in signed.anchor().heads.values() {
+            assert_eq!(Reference::of_size(300).head(head.size), *head);
+        }
+        if let Some(before) = before.replace(signed.clone()) {
+            assert_eq!(before.check_later(&signed), Ok(()));
+        }
+    }
+    for refused in items(&vectors["refused"]) {
+        let opened = SignedAnchor::open(text(&refused["note"]), keys);
+        assert!(opened.is_err(), "{}", refused["reason"]);
+    }
 }
 
 /// The content hash that a reader of an event computes.

@@ -24,7 +24,7 @@ const fn table(name: &'static str, columns: &'static str) -> CopiedTable {
 }
 
 /// The copied tables. A table comes after those to which it refers.
-pub(crate) const COPIED_TABLES: [CopiedTable; 23] = [
+pub(crate) const COPIED_TABLES: [CopiedTable; 24] = [
     table("deployment", "id version"),
     table("secrets", "name secret created_at"),
     table("organizations", "id name plan created_at"),
@@ -52,6 +52,10 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 23] = [
     table("ledger_actions", "ledger_id action"),
     table("log_repairs", "ledger_id repaired_at size found"),
     table("log_checkpoints", "ledger_id size note signed_at"),
+    table(
+        "anchors",
+        "number due_at document time_stamp webhook_stage bucket_stage claimed_until",
+    ),
     table(
         "alert_rules",
         "project_id id name action_pattern threshold window_seconds group_by severity enabled cooldown_seconds revision \

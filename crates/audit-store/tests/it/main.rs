@@ -1,6 +1,7 @@
 //! The public interface of the store, on embedded SQLite; where the databases differ in locks, on both. `audit-tests` tests
 //! both databases over HTTP.
 
+mod anchors;
 mod appending;
 mod backlog;
 mod concurrent_changes;

@@ -30,8 +30,9 @@ const OTHER_TABLES: [&str; 5] = ["projects", "ledgers", "events", "log_tiles", "
 
 /// The tables without rows of a project, and those of the directory.
 #[cfg(test)]
-const TABLES_OF_THE_CELL: [&str; 18] = [
+const TABLES_OF_THE_CELL: [&str; 19] = [
     "__diesel_schema_migrations",
+    "anchors",
     "cell_keys",
     "cell_organizations",
     "cells",

@@ -1,0 +1,272 @@
+//! Anchors: at a fixed point of each interval, the heads of all logs of the deployment, signed and sent to places outside of it.
+//!
+//! An anchor is stored in the database before it is sent. Every node tries to make it and to send it; the database lets one
+//! succeed. A head that was anchored once stays in the following anchors: what is lost or hidden here later, they still show.
+
+mod places;
+mod sending;
+
+use super::{LogSigner, head_of};
+use crate::error::{AppError, Result};
+use crate::service::AuditLog;
+use audit_domain::Timestamp;
+use audit_ledger::{Anchor, AnchorDigest, SignedAnchor, SignedCheckpoint, TreeHead};
+use audit_store::{CellId, StoredAnchor};
+use parking_lot::Mutex;
+use places::PlaceStates;
+pub use places::{AnchorPlace, AnchorPlaces, AnchorWebhook, PlaceStatistics};
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// The checkpoints that one statement reads.
+const PAGE_CHECKPOINTS: i64 = 1_000;
+
+type Heads = BTreeMap<String, TreeHead>;
+
+/// What this process knows of anchors.
+#[derive(Debug, Default)]
+pub(crate) struct Anchoring {
+    /// The start of the last interval that is known to have an anchor, in microseconds; 0 at the start.
+    made_for: AtomicI64,
+    places: PlaceStates,
+    /// The numbers of the anchors in the directory of this node, and whether they have their time stamps there.
+    in_directory: Mutex<BTreeMap<i64, bool>>,
+    /// The numbers of stored anchors that the log's key has not signed: they are not sent.
+    forged: Mutex<BTreeSet<i64>>,
+}
+
+/// The interval of anchors: a part of a day, so that each one begins at the same point of every day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnchorInterval {
+    seconds: u32,
+}
+
+/// The text is not an interval of anchors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a whole number of minutes or hours that divides a day, such as 15m or 1h")]
+pub struct AnchorIntervalError;
+
+/// The document would be too large.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "an anchor of {logs} logs has {bytes} bytes, and may have {}",
+    Anchor::BYTES_MAX
+)]
+struct TooLarge {
+    logs: usize,
+    bytes: usize,
+}
+
+impl FromStr for AnchorInterval {
+    type Err = AnchorIntervalError;
+
+    fn from_str(text: &str) -> Result<Self, AnchorIntervalError> {
+        let (number, factor) = match text.split_at_checked(text.len().saturating_sub(1)) {
+            Some((number, "m")) => (number, 60),
+            Some((number, "h")) => (number, 3_600),
+            _ => return Err(AnchorIntervalError),
+        };
+        let number: u32 = number.parse().map_err(|_| AnchorIntervalError)?;
+        match number.checked_mul(factor) {
+            Some(seconds) if seconds > 0 && 86_400 % seconds == 0 => Ok(Self { seconds }),
+            _ => Err(AnchorIntervalError),
+        }
+    }
+}
+
+impl AnchorInterval {
+    /// The start of the interval in which this time is.
+    fn start(self, time: Timestamp) -> Timestamp {
+        let seconds = time.as_seconds();
+        Timestamp::from_seconds(seconds - seconds.rem_euclid(i64::from(self.seconds)))
+    }
+}
+
+impl AuditLog {
+    /// Makes the anchor of the present interval, unless there is one. Call it every second, in the service of the home cell.
+    ///
+    /// Past intervals get none: what the logs were then cannot be said any more.
+    ///
+    /// # Errors
+    /// When a database of the home cell fails, or the key of the log cannot be used. The next call tries again.
+    pub fn make_anchor(self: &Arc<Self>, every: AnchorInterval) -> Result<()> {
+        let now = self.clock.now().truncated_to_millis();
+        let due = every.start(now);
+        if self.anchoring.made_for.load(Ordering::Relaxed) >= due.as_micros() {
+            return Ok(());
+        }
+        let last = self.store.read(|reader| reader.last_anchor())?;
+        match &last {
+            Some(last) if last.due_at > due => log::warn!(
+                "no anchor is made: the last one is of {}, so the clock of a server was wrong",
+                last.due_at
+            ),
+            Some(last) if last.due_at == due => {}
+            last => self.make_anchor_after(last.as_ref(), every, now)?,
+        }
+        // If another node was faster, it has one as well.
+        self.anchoring.made_for.store(due.as_micros(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn make_anchor_after(
+        self: &Arc<Self>,
+        last: Option<&StoredAnchor>,
+        every: AnchorInterval,
+        now: Timestamp,
+    ) -> Result<()> {
+        let signer = self.log_signer()?;
+        let heads = self.heads_to_anchor(signer, last)?;
+        let (number, due) = (last.map_or(0, |last| last.number) + 1, every.start(now));
+        let signed = signer.key.sign_anchor(Anchor {
+            deployment: signer.verifier().name().clone(),
+            number: number.unsigned_abs(),
+            due,
+            time: now,
+            every_seconds: every.seconds,
+            previous: last.map(|last| AnchorDigest::of_note(&last.document)),
+            heads,
+        });
+        let (bytes, logs) = (signed.note().len(), signed.anchor().heads.len());
+        if bytes > Anchor::BYTES_MAX {
+            return Err(AppError::internal(TooLarge { logs, bytes }));
+        }
+        let is_made = self
+            .store
+            .write(move |writer| writer.insert_anchor(number, due, signed.note(), now))?;
+        if is_made {
+            log::debug!("anchor {number} has {logs} logs");
+        }
+        Ok(())
+    }
+
+    /// The head of every log that has had an event. No head is behind that of the last anchor.
+    fn heads_to_anchor(self: &Arc<Self>, signer: &LogSigner, last: Option<&StoredAnchor>) -> Result<Heads> {
+        let mut heads = last.map_or_else(Heads::new, |last| anchored_before(signer, last));
+        self.add_heads(signer, &mut heads)?;
+        for cell in self.cells()?.iter().filter(|cell| cell.id != CellId::HOME) {
+            let added = self
+                .cell(cell.id)
+                .and_then(|service| service.add_heads(signer, &mut heads));
+            if let Err(error) = added {
+                log::warn!(
+                    "the anchor has the former heads of the cell {}, which cannot be read: {error}",
+                    cell.name
+                );
+            }
+        }
+        Ok(heads)
+    }
+
+    /// Signs what this cell has not signed yet, and adds the heads of its logs.
+    fn add_heads(&self, signer: &LogSigner, heads: &mut Heads) -> Result<()> {
+        let mut after = None;
+        loop {
+            after = self.sign_unsigned(after, None)?;
+            if after.is_none() {
+                break;
+            }
+        }
+        let mut after = None;
+        loop {
+            let page = self
+                .store
+                .read(|reader| reader.published_checkpoints(after, PAGE_CHECKPOINTS))?;
+            for row in &page {
+                for head in self.signed_heads(signer, &row.name, &row.note)? {
+                    add(heads, &row.name, head);
+                }
+            }
+            match page.last() {
+                Some(last) if page.len() as i64 == PAGE_CHECKPOINTS => after = Some(last.ledger_id),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// The heads of a log that this deployment has signed, as far as this node can tell: the published one, and the one that it
+    /// remembers. A published one that was tampered with does not count.
+    fn signed_heads(&self, signer: &LogSigner, name: &str, published: &str) -> Result<Vec<TreeHead>> {
+        let origin = signer.origin(name)?;
+        let known = self.signing.known(&origin);
+        let mut heads = Vec::new();
+        if let Some(known) = known.as_deref() {
+            heads.push(head_of(known)?);
+        }
+        if known.as_deref() != Some(published) {
+            let opened = SignedCheckpoint::open(published, &origin, std::slice::from_ref(signer.verifier()));
+            heads.extend(opened.ok().map(|opened| *opened.head()));
+        }
+        Ok(heads)
+    }
+}
+
+/// The heads of the last anchor. None where its log was renamed since, or it was tampered with.
+fn anchored_before(signer: &LogSigner, last: &StoredAnchor) -> Heads {
+    let opened = SignedAnchor::open(&last.document, std::slice::from_ref(signer.verifier()));
+    match opened {
+        Ok(opened) => opened.anchor().heads.clone(),
+        Err(error) => {
+            let number = last.number;
+            log::warn!("anchor {number} in the database is not one that the log's key has signed: {error}");
+            Heads::new()
+        }
+    }
+}
+
+/// Adds the head of a log, unless there is a larger one.
+fn add(heads: &mut Heads, name: &str, head: TreeHead) {
+    let is_larger = heads.get(name).is_none_or(|before| before.size < head.size);
+    if head.size > 0 && is_larger {
+        heads.insert(name.to_owned(), head);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_divides_a_day_and_begins_at_fixed_times() {
+        let hour: AnchorInterval = "1h".parse().unwrap();
+        let time = Timestamp::parse_rfc3339("2026-01-15T10:59:59.999Z").unwrap();
+        let start = Timestamp::parse_rfc3339("2026-01-15T10:00:00Z").unwrap();
+        assert_eq!((hour.start(time), hour.start(start)), (start, start));
+        assert_eq!("60m".parse(), Ok(hour));
+        for other in [
+            "",
+            "h",
+            "0h",
+            "7m",
+            "5h",
+            "25h",
+            "60",
+            "30s",
+            "-1h",
+            "1 h",
+            "99999999h",
+        ] {
+            assert_eq!(
+                other.parse::<AnchorInterval>(),
+                Err(AnchorIntervalError),
+                "{other}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_larger_head_is_anchored() {
+        let head = |size| TreeHead {
+            size,
+            root: audit_ledger::Hash::of_leaf(&[]),
+        };
+        let mut heads = Heads::new();
+        for size in [0, 3, 2, 5, 4] {
+            add(&mut heads, "p/live", head(size));
+        }
+        add(&mut heads, "p/test", head(0));
+        assert_eq!(heads, Heads::from([("p/live".to_owned(), head(5))]));
+    }
+}
