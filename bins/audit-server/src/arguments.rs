@@ -183,6 +183,10 @@ pub(crate) struct ServiceOptions {
     /// Database connections for writing, on PostgreSQL.
     #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_WRITERS", default_value_t = 2, value_parser = positive)]
     pub(crate) postgres_writers: usize,
+    /// Groups into which projects are divided on PostgreSQL, each with an index of its own. Fixed when the first project is
+    /// created; 16 if not given.
+    #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_GROUPS", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    pub(crate) postgres_groups: Option<u16>,
 }
 
 #[derive(Debug, Default, Args)]

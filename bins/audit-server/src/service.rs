@@ -101,6 +101,7 @@ impl ServiceOptions {
             },
             readers_max: self.readers_max,
             postgres_writers: self.postgres_writers,
+            postgres_groups: self.postgres_groups,
             write_timeout: Duration::from_secs(self.write_timeout_seconds),
             idempotency_window: IdempotencyWindow::of_months(self.idempotency_window_months),
             ..StoreOptions::default()

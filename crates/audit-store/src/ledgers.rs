@@ -1,17 +1,21 @@
 //! Ledgers: their heads, and the actions that occur in them.
 
+mod actions;
+
+pub(crate) use actions::{KnownActions, StoredActions, actions_with_prefix};
+
 use crate::append::plan::{Before, Head, LedgerMonth, Plan};
 use crate::append::{AppendSession, LedgerId};
 use crate::configuration::ConfigurationVersion;
 use crate::database::{AnySession, on_database, on_either};
 use crate::error::{Result, StoreError};
-use crate::schema::{ledger_actions, ledgers};
+use crate::schema::ledgers;
 use crate::tree::{self, TreeSession};
 use audit_domain::{Environment, EventId, Month, ProjectId, Stamp, Timestamp};
 use audit_ledger::{Frontier, HeadKey, SealedHead, Tile};
 use diesel::prelude::*;
 use parking_lot::Mutex;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The columns of a head, as [`HEAD_COLUMNS`] selects them.
@@ -91,16 +95,28 @@ pub(crate) fn read_before<S: AppendSession>(
     let mut before = Before::default();
     let heads = session.heads()?;
     // Changes of the configuration lock heads in the same order.
-    for (id, row, months) in session.lock_heads(ledgers)? {
-        match heads.read(id, row, months) {
-            Some(mut head) => {
-                head.begin_day(day);
-                before.heads.insert(LedgerId(id), head);
+    before.add_heads(&heads, session.lock_heads(ledgers)?, day);
+    Ok(before)
+}
+
+impl Before {
+    /// Adds the heads in these rows.
+    pub(crate) fn add_heads(
+        &mut self,
+        heads: &Heads,
+        rows: impl IntoIterator<Item = (i64, HeadRow, Vec<LedgerMonth>)>,
+        day: i64,
+    ) {
+        for (id, row, months) in rows {
+            match heads.read(id, row, months) {
+                Some(mut head) => {
+                    head.begin_day(day);
+                    self.heads.insert(LedgerId(id), head);
+                }
+                None => drop(self.forged.insert(LedgerId(id))),
             }
-            None => drop(before.forged.insert(LedgerId(id))),
         }
     }
-    Ok(before)
 }
 
 /// The columns of a head.
@@ -251,6 +267,7 @@ pub(crate) fn heads_of(session: &mut AnySession) -> Result<Arc<Heads>> {
 }
 
 /// The head of a ledger as a commit leaves it.
+#[derive(Debug)]
 pub(crate) struct NewHead {
     pub(crate) ledger_id: LedgerId,
     /// The version of the project's configuration, which the commit does not change.
@@ -302,74 +319,4 @@ pub(crate) fn grow<S: TreeSession>(session: &mut S, plan: &mut Plan) -> Result<V
     }
     heads.sort_unstable_by_key(|head| head.ledger_id);
     Ok(heads)
-}
-
-/// A writer's cache of stored actions, so that it writes each once.
-#[derive(Debug, Default)]
-pub(crate) struct KnownActions {
-    known: HashMap<LedgerId, HashSet<String>>,
-    pending: Vec<(LedgerId, String)>,
-}
-
-/// Actions of one ledger that a writer caches, at most. Beyond that it writes some again, which has no effect.
-const KNOWN_ACTIONS_MAX: usize = 10_000;
-
-impl KnownActions {
-    /// Whether the action is known to be stored.
-    pub(crate) fn contains(&self, ledger_id: LedgerId, action: &str) -> bool {
-        let known = self.known.get(&ledger_id);
-        known.is_some_and(|known| known.contains(action))
-    }
-
-    /// Calls `insert` with every action of the plan that is not known to be stored.
-    pub(crate) fn write_new(
-        &mut self,
-        plan: &Plan,
-        mut insert: impl FnMut(LedgerId, &str) -> Result<()>,
-    ) -> Result<()> {
-        self.pending.clear();
-        let mut seen = HashSet::new();
-        for row in &plan.rows {
-            let is_known = self.contains(row.ledger_id, &row.action);
-            if !is_known && seen.insert((row.ledger_id, row.action.as_str())) {
-                insert(row.ledger_id, &row.action)?;
-                self.pending.push((row.ledger_id, row.action.clone()));
-            }
-        }
-        Ok(())
-    }
-
-    /// Drops the actions of a transaction that was rolled back.
-    pub(crate) fn rolled_back(&mut self) {
-        self.pending.clear();
-    }
-
-    /// Caches the actions of a transaction that was committed.
-    pub(crate) fn committed(&mut self) {
-        for (ledger_id, action) in self.pending.drain(..) {
-            let known = self.known.entry(ledger_id).or_default();
-            if known.len() < KNOWN_ACTIONS_MAX {
-                known.insert(action);
-            }
-        }
-    }
-}
-
-/// Up to `limit` actions of a ledger that begin with `prefix`, in order.
-pub(crate) fn actions_with_prefix(
-    session: &mut AnySession,
-    ledger_id: LedgerId,
-    prefix: &str,
-    limit: i64,
-) -> Result<Vec<String>> {
-    // The alphabet of actions ends at `z`, so `{` follows every action with this prefix.
-    let end = format!("{prefix}{{");
-    Ok(ledger_actions::table
-        .filter(ledger_actions::ledger_id.eq(ledger_id.0))
-        .filter(ledger_actions::action.ge(prefix))
-        .filter(ledger_actions::action.lt(end))
-        .select(ledger_actions::action)
-        .order(ledger_actions::action)
-        .limit(limit)
-        .load(session)?)
 }

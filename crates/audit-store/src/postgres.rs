@@ -8,6 +8,7 @@ pub(crate) mod cells;
 pub(crate) mod connection;
 pub(crate) mod copy;
 pub(crate) mod events;
+mod groups;
 mod heads;
 mod index;
 pub(crate) mod index_verification;
@@ -28,7 +29,7 @@ use crate::append::LedgerId;
 use crate::database::Session;
 use crate::database::url::split_schema;
 use crate::error::{Result, StoreError};
-use crate::ledgers::{Heads, KnownActions};
+use crate::ledgers::{Heads, KnownActions, StoredActions};
 use crate::migrate;
 use crate::search::CACHED_BYTES_MAX;
 use crate::signal::{Patience, Progress, Signal};
@@ -71,6 +72,7 @@ impl Memory {
         let commits = self.shared.commits();
         if !Arc::ptr_eq(&commits, &self.appends.commits) {
             self.appends = AppendMemory {
+                actions: KnownActions::shared(&commits.actions),
                 commits,
                 ..AppendMemory::default()
             };
@@ -140,6 +142,7 @@ impl Shared {
 #[derive(Default)]
 struct CommitMemory {
     heads: KnownHeads,
+    actions: Arc<StoredActions>,
     partitions: KnownPartitions,
     partial_tiles: Arc<PartialTiles>,
     /// The backlog of this process, and cached tokens of that of other nodes.
@@ -177,6 +180,9 @@ impl Database {
         let (_, schema) = split_schema(url);
         let mut connection = connection::connect(url, Purpose::Migrate)?;
         migrate::postgres(&mut connection, schema)?;
+        if let Some(groups) = options.postgres_groups {
+            groups::set(&mut connection, groups)?;
+        }
         partitions::create_ahead(&mut connection, &shared, &**clock)?;
         Ok(Self {
             shared: Arc::new(shared),

@@ -37,6 +37,9 @@ pub struct StoreOptions {
     pub readers_max: u32,
     /// Writing sessions on PostgreSQL. SQLite always has one.
     pub postgres_writers: usize,
+    /// The groups into which projects are divided on PostgreSQL, each with an index of its own: at least one. `None`: as
+    /// they are, and 16 in a new database.
+    pub postgres_groups: Option<u16>,
     /// How long commits are collected before they are indexed. Queries find their events before that as well.
     pub indexing_interval: Duration,
     /// How long a request waits for its commit. After that its outcome is reported as unknown, unless it still waited in the
@@ -52,6 +55,7 @@ impl Default for StoreOptions {
             queue: QueueLimits::default(),
             readers_max: 8,
             postgres_writers: 2,
+            postgres_groups: None,
             indexing_interval: Duration::from_millis(100),
             write_timeout: Duration::from_secs(10),
             idempotency_window: IdempotencyWindow::default(),
@@ -341,7 +345,11 @@ impl Store {
     /// As [`Self::open`], and [`StoreError::CellsUnsupported`] on SQLite.
     pub fn open_cell(&self, cell: &Cell, clock: &Arc<dyn Clock>) -> Result<Self> {
         let url = self.cell_url(cell.url.as_deref(), cell.schema.as_deref())?;
-        let store = Self::open(&url, self.options, self.heads.key(), clock)?;
+        let options = StoreOptions {
+            postgres_groups: None,
+            ..self.options
+        };
+        let store = Self::open(&url, options, self.heads.key(), clock)?;
         match &self.replica {
             // It has the same databases.
             Some(replica) if cell.url.is_none() => store.with_replica(&cell.database_url(replica.url())?),

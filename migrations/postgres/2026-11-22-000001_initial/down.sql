@@ -20,6 +20,8 @@ DROP TABLE index_segments;
 DROP SEQUENCE index_segment_ids;
 DROP TABLE event_backlog;
 DROP TABLE index_groups;
+DROP TYPE written_head;
+DROP TYPE written_event;
 DROP TABLE events;
 DROP TABLE ledger_months;
 DROP TABLE ledger_actions;

@@ -251,10 +251,39 @@ CREATE UNIQUE INDEX events_by_id ON events (ledger_id, id, month);
 -- looks it up in the earlier months of the window.
 CREATE UNIQUE INDEX events_by_idempotency_key ON events (ledger_id, idempotency_hash, month) WHERE idempotency_hash IS NOT NULL;
 
+-- The rows that one statement of a commit writes, which are sent as arrays of these types: the event, and the head of a
+-- ledger with the state that it is expected to be in. Their columns are in the order of `postgres/append/insert.rs`.
+CREATE TYPE written_event AS (
+    ledger_id BIGINT,
+    seq BIGINT,
+    month INTEGER,
+    id BYTEA,
+    occurred_at BIGINT,
+    content_hash BYTEA,
+    idempotency_hash BYTEA,
+    sent_digest BYTEA,
+    redacted BOOLEAN,
+    body TEXT
+);
+CREATE TYPE written_head AS (
+    ledger_id BIGINT,
+    size_before BIGINT,
+    last_id_before BYTEA,
+    configuration_version BIGINT,
+    size BIGINT,
+    last_event_id BYTEA,
+    last_received_at BIGINT,
+    frontier BYTEA,
+    head_code BYTEA,
+    day BIGINT,
+    day_events BIGINT,
+    month INTEGER
+);
+
 -- ---- Inverted index of filter values and search words (PostgreSQL only) ----
 
--- The groups of ledgers. Each group has segments of its own. Their number is fixed when the database is created: a project
--- is in the group of the hash of its id modulo the number of groups.
+-- The groups of ledgers. Each group has segments of its own. Their number is fixed when the first project is created
+-- (`--postgres-groups`): a project is in the group of the hash of its id modulo the number of groups.
 --
 -- A lease gives one node at a time the right to merge the segments of a group, and to index the events of nodes that died.
 -- Each of its transactions updates the row where the token is the node's own.

@@ -1,8 +1,15 @@
 //! Appending on PostgreSQL.
 
-use super::months::{AbsentKeys, insert_months, months_of};
-use super::schema::index_groups;
-use super::statements::{FindGroups, FindKeys, InsertEvents, PutGroups};
+mod absent_keys;
+mod insert;
+mod ledger_numbers;
+
+pub(crate) use absent_keys::KeyLookups;
+pub(crate) use ledger_numbers::{group_number, group_of, next_ledger_number, random_number};
+
+use super::heads::KnownState;
+use super::months::{insert_months, months_of};
+use super::statements::{FindGroups, FindHeads, FindKeys, InsertActions, PutGroups};
 use super::{AppendMemory, Memory, PostgresSession, partitions};
 use crate::alerts::AlertColumns;
 use crate::append::alert_groups::{self as groups, AlertGroups};
@@ -14,53 +21,27 @@ use crate::append::{
 use crate::columns::{read_digest, read_id};
 use crate::database::{Session, write_transaction};
 use crate::error::{Result, StoreError};
-use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead};
+use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead, read_month};
 use crate::queue::{Queue, WaitingAppend};
-use crate::schema::{alerts, ledger_actions, webhook_deliveries};
+use crate::schema::{alerts, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
+use crate::tree::TreeSession;
+use absent_keys::AbsentKeys;
 use audit_alerts::GroupHash;
-use audit_domain::{IdempotencyWindow, Month, ProjectId, Timestamp};
-use diesel::PgConnection;
+use audit_domain::{IdempotencyWindow, Month, Timestamp};
 use diesel::connection::SimpleConnection;
-use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
-use sha2::{Digest, Sha256};
+use insert::{Planned, insert_events};
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-/// Commits that look up their keys before they are stored, after a key was found to be stored already.
-const LOOKED_UP_COMMITS: u32 = 1_000;
 /// How long a writer uses the plan of a statement. A plan that was made while there were few ledgers reads all of them once
 /// there are many.
 const PLANNED_FOR: Duration = Duration::from_secs(5);
 /// Rows of one insert: PostgreSQL takes 65,535 parameters.
 const INSERTED_ROWS_MAX: usize = 2_000;
 
-/// Whether a commit that expects its heads looks up its keys before it is stored. The unique index refuses a key that exists,
-/// so a look-up is wasted as long as repeats are rare. A refused commit was written for nothing.
-#[derive(Debug, Default)]
-pub(crate) struct KeyLookups {
-    commits_left: u32,
-}
-
-impl KeyLookups {
-    /// Notes how many keys of a commit were stored already.
-    fn found(&mut self, keys: usize) {
-        if keys > 0 {
-            self.commits_left = LOOKED_UP_COMMITS;
-        }
-    }
-
-    /// Whether the next commit looks up its keys.
-    fn next(&mut self) -> bool {
-        let is_next = self.commits_left > 0;
-        self.commits_left = self.commits_left.saturating_sub(1);
-        is_next
-    }
-}
-
-/// Appends waiting requests in one statement if the cached heads are current, or else in one transaction.
+/// Appends waiting requests in one statement if the expected heads are current, or else in one transaction.
 pub(crate) fn commit(
     session: &mut PostgresSession,
     waiting: &mut Vec<WaitingAppend>,
@@ -70,10 +51,10 @@ pub(crate) fn commit(
     let ledgers = ledgers_of(waiting);
     session.memory.begin_commit();
     session.memory.appends.actions.rolled_back();
-    let expected = session.memory.appends.commits.heads.before(&ledgers, day);
-    let appended = match expected {
-        Some(before) => append_expected(session, requests_of(waiting, true), before),
-        None => Ok(None),
+    let appended = match expect_heads(session, &ledgers, day) {
+        Ok(Some(before)) => append_expected(session, requests_of(waiting, true), before),
+        Ok(None) => Ok(None),
+        Err(error) => Err(error),
     };
     let plan = match appended.map_err(FailedCommit::of_copied_requests)? {
         Some(plan) => plan,
@@ -125,44 +106,31 @@ pub(crate) fn after_work(session: &mut PostgresSession) {
 /// A clean stop needs no work.
 pub(crate) fn before_close(_: &mut PostgresSession) {}
 
-/// The group of a project: a hash of its id.
-pub(crate) fn group_of(session: &mut PostgresSession, project_id: ProjectId) -> Result<i64> {
-    let groups: i64 = index_groups::table.count().get_result(&mut session.connection)?;
-    group_number(groups, &project_id.to_string())
+/// The state that a commit to these ledgers is expected to find: cached heads, and read ones where none is cached. `None` when
+/// other nodes write to one of the ledgers, so that its head has to be locked first.
+fn expect_heads(
+    session: &mut PostgresSession,
+    ledgers: &BTreeSet<LedgerId>,
+    day: i64,
+) -> Result<Option<Before>> {
+    let known = session.memory.appends.commits.heads.before(ledgers, day);
+    let (mut before, unknown) = match known {
+        KnownState::Disturbed => return Ok(None),
+        KnownState::Expected { before, unknown } => (before, unknown),
+    };
+    if !unknown.is_empty() {
+        let find = FindHeads { ledger_ids: unknown };
+        let rows: Vec<(i64, HeadRow, Vec<i32>, Vec<i64>)> = find.load(&mut session.connection)?;
+        let rows = rows.into_iter().map(|(id, row, months, first_seqs)| {
+            let months = months.into_iter().zip(first_seqs);
+            (id, row, months.map(read_month).collect())
+        });
+        before.add_heads(&*session.heads()?, rows, day);
+    }
+    Ok(Some(before))
 }
 
-/// The group of a project, of this number of groups.
-pub(crate) fn group_number(groups: i64, project_id: &str) -> Result<i64> {
-    let digest: [u8; 32] = Sha256::digest(project_id.as_bytes()).into();
-    let number = digest[..8]
-        .iter()
-        .fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-    let group = number.checked_rem(groups.unsigned_abs());
-    group.map(u64::cast_signed).ok_or(StoreError::Damaged {
-        what: "list of index groups",
-    })
-}
-
-/// The number of a new ledger. A sequence needs no lock; a transaction that is rolled back leaves a gap.
-pub(crate) fn next_ledger_number(session: &mut PostgresSession) -> Result<i64> {
-    let next: LedgerNumber = diesel::sql_query("SELECT nextval('ledger_numbers') AS number")
-        .get_result(&mut session.connection)?;
-    Ok(next.number)
-}
-
-#[derive(QueryableByName)]
-struct LedgerNumber {
-    #[diesel(sql_type = diesel::sql_types::BigInt)]
-    number: i64,
-}
-
-/// A random number: the last 64 bits of a random UUID, of which two are constant.
-pub(crate) fn random_number(session: &mut PostgresSession) -> Result<i64> {
-    let number = "('x' || translate(right(gen_random_uuid()::text, 17), '-', ''))::bit(64)::bigint";
-    Ok(diesel::select(sql::<BigInt>(number)).get_result(&mut session.connection)?)
-}
-
-/// Plans with the cached state `before` and writes the plan, if the database is still in that state; the heads are not locked
+/// Plans with the expected state `before` and writes the plan, if the database is in that state; the heads are not locked
 /// before. `None` when it is not, or when an outcome needs data that is not cached, such as the event of a repeated key.
 /// Then nothing was stored.
 ///
@@ -213,8 +181,13 @@ fn write_expected(session: &mut PostgresSession, plan: &Plan, heads: &[NewHead])
         session.idempotency_window(),
         session.memory.appends.lookups.next(),
     );
-    match write(session, plan, heads, absent) {
+    let names_partitions = absent.names_partitions();
+    match write(session, plan, heads, absent, Planned::Expected) {
         Err(StoreError::Duplicate) => Err(StoreError::Stale),
+        Err(StoreError::Database(error)) if names_partitions => {
+            log::warn!("cannot look up keys in the partitions of earlier months: {error}");
+            Err(StoreError::Stale)
+        }
         written => written,
     }
 }
@@ -292,7 +265,7 @@ impl AppendSession for PostgresSession {
 
     fn write_events(&mut self, plan: &Plan, heads: &[NewHead]) -> Result<()> {
         partitions::create_missing_in_transaction(self, plan)?;
-        write(self, plan, heads, AbsentKeys::NONE)
+        write(self, plan, heads, AbsentKeys::NONE, Planned::Locked)
     }
 
     fn write_alerts(&mut self, plan: &Plan) -> Result<()> {
@@ -347,111 +320,30 @@ fn read_known_key(
 /// Writes the rows of a plan, their actions, the months that their ledgers enter, and the heads of their ledgers.
 ///
 /// # Errors
-/// [`StoreError::Stale`] when the ledgers or their configuration are not in the state of the plan, or one of the absent keys is
-/// stored already; [`StoreError::Duplicate`] when another key is. Then nothing was written.
+/// As [`insert_events`].
 fn write(
     session: &mut PostgresSession,
     plan: &Plan,
     heads: &[NewHead],
     absent: AbsentKeys<'_>,
+    planned: Planned,
 ) -> Result<()> {
     let connection = &mut session.connection;
-    if insert_events(connection, plan, heads, absent)? != plan.rows.len() {
-        return Err(StoreError::Stale);
-    }
+    insert_events(connection, plan, heads, absent, planned)?;
     insert_months(connection, &plan.entered)?;
-    let actions = &mut session.memory.appends.actions;
-    actions.write_new(plan, |ledger_id, action| {
-        insert_action(connection, ledger_id, action)
-    })
-}
-
-/// Inserts the rows of a plan and updates the heads of their ledgers, in one statement. Returns the number of rows.
-fn insert_events(
-    connection: &mut PgConnection,
-    plan: &Plan,
-    heads: &[NewHead],
-    absent: AbsentKeys<'_>,
-) -> Result<usize> {
-    let rows = &plan.rows;
-    let last_ids: Vec<[u8; 16]> = heads.iter().map(|head| head.last.id.to_bytes()).collect();
-    let ids: Vec<[u8; 16]> = rows.iter().map(|row| row.record.stamp().id.to_bytes()).collect();
-    let contents: Vec<_> = rows.iter().map(|row| row.record.content_hash()).collect();
-    let keys = || rows.iter().map(|row| row.idempotency.as_ref());
-    let before = |head: &NewHead| {
-        plan.heads_before
-            .get(&head.ledger_id)
-            .copied()
-            .unwrap_or_default()
-    };
-    let last_ids_before: Vec<_> = heads.iter().map(|head| before(head).last_id()).collect();
-    let insert = InsertEvents {
-        head_ledger_ids: heads.iter().map(|head| head.ledger_id.0).collect(),
-        sizes_before: heads.iter().map(|head| before(head).size).collect(),
-        last_ids_before: last_ids_before
-            .iter()
-            .map(|id| id.as_ref().map(<[u8; 16]>::as_slice))
-            .collect(),
-        configuration_versions: heads.iter().map(|head| head.configuration_version.0).collect(),
-        sizes: heads.iter().map(|head| head.size).collect(),
-        last_event_ids: last_ids.iter().map(<[u8; 16]>::as_slice).collect(),
-        last_received_at: heads
-            .iter()
-            .map(|head| head.last.received_at.as_micros())
-            .collect(),
-        frontiers: heads.iter().map(|head| head.frontier.as_slice()).collect(),
-        head_codes: heads.iter().map(|head| head.code.as_slice()).collect(),
-        days: heads.iter().map(|head| head.day).collect(),
-        day_events: heads.iter().map(|head| head.day_events).collect(),
-        head_months: heads
-            .iter()
-            .map(|head| plan.month_of(head.ledger_id).number())
-            .collect(),
-        absent_keys: absent.keys,
-        absent_from: absent.months.start.number(),
-        absent_before: absent.months.end.number(),
-        ledger_ids: rows.iter().map(|row| row.ledger_id.0).collect(),
-        seqs: rows.iter().map(|row| row.seq).collect(),
-        months: rows.iter().map(|row| row.month.number()).collect(),
-        ids: ids.iter().map(<[u8; 16]>::as_slice).collect(),
-        occurred_at: rows
-            .iter()
-            .map(|row| row.record.occurred_at().as_micros())
-            .collect(),
-        content_hashes: contents.iter().map(|hash| hash.as_bytes().as_slice()).collect(),
-        idempotency_hashes: keys().map(|key| key.map(|key| key.hash.as_slice())).collect(),
-        sent_digests: keys()
-            .map(|key| key.map(|key| key.digest.as_bytes().as_slice()))
-            .collect(),
-        redacted: rows.iter().map(|row| row.record.redacted()).collect(),
-        bodies: rows.iter().map(|row| row.record.canonical()).collect(),
-    };
-    Ok(insert.execute(connection)?)
-}
-
-/// Inserts an action, unless it exists.
-fn insert_action(connection: &mut PgConnection, ledger_id: LedgerId, action: &str) -> Result<()> {
-    diesel::insert_into(ledger_actions::table)
-        .values((
-            ledger_actions::ledger_id.eq(ledger_id.0),
-            ledger_actions::action.eq(action),
-        ))
-        .on_conflict_do_nothing()
-        .execute(connection)?;
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_looked_up_for_the_next_commits_after_a_repeat() {
-        let mut lookups = KeyLookups::default();
-        lookups.found(0);
-        assert!(!lookups.next());
-        lookups.found(1);
-        assert!((0..LOOKED_UP_COMMITS).all(|_| lookups.next()));
-        assert!(!lookups.next());
+    let (mut ledger_ids, mut new) = (Vec::new(), Vec::new());
+    session
+        .memory
+        .appends
+        .actions
+        .write_new(plan, |ledger_id, action| {
+            ledger_ids.push(ledger_id.0);
+            new.push(action.to_owned());
+            Ok(())
+        })?;
+    if !new.is_empty() {
+        let actions = new.iter().map(String::as_str).collect();
+        InsertActions { ledger_ids, actions }.execute(connection)?;
     }
+    Ok(())
 }

@@ -1,49 +1,13 @@
-//! The months of ledgers on PostgreSQL, and the keys that a commit looks up in them.
+//! The months of ledgers on PostgreSQL.
 
 use crate::append::LedgerId;
-use crate::append::plan::{LedgerMonth, Plan};
+use crate::append::plan::LedgerMonth;
 use crate::error::Result;
 use crate::ledgers::read_month;
 use crate::schema::ledger_months;
-use audit_domain::{IdempotencyWindow, Month};
 use diesel::PgConnection;
 use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
-
-/// Keys that must not be stored yet in some months.
-pub(crate) struct AbsentKeys<'a> {
-    pub(crate) keys: Vec<&'a [u8]>,
-    pub(crate) months: Range<Month>,
-}
-
-impl<'a> AbsentKeys<'a> {
-    /// No key. The unique index refuses those of the month of the commit.
-    pub(crate) const NONE: Self = Self {
-        keys: Vec::new(),
-        months: Month::MIN..Month::MIN,
-    };
-
-    /// The keys of a plan: in the earlier months of the window in which its ledger has events, and if `is_whole_window`, in the
-    /// month of the commit as well.
-    pub(crate) fn of(plan: &'a Plan, window: IdempotencyWindow, is_whole_window: bool) -> Self {
-        let Some(month) = plan.rows.iter().map(|row| row.month).min() else {
-            return Self::NONE;
-        };
-        let end = if is_whole_window { month.plus(1) } else { month };
-        let first = window.first_month(month);
-        let in_range = |one: &&LedgerMonth| (first..end).contains(&one.month);
-        let months = plan.after.heads.values().flat_map(|head| &head.months);
-        let Some(first) = months.filter(in_range).map(|one| one.month).min() else {
-            return Self::NONE;
-        };
-        let keys = plan.rows.iter().filter_map(|row| row.idempotency.as_ref());
-        Self {
-            keys: keys.map(|key| key.hash.as_slice()).collect(),
-            months: first..end,
-        }
-    }
-}
 
 /// The months of ledgers, ascending. After the heads are locked, in a statement of its own, which sees what was committed while
 /// the lock was waited for.

@@ -102,7 +102,7 @@ pub(crate) fn create(connection: &mut PgConnection, month: Month) -> Result<()> 
 }
 
 /// The name of a month's partition. Names are in the order of the months.
-fn partition_of(month: Month) -> String {
+pub(super) fn partition_of(month: Month) -> String {
     format!("events_{}", month.to_string().replace('-', "_"))
 }
 

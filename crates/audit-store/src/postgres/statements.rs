@@ -8,70 +8,45 @@ use diesel::{QueryResult, RunQueryDsl};
 
 statement! {
     Pg;
-    /// Stores events, the heads of their ledgers and their rows of the backlog, if the heads (size and latest id, which
-    /// identify the history) and the versions of their configuration are as expected and none of `absent_keys` is stored.
-    /// Otherwise stores nothing.
-    ///
-    /// `absent_keys` are looked up in the months from `absent_from` to `absent_before`. The unique index refuses keys of the month
-    /// in which the events are stored. Nothing is stored in an earlier month meanwhile: who stores events of the ledger changes
-    /// the head, and this statement began after the commit that left the expected head.
-    ///
-    /// A row of the backlog that is there already is of events that were removed by hand, and must not block the ledger.
-    ///
-    /// Blocks on concurrent writers of the ledgers' rows, which are commits and changes of the configuration, then re-checks
-    /// the predicate against their result. Each key is looked up on its own, as in [`FindKeys`]; the comparison with a count
-    /// keeps the planner from a join.
-    InsertEvents<'a> {
-        "WITH heads AS (\
-             UPDATE ledgers SET size = head.size, last_event_id = head.last_event_id, \
-                 last_received_at = head.last_received_at, frontier = head.frontier, \
-                 head_code = head.head_code, day = head.day, day_events = head.day_events \
-             FROM unnest(" head_ledger_ids: Vec<i64> => Array<BigInt>,
-        ", " sizes_before: Vec<i64> => Array<BigInt>,
-        ", " last_ids_before: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
-        ", " configuration_versions: Vec<i64> => Array<BigInt>,
-        ", " sizes: Vec<i64> => Array<BigInt>,
-        ", " last_event_ids: Vec<&'a [u8]> => Array<Binary>,
-        ", " last_received_at: Vec<i64> => Array<BigInt>,
-        ", " frontiers: Vec<&'a [u8]> => Array<Binary>,
-        ", " head_codes: Vec<&'a [u8]> => Array<Binary>,
-        ", " days: Vec<i64> => Array<BigInt>,
-        ", " day_events: Vec<i64> => Array<BigInt>,
-        ", " head_months: Vec<i32> => Array<Integer>,
-        ") AS head (ledger_id, size_before, last_id_before, configuration_version, size, last_event_id, last_received_at, \
-                 frontier, head_code, day, day_events, month) \
-             WHERE ledgers.id = head.ledger_id AND ledgers.size = head.size_before \
-                 AND ledgers.last_event_id IS NOT DISTINCT FROM head.last_id_before \
-                 AND ledgers.configuration_version = head.configuration_version AND (\
-                 SELECT count(*) FROM unnest(" absent_keys: Vec<&'a [u8]> => Array<Binary>,
-        ") AS wanted (hash) CROSS JOIN LATERAL (\
-                     SELECT FROM events WHERE ledger_id = ledgers.id AND idempotency_hash = wanted.hash \
-                         AND month >= " absent_from: i32 => Integer,
-        " AND month < " absent_before: i32 => Integer,
-        " LIMIT 1\
-                 ) AS found\
-             ) = 0 \
-             RETURNING ledgers.group_id, ledgers.id, head.size_before, ledgers.size, head.month\
-         ), \
-         backlog AS (\
-             INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq, month) SELECT * FROM heads \
-             ON CONFLICT (group_id, ledger_id, first_seq) \
-                 DO UPDATE SET end_seq = greatest(event_backlog.end_seq, excluded.end_seq), month = excluded.month\
-         ) \
-         INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
-         SELECT ledger_id, seq, month, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body \
-         FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
-        ", " seqs: Vec<i64> => Array<BigInt>,
-        ", " months: Vec<i32> => Array<Integer>,
-        ", " ids: Vec<&'a [u8]> => Array<Binary>,
-        ", " occurred_at: Vec<i64> => Array<BigInt>,
-        ", " content_hashes: Vec<&'a [u8]> => Array<Binary>,
-        ", " idempotency_hashes: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
-        ", " sent_digests: Vec<Option<&'a [u8]>> => Array<Nullable<Binary>>,
-        ", " redacted: Vec<bool> => Array<Bool>,
-        ", " bodies: Vec<&'a str> => Array<Text>,
-    } ") AS row (ledger_id, seq, month, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body) \
-         WHERE EXISTS (SELECT FROM heads)"
+    /// Finds heads of ledgers with their months, without locking them: id, head, months and first `seq` of each.
+    FindHeads {
+        "SELECT id, project_id, environment, group_id, configuration_version, size, last_event_id, last_received_at, \
+             frontier, head_code, day, day_events, \
+             ARRAY(SELECT month FROM ledger_months WHERE ledger_id = ledgers.id ORDER BY month), \
+             ARRAY(SELECT first_seq FROM ledger_months WHERE ledger_id = ledgers.id ORDER BY month) \
+         FROM ledgers WHERE id = ANY(" ledger_ids: Vec<i64> => Array<BigInt>,
+    } ")"
+}
+
+impl Query for FindHeads {
+    type SqlType = (
+        BigInt,
+        (
+            (Text, Text),
+            BigInt,
+            BigInt,
+            (
+                BigInt,
+                Nullable<Binary>,
+                Nullable<BigInt>,
+                Nullable<Binary>,
+                Nullable<Binary>,
+            ),
+            BigInt,
+            BigInt,
+        ),
+        Array<Integer>,
+        Array<BigInt>,
+    );
+}
+
+statement! {
+    Pg;
+    /// Inserts actions, unless they exist.
+    InsertActions<'a> {
+        "INSERT INTO ledger_actions (ledger_id, action) SELECT * FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " actions: Vec<&'a str> => Array<Text>,
+    } ") ON CONFLICT DO NOTHING"
 }
 
 statement! {

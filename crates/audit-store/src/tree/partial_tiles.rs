@@ -3,20 +3,26 @@
 use crate::append::LedgerId;
 use audit_ledger::{Frontier, Growth, Hash, TileId};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use quick_cache::unsync::Cache;
 
-/// Ledgers whose partial tiles are cached, at most: 8 KB each.
-const PARTIAL_TILES_MAX: usize = 100;
+/// Ledgers whose partial tiles are cached, at most: 8 KB each, and half of that on average.
+const PARTIAL_TILES_MAX: usize = 1_000;
 
 /// The leaves of the last, partial tile of each ledger, as they were appended. They may be from a commit that was rolled
 /// back or lost. So they belong to the right edge of their tree, which identifies all leaves, and not to its size; and a
 /// tile that is computed from them is checked against the tree, like one that is computed from stored events. The writers
 /// of a process share them.
-#[derive(Debug, Default)]
-pub(crate) struct PartialTiles(Mutex<HashMap<LedgerId, PartialTile>>);
+#[derive(Debug)]
+pub(crate) struct PartialTiles(Mutex<Cache<LedgerId, PartialTile>>);
+
+impl Default for PartialTiles {
+    fn default() -> Self {
+        Self(Mutex::new(Cache::new(PARTIAL_TILES_MAX)))
+    }
+}
 
 /// The partial tile of one ledger.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PartialTile {
     /// The right edge of the tree.
     frontier: Frontier,
@@ -36,7 +42,7 @@ impl PartialTiles {
         let (frontier, new) = (growth.frontier(), growth.leaves());
         let width = (frontier.size() % u64::from(TileId::WIDTH_MAX)) as usize;
         let mut tiles = self.0.lock();
-        let known = tiles.remove(&ledger_id);
+        let known = tiles.remove(&ledger_id).map(|(_, tile)| tile);
         let known = known.filter(|tile| tile.frontier == *growth.before());
         let leaves = match (new.len().checked_sub(width), known) {
             (Some(before), _) => new[before..].to_vec(),
@@ -46,9 +52,6 @@ impl PartialTiles {
             }
             (None, None) => return,
         };
-        if tiles.len() >= PARTIAL_TILES_MAX {
-            tiles.clear();
-        }
         let tile = PartialTile {
             frontier: frontier.clone(),
             leaves,

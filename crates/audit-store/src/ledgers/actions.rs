@@ -1,0 +1,103 @@
+//! The actions that occur in ledgers.
+
+use crate::append::LedgerId;
+use crate::append::plan::Plan;
+use crate::database::AnySession;
+use crate::error::Result;
+use crate::schema::ledger_actions;
+use diesel::prelude::*;
+use parking_lot::Mutex;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Cached stored actions, which the writers of a process share, so that each is written once.
+#[derive(Debug, Default)]
+pub(crate) struct StoredActions(Mutex<HashMap<LedgerId, HashSet<String>>>);
+
+/// A writer's view of the stored actions.
+#[derive(Debug, Default)]
+pub(crate) struct KnownActions {
+    known: Arc<StoredActions>,
+    /// Those that the present commit stores.
+    pending: Vec<(LedgerId, String)>,
+}
+
+/// Actions of one ledger that are cached, at most. Beyond that some are written again, which has no effect.
+const KNOWN_ACTIONS_MAX: usize = 10_000;
+/// Ledgers whose actions are cached, at most.
+const KNOWN_ACTION_LEDGERS_MAX: usize = 10_000;
+
+impl KnownActions {
+    /// The actions that other writers cache too.
+    pub(crate) fn shared(known: &Arc<StoredActions>) -> Self {
+        Self {
+            known: Arc::clone(known),
+            pending: Vec::new(),
+        }
+    }
+
+    /// Whether the action is known to be stored.
+    pub(crate) fn contains(&self, ledger_id: LedgerId, action: &str) -> bool {
+        let known = self.known.0.lock();
+        known.get(&ledger_id).is_some_and(|known| known.contains(action))
+    }
+
+    /// Calls `insert` with every action of the plan that is not known to be stored.
+    pub(crate) fn write_new(
+        &mut self,
+        plan: &Plan,
+        mut insert: impl FnMut(LedgerId, &str) -> Result<()>,
+    ) -> Result<()> {
+        self.pending.clear();
+        let mut seen = HashSet::new();
+        for row in &plan.rows {
+            let is_known = self.contains(row.ledger_id, &row.action);
+            if !is_known && seen.insert((row.ledger_id, row.action.as_str())) {
+                insert(row.ledger_id, &row.action)?;
+                self.pending.push((row.ledger_id, row.action.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the actions of a transaction that was rolled back.
+    pub(crate) fn rolled_back(&mut self) {
+        self.pending.clear();
+    }
+
+    /// Caches the actions of a transaction that was committed.
+    pub(crate) fn committed(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let mut ledgers = self.known.0.lock();
+        for (ledger_id, action) in self.pending.drain(..) {
+            if ledgers.len() >= KNOWN_ACTION_LEDGERS_MAX && !ledgers.contains_key(&ledger_id) {
+                ledgers.clear();
+            }
+            let known = ledgers.entry(ledger_id).or_default();
+            if known.len() < KNOWN_ACTIONS_MAX {
+                known.insert(action);
+            }
+        }
+    }
+}
+
+/// Up to `limit` actions of a ledger that begin with `prefix`, in order.
+pub(crate) fn actions_with_prefix(
+    session: &mut AnySession,
+    ledger_id: LedgerId,
+    prefix: &str,
+    limit: i64,
+) -> Result<Vec<String>> {
+    // The alphabet of actions ends at `z`, so `{` follows every action with this prefix.
+    let end = format!("{prefix}{{");
+    Ok(ledger_actions::table
+        .filter(ledger_actions::ledger_id.eq(ledger_id.0))
+        .filter(ledger_actions::action.ge(prefix))
+        .filter(ledger_actions::action.lt(end))
+        .select(ledger_actions::action)
+        .order(ledger_actions::action)
+        .limit(limit)
+        .load(session)?)
+}
