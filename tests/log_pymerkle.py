@@ -9,6 +9,7 @@ Signatures are not its business: tests/log_sumdb checks those. Canonical JSON is
 import base64
 import hashlib
 import json
+import pathlib
 import sys
 import urllib.parse
 import urllib.error
@@ -18,15 +19,23 @@ import zipfile
 import rfc8785
 from pymerkle import InclusionProof, InmemoryTree, verify_consistency
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "docs" / "vectors"))
+
+import content_hash as content_hash_format  # noqa: E402
+
 
 def leaf_hash(content_hash):
     return hashlib.sha256(b"\0" + content_hash).digest()
 
 
-def content_hash(event):
+# The definition with rfc8785's canonical JSON, which writes every number as ECMAScript does.
+content_hash_format.canonical = lambda value: rfc8785.dumps(value).decode()
+
+
+def content_hash(event, checkpoint):
     """Of an event as a full read returns it."""
-    hashed = {name: value for name, value in event.items() if name not in ("content_hash", "redacted", "seq")}
-    return hashlib.sha256(rfc8785.dumps(hashed)).digest()
+    salt = bytes.fromhex(event["content_salt"])
+    return content_hash_format.content_hash(event, salt, content_hash_format.log_of(checkpoint))
 
 
 def tree_head(checkpoint):
@@ -95,13 +104,14 @@ def check_server(url, key):
     server = Server(url, key)
     by_seq = {}
     for event in server.events():
-        computed = content_hash(event)
-        assert event["content_hash"] == "sha256:" + computed.hex(), event["id"]
         try:
             proof = server.get_json(f"events/{event['id']}/proof")
         except urllib.error.HTTPError as error:
             sys.exit(f"{event['id']}: no proof: {error}: {error.read().decode()}")
+        computed = content_hash(event, proof["checkpoint"])
+        assert event["content_hash"] == "sha256:" + computed.hex(), event["id"]
         assert proof["content_hash"] == event["content_hash"], event["id"]
+        assert proof["content_salt"] == event["content_salt"], event["id"]
         _, size, root = tree_head(proof["checkpoint"])
         check_inclusion(proof["seq"], leaf_hash(computed), proof["inclusion"], size, root)
         by_seq[proof["seq"]] = computed
@@ -129,7 +139,8 @@ def check_evidence(path):
     for line in archive.read("SHA256SUMS").decode().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256(archive.read(name)).hexdigest() == digest, name
-    log, size, root = tree_head(archive.read("checkpoint.txt").decode())
+    checkpoint = archive.read("checkpoint.txt").decode()
+    log, size, root = tree_head(checkpoint)
     events, proofs = ([json.loads(line) for line in archive.read(name).decode().split("\n")[:-1]]
                       for name in ("events.jsonl", "proofs.jsonl"))
     assert len(events) == len(proofs)
@@ -137,7 +148,7 @@ def check_evidence(path):
     assert seqs == list(range(seqs[0], seqs[0] + len(seqs))), "a run of the log"
     for event, proof in zip(events, proofs):
         assert (event["seq"], event["id"]) == (proof["seq"], proof["id"])
-        computed = content_hash(event)
+        computed = content_hash(event, checkpoint)
         assert event["content_hash"] == "sha256:" + computed.hex(), event["id"]
         check_inclusion(event["seq"], leaf_hash(computed), proof["inclusion"], size, root)
     print(f"{log}: {len(events)} events of the archive included")

@@ -9,6 +9,8 @@ import json
 import pathlib
 import sys
 
+from content_hash import canonical, content_hash, content_hash_of_parts, log_of
+
 HERE = pathlib.Path(__file__).parent
 
 
@@ -171,13 +173,6 @@ def open_anchor(note, key):
     return fields, heads
 
 
-# RFC 8785, as far as these events go: Python writes their numbers as ECMAScript does, and their keys are ASCII.
-
-
-def canonical(value):
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
 def load(name):
     return json.loads((HERE / name).read_text("utf-8"))
 
@@ -228,13 +223,16 @@ def check_checkpoint():
 def check_events():
     v = load("events.json")
     origin, size, root = open_checkpoint(v["checkpoint"], v["key"])
-    digests = []
+    log, digests = log_of(v["checkpoint"]), []
     for e in v["events"]:
         read = json.loads(e["read"])
-        content_hash, _ = read.pop("content_hash"), read.pop("redacted")
-        assert e["canonical"] == canonical(read)
-        digests.append(sha256(e["canonical"].encode()))
-        assert content_hash == e["proof"]["content_hash"] == "sha256:" + digests[-1].hex()
+        stated, salt, _ = read.pop("content_hash"), bytes.fromhex(read.pop("content_salt")), read.pop("redacted")
+        assert salt.hex() == e["content_salt"] == e["proof"]["content_salt"] and e["canonical"] == canonical(read)
+        digests.append(content_hash(read, salt, log))
+        assert stated == e["proof"]["content_hash"] == "sha256:" + digests[-1].hex()
+        seen = json.loads(e["viewer"]["read"])
+        assert "context" not in seen and "metadata" not in seen and "content_salt" not in seen
+        assert content_hash_of_parts(seen, e["viewer"]["parts"], log) == digests[-1]
     assert (origin, size, root) == (v["origin"], len(digests), mth(digests))
     for seq, e in enumerate(v["events"]):
         assert e["leaf_hash"] == b64([mth([digests[seq]])])[0]

@@ -305,6 +305,7 @@ fn assert_same_rows(source: &Database, target: &Database) {
     let shared = [
         "id",
         "content_hash",
+        "content_salt",
         "sent_digest",
         "redacted",
         "body",

@@ -38,13 +38,41 @@ pub fn merge(base: Value, changes: Value) -> Value {
     Value::Object(merged)
 }
 
-/// The content hash of an event as a full read returned it, recomputed with an independent implementation of RFC 8785.
-pub fn content_hash(event: &Value) -> String {
-    let mut hashed = event.clone();
-    let members = hashed.as_object_mut().expect("an event is an object");
-    members.remove("content_hash");
-    members.remove("redacted");
-    let canonical = serde_json_canonicalizer::to_vec(&hashed).expect("JSON has a canonical form");
-    let digest = Sha256::digest(&canonical);
+/// The fields of each part of an event that the content hash covers with a salt.
+const PARTS: [&[&str]; 11] = [
+    &["/action", "/actor/type", "/category", "/target/type"],
+    &["/actor/email"],
+    &["/actor/id"],
+    &["/actor/name"],
+    &["/changes"],
+    &["/context/ip_address", "/context/location"],
+    &["/context/session_id", "/context/user_agent"],
+    &["/idempotency_key"],
+    &["/metadata"],
+    &["/target/id"],
+    &["/target/name"],
+];
+
+/// The content hash of an event of a log (`<project id>/<environment>`) as a full read returned it, recomputed from the
+/// documentation, with an independent implementation of RFC 8785.
+pub fn content_hash(event: &Value, log: &str) -> String {
+    let values = |fields: &[&str]| {
+        let canonical =
+            |value| serde_json_canonicalizer::to_string(value).expect("JSON has a canonical form");
+        let value = |field: &&str| event.pointer(field).map(canonical).unwrap_or_default();
+        fields.iter().map(value).collect::<Vec<_>>().join("\n")
+    };
+    let salt = event["content_salt"].as_str().expect("a full read has the salt");
+    let salt = base16ct::lower::decode_vec(salt).expect("hexadecimal");
+    let mut content = [b"\x03", log.as_bytes(), b"\n"].concat();
+    for (number, fields) in (0_u8..).zip(PARTS) {
+        let salts = Sha256::digest([&[4], &salt[..], &[number / 2]].concat());
+        let salt = &salts[usize::from(number % 2) * 16..][..16];
+        content.extend(Sha256::digest(
+            [&[2], salt, &[number], values(fields).as_bytes()].concat(),
+        ));
+    }
+    content.extend(values(&["/id", "/occurred_at", "/received_at", "/tenant_id"]).bytes());
+    let digest = Sha256::digest(&content);
     format!("sha256:{}", base16ct::lower::encode_string(&digest))
 }

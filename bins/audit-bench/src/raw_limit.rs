@@ -25,10 +25,10 @@ const SQLITE_SETTINGS: &str =
     "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
     PRAGMA wal_autocheckpoint = 5120; PRAGMA temp_store = MEMORY;";
 const SQLITE_TABLE: &str = "CREATE TABLE raw_events (position INTEGER PRIMARY KEY, ledger_id BIGINT NOT NULL,
-    seq BIGINT NOT NULL, id BLOB NOT NULL, content_hash BLOB NOT NULL, sent_digest BLOB, redacted BOOLEAN NOT NULL,
+    seq BIGINT NOT NULL, id BLOB NOT NULL, content_hash BLOB NOT NULL, content_salt BLOB NOT NULL, sent_digest BLOB, redacted BOOLEAN NOT NULL,
     body TEXT NOT NULL)";
 const POSTGRES_TABLE: &str = "CREATE TABLE raw_events (position BIGINT NOT NULL, ledger_id BIGINT NOT NULL,
-    seq BIGINT NOT NULL, id BYTEA NOT NULL, content_hash BYTEA NOT NULL, sent_digest BYTEA, redacted BOOLEAN NOT NULL,
+    seq BIGINT NOT NULL, id BYTEA NOT NULL, content_hash BYTEA NOT NULL, content_salt BYTEA NOT NULL, sent_digest BYTEA, redacted BOOLEAN NOT NULL,
     body TEXT NOT NULL)";
 
 diesel::table! {
@@ -38,6 +38,7 @@ diesel::table! {
         seq -> BigInt,
         id -> Binary,
         content_hash -> Binary,
+        content_salt -> Binary,
         sent_digest -> Binary,
         redacted -> Bool,
         body -> Text,
@@ -61,6 +62,7 @@ struct RawRow<'a> {
     seq: i64,
     id: &'a [u8],
     content_hash: &'a [u8],
+    content_salt: &'a [u8],
     sent_digest: &'a [u8],
     redacted: bool,
     body: &'a str,
@@ -96,11 +98,12 @@ pub(crate) fn read_stored(client: &mut HttpClient) -> anyhow::Result<Vec<StoredE
     Ok(stored)
 }
 
-/// A response adds `content_hash` and `redacted` to the stored text.
+/// A response adds `content_hash`, `content_salt` and `redacted` to the stored text.
 fn stored_event(mut event: Map<String, Value>) -> anyhow::Result<StoredEvent> {
     let hash = event
         .remove("content_hash")
         .context("an event has no content_hash")?;
+    event.remove("content_salt");
     let redacted = event.remove("redacted").and_then(|value| value.as_bool());
     let id = event
         .get("id")
@@ -129,6 +132,8 @@ impl StoredEvent {
             seq: position,
             id: &self.id,
             content_hash: &self.content_hash,
+            // Stands in for the salt, which has as many bytes as the id.
+            content_salt: &self.id,
             // Stands in for the digest, which has the same length.
             sent_digest: &self.content_hash,
             redacted: self.redacted,

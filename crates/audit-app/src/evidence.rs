@@ -4,7 +4,7 @@
 
 use crate::error::AppError;
 use crate::service::AuditLog;
-use audit_domain::{ContentHash, Environment, ProjectId, StoredEvent, Timestamp};
+use audit_domain::{ContentHash, Environment, LogName, ProjectId, StoredEvent, Timestamp};
 use audit_ledger::{
     Hash, InclusionProof, Origin, ProofError, SignedCheckpoint, TileId, TreeHead, VerifierKey,
 };
@@ -38,6 +38,7 @@ pub struct Evidence {
     /// The key that verifies it.
     pub key: VerifierKey,
     ledger_id: LedgerId,
+    log: LogName,
     run: Run,
 }
 
@@ -147,6 +148,7 @@ impl AuditLog {
             checkpoint,
             key,
             ledger_id,
+            log: LogName::new(request.project_id, request.environment),
             run,
         })
     }
@@ -193,9 +195,7 @@ impl AuditLog {
         evidence: &Evidence,
         mut take: impl FnMut(&LoggedEvent) -> std::io::Result<()>,
     ) -> Result<()> {
-        self.each_event(evidence.ledger_id, evidence.run.all.clone(), |event, _| {
-            Ok(take(event)?)
-        })
+        self.each_event(evidence, evidence.run.all.clone(), |event, _| Ok(take(event)?))
     }
 
     /// Passes the proof of every event and of the neighbours to `take`, in the order of the log.
@@ -221,7 +221,7 @@ impl AuditLog {
                 }
                 self.committed_tiles(reader, evidence.ledger_id, subtrees, head.size)
             })?;
-            self.each_event(evidence.ledger_id, seqs, |logged, leaf| {
+            self.each_event(evidence, seqs, |logged, leaf| {
                 let seq = logged.seq;
                 let inclusion = InclusionProof::prove(seq, head.size, |subtree| tiles.hash(subtree));
                 let inclusion = inclusion.map_err(AppError::internal)?;
@@ -237,7 +237,7 @@ impl AuditLog {
     /// Passes the events at the given positions to `take`, each with its leaf hash.
     fn each_event(
         &self,
-        ledger_id: LedgerId,
+        evidence: &Evidence,
         seqs: Range<u64>,
         mut take: impl FnMut(&LoggedEvent, Hash) -> Result<()>,
     ) -> Result<()> {
@@ -247,16 +247,21 @@ impl AuditLog {
                 usize::try_from(end - start).map_or(READ_EVENTS_MAX, |left| left.min(READ_EVENTS_MAX));
             let events = self
                 .store
-                .query(|reader| reader.logged_events(ledger_id, start, limit))?;
+                .query(|reader| reader.logged_events(evidence.ledger_id, start, limit))?;
             let mut events = events.iter();
             for seq in start..start + limit as u64 {
                 let event = events.next().filter(|event| event.seq == seq);
                 let event = event.ok_or(EvidenceError::Altered { seq })?;
-                let content_hash = ContentHash::of(&event.event.canonical);
-                if content_hash != event.event.content_hash {
+                let StoredEvent {
+                    canonical,
+                    content_hash,
+                    content_salt,
+                    ..
+                } = &event.event;
+                if ContentHash::of(canonical, content_salt, &evidence.log) != Some(*content_hash) {
                     return Err(EvidenceError::Altered { seq });
                 }
-                take(event, Hash::of_event(&content_hash))?;
+                take(event, Hash::of_event(content_hash))?;
             }
             start += limit as u64;
         }

@@ -8,7 +8,9 @@ use crate::redact_event::redact_and_record;
 use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
 use audit_auth::{Keys, Principal};
 use audit_domain::json::{self, Json};
-use audit_domain::{Environment, Event, EventId, ProjectId, Stamp, Timestamp, Violation, Violations};
+use audit_domain::{
+    ContentSalt, Environment, Event, EventId, ProjectId, Stamp, Timestamp, Violation, Violations,
+};
 use audit_store::{Appended, Destination, NewEvent, Reader, StoreError};
 use std::sync::Arc;
 
@@ -276,7 +278,9 @@ impl AuditLog {
             event.occurred_at.unwrap_or(stamp.received_at),
             stamp.received_at,
         );
-        let new = NewEvent::new(&target.destination, record, &event.facets(), idempotency).watched(watches);
+        let salt = ContentSalt::from_bytes(self.entropy.bytes());
+        let new =
+            NewEvent::new(&target.destination, record, salt, &event.facets(), idempotency).watched(watches);
         (new, report.fields().len())
     }
 }

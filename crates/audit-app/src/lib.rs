@@ -78,7 +78,7 @@ pub use export::{EXPORTS_MAX, Export, ORGANIZATION_EXPORTS_MAX};
 pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 pub use log::{
-    AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, EventProof,
+    AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, Disclosure, EventProof,
     PlaceStatistics, SignerMemory, SignerMemoryError,
 };
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};

@@ -9,13 +9,14 @@ mod signing;
 
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
+use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
 pub(crate) use anchors::Anchoring;
 pub use anchors::{
     AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, PlaceStatistics,
 };
 use audit_auth::{KeyHolder, Readers};
-use audit_domain::{ContentHash, EventId, Violations};
+use audit_domain::{ContentHash, ContentSalt, EventId, PartProofs, StoredEvent, ViewerTier, Violations};
 use audit_ledger::{Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead};
 use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError};
 pub use memory::{SignerMemory, SignerMemoryError};
@@ -30,10 +31,30 @@ pub struct EventProof {
     pub seq: u64,
     /// The content hash, from which the leaf hash is computed.
     pub content_hash: ContentHash,
+    /// What the reader needs to compute the content hash from the event.
+    pub disclosure: Disclosure,
     /// The path from the leaf to the root of the checkpoint.
     pub inclusion: InclusionProof,
     /// A signed note (C2SP `tlog-checkpoint`).
     pub checkpoint: String,
+}
+
+/// What a reader needs to compute the content hash of an event from what it sees of it.
+#[derive(Clone, Debug)]
+pub enum Disclosure {
+    /// It sees the whole event.
+    Whole(ContentSalt),
+    /// Its tier hides parts of the event.
+    Parts(Box<PartProofs>),
+}
+
+impl Disclosure {
+    fn new(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<Self> {
+        Ok(match tier.filter(|tier| tier.hides_something()) {
+            Some(tier) => Self::Parts(Box::new(event.part_proofs(tier)?)),
+            None => Self::Whole(event.content_salt),
+        })
+    }
 }
 
 impl Presented<Readers> {
@@ -50,12 +71,13 @@ impl Presented<Readers> {
 
     fn event_proof_here(&self, selection: Selection, id: EventId) -> Result<EventProof> {
         let service = &self.service;
-        let (scope, logged, last) = service.store.query(|reader| {
+        let (access, logged, last) = service.store.query(|reader| {
             let access = self.read_access(reader, selection)?;
             let logged = service.visible_event(reader, &access, id)?;
             let last = reader.log_checkpoint(access.scope.ledger_id)?;
-            Ok::<_, AppError>((access.scope, logged, last))
+            Ok::<_, AppError>((access, logged, last))
         })?;
+        let ReadAccess { scope, tier, .. } = access;
         let LoggedEvent { seq, event } = logged;
         let ledger_id = scope.ledger_id;
         let checkpoint = service.checkpoint_of_event(last, &scope, seq)?;
@@ -64,6 +86,7 @@ impl Presented<Readers> {
             seq,
             inclusion: service.prove_inclusion(ledger_id, seq, &event.content_hash, &head)?,
             content_hash: event.content_hash,
+            disclosure: Disclosure::new(&event, tier.as_ref())?,
             checkpoint: checkpoint.note,
         })
     }

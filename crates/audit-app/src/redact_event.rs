@@ -158,9 +158,11 @@ mod tests {
         });
         for field in EventField::ALL {
             let is_sent = match field {
-                EventField::Id | EventField::ReceivedAt | EventField::Redacted | EventField::ContentHash => {
-                    false
-                }
+                EventField::Id
+                | EventField::ReceivedAt
+                | EventField::Redacted
+                | EventField::ContentHash
+                | EventField::ContentSalt => false,
                 // Times are neither texts nor identifiers.
                 EventField::OccurredAt => false,
                 _ => true,

@@ -8,7 +8,7 @@ use crate::ingest::{Ingested, Prepared, destination, read_events};
 use crate::redact_event::redact_and_record;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{MasterKey, Principal};
-use audit_domain::{ClaimToken, Comparison, Event, Record, Timestamp};
+use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, Record, Timestamp};
 use audit_redact::{Engine, Shape};
 use audit_store::{
     Appended, Destination, NewEvent, NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, Writer,
@@ -156,7 +156,14 @@ impl AuditLog {
             writer.hold_configuration(project_id)?;
             let scope = this.scope(writer, &principal, selection)?;
             let destination = destination(&scope.project, scope.environment)?;
-            claim(writer, &scope, destination, token, this.clock.now())
+            claim(
+                writer,
+                &scope,
+                destination,
+                token,
+                &*this.entropy,
+                this.clock.now(),
+            )
         })
     }
 
@@ -338,6 +345,7 @@ fn claim(
     scope: &Scope,
     destination: Destination,
     token: ClaimToken,
+    entropy: &dyn Entropy,
     now: Timestamp,
 ) -> Result<u64> {
     let stream = writer
@@ -345,7 +353,7 @@ fn claim(
         .ok_or(AppError::StreamNotFound)?;
     let mut stream = require_active(stream, now)?;
     let events = writer.stream_events(&stream)?;
-    let stored = append_claimed(writer, &scope.project, destination, events, now)?;
+    let stored = append_claimed(writer, &scope.project, destination, events, entropy, now)?;
     writer.delete_stream_events(&stream)?;
     stream.claimed_at = Some(now.as_micros());
     stream.is_empty = true;
@@ -359,38 +367,62 @@ fn append_claimed(
     project: &ProjectConfiguration,
     destination: Destination,
     events: Vec<StreamEvent>,
+    entropy: &dyn Entropy,
     now: Timestamp,
 ) -> Result<u64> {
-    let events = events
-        .into_iter()
-        .map(|event| claimed_event(event, &project.engine, &destination))
-        .collect::<Result<Vec<_>>>()?;
+    let prepare = |event| {
+        let mut salt = [0; ContentSalt::BYTES];
+        entropy.fill(&mut salt);
+        claimed_event(
+            event,
+            &project.engine,
+            &destination,
+            ContentSalt::from_bytes(salt),
+        )
+    };
+    let events = events.into_iter().map(prepare).collect::<Result<Vec<_>>>()?;
     let appended = writer.append_claimed(destination, events, now)?;
     let is_stored = |appended: &&Appended| matches!(appended, Appended::Stored(_));
     Ok(appended.events.iter().filter(is_stored).count() as u64)
 }
 
 /// A stream's event for a project: additionally redacted by the project's rules, otherwise unchanged.
-fn claimed_event(event: StreamEvent, engine: &Engine, destination: &Destination) -> Result<NewEvent> {
+fn claimed_event(
+    event: StreamEvent,
+    engine: &Engine,
+    destination: &Destination,
+    content_salt: ContentSalt,
+) -> Result<NewEvent> {
     let StreamEvent {
         stamp,
-        mut event,
+        occurred_at,
+        redacted,
+        canonical,
         sent_digest,
     } = event;
-    let mut object = event.to_stored_object()?;
+    let mut object: Map<String, Value> = serde_json::from_str(&canonical).map_err(AppError::internal)?;
     // Redaction must not change the fields that the service wrote.
     let envelope = ["id", "received_at"].map(|name| object.remove_entry(name));
     let mut value = Value::Object(object);
     let report = engine.redact(&mut value, &Shape::audit_event());
-    let redacted = event.redacted || report.was_redacted();
+    let redacted = redacted || report.was_redacted();
     let mut object = match value {
         Value::Object(object) => object,
         other => Map::from_iter([("event".to_owned(), other)]),
     };
     object.extend(envelope.into_iter().flatten());
-    let record = Record::rewritten(&object, redacted, stamp, event.occurred_at);
-    event.canonical = record.canonical().to_owned();
-    let facets = event.facets()?;
-    let key = object.get("idempotency_key").and_then(Value::as_str);
-    Ok(NewEvent::new(destination, record, &facets, key.zip(sent_digest)))
+    let record = Record::rewritten(&object, redacted, stamp, occurred_at)?;
+    let canonical = record.canonical().to_owned();
+    let facets = Facets::read(&canonical).map_err(AppError::internal)?;
+    let idempotency = object
+        .get("idempotency_key")
+        .and_then(Value::as_str)
+        .zip(sent_digest);
+    Ok(NewEvent::new(
+        destination,
+        record,
+        content_salt,
+        &facets,
+        idempotency,
+    ))
 }

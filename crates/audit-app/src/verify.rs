@@ -308,7 +308,7 @@ impl Verification<'_> {
             .map(|checkpoint| checkpoint.head().size);
         let anchored = self.options.anchored.get(&name).map_or(&[][..], Vec::as_slice);
         let sizes = sizes.chain(anchored.iter().map(|anchored| anchored.head.size));
-        let mut walk = Walk::new(reader, ledger.ledger_id, size, sizes.chain([signed.unwrap_or(0)]));
+        let mut walk = Walk::new(reader, ledger, size, sizes.chain([signed.unwrap_or(0)]));
         if ledger.size < 0 {
             walk.findings.add(Finding::log(Problem::Size(ledger.size)));
         }

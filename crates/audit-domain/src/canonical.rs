@@ -42,15 +42,6 @@ pub(crate) fn write_plain(out: &mut String, value: impl Display) {
 
 /// Appends the canonical form of `object`.
 pub fn write_object(out: &mut String, object: &Map<String, Value>) {
-    write_object_noting(out, object, |_, _| ());
-}
-
-/// Appends the canonical form of `object`, and tells `note` of each key where its value begins.
-pub(crate) fn write_object_noting(
-    out: &mut String,
-    object: &Map<String, Value>,
-    mut note: impl FnMut(&str, usize),
-) {
     out.push('{');
     let mut first = true;
     let mut write_entry = |(key, value): (&String, &Value)| {
@@ -60,7 +51,6 @@ pub(crate) fn write_object_noting(
         first = false;
         write_string(out, key);
         out.push(':');
-        note(key, out.len());
         write_value(out, value);
     };
     if is_in_utf16_order(object) {
@@ -128,7 +118,7 @@ pub(crate) const fn is_escaped(byte: &u8) -> bool {
 }
 
 /// Where the first byte is that a string has only escaped.
-fn first_escaped(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn first_escaped(bytes: &[u8]) -> Option<usize> {
     const fn eight_times(byte: u8) -> u64 {
         u64::from_le_bytes([byte; 8])
     }

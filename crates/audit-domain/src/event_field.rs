@@ -1,6 +1,6 @@
 //! The fields of an event, as the one list from which everything that treats each of them differently is made.
 
-use crate::words;
+use crate::{EventPart, HashedIn, words};
 
 words! {
     /// A field of an event as a read returns it, by its dot path. The order is that of the columns of an export.
@@ -53,6 +53,8 @@ words! {
         Redacted = "redacted",
         /// The hash over the canonical text.
         ContentHash = "content_hash",
+        /// The random bytes from which the salts of the hash are derived.
+        ContentSalt = "content_salt",
     }
 }
 
@@ -63,31 +65,27 @@ impl EventField {
     }
 
     /// Whether a tier may hide the field, itself or with the object that it is in. The other fields are those that every
-    /// response must have.
+    /// response must have, and the content salt, which no reader gets from whom any field is hidden.
     pub const fn is_hideable(self) -> bool {
-        match self {
-            Self::Id
-            | Self::OccurredAt
-            | Self::ReceivedAt
-            | Self::TenantId
-            | Self::Redacted
-            | Self::ContentHash => false,
-            Self::Action
-            | Self::Category
-            | Self::ActorId
-            | Self::ActorType
-            | Self::ActorName
-            | Self::ActorEmail
-            | Self::TargetId
-            | Self::TargetType
-            | Self::TargetName
-            | Self::IpAddress
-            | Self::UserAgent
-            | Self::Location
-            | Self::SessionId
-            | Self::IdempotencyKey
-            | Self::Metadata
-            | Self::Changes => true,
-        }
+        matches!(self.hashed_in(), HashedIn::Part(_))
+    }
+
+    /// How the content hash covers the field. A change is a new format of the hash.
+    pub const fn hashed_in(self) -> HashedIn {
+        HashedIn::Part(match self {
+            Self::Id | Self::OccurredAt | Self::ReceivedAt | Self::TenantId => return HashedIn::Open,
+            Self::Redacted | Self::ContentHash | Self::ContentSalt => return HashedIn::Nothing,
+            Self::Action | Self::ActorType | Self::Category | Self::TargetType => EventPart::Kind,
+            Self::ActorEmail => EventPart::ActorEmail,
+            Self::ActorId => EventPart::ActorId,
+            Self::ActorName => EventPart::ActorName,
+            Self::Changes => EventPart::Changes,
+            Self::IpAddress | Self::Location => EventPart::Network,
+            Self::SessionId | Self::UserAgent => EventPart::Client,
+            Self::IdempotencyKey => EventPart::IdempotencyKey,
+            Self::Metadata => EventPart::Metadata,
+            Self::TargetId => EventPart::TargetId,
+            Self::TargetName => EventPart::TargetName,
+        })
     }
 }

@@ -1,7 +1,8 @@
 //! The canonical text of an event, to which a record adds the envelope: id and times.
 
 use crate::event::{Actor, Change, Context, Event, Target};
-use crate::{DigestKey, SentDigest, canonical};
+use crate::field_texts::FieldRanges;
+use crate::{DigestKey, EventField, SentDigest, canonical};
 use std::ops::Range;
 
 /// The canonical JSON (RFC 8785) of an event without its envelope.
@@ -12,6 +13,8 @@ pub struct EventText {
     id_at: usize,
     /// The range that the times replace: `occurred_at` if it was sent, otherwise empty.
     times: Range<usize>,
+    /// The values of the fields.
+    ranges: FieldRanges,
 }
 
 impl EventText {
@@ -37,10 +40,19 @@ impl EventText {
             &self.text[end..],
         ]
     }
+
+    /// The values of the fields, after `id_bytes` were inserted for the id and `times_bytes` took the place of the times.
+    pub(crate) fn ranges_with_envelope(&self, id_bytes: usize, times_bytes: usize) -> FieldRanges {
+        let Range { start, end } = self.times;
+        let mut ranges = self.ranges;
+        ranges.shift_from(end, times_bytes - (end - start));
+        ranges.shift_from(self.id_at, id_bytes);
+        ranges
+    }
 }
 
 impl Event {
-    /// Its canonical text. The keys are written in the order that RFC 8785 sorts them into.
+    /// Its canonical text. The keys are written in the order that RFC 8785 sorts them into. A context without members is left out.
     #[must_use]
     pub fn to_text(&self) -> EventText {
         let Self {
@@ -55,127 +67,164 @@ impl Event {
             idempotency_key,
             occurred_at,
         } = self;
-        let mut text = String::with_capacity(640);
-        let out = &mut text;
-        out.push_str("{\"action\":");
-        canonical::write_string(out, action.as_str());
-        out.push_str(",\"actor\":");
-        actor.write_canonical(out);
-        write_text_field(out, "category", Some(category.as_str()));
+        let mut out = Writer {
+            text: String::with_capacity(640),
+            ranges: FieldRanges::default(),
+        };
+        out.text.push('{');
+        out.field(EventField::Action, "action", Some(action.as_str()));
+        out.text.push_str(",\"actor\":");
+        actor.write_canonical(&mut out);
+        out.field(EventField::Category, "category", Some(category.as_str()));
         if let Some(changes) = changes {
-            out.push_str(",\"changes\":[");
-            for (index, change) in changes.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                change.write_canonical(out);
-            }
-            out.push(']');
+            out.text.push_str(",\"changes\":");
+            out.value(EventField::Changes, |text| write_changes(text, changes));
         }
-        if let Some(context) = context {
-            out.push_str(",\"context\":");
-            context.write_canonical(out);
+        if let Some(context) = context.as_ref().filter(|context| !context.is_empty()) {
+            out.text.push_str(",\"context\":");
+            context.write_canonical(&mut out);
         }
-        let id_at = out.len();
-        write_text_field(out, "idempotency_key", idempotency_key.as_deref());
+        let id_at = out.text.len();
+        out.field(
+            EventField::IdempotencyKey,
+            "idempotency_key",
+            idempotency_key.as_deref(),
+        );
         if let Some(metadata) = metadata {
-            out.push_str(",\"metadata\":");
-            canonical::write_object(out, metadata);
+            out.text.push_str(",\"metadata\":");
+            out.value(EventField::Metadata, |text| {
+                canonical::write_object(text, metadata)
+            });
         }
-        let times_at = out.len();
+        let times_at = out.text.len();
         if let Some(occurred_at) = *occurred_at {
-            out.push_str(",\"occurred_at\":");
-            canonical::write_plain(out, occurred_at);
+            out.text.push_str(",\"occurred_at\":");
+            canonical::write_plain(&mut out.text, occurred_at);
         }
-        let times = times_at..out.len();
+        let times = times_at..out.text.len();
         if let Some(target) = target {
-            out.push_str(",\"target\":");
-            target.write_canonical(out);
+            out.text.push_str(",\"target\":");
+            target.write_canonical(&mut out);
         }
-        write_text_field(out, "tenant_id", Some(tenant_id));
-        out.push('}');
-        EventText { text, id_at, times }
+        out.field(EventField::TenantId, "tenant_id", Some(tenant_id));
+        out.text.push('}');
+        EventText {
+            text: out.text,
+            id_at,
+            times,
+            ranges: out.ranges,
+        }
+    }
+}
+
+/// Writes the text, and notes where the values of the fields are.
+struct Writer {
+    text: String,
+    ranges: FieldRanges,
+}
+
+impl Writer {
+    /// Appends `"name":"value"`, with a comma unless it is the object's first.
+    fn field(&mut self, field: EventField, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            write_name(&mut self.text, name);
+            self.value(field, |text| canonical::write_string(text, value));
+        }
+    }
+
+    /// Appends the value of a field.
+    fn value(&mut self, field: EventField, write: impl FnOnce(&mut String)) {
+        let start = self.text.len();
+        write(&mut self.text);
+        self.ranges.set(field, start..self.text.len());
     }
 }
 
 impl Actor {
-    fn write_canonical(&self, out: &mut String) {
+    fn write_canonical(&self, out: &mut Writer) {
         let Self {
             id,
             actor_type,
             name,
             email,
         } = self;
-        out.push('{');
-        write_text_field(out, "email", email.as_deref());
-        write_text_field(out, "id", Some(id));
-        write_text_field(out, "name", name.as_deref());
-        write_text_field(out, "type", Some(actor_type.as_str()));
-        out.push('}');
+        out.text.push('{');
+        out.field(EventField::ActorEmail, "email", email.as_deref());
+        out.field(EventField::ActorId, "id", Some(id));
+        out.field(EventField::ActorName, "name", name.as_deref());
+        out.field(EventField::ActorType, "type", Some(actor_type.as_str()));
+        out.text.push('}');
     }
 }
 
 impl Target {
-    fn write_canonical(&self, out: &mut String) {
+    fn write_canonical(&self, out: &mut Writer) {
         let Self {
             id,
             target_type,
             name,
         } = self;
-        out.push('{');
-        write_text_field(out, "id", Some(id));
-        write_text_field(out, "name", name.as_deref());
-        write_text_field(out, "type", Some(target_type));
-        out.push('}');
+        out.text.push('{');
+        out.field(EventField::TargetId, "id", Some(id));
+        out.field(EventField::TargetName, "name", name.as_deref());
+        out.field(EventField::TargetType, "type", Some(target_type));
+        out.text.push('}');
     }
 }
 
 impl Context {
-    fn write_canonical(&self, out: &mut String) {
+    /// Whether it has no members.
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn write_canonical(&self, out: &mut Writer) {
         let Self {
             ip_address,
             user_agent,
             location,
             session_id,
         } = self;
-        out.push('{');
-        write_text_field(out, "ip_address", ip_address.as_deref());
-        write_text_field(out, "location", location.as_deref());
-        write_text_field(out, "session_id", session_id.as_deref());
-        write_text_field(out, "user_agent", user_agent.as_deref());
-        out.push('}');
+        out.text.push('{');
+        out.field(EventField::IpAddress, "ip_address", ip_address.as_deref());
+        out.field(EventField::Location, "location", location.as_deref());
+        out.field(EventField::SessionId, "session_id", session_id.as_deref());
+        out.field(EventField::UserAgent, "user_agent", user_agent.as_deref());
+        out.text.push('}');
     }
+}
+
+fn write_changes(out: &mut String, changes: &[Change]) {
+    out.push('[');
+    for (index, change) in changes.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        change.write_canonical(out);
+    }
+    out.push(']');
 }
 
 impl Change {
     fn write_canonical(&self, out: &mut String) {
         let Self { field, before, after } = self;
         out.push('{');
-        if let Some(after) = after {
-            out.push_str("\"after\":");
-            canonical::write_value(out, after);
+        for (name, value) in [("after", after), ("before", before)] {
+            if let Some(value) = value {
+                write_name(out, name);
+                canonical::write_value(out, value);
+            }
         }
-        if let Some(before) = before {
-            out.push_str(if after.is_some() {
-                ",\"before\":"
-            } else {
-                "\"before\":"
-            });
-            canonical::write_value(out, before);
-        }
-        write_text_field(out, "field", Some(field));
+        write_name(out, "field");
+        canonical::write_string(out, field);
         out.push('}');
     }
 }
 
-/// Appends `"key":"text"`, with a comma unless it is the object's first.
-fn write_text_field(out: &mut String, key: &str, text: Option<&str>) {
-    let Some(text) = text else { return };
+/// Appends `"name":`, with a comma unless it is the object's first.
+fn write_name(out: &mut String, name: &str) {
     if !out.ends_with('{') {
         out.push(',');
     }
-    out.push('"');
-    out.push_str(key);
-    out.push_str("\":");
-    canonical::write_string(out, text);
+    out.extend(["\"", name, "\":"]);
 }

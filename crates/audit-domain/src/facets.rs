@@ -135,8 +135,17 @@ impl StoredEvent {
     /// # Errors
     /// [`DamagedEvent`] when the stored text is not an event.
     pub fn facets(&self) -> Result<Facets<'_>, DamagedEvent> {
-        let fields: StoredFields<'_> =
-            serde_json::from_str(&self.canonical).map_err(|source| self.damaged(source))?;
+        Facets::read(&self.canonical).map_err(|source| self.damaged(source))
+    }
+}
+
+impl<'a> Facets<'a> {
+    /// The fields by which an event with this canonical text can be found.
+    ///
+    /// # Errors
+    /// When the text is not an event.
+    pub fn read(canonical: &'a str) -> serde_json::Result<Self> {
+        let fields: StoredFields<'_> = serde_json::from_str(canonical)?;
         let (target_id, target_type, target_name) = match fields.target {
             Some(target) => (Some(target.id), Some(target.kind), target.name),
             None => (None, None, None),

@@ -307,7 +307,8 @@ mod tests {
             id: crate::EventId::from_bytes([0; 16]),
             occurred_at: Timestamp::from_seconds(0),
             canonical: canonical.to_owned(),
-            content_hash: crate::ContentHash::of(canonical),
+            content_hash: crate::ContentHash::from_bytes([7; 32]),
+            content_salt: crate::ContentSalt::from_bytes([7; 16]),
             redacted: false,
         };
         let tier = |hidden: &[&str], categories: Option<&[Category]>| ViewerTier {

@@ -4,19 +4,22 @@
 //! arguments. Other services may link this crate to make, check or re-hash events.
 //!
 //! ```
-//! use audit_domain::{ContentHash, Event, EventId, Record, Stamp, Timestamp, json};
+//! use audit_domain::{ContentHash, ContentSalt, Environment, Event, EventId, LogName, ProjectId, Record, Stamp, Timestamp, json};
 //!
 //! let now = Timestamp::parse_rfc3339("2026-01-15T10:30:00Z")?;
 //! let body = br#"{"action":"user.created","category":"mutation","tenant_id":"acme","actor":{"id":"u1","type":"user"}}"#;
 //! let event = Event::from_json(json::parse(body)?, now)?;
 //! let record = Record::new(&event, false, Stamp { id: EventId::new(now, [7; 10]), received_at: now });
-//! assert_eq!(record.content_hash(), ContentHash::of(record.canonical()));
+//! let log = LogName::new(ProjectId::from_random([1; 16]), Environment::Live);
+//! let salt = ContentSalt::from_bytes([9; 16]);
+//! let hashed = record.hashed(salt, &log);
+//! assert_eq!(Some(hashed.content_hash()), ContentHash::of(hashed.canonical(), &salt, &log));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Invariants:
 //! - An [`Event`] is valid in every field; nothing else constructs one from outside.
-//! - [`Record::canonical`] is RFC 8785 canonical JSON, and [`Record::content_hash`] is the SHA-256 of exactly that text.
+//! - [`Record::canonical`] is RFC 8785 canonical JSON, and [`HashedRecord::content_hash`] covers every byte of it, the salt and the log.
 //! - [`EventField`] lists the fields of an event. Whatever decides something by field matches over the list, or destructures
 //!   [`Event`], [`Facets`] or [`EventFilter`] without `..`: a new field does not compile until it is decided everywhere,
 //!   and a tier that hides it hides it from filters and searches, too.
@@ -27,19 +30,23 @@ pub use serde;
 
 mod account;
 pub mod canonical;
+mod content_hash;
 mod cursor;
 mod digest;
 mod envelope;
 mod event;
 mod event_field;
+mod event_part;
 mod event_reader;
 mod event_text;
 mod facets;
+mod field_texts;
 mod fields;
 mod filter;
 mod glob;
 mod ids;
 pub mod json;
+mod log_name;
 mod month;
 mod record;
 pub mod search;
@@ -50,11 +57,13 @@ mod violation;
 mod words;
 
 pub use account::{Environment, Name, NameError, Plan};
+pub use content_hash::{ContentSalt, ContentSaltError, PartProofs};
 pub use cursor::{CursorError, CursorKey, Position};
 pub use digest::{Comparison, ContentHash, ContentHashError, DigestKey, SentDigest};
 pub use envelope::{Envelope, EnvelopeError};
 pub use event::{Action, ActionError, Actor, ActorType, Category, Change, Context, Event, Target};
 pub use event_field::EventField;
+pub use event_part::{EventPart, HashedIn};
 pub use event_reader::{check_free_form, limits};
 pub use event_text::EventText;
 pub use facets::{Facets, SearchedText};
@@ -62,8 +71,9 @@ pub use fields::Fields;
 pub use filter::{ActionFilter, EventFilter, PageLimit};
 pub use glob::{ActionGlob, ActionGlobError};
 pub use ids::{ClaimToken, EventId, IdError, KeyId, OrganizationId, ProjectId, RuleId};
+pub use log_name::LogName;
 pub use month::{IdempotencyWindow, Month};
-pub use record::{DamagedEvent, Record, Stamp, StoredEvent};
+pub use record::{DamagedEvent, HashedRecord, Record, Stamp, StoredEvent};
 pub use search::{Search, SearchWord};
 pub use tier::{DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerTier};
 pub use time::{Clock, Entropy, Timestamp, TimestampError};

@@ -1,6 +1,11 @@
 //! An event as it is stored: its canonical text with the envelope the service added, and the hash over it.
 
-use crate::{ContentHash, Event, EventId, EventText, Timestamp, canonical};
+use crate::content_hash::PartsHash;
+use crate::field_texts::FieldRanges;
+use crate::{
+    ContentHash, ContentSalt, Event, EventField, EventId, EventText, LogName, PartProofs, Timestamp,
+    ViewerTier, canonical,
+};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt::Display;
@@ -41,7 +46,7 @@ impl Stamp {
 }
 
 /// A redacted event with its stamp, in the form that is hashed, stored and read back: the canonical JSON of
-/// everything a full read returns but `content_hash` and `redacted`.
+/// everything a full read returns but `content_hash`, `content_salt` and `redacted`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     stamp: Stamp,
@@ -49,16 +54,7 @@ pub struct Record {
     occurred_when_received: bool,
     redacted: bool,
     canonical: String,
-    offsets: EnvelopeOffsets,
-    content_hash: ContentHash,
-}
-
-/// Byte offsets of the values that the service added to the canonical text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct EnvelopeOffsets {
-    id: usize,
-    occurred_at: usize,
-    received_at: usize,
+    ranges: FieldRanges,
 }
 
 impl Record {
@@ -75,76 +71,85 @@ impl Record {
         let occurred_at = event.occurred_at.unwrap_or(received_at);
         let mut canonical = String::with_capacity(text.as_str().len() + ENVELOPE_BYTES);
         let mut add = |before: &str, name: &str, value: &dyn Display| {
-            canonical.extend([before, ",\"", name, "\":"]);
-            let start = canonical.len() + 1;
+            canonical.push_str(before);
+            let added_at = canonical.len();
+            canonical.extend([",\"", name, "\":"]);
+            let start = canonical.len();
             canonical::write_plain(&mut canonical, value);
-            start
+            (start..canonical.len(), canonical.len() - added_at)
         };
         let [before_id, before_times, rest] = text.around_envelope();
-        let offsets = EnvelopeOffsets {
-            id: add(before_id, "id", &stamp.id),
-            occurred_at: add(before_times, "occurred_at", &occurred_at),
-            received_at: add("", "received_at", &received_at),
-        };
+        let (id, id_bytes) = add(before_id, "id", &stamp.id);
+        let (occurred, occurred_bytes) = add(before_times, "occurred_at", &occurred_at);
+        let (received, received_bytes) = add("", "received_at", &received_at);
         canonical.push_str(rest);
-        let content_hash = ContentHash::of(&canonical);
+        let mut ranges = text.ranges_with_envelope(id_bytes, occurred_bytes + received_bytes);
+        ranges.set(EventField::Id, id);
+        ranges.set(EventField::OccurredAt, occurred);
+        ranges.set(EventField::ReceivedAt, received);
         Self {
             stamp: Stamp { received_at, ..stamp },
             occurred_at,
             occurred_when_received: event.occurred_at.is_none(),
             redacted,
             canonical,
-            offsets,
-            content_hash,
+            ranges,
         }
     }
 
     /// The record of an event that was stored before, after more was redacted of it. Its stamp and times stay.
+    ///
+    /// # Errors
+    /// [`DamagedEvent`] when the object is not an event.
     pub fn rewritten(
         object: &Map<String, Value>,
         redacted: bool,
         stamp: Stamp,
         occurred_at: Timestamp,
-    ) -> Self {
+    ) -> Result<Self, DamagedEvent> {
         let mut canonical = String::with_capacity(768);
-        let mut offsets = EnvelopeOffsets::default();
-        canonical::write_object_noting(&mut canonical, object, |key, start| {
-            // Past the opening quotation mark.
-            match key {
-                "id" => offsets.id = start + 1,
-                "occurred_at" => offsets.occurred_at = start + 1,
-                "received_at" => offsets.received_at = start + 1,
-                _ => {}
-            }
-        });
-        let content_hash = ContentHash::of(&canonical);
-        Self {
+        canonical::write_object(&mut canonical, object);
+        let ranges = FieldRanges::find(&canonical).ok_or_else(|| DamagedEvent::no_event(stamp.id))?;
+        Ok(Self {
             stamp,
             occurred_at,
             occurred_when_received: false,
             redacted,
             canonical,
-            offsets,
-            content_hash,
+            ranges,
+        })
+    }
+
+    /// The record with its content hash in a log.
+    #[must_use]
+    pub fn hashed(self, content_salt: ContentSalt, log: &LogName) -> HashedRecord {
+        let fields = self.ranges.of(&self.canonical);
+        let parts = PartsHash::new(&fields, &content_salt, log);
+        HashedRecord {
+            content_hash: parts.content_hash(&fields),
+            content_salt,
+            parts,
+            record: self,
         }
     }
 
     /// Gives the record another stamp. Needed when a record was prepared before another that was stored first:
-    /// stamps must follow each other in the order of the log. Costs one hash; ids and times have fixed widths.
+    /// stamps must follow each other in the order of the log. Ids and times have fixed widths.
     pub fn restamp(&mut self, stamp: Stamp) {
         let received_at = stamp.received_at.truncated_to_millis();
         self.stamp = Stamp { received_at, ..stamp };
-        self.overwrite(self.offsets.id, &stamp.id.to_string());
-        self.overwrite(self.offsets.received_at, &received_at.to_string());
+        self.overwrite(EventField::Id, &stamp.id.to_string());
+        self.overwrite(EventField::ReceivedAt, &received_at.to_string());
         if self.occurred_when_received {
             self.occurred_at = received_at;
-            self.overwrite(self.offsets.occurred_at, &received_at.to_string());
+            self.overwrite(EventField::OccurredAt, &received_at.to_string());
         }
-        self.content_hash = ContentHash::of(&self.canonical);
     }
 
-    fn overwrite(&mut self, offset: usize, text: &str) {
-        self.canonical.replace_range(offset..offset + text.len(), text);
+    /// Writes another id or time between the quotation marks of its value.
+    fn overwrite(&mut self, field: EventField, text: &str) {
+        let start = self.ranges.start(field) + 1;
+        self.canonical.replace_range(start..start + text.len(), text);
     }
 
     /// Id and time of receipt.
@@ -167,9 +172,58 @@ impl Record {
         &self.canonical
     }
 
-    /// The hash over [`Self::canonical`].
+    #[cfg(test)]
+    pub(crate) fn field_ranges(&self) -> &FieldRanges {
+        &self.ranges
+    }
+}
+
+/// A record with its content hash in a log.
+#[derive(Clone, Debug)]
+pub struct HashedRecord {
+    record: Record,
+    content_salt: ContentSalt,
+    content_hash: ContentHash,
+    /// Everything but the stamp has been hashed, so that another stamp costs little.
+    parts: PartsHash,
+}
+
+impl HashedRecord {
+    /// [`Record::restamp`]. Hashes three blocks.
+    pub fn restamp(&mut self, stamp: Stamp) {
+        self.record.restamp(stamp);
+        let fields = self.record.ranges.of(&self.record.canonical);
+        self.content_hash = self.parts.content_hash(&fields);
+    }
+
+    /// Id and time of receipt.
+    pub fn stamp(&self) -> Stamp {
+        self.record.stamp
+    }
+
+    /// When the event happened.
+    pub fn occurred_at(&self) -> Timestamp {
+        self.record.occurred_at
+    }
+
+    /// Whether redaction changed the event.
+    pub fn redacted(&self) -> bool {
+        self.record.redacted
+    }
+
+    /// The canonical JSON that is hashed and stored.
+    pub fn canonical(&self) -> &str {
+        &self.record.canonical
+    }
+
+    /// The content hash.
     pub fn content_hash(&self) -> ContentHash {
         self.content_hash
+    }
+
+    /// The random bytes in the content hash.
+    pub fn content_salt(&self) -> &ContentSalt {
+        &self.content_salt
     }
 }
 
@@ -184,6 +238,8 @@ pub struct StoredEvent {
     pub canonical: String,
     /// The hash that was stored beside it.
     pub content_hash: ContentHash,
+    /// The random bytes in the hash.
+    pub content_salt: ContentSalt,
     /// Whether redaction changed the event.
     pub redacted: bool,
 }
@@ -205,16 +261,24 @@ pub struct DamagedEvent {
     source: serde_json::Error,
 }
 
+impl DamagedEvent {
+    /// The error for a text that has not the members of an event.
+    fn no_event(id: EventId) -> Self {
+        let source = serde::de::Error::custom("its members are not those of an event");
+        Self { id, source }
+    }
+}
+
 impl StoredEvent {
-    /// The event as a read returns it, as JSON text: the stored text with `content_hash` and `redacted` added.
+    /// The event as a full read returns it, as JSON text: the stored text with `content_hash`, `content_salt` and `redacted` added.
     ///
     /// # Errors
     /// [`DamagedEvent`] when the stored text is not a JSON object.
     pub fn to_json(&self) -> Result<Box<RawValue>, DamagedEvent> {
         let rest = self.canonical.strip_prefix('{').unwrap_or_default();
         let text = format!(
-            "{{\"content_hash\":\"{}\",\"redacted\":{},{rest}",
-            self.content_hash, self.redacted
+            "{{\"content_hash\":\"{}\",\"content_salt\":\"{}\",\"redacted\":{},{rest}",
+            self.content_hash, self.content_salt, self.redacted
         );
         RawValue::from_string(text).map_err(|source| DamagedEvent { id: self.id, source })
     }
@@ -238,15 +302,25 @@ impl StoredEvent {
         serde_json::from_str(&self.canonical).map_err(|source| self.damaged(source))
     }
 
-    /// The event as a read returns it, as a JSON object.
+    /// The event as a full read returns it, as a JSON object.
     ///
     /// # Errors
     /// [`DamagedEvent`] when the stored text is not a JSON object.
     pub fn to_object(&self) -> Result<Map<String, Value>, DamagedEvent> {
         let mut object = self.to_stored_object()?;
         object.insert("content_hash".to_owned(), self.content_hash.to_string().into());
+        object.insert("content_salt".to_owned(), self.content_salt.to_string().into());
         object.insert("redacted".to_owned(), self.redacted.into());
         Ok(object)
+    }
+
+    /// What a reader of the tier needs to compute the content hash from the fields that it sees.
+    ///
+    /// # Errors
+    /// [`DamagedEvent`] when the stored text is not an event.
+    pub fn part_proofs(&self, tier: &ViewerTier) -> Result<PartProofs, DamagedEvent> {
+        PartProofs::new(&self.canonical, &self.content_salt, |part| tier.hides_of(part))
+            .ok_or_else(|| DamagedEvent::no_event(self.id))
     }
 
     pub(crate) fn damaged(&self, source: serde_json::Error) -> DamagedEvent {
@@ -257,7 +331,7 @@ impl StoredEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical;
+    use crate::{Environment, ProjectId, canonical};
     use serde_json::json;
 
     fn event(occurred_at: Option<&str>) -> Event {
@@ -281,27 +355,35 @@ mod tests {
         }
     }
 
+    const SALT: ContentSalt = ContentSalt::from_bytes([3; 16]);
+
+    fn log() -> LogName {
+        LogName::new(ProjectId::from_random([1; 16]), Environment::Live)
+    }
+
     #[test]
     fn the_text_is_canonical_and_the_hash_can_be_recomputed_from_a_read() {
         for occurred_at in [None, Some("2026-01-15T10:30:00+01:00")] {
             let record = Record::new(&event(occurred_at), true, stamp(1_768_473_000_123, 1));
             let value: Value = serde_json::from_str(record.canonical()).unwrap();
             assert_eq!(canonical::to_string(&value), record.canonical());
+            let record = record.hashed(SALT, &log());
             let stored = StoredEvent {
                 id: record.stamp().id,
                 occurred_at: record.occurred_at(),
                 canonical: record.canonical().to_owned(),
                 content_hash: record.content_hash(),
+                content_salt: SALT,
                 redacted: true,
             };
             let mut read: Map<String, Value> = serde_json::from_str(stored.to_json().unwrap().get()).unwrap();
             assert_eq!(read, stored.to_object().unwrap());
             assert_eq!(read.remove("redacted"), Some(json!(true)));
             let hash = read.remove("content_hash").unwrap();
-            assert_eq!(
-                hash,
-                json!(ContentHash::of(&canonical::to_string(&Value::Object(read))).to_string())
-            );
+            let salt = read.remove("content_salt").unwrap().as_str().unwrap().parse();
+            let text = canonical::to_string(&Value::Object(read));
+            let computed = ContentHash::of(&text, &salt.unwrap(), &log()).unwrap();
+            assert_eq!(hash, json!(computed.to_string()));
         }
     }
 
@@ -310,8 +392,18 @@ mod tests {
         for occurred_at in [None, Some("2026-01-15T10:30:00Z")] {
             let event = event(occurred_at);
             let mut record = Record::new(&event, false, stamp(1_768_473_000_123, 1));
-            record.restamp(stamp(1_768_473_000_999, 2));
-            assert_eq!(record, Record::new(&event, false, stamp(1_768_473_000_999, 2)));
+            let mut hashed = record.clone().hashed(SALT, &log());
+            let [first, second] = [stamp(1_768_473_000_999, 2), stamp(1_768_473_001_000, 3)];
+            for stamp in [first, second] {
+                record.restamp(stamp);
+                hashed.restamp(stamp);
+                let expected = Record::new(&event, false, stamp);
+                assert_eq!((&record, &hashed.record), (&expected, &expected));
+                assert_eq!(
+                    hashed.content_hash(),
+                    expected.hashed(SALT, &log()).content_hash()
+                );
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Visibility tiers: which events, and which of their fields, a viewer token shows.
 
 use crate::event::Category;
-use crate::{ActionGlob, EventField, Facets};
+use crate::{ActionGlob, EventField, EventPart, Facets};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
@@ -77,6 +77,12 @@ impl HiddenField {
         let mut path = field.path();
         self.steps()
             .all(|step| path.next().is_some_and(|actual| step == "*" || step == actual))
+    }
+
+    /// Whether the path is that of the field, of an object that it is in, or of something below it.
+    fn touches(&self, field: EventField) -> bool {
+        let mut steps = self.steps().zip(field.path());
+        steps.all(|(step, actual)| step == "*" || step == actual)
     }
 
     /// The first steps that a path can have: the members of an event of which something can be hidden.
@@ -217,13 +223,22 @@ impl ViewerTier {
         self.hidden_fields.iter().any(|hidden| hidden.covers(field))
     }
 
+    /// Whether the tier leaves out anything of the part, so that its readers cannot hash it.
+    pub fn hides_of(&self, part: EventPart) -> bool {
+        let mut hidden = self.hidden_fields.iter();
+        hidden.any(|hidden| part.fields().iter().any(|field| hidden.touches(*field)))
+    }
+
     /// Whether the tier leaves out any field.
     pub fn hides_something(&self) -> bool {
         !self.hidden_fields.is_empty()
     }
 
-    /// Removes the hidden fields from an event.
+    /// Removes the hidden fields from an event, and with them the salt, by which they could be guessed.
     pub fn redact(&self, event: &mut Map<String, Value>) {
+        if self.hides_something() {
+            event.remove(EventField::ContentSalt.as_str());
+        }
         for hidden in &self.hidden_fields {
             let steps: Vec<&str> = hidden.steps().collect();
             remove_from_object(event, &steps);
@@ -347,6 +362,33 @@ mod tests {
         ] {
             assert!(path.parse::<HiddenField>().is_err(), "{path}");
         }
+    }
+
+    #[test]
+    fn a_part_is_hidden_with_anything_of_its_fields() {
+        let hidden = |paths: &[&str]| {
+            let tier = tier(paths);
+            let parts = EventPart::ALL.iter().filter(|part| tier.hides_of(**part));
+            parts.copied().collect::<Vec<_>>()
+        };
+        assert_eq!(hidden(&[]), []);
+        assert_eq!(hidden(&["metadata.*.ssn"]), [EventPart::Metadata]);
+        assert_eq!(
+            hidden(&["context.location", "action"]),
+            [EventPart::Kind, EventPart::Network]
+        );
+        let of_actor = [
+            EventPart::Kind,
+            EventPart::ActorEmail,
+            EventPart::ActorId,
+            EventPart::ActorName,
+        ];
+        assert_eq!(hidden(&["actor"]), of_actor);
+        assert_eq!(hidden(&["actor.*"]), of_actor);
+        assert_eq!(
+            hidden(&["target.name", "changes"]),
+            [EventPart::Changes, EventPart::TargetName]
+        );
     }
 
     #[test]

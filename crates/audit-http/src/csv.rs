@@ -35,6 +35,7 @@ pub(crate) const fn column(field: EventField) -> &'static str {
         EventField::Changes => "changes",
         EventField::Redacted => "redacted",
         EventField::ContentHash => "content_hash",
+        EventField::ContentSalt => "content_salt",
     }
 }
 
@@ -68,6 +69,8 @@ struct EventRow<'a> {
     redacted: bool,
     #[serde(borrow)]
     content_hash: Cow<'a, str>,
+    #[serde(borrow)]
+    content_salt: Option<Cow<'a, str>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -117,6 +120,7 @@ impl EventRow<'_> {
             EventField::SessionId => self.context.session_id.as_ref(),
             EventField::IdempotencyKey => self.idempotency_key.as_ref(),
             EventField::ContentHash => Some(&self.content_hash),
+            EventField::ContentSalt => self.content_salt.as_ref(),
             EventField::Metadata => return self.metadata.map(RawValue::get).unwrap_or_default(),
             EventField::Changes => return self.changes.map(RawValue::get).unwrap_or_default(),
             EventField::Redacted => return if self.redacted { "true" } else { "false" },
@@ -228,14 +232,17 @@ mod tests {
         let mut header = Vec::new();
         write_header(&mut header);
         let header = String::from_utf8(header).unwrap();
-        assert!(header.starts_with("id,occurred_at,") && header.ends_with(",redacted,content_hash\r\n"));
-        let event = r#"{"content_hash":"sha256:0a","redacted":true,"action":"a.b","actor":{"email":"e","id":"i","name":"n","type":"user"},
+        assert!(
+            header.starts_with("id,occurred_at,")
+                && header.ends_with(",redacted,content_hash,content_salt\r\n")
+        );
+        let event = r#"{"content_hash":"sha256:0a","content_salt":"5a","redacted":true,"action":"a.b","actor":{"email":"e","id":"i","name":"n","type":"user"},
             "category":"auth","changes":[{"field":"f","before":1.0}],"context":{"ip_address":"p","location":"l","session_id":"s","user_agent":"u"},
             "id":"evt_1","idempotency_key":"k","metadata":{"b": [1, "x"]},"occurred_at":"o","received_at":"r",
             "target":{"id":"ti","name":"tn","type":"tt"},"tenant_id":"t"}"#;
         let expected = concat!(
             r#"evt_1,o,r,a.b,auth,t,i,user,n,e,ti,tt,tn,p,u,l,s,k,"{""b"": [1, ""x""]}","#,
-            r#""[{""field"":""f"",""before"":1.0}]",true,sha256:0a"#,
+            r#""[{""field"":""f"",""before"":1.0}]",true,sha256:0a,5a"#,
             "\r\n"
         );
         assert_eq!(line(event), expected);
@@ -277,7 +284,7 @@ mod tests {
         let event = r#"{"id":"evt_1","occurred_at":"o","received_at":"r","tenant_id":"t","actor":{"id":"\u0041"},"redacted":false,"content_hash":"h"}"#;
         assert_eq!(
             line(event),
-            format!("evt_1,o,r,,,t,A{}false,h\r\n", ",".repeat(14))
+            format!("evt_1,o,r,,,t,A{}false,h,\r\n", ",".repeat(14))
         );
     }
 }

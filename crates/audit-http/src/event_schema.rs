@@ -4,11 +4,12 @@
 use crate::input::JsonBody;
 use crate::openapi::{Describe, Facts, Input};
 use crate::schema::{
-    ActionText, AnyTime, ContentHashText, FreeForm, FreeFormObject, Id, Text, Time, Word, absent_not_null,
+    ActionText, AnyTime, ContentHashText, ContentSaltText, FreeForm, FreeFormObject, Id, Text, Time, Word,
+    absent_not_null,
 };
 use audit_app::BATCH_EVENTS_MAX;
 use audit_domain::limits::{CHANGES_ITEMS_MAX, EVENT_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX};
-use audit_domain::{ActorType, Category, EventId, HiddenField};
+use audit_domain::{ActorType, Category, EventField, EventId, HiddenField};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -133,8 +134,11 @@ pub(crate) struct Event {
     occurred_at: Time,
     /// When the service got it.
     received_at: Time,
-    /// SHA-256 of the canonical JSON (RFC 8785) of the event as a key reads it, without `content_hash` and `redacted`.
+    /// SHA-256 over the log and all fields but `content_hash`, `content_salt` and `redacted`, with salts that are derived from
+    /// `content_salt`.
     content_hash: ContentHashText,
+    /// 16 random bytes. Not for a viewer from whom any field is hidden.
+    content_salt: ContentSaltText,
     /// Whether redaction changed the event.
     redacted: bool,
 }
@@ -209,7 +213,8 @@ fn relax(schema: &mut Value, path: &str, definitions: &Map<String, Value>) {
     if let Some(object) = referred_object(schema, definitions) {
         *schema = object;
     }
-    let is_shown = |path: &str| path.parse::<HiddenField>().is_err();
+    let is_shown =
+        |path: &str| path.parse::<HiddenField>().is_err() && path != EventField::ContentSalt.as_str();
     let below = |name: &str| {
         if path.is_empty() {
             name.to_owned()

@@ -209,6 +209,8 @@ described! {
     SearchText = text(1, Search::CHARS_MAX, None);
     /// The hash of an event.
     ContentHashText = json_schema!({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"});
+    /// The random bytes in the hash of an event.
+    ContentSaltText = json_schema!({"type": "string", "pattern": "^[0-9a-f]{32}$"});
     /// The id of a message to a webhook.
     MessageIdText = prefixed_ulid("msg_");
     /// Any JSON.

@@ -2,7 +2,9 @@
 //! ratios are comparable between machines.
 #![allow(clippy::print_stdout)]
 
-use audit_domain::{ContentHash, Event, EventId, Record, Stamp, Timestamp, json};
+use audit_domain::{
+    ContentHash, ContentSalt, Environment, Event, EventId, LogName, ProjectId, Record, Stamp, Timestamp, json,
+};
 use audit_ledger::{
     Checkpoint, ConsistencyProof, Frontier, Growth, Hash, InclusionProof, KeyName, Origin, SignedCheckpoint,
     SigningKey, Subtree, Tile, TileId, TileSet,
@@ -34,7 +36,7 @@ struct Stored {
 struct NoTile(TileId);
 
 fn main() -> Outcome<()> {
-    let content_hashes: Vec<ContentHash> = (0..EVENTS).map(|n| ContentHash::of(&n.to_string())).collect();
+    let content_hashes: Vec<ContentHash> = (0..EVENTS).map(content_hash).collect();
     println!("at {EVENTS} events, best of {ROUNDS} rounds");
     appending(&content_hashes);
     for batch in [1, 50, 500] {
@@ -52,6 +54,13 @@ fn main() -> Outcome<()> {
     checkpoints(&stored)?;
     verifying_a_log()?;
     Ok(())
+}
+
+/// Any hash for each number.
+fn content_hash(n: u64) -> ContentHash {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&n.to_be_bytes());
+    ContentHash::from_bytes(bytes)
 }
 
 /// Nanoseconds per item, of `count` items.
@@ -246,12 +255,14 @@ fn verifying_a_log() -> Outcome<()> {
         let record = Record::new(&event, false, Stamp { id, received_at });
         texts.push(record.canonical().to_owned());
     }
+    let salt = ContentSalt::from_bytes([7; 16]);
+    let log = LogName::new(ProjectId::from_random([1; 16]), Environment::Live);
     let nanos = best(texts.len() as u64, || {
         let mut frontier = Frontier::new();
         for text in &texts {
-            frontier.append(Hash::of_event(&ContentHash::of(text)));
+            frontier.append(Hash::of_event(&ContentHash::of(text, &salt, &log)?));
         }
-        frontier.root()
+        Some(frontier.root())
     });
     let bytes: usize = texts.iter().map(String::len).sum();
     print(

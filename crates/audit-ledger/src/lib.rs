@@ -12,7 +12,7 @@
 //! // The log: append, sign, prove.
 //! let key = SigningKey::from_seed(KeyName::parse("audit.example.com")?, &[7; 32])?;
 //! let origin = Origin::parse("audit.example.com/acme/live")?;
-//! let events = ["one", "two", "three"].map(|text| ContentHash::of(text));
+//! let events = [1, 2, 3].map(|byte| ContentHash::from_bytes([byte; 32]));
 //! let mut growth = Growth::new(Frontier::new());
 //! for event in &events {
 //!     growth.append(Hash::of_event(event));

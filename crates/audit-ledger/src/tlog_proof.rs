@@ -147,12 +147,11 @@ fn parse_index(text: &str) -> Result<u64, TlogProofTextError> {
 mod tests {
     use super::*;
     use crate::{Checkpoint, Frontier, Growth, KeyName, Origin, SigningKey, Tile, TileSet};
-    use audit_domain::ContentHash;
 
     fn proof(extra: Option<&[u8]>, index: u64, size: u64) -> (TlogProof, Hash, VerifierKey) {
         let key = SigningKey::from_seed(KeyName::parse("audit.example.com").unwrap(), &[7; 32]).unwrap();
         let leaves: Vec<Hash> = (0..size)
-            .map(|leaf| Hash::of_event(&ContentHash::of(&leaf.to_string())))
+            .map(|leaf| Hash::of_leaf(leaf.to_string().as_bytes()))
             .collect();
         let mut growth = Growth::new(Frontier::new());
         for leaf in &leaves {
@@ -208,7 +207,7 @@ mod tests {
     #[test]
     fn a_proof_of_another_leaf_or_key_is_refused() {
         let (proof, leaf, key) = proof(None, 2, 5);
-        let other = Hash::of_event(&ContentHash::of("other"));
+        let other = Hash::of_leaf(b"other");
         assert!(matches!(
             proof.verify(&other, &key),
             Err(TlogProofError::Inclusion(_))

@@ -15,7 +15,8 @@ use crate::search::tokens::Tokens;
 use crate::tree::TreeSession;
 use audit_alerts::{GroupHash, Watch};
 use audit_domain::{
-    Environment, EventId, Facets, IdempotencyWindow, ProjectId, Record, SentDigest, Timestamp,
+    ContentSalt, Environment, EventId, Facets, HashedRecord, IdempotencyWindow, LogName, ProjectId, Record,
+    SentDigest, Timestamp,
 };
 use plan::{Before, Head, KnownKey, LedgerMonth, Plan};
 use sha2::{Digest, Sha256};
@@ -73,7 +74,7 @@ pub(crate) fn hash_of_key(key: &str) -> KeyHash {
 /// One event, ready to be appended: all expensive work is done.
 #[derive(Clone, Debug)]
 pub struct NewEvent {
-    pub(crate) record: Record,
+    pub(crate) record: HashedRecord,
     pub(crate) action: String,
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
@@ -81,22 +82,24 @@ pub struct NewEvent {
 }
 
 impl NewEvent {
-    /// Prepares a record for `destination`. `facets` are those of the redacted event; `idempotency` is the key with
-    /// the digest of the event as it was sent.
+    /// Prepares a record for `destination`, to which its content hash binds it. `content_salt` is random. `facets` are those
+    /// of the redacted event; `idempotency` is the key with the digest of the event as it was sent.
     pub fn new(
         destination: &Destination,
         record: Record,
+        content_salt: ContentSalt,
         facets: &Facets<'_>,
         idempotency: Option<(&str, SentDigest)>,
     ) -> Self {
         let idempotency = idempotency.map(Idempotency::of);
+        let log = LogName::new(destination.project_id, destination.environment);
         let hash = idempotency
             .as_ref()
             .map(|idempotency| idempotency.hash.as_slice());
         Self {
             tokens: Tokens::of(destination.ledger_id.0, facets, hash),
             action: facets.action.to_string(),
-            record,
+            record: record.hashed(content_salt, &log),
             idempotency,
             watches: Vec::new(),
         }
@@ -110,7 +113,7 @@ impl NewEvent {
 
     /// Its approximate size in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.record.canonical().len() + self.tokens.as_str().len() + self.action.len() + 256
+        self.record.canonical().len() + self.tokens.as_str().len() + self.action.len() + 768
     }
 }
 

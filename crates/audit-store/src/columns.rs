@@ -1,7 +1,7 @@
 //! Columns that several tables share.
 
 use crate::error::{Result, StoreError};
-use audit_domain::{EventId, SentDigest};
+use audit_domain::{ContentHash, ContentSalt, EventId, SentDigest};
 
 /// Reads the column of an event's id.
 pub(crate) fn read_id(bytes: Vec<u8>) -> Result<EventId> {
@@ -9,6 +9,14 @@ pub(crate) fn read_id(bytes: Vec<u8>) -> Result<EventId> {
         .try_into()
         .map(EventId::from_bytes)
         .map_err(|_| StoreError::Damaged { what: "event id" })
+}
+
+/// Reads the columns of an event's content hash and of its salt.
+pub(crate) fn read_hash(hash: Vec<u8>, salt: Vec<u8>) -> Result<(ContentHash, ContentSalt)> {
+    match (hash.try_into(), salt.try_into()) {
+        (Ok(hash), Ok(salt)) => Ok((ContentHash::from_bytes(hash), ContentSalt::from_bytes(salt))),
+        _ => Err(StoreError::Damaged { what: "content hash" }),
+    }
 }
 
 /// Reads the column of the digest of an event as it was sent.

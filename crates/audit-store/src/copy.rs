@@ -16,7 +16,7 @@ use crate::database::copied_tables::COPIED_TABLES;
 use crate::database::copy::{LockedSource, Source, SourceReader, Target, open_source, open_target, refused};
 use crate::database::{Database, DatabaseUrl};
 use crate::error::{Result, StoreError};
-use audit_domain::{ContentHash, Envelope, Month, Timestamp};
+use audit_domain::{ContentHash, ContentSalt, Envelope, LogName, Month, Timestamp};
 use record::{COMPLETE, CopyRecord, MOVED, UNFINISHED};
 use sha2::{Digest, Sha256};
 
@@ -101,6 +101,7 @@ pub(crate) struct SourceEvent {
     pub(crate) seq: i64,
     pub(crate) id: Vec<u8>,
     pub(crate) content_hash: Vec<u8>,
+    pub(crate) content_salt: Vec<u8>,
     pub(crate) idempotency_hash: Option<Vec<u8>>,
     pub(crate) sent_digest: Option<Vec<u8>>,
     pub(crate) redacted: bool,
@@ -373,9 +374,12 @@ fn check(
     if event.seq != seq {
         return Err(damaged(ledger, seq, "it is missing"));
     }
-    let computed = ContentHash::of(&event.body);
-    let stored = event.content_hash.as_slice().try_into().ok();
-    if stored.map(ContentHash::from_bytes) != Some(computed) {
+    let log = LogName::parse(&ledger.project_id, &ledger.environment);
+    let salt = event.content_salt.as_slice().try_into().ok();
+    let computed = log
+        .zip(salt)
+        .and_then(|(log, salt)| ContentHash::of(&event.body, &ContentSalt::from_bytes(salt), &log));
+    if computed.is_none_or(|computed| computed.as_bytes().as_slice() != event.content_hash) {
         return Err(damaged(
             ledger,
             seq,

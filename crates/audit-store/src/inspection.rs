@@ -10,7 +10,7 @@ use crate::schema::{alerts, ledgers, log_checkpoints, log_tiles};
 use crate::search::verification::IndexReport;
 use crate::store::head_key_id;
 use crate::tree::{CheckpointRow, TreeSession};
-use audit_domain::{EventId, ProjectId, Timestamp};
+use audit_domain::{ContentHash, ContentSalt, EventId, LogName, ProjectId, Timestamp};
 use audit_ledger::{HeadKey, HeadKeyId};
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -55,6 +55,8 @@ pub struct StoredRow {
     pub id: Vec<u8>,
     /// Its content hash, 32 bytes unless it was changed.
     pub content_hash: Vec<u8>,
+    /// The salt in its content hash, 16 bytes unless it was changed.
+    pub content_salt: Vec<u8>,
     /// Its canonical text.
     pub body: String,
     /// The hash of its idempotency key.
@@ -77,6 +79,11 @@ pub struct StrayEvent {
 }
 
 impl StoredLedger {
+    /// Its name in content hashes. `None` where project or environment were made invalid.
+    pub fn log_name(&self) -> Option<LogName> {
+        LogName::parse(&self.project_id, &self.environment)
+    }
+
     /// Whether its head was written with this key.
     pub fn is_sealed(&self, key: &HeadKey) -> bool {
         let name = name_of(&self.project_id, &self.environment);
@@ -94,6 +101,12 @@ impl StoredLedger {
 }
 
 impl StoredRow {
+    /// The content hash that its text and salt have in a log. `None` where they are not those of an event.
+    pub fn computed_hash(&self, log: Option<&LogName>) -> Option<ContentHash> {
+        let salt = self.content_salt.as_slice().try_into().ok()?;
+        ContentHash::of(&self.body, &ContentSalt::from_bytes(salt), log?)
+    }
+
     /// Whether its columns are those of an event with this idempotency key.
     pub fn is_of_key(&self, key: Option<&str>) -> bool {
         let hash = key.map(hash_of_key);

@@ -6,7 +6,7 @@ use crate::columns::{read_digest, read_id};
 use crate::database::{insert_or_ignore, on_database, select_for_update};
 use crate::error::{Result, StoreError};
 use crate::schema::{stream_clients, stream_events, streams};
-use audit_domain::{Comparison, ContentHash, EventId, Record, SentDigest, Stamp, StoredEvent, Timestamp};
+use audit_domain::{Comparison, EventId, Record, SentDigest, Stamp, Timestamp};
 use diesel::prelude::*;
 
 /// The SHA-256 of a stream's token.
@@ -71,8 +71,12 @@ impl NewStreamEvent {
 pub struct StreamEvent {
     /// Its id and the time of its receipt.
     pub stamp: Stamp,
-    /// The event.
-    pub event: StoredEvent,
+    /// When it happened.
+    pub occurred_at: Timestamp,
+    /// Whether redaction changed it.
+    pub redacted: bool,
+    /// Its canonical JSON. It has no content hash before it is in a log.
+    pub canonical: String,
     /// Digest of the event as it was sent; only with an idempotency key.
     pub sent_digest: Option<SentDigest>,
 }
@@ -138,19 +142,14 @@ impl Reader<'_> {
             .select(EventColumns::as_select())
             .load(self.session())?;
         let read = |row: EventColumns| {
-            let id = read_id(row.id)?;
             Ok(StreamEvent {
                 stamp: Stamp {
-                    id,
+                    id: read_id(row.id)?,
                     received_at: Timestamp::from_micros(row.received_at),
                 },
-                event: StoredEvent {
-                    id,
-                    occurred_at: Timestamp::from_micros(row.occurred_at),
-                    content_hash: ContentHash::of(&row.body),
-                    canonical: row.body,
-                    redacted: row.redacted,
-                },
+                occurred_at: Timestamp::from_micros(row.occurred_at),
+                redacted: row.redacted,
+                canonical: row.body,
                 sent_digest: row.sent_digest.map(read_digest).transpose()?,
             })
         };

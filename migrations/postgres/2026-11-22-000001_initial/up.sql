@@ -234,6 +234,8 @@ CREATE TABLE events (
     id BYTEA NOT NULL,
     occurred_at BIGINT NOT NULL,
     content_hash BYTEA NOT NULL,
+    -- 16 random bytes, from which the salts in `content_hash` are derived.
+    content_salt BYTEA NOT NULL,
     -- NULL without an idempotency key.
     idempotency_hash BYTEA,
     -- Digest of the event as sent. NULL without an idempotency key.
@@ -260,6 +262,7 @@ CREATE TYPE written_event AS (
     id BYTEA,
     occurred_at BIGINT,
     content_hash BYTEA,
+    content_salt BYTEA,
     idempotency_hash BYTEA,
     sent_digest BYTEA,
     redacted BOOLEAN,

@@ -174,6 +174,8 @@ CREATE TABLE events (
     position BIGINT NOT NULL,
     id BLOB NOT NULL,
     content_hash BLOB NOT NULL,
+    -- 16 random bytes, from which the salts in `content_hash` are derived.
+    content_salt BLOB NOT NULL,
     -- Digest of the event as sent. NULL without an idempotency key.
     sent_digest BLOB,
     redacted BOOLEAN NOT NULL,

@@ -1,8 +1,7 @@
 //! Tampering that keeps the database consistent: some of it contradicts the last checkpoint, the rest only the state of
 //! an external auditor.
 
-use super::{Case, assert_wrong, audit, canonical, delete, leaf_of, quoted, stop, store_events};
-use audit_domain::ContentHash;
+use super::{Case, assert_wrong, audit, canonical, delete, leaf_of, live_log, quoted, stop, store_events};
 use audit_ledger::{Frontier, Hash};
 use audit_tests::{DatabaseKind, on_both_databases};
 use serde_json::{Value, json};
@@ -31,7 +30,7 @@ pub(crate) fn rewrite(case: &Case, seq: usize) {
     event["actor"]["id"] = json!("somebody else");
     let text = canonical(&event);
     let mut leaves = case.leaves();
-    leaves[seq] = leaf_of(&event);
+    leaves[seq] = leaf_of(&live_log(&case.organization), &event);
     let tile: Vec<u8> = leaves[..256].iter().flat_map(|leaf| *leaf.as_bytes()).collect();
     let blob = |bytes: &[u8]| case.database.blob(bytes);
     case.tamper(&format!(
@@ -39,7 +38,7 @@ pub(crate) fn rewrite(case: &Case, seq: usize) {
          UPDATE log_tiles SET hashes = {} WHERE LEDGER AND level = 0 AND tile_index = 0;
          UPDATE ledgers SET frontier = {} WHERE HEAD",
         quoted(&text),
-        blob(ContentHash::of(&text).as_bytes()),
+        case.hash_literal(&event),
         blob(&tile),
         blob(&edge(&leaves)),
     ));

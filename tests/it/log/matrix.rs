@@ -3,7 +3,6 @@
 
 use super::tampering::{enlist, forgery, move_event};
 use super::{Case, STATE_DIRECTORY, audit, canonical, delete, id_bytes, quoted, stop, text_of};
-use audit_domain::ContentHash;
 use audit_tests::process::Exit;
 use audit_tests::{DatabaseKind, command_line_with, event_with, on_both_databases};
 use serde_json::json;
@@ -75,11 +74,25 @@ fn edits_of_events_are_noticed(kind: DatabaseKind) {
             ),
         ),
         (
+            "content_salt",
+            format!(
+                "UPDATE events SET content_salt = {} WHERE LEDGER AND seq = 17",
+                blob(&[7; 16])
+            ),
+        ),
+        (
+            "short content_salt",
+            format!(
+                "UPDATE events SET content_salt = {} WHERE LEDGER AND seq = 17",
+                blob(&[7; 15])
+            ),
+        ),
+        (
             "body and content_hash",
             format!(
                 "UPDATE events SET body = {}, content_hash = {} WHERE LEDGER AND seq = 17",
                 quoted(&text),
-                blob(ContentHash::of(&text).as_bytes())
+                case.hash_literal(&forged)
             ),
         ),
         (

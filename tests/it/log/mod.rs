@@ -18,7 +18,7 @@ mod third_parties;
 mod tiles;
 mod witness;
 
-use audit_domain::{ContentHash, EventId};
+use audit_domain::{ContentHash, EventId, LogName};
 use audit_ledger::Hash;
 use audit_tests::process::Exit;
 use audit_tests::{
@@ -233,7 +233,14 @@ impl Case {
 
     /// The leaf hashes of the log.
     pub(crate) fn leaves(&self) -> Vec<Hash> {
-        self.events.iter().map(leaf_of).collect()
+        let log = live_log(&self.organization);
+        self.events.iter().map(|event| leaf_of(&log, event)).collect()
+    }
+
+    /// An SQL literal of the content hash that an event has in this log.
+    pub(crate) fn hash_literal(&self, event: &Value) -> String {
+        let hash = hash_of(&live_log(&self.organization), event);
+        self.database.blob(hash.as_bytes())
     }
 }
 
@@ -259,14 +266,26 @@ pub(crate) fn stop(server: Server) {
 pub(crate) fn canonical(event: &Value) -> String {
     let mut hashed = event.clone();
     let members = hashed.as_object_mut().expect("an event is an object");
-    members.remove("content_hash");
-    members.remove("redacted");
+    for added in ["content_hash", "content_salt", "redacted"] {
+        members.remove(added);
+    }
     serde_json_canonicalizer::to_string(&hashed).expect("JSON has a canonical form")
 }
 
-/// The leaf hash of an event as a full read returns it.
-pub(crate) fn leaf_of(event: &Value) -> Hash {
-    Hash::of_event(&ContentHash::of(&canonical(event)))
+/// The log of an organization's project.
+pub(crate) fn live_log(organization: &Organization) -> LogName {
+    LogName::parse(&organization.project_id, "live").expect("the name of a log")
+}
+
+/// The content hash of an event of a log, with the salt that a full read returned.
+pub(crate) fn hash_of(log: &LogName, event: &Value) -> ContentHash {
+    let salt = event["content_salt"].as_str().and_then(|salt| salt.parse().ok());
+    ContentHash::of(&canonical(event), &salt.expect("a salt"), log).expect("an event")
+}
+
+/// The leaf hash of an event of a log as a full read returns it.
+pub(crate) fn leaf_of(log: &LogName, event: &Value) -> Hash {
+    Hash::of_event(&hash_of(log, event))
 }
 
 /// The bytes of an id, as stored in its column.

@@ -1,7 +1,7 @@
 //! `GET /events/:id/proof`, `GET /log/consistency`, `GET /log/checkpoint` and `GET /log/key`, verified as by a client.
 
-use super::{leaf_of, store_events};
-use audit_domain::ContentHash;
+use super::{leaf_of, live_log, store_events};
+use audit_domain::LogName;
 use audit_ledger::{
     ConsistencyProof, Frontier, Hash, InclusionProof, Origin, SignedCheckpoint, TreeHead, VerifierKey,
 };
@@ -88,7 +88,7 @@ fn verify(client: &Client, organization: &Organization, event: &Value, proof: &V
     let seq = proof["seq"].as_u64().expect("a position");
     let inclusion = InclusionProof::from_base64(hashes(&proof["inclusion"])).expect("hashes");
     inclusion
-        .verify(seq, &leaf_of(event), &head)
+        .verify(seq, &leaf_of(&live_log(organization), event), &head)
         .expect("the event is in the log");
     (seq, head.size)
 }
@@ -139,17 +139,21 @@ fn a_proof_is_of_one_log_alone(database: DatabaseKind) {
         proof["checkpoint"].as_str().expect("a note"),
     );
     let inclusion = InclusionProof::from_base64(hashes(&proof["inclusion"])).expect("hashes");
-    let foreign = leaf_of(&other.project().event(&ids[1]));
+    let foreign = leaf_of(&live_log(&other), &other.project().event(&ids[1]));
     assert!(inclusion.verify(1, &foreign, &head).is_err(), "another event");
     assert!(
-        inclusion.verify(0, &leaf_of(&event), &head).is_err(),
+        inclusion
+            .verify(0, &leaf_of(&live_log(&one), &event), &head)
+            .is_err(),
         "another position"
     );
     let mut reversed = hashes(&proof["inclusion"]);
     reversed.reverse();
     let reversed = InclusionProof::from_base64(reversed).expect("hashes");
     assert!(
-        reversed.verify(1, &leaf_of(&event), &head).is_err(),
+        reversed
+            .verify(1, &leaf_of(&live_log(&one), &event), &head)
+            .is_err(),
         "other hashes"
     );
     let theirs = proof_of(&other.project(), &ids[1]);
@@ -165,6 +169,7 @@ fn a_proof_is_of_one_log_alone(database: DatabaseKind) {
     let proof = proof_of(&test, &id);
     assert_eq!(proof["seq"], 0);
     let name = origin(&test, &one, "test");
+    let test_log = LogName::parse(&one.project_id, "test").expect("the name of a log");
     let note = proof["checkpoint"].as_str().expect("a note");
     let head = *SignedCheckpoint::open(note, &name, &[key(&test)])
         .expect("a checkpoint of the test log")
@@ -173,7 +178,7 @@ fn a_proof_is_of_one_log_alone(database: DatabaseKind) {
         head,
         TreeHead {
             size: 1,
-            root: leaf_of(&test.event(&id))
+            root: leaf_of(&test_log, &test.event(&id))
         }
     );
     one.project()
@@ -216,7 +221,8 @@ fn every_size_is_consistent_with_every_later_one(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let project = organization.project();
     let ids = store_events(&project, 40);
-    let leaves: Vec<Hash> = ids.iter().map(|id| leaf_of(&project.event(id))).collect();
+    let log = live_log(&organization);
+    let leaves: Vec<Hash> = ids.iter().map(|id| leaf_of(&log, &project.event(id))).collect();
     let head = |size: u64| {
         let mut frontier = Frontier::new();
         for leaf in &leaves[..size as usize] {
@@ -247,7 +253,7 @@ fn every_size_is_consistent_with_every_later_one(database: DatabaseKind) {
             .unwrap_or_else(|error| panic!("{from} {to}: {error}"));
         let other = TreeHead {
             size: from,
-            root: Hash::of_event(&ContentHash::of("another history")),
+            root: Hash::of_leaf(b"another history"),
         };
         assert!(proof.verify(&other, &head(to)).is_err(), "{from} {to}");
     }

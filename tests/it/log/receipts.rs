@@ -13,7 +13,7 @@ on_both_databases! {
     a_receipt_comes_with_the_response_and_verifies_offline,
     a_repeat_gets_the_receipt_of_the_first_event,
     the_receipt_of_a_stored_event_can_be_read,
-    a_receipt_of_a_viewer_has_the_hash_and_not_the_event,
+    a_receipt_of_a_viewer_has_what_it_sees,
     check_refuses_what_is_not_signed_as_it_is,
     events_of_a_log_that_is_not_signed_are_stored_without_receipts,
 }
@@ -56,6 +56,13 @@ fn extra(receipt: &str) -> String {
     String::from_utf8(receipt.extra.expect("extra data")).expect("UTF-8")
 }
 
+/// The extra data of the receipt of an event as a full read returns it.
+fn hashed(event: &Value) -> String {
+    let rest = canonical(event);
+    let salt = &event["content_salt"];
+    format!("{{\"content_salt\":{salt},{}", &rest[1..])
+}
+
 fn read(client: &Client, id: &str) -> String {
     let answer = client.get(&format!("/events/{id}/receipt")).send_raw();
     assert_eq!(
@@ -74,7 +81,7 @@ fn a_receipt_comes_with_the_response_and_verifies_offline(database: DatabaseKind
     for events in [json!(event()), json!([event(), personal, event()])] {
         for (id, receipt) in store(&project, events) {
             let stored = project.event(&id);
-            assert_eq!(extra(&receipt), canonical(&stored));
+            assert_eq!(extra(&receipt), hashed(&stored));
             let said = check(&receipt, &key).success();
             let expected = format!("the event {id} (");
             assert!(said.starts_with(&expected), "{expected:?} in {said}");
@@ -116,7 +123,7 @@ fn the_receipt_of_a_stored_event_can_be_read(database: DatabaseKind) {
     let ids = project.store_all(vec![event(); 3]);
     for (seq, id) in ids.iter().enumerate() {
         let receipt = read(&project, id);
-        assert_eq!(extra(&receipt), canonical(&project.event(id)));
+        assert_eq!(extra(&receipt), hashed(&project.event(id)));
         let said = check(&receipt, &key(&project)).success();
         assert!(said.contains(&format!("at position {seq} of")), "{said}");
     }
@@ -126,27 +133,36 @@ fn the_receipt_of_a_stored_event_can_be_read(database: DatabaseKind) {
     missing.expect_error(404, "not_found");
 }
 
-fn a_receipt_of_a_viewer_has_the_hash_and_not_the_event(database: DatabaseKind) {
+fn a_receipt_of_a_viewer_has_what_it_sees(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let project = organization.project();
-    let id = project.store(event_with(json!({"tenant_id": "acme"})));
+    let context = json!({"ip_address": "203.0.113.9"});
+    let id = project.store(event_with(json!({"tenant_id": "acme", "context": context})));
     let foreign = project.store(event_with(json!({"tenant_id": "other"})));
     let viewer = organization.viewer("acme", "standard");
     let receipt = read(&viewer, &id);
-    let hash = project.event(&id)["content_hash"]
-        .as_str()
-        .expect("a hash")
-        .to_owned();
-    assert_eq!(extra(&receipt), hash);
+    let seen: Value = serde_json::from_str(&extra(&receipt)).expect("JSON");
+    assert_eq!(seen["event"], viewer.find(&[])[0]);
+    assert!(!extra(&receipt).contains("203.0.113.9"), "{seen}");
     let said = check(&receipt, &key(&project)).success();
-    assert!(
-        said.starts_with(&format!("an event with the content hash {hash} is at")),
-        "{said}"
-    );
+    let expected = format!("without actor.email, network, client, metadata, the event {id} (user.created, ");
+    assert!(said.starts_with(&expected), "{said}");
+    let changed = TlogProof {
+        extra: Some(
+            extra(&receipt)
+                .replace("user.created", "user.deleted")
+                .into_bytes(),
+        ),
+        ..receipt.parse().expect("a receipt")
+    };
+    assert_eq!(check(&changed.to_string(), &key(&project)).exit, Exit::Code(1));
     viewer
         .get(&format!("/events/{foreign}/receipt"))
         .send()
         .expect_error(404, "not_found");
+    // A viewer who sees everything gets the receipt of a key.
+    let whole = read(&organization.viewer("acme", "full"), &id);
+    assert_eq!(extra(&whole), hashed(&project.event(&id)));
 }
 
 fn check_refuses_what_is_not_signed_as_it_is(database: DatabaseKind) {

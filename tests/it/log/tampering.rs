@@ -1,8 +1,7 @@
 //! `log verify` names the event that was tampered with.
 
-use super::{Case, canonical, delete, id_bytes, quoted};
-use audit_domain::ContentHash;
-use audit_tests::{DatabaseKind, on_both_databases};
+use super::{Case, canonical, delete, hash_of, id_bytes, live_log, quoted, stop};
+use audit_tests::{DatabaseKind, event, on_both_databases};
 use serde_json::json;
 
 /// One event in the full tile of leaves, and one in the partial tile.
@@ -12,6 +11,7 @@ on_both_databases! {
     an_edited_field_is_found,
     an_event_edited_with_its_hash_is_found,
     an_edited_hash_is_found,
+    an_event_of_another_environment_is_found,
     a_deleted_event_is_found,
     an_event_that_was_added_is_found,
     an_event_that_was_inserted_is_found,
@@ -45,7 +45,7 @@ fn an_event_edited_with_its_hash_is_found(database: DatabaseKind) {
         case.tamper(&format!(
             "UPDATE events SET body = {}, content_hash = {} WHERE LEDGER AND seq = {seq}",
             quoted(&text),
-            case.database.blob(ContentHash::of(&text).as_bytes())
+            case.hash_literal(&event)
         ));
         if seq < 256 {
             case.expect_named_by_id(seq, "changed together with its content hash");
@@ -66,13 +66,39 @@ fn an_event_edited_with_its_hash_is_found(database: DatabaseKind) {
 
 fn an_edited_hash_is_found(database: DatabaseKind) {
     for seq in PLACES {
-        let case = Case::fresh(database);
-        let other = case.database.blob(&[7; 32]);
-        case.tamper(&format!(
-            "UPDATE events SET content_hash = {other} WHERE LEDGER AND seq = {seq}"
-        ));
-        case.expect_named_by_id(seq, "do not belong together");
+        for (column, bytes) in [("content_hash", 32), ("content_salt", 16), ("content_salt", 15)] {
+            let case = Case::fresh(database);
+            let other = case.database.blob(&vec![7; bytes]);
+            case.tamper(&format!(
+                "UPDATE events SET {column} = {other} WHERE LEDGER AND seq = {seq}"
+            ));
+            case.expect_named_by_id(seq, "do not belong together");
+        }
     }
+}
+
+fn an_event_of_another_environment_is_found(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    let (server, _) = case.start();
+    let test = case.organization.on(&server).test();
+    let event = test.event(&test.store(event()));
+    stop(server);
+    // Everything that its row has in the log of the test environment.
+    let bytes = |member: &str, prefix: &str| {
+        let text = event[member].as_str().and_then(|text| text.strip_prefix(prefix));
+        let bytes = base16ct::lower::decode_vec(text.expect("hexadecimal")).expect("hexadecimal");
+        case.database.blob(&bytes)
+    };
+    let id = case
+        .database
+        .blob(&id_bytes(event["id"].as_str().expect("an id")));
+    case.tamper(&format!(
+        "UPDATE events SET id = {id}, content_hash = {}, content_salt = {}, body = {} WHERE LEDGER AND seq = 17",
+        bytes("content_hash", "sha256:"),
+        bytes("content_salt", ""),
+        quoted(&canonical(&event)),
+    ));
+    case.expect_named(17, "do not belong together");
 }
 
 fn a_deleted_event_is_found(database: DatabaseKind) {
@@ -133,7 +159,7 @@ pub(crate) fn forgery(case: &Case, seq: usize) -> String {
     let blob = |bytes: &[u8]| case.database.blob(bytes);
     let (id, hash) = (
         blob(&id_bytes(event["id"].as_str().expect("an id"))),
-        blob(ContentHash::of(&text).as_bytes()),
+        case.hash_literal(&event),
     );
     let (last_id, text) = (
         blob(&id_bytes(last["id"].as_str().expect("an id"))),
@@ -141,12 +167,12 @@ pub(crate) fn forgery(case: &Case, seq: usize) -> String {
     );
     match case.database.kind() {
         DatabaseKind::Sqlite => format!(
-            "INSERT INTO events (entry, position, id, content_hash, redacted, body)
-             SELECT (ledger_id << 40) + {seq}, position + 500, {id}, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
+            "INSERT INTO events (entry, position, id, content_hash, content_salt, redacted, body)
+             SELECT (ledger_id << 40) + {seq}, position + 500, {id}, {hash}, content_salt, redacted, {text} FROM events WHERE id = {last_id}"
         ),
         DatabaseKind::Postgres => format!(
-            "INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, redacted, body)
-             SELECT ledger_id, {seq}, month, {id}, occurred_at, {hash}, redacted, {text} FROM events WHERE id = {last_id}"
+            "INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, content_salt, redacted, body)
+             SELECT ledger_id, {seq}, month, {id}, occurred_at, {hash}, content_salt, redacted, {text} FROM events WHERE id = {last_id}"
         ),
     }
 }
@@ -356,7 +382,7 @@ fn an_unchanged_log_is_sound(database: DatabaseKind) {
         &case
             .events
             .iter()
-            .map(|event| ContentHash::of(&canonical(event)))
+            .map(|event| hash_of(&live_log(&case.organization), event))
             .collect::<Vec<_>>(),
     );
     assert_eq!(own[0]["root"], tree.root.to_string());

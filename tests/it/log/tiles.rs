@@ -1,6 +1,6 @@
 //! `GET /log/tile/…`: the tree, as C2SP `tlog-tiles` serves it.
 
-use super::{leaf_of, store_events};
+use super::{leaf_of, live_log, store_events};
 use audit_ledger::{Frontier, Hash};
 use audit_tests::{DatabaseKind, Organization, RawAnswer, on_both_databases};
 
@@ -35,7 +35,8 @@ fn tiles_are_the_hashes_of_the_tree(database: DatabaseKind) {
             .find(|event| event["id"] == **id)
             .expect("the event is stored")
     };
-    let leaves: Vec<Hash> = ids.iter().map(|id| leaf_of(event_of(id))).collect();
+    let log = live_log(&organization);
+    let leaves: Vec<Hash> = ids.iter().map(|id| leaf_of(&log, event_of(id))).collect();
     let get = |path: &str| project.get(&format!("/log/tile/{path}")).send_raw();
     let roots: Vec<Hash> = leaves.chunks_exact(256).map(root).collect();
     for (path, hashes) in [

@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::ledger::export::{SUMS, sum_line};
 use audit_app::VerifierKey;
-use audit_domain::{ContentHash, Timestamp};
+use audit_domain::{ContentHash, ContentSalt, LogName, Timestamp};
 use audit_ledger::{Hash, InclusionProof, SignedCheckpoint};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -34,6 +34,7 @@ struct Archive {
 /// The range of time and the head that the events are checked against, and what was found so far.
 struct Run<'a> {
     signed: &'a SignedCheckpoint,
+    log: LogName,
     start: Timestamp,
     end: Timestamp,
     count: u64,
@@ -59,8 +60,11 @@ pub(super) fn check(file: File, key: &VerifierKey) -> Result<String, Failure> {
         .strip_suffix('\n')
         .and_then(|range| range.split_once('\n'))
         .ok_or_else(|| Failure::refused("range.txt does not have two lines"))?;
+    let origin = signed.checkpoint().origin().to_string();
+    let log = LogName::of_origin(&origin).ok_or_else(|| Failure::refused("the log has no project"))?;
     let mut run = Run {
         signed: &signed,
+        log,
         start: Timestamp::parse_rfc3339(start).map_err(Failure::refused)?,
         end: Timestamp::parse_rfc3339(end).map_err(Failure::refused)?,
         count: 0,
@@ -185,10 +189,19 @@ impl Run<'_> {
         let seq = proof["seq"].as_u64();
         let seq = seq.ok_or_else(|| Failure::refused("a proof has no position"))?;
         let changed = || Failure::Refused(format!("event {seq} was changed"));
-        let text = line.splitn(4, ',').nth(3).ok_or_else(changed)?;
+        let mut members = line.splitn(5, ',').skip(2);
+        let salt = members.next().ok_or_else(changed)?;
+        let text = members.nth(1).ok_or_else(changed)?;
         let text = format!("{{{text}");
-        let content_hash = ContentHash::of(&text);
-        let stated = format!("{{\"seq\":{seq},\"content_hash\":\"{content_hash}\",\"redacted\":");
+        let salt = salt
+            .strip_prefix("\"content_salt\":\"")
+            .and_then(|salt| salt.strip_suffix('"'))
+            .and_then(|salt| salt.parse::<ContentSalt>().ok())
+            .ok_or_else(changed)?;
+        let content_hash = ContentHash::of(&text, &salt, &self.log).ok_or_else(changed)?;
+        let stated = format!(
+            "{{\"seq\":{seq},\"content_hash\":\"{content_hash}\",\"content_salt\":\"{salt}\",\"redacted\":"
+        );
         if !line.starts_with(&stated) {
             return Err(changed());
         }

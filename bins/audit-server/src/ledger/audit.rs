@@ -80,7 +80,7 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
         saved => (Frontier::new(), None, saved.map(|saved| saved.frontier)),
     };
     let read = offered.head().size - start.size();
-    let replay = Replay::new(&server, start, cursor, last, *offered.head());
+    let replay = Replay::new(&server, start, cursor, last, &offered);
     let (frontier, cursor) = replay
         .run()
         .map_err(|failure| keep_evidence(options, &note, failure))?;

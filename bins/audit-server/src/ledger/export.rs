@@ -157,7 +157,7 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// One event per line, as a full read returns it, with `seq` in front. The hashed bytes follow the third comma, so a
+/// One event per line, as a full read returns it, with `seq` in front. The canonical text follows the fourth comma, so a
 /// verifier does not need an implementation of canonical JSON.
 fn write_events(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) -> anyhow::Result<()> {
     service.evidence_events(evidence, |logged| {
@@ -165,8 +165,8 @@ fn write_events(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) ->
         let rest = event.canonical.strip_prefix('{').unwrap_or_default();
         writeln!(
             out,
-            "{{\"seq\":{},\"content_hash\":\"{}\",\"redacted\":{},{rest}",
-            logged.seq, event.content_hash, event.redacted
+            "{{\"seq\":{},\"content_hash\":\"{}\",\"content_salt\":\"{}\",\"redacted\":{},{rest}",
+            logged.seq, event.content_hash, event.content_salt, event.redacted
         )
     })?;
     Ok(())

@@ -1,16 +1,19 @@
 //! Receipts: the proof of an event in one file (C2SP `tlog-proof`), which anyone verifies offline.
 //!
-//! The extra data of a receipt are the event as it was hashed, or its content hash for a reader who may not see all of it.
+//! The extra data of a receipt are the event as it was hashed, with its salt; or what a viewer sees of it, with the proofs of all
+//! parts.
 
-use super::head_of;
+use super::{Disclosure, head_of};
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
+use crate::events::visible_json;
 use crate::ingest::Ingested;
 use crate::service::{AuditLog, Scope, Selection};
-use audit_auth::{Keys, Principal, Readers};
-use audit_domain::EventId;
+use audit_auth::{Keys, Readers};
+use audit_domain::{EventId, StoredEvent, ViewerTier};
 use audit_ledger::{Hash, InclusionProof, TlogProof};
 use audit_store::{LedgerId, LoggedEvent};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,10 +30,7 @@ impl Presented<Readers> {
         let (scope, logged, extra) = service.store.query(|reader| {
             let access = self.read_access(reader, selection)?;
             let logged = service.visible_event(reader, &access, id)?;
-            let extra = match access.principal {
-                Principal::Viewer(_) => logged.event.content_hash.to_string(),
-                Principal::Master(_) | Principal::Project(_) => logged.event.canonical.clone(),
-            };
+            let extra = extra(&logged.event, access.tier.as_ref())?;
             Ok::<_, AppError>((access.scope, logged, extra))
         })?;
         let receipts = service.receipts_of(&scope, vec![(logged, extra)])?;
@@ -55,7 +55,7 @@ impl Presented<Keys> {
             let events = service.store.query(|reader| {
                 let read = |id: EventId| {
                     let logged = reader.event(ledger_id, id)?.ok_or(AppError::NotFound("event"))?;
-                    let extra = logged.event.canonical.clone();
+                    let extra = extra(&logged.event, None)?;
                     Ok((logged, extra))
                 };
                 ids.into_iter().map(read).collect::<Result<Vec<_>>>()
@@ -124,6 +124,21 @@ impl AuditLog {
             events.iter().map(receipt).collect()
         })
     }
+}
+
+/// The extra data of the receipt of an event, for a reader with this tier.
+fn extra(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<String> {
+    Ok(match Disclosure::new(event, tier)? {
+        Disclosure::Whole(salt) => {
+            let rest = event.canonical.strip_prefix('{').unwrap_or_default();
+            format!("{{\"content_salt\":\"{salt}\",{rest}")
+        }
+        Disclosure::Parts(proofs) => {
+            let seen = visible_json(event, tier)?;
+            let parts = Value::Object(proofs.to_json());
+            format!("{{\"event\":{seen},\"parts\":{parts}}}")
+        }
+    })
 }
 
 /// Runs work that blocks off the serving threads.

@@ -9,7 +9,7 @@ use crate::ingest::destination;
 use crate::service::{AuditLog, Selection};
 use crate::settings::Settings;
 use audit_auth::{MasterKey, Principal};
-use audit_domain::{ClaimToken, Timestamp};
+use audit_domain::{ClaimToken, Entropy, Timestamp};
 use audit_store::{OpenClaim, StreamEvent, Writer};
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl AuditLog {
             Some(stream) => Ok(writer.stream_events(&stream)?),
             None => Err(AppError::StreamNotFound),
         })?;
-        let parts = (self.settings.clone(), self.clock.now());
+        let parts = (self.settings.clone(), Arc::clone(&self.entropy), self.clock.now());
         let stored = self
             .store
             .write(move |writer| store_claim(writer, &claim, events, &parts))?;
@@ -98,7 +98,7 @@ fn store_claim(
     writer: &mut Writer<'_>,
     claim: &OpenClaim,
     events: Vec<StreamEvent>,
-    (settings, now): &(Settings, Timestamp),
+    (settings, entropy, now): &(Settings, Arc<dyn Entropy>, Timestamp),
 ) -> Result<u64> {
     // The project's rules must not change meanwhile.
     writer.hold_configuration(claim.project_id)?;
@@ -107,7 +107,7 @@ fn store_claim(
     }
     let project = load_present(writer, settings, claim.project_id)?.ok_or(AppError::NotFound("project"))?;
     let destination = destination(&project, claim.environment)?;
-    let stored = append_claimed(writer, &project, destination, events, *now)?;
+    let stored = append_claimed(writer, &project, destination, events, &**entropy, *now)?;
     writer.insert_stored_claim(claim, stored)?;
     Ok(stored)
 }

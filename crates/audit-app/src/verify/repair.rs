@@ -3,7 +3,7 @@
 use super::{Verification, VerifyOptions, head_key, trusted_key};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_domain::{ContentHash, Envelope, ProjectId, Stamp};
+use audit_domain::{Envelope, ProjectId, Stamp};
 use audit_ledger::{Frontier, Hash, HeadKey, TreeHead};
 use audit_store::{Reader, RepairedHead, StoredLedger};
 use std::collections::HashMap;
@@ -155,6 +155,7 @@ fn read_events(
     ledger: &StoredLedger,
     signed: &[TreeHead],
 ) -> Result<Result<Events, String>> {
+    let log = ledger.log_name();
     let mut tree = Frontier::new();
     let mut roots = HashMap::new();
     let mut last: Option<Stamp> = None;
@@ -171,11 +172,12 @@ fn read_events(
         }
         for row in rows {
             let seq = tree.size();
-            let content_hash = ContentHash::of(&row.body);
+            let own = row.computed_hash(log.as_ref()).filter(|own| {
+                row.seq == seq.cast_signed() && row.content_hash.as_slice() == own.as_bytes().as_slice()
+            });
             let envelope = Envelope::read(&row.body).ok();
-            let is_own = row.seq == seq.cast_signed() && row.content_hash == content_hash.as_bytes();
-            let Some(envelope) = envelope.filter(|envelope| is_own && row.id == envelope.id.to_bytes())
-            else {
+            let envelope = envelope.filter(|envelope| row.id == envelope.id.to_bytes());
+            let (Some(content_hash), Some(envelope)) = (own, envelope) else {
                 return Ok(Err(format!("event {seq} is missing or was changed")));
             };
             let stamp = Stamp {

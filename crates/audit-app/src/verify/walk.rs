@@ -3,7 +3,7 @@
 use super::finding::{FINDINGS_MAX, Finding, Findings, Problem};
 use super::tree::Tree;
 use crate::error::{AppError, Result};
-use audit_domain::{ContentHash, Envelope, EventId, Stamp, Timestamp};
+use audit_domain::{ContentHash, Envelope, EventId, LogName, Stamp, Timestamp};
 use audit_ledger::{Frontier, Hash, Tile, TileId, TreeHead};
 use audit_store::{LedgerId, Reader, StoreError, StoredAlert, StoredLedger, StoredRow};
 use std::collections::{BTreeMap, HashMap};
@@ -19,6 +19,8 @@ const PAGE_ALERTS: i64 = 1_000;
 pub(super) struct Walk<'a, 'b> {
     pub(super) reader: &'a mut Reader<'b>,
     ledger_id: LedgerId,
+    /// The name of the log in content hashes, unless it was made invalid.
+    log: Option<LogName>,
     size: u64,
     /// The tree over the appended events, as far as it can be reconstructed. `None` after an event whose leaf hash is lost.
     tree: Option<Tree>,
@@ -36,13 +38,14 @@ impl<'a, 'b> Walk<'a, 'b> {
     /// `signed_sizes` are the sizes at which the tree is compared with a signed one.
     pub(super) fn new(
         reader: &'a mut Reader<'b>,
-        ledger_id: LedgerId,
+        ledger: &StoredLedger,
         size: u64,
         signed_sizes: impl IntoIterator<Item = u64>,
     ) -> Self {
         Self {
             reader,
-            ledger_id,
+            ledger_id: ledger.ledger_id,
+            log: ledger.log_name(),
             size,
             tree: Some(Tree::default()),
             findings: Findings::default(),
@@ -87,7 +90,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             );
             let tile_leaf = tiles.get(&tile).map(|tile| tile.hashes()[offset as usize]);
             let leaf = match rows.next_if(|row| row.seq == seq.cast_signed()) {
-                Some(row) => Some(self.check_event(&row, seq, tile_leaf)?),
+                Some(row) => self.check_event(&row, seq, tile_leaf)?,
                 None => {
                     self.findings.add(Finding::event(seq, None, Problem::Removed));
                     self.is_complete = false;
@@ -155,17 +158,17 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Verifies one event. Returns the leaf hash that was most probably appended for it: the one in its tile or, if there
     /// is no tile, the one of the stored content hash.
-    fn check_event(&mut self, row: &StoredRow, seq: u64, tile_leaf: Option<Hash>) -> Result<Hash> {
-        let computed = ContentHash::of(&row.body);
-        let leaf = Hash::of_event(&computed);
+    fn check_event(&mut self, row: &StoredRow, seq: u64, tile_leaf: Option<Hash>) -> Result<Option<Hash>> {
+        let computed = row.computed_hash(self.log.as_ref());
         let stored = row.content_hash.as_slice().try_into().ok();
         let stored = stored.map(ContentHash::from_bytes);
-        let is_of_text = stored == Some(computed);
+        let is_of_text = computed.is_some() && stored == computed;
+        let leaf = stored.or(computed).map(|hash| Hash::of_event(&hash));
         let envelope = Envelope::read(&row.body).ok();
         self.note_stamp(seq, envelope.as_ref());
         let problem = if !is_of_text {
             Some(Problem::TextOrHash)
-        } else if tile_leaf.is_some_and(|tile_leaf| tile_leaf != leaf) {
+        } else if tile_leaf.is_some() && tile_leaf != leaf {
             Some(Problem::NotAppended)
         } else if let Some(envelope) = &envelope {
             self.wrong_column(row, envelope)?.map(Problem::Column)
@@ -179,10 +182,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             let id = envelope.map(|envelope| envelope.id).or(column);
             self.findings.add(Finding::event(seq, id, problem));
         }
-        Ok(tile_leaf.unwrap_or(match stored {
-            Some(stored) if !is_of_text => Hash::of_event(&stored),
-            _ => leaf,
-        }))
+        Ok(tile_leaf.or(leaf))
     }
 
     /// The first column that differs from the text of the event.

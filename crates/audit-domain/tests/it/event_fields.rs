@@ -1,8 +1,9 @@
 //! The list of the fields of an event against what reads, writes, indexes and hides them.
 
 use audit_domain::{
-    ActionFilter, Actor, ActorType, Category, Change, Context, Event, EventField, EventFilter, EventId,
-    Facets, HiddenField, Record, Search, Stamp, StoredEvent, Target, Timestamp, ViewerTier,
+    ActionFilter, Actor, ActorType, Category, Change, ContentSalt, Context, Environment, Event, EventField,
+    EventFilter, EventId, Facets, HiddenField, LogName, ProjectId, Record, Search, Stamp, StoredEvent,
+    Target, Timestamp, ViewerTier,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -27,12 +28,15 @@ fn stored() -> StoredEvent {
         id: EventId::new(NOW, [7; 10]),
         received_at: NOW,
     };
-    let record = Record::new(&event(), true, stamp);
+    let log = LogName::new(ProjectId::from_random([1; 16]), Environment::Live);
+    let salt = ContentSalt::from_bytes([7; 16]);
+    let record = Record::new(&event(), true, stamp).hashed(salt, &log);
     StoredEvent {
         id: stamp.id,
         occurred_at: record.occurred_at(),
         canonical: record.canonical().to_owned(),
         content_hash: record.content_hash(),
+        content_salt: salt,
         redacted: true,
     }
 }
@@ -93,7 +97,8 @@ fn facet<'a>(facets: &'a Facets<'_>, field: EventField) -> Option<Option<&'a str
         | EventField::Metadata
         | EventField::Changes
         | EventField::Redacted
-        | EventField::ContentHash => None,
+        | EventField::ContentHash
+        | EventField::ContentSalt => None,
     }
 }
 
@@ -254,7 +259,8 @@ fn a_hidden_field_is_in_no_facet_and_in_no_response() {
         let mut found = BTreeSet::new();
         paths(&read, "", &mut found);
         for field in EventField::ALL {
-            let is_hidden = field == hidden;
+            // Whoever has the salt can guess.
+            let is_hidden = field == hidden || *field == EventField::ContentSalt;
             assert_eq!(
                 found.contains(field.as_str()),
                 !is_hidden,

@@ -53,7 +53,8 @@ pub(crate) fn list() -> About {
                 "changes": [{"field": "role", "before": "member", "after": "admin"}],
                 "idempotency_key": "a3f1", "occurred_at": "2026-01-15T10:30:00.000Z",
                 "received_at": "2026-01-15T10:30:00.734Z", "redacted": true,
-                "content_hash": "sha256:b5939fc5b90fec88a7db5e6912fd79a932652749f7a46469b7da460bd01d84a5"
+                "content_hash": "sha256:b5939fc5b90fec88a7db5e6912fd79a932652749f7a46469b7da460bd01d84a5",
+                "content_salt": "c5a9e2c0f1b04d7f8a6d3c2b1e0f9a87"
             }], "cursor": null, "has_more": false}"#,
         )],
         ..About::new("list_events", Tag::Events, "Read events")
@@ -77,7 +78,8 @@ pub(crate) fn get() -> About {
                 "tenant_id": "acme", "actor": {"id": "user_1", "type": "user"},
                 "occurred_at": "2026-01-15T10:31:00.000Z", "received_at": "2026-01-15T10:31:00.012Z",
                 "redacted": false,
-                "content_hash": "sha256:a1ebdad9f621be1e8fc041d2095f5cc8942ee3780da10f1ae303346b635b0b21"
+                "content_hash": "sha256:a1ebdad9f621be1e8fc041d2095f5cc8942ee3780da10f1ae303346b635b0b21",
+                "content_salt": "c5a9e2c0f1b04d7f8a6d3c2b1e0f9a87"
             }}"#,
         )],
         is_additive: true,

@@ -30,7 +30,8 @@ pub(crate) fn follow() -> About {
                 "tenant_id": "acme", "actor": {"id": "user_1", "type": "user"},
                 "occurred_at": "2026-01-15T10:31:00.000Z", "received_at": "2026-01-15T10:31:00.012Z",
                 "redacted": false,
-                "content_hash": "sha256:a1ebdad9f621be1e8fc041d2095f5cc8942ee3780da10f1ae303346b635b0b21"
+                "content_hash": "sha256:a1ebdad9f621be1e8fc041d2095f5cc8942ee3780da10f1ae303346b635b0b21",
+                "content_salt": "c5a9e2c0f1b04d7f8a6d3c2b1e0f9a87"
             }], "cursor": "Am3Qv1kBvOJ6cD2PqFQk7v1vKq1J", "has_more": false}"#,
         )],
         plain: Some(Plain {

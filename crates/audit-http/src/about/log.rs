@@ -64,7 +64,9 @@ pub(crate) fn key() -> About {
 pub(crate) fn proof() -> About {
     About {
         description: "The event's place in the log, and the hashes that lead from its content hash to the root of the \
-                      checkpoint. A viewer token proves what it can read.",
+                      checkpoint. A reader who sees the whole event computes its content hash with `content_salt`. A \
+                      viewer from whom fields are hidden gets `parts` instead: by part its salt, or its hash if the \
+                      tier hides something of it.",
         errors: &[ErrorCode::LogInconsistent],
         path: Some(PathParameter {
             description: "The id of the event.",
@@ -77,6 +79,7 @@ pub(crate) fn proof() -> About {
             "example",
             r#"{
                 "seq": 1, "content_hash": "sha256:eb4f204992b9c4db0a2b3efcf4b0179a2f7fbc9d33cb75ea964a664702d46e5a",
+                "content_salt": "c5a9e2c0f1b04d7f8a6d3c2b1e0f9a87",
                 "inclusion": ["4ti0sSFJI4tq9ir51ZSZd7atRj8YaOVJT6RMa+wRq4U="],
                 "checkpoint": "audit-log-33ea0d660239eab4/e08c3d15-61b1-4005-9dc1-2205d270c86f/live\n2\n…"
             }"#,
@@ -89,8 +92,8 @@ pub(crate) fn proof() -> About {
 pub(crate) fn receipt() -> About {
     About {
         description: "The same proof as text in the format of C2SP `tlog-proof`, which `audit-server check` and other \
-                      programs verify offline. Its line `extra` has the event as it was hashed, in base64; with a viewer \
-                      token, its content hash. Keep it as `EVENT_ID.tlog-proof`.",
+                      programs verify offline. Its line `extra` has the event as it was hashed with its salt, in base64; \
+                      with a viewer token, what it sees of the event with the salts or hashes of its parts. Keep it as `EVENT_ID.tlog-proof`.",
         errors: &[
             ErrorCode::LogInconsistent,
             ErrorCode::InternalError,

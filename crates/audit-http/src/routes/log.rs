@@ -7,24 +7,34 @@ use crate::error::ApiError;
 use crate::input::{Fielded, Parameters, ProjectParameters};
 use crate::parameters::WholeNumber;
 use crate::reply::Reply;
-use crate::schema::{ContentHashText, absent_not_null};
+use crate::schema::{ContentHashText, ContentSaltText, absent_not_null};
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::{HttpResponse, web};
-use audit_app::{AppError, EventProof, TileId};
+use audit_app::{AppError, Disclosure, EventProof, TileId};
 use audit_auth::{Keys, Readers};
 use audit_domain::{EventId, Fields};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// A full tile never changes.
 const FULL_TILE_CACHE: &str = "private, max-age=31536000, immutable";
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub(super) struct ProofBody {
     /// The place of the event in the log, from 0.
     seq: u64,
     #[schemars(with = "ContentHashText")]
     content_hash: String,
+    /// For readers who see the whole event: the random bytes in its content hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<ContentSaltText>")]
+    content_salt: Option<String>,
+    /// For viewers from whom fields are hidden: by part of the event `{"salt": …}`, or `{"hash": …}` if the tier hides something
+    /// of the part, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<Map<String, Value>>,
     /// The hashes that lead from the event to the root of the checkpoint (RFC 9162 §2.1.3), in base64.
     inclusion: Vec<String>,
     /// A signed note (C2SP `tlog-checkpoint`).
@@ -64,9 +74,15 @@ impl Fielded for ConsistencyQuery {
 
 impl From<EventProof> for ProofBody {
     fn from(proof: EventProof) -> Self {
+        let (content_salt, parts) = match proof.disclosure {
+            Disclosure::Whole(salt) => (Some(salt.to_string()), None),
+            Disclosure::Parts(proofs) => (None, Some(proofs.to_json())),
+        };
         Self {
             seq: proof.seq,
             content_hash: proof.content_hash.to_string(),
+            content_salt,
+            parts,
             inclusion: proof.inclusion.to_base64(),
             checkpoint: proof.checkpoint,
         }

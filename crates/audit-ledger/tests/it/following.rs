@@ -15,7 +15,9 @@ struct Service {
 }
 
 fn event(n: u32) -> ContentHash {
-    ContentHash::of(&format!("{{\"n\":{n}}}"))
+    let mut bytes = [0; 32];
+    bytes[..4].copy_from_slice(&n.to_be_bytes());
+    ContentHash::from_bytes(bytes)
 }
 
 fn signing_key() -> SigningKey {

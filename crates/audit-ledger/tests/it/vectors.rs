@@ -2,7 +2,10 @@
 
 use crate::log::Log;
 use crate::reference::Reference;
-use audit_domain::{ContentHash, Event, EventId, Record, Stamp, StoredEvent, Timestamp, canonical, json};
+use audit_domain::{
+    ContentHash, DEFAULT_TIER, Event, EventId, LogName, PartProofs, Record, Stamp, StoredEvent, Timestamp,
+    ViewerTier, canonical, json,
+};
 use audit_ledger::{
     Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedAnchor, SignedCheckpoint,
     SigningKey, TileId, TreeHead, VerifierKey,
@@ -147,6 +150,7 @@ fn events_their_canonical_form_and_their_proofs() {
     let keys = [text(&vectors["key"]).parse().unwrap()];
     let origin = Origin::parse(text(&vectors["origin"])).unwrap();
     let signed = SignedCheckpoint::open(text(&vectors["checkpoint"]), &origin, &keys).unwrap();
+    let log = LogName::of_origin(origin.as_str()).unwrap();
     let mut hashes = Vec::new();
     for (seq, vector) in items(&vectors["events"]).iter().enumerate() {
         let sent = EXAMPLES
@@ -156,14 +160,17 @@ fn events_their_canonical_form_and_their_proofs() {
         let received_at = Timestamp::parse_rfc3339(text(&vector["received_at"])).unwrap();
         let id: EventId = text(&vector["id"]).parse().unwrap();
         let event = Event::from_json(json::parse(sent.as_bytes()).unwrap(), received_at).unwrap();
-        let record = Record::new(&event, false, Stamp { id, received_at });
+        let salt = text(&vector["content_salt"]).parse().unwrap();
+        let record = Record::new(&event, false, Stamp { id, received_at }).hashed(salt, &log);
         assert_eq!(record.canonical(), text(&vector["canonical"]));
-        assert_eq!(record.content_hash(), hash_of_read(text(&vector["read"])));
+        assert_eq!(record.content_hash(), hash_of_read(text(&vector["read"]), &log));
+        check_viewer(vector, record.content_hash(), &log);
         let stored = StoredEvent {
             id,
             occurred_at: record.occurred_at(),
             canonical: record.canonical().to_owned(),
             content_hash: record.content_hash(),
+            content_salt: salt,
             redacted: false,
         };
         assert_eq!(stored.to_json().unwrap().get(), text(&vector["read"]));
@@ -211,11 +218,29 @@ fn anchors() {
 }
 
 /// The content hash that a reader of an event computes.
-fn hash_of_read(read: &str) -> ContentHash {
+fn hash_of_read(read: &str, log: &LogName) -> ContentHash {
     let mut event: serde_json::Map<String, Value> = serde_json::from_str(read).unwrap();
     event.remove("content_hash").unwrap();
     event.remove("redacted").unwrap();
-    ContentHash::of(&canonical::to_string(&Value::Object(event)))
+    let salt = event.remove("content_salt").unwrap();
+    let text = canonical::to_string(&Value::Object(event));
+    ContentHash::of(&text, &self::text(&salt).parse().unwrap(), log).unwrap()
+}
+
+/// Checks what a viewer of the tier `standard` reads of an event, and the proofs of its parts.
+fn check_viewer(vector: &Value, content_hash: ContentHash, log: &LogName) {
+    let (viewer, salt) = (&vector["viewer"], text(&vector["content_salt"]).parse().unwrap());
+    let tiers = ViewerTier::initial();
+    let tier = tiers
+        .iter()
+        .find(|tier| tier.name.as_str() == DEFAULT_TIER)
+        .unwrap();
+    let proofs = PartProofs::new(text(&vector["canonical"]), &salt, |part| tier.hides_of(part)).unwrap();
+    assert_eq!(Value::Object(proofs.to_json()), viewer["parts"]);
+    let mut seen = read(text(&vector["read"])).as_object().unwrap().clone();
+    tier.redact(&mut seen);
+    assert_eq!(read(text(&viewer["read"])), Value::Object(seen.clone()));
+    assert_eq!(ContentHash::of_visible(&seen, &proofs, log), content_hash);
 }
 
 #[test]

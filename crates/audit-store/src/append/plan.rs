@@ -15,7 +15,7 @@ use crate::ledgers::{KnownActions, NewHead};
 use crate::search::tokens::Tokens;
 use audit_alerts::{Alert, CountedEvent, Watch};
 use audit_domain::{
-    Comparison, Environment, EventId, IdempotencyWindow, Month, Record, SentDigest, Stamp, Timestamp,
+    Comparison, Environment, EventId, HashedRecord, IdempotencyWindow, Month, SentDigest, Stamp, Timestamp,
 };
 use audit_ledger::{Frontier, Growth, Hash};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -110,7 +110,7 @@ pub(crate) struct NewRow {
     pub(crate) seq: i64,
     /// The month in which it is stored.
     pub(crate) month: Month,
-    pub(crate) record: Record,
+    pub(crate) record: HashedRecord,
     pub(crate) action: String,
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,

@@ -103,13 +103,13 @@ mod tests {
         (
             DatabaseKind::Sqlite,
             "events",
-            "entry position id content_hash sent_digest redacted body",
+            "entry position id content_hash content_salt sent_digest redacted body",
         ),
         (DatabaseKind::Sqlite, "event_keys", "first_entry hashes"),
         (
             DatabaseKind::Postgres,
             "events",
-            "ledger_id seq month id occurred_at content_hash idempotency_hash sent_digest redacted body",
+            "ledger_id seq month id occurred_at content_hash content_salt idempotency_hash sent_digest redacted body",
         ),
         (
             DatabaseKind::Sqlite,

@@ -6,12 +6,12 @@ use super::index::{RowKey, Snapshot, row_key};
 use super::schema::events;
 use super::statements::{FindEvents, FindNewest};
 use crate::append::LedgerId;
-use crate::columns::read_id;
+use crate::columns::{read_hash, read_id};
 use crate::database::Session;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::search::Walk;
-use audit_domain::{ContentHash, EventId, Month, Position, StoredEvent, Timestamp};
+use audit_domain::{EventId, Month, Position, StoredEvent, Timestamp};
 use audit_index::Term;
 use diesel::PgConnection;
 use diesel::dsl::sql;
@@ -280,32 +280,35 @@ pub(crate) fn event(
     row.map(read_logged).transpose()
 }
 
-/// Id, time, content hash, whether redacted, and body.
-pub(crate) type Columns = (Vec<u8>, i64, Vec<u8>, bool, String);
+/// Id, time, content hash, its salt, whether redacted, and body.
+pub(crate) type Columns = (Vec<u8>, i64, Vec<u8>, Vec<u8>, bool, String);
 
 const COLUMNS: (
     events::id,
     events::occurred_at,
     events::content_hash,
+    events::content_salt,
     events::redacted,
     events::body,
 ) = (
     events::id,
     events::occurred_at,
     events::content_hash,
+    events::content_salt,
     events::redacted,
     events::body,
 );
 
-fn read_columns((id, occurred_at, content_hash, redacted, canonical): Columns) -> Result<StoredEvent> {
-    let content_hash = content_hash
-        .try_into()
-        .map_err(|_| StoreError::Damaged { what: "content hash" })?;
+fn read_columns(
+    (id, occurred_at, content_hash, content_salt, redacted, canonical): Columns,
+) -> Result<StoredEvent> {
+    let (content_hash, content_salt) = read_hash(content_hash, content_salt)?;
     Ok(StoredEvent {
         id: read_id(id)?,
         occurred_at: Timestamp::from_micros(occurred_at),
         canonical,
-        content_hash: ContentHash::from_bytes(content_hash),
+        content_hash,
+        content_salt,
         redacted,
     })
 }

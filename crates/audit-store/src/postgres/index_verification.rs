@@ -156,13 +156,13 @@ fn wanted_months(ids: &[&[u8]]) -> Vec<i32> {
 }
 
 /// Ledger, and the columns of an event.
-type FoundRow = (i64, i64, Vec<u8>, i64, Vec<u8>, bool, String);
+type FoundRow = (i64, i64, Vec<u8>, i64, Vec<u8>, Vec<u8>, bool, String);
 
 fn row_event(
-    (ledger_id, seq, id, at, hash, redacted, body): FoundRow,
+    (ledger_id, seq, id, at, hash, salt, redacted, body): FoundRow,
 ) -> ((RowKey, Option<LedgerId>), RowEvent) {
     let ledger_id = LedgerId(ledger_id);
-    let (seq, key, event): RawEvent = raw_event(seq, (id, at, hash, redacted, body));
+    let (seq, key, event): RawEvent = raw_event(seq, (id, at, hash, salt, redacted, body));
     let mut tokens = String::new();
     // An event that was made invalid is indexed without tokens; `log verify` reports it.
     if let Err(error) = event.and_then(|event| backlog::push_tokens(&mut tokens, ledger_id, &event)) {
@@ -183,6 +183,7 @@ fn event_without_tokens(connection: &mut PgConnection, (at, id): RowKey) -> Resu
             events::id,
             events::occurred_at,
             events::content_hash,
+            events::content_salt,
             events::redacted,
             events::body,
         ))

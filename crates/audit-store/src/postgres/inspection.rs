@@ -17,7 +17,7 @@ type Row = (
     i64,
     i32,
     Vec<u8>,
-    Vec<u8>,
+    (Vec<u8>, Vec<u8>),
     String,
     Option<Vec<u8>>,
     Option<Vec<u8>>,
@@ -39,7 +39,7 @@ pub(crate) fn stored_rows(
             events::seq,
             events::month,
             events::id,
-            events::content_hash,
+            (events::content_hash, events::content_salt),
             events::body,
             events::idempotency_hash,
             events::sent_digest,
@@ -49,17 +49,21 @@ pub(crate) fn stored_rows(
     // Reads by `seq` and by id prune partitions by the month.
     let months = months_of(&mut session.connection, &BTreeSet::from([ledger_id]))?;
     let months = months.get(&ledger_id).map_or(&[][..], Vec::as_slice);
-    let read =
-        |(seq, month, id, content_hash, body, idempotency_hash, sent_digest, occurred_at): Row| StoredRow {
+    let read = |row: Row| {
+        let (seq, month, id, (content_hash, content_salt), body, idempotency_hash, sent_digest, occurred_at) =
+            row;
+        StoredRow {
             seq,
             id,
             content_hash,
+            content_salt,
             body,
             idempotency_hash,
             has_sent_digest: sent_digest.is_some(),
             inconsistent: (month_of(months, seq).number() != month).then_some("events.month"),
             time_position: occurred_at,
-        };
+        }
+    };
     Ok(rows.into_iter().map(read).collect())
 }
 

@@ -13,6 +13,7 @@ diesel::table! {
         id -> Binary,
         occurred_at -> BigInt,
         content_hash -> Binary,
+        content_salt -> Binary,
         idempotency_hash -> Nullable<Binary>,
         sent_digest -> Nullable<Binary>,
         redacted -> Bool,

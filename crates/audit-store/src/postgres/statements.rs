@@ -207,9 +207,9 @@ statement! {
 statement! {
     Pg;
     /// Finds the newest events of a ledger that are before a time and id, and not before a time: id, time, content
-    /// hash, whether redacted, and body.
+    /// hash, its salt, whether redacted, and body.
     FindNewest<'a> {
-        "SELECT id, occurred_at, content_hash, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
+        "SELECT id, occurred_at, content_hash, content_salt, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
         " AND occurred_at >= " start: i64 => BigInt,
         " AND (occurred_at, id) < (" before: i64 => BigInt,
         ", " before_id: &'a [u8] => Binary,
@@ -218,18 +218,18 @@ statement! {
 }
 
 impl Query for FindNewest<'_> {
-    type SqlType = (Binary, BigInt, Binary, Bool, Text);
+    type SqlType = (Binary, BigInt, Binary, Binary, Bool, Text);
 }
 
 statement! {
     Pg;
-    /// Finds events of a ledger, each looked up on its own as in [`FindKeys`]: id, time, content hash, whether
-    /// redacted, and body. No event is in a month before that of its id, and most are in that month, which is looked up first.
+    /// Finds events of a ledger, each looked up on its own as in [`FindKeys`]: id, time, content hash, its salt,
+    /// whether redacted, and body. No event is in a month before that of its id, and most are in that month, which is looked up first.
     FindEvents<'a> {
         "SELECT found.* FROM unnest(" ids: Vec<&'a [u8]> => Array<Binary>,
         ", " months: Vec<i32> => Array<Integer>,
         ") AS wanted (id, month) CROSS JOIN LATERAL (\
-             SELECT id, occurred_at, content_hash, redacted, body FROM events \
+             SELECT id, occurred_at, content_hash, content_salt, redacted, body FROM events \
              WHERE ledger_id = " ledger_id: i64 => BigInt,
         " AND id = wanted.id AND month >= wanted.month AND month >= " first_month: i32 => Integer,
     } " LIMIT 1\
@@ -237,23 +237,23 @@ statement! {
 }
 
 impl Query for FindEvents<'_> {
-    type SqlType = (Binary, BigInt, Binary, Bool, Text);
+    type SqlType = (Binary, BigInt, Binary, Binary, Bool, Text);
 }
 
 statement! {
     Pg;
     /// Finds events of several ledgers, each looked up on its own as in [`FindKeys`]: ledger, `seq`, id, time, content hash,
-    /// whether redacted, and body.
+    /// its salt, whether redacted, and body.
     FindRows<'a> {
         "SELECT found.* FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
         ", " ids: Vec<&'a [u8]> => Array<Binary>,
         ", " months: Vec<i32> => Array<Integer>,
     } ") AS wanted (ledger_id, id, month) CROSS JOIN LATERAL (\
-             SELECT ledger_id, seq, id, occurred_at, content_hash, redacted, body FROM events \
+             SELECT ledger_id, seq, id, occurred_at, content_hash, content_salt, redacted, body FROM events \
              WHERE ledger_id = wanted.ledger_id AND id = wanted.id AND month >= wanted.month LIMIT 1\
          ) AS found"
 }
 
 impl Query for FindRows<'_> {
-    type SqlType = (BigInt, BigInt, Binary, BigInt, Binary, Bool, Text);
+    type SqlType = (BigInt, BigInt, Binary, BigInt, Binary, Binary, Bool, Text);
 }

@@ -227,6 +227,7 @@ fn insert_events(connection: &mut SqliteConnection, positioned: &[(i64, &NewRow)
             position: *position,
             id: &stamp.id.to_bytes(),
             content_hash: content_hash.as_bytes(),
+            content_salt: row.record.content_salt().as_bytes(),
             sent_digest: row
                 .idempotency
                 .as_ref()

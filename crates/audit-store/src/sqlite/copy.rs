@@ -46,7 +46,7 @@ pub(crate) struct SourceReader {
 /// Id, project, environment, size and frontier.
 type LedgerRow = (i64, String, String, i64, Option<Vec<u8>>);
 /// Entry, id, content hash, digest as sent, whether redacted, and body.
-type EventRow = (i64, Vec<u8>, Vec<u8>, Option<Vec<u8>>, bool, String);
+type EventRow = (i64, Vec<u8>, Vec<u8>, Vec<u8>, Option<Vec<u8>>, bool, String);
 
 #[derive(QueryableByName)]
 struct Secret {
@@ -208,6 +208,7 @@ impl SourceReader {
                 events::entry,
                 events::id,
                 events::content_hash,
+                events::content_salt,
                 events::sent_digest,
                 events::redacted,
                 events::body,
@@ -215,13 +216,14 @@ impl SourceReader {
             .load_iter::<EventRow, DefaultLoadingMode>(connection)?;
         let (mut found, mut bytes) = (Vec::new(), 0);
         for row in rows {
-            let (entry, id, content_hash, sent_digest, redacted, body) = row?;
+            let (entry, id, content_hash, content_salt, sent_digest, redacted, body) = row?;
             let (_, seq) = ledger_and_seq(entry);
             bytes += body.len();
             found.push(SourceEvent {
                 seq,
                 id,
                 content_hash,
+                content_salt,
                 idempotency_hash: hashes.remove(&seq).map(Vec::from),
                 sent_digest,
                 redacted,

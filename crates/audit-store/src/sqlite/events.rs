@@ -7,14 +7,14 @@ use super::index::{self, backlog, rebuild};
 use super::schema::{event_times, events};
 use super::{Shared, SqliteSession};
 use crate::append::LedgerId;
-use crate::columns::read_id;
+use crate::columns::{read_hash, read_id};
 use crate::database::Session;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::schema::ledgers;
 use crate::search::Walk;
 use crate::search::tokens::ledger_token;
-use audit_domain::{ContentHash, EventId, Position, StoredEvent, Timestamp};
+use audit_domain::{EventId, Position, StoredEvent, Timestamp};
 use audit_index::Term;
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
@@ -234,11 +234,12 @@ fn read_times(
     Ok((own.into_iter().map(event).collect::<Result<_>>()?, is_end))
 }
 
-type Row = (i64, Vec<u8>, Vec<u8>, bool, String);
+type Row = (i64, Vec<u8>, Vec<u8>, Vec<u8>, bool, String);
 type Columns = (
     events::position,
     events::id,
     events::content_hash,
+    events::content_salt,
     events::redacted,
     events::body,
 );
@@ -246,6 +247,7 @@ const COLUMNS: Columns = (
     events::position,
     events::id,
     events::content_hash,
+    events::content_salt,
     events::redacted,
     events::body,
 );
@@ -277,15 +279,14 @@ pub(crate) fn position_of(connection: &mut SqliteConnection, entry: i64) -> Resu
     Ok(position.get_result(connection).optional()?)
 }
 
-fn read_row((position, id, content_hash, redacted, canonical): Row) -> Result<StoredEvent> {
-    let content_hash = content_hash
-        .try_into()
-        .map_err(|_| StoreError::Damaged { what: "content hash" })?;
+fn read_row((position, id, content_hash, content_salt, redacted, canonical): Row) -> Result<StoredEvent> {
+    let (content_hash, content_salt) = read_hash(content_hash, content_salt)?;
     Ok(StoredEvent {
         id: read_id(id)?,
         occurred_at: Timestamp::from_millis(position >> COUNTER_BITS),
         canonical,
-        content_hash: ContentHash::from_bytes(content_hash),
+        content_hash,
+        content_salt,
         redacted,
     })
 }

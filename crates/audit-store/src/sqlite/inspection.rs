@@ -21,7 +21,7 @@ type Row = (
     i64,
     i64,
     Vec<u8>,
-    Vec<u8>,
+    (Vec<u8>, Vec<u8>),
     String,
     Option<Vec<u8>>,
     Option<i64>,
@@ -45,7 +45,7 @@ pub(crate) fn stored_rows(
             events::entry,
             events::position,
             events::id,
-            events::content_hash,
+            (events::content_hash, events::content_salt),
             events::body,
             events::sent_digest,
             event_times::entry.nullable(),
@@ -56,7 +56,8 @@ pub(crate) fn stored_rows(
     let last = rows.last().map_or(0, |(entry, ..)| *entry);
     let mut keys = stored_keys(session, entry(ledger_id, start), last)?;
     let read = |row: Row| {
-        let (entry, position, id, content_hash, body, sent_digest, entry_by_time, listed) = row;
+        let (entry, position, id, (content_hash, content_salt), body, sent_digest, entry_by_time, listed) =
+            row;
         let is_found_by_id = match &listed {
             Some((listed_id, after_id)) => {
                 *listed_id == id && Some(after_id) == reached.as_ref() && id <= *after_id
@@ -75,6 +76,7 @@ pub(crate) fn stored_rows(
             seq: ledger_and_seq(entry).1,
             id,
             content_hash,
+            content_salt,
             body,
             idempotency_hash: keys.remove(&entry),
             has_sent_digest: sent_digest.is_some(),

@@ -8,6 +8,7 @@ diesel::table! {
         position -> BigInt,
         id -> Binary,
         content_hash -> Binary,
+        content_salt -> Binary,
         sent_digest -> Nullable<Binary>,
         redacted -> Bool,
         body -> Text,

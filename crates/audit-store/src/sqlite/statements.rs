@@ -37,11 +37,12 @@ statement! {
     Sqlite;
     /// Stores an event.
     InsertEvent<'a> {
-        "INSERT INTO events (entry, position, id, content_hash, sent_digest, redacted, body) VALUES ("
+        "INSERT INTO events (entry, position, id, content_hash, content_salt, sent_digest, redacted, body) VALUES ("
         entry: i64 => BigInt,
         ", " position: i64 => BigInt,
         ", " id: &'a [u8] => Binary,
         ", " content_hash: &'a [u8] => Binary,
+        ", " content_salt: &'a [u8] => Binary,
         ", " sent_digest: Option<&'a [u8]> => Nullable<Binary>,
         ", " redacted: bool => Bool,
         ", " body: &'a str => Text,

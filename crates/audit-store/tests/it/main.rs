@@ -23,8 +23,8 @@ mod signing;
 mod structure;
 
 use audit_domain::{
-    Clock, Environment, Event, EventFilter, EventId, OrganizationId, PageLimit, Plan, ProjectId, Record,
-    Stamp, Timestamp,
+    Clock, ContentSalt, Environment, Event, EventFilter, EventId, OrganizationId, PageLimit, Plan, ProjectId,
+    Record, Stamp, Timestamp,
 };
 use audit_ledger::HeadKey;
 use audit_store::{
@@ -127,7 +127,8 @@ pub(crate) fn prepare(
         .idempotency_key
         .as_deref()
         .map(|key| (key, event.to_text().digest(None)));
-    NewEvent::new(destination, record, &event.facets(), key)
+    let salt = ContentSalt::from_bytes([random; 16]);
+    NewEvent::new(destination, record, salt, &event.facets(), key)
 }
 
 /// Appends the events of one request. Returns their outcomes.

@@ -4,7 +4,7 @@
 use super::server::{Fetched, LogServer};
 use super::{AuditResult, Failure};
 use anyhow::Context;
-use audit_domain::{ContentHash, canonical};
+use audit_domain::{ContentHash, ContentSalt, LogName, canonical};
 use audit_ledger::Hash;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
@@ -16,26 +16,30 @@ const PAGE_EVENTS_MAX: u64 = 200;
 /// An event of the server, hashed again.
 pub(super) struct Event {
     pub(super) id: String,
-    /// The leaf hash of its canonical text.
-    pub(super) leaf: Hash,
+    /// The leaf hash of its canonical text, salt and log. `None` where they are not those of an event.
+    pub(super) leaf: Option<Hash>,
     /// Whether its `content_hash` is the hash of its canonical text.
     pub(super) has_matching_hash: bool,
 }
 
 impl Event {
-    fn read(event: &Value) -> AuditResult<Self> {
+    fn read(event: &Value, log: Option<&LogName>) -> AuditResult<Self> {
         let mut event: Map<String, Value> = event.as_object().context("an event is not an object")?.clone();
         let content_hash = event.remove("content_hash").unwrap_or_default();
+        let salt = event.remove("content_salt").unwrap_or_default();
         // The only other member that is not part of the hashed text.
         event.remove("redacted");
         let id = event.get("id").and_then(Value::as_str).unwrap_or("no id");
         let mut text = String::with_capacity(768);
         canonical::write_object(&mut text, &event);
-        let computed = ContentHash::of(&text);
+        let salt: Option<ContentSalt> = salt.as_str().and_then(|salt| salt.parse().ok());
+        let computed = salt
+            .zip(log)
+            .and_then(|(salt, log)| ContentHash::of(&text, &salt, log));
         Ok(Self {
             id: id.to_owned(),
-            leaf: Hash::of_event(&computed),
-            has_matching_hash: content_hash == computed.to_string(),
+            leaf: computed.map(|computed| Hash::of_event(&computed)),
+            has_matching_hash: computed.is_some_and(|computed| content_hash == computed.to_string()),
         })
     }
 }
@@ -43,6 +47,8 @@ impl Event {
 /// Iterates over the events of a range of the log.
 pub(super) struct EventSource<'a> {
     server: &'a LogServer,
+    /// The log as content hashes name it. `None` where it has no project: then no event has its hash.
+    log: Option<LogName>,
     from: Source,
     page: VecDeque<Event>,
     has_more: bool,
@@ -62,9 +68,15 @@ enum Source {
 
 impl<'a> EventSource<'a> {
     /// `cursor` is the feed cursor before the first event, if known.
-    pub(super) fn new(server: &'a LogServer, seqs: Range<u64>, cursor: Option<String>) -> Self {
+    pub(super) fn new(
+        server: &'a LogServer,
+        log: Option<LogName>,
+        seqs: Range<u64>,
+        cursor: Option<String>,
+    ) -> Self {
         Self {
             server,
+            log,
             from: Source::Feed,
             page: VecDeque::new(),
             has_more: true,
@@ -91,8 +103,12 @@ impl<'a> EventSource<'a> {
                         self.wanted = self.wanted.saturating_sub(1);
                         return Ok(Some(event));
                     }
-                    Source::Pages(_) if event.leaf == *leaf => return Ok(Some(event)),
-                    Source::Pages(unreturned) => drop(unreturned.insert(event.leaf, event)),
+                    Source::Pages(_) if event.leaf == Some(*leaf) => return Ok(Some(event)),
+                    Source::Pages(unreturned) => {
+                        if let Some(leaf) = event.leaf {
+                            unreturned.insert(leaf, event);
+                        }
+                    }
                 }
             }
             if !self.has_more {
@@ -145,7 +161,7 @@ impl<'a> EventSource<'a> {
             .as_array()
             .context("a page has no list of events")?;
         for event in events {
-            self.page.push_back(Event::read(event)?);
+            self.page.push_back(Event::read(event, self.log.as_ref())?);
         }
         self.has_read = true;
         self.has_more = body["has_more"] == true;

@@ -3,7 +3,8 @@
 use super::events::{Event, EventSource};
 use super::server::LogServer;
 use super::{AuditResult, Failure};
-use audit_ledger::{Frontier, Hash, Tile, TileId, TreeHead};
+use audit_domain::LogName;
+use audit_ledger::{Frontier, Hash, SignedCheckpoint, Tile, TileId, TreeHead};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Reads the events between a known tree and a signed, larger one.
@@ -26,9 +27,11 @@ impl<'a> Replay<'a> {
         start: Frontier,
         cursor: Option<String>,
         known: Option<Frontier>,
-        signed: TreeHead,
+        signed: &SignedCheckpoint,
     ) -> Self {
-        let events = EventSource::new(server, start.size()..signed.size, cursor);
+        let log = LogName::of_origin(signed.checkpoint().origin().as_str());
+        let signed = *signed.head();
+        let events = EventSource::new(server, log, start.size()..signed.size, cursor);
         Self {
             server,
             frontier: start,
@@ -125,11 +128,11 @@ fn difference(seq: u64, event: Option<&Event>, leaf: &Hash, next_leaf: Option<&H
         ));
     };
     let id = &event.id;
-    if event.leaf == *leaf {
+    if event.leaf == Some(*leaf) {
         let mismatch = format!("event {seq} ({id}) is returned with the content hash of another text");
         return (!event.has_matching_hash).then_some(mismatch);
     }
-    if Some(&event.leaf) == next_leaf {
+    if next_leaf.is_some() && event.leaf.as_ref() == next_leaf {
         return Some(format!(
             "event {seq} was removed: the server returns the next event, {id}, at its position"
         ));
@@ -148,7 +151,7 @@ mod tests {
         let [one, two, other] = ["one", "two", "other"].map(|text| Hash::of_leaf(text.as_bytes()));
         let event = |leaf, has_matching_hash| Event {
             id: "evt_1".to_owned(),
-            leaf,
+            leaf: Some(leaf),
             has_matching_hash,
         };
         let described = |event: Option<&Event>| difference(7, event, &one, Some(&two)).unwrap_or_default();

@@ -43,7 +43,11 @@ fn fields(is_wanted: impl Fn(EventField) -> bool) -> BTreeSet<String> {
 /// Whether the service adds the field.
 fn is_added(field: EventField) -> bool {
     match field {
-        EventField::Id | EventField::ReceivedAt | EventField::Redacted | EventField::ContentHash => true,
+        EventField::Id
+        | EventField::ReceivedAt
+        | EventField::Redacted
+        | EventField::ContentHash
+        | EventField::ContentSalt => true,
         EventField::OccurredAt
         | EventField::Action
         | EventField::Category
@@ -80,6 +84,6 @@ fn what_a_viewer_sees_for_certain_is_what_no_tier_hides() {
     assert_eq!(paths_of("VisibleEvent", false), fields(|_| true));
     assert_eq!(
         paths_of("VisibleEvent", true),
-        fields(|field| !field.is_hideable())
+        fields(|field| !field.is_hideable() && field != EventField::ContentSalt)
     );
 }

@@ -5,7 +5,7 @@ use crate::append::NewEvent;
 use audit_alerts::{
     AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, RuleDefinition, RuleSet, Severity,
 };
-use audit_domain::{Event, ProjectId, RuleId};
+use audit_domain::{ContentSalt, Event, ProjectId, Record, RuleId};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -42,6 +42,7 @@ fn event(millis: i64, key: Option<&str>, content: &str) -> NewEvent {
     NewEvent::new(
         &destination(None),
         record,
+        ContentSalt::from_bytes([7; 16]),
         &event.facets(),
         key.map(|key| (key, event.to_text().digest(None))),
     )

@@ -51,6 +51,7 @@ type EventColumns = (
     Binary,
     BigInt,
     Binary,
+    Binary,
     Nullable<Binary>,
     Nullable<Binary>,
     Bool,
@@ -106,6 +107,7 @@ impl ToSql<WrittenEvent, Pg> for EventValues<'_> {
                 id.as_slice(),
                 record.occurred_at().as_micros(),
                 content_hash.as_bytes().as_slice(),
+                record.content_salt().as_bytes().as_slice(),
                 key.map(|key| key.hash.as_slice()),
                 key.map(|key| key.digest.as_bytes().as_slice()),
                 record.redacted(),
@@ -182,13 +184,14 @@ impl QueryFragment<Pg> for InsertEvents<'_> {
         // Where only some heads are as expected, an event without a month violates the bounds of all partitions, and the
         // statement fails as a whole.
         pass.push_sql(
-            ") INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, idempotency_hash, \
-                 sent_digest, redacted, body) \
+            ") INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, content_salt, \
+                 idempotency_hash, sent_digest, redacted, body) \
              SELECT ledger_id, seq, CASE WHEN (SELECT count(*) FROM heads) = ",
         );
         pass.push_bind_param::<BigInt, _>(&self.head_count)?;
         pass.push_sql(
-            " THEN month END, id, occurred_at, content_hash, idempotency_hash, sent_digest, redacted, body FROM unnest(",
+            " THEN month END, id, occurred_at, content_hash, content_salt, idempotency_hash, sent_digest, redacted, body \
+             FROM unnest(",
         );
         pass.push_bind_param::<Array<WrittenEvent>, _>(&self.events)?;
         pass.push_sql(") AS event WHERE EXISTS (SELECT FROM heads)");
