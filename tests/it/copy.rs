@@ -12,7 +12,7 @@ const ENCRYPTION_KEY: (&str, &str) = (
     "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0",
 );
 /// Tables that a copy does not take as they are: `database/copied_tables.rs` of audit-store gives the reasons.
-const NOT_COMPARED: [&str; 12] = [
+const NOT_COMPARED: [&str; 16] = [
     "__diesel_schema_migrations",
     "database_copy",
     "event_backlog",
@@ -24,6 +24,10 @@ const NOT_COMPARED: [&str; 12] = [
     "key_filter_layers",
     "key_filter_ledgers",
     "ledgers",
+    "tenant_logs",
+    "tenant_map_tiles",
+    "tenant_maps",
+    "tenant_tiles",
     "unordered_events",
 ];
 

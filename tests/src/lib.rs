@@ -77,7 +77,7 @@ pub use python::{example, run_example, verify_with_library};
 pub use receiver::{Received, Receiver, Reply};
 pub use server::{
     Finished, Server, assert_settings_refused, command_line, command_line_on, command_line_with,
-    serve_refused, start_command_line, webhook_environment,
+    serve_refused, shared_head_key, start_command_line, webhook_environment,
 };
 pub use signature::{assert_signed, signature, signatures};
 pub use streams::{Stream, address, claim_token, move_by};

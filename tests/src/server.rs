@@ -205,19 +205,23 @@ fn state_directory(arguments: &[&str], environment: &[(String, String)]) -> Opti
     ))
 }
 
+/// The file of the head key that all processes share.
+pub fn shared_head_key() -> &'static str {
+    static FILE: OnceLock<String> = OnceLock::new();
+    FILE.get_or_init(|| {
+        let path = temporary_directory("head-key-").join("head-key");
+        path.to_str().expect("a path in UTF-8").to_owned()
+    })
+}
+
 /// The same head key for all processes, unless they are given another one; an empty variable gives none.
 fn give_head_key(environment: &mut Vec<(String, String)>) {
     const NAME: &str = "AUDIT_HEAD_KEY_FILE";
-    static FILE: OnceLock<String> = OnceLock::new();
     if environment.iter().any(|(name, _)| name == NAME) {
         environment.retain(|(name, value)| name != NAME || !value.is_empty());
         return;
     }
-    let file = FILE.get_or_init(|| {
-        let path = temporary_directory("head-key-").join("head-key");
-        path.to_str().expect("a path in UTF-8").to_owned()
-    });
-    environment.push((NAME.to_owned(), file.clone()));
+    environment.push((NAME.to_owned(), shared_head_key().to_owned()));
 }
 
 fn serve_on(database: &Database) -> [&str; 5] {

@@ -1,11 +1,12 @@
-//! `audit-server check`: verifies receipts, proofs, evidence archives and anchors offline.
+//! `audit-server check`: verifies receipts, proofs, evidence archives, anchors and proofs of completeness offline.
 
 mod anchor;
 mod archive;
+mod completeness;
 mod proof;
 
 use crate::serve::anchors::time_stamp_roots;
-use crate::{is_broken_pipe, print_error};
+use crate::{is_broken_pipe, print_error, tenant_proof};
 use anyhow::{Context, bail};
 use audit_app::VerifierKey;
 use audit_ledger::{Anchor, TlogProof};
@@ -25,12 +26,17 @@ const ZIP_START: &[u8] = b"PK";
 /// The length of the first lines of proofs and anchors.
 const HEADER_BYTES: usize = TlogProof::HEADER.len();
 const _: () = assert!(Anchor::HEADER.len() == HEADER_BYTES);
+/// The first byte of a response of the service.
+const JSON_START: &[u8] = b"{";
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// Receipt or proof of an event (.tlog-proof), archive of `log export` (.zip), or anchor (.anchor) with its time stamp (.tsr)
-    /// beside it.
+    /// Receipt or proof of an event (.tlog-proof), archive of `log export` (.zip), anchor (.anchor) with its time stamp (.tsr)
+    /// beside it, or response of `GET /log/completeness`.
     file: PathBuf,
+    /// With a response of `GET /log/completeness`: the tenant's events in the order of the feed, one JSON object on each line.
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
     /// Key that must have signed, as printed by `log key`. Get it through another channel than the file.
     #[arg(long, value_name = "KEY", env = "AUDIT_VERIFIER_KEY")]
     key: String,
@@ -95,15 +101,16 @@ fn check(options: &CheckOptions) -> Result<String, Failure> {
         let roots = roots.map_err(Failure::Inconclusive)?;
         return anchor::check(&options.file, &key, roots.as_ref());
     }
-    match start.starts_with(ZIP_START) {
-        true => archive::check(file, &key),
-        false => {
-            let mut text = String::new();
-            file.take(TlogProof::BYTES_MAX as u64 + 1)
-                .read_to_string(&mut text)
-                .map_err(Failure::refused)?;
-            proof::check(&text, &key)
-        }
+    if start.starts_with(ZIP_START) {
+        return archive::check(file, &key);
+    }
+    let mut text = String::new();
+    file.take((TlogProof::BYTES_MAX as u64).max(tenant_proof::BYTES_MAX) + 1)
+        .read_to_string(&mut text)
+        .map_err(Failure::refused)?;
+    match start.starts_with(JSON_START) {
+        true => completeness::check(&text, &key, options.events.as_deref()),
+        false => proof::check(&text, &key),
     }
 }
 
@@ -117,9 +124,10 @@ fn open(options: &CheckOptions) -> anyhow::Result<(File, Vec<u8>)> {
         .read_to_end(&mut start)
         .with_context(|| format!("cannot read {path}"))?;
     let is_text = [TlogProof::HEADER, Anchor::HEADER].contains(&String::from_utf8_lossy(&start).as_ref());
-    if !start.starts_with(ZIP_START) && !is_text {
+    if !start.starts_with(ZIP_START) && !start.starts_with(JSON_START) && !is_text {
         bail!(
-            "{path} is neither an archive of `log export` nor a proof ({}) nor an anchor ({})",
+            "{path} is neither an archive of `log export` nor a proof ({}) nor an anchor ({}) nor a response of GET \
+             /log/completeness",
             TlogProof::HEADER,
             Anchor::HEADER
         );

@@ -56,6 +56,14 @@ impl Client {
     ) -> Outcome {
         self.retries.run(request, || Reply::read(attempt(&self.agent)?))
     }
+
+    /// Calls `attempt` once.
+    pub(crate) fn send_once(
+        &self,
+        attempt: impl FnOnce(&ureq::Agent) -> Result<Response<Body>, ureq::Error>,
+    ) -> Outcome {
+        Reply::read(attempt(&self.agent)?)
+    }
 }
 
 impl Reply {

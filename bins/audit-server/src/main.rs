@@ -22,6 +22,7 @@ mod retry;
 mod serve;
 mod service;
 mod system;
+mod tenant_proof;
 mod witness;
 
 use arguments::{Arguments, Command, DatabaseCommand};

@@ -78,8 +78,8 @@ pub use export::{EXPORTS_MAX, Export, ORGANIZATION_EXPORTS_MAX};
 pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 pub use log::{
-    AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, Disclosure, EventProof,
-    PlaceStatistics, SignerMemory, SignerMemoryError,
+    AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, AuditedTenantMap,
+    Disclosure, EventProof, PlaceStatistics, SignerMemory, SignerMemoryError,
 };
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use reading::ReadingStatistics;
@@ -90,9 +90,9 @@ pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
 pub use verify::{
-    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, CellDatabase, FINDINGS_MAX, Finding,
-    LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, cells_of_deployment, first_finding,
-    key_in_database, verify_anchors, verify_deployment, verify_log,
+    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, CellDatabase, FINDINGS_MAX,
+    Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, cells_of_deployment,
+    first_finding, key_in_database, verify_anchors, verify_deployment, verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
@@ -106,7 +106,9 @@ pub use audit_anchors::{
     Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError, RootsError, TimeStamp,
     TimeStampAuthority, TimeStampError, TimeStampRoots,
 };
-pub use audit_ledger::{ConsistencyProof, HeadKey, HeadKeyId, InclusionProof, TileId, VerifierKey};
+pub use audit_ledger::{
+    ConsistencyProof, HeadKey, HeadKeyId, InclusionProof, TenantProof, TileId, VerifierKey,
+};
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
 pub use audit_store::{
     AlertFilter, Cell, CellSize, Key, MovedProject, NewCell, Organization, Project, StoreStatistics,

@@ -6,6 +6,7 @@ mod receipts;
 mod roots;
 mod signer;
 mod signing;
+mod tenants;
 
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
@@ -23,11 +24,13 @@ pub use memory::{SignerMemory, SignerMemoryError};
 pub(crate) use roots::TileRoots;
 pub(crate) use signer::{LogSigner, key_in, stored_key};
 pub(crate) use signing::Signing;
+pub use tenants::AuditedTenantMap;
+pub(crate) use tenants::{TenantMaps, stored_tenant_map_secret};
 
 /// The proof that an event is in the log.
 #[derive(Clone, Debug)]
 pub struct EventProof {
-    /// Its position in the log.
+    /// Its position in the log; for a viewer, in the log of its tenant.
     pub seq: u64,
     /// The content hash, from which the leaf hash is computed.
     pub content_hash: ContentHash,
@@ -58,7 +61,7 @@ impl Disclosure {
 }
 
 impl Presented<Readers> {
-    /// The proof that an event is in the log.
+    /// The proof that an event is in the log; for a viewer, in the log of its tenant.
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the event does not exist or the holder of the credential may not see it;
@@ -77,6 +80,16 @@ impl Presented<Readers> {
             let last = reader.log_checkpoint(access.scope.ledger_id)?;
             Ok::<_, AppError>((access, logged, last))
         })?;
+        if let Some(tenant_id) = tenants::viewed_tenant(&access)? {
+            let proof = service.prove_for_viewer(&access.scope, &logged, &tenant_id)?;
+            return Ok(EventProof {
+                seq: proof.index,
+                content_hash: logged.event.content_hash,
+                disclosure: Disclosure::new(&logged.event, access.tier.as_ref())?,
+                inclusion: proof.inclusion,
+                checkpoint: proof.checkpoint,
+            });
+        }
         let ReadAccess { scope, tier, .. } = access;
         let LoggedEvent { seq, event } = logged;
         let ledger_id = scope.ledger_id;

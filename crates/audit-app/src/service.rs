@@ -6,7 +6,7 @@ use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
 use crate::export::Exports;
 use crate::feed::Feeds;
-use crate::log::{Anchoring, LogSigner, Signing, TileRoots};
+use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
 use audit_auth::{Principal, ViewerSecret};
@@ -35,6 +35,7 @@ pub struct AuditLog {
     pub(crate) tile_roots: TileRoots,
     pub(crate) signing: Signing,
     pub(crate) anchoring: Anchoring,
+    pub(crate) tenant_maps: TenantMaps,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
     pub(crate) feeds: Feeds,
@@ -106,6 +107,7 @@ impl Parts {
             tile_roots: TileRoots::default(),
             signing: Signing::new(self.settings.signer.clone()),
             anchoring: Anchoring::default(),
+            tenant_maps: TenantMaps::default(),
             wake,
             deliveries: DeliveryCounters::default(),
             pending: Mutex::default(),

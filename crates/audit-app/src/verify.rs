@@ -8,23 +8,27 @@
 mod anchors;
 mod finding;
 mod repair;
+mod tenants;
 mod tree;
 mod walk;
 
 use crate::error::{AppError, Result};
-use crate::log::stored_key;
+use crate::log::{stored_key, stored_tenant_map_secret};
 use crate::service::AuditLog;
 pub use anchors::{
     AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, key_in_database, verify_anchors,
 };
 use audit_domain::{ProjectId, Timestamp};
-use audit_ledger::{CheckpointError, Hash, HeadKey, Origin, SignedCheckpoint, TreeHead, VerifierKey};
+use audit_ledger::{
+    CheckpointError, Hash, HeadKey, Origin, SignedCheckpoint, TenantMapKey, TreeHead, VerifierKey,
+};
 use audit_store::{CellId, DatabaseUrl, Reader, StoredLedger, StrayEvent, inspect};
 use audit_webhooks::{EncryptionKey, OpenError};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 pub use repair::{RepairOptions, RepairReport};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use tenants::{TenantKeys, TenantWalk};
 use walk::Walk;
 
 /// The ledgers to verify, and what is known from sources other than the database.
@@ -44,6 +48,8 @@ pub struct VerifyOptions {
     pub signed_before: Option<Timestamp>,
     /// What anchors show of the logs.
     pub anchored: AnchoredHeads,
+    /// The secret that blinds the maps of tenants; by default the one in the database.
+    pub tenant_map_secret: Option<[u8; TenantMapKey::BYTES]>,
 }
 
 /// The report on one ledger.
@@ -121,6 +127,7 @@ impl AuditLog {
         let options = VerifyOptions {
             key,
             encryption_key: self.settings.encryption_key.clone(),
+            tenant_map_secret: self.home_store.read(stored_tenant_map_secret)?,
             ..options.clone()
         };
         self.store.query(|reader| verify_log(reader, &options, progress))
@@ -147,10 +154,16 @@ pub fn verify_deployment(
             None if cells.len() == 1 => None,
             None => stored_key(reader, options.encryption_key.as_ref())?,
         };
-        Ok::<_, AppError>(Home { placed, key })
+        let tenant_map_secret = stored_tenant_map_secret(reader)?;
+        Ok::<_, AppError>(Home {
+            placed,
+            key,
+            tenant_map_secret,
+        })
     })?;
     let options = VerifyOptions {
         key: home.key,
+        tenant_map_secret: home.tenant_map_secret,
         ..options.clone()
     };
     let mut reports = Vec::new();
@@ -212,6 +225,7 @@ struct Home {
     /// The cell of the project that is verified.
     placed: Option<CellId>,
     key: Option<VerifierKey>,
+    tenant_map_secret: Option<[u8; TenantMapKey::BYTES]>,
 }
 
 /// Verifies ledgers directly in the database. Calls `progress` with the number of verified events and the total. Ignores
@@ -235,6 +249,10 @@ pub fn verify_log(
         key: key.as_ref(),
         key_problem: problem,
         head_key: head_key(reader, &options.head_keys)?,
+        tenant_map_secret: match options.tenant_map_secret {
+            Some(secret) => Some(secret),
+            None => stored_tenant_map_secret(reader)?,
+        },
         // If every event is at its position and the counts match, there are no stray events to search for.
         is_complete: options.project_id.is_none() && reader.has_no_strays()?,
         total: total.sum(),
@@ -285,6 +303,7 @@ struct Verification<'a> {
     key: Option<&'a VerifierKey>,
     key_problem: Option<Problem>,
     head_key: Option<HeadKey>,
+    tenant_map_secret: Option<[u8; TenantMapKey::BYTES]>,
     is_complete: bool,
     total: u64,
     done: u64,
@@ -308,7 +327,9 @@ impl Verification<'_> {
             .map(|checkpoint| checkpoint.head().size);
         let anchored = self.options.anchored.get(&name).map_or(&[][..], Vec::as_slice);
         let sizes = sizes.chain(anchored.iter().map(|anchored| anchored.head.size));
+        let tenant_map = reader.tenant_map(ledger.ledger_id)?;
         let mut walk = Walk::new(reader, ledger, size, sizes.chain([signed.unwrap_or(0)]));
+        walk.tenants = tenant_map.map(TenantWalk::new);
         if ledger.size < 0 {
             walk.findings.add(Finding::log(Problem::Size(ledger.size)));
         }
@@ -347,6 +368,15 @@ impl Verification<'_> {
         }
         walk.check_stray_tiles()?;
         walk.check_alerts()?;
+        if let Some(tenants) = walk.tenants.take() {
+            let of_map = self.tenant_map_secret.as_ref();
+            let of_map = of_map.map(|secret| TenantMapKey::of_log(secret, &name));
+            let keys = TenantKeys {
+                of_heads: self.head_key.as_ref(),
+                of_map: of_map.as_ref(),
+            };
+            walk.check_tenants(&tenants, keys)?;
+        }
         if !self.is_complete || !walk.findings.is_empty() {
             let strays = walk.reader.stray_events(ledger.ledger_id, FINDINGS_MAX as i64)?;
             strays

@@ -1,9 +1,9 @@
-//! The fields of a stored event's text that its row also has.
+//! The fields of a stored event's text that are compared with other rows.
 
 use crate::{EventId, IdError, Timestamp, TimestampError};
 use serde::Deserialize;
 
-/// The fields of a stored event's text that its row also has, for comparing the two.
+/// The fields of a stored event's text that its row also has, for comparing the two, and its tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The event's id.
@@ -14,6 +14,8 @@ pub struct Envelope {
     pub received_at: Timestamp,
     /// The key that its sender gave it.
     pub idempotency_key: Option<String>,
+    /// Its tenant.
+    pub tenant_id: String,
 }
 
 /// A text is not that of a stored event.
@@ -37,6 +39,7 @@ struct Text<'a> {
     occurred_at: &'a str,
     received_at: &'a str,
     idempotency_key: Option<String>,
+    tenant_id: String,
 }
 
 impl Envelope {
@@ -51,6 +54,7 @@ impl Envelope {
             occurred_at: Timestamp::parse_rfc3339(text.occurred_at)?,
             received_at: Timestamp::parse_rfc3339(text.received_at)?,
             idempotency_key: text.idempotency_key,
+            tenant_id: text.tenant_id,
         })
     }
 }
@@ -64,13 +68,14 @@ mod tests {
         let id = EventId::new(Timestamp::from_millis(1_768_473_000_000), [7; 10]);
         let time = Timestamp::from_millis(1_768_473_000_123);
         let text = format!(
-            r#"{{"actor":{{"id":"x"}},"id":"{id}","metadata":{{"id":[1e5]}},"occurred_at":"{time}","received_at":"{time}"}}"#
+            r#"{{"actor":{{"id":"x"}},"id":"{id}","metadata":{{"id":[1e5]}},"occurred_at":"{time}","received_at":"{time}","tenant_id":"acme"}}"#
         );
         let mut envelope = Envelope {
             id,
             occurred_at: time,
             received_at: time,
             idempotency_key: None,
+            tenant_id: "acme".to_owned(),
         };
         assert_eq!(Envelope::read(&text).unwrap(), envelope);
         let with_key = text.replace(r#""id":"evt"#, r#""idempotency_key":"a\"b","id":"evt"#);

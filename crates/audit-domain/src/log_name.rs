@@ -32,8 +32,12 @@ impl LogName {
         name.as_str().starts_with(project_id).then_some(name)
     }
 
-    /// The log of a checkpoint with this origin, which is `<name of the deployment>/<project id>/<environment>`.
+    /// The log of a checkpoint with this origin, which is `<name of the deployment>/<project id>/<environment>`, in the log of a
+    /// tenant with `/tenants/<label>` behind it.
     pub fn of_origin(origin: &str) -> Option<Self> {
+        let of_tenant = origin.rsplit_once("/tenants/");
+        let of_tenant = of_tenant.filter(|(_, label)| !label.contains('/'));
+        let origin = of_tenant.map_or(origin, |(log, _)| log);
         let (rest, environment) = origin.rsplit_once('/')?;
         let (_, project_id) = rest.rsplit_once('/')?;
         Self::parse(project_id, environment)

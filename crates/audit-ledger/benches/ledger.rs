@@ -6,8 +6,8 @@ use audit_domain::{
     ContentHash, ContentSalt, Environment, Event, EventId, LogName, ProjectId, Record, Stamp, Timestamp, json,
 };
 use audit_ledger::{
-    Checkpoint, ConsistencyProof, Frontier, Growth, Hash, InclusionProof, KeyName, Origin, SignedCheckpoint,
-    SigningKey, Subtree, Tile, TileId, TileSet,
+    Checkpoint, ConsistencyProof, Frontier, Growth, Hash, InclusionProof, KeyName, MapPart, Origin,
+    SignedCheckpoint, SigningKey, Subtree, TenantLogs, TenantMapKey, Tile, TileId, TileSet,
 };
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -53,6 +53,47 @@ fn main() -> Outcome<()> {
     consistency(&stored)?;
     checkpoints(&stored)?;
     verifying_a_log()?;
+    tenants()?;
+    Ok(())
+}
+
+/// The map of 100,000 tenants: computed as a whole, and brought up to date for some of them.
+fn tenants() -> Outcome<()> {
+    const TENANTS: u64 = 100_000;
+    const CHANGED: u64 = 2_000;
+    let key = TenantMapKey::new([7; 32]);
+    let mut logs = TenantLogs::default();
+    for tenant in 0..TENANTS {
+        logs.append(&tenant.to_string(), Hash::of_leaf(&tenant.to_be_bytes()));
+    }
+    let started = Instant::now();
+    let root = logs.root(&key);
+    print(
+        "root of the map of 100,000 tenants, per tenant",
+        started.elapsed().as_nanos() as f64 / TENANTS as f64,
+    );
+    let mut part = MapPart::default();
+    let (updated, _) = part.update(&key, logs.leaves(&key));
+    assert_eq!(updated, root);
+    let label = key.label("7");
+    let slots: Vec<u64> = (0..CHANGED)
+        .map(|tenant| key.label(&tenant.to_string()).slot())
+        .collect();
+    let nanos = best(CHANGED, || part.verify(&key, &root, slots.iter().copied()));
+    print("verify the parts above 2,000 of them, per tenant", nanos);
+    let leaf = Hash::of_leaf(b"changed");
+    let nanos = best(CHANGED, || {
+        part.update(&key, slots.iter().map(|slot| (*slot, leaf)))
+    });
+    print("update 2,000 of them, per tenant", nanos);
+    let (root, _) = part.update(&key, logs.leaves(&key));
+    let path = part.path(&key, label.slot());
+    let leaf = label.leaf(&logs.get("7").ok_or("a tenant")?.head());
+    print("prove a tenant", best(1, || part.path(&key, label.slot())));
+    print(
+        "verify its path",
+        best(1, || path.verify(label.slot(), leaf, &root)),
+    );
     Ok(())
 }
 

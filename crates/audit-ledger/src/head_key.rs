@@ -71,6 +71,18 @@ impl HeadKey {
         code
     }
 
+    /// The code of another record that only the service writes. `context` separates the kinds of records; every field in
+    /// `record` has a fixed length, or its length before it.
+    pub fn code_of_record(&self, context: &str, record: &[u8]) -> [u8; Self::CODE_BYTES] {
+        let mut hmac = hmac::Context::with_key(&self.key);
+        hmac.update(context.as_bytes());
+        hmac.update(b"\n");
+        hmac.update(record);
+        let mut code = [0; Self::CODE_BYTES];
+        code.copy_from_slice(hmac.sign().as_ref());
+        code
+    }
+
     /// Whether this is the code of the head.
     pub fn verifies(&self, head: &SealedHead<'_>, code: &[u8]) -> bool {
         hmac::verify(&self.key, &head.encode(), code).is_ok()

@@ -36,6 +36,8 @@
 //! - Every input format has one encoding and a limit: hashes, keys, paths, checkpoints, frontiers. No input causes a panic.
 //! - The signature of every [`SignedCheckpoint`] was made or verified by this crate.
 //! - [`Growth::finish`] returns no tile that contradicts its tree.
+//! - A map of tenants that [`MapPart::update`] has brought up to date step by step is the one that [`TenantLogs`] computes from all
+//!   events. Without the [`TenantMapKey`] a [`TenantPath`] tells nothing of other tenants.
 //!
 //! # Obligations of the caller
 //! - Trust no tile and no proof until it leads to the root of a [`SignedCheckpoint`]. Recompute an event's content hash from
@@ -64,6 +66,7 @@ mod policy;
 mod proof;
 mod range;
 mod subtree;
+mod tenants;
 mod tile;
 mod tlog_proof;
 mod witness;
@@ -84,6 +87,11 @@ pub use policy::{Policy, PolicyError, PolicyWitness};
 pub use proof::{ConsistencyProof, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError};
 pub use range::{RangeError, ReadError};
 pub use subtree::{Subtree, TREE_LEAVES_MAX};
+pub use tenants::{
+    BUCKET_DEPTH, CompletenessError, MAP_DEPTH, MapError, MapPart, MapTile, MapTileId, SignedTenantMap,
+    TenantLabel, TenantLogs, TenantMapHead, TenantMapKey, TenantMapNoteError, TenantPath, TenantProof,
+    TenantSalt,
+};
 pub use tile::{MissingTile, Tile, TileError, TileId, TileSet};
 pub use tlog_proof::{TlogProof, TlogProofError, TlogProofTextError};
 pub use witness::{AddCheckpoint, AddCheckpointTextError, WitnessError, Witnessed, stored_head};

@@ -103,6 +103,7 @@ mod sqlite;
 mod statements;
 mod store;
 mod streams;
+mod tenants;
 mod tree;
 mod waiting;
 mod workers;
@@ -134,4 +135,8 @@ pub use replica::ReplicaStatistics;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};
 pub use store::{HeadKeys, Store, StoreOptions, StoreStatistics};
 pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};
+pub use tenants::{
+    NewTenantTile, StoredTenantLog, StoredTenantMap, StoredTenantTile, TenantLog, TenantMapChange,
+    TenantMapState,
+};
 pub use tree::{CheckpointRow, NewCheckpoint, RepairedHead, SigningState, UnsignedLedgers};

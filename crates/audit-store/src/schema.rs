@@ -61,6 +61,48 @@ diesel::table! {
 }
 
 diesel::table! {
+    tenant_maps (ledger_id) {
+        ledger_id -> BigInt,
+        size -> BigInt,
+        frontier -> Binary,
+        root -> Binary,
+        code -> Binary,
+    }
+}
+
+diesel::table! {
+    tenant_logs (ledger_id, bucket, slot) {
+        ledger_id -> BigInt,
+        bucket -> BigInt,
+        slot -> BigInt,
+        tenant_id -> Text,
+        frontier -> Binary,
+        recent -> Binary,
+        recent_seq -> BigInt,
+    }
+}
+
+diesel::table! {
+    tenant_tiles (ledger_id, slot, level, tile_index) {
+        ledger_id -> BigInt,
+        slot -> BigInt,
+        level -> BigInt,
+        tile_index -> BigInt,
+        first_seq -> BigInt,
+        hashes -> Binary,
+    }
+}
+
+diesel::table! {
+    tenant_map_tiles (ledger_id, depth, prefix) {
+        ledger_id -> BigInt,
+        depth -> BigInt,
+        prefix -> BigInt,
+        children -> Binary,
+    }
+}
+
+diesel::table! {
     ledger_months (ledger_id, month) { ledger_id -> BigInt, month -> Integer, first_seq -> BigInt, }
 }
 

@@ -303,6 +303,58 @@ CREATE TABLE anchors (
     claimed_until BIGINT NOT NULL
 );
 
+-- ---- The logs of tenants ----
+
+-- Derived from the events: deleted rows are computed again when they are needed. docs/ledger.md describes map and logs.
+
+-- The state of a ledger's map: how many events of the log it has, and its root. Written after a checkpoint that covers them.
+CREATE TABLE tenant_maps (
+    ledger_id BIGINT NOT NULL PRIMARY KEY,
+    size BIGINT NOT NULL,
+    -- Right edge of the log's tree at this size.
+    frontier BLOB NOT NULL,
+    root BLOB NOT NULL,
+    -- HMAC-SHA256 over the columns above, with the key of the heads. A row with another code is discarded, with the map.
+    code BLOB NOT NULL
+);
+
+-- One log for each tenant that has events.
+CREATE TABLE tenant_logs (
+    ledger_id BIGINT NOT NULL,
+    -- The first 18 bits of the position in the map.
+    bucket BIGINT NOT NULL,
+    -- The position in the map (64 bits, as a signed number).
+    slot BIGINT NOT NULL,
+    tenant_id TEXT NOT NULL,
+    -- Right edge of the tree over the tenant's events.
+    frontier BLOB NOT NULL,
+    -- The leaf hashes behind the last full tile, and the `seq` of the first of them.
+    recent BLOB NOT NULL,
+    recent_seq BIGINT NOT NULL,
+    PRIMARY KEY (ledger_id, bucket, slot)
+);
+
+-- Full tiles of 256 hashes of a tenant's tree.
+CREATE TABLE tenant_tiles (
+    ledger_id BIGINT NOT NULL,
+    slot BIGINT NOT NULL,
+    level BIGINT NOT NULL,
+    tile_index BIGINT NOT NULL,
+    -- The `seq` of the first leaf, at level 0. Finds the tile of an event.
+    first_seq BIGINT NOT NULL,
+    hashes BLOB NOT NULL,
+    PRIMARY KEY (ledger_id, slot, level, tile_index)
+);
+
+-- The map above its buckets, six levels in a row: the children that are not empty, each its number (one byte) and hash.
+CREATE TABLE tenant_map_tiles (
+    ledger_id BIGINT NOT NULL,
+    depth BIGINT NOT NULL,
+    prefix BIGINT NOT NULL,
+    children BLOB NOT NULL,
+    PRIMARY KEY (ledger_id, depth, prefix)
+);
+
 -- ---- Alerts ----
 
 -- Custom rules, and built-in rules with changed settings (their ids are not UUIDs). The primary key lists the rules of a

@@ -203,6 +203,12 @@ pub(crate) const ROUTES: &[Route] = &[
         ..both("GET", "/api/v1/log/key", 200)
     },
     Route {
+        query: "?tenant_id=tenant-1",
+        viewer: Success(200),
+        ..both("GET", "/api/v1/log/completeness", 200)
+    },
+    both("GET", "/api/v1/log/tenants", 200),
+    Route {
         query: "?from=0&to=0",
         ..both("GET", "/api/v1/log/consistency", 200)
     },

@@ -14,6 +14,7 @@ mod receipts;
 mod signer;
 mod signing;
 mod tampering;
+mod tenants;
 mod third_parties;
 mod tiles;
 mod witness;

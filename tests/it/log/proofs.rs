@@ -190,11 +190,19 @@ fn a_proof_is_of_one_log_alone(database: DatabaseKind) {
 fn a_viewer_proves_what_it_sees(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let project = organization.project();
-    let own = project.store(event_with(json!({"tenant_id": "acme"})));
     let foreign = project.store(event_with(json!({"tenant_id": "other"})));
+    let own = project.store(event_with(json!({"tenant_id": "acme"})));
     let viewer = organization.viewer("acme", "full");
+    // In the log of the tenant, which tells nothing of the events of others.
     let proof = proof_of(&viewer, &own);
-    verify(&project, &organization, &project.event(&own), &proof);
+    let note = proof["checkpoint"].as_str().expect("a note");
+    let signed = SignedCheckpoint::open_of_owner(note, &key(&project)).expect("a checkpoint");
+    let log = origin(&project, &organization, "live");
+    let of_tenant = signed.checkpoint().origin().as_str();
+    assert!(of_tenant.starts_with(&format!("{log}/tenants/")), "{of_tenant}");
+    let leaf = leaf_of(&live_log(&organization), &project.event(&own));
+    assert_eq!(*signed.head(), TreeHead { size: 1, root: leaf });
+    assert_eq!((&proof["seq"], &proof["inclusion"]), (&json!(0), &json!([])));
     viewer
         .get(&format!("/events/{foreign}/proof"))
         .send()

@@ -124,8 +124,11 @@ pub(crate) struct AuditOptions {
     /// Size of the log that the server has acknowledged (`log.size` of a response): at least that many events must be signed.
     #[arg(long, value_name = "SIZE")]
     pub(crate) acknowledged: Option<u64>,
+    /// Response of `GET /log/completeness` that a viewer has saved: it must be that of the audited events. May be repeated.
+    #[arg(long, value_name = "FILE", conflicts_with = "new_only")]
+    pub(crate) tenant_proof: Vec<PathBuf>,
     /// Read only events appended since the last audit. A later change of an older event goes undetected until the next
-    /// full audit.
+    /// full audit, and so does a map of tenants that is not that of the events.
     #[arg(long)]
     pub(crate) new_only: bool,
 }

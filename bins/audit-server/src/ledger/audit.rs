@@ -5,13 +5,15 @@
 //! 1. fetches the latest checkpoint and checks it against the last one seen: signature, size, consistency proof;
 //! 2. reads the leaf hashes of the log and the events, hashes the events again, and compares the two and the signed root;
 //! 3. checks that no old event is unsigned;
-//! 4. stores the checkpoint in the state file, only if everything matches.
+//! 4. computes the map of tenants from the events, and compares it with the signed one;
+//! 5. stores the checkpoint in the state file, only if everything matches.
 
 mod events;
 mod freshness;
 mod replay;
 pub(super) mod server;
 pub(super) mod state;
+mod tenants;
 
 use super::arguments::AuditOptions;
 use super::{EXIT_INCONSISTENT, read_key};
@@ -23,6 +25,7 @@ use server::{Fetched, LogServer};
 use state::State;
 use std::io::Write;
 use std::process::ExitCode;
+use tenants::TenantMaps;
 
 /// Why an audit does not succeed.
 pub(super) enum Failure {
@@ -56,6 +59,11 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
     let server = LogServer::new(&options.url, &options.key).of(options.project, options.environment);
     let saved = State::load(&options.state)?;
     let key = trusted_key(options, saved.as_ref(), &server)?;
+    // Before the checkpoint, which then covers it.
+    let mut tenants = match options.new_only {
+        true => None,
+        false => Some(TenantMaps::read(&server, &key, &options.tenant_proof)),
+    };
     let note = match (server.text("log/checkpoint")?, &saved) {
         (Fetched::Found(note), _) => note,
         (Fetched::Refused(why), None) => return Err(anyhow!("GET log/checkpoint: {why}").into()),
@@ -80,10 +88,27 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
         saved => (Frontier::new(), None, saved.map(|saved| saved.frontier)),
     };
     let read = offered.head().size - start.size();
-    let replay = Replay::new(&server, start, cursor, last, &offered);
-    let (frontier, cursor) = replay
+    // A log that contradicts its checkpoint has no map; its difference is reported first.
+    let (tenants, missing) = match tenants.take().transpose() {
+        Ok(Some(mut tenants)) => {
+            tenants.begin(offered.checkpoint().origin(), offered.head().size)?;
+            (Some(tenants), None)
+        }
+        Ok(None) => (None, None),
+        Err(failure) => (None, Some(failure)),
+    };
+    let replay = Replay::new(&server, start, cursor, last, &offered, tenants);
+    let (frontier, cursor, tenants) = replay
         .run()
         .map_err(|failure| keep_evidence(options, &note, failure))?;
+    if let Some(failure) = missing {
+        return Err(keep_evidence(options, &note, failure));
+    }
+    if let Some(tenants) = tenants {
+        tenants
+            .finish(&server)
+            .map_err(|failure| keep_evidence(options, &note, failure))?;
+    }
     let size = frontier.size();
     freshness::check(&server, options, size, cursor.as_deref())
         .map_err(|failure| keep_evidence(options, &note, failure))?;

@@ -38,6 +38,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
         head_keys: database.head_keys()?.all()?,
         known: known.unwrap_or_default(),
         signed_before: Some(signed_before),
+        tenant_map_secret: None,
     };
     let style =
         ProgressStyle::with_template("{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}")?;
@@ -78,8 +79,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
             print(&mut stdout, &reports, anchors.as_ref(), seconds)?;
         }
     }
-    let is_right =
-        is_consistent(&reports, anchors.as_ref()) && index.is_none_or(|index| index.is_right());
+    let is_right = is_consistent(&reports, anchors.as_ref()) && index.is_none_or(|index| index.is_right());
     Ok(match is_right {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(EXIT_INCONSISTENT),

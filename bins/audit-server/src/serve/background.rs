@@ -1,4 +1,4 @@
-//! The periodic work of a server: maintenance, and signing checkpoints.
+//! The periodic work of a server: maintenance, signing checkpoints, and the maps of tenants.
 
 use crate::system::SystemEntropy;
 use audit_app::{AuditLog, Purged};
@@ -22,6 +22,9 @@ const CHECKPOINT_INTERVAL_MS: u64 = 800;
 /// signing.
 const SCAN_INTERVAL: Duration = Duration::from_secs(60);
 
+/// The interval at which the maps of tenants are brought up to date whose logs have many new events.
+const TENANT_MAPS_INTERVAL_MS: u64 = 1_000;
+
 /// The node that stored an event gets this long to sign it before another one does.
 const SETTLED_SECONDS: u32 = 5;
 
@@ -43,6 +46,7 @@ impl Background {
         };
         background.spawn("background", service, maintain)?;
         background.spawn("checkpoints", service, sign_checkpoints)?;
+        background.spawn("tenant maps", service, update_tenant_maps)?;
         Ok(background)
     }
 
@@ -106,6 +110,15 @@ fn sign_checkpoints(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
             log::warn!("cannot sign checkpoints: {error}");
         }
         scan.step(service, Some(SETTLED_SECONDS));
+    }
+}
+
+/// Brings the maps of tenants up to date until `stopped` closes.
+fn update_tenant_maps(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
+    while pause(stopped, Duration::from_millis(TENANT_MAPS_INTERVAL_MS)) {
+        if let Err(error) = service.update_tenant_maps() {
+            log::warn!("cannot update the maps of tenants: {error}");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The extra data of a receipt are the event as it was hashed, with its salt; or what a viewer sees of it, with the proofs of all
 //! parts.
 
+use super::tenants::viewed_tenant;
 use super::{Disclosure, head_of};
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
@@ -27,13 +28,20 @@ impl Presented<Readers> {
     /// As [`Presented::event_proof`].
     pub fn event_receipt(&self, selection: Selection, id: EventId) -> Result<TlogProof> {
         let service = &self.service;
-        let (scope, logged, extra) = service.store.query(|reader| {
+        let (access, logged, extra) = service.store.query(|reader| {
             let access = self.read_access(reader, selection)?;
             let logged = service.visible_event(reader, &access, id)?;
             let extra = extra(&logged.event, access.tier.as_ref())?;
-            Ok::<_, AppError>((access.scope, logged, extra))
+            Ok::<_, AppError>((access, logged, extra))
         })?;
-        let receipts = service.receipts_of(&scope, vec![(logged, extra)])?;
+        if let Some(tenant_id) = viewed_tenant(&access)? {
+            let proof = service.prove_for_viewer(&access.scope, &logged, &tenant_id)?;
+            return Ok(TlogProof {
+                extra: Some(extra.into_bytes()),
+                ..proof
+            });
+        }
+        let receipts = service.receipts_of(&access.scope, vec![(logged, extra)])?;
         receipts.into_iter().next().ok_or(AppError::NotFound("event"))
     }
 }

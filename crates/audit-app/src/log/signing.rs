@@ -104,6 +104,15 @@ impl Signing {
         }
     }
 
+    /// Logs that the stored map of a log's tenants is discarded.
+    pub(super) fn note_forged_map(&self, origin: &Origin, what: &str) {
+        self.alarms.fetch_add(1, Ordering::Relaxed);
+        log::error!(
+            "the map of the tenants of the log {origin} in the database is not the one that the service wrote ({what}); it is \
+             computed again from the events"
+        );
+    }
+
     /// Logs that the database does not have the checkpoint that it should have.
     fn note_lost(&self, origin: &Origin) {
         self.alarms.fetch_add(1, Ordering::Relaxed);
@@ -181,6 +190,7 @@ impl AuditLog {
                 let (signer, now) = (self.log_signer()?, self.clock.now());
                 for state in states {
                     if let Next::Step(step) = self.next_checkpoint(&state, signer, now)? {
+                        self.tenant_maps.note_signed(step.ledger_id, step.checkpoint.size);
                         steps.push(step);
                     }
                 }

@@ -131,6 +131,15 @@ pub enum Problem {
     /// The log is smaller than its last checkpoint.
     #[error("they were signed and are no longer there: the log was cut off or rolled back")]
     CutOff,
+    /// The state of the map of tenants has the wrong code, or its key is missing.
+    #[error("the map of tenants was not written by the service; it is discarded when it is needed")]
+    ForgedTenantMap,
+    /// A part of the map of tenants is not that of the events.
+    #[error("{0} of the map of tenants is not that of the events")]
+    TenantMap(&'static str),
+    /// The stored log of a tenant is not that of its events.
+    #[error("the log of the tenant {0} is not that of its events")]
+    TenantLog(String),
     /// The log differs from its last checkpoint.
     #[error("at least one of them is not the event that was signed")]
     NotSigned,

@@ -90,6 +90,7 @@ impl AuditLog {
             key: key.as_ref(),
             key_problem: None,
             head_key: None,
+            tenant_map_secret: None,
             is_complete: true,
             total: 0,
             done: 0,

@@ -1,6 +1,7 @@
 //! Verifies one ledger event by event.
 
 use super::finding::{FINDINGS_MAX, Finding, Findings, Problem};
+use super::tenants::TenantWalk;
 use super::tree::Tree;
 use crate::error::{AppError, Result};
 use audit_domain::{ContentHash, Envelope, EventId, LogName, Stamp, Timestamp};
@@ -18,9 +19,9 @@ const PAGE_ALERTS: i64 = 1_000;
 /// The verification of one ledger.
 pub(super) struct Walk<'a, 'b> {
     pub(super) reader: &'a mut Reader<'b>,
-    ledger_id: LedgerId,
+    pub(super) ledger_id: LedgerId,
     /// The name of the log in content hashes, unless it was made invalid.
-    log: Option<LogName>,
+    pub(super) log: Option<LogName>,
     size: u64,
     /// The tree over the appended events, as far as it can be reconstructed. `None` after an event whose leaf hash is lost.
     tree: Option<Tree>,
@@ -30,6 +31,8 @@ pub(super) struct Walk<'a, 'b> {
     /// The latest id and time of receipt; none where an event is missing or cannot be read.
     last: Option<Stamp>,
     is_complete: bool,
+    /// The logs of tenants, where the ledger has a map of them.
+    pub(super) tenants: Option<TenantWalk>,
     /// When each event at a size of `signed_roots` was received: the first one that is not signed.
     received_at: BTreeMap<u64, Timestamp>,
 }
@@ -52,6 +55,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             signed_roots: signed_sizes.into_iter().map(|size| (size, None)).collect(),
             last: None,
             is_complete: true,
+            tenants: None,
             received_at: BTreeMap::new(),
         }
     }
@@ -70,6 +74,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                     .add(Finding::events(start..self.size, Problem::Removed));
                 self.tree = None;
                 self.is_complete = false;
+                self.note_tenant(start, None);
                 end = self.size;
             } else {
                 self.page(start..end, rows)?;
@@ -94,6 +99,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                 None => {
                     self.findings.add(Finding::event(seq, None, Problem::Removed));
                     self.is_complete = false;
+                    self.note_tenant(seq, None);
                     tile_leaf
                 }
             };
@@ -175,6 +181,13 @@ impl<'a, 'b> Walk<'a, 'b> {
         } else {
             Some(Problem::Unreadable)
         };
+        let is_appended = matches!(problem, None | Some(Problem::Column(_)));
+        let appended = envelope.as_ref().filter(|_| is_appended);
+        let appended = appended.zip(leaf);
+        self.note_tenant(
+            seq,
+            appended.map(|(envelope, leaf)| (envelope.tenant_id.as_str(), leaf)),
+        );
         if let Some(problem) = problem {
             let column = <[u8; 16]>::try_from(row.id.as_slice())
                 .map(EventId::from_bytes)
@@ -237,6 +250,13 @@ impl<'a, 'b> Walk<'a, 'b> {
             *root = Some(tree.frontier()?.root());
         }
         Ok(())
+    }
+
+    /// Records the event of a tenant; none where it is missing or cannot be read.
+    fn note_tenant(&mut self, seq: u64, event: Option<(&str, Hash)>) {
+        if let Some(tenants) = &mut self.tenants {
+            tenants.append(seq, event);
+        }
     }
 
     /// Records the stamp of an event.

@@ -66,7 +66,8 @@ pub(crate) fn proof() -> About {
         description: "The event's place in the log, and the hashes that lead from its content hash to the root of the \
                       checkpoint. A reader who sees the whole event computes its content hash with `content_salt`. A \
                       viewer from whom fields are hidden gets `parts` instead: by part its salt, or its hash if the \
-                      tier hides something of it.",
+                      tier hides something of it. With a viewer token place and checkpoint are those of its tenant's \
+                      log, so that they tell nothing of other tenants; a tier that hides events has no proofs.",
         errors: &[ErrorCode::LogInconsistent],
         path: Some(PathParameter {
             description: "The id of the event.",
@@ -93,7 +94,8 @@ pub(crate) fn receipt() -> About {
     About {
         description: "The same proof as text in the format of C2SP `tlog-proof`, which `audit-server check` and other \
                       programs verify offline. Its line `extra` has the event as it was hashed with its salt, in base64; \
-                      with a viewer token, what it sees of the event with the salts or hashes of its parts. Keep it as `EVENT_ID.tlog-proof`.",
+                      with a viewer token, what it sees of the event with the salts or hashes of its parts, and the proof is \
+                      one in the log of its tenant. Keep it as `EVENT_ID.tlog-proof`.",
         errors: &[
             ErrorCode::LogInconsistent,
             ErrorCode::InternalError,
@@ -124,5 +126,45 @@ pub(crate) fn consistency() -> About {
         )],
         is_additive: true,
         ..About::new("get_log_consistency", Tag::Log, "Prove that the log only grew")
+    }
+}
+
+pub(crate) fn completeness() -> About {
+    About {
+        description: "The signed size and root of the tree over all events of a tenant, in the order of the feed, and the \
+                      path to the root of the map that commits to all tenants. Whoever reads the tenant's events computes \
+                      size and root from their content hashes: a difference shows that an event was left out. It tells \
+                      nothing of other tenants. A tier that hides events has none.",
+        errors: &[ErrorCode::LogInconsistent],
+        outcome: "The proof of the tenant's events.",
+        answers: &[Sample(
+            "example",
+            r#"{
+                "tenant_id": "acme", "salt": "iNNzqoDxzE1bu4RlR52b2Elc9jVQb5WqhL8292PVz2Y=",
+                "checkpoint": "audit-log-33ea0d660239eab4/e08c3d15-61b1-4005-9dc1-2205d270c86f/live/tenants/1c0f…\n2\n…",
+                "path": ["4ti0sSFJI4tq9ir51ZSZd7atRj8YaOVJT6RMa+wRq4U="],
+                "map": "audit-log-33ea0d660239eab4/e08c3d15-61b1-4005-9dc1-2205d270c86f/live/tenants\n2026-11-22T10:15:00.123Z\n…"
+            }"#,
+        )],
+        is_additive: true,
+        ..About::new("get_log_completeness", Tag::Log, "Prove a tenant's events")
+    }
+}
+
+pub(crate) fn tenants() -> About {
+    About {
+        description: "The signed map of all tenants, with the secret that blinds it and the size of the log that it is computed \
+                      from: an auditor computes the same map from the events.",
+        errors: &[ErrorCode::LogInconsistent],
+        outcome: "The map.",
+        answers: &[Sample(
+            "example",
+            r#"{
+                "size": 2, "key": "iNNzqoDxzE1bu4RlR52b2Elc9jVQb5WqhL8292PVz2Y=",
+                "map": "audit-log-33ea0d660239eab4/e08c3d15-61b1-4005-9dc1-2205d270c86f/live/tenants\n2026-11-22T10:15:00.123Z\n…"
+            }"#,
+        )],
+        is_additive: true,
+        ..About::new("get_log_tenants", Tag::Log, "Read the map of tenants")
     }
 }

@@ -7,12 +7,12 @@ use crate::error::ApiError;
 use crate::input::{Fielded, Parameters, ProjectParameters};
 use crate::parameters::WholeNumber;
 use crate::reply::Reply;
-use crate::schema::{ContentHashText, ContentSaltText, absent_not_null};
+use crate::schema::{ContentHashText, ContentSaltText, Text, absent_not_null};
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::{HttpResponse, web};
-use audit_app::{AppError, Disclosure, EventProof, TileId};
+use audit_app::{AppError, Disclosure, EventProof, TenantProof, TileId};
 use audit_auth::{Keys, Readers};
-use audit_domain::{EventId, Fields};
+use audit_domain::{EventId, Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ const FULL_TILE_CACHE: &str = "private, max-age=31536000, immutable";
 #[derive(Serialize, JsonSchema)]
 #[schemars(transform = absent_not_null)]
 pub(super) struct ProofBody {
-    /// The place of the event in the log, from 0.
+    /// The place of the event in the log, from 0; for a viewer token, in the log of its tenant.
     seq: u64,
     #[schemars(with = "ContentHashText")]
     content_hash: String,
@@ -47,6 +47,67 @@ pub(super) struct ConsistencyBody {
     to: u64,
     /// The hashes that lead to both roots (RFC 9162 §2.1.4), in base64.
     consistency: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
+pub(super) struct CompletenessBody {
+    tenant_id: String,
+    /// Blinds the position of the tenant in the map: 32 bytes in base64.
+    salt: String,
+    /// A signed note (C2SP `tlog-checkpoint`): the size and root of the tenant's log. Absent where the tenant has no events,
+    /// which the note of the map then states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkpoint: Option<String>,
+    /// The 64 hashes that lead from the tenant's log to the root of the map, in base64. Absent with `checkpoint`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Vec<String>>,
+    /// A signed note: log, time, root of the map, binding to the size of the log.
+    map: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TenantMapBody {
+    /// The number of events of the log that the map is computed from.
+    size: u64,
+    /// The secret of the map: 32 bytes in base64. Not for viewers.
+    key: String,
+    /// A signed note: log, time, root of the map, binding to the size of the log.
+    map: String,
+}
+
+/// The tenant whose log is proved.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct CompletenessQuery {
+    /// Required with a key. A viewer token proves its own tenant.
+    #[schemars(example = &"acme")]
+    tenant_id: Option<Text<1, { limits::ID_CHARS_MAX }>>,
+}
+
+impl Fielded for CompletenessQuery {
+    type Read = Option<String>;
+
+    fn read(fields: &mut Fields<'_>) -> Option<Option<String>> {
+        Some(fields.optional_text("tenant_id", 1, limits::ID_CHARS_MAX))
+    }
+}
+
+impl From<TenantProof> for CompletenessBody {
+    fn from(proof: TenantProof) -> Self {
+        let (checkpoint, path) = match proof.log {
+            Some((checkpoint, path)) => (Some(checkpoint), Some(path.to_base64())),
+            None => (None, None),
+        };
+        Self {
+            tenant_id: proof.tenant_id,
+            salt: proof.salt.to_base64(),
+            checkpoint,
+            path,
+            map: proof.map,
+        }
+    }
 }
 
 /// Two sizes of a log.
@@ -166,6 +227,32 @@ pub(super) async fn receipt(
     Ok(HttpResponse::Ok()
         .content_type(ContentType::plaintext())
         .body(receipt.to_string()))
+}
+
+/// How many events a tenant has, and which.
+pub(super) async fn completeness(
+    bearer: Bearer<Readers>,
+    parameters: Parameters<CompletenessQuery>,
+) -> Result<Reply<CompletenessBody>, ApiError> {
+    let (presented, (selection, tenant_id)) = bearer.with(parameters.read()).await?;
+    let proof = blocking(move || presented.tenant_proof(selection, tenant_id)).await?;
+    Ok(Reply::ok(proof.into()))
+}
+
+/// The map of all tenants, for auditors.
+pub(super) async fn tenants(
+    caller: Caller<Keys>,
+    parameters: ProjectParameters,
+) -> Result<Reply<TenantMapBody>, ApiError> {
+    let selection = parameters.read()?;
+    let map = caller
+        .run(move |service, principal| service.audited_tenant_map(&principal, selection))
+        .await?;
+    Ok(Reply::ok(TenantMapBody {
+        size: map.size,
+        key: map.key.to_base64(),
+        map: map.note,
+    }))
 }
 
 /// That the log at one size begins with the log at an earlier one.

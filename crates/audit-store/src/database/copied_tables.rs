@@ -124,7 +124,11 @@ mod tests {
     ];
 
     /// Tables that each database derives from the others, and its own records.
-    const DERIVED: [&str; 19] = [
+    const DERIVED: [&str; 23] = [
+        "tenant_maps",
+        "tenant_logs",
+        "tenant_tiles",
+        "tenant_map_tiles",
         "event_times",
         "unordered_events",
         "key_filter",

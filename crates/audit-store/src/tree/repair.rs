@@ -73,7 +73,8 @@ impl Writer<'_> {
                 log_repairs::found.eq(&repaired.found),
             ))
             .execute(self.session())?;
-        Ok(())
+        // It may be that of other events, and is computed again when it is needed.
+        self.delete_tenant_map(ledger_id)
     }
 }
 

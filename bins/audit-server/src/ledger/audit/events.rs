@@ -16,6 +16,7 @@ const PAGE_EVENTS_MAX: u64 = 200;
 /// An event of the server, hashed again.
 pub(super) struct Event {
     pub(super) id: String,
+    pub(super) tenant_id: String,
     /// The leaf hash of its canonical text, salt and log. `None` where they are not those of an event.
     pub(super) leaf: Option<Hash>,
     /// Whether its `content_hash` is the hash of its canonical text.
@@ -30,6 +31,7 @@ impl Event {
         // The only other member that is not part of the hashed text.
         event.remove("redacted");
         let id = event.get("id").and_then(Value::as_str).unwrap_or("no id");
+        let tenant_id = event.get("tenant_id").and_then(Value::as_str);
         let mut text = String::with_capacity(768);
         canonical::write_object(&mut text, &event);
         let salt: Option<ContentSalt> = salt.as_str().and_then(|salt| salt.parse().ok());
@@ -38,6 +40,7 @@ impl Event {
             .and_then(|(salt, log)| ContentHash::of(&text, &salt, log));
         Ok(Self {
             id: id.to_owned(),
+            tenant_id: tenant_id.unwrap_or_default().to_owned(),
             leaf: computed.map(|computed| Hash::of_event(&computed)),
             has_matching_hash: computed.is_some_and(|computed| content_hash == computed.to_string()),
         })

@@ -2,6 +2,7 @@
 
 use super::events::{Event, EventSource};
 use super::server::LogServer;
+use super::tenants::TenantMaps;
 use super::{AuditResult, Failure};
 use audit_domain::LogName;
 use audit_ledger::{Frontier, Hash, SignedCheckpoint, Tile, TileId, TreeHead};
@@ -18,6 +19,8 @@ pub(super) struct Replay<'a> {
     events: EventSource<'a>,
     /// The first event that does not match its leaf hash.
     difference: Option<String>,
+    /// To be computed from the events.
+    tenants: Option<TenantMaps>,
 }
 
 impl<'a> Replay<'a> {
@@ -28,6 +31,7 @@ impl<'a> Replay<'a> {
         cursor: Option<String>,
         known: Option<Frontier>,
         signed: &SignedCheckpoint,
+        tenants: Option<TenantMaps>,
     ) -> Self {
         let log = LogName::of_origin(signed.checkpoint().origin().as_str());
         let signed = *signed.head();
@@ -40,11 +44,12 @@ impl<'a> Replay<'a> {
             signed,
             events,
             difference: None,
+            tenants,
         }
     }
 
-    /// Returns the edge of the signed tree and the feed cursor behind it.
-    pub(super) fn run(mut self) -> AuditResult<(Frontier, Option<String>)> {
+    /// Returns the edge of the signed tree, the feed cursor behind it, and the maps of tenants.
+    pub(super) fn run(mut self) -> AuditResult<(Frontier, Option<String>, Option<TenantMaps>)> {
         let width = u64::from(TileId::WIDTH_MAX);
         let total = self.signed.size - self.frontier.size();
         let style = "{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}";
@@ -71,8 +76,13 @@ impl<'a> Replay<'a> {
         for (index, leaf) in leaves.iter().enumerate() {
             if self.difference.is_none() {
                 let event = self.events.next(leaf)?;
-                self.difference =
-                    difference(self.frontier.size(), event.as_ref(), leaf, leaves.get(index + 1));
+                let seq = self.frontier.size();
+                self.difference = difference(seq, event.as_ref(), leaf, leaves.get(index + 1));
+                if let (Some(tenants), Some(event)) = (&mut self.tenants, &event)
+                    && let Some(leaf) = event.leaf
+                {
+                    tenants.append(seq, &event.tenant_id, leaf);
+                }
             }
             self.frontier.append(*leaf);
             if self.known.as_ref().map(Frontier::size) == Some(self.frontier.size()) {
@@ -82,11 +92,11 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn conclude(self) -> AuditResult<(Frontier, Option<String>)> {
+    fn conclude(self) -> AuditResult<(Frontier, Option<String>, Option<TenantMaps>)> {
         let size = self.signed.size;
         let leaves_are_signed = self.frontier.root() == self.signed.root;
         match (self.difference, leaves_are_signed) {
-            (None, true) => Ok((self.frontier, self.events.into_cursor())),
+            (None, true) => Ok((self.frontier, self.events.into_cursor(), self.tenants)),
             // The leaves match the signature, so the event was changed.
             (Some(difference), true) => Err(Failure::Inconsistent(difference)),
             (difference, false) => {
@@ -151,6 +161,7 @@ mod tests {
         let [one, two, other] = ["one", "two", "other"].map(|text| Hash::of_leaf(text.as_bytes()));
         let event = |leaf, has_matching_hash| Event {
             id: "evt_1".to_owned(),
+            tenant_id: "acme".to_owned(),
             leaf: Some(leaf),
             has_matching_hash,
         };

@@ -85,22 +85,25 @@ impl LogServer {
             .map_err(|error| Failure::Inconsistent(format!("the server returns an invalid tile: {error}")))
     }
 
+    /// A JSON document that a server with an inconsistent log does not have, so a 500 is not repeated.
+    pub(super) fn json_of_consistent_log(&self, path: &str) -> AuditResult<Fetched<Value>> {
+        match self.client.send_once(|agent| self.call(agent, path, &[])) {
+            Ok(reply) if reply.status == 500 => Err(no_answer(path, &reply)),
+            _ => self.json(path, &[]),
+        }
+    }
+
     fn get(&self, path: &str, parameters: &[(&str, String)]) -> AuditResult<Fetched<Vec<u8>>> {
         let request = format!("GET {path}");
         let reply = self
             .client
             .send(&request, |agent| self.call(agent, path, parameters));
         let reply = reply.with_context(|| request.clone())?;
-        let error = |reply: &Reply| format!("{} {}", reply.status, reply.error_message());
         match reply.status {
             200 => Ok(Fetched::Found(reply.body)),
-            400 | 404 => Ok(Fetched::Refused(error(&reply))),
-            // The server was reached and works, and cannot return what it has signed.
-            500 => Err(Failure::Inconsistent(format!(
-                "the server does not answer {request}: {}",
-                error(&reply)
-            ))),
-            _ => Err(anyhow!("{request}: {}", error(&reply)).into()),
+            400 | 404 => Ok(Fetched::Refused(described(&reply))),
+            500 => Err(no_answer(path, &reply)),
+            _ => Err(anyhow!("{request}: {}", described(&reply)).into()),
         }
     }
 
@@ -124,4 +127,16 @@ impl LogServer {
         }
         request.call()
     }
+}
+
+/// The server was reached and works, and cannot return what it has signed.
+fn no_answer(path: &str, reply: &Reply) -> Failure {
+    Failure::Inconsistent(format!(
+        "the server does not answer GET {path}: {}",
+        described(reply)
+    ))
+}
+
+fn described(reply: &Reply) -> String {
+    format!("{} {}", reply.status, reply.error_message())
 }

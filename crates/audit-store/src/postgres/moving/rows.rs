@@ -1,6 +1,6 @@
 //! The rows of a project: copied from one cell to another, and removed.
 
-use super::tables::{COPIED_TABLES, OF_LEDGERS, OF_WEBHOOKS};
+use super::tables::{COPIED_TABLES, DERIVED_TABLES, OF_LEDGERS, OF_WEBHOOKS};
 use super::{PAUSE_SECONDS_MAX, ProjectMove};
 use crate::append::LedgerId;
 use crate::cells::CellId;
@@ -315,7 +315,7 @@ pub(super) fn clean_copy(session: &mut PostgresSession, project_id: ProjectId, c
     for (table, condition) in COPIED_TABLES.iter().rev() {
         delete_rows(session, table, condition, project_id, &ledger_ids)?;
     }
-    for table in ["event_backlog", "log_tiles"] {
+    for table in DERIVED_TABLES {
         delete_rows(session, table, OF_LEDGERS, project_id, &ledger_ids)?;
     }
     for head in &copies {

@@ -26,7 +26,17 @@ pub(super) const COPIED_TABLES: [(&str, &str); 15] = [
 
 /// The other tables with rows of a project: those that are copied in another way, or computed from the events.
 #[cfg(test)]
-const OTHER_TABLES: [&str; 5] = ["projects", "ledgers", "events", "log_tiles", "event_backlog"];
+const OTHER_TABLES: [&str; 3] = ["projects", "ledgers", "events"];
+
+/// The tables that a cell computes from the events of a project.
+pub(super) const DERIVED_TABLES: [&str; 6] = [
+    "event_backlog",
+    "log_tiles",
+    "tenant_maps",
+    "tenant_logs",
+    "tenant_tiles",
+    "tenant_map_tiles",
+];
 
 /// The tables without rows of a project, and those of the directory.
 #[cfg(test)]
@@ -58,7 +68,11 @@ pub(super) const OF_LEDGERS: &str = "ledger_id = ANY($2)";
 #[cfg(test)]
 fn known_tables() -> std::collections::BTreeSet<&'static str> {
     let copied = COPIED_TABLES.iter().map(|(table, _)| *table);
-    copied.chain(OTHER_TABLES).chain(TABLES_OF_THE_CELL).collect()
+    copied
+        .chain(OTHER_TABLES)
+        .chain(DERIVED_TABLES)
+        .chain(TABLES_OF_THE_CELL)
+        .collect()
 }
 
 #[cfg(test)]

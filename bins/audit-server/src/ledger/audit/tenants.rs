@@ -1,0 +1,151 @@
+//! The map of tenants: the auditor computes it from the events, and compares it with the one that the server signs and with those
+//! that it has shown to viewers.
+
+use super::server::{Fetched, LogServer};
+use super::{AuditResult, Failure};
+use crate::tenant_proof;
+use anyhow::{Context, anyhow};
+use audit_ledger::{Hash, Origin, SignedTenantMap, TenantLogs, TenantMapKey, TreeHead, VerifierKey};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// How many tenants are compared one by one where the maps differ.
+const COMPARED_TENANTS_MAX: usize = 10_000;
+
+/// The signed maps of a log, and what the events say at their sizes.
+pub(super) struct TenantMaps {
+    key: TenantMapKey,
+    /// By the size of the log: where it was shown, and the note.
+    signed: Vec<(String, u64, SignedTenantMap)>,
+    /// Sizes at which a root is needed, with the root over the events.
+    roots: BTreeMap<u64, Option<Hash>>,
+    logs: TenantLogs,
+    /// The logs at the size of the map that the server shows now.
+    logs_of_server: Option<TenantLogs>,
+}
+
+impl TenantMaps {
+    /// Reads the map that the server signs now, and the notes of viewers from files.
+    pub(super) fn read(server: &LogServer, key: &VerifierKey, files: &[PathBuf]) -> AuditResult<Self> {
+        let body: Value = match server.json_of_consistent_log("log/tenants")? {
+            Fetched::Found(body) => body,
+            Fetched::Refused(why) => {
+                let what = format!("the server does not return the map of tenants: {why}");
+                return Err(Failure::Inconsistent(what));
+            }
+        };
+        let map_key = body["key"].as_str().unwrap_or_default();
+        let map_key = TenantMapKey::from_base64(map_key).map_err(|error| {
+            Failure::Inconsistent(format!("the server returns an invalid key of the map: {error}"))
+        })?;
+        let size = body["size"].as_u64().context("the map of tenants has no size")?;
+        let note = body["map"].as_str().unwrap_or_default();
+        let map = SignedTenantMap::open(note, key).map_err(|error| {
+            Failure::Inconsistent(format!("the server returns an invalid map of tenants: {error}"))
+        })?;
+        let mut signed = vec![("the server".to_owned(), size, map)];
+        for file in files {
+            let proof = tenant_proof::read(file)?;
+            let (map, _) = proof
+                .verify(key)
+                .map_err(|error| anyhow!("{}: {error}", file.display()))?;
+            // Unknown until the binding is compared with that of each size.
+            signed.push((file.display().to_string(), u64::MAX, map));
+        }
+        Ok(Self {
+            key: map_key,
+            signed,
+            roots: BTreeMap::new(),
+            logs: TenantLogs::default(),
+            logs_of_server: None,
+        })
+    }
+
+    /// Determines at which sizes of the log roots are needed, up to the size of a checkpoint of this log.
+    pub(super) fn begin(&mut self, log: &Origin, size: u64) -> AuditResult<()> {
+        for (shown_by, of, map) in &mut self.signed {
+            if map.head().log != *log {
+                let what = format!(
+                    "the map of tenants of {shown_by} is of the log {}",
+                    map.head().log
+                );
+                return Err(Failure::Inconsistent(what));
+            }
+            if *of == u64::MAX {
+                let binding = map.head().binding;
+                let found = (0..=size).rev().find(|size| self.key.binding(*size) == binding);
+                let what = format!("the map of tenants in {shown_by} is of no size that the log has had");
+                *of = found.ok_or(Failure::Inconsistent(what))?;
+            }
+            if *of > size || self.key.binding(*of) != map.head().binding {
+                let what = format!("the map of tenants of {shown_by} is not bound to {of} events of the log");
+                return Err(Failure::Inconsistent(what));
+            }
+            self.roots.insert(*of, None);
+        }
+        self.note_root(0);
+        Ok(())
+    }
+
+    /// Adds the event at this position.
+    pub(super) fn append(&mut self, seq: u64, tenant_id: &str, leaf: Hash) {
+        if self.roots.last_key_value().is_some_and(|(last, _)| seq < *last) {
+            self.logs.append(tenant_id, leaf);
+            self.note_root(seq + 1);
+        }
+    }
+
+    fn note_root(&mut self, size: u64) {
+        if let Some(root) = self.roots.get_mut(&size) {
+            *root = Some(self.logs.root(&self.key));
+            if self.signed.first().is_some_and(|(_, of, _)| *of == size) {
+                self.logs_of_server = Some(self.logs.clone());
+            }
+        }
+    }
+
+    /// Compares the maps with the events.
+    pub(super) fn finish(&self, server: &LogServer) -> AuditResult<()> {
+        for (shown_by, size, map) in &self.signed {
+            if self.roots.get(size) == Some(&Some(map.head().root)) {
+                continue;
+            }
+            let details = self.first_wrong_tenant(server)?;
+            let details = details.map(|what| format!(": {what}")).unwrap_or_default();
+            return Err(Failure::Inconsistent(format!(
+                "the map of tenants that {shown_by} shows is not that of the first {size} events{details}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The first tenant whose log the server shows with fewer or other events.
+    fn first_wrong_tenant(&self, server: &LogServer) -> AuditResult<Option<String>> {
+        let Some(logs) = &self.logs_of_server else {
+            return Ok(None);
+        };
+        let mut tenants: Vec<_> = logs.iter().take(COMPARED_TENANTS_MAX).collect();
+        tenants.sort_by_key(|(tenant_id, _)| *tenant_id);
+        for (tenant_id, log) in tenants {
+            let parameters = [("tenant_id", tenant_id.to_owned())];
+            let Fetched::Found(body) = server.json("log/completeness", &parameters)? else {
+                return Ok(Some(format!("the server has no proof of the tenant {tenant_id}")));
+            };
+            let shown = tenant_proof::parse(&body)
+                .ok()
+                .and_then(|proof| proof.claimed_head());
+            let shown = shown.unwrap_or_else(TreeHead::of_empty_tree);
+            let own = log.head();
+            if shown.size < own.size || (shown.size == own.size && shown.root != own.root) {
+                return Ok(Some(format!(
+                    "the tenant {tenant_id} has {} events, and the server signs {} for it{}",
+                    own.size,
+                    shown.size,
+                    if shown.size == own.size { ", others" } else { "" }
+                )));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,275 @@
+//! The logs of tenants: how a viewer verifies that it reads every event of its tenant, and learns nothing of other tenants.
+//!
+//! The map of a log is brought up to date when a proof needs it, and by [`AuditLog::update_tenant_maps`] where many events wait.
+//! It is computed from the texts of events that lead to a signed checkpoint, and signed only then. What is stored of it is verified
+//! against its root, and the root has a code with the key of the heads: rows that someone else wrote are discarded.
+
+mod growth;
+mod proofs;
+
+use super::head_of;
+use crate::authentication::Presented;
+use crate::error::{AppError, Result};
+use crate::reading::ReadAccess;
+use crate::service::{AuditLog, Scope, Selection};
+use audit_auth::{KeyHolder, Principal, Readers};
+use audit_domain::{Timestamp, ViewerTier, Violations};
+use audit_ledger::{Checkpoint, Origin, TenantMapHead, TenantMapKey, TenantProof, TlogProof, TreeHead};
+use audit_store::{Deployment, LedgerId, LoggedEvent, StoreError, TenantMapState};
+pub(crate) use growth::TenantMaps;
+
+/// The name under which the database stores the secret that blinds the maps.
+const SECRET: &str = "tenant_map_secret";
+/// How often a map is read again while other processes change it.
+const ATTEMPTS_MAX: u32 = 10;
+
+/// The map of a log, for an auditor.
+#[derive(Clone, Debug)]
+pub struct AuditedTenantMap {
+    /// The number of events of the log that it is computed from.
+    pub size: u64,
+    /// Its key.
+    pub key: TenantMapKey,
+    /// The signed note.
+    pub note: String,
+}
+
+/// The stored parts of a map do not lead to its root.
+#[derive(Debug, thiserror::Error)]
+#[error("the stored map of tenants is not the one that the service wrote: {0}")]
+struct ForgedMap(String);
+
+/// The log whose map is used.
+#[derive(Clone, Debug)]
+struct MappedLog {
+    ledger_id: LedgerId,
+    /// Project and environment.
+    name: String,
+    origin: Origin,
+    key: TenantMapKey,
+}
+
+/// A map that has all events of a checkpoint.
+struct CurrentMap<'a> {
+    log: &'a MappedLog,
+    state: TenantMapState,
+}
+
+/// Why a map cannot be used.
+enum MapFailure {
+    App(AppError),
+    /// A stored part is not the one that the service wrote, or was changed between two reads.
+    Forged(String),
+    /// The map has more events than the checkpoint, at this size.
+    Ahead(u64),
+}
+
+impl From<AppError> for MapFailure {
+    fn from(error: AppError) -> Self {
+        Self::App(error)
+    }
+}
+
+impl From<StoreError> for MapFailure {
+    fn from(error: StoreError) -> Self {
+        Self::App(error.into())
+    }
+}
+
+impl MapFailure {
+    fn forged(what: impl ToString) -> Self {
+        Self::Forged(what.to_string())
+    }
+}
+
+impl Presented<Readers> {
+    /// How many events a tenant has, and the root of the tree over them. Covers everything that was acknowledged before the
+    /// call. A viewer token proves its own tenant; a key names one.
+    ///
+    /// # Errors
+    /// [`AppError::Forbidden`] when the tier hides events; [`AppError::LogInconsistent`] when the log contradicts its checkpoint.
+    pub fn tenant_proof(&self, selection: Selection, tenant_id: Option<String>) -> Result<TenantProof> {
+        self.in_its_cell(selection.project_id, |presented| {
+            presented.tenant_proof_here(selection, tenant_id.clone())
+        })
+    }
+
+    fn tenant_proof_here(&self, selection: Selection, tenant_id: Option<String>) -> Result<TenantProof> {
+        let service = &self.service;
+        let now = service.clock.now();
+        let access = service.store.read(|reader| self.read_access(reader, selection))?;
+        let tenant_id = match viewed_tenant(&access)? {
+            Some(own) => own,
+            None => tenant_id.ok_or_else(|| Violations::one("tenant_id", "Required"))?,
+        };
+        let ledger_id = access.scope.ledger_id;
+        let size = service.store.read(|reader| reader.ledger_size(ledger_id))?;
+        service.with_tenant_map(&service.mapped_log(&access.scope)?, size, |map| {
+            service.prove_tenant(map, &tenant_id, now)
+        })
+    }
+}
+
+impl AuditLog {
+    /// The map of a log, with what an auditor needs to compute it from the events.
+    ///
+    /// # Errors
+    /// As [`Presented::tenant_proof`].
+    pub fn audited_tenant_map(
+        &self,
+        principal: &KeyHolder,
+        selection: Selection,
+    ) -> Result<AuditedTenantMap> {
+        let now = self.clock.now();
+        let scope = self
+            .store
+            .read(|reader| self.scope(reader, principal, selection))?;
+        let size = self.store.read(|reader| reader.ledger_size(scope.ledger_id))?;
+        self.with_tenant_map(&self.mapped_log(&scope)?, size, |map| {
+            Ok(AuditedTenantMap {
+                size: map.state.log.size(),
+                key: map.log.key.clone(),
+                note: self.sign_map(map, now, None)?,
+            })
+        })
+    }
+
+    /// The proof of an event for a viewer: in the log of its tenant.
+    pub(super) fn prove_for_viewer(
+        &self,
+        scope: &Scope,
+        logged: &LoggedEvent,
+        tenant_id: &str,
+    ) -> Result<TlogProof> {
+        self.with_tenant_map(&self.mapped_log(scope)?, logged.seq + 1, |map| {
+            self.prove_event_of_tenant(map, logged, tenant_id)
+        })
+    }
+
+    /// Runs `work` on a map that has at least the first `size` events of the log. What someone else wrote into the map is discarded,
+    /// and computed again.
+    fn with_tenant_map<T>(
+        &self,
+        log: &MappedLog,
+        size: u64,
+        work: impl Fn(&CurrentMap<'_>) -> Result<T, MapFailure>,
+    ) -> Result<T> {
+        let (mut size, mut is_rebuilt) = (size, false);
+        for _ in 0..ATTEMPTS_MAX {
+            let checkpoint = self.covering_checkpoint(log.ledger_id, &log.name, size)?;
+            let head = head_of(&checkpoint.note)?;
+            let mut seen = None;
+            let outcome = self
+                .grow_map(log, &head, &mut seen)
+                .and_then(|state| work(&CurrentMap { log, state }));
+            let what = match outcome {
+                Ok(done) => return Ok(done),
+                Err(MapFailure::App(error)) => return Err(error),
+                Err(MapFailure::Ahead(of)) if of > size => {
+                    size = of;
+                    continue;
+                }
+                Err(MapFailure::Ahead(_)) => "it has more events than the log".to_owned(),
+                Err(MapFailure::Forged(what)) => what,
+            };
+            if self.store.query(|reader| reader.tenant_map(log.ledger_id))? != seen {
+                // Another process has changed the map between two reads.
+                continue;
+            }
+            if is_rebuilt {
+                return Err(AppError::inconsistent(ForgedMap(what)));
+            }
+            is_rebuilt = true;
+            self.discard_map(log, &what)?;
+        }
+        Err(StoreError::Stale.into())
+    }
+
+    fn discard_map(&self, log: &MappedLog, what: &str) -> Result<()> {
+        self.signing.note_forged_map(&log.origin, what);
+        let ledger_id = log.ledger_id;
+        self.store
+            .write(move |writer| writer.delete_tenant_map(ledger_id).map_err(AppError::from))
+    }
+
+    fn mapped_log(&self, scope: &Scope) -> Result<MappedLog> {
+        self.mapped_log_of(scope.ledger_id, scope.log_name())
+    }
+
+    fn mapped_log_of(&self, ledger_id: LedgerId, name: String) -> Result<MappedLog> {
+        Ok(MappedLog {
+            ledger_id,
+            origin: self.log_signer()?.origin(&name)?,
+            key: TenantMapKey::of_log(&self.tenant_map_secret()?, &name),
+            name,
+        })
+    }
+
+    /// The secret that blinds the maps of the deployment. It is created on first use.
+    fn tenant_map_secret(&self) -> Result<[u8; TenantMapKey::BYTES]> {
+        if let Some(secret) = self.tenant_maps.secret.get() {
+            return Ok(*secret);
+        }
+        let new: [u8; TenantMapKey::BYTES] = self.entropy.bytes();
+        let now = self.clock.now();
+        let secret = self
+            .home_store
+            .configure(Deployment, move |configurator| -> Result<Vec<u8>> {
+                if let Some(secret) = configurator.secret(SECRET)? {
+                    return Ok(secret);
+                }
+                configurator.insert_secret(SECRET, &new, now)?;
+                Ok(new.to_vec())
+            })?;
+        let what = "secret of the tenants' maps";
+        let secret = secret
+            .try_into()
+            .map_err(|_| AppError::from(StoreError::Damaged { what }))?;
+        Ok(*self.tenant_maps.secret.get_or_init(|| secret))
+    }
+
+    /// Signs a map, and that a tenant has no events in it.
+    fn sign_map(&self, map: &CurrentMap<'_>, now: Timestamp, empty: Option<String>) -> Result<String> {
+        let head = TenantMapHead {
+            log: map.log.origin.clone(),
+            signed_at: now,
+            root: map.state.root,
+            binding: map.log.key.binding(map.state.log.size()),
+            empty,
+        };
+        let signed = self.log_signer()?.key.sign_tenant_map(head);
+        Ok(signed.note().to_owned())
+    }
+
+    /// Signs the checkpoint of a tenant's log.
+    fn sign_log_of_tenant(&self, log: &MappedLog, tenant_id: &str, head: TreeHead) -> Result<String> {
+        let label = log.key.label(tenant_id);
+        let origin = TenantMapHead::tenant_origin(&log.origin, &label).map_err(AppError::internal)?;
+        let signed = self.log_signer()?.key.sign(Checkpoint::new(origin, head));
+        Ok(signed.note().to_owned())
+    }
+}
+
+/// The secret that blinds the maps of a deployment, if its home database has one.
+pub(crate) fn stored_tenant_map_secret(
+    reader: &mut audit_store::Reader<'_>,
+) -> Result<Option<[u8; TenantMapKey::BYTES]>> {
+    let secret = reader.secret(SECRET)?;
+    Ok(secret.and_then(|secret| secret.try_into().ok()))
+}
+
+/// The tenant of a viewer who may see all its events; none for a key.
+pub(super) fn viewed_tenant(access: &ReadAccess) -> Result<Option<String>> {
+    let Principal::Viewer(viewer) = &access.principal else {
+        return Ok(None);
+    };
+    if access.tier.as_ref().is_some_and(hides_events) {
+        let message = "the viewer tier hides events, and a proof tells how many the tenant has";
+        return Err(AppError::Forbidden(message.to_owned()));
+    }
+    Ok(Some(viewer.tenant_id.clone()))
+}
+
+const fn hides_events(tier: &ViewerTier) -> bool {
+    tier.categories.is_some() || tier.actions.is_some()
+}

@@ -1,0 +1,391 @@
+//! Bringing a map up to date.
+
+use super::{CurrentMap, MapFailure, MappedLog};
+use crate::error::{AppError, Result};
+use crate::service::AuditLog;
+use audit_domain::{ContentHash, LogName};
+use audit_ledger::{
+    Frontier, Growth, GrowthError, Hash, MapPart, MapTile, MapTileId, Tile, TileId, TreeHead,
+};
+use audit_store::{
+    LedgerId, LoggedEvent, NewTenantTile, StoreError, StoredTenantMap, TenantLog, TenantMapChange,
+    TenantMapState,
+};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// The maximum number of events of one change of a map, and the number of new events at which it is brought up to date without
+/// being asked for. A tenant costs the same for one new event as for many, so fewer changes are cheaper.
+const STEP_EVENTS_MAX: u64 = 10_000;
+/// The number of tenants after which a change gets no more events: the leaves of a tenant take up to 8 KiB of memory.
+const STEP_TENANTS_MIN: usize = 2_000;
+/// The maximum number of changes of one call, some seconds of work.
+const STEPS_MAX: u32 = 20;
+/// The maximum number of events of one read.
+const READ_EVENTS_MAX: u64 = 500;
+/// How long a request waits for another one that brings a map up to date.
+const TURN_WAIT: Duration = Duration::from_secs(2);
+
+/// What this process knows of the maps.
+#[derive(Debug, Default)]
+pub(crate) struct TenantMaps {
+    pub(super) secret: OnceLock<[u8; 32]>,
+    /// One thread at a time brings a map up to date.
+    turn: Mutex<()>,
+    progress: Mutex<Progress>,
+}
+
+#[derive(Debug, Default)]
+struct Progress {
+    /// The size of each log when this process brought its map up to date.
+    sizes: HashMap<LedgerId, u64>,
+    /// The logs that have many events more than that.
+    waiting: BTreeSet<LedgerId>,
+}
+
+/// An event of the log is not the one that was signed.
+#[derive(Debug, thiserror::Error)]
+#[error("event {seq} is not as it was appended")]
+struct AlteredEvent {
+    seq: u64,
+}
+
+/// The events of the log lead to another root.
+#[derive(Debug, thiserror::Error)]
+#[error("the first {size} events are not those that were signed")]
+struct AlteredEvents {
+    size: u64,
+}
+
+/// The next events of a log, by tenant.
+struct Batch {
+    /// The right edge of the log's tree behind them.
+    log: Frontier,
+    /// Position in the log and leaf hash of each event.
+    tenants: BTreeMap<String, Vec<(u64, Hash)>>,
+}
+
+impl TenantMaps {
+    /// Notes that a log of this size is signed. A map that nobody has asked for costs nothing.
+    pub(crate) fn note_signed(&self, ledger_id: LedgerId, size: u64) {
+        let mut progress = self.progress.lock();
+        let mapped = progress.sizes.get(&ledger_id).copied();
+        if mapped.is_some_and(|mapped| size.saturating_sub(mapped) >= STEP_EVENTS_MAX) {
+            progress.waiting.insert(ledger_id);
+        }
+    }
+
+    /// Notes that the map has this many events, and whether more wait.
+    fn note_grown(&self, ledger_id: LedgerId, size: u64, is_complete: bool) {
+        let mut progress = self.progress.lock();
+        progress.sizes.insert(ledger_id, size);
+        match is_complete {
+            true => progress.waiting.remove(&ledger_id),
+            false => progress.waiting.insert(ledger_id),
+        };
+    }
+
+    fn take_waiting(&self) -> BTreeSet<LedgerId> {
+        std::mem::take(&mut self.progress.lock().waiting)
+    }
+}
+
+impl AuditLog {
+    /// Brings the maps up to date for whose logs many events were signed. Call it every second.
+    ///
+    /// # Errors
+    /// When the database fails. The remaining maps are brought up to date when they are needed.
+    pub fn update_tenant_maps(&self) -> Result<()> {
+        for ledger_id in self.tenant_maps.take_waiting() {
+            let name = self.store.read(|reader| reader.ledger_name(ledger_id))?;
+            let log = self.mapped_log_of(ledger_id, name)?;
+            match self.with_tenant_map(&log, 0, |_| Ok(())) {
+                // It goes on with the next call, or was reported.
+                Ok(()) | Err(AppError::Unavailable(_) | AppError::LogInconsistent(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the map up to the checkpoint with this head. `seen` is the stored state that the result is from.
+    pub(super) fn grow_map(
+        &self,
+        log: &MappedLog,
+        head: &TreeHead,
+        seen: &mut Option<StoredTenantMap>,
+    ) -> Result<TenantMapState, MapFailure> {
+        let mut state = self.read_state(log, seen)?;
+        if state.log.size() < head.size {
+            let turn = self.tenant_maps.turn.try_lock_for(TURN_WAIT);
+            let Some(_turn) = turn else {
+                return Err(StoreError::Overloaded.into());
+            };
+            // Another thread may have done it.
+            state = self.read_state(log, seen)?;
+            for _ in 0..STEPS_MAX {
+                if state.log.size() >= head.size {
+                    break;
+                }
+                state = self.take_step(log, head, state, seen)?;
+            }
+            let size = state.log.size();
+            self.tenant_maps
+                .note_grown(log.ledger_id, size, size >= head.size);
+            if size < head.size {
+                return Err(StoreError::Overloaded.into());
+            }
+        }
+        if state.log.size() > head.size {
+            return Err(MapFailure::Ahead(state.log.size()));
+        }
+        if state.log.head() != *head {
+            let altered = AlteredEvents { size: head.size };
+            return Err(AppError::inconsistent(altered).into());
+        }
+        Ok(state)
+    }
+
+    fn read_state(
+        &self,
+        log: &MappedLog,
+        seen: &mut Option<StoredTenantMap>,
+    ) -> Result<TenantMapState, MapFailure> {
+        let (stored, is_own) = self.store.query(|reader| {
+            let stored = reader.tenant_map(log.ledger_id)?;
+            let is_own = match &stored {
+                Some(stored) => reader.is_own_tenant_map(stored)?,
+                None => true,
+            };
+            Ok::<_, AppError>((stored, is_own))
+        })?;
+        let state = match &stored {
+            None => Some(TenantMapState {
+                log: Frontier::new(),
+                root: MapPart::empty_root(&log.key),
+            }),
+            Some(stored) => stored.state().filter(|_| is_own),
+        };
+        *seen = stored;
+        state.ok_or_else(|| MapFailure::forged("its state has another code"))
+    }
+
+    /// Adds the next events to the map. Where another process has done so, reads its state.
+    fn take_step(
+        &self,
+        log: &MappedLog,
+        head: &TreeHead,
+        state: TenantMapState,
+        seen: &mut Option<StoredTenantMap>,
+    ) -> Result<TenantMapState, MapFailure> {
+        let batch = self.next_events(log, state.log.clone(), head.size)?;
+        let mut change = self.change_of(&CurrentMap { log, state }, batch)?;
+        change.before.clone_from(seen);
+        let after = change.state.clone();
+        let stored = self
+            .store
+            .write(move |writer| writer.change_tenant_map(&change).map_err(AppError::from))?;
+        match stored {
+            Some(stored) => {
+                *seen = Some(stored);
+                Ok(after)
+            }
+            None => self.read_state(log, seen),
+        }
+    }
+
+    /// The next events of a log of this size, in their form as they were hashed.
+    fn next_events(&self, mapped: &MappedLog, mut log: Frontier, size: u64) -> Result<Batch, MapFailure> {
+        let what = "name of a ledger";
+        let name = LogName::of_origin(mapped.origin.as_str())
+            .ok_or_else(|| AppError::inconsistent(StoreError::Damaged { what }))?;
+        let end = size.min(log.size() + STEP_EVENTS_MAX);
+        let mut tenants: BTreeMap<String, Vec<(u64, Hash)>> = BTreeMap::new();
+        while log.size() < end && tenants.len() < STEP_TENANTS_MIN {
+            let start = log.size();
+            let limit = (end - start).min(READ_EVENTS_MAX) as usize;
+            let events = self
+                .store
+                .query(|reader| reader.logged_events(mapped.ledger_id, start, limit))?;
+            if events.len() < limit {
+                let seq = start + events.len() as u64;
+                return Err(AppError::inconsistent(AlteredEvent { seq }).into());
+            }
+            for logged in &events {
+                let (tenant_id, leaf) = tenant_and_leaf(logged, &name, log.size())?;
+                log.append(leaf);
+                match tenants.get_mut(&*tenant_id) {
+                    Some(events) => events.push((logged.seq, leaf)),
+                    None => drop(tenants.insert(tenant_id.into_owned(), vec![(logged.seq, leaf)])),
+                }
+            }
+        }
+        Ok(Batch { log, tenants })
+    }
+
+    fn change_of(&self, map: &CurrentMap<'_>, batch: Batch) -> Result<TenantMapChange, MapFailure> {
+        let key = &map.log.key;
+        let slots = batch.tenants.keys().map(|tenant_id| key.label(tenant_id).slot());
+        let (mut part, mut known) = self.verified_part(map, slots.collect())?;
+        let (mut logs, mut tiles, mut leaves) = (Vec::new(), Vec::new(), Vec::new());
+        for (tenant_id, events) in batch.tenants {
+            let label = key.label(&tenant_id);
+            let before = known.remove(&label.slot()).unwrap_or_else(|| TenantLog {
+                slot: label.slot(),
+                tenant_id: tenant_id.clone(),
+                tree: Frontier::new(),
+                recent: Vec::new(),
+                recent_seq: 0,
+            });
+            if before.tenant_id != tenant_id {
+                // 64 bits of two SHA-256 are equal.
+                let what = "map of tenants: two of them have one position";
+                return Err(StoreError::Damaged { what }.into());
+            }
+            let (after, filled) = self.grow_log(map.log.ledger_id, &before, &events)?;
+            leaves.push((label.slot(), label.leaf(&after.tree.head())));
+            logs.push(after);
+            tiles.extend(filled);
+        }
+        let (root, map_tiles) = part.update(key, leaves);
+        Ok(TenantMapChange {
+            ledger_id: map.log.ledger_id,
+            before: None,
+            state: TenantMapState { log: batch.log, root },
+            logs,
+            tiles,
+            map_tiles,
+        })
+    }
+
+    /// The stored tiles and logs above and beside these slots, verified against the root of the map.
+    pub(super) fn verified_part(
+        &self,
+        map: &CurrentMap<'_>,
+        slots: Vec<u64>,
+    ) -> Result<(MapPart, HashMap<u64, TenantLog>), MapFailure> {
+        let key = &map.log.key;
+        let ids = MapTileId::above(slots.iter().copied());
+        let buckets = MapPart::buckets_of(slots.iter().copied());
+        let (stored_tiles, stored_logs) = self.store.query(|reader| {
+            let logs = reader.tenant_logs(map.log.ledger_id, buckets)?;
+            let tiles = reader.tenant_map_tiles(map.log.ledger_id, ids)?;
+            Ok::<_, AppError>((tiles, logs))
+        })?;
+        let mut tiles = Vec::with_capacity(stored_tiles.len());
+        for (id, bytes) in stored_tiles {
+            tiles.push((id, MapTile::decode(&bytes).map_err(MapFailure::forged)?));
+        }
+        let mut part = MapPart::new(tiles);
+        let mut logs = HashMap::with_capacity(stored_logs.len());
+        for stored in stored_logs {
+            let log = stored
+                .read()
+                .filter(|log| key.label(&log.tenant_id).slot() == log.slot);
+            let log = log.ok_or_else(|| MapFailure::forged("the log of a tenant cannot be read"))?;
+            part.insert(log.slot, key.label(&log.tenant_id).leaf(&log.tree.head()));
+            logs.insert(log.slot, log);
+        }
+        part.verify(key, &map.state.root, slots)
+            .map_err(MapFailure::forged)?;
+        Ok((part, logs))
+    }
+
+    /// Appends events to the log of a tenant. Returns the log and the tiles that it has filled.
+    fn grow_log(
+        &self,
+        ledger_id: LedgerId,
+        before: &TenantLog,
+        events: &[(u64, Hash)],
+    ) -> Result<(TenantLog, Vec<NewTenantTile>), MapFailure> {
+        let width = u64::from(TileId::WIDTH_MAX);
+        let mut growth = Growth::new(before.tree.clone());
+        for (_, leaf) in events {
+            growth.append(*leaf);
+        }
+        let finished = growth.finish(|id| self.tenant_partial_tile(ledger_id, before, id));
+        let (tree, tiles) = finished.map_err(|error| match error {
+            GrowthError::Read { source, .. } => source,
+            error => MapFailure::forged(error),
+        })?;
+        let size = before.tree.size();
+        let first_seq = |tile: &Tile| match tile.id().index() * width {
+            _ if tile.id().level() > 0 => 0,
+            start if start < size => before.recent_seq,
+            start => events[(start - size) as usize].0,
+        };
+        let slot = before.slot;
+        let filled = tiles.into_iter().map(|tile| NewTenantTile {
+            slot,
+            first_seq: first_seq(&tile),
+            tile,
+        });
+        let filled = filled.collect();
+        let kept = (tree.size() % width) as usize;
+        let leaves = before.recent.iter().chain(events.iter().map(|(_, leaf)| leaf));
+        let recent: Vec<Hash> = leaves
+            .skip(before.recent.len() + events.len() - kept)
+            .copied()
+            .collect();
+        let recent_seq = match events.len().checked_sub(kept) {
+            _ if kept == 0 => 0,
+            Some(first) => events[first].0,
+            None => before.recent_seq,
+        };
+        let after = TenantLog {
+            slot,
+            tenant_id: before.tenant_id.clone(),
+            tree,
+            recent,
+            recent_seq,
+        };
+        Ok((after, filled))
+    }
+
+    /// A partial tile of a tenant's tree: of its leaves behind the last full tile, or of the roots of full tiles.
+    pub(super) fn tenant_partial_tile(
+        &self,
+        ledger_id: LedgerId,
+        log: &TenantLog,
+        id: TileId,
+    ) -> Result<Tile, MapFailure> {
+        let Some(below) = id.level().checked_sub(1) else {
+            return Tile::new(id, log.recent.clone()).map_err(MapFailure::forged);
+        };
+        let first = id.index() * u64::from(TileId::WIDTH_MAX);
+        let indexes = first..first + u64::from(id.width());
+        let stored = self
+            .store
+            .query(|reader| reader.tenant_tiles(ledger_id, log.slot, below, indexes))?;
+        let mut roots = Vec::with_capacity(stored.len());
+        for (index, _, hashes) in stored {
+            let tile = full_tile(below, index, &hashes)?;
+            roots.extend(tile.root());
+        }
+        Tile::new(id, roots).map_err(MapFailure::forged)
+    }
+}
+
+/// A stored full tile.
+pub(super) fn full_tile(level: u8, index: u64, hashes: &[u8]) -> Result<Tile, MapFailure> {
+    let id = TileId::new(level, index, TileId::WIDTH_MAX);
+    id.and_then(|id| Tile::decode(id, hashes))
+        .map_err(MapFailure::forged)
+}
+
+/// The tenant and the leaf hash of an event, which must be the one at this position, by its text.
+fn tenant_and_leaf<'a>(
+    logged: &'a LoggedEvent,
+    log: &LogName,
+    seq: u64,
+) -> Result<(std::borrow::Cow<'a, str>, Hash), MapFailure> {
+    let event = &logged.event;
+    let computed = ContentHash::of(&event.canonical, &event.content_salt, log);
+    if logged.seq != seq || computed != Some(event.content_hash) {
+        return Err(AppError::inconsistent(AlteredEvent { seq }).into());
+    }
+    let facets = event.facets().map_err(AppError::inconsistent)?;
+    Ok((facets.tenant_id, Hash::of_event(&event.content_hash)))
+}

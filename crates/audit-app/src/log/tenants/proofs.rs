@@ -1,0 +1,134 @@
+//! Proofs from a map that is up to date.
+
+use super::growth::full_tile;
+use super::{CurrentMap, MapFailure};
+use crate::error::AppError;
+use crate::service::AuditLog;
+use audit_domain::Timestamp;
+use audit_ledger::{Hash, InclusionProof, TenantProof, Tile, TileId, TileSet, TlogProof};
+use audit_store::{LoggedEvent, StoreError, TenantLog};
+
+type Result<T, E = MapFailure> = std::result::Result<T, E>;
+
+impl AuditLog {
+    /// The proof of a tenant's log, signed at this time.
+    pub(super) fn prove_tenant(
+        &self,
+        map: &CurrentMap<'_>,
+        tenant_id: &str,
+        now: Timestamp,
+    ) -> Result<TenantProof> {
+        let label = map.log.key.label(tenant_id);
+        let (part, mut logs) = self.verified_part(map, vec![label.slot()])?;
+        let log = match logs.remove(&label.slot()) {
+            Some(log) => {
+                let note = self.sign_log_of_tenant(map.log, tenant_id, log.tree.head())?;
+                Some((note, part.path(&map.log.key, label.slot())))
+            }
+            None => None,
+        };
+        let empty = log.is_none().then(|| label.to_string());
+        Ok(TenantProof {
+            tenant_id: tenant_id.to_owned(),
+            salt: map.log.key.salt(tenant_id),
+            log,
+            map: self.sign_map(map, now, empty)?,
+        })
+    }
+
+    /// The proof that an event is in the log of its tenant, without extra data.
+    pub(super) fn prove_event_of_tenant(
+        &self,
+        map: &CurrentMap<'_>,
+        logged: &LoggedEvent,
+        tenant_id: &str,
+    ) -> Result<TlogProof> {
+        let slot = map.log.key.label(tenant_id).slot();
+        let (_, mut logs) = self.verified_part(map, vec![slot])?;
+        let log = logs.remove(&slot).ok_or_else(|| altered(logged))?;
+        let leaf = Hash::of_event(&logged.event.content_hash);
+        let tile = self.tile_of_event(map, &log, logged.seq)?;
+        let found = tile.hashes().iter().position(|hash| *hash == leaf);
+        let offset = found.unwrap_or(0);
+        let Some(proved) = tile.hashes().get(offset) else {
+            return Err(altered(logged));
+        };
+        let index = tile.id().index() * u64::from(TileId::WIDTH_MAX) + offset as u64;
+        let inclusion = self.prove_in_log(map, &log, index, tile.clone())?;
+        // The path has all other hashes of the tile in it, so the tile is the one that was written.
+        inclusion
+            .verify(index, proved, &log.tree.head())
+            .map_err(MapFailure::forged)?;
+        if found.is_none() {
+            return Err(altered(logged));
+        }
+        Ok(TlogProof {
+            extra: None,
+            index,
+            inclusion,
+            checkpoint: self.sign_log_of_tenant(map.log, tenant_id, log.tree.head())?,
+        })
+    }
+
+    /// The tile of level 0 that has the event at this position of the ledger.
+    fn tile_of_event(&self, map: &CurrentMap<'_>, log: &TenantLog, seq: u64) -> Result<Tile> {
+        let full = log.tree.size() / u64::from(TileId::WIDTH_MAX);
+        let ledger_id = map.log.ledger_id;
+        if full == 0 || (!log.recent.is_empty() && seq >= log.recent_seq) {
+            let id = TileId::partial_of(log.tree.size()).find(|id| id.level() == 0);
+            let id = id.ok_or_else(|| MapFailure::forged("a log of a tenant without events"))?;
+            return Tile::new(id, log.recent.clone()).map_err(MapFailure::forged);
+        }
+        let missing = || MapFailure::forged("a tile of a tenant is missing");
+        // The last tile that begins at the event or before it.
+        let (mut first, mut end) = (0, full);
+        while end - first > 1 {
+            let middle = first + (end - first) / 2;
+            let start = self
+                .store
+                .query(|reader| reader.tenant_tile_start(ledger_id, log.slot, middle))?;
+            match start.ok_or_else(missing)? <= seq {
+                true => first = middle,
+                false => end = middle,
+            }
+        }
+        self.full_tile_of(map, log, 0, first)
+    }
+
+    fn full_tile_of(&self, map: &CurrentMap<'_>, log: &TenantLog, level: u8, index: u64) -> Result<Tile> {
+        let stored = self
+            .store
+            .query(|reader| reader.tenant_tiles(map.log.ledger_id, log.slot, level, index..index + 1))?;
+        let (_, _, hashes) = stored
+            .into_iter()
+            .next()
+            .ok_or_else(|| MapFailure::forged("a tile of a tenant is missing"))?;
+        full_tile(level, index, &hashes)
+    }
+
+    fn prove_in_log(
+        &self,
+        map: &CurrentMap<'_>,
+        log: &TenantLog,
+        index: u64,
+        of_event: Tile,
+    ) -> Result<InclusionProof> {
+        let size = log.tree.size();
+        let subtrees = InclusionProof::subtrees(index, size).map_err(AppError::internal)?;
+        let mut tiles = TileSet::from_iter([of_event]);
+        for id in TileSet::needed(subtrees, size).map_err(AppError::internal)? {
+            tiles.insert(match id.is_full() {
+                true => self.full_tile_of(map, log, id.level(), id.index())?,
+                false => self.tenant_partial_tile(map.log.ledger_id, log, id)?,
+            });
+        }
+        InclusionProof::prove(index, size, |subtree| tiles.hash(subtree)).map_err(MapFailure::forged)
+    }
+}
+
+/// The event is not one of those that the log of the tenant was built from.
+fn altered(logged: &LoggedEvent) -> MapFailure {
+    let id = logged.event.id;
+    log::error!("the event {id} is not as it was appended; `audit-server log verify` has details");
+    AppError::inconsistent(StoreError::Damaged { what: "event" }).into()
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Verifies that a tenant's events are complete: none was left out, added, changed or moved.
+
+    python3 completeness.py completeness.json events.jsonl "$(cat key.txt)"
+
+completeness.json is a response of GET /log/completeness, events.jsonl the tenant's events in the order of the feed, one on each line. The
+key is the deployment's, from another channel. Needs Python 3 and openssl, and no code of the service.
+"""
+import base64
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+
+
+def require(condition, reason):
+    if not condition:
+        sys.exit(f"REFUSED: {reason}")
+
+
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def verified(note, key):
+    """The text of a note that the key has signed (C2SP signed-note)."""
+    name, key_id, key = key.split("+", 2)
+    key = base64.b64decode(key, validate=True)
+    require(len(key) == 33 and key[0] == 1, "the key is not an Ed25519 key")
+    require(sha256(name.encode(), b"\n", key)[:4].hex() == key_id, "the key id is not that of the key")
+    text, signatures = note.rsplit("\n\n", 1)
+    lines = [line.split(" ") for line in signatures.rstrip("\n").split("\n")]
+    lines = [base64.b64decode(line[2], validate=True) for line in lines if line[:2] == ["\u2014", name]]
+    lines = [line for line in lines if line[:4].hex() == key_id]
+    require(len(lines) == 1, "a note is not signed by the key")
+    with tempfile.TemporaryDirectory() as folder:
+        for file, data in [("text", f"{text}\n".encode()), ("signature", lines[0][4:]),
+                           ("key", bytes.fromhex("302a300506032b6570032100") + key[1:])]:
+            with open(f"{folder}/{file}", "wb") as out:
+                out.write(data)
+        openssl = ["openssl", "pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", "key", "-rawin",
+                   "-in", "text", "-sigfile", "signature"]
+        result = subprocess.run(openssl, cwd=folder, stdout=subprocess.DEVNULL)
+        require(result.returncode == 0, "a signature is not valid")
+    require(text.startswith(name + "/"), "a log is not one of the key's owner")
+    return text.split("\n")
+
+
+def root_of(leaves):
+    """The root of the tree (RFC 9162, section 2.1.1)."""
+    if not leaves:
+        return sha256()
+    edge = []
+    for index, node in enumerate(leaves):
+        while index % 2:
+            node, index = sha256(b"\1", edge.pop(), node), index // 2
+        edge.append(node)
+    node = edge.pop()
+    while edge:
+        node = sha256(b"\1", edge.pop(), node)
+    return node
+
+
+require(len(sys.argv) == 4, "usage: completeness.py COMPLETENESS EVENTS KEY")
+with open(sys.argv[1], encoding="utf-8") as file:
+    proof = json.load(file)
+with open(sys.argv[2], encoding="utf-8") as file:
+    events = [json.loads(line) for line in file if line.strip()]
+key = sys.argv[3].strip()
+
+# The map of all tenants: which log, when it was signed, its root.
+head = verified(proof["map"], key)
+require(head[0].endswith("/tenants"), "the note is not that of a map of tenants")
+signed_at, map_root = head[1], base64.b64decode(head[2], validate=True)
+
+# The label of the tenant, which names its log.
+tenant_id = proof["tenant_id"]
+label = sha256(b"audit tenant 1\n", base64.b64decode(proof["salt"], validate=True), tenant_id.encode())
+if "checkpoint" in proof:
+    log, size, root = verified(proof["checkpoint"], key)
+    require(log == f"{head[0]}/{label.hex()}", "the checkpoint is that of another tenant or log")
+    require(len(head) == 4, "the map says that the tenant has no events")
+    size, root = int(size), base64.b64decode(root, validate=True)
+    # The tenant's leaf leads to the root of the map.
+    node, position = sha256(b"\0", label, size.to_bytes(8, "big"), root), int.from_bytes(label[:8], "big")
+    require(len(proof["path"]) == 64, "the path does not have 64 hashes")
+    for sibling in proof["path"]:
+        sibling = base64.b64decode(sibling, validate=True)
+        node = sha256(b"\1", sibling, node) if position % 2 else sha256(b"\1", node, sibling)
+        position //= 2
+    require(node == map_root, "the tenant's log is not in the map")
+else:
+    require(head[4:] == [f"empty {label.hex()}"], "the map does not say that the tenant has no events")
+    size, root = 0, root_of([])
+
+# The events: those behind the signed size are newer than the proof.
+require(all(event["tenant_id"] == tenant_id for event in events), "an event is of another tenant")
+require(len(events) >= size, f"the tenant has {size} events, and {len(events)} are here: {size - len(events)} left out")
+leaves = [sha256(b"\0", bytes.fromhex(event["content_hash"].removeprefix("sha256:"))) for event in events[:size]]
+require(root_of(leaves) == root, "the events are not those of the tenant, or not in the order of the feed")
+print(f"{size} events of the tenant {tenant_id} are complete at {signed_at} in the log {head[0].removesuffix('/tenants')}")
