@@ -1,4 +1,5 @@
-"""Computes the map of tenants from the events of a log, as an auditor does, with Python's standard library and rfc8785.
+"""Computes the map of tenants from the events of a log, as an auditor does, with Python's standard library
+and the content hashes of docs/vectors.
 
     python log_tenant_map.py http://127.0.0.1:8080 pk_live_…
 
@@ -9,11 +10,14 @@ import base64
 import hashlib
 import hmac
 import json
+import pathlib
 import sys
 import urllib.parse
 import urllib.request
 
-import rfc8785
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "docs" / "vectors"))
+
+from content_hash import content_hash  # noqa: E402
 
 DEPTH = 64
 
@@ -64,9 +68,10 @@ while len(events) < shown["size"]:
     events += page["events"]
     parameters = {"after": page["cursor"]}
 tenants = {}
+log_name = "/".join(shown["map"].split("\n")[0].removesuffix("/tenants").split("/")[-2:])
 for event in events[: shown["size"]]:
-    hashed = {name: value for name, value in event.items() if name not in ("content_hash", "redacted")}
-    tenants.setdefault(event["tenant_id"], []).append(sha256(b"\0", sha256(rfc8785.dumps(hashed))))
+    hashed = content_hash(event, bytes.fromhex(event["content_salt"]), log_name)
+    tenants.setdefault(event["tenant_id"], []).append(sha256(b"\0", hashed))
 leaves = {}
 for tenant_id, log in tenants.items():
     label = sha256(b"audit tenant 1\n", tag(key, b"salt\n", tenant_id.encode()), tenant_id.encode())

@@ -80,5 +80,7 @@ def content_hash_of_parts(event, parts, log):
 
 
 def log_of(checkpoint):
-    """The log of a checkpoint, as content hashes name it: what follows the name of the deployment in its first line."""
-    return "/".join(checkpoint.split("\n")[0].split("/")[-2:])
+    """The log of a checkpoint, as content hashes name it: what follows the name of the deployment in its first line, without
+    the tenant whose log it is."""
+    origin = checkpoint.split("\n")[0].split("/tenants/")[0]
+    return "/".join(origin.split("/")[-2:])

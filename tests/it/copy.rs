@@ -234,6 +234,7 @@ fn a_moved_deployment_answers_as_before() {
     let before = deployment.view(&server);
     server.stop().success();
     source.execute("INSERT INTO log_repairs SELECT id, 1, size, 'nothing' FROM ledgers");
+    source.execute("INSERT INTO log_cosigned SELECT id, 1, 'cosigned', 0, 'with a quorum' FROM ledgers");
 
     let moved = copy(&source, &target, true).success();
     let line = format!("{}/live  601 events, root ", deployment.organization.project_id);

@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -148,6 +149,39 @@ func (s *server) checkConsistency(from int64, tree tlog.Tree) {
 	}
 }
 
+// checkBundles makes the tree again from the entries of the log.
+func (s *server) checkBundles(tree tlog.Tree) {
+	var stored []tlog.Hash
+	reader := tlog.HashReaderFunc(func(indexes []int64) (hashes []tlog.Hash, err error) {
+		for _, index := range indexes {
+			hashes = append(hashes, stored[index])
+		}
+		return hashes, nil
+	})
+	for first := int64(0); first < tree.N; first += 256 {
+		tile := tlog.Tile{H: tileHeight, L: -1, N: first / 256, W: 256}
+		if tree.N-first < 256 {
+			tile.W = int(tree.N - first)
+		}
+		path := strings.Replace(tile.Path(), fmt.Sprintf("tile/%d/data/", tileHeight), "log/tile/entries/", 1)
+		bundle := s.get(path)
+		for entry := int64(0); entry < int64(tile.W); entry++ {
+			length := binary.BigEndian.Uint16(bundle)
+			hashes, err := tlog.StoredHashes(first+entry, bundle[2:2+length], reader)
+			check(err, path)
+			stored, bundle = append(stored, hashes...), bundle[2+length:]
+		}
+		if len(bundle) > 0 {
+			log.Fatalf("%s has more than %d entries", path, tile.W)
+		}
+	}
+	root, err := tlog.TreeHash(tree.N, reader)
+	check(err, "root of the entries")
+	if root != tree.Hash {
+		log.Fatalf("the entries have the root %v and not %v", root, tree.Hash)
+	}
+}
+
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 3 {
@@ -174,6 +208,7 @@ func main() {
 	if len(seen) != len(ids) {
 		log.Fatalf("%d events have %d places", len(ids), len(seen))
 	}
+	s.checkBundles(tree)
 	sizes := 0
 	for from := int64(1); from <= tree.N; from++ {
 		// All near the ends of tiles and subtrees, and some between.

@@ -8,6 +8,9 @@ use crate::server::{START_SECONDS_MAX, start_process};
 use rustix::process::Signal;
 use std::path::Path;
 
+/// The name of a witness that is given none.
+const NAME: &str = "witness.example/w1";
+
 /// A witness. It is killed when dropped.
 #[derive(Debug)]
 pub struct Witness {
@@ -15,12 +18,38 @@ pub struct Witness {
     client: Client,
     /// Its public key, as it prints it.
     pub key: String,
+    /// Where it listens.
+    pub url: String,
 }
 
 impl Witness {
     /// Starts one with this state directory, for the logs of these keys, and waits until it listens.
     pub fn start(state: &Path, logs: &[&str]) -> Self {
-        let process = start_process(&Self::arguments(state, logs), &[], None);
+        Self::start_as(NAME, state, logs)
+    }
+
+    /// The same with this name.
+    pub fn start_as(name: &str, state: &Path, logs: &[&str]) -> Self {
+        let mut arguments = Self::arguments(state, logs);
+        for argument in arguments.iter_mut().filter(|argument| **argument == NAME) {
+            *argument = name;
+        }
+        Self::listening(start_process(&arguments, &[], None))
+    }
+
+    /// The same with a command line of one's own.
+    pub fn start_with(arguments: &[&str]) -> Self {
+        Self::listening(start_process(arguments, &[], None))
+    }
+
+    /// A program that prints its key and where it listens as `audit-server witness` does.
+    pub fn of_program(program: &Path, name: &str, log: &str) -> Self {
+        let program = program.to_str().expect("a path in UTF-8").to_owned();
+        let command = [program, name.to_owned(), log.to_owned()];
+        Self::listening(Process::start(&command, &[], "KILL"))
+    }
+
+    fn listening(process: Process) -> Self {
         let deadline = Deadline::seconds(START_SECONDS_MAX);
         let after = |start: &'static str| {
             process
@@ -33,6 +62,7 @@ impl Witness {
             client: Client::new(&url),
             process,
             key,
+            url,
         }
     }
 
@@ -46,7 +76,7 @@ impl Witness {
             "--state",
             state,
             "--name",
-            "witness.example/w1",
+            NAME,
         ];
         for log in logs {
             arguments.extend(["--log", log]);

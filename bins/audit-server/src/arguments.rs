@@ -8,7 +8,9 @@ use crate::copy::CopyOptions;
 use crate::index::IndexCommand;
 use crate::ledger::LogCommand;
 use crate::serve::anchors::AnchorOptions;
+use crate::signing_program::SigningProgramOptions;
 use crate::witness::WitnessOptions;
+use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
@@ -233,6 +235,10 @@ pub(crate) struct ServeOptions {
     pub(crate) http: HttpOptions,
     #[command(flatten)]
     pub(crate) webhooks: WebhookOptions,
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
+    #[command(flatten)]
+    pub(crate) signing: SigningProgramOptions,
     #[command(flatten)]
     pub(crate) database: DatabaseOptions,
     #[command(flatten)]

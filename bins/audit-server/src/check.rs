@@ -6,10 +6,11 @@ mod completeness;
 mod proof;
 
 use crate::serve::anchors::time_stamp_roots;
+use crate::witnesses::PolicyOptions;
 use crate::{is_broken_pipe, print_error, tenant_proof};
 use anyhow::{Context, bail};
 use audit_app::VerifierKey;
-use audit_ledger::{Anchor, TlogProof};
+use audit_ledger::{Anchor, KeyRotation, Policy, TlogProof, key_predecessors, key_successors};
 use clap::Args;
 use std::fmt::Display;
 use std::fs::File;
@@ -43,6 +44,12 @@ pub(crate) struct CheckOptions {
     /// Root certificates (PEM) of the time-stamp authority of an anchor. With it, the anchor must have a valid time stamp.
     #[arg(long, value_name = "FILE")]
     timestamp_ca: Option<PathBuf>,
+    /// File with the rotations of the key, as `log key --rotations` prints them: any key that they lead to, or that leads to
+    /// the expected one, may have signed.
+    #[arg(long, value_name = "FILE")]
+    rotations: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyOptions,
 }
 
 /// Why a check did not succeed.
@@ -95,22 +102,56 @@ fn check(options: &CheckOptions) -> Result<String, Failure> {
         .parse()
         .context("--key")
         .map_err(Failure::Inconclusive)?;
+    let keys = keys_of(options, &key).map_err(Failure::Inconclusive)?;
+    let policy = options.policy.read().map_err(Failure::Inconclusive)?;
     let (file, start) = open(options).map_err(Failure::Inconclusive)?;
     if start == Anchor::HEADER.as_bytes() {
         let roots = options.timestamp_ca.as_deref().map(time_stamp_roots).transpose();
         let roots = roots.map_err(Failure::Inconclusive)?;
-        return anchor::check(&options.file, &key, roots.as_ref());
+        return anchor::check(&options.file, &keys, roots.as_ref());
     }
     if start.starts_with(ZIP_START) {
-        return archive::check(file, &key);
+        return archive::check(file, &keys, policy.as_ref());
     }
     let mut text = String::new();
     file.take((TlogProof::BYTES_MAX as u64).max(tenant_proof::BYTES_MAX) + 1)
         .read_to_string(&mut text)
         .map_err(Failure::refused)?;
     match start.starts_with(JSON_START) {
-        true => completeness::check(&text, &key, options.events.as_deref()),
-        false => proof::check(&text, &key),
+        true => completeness::check(&text, &keys, options.events.as_deref()),
+        false => proof::check(&text, &keys, policy.as_ref()),
+    }
+}
+
+/// The expected key, and those that the rotations connect it with.
+fn keys_of(options: &CheckOptions, key: &VerifierKey) -> anyhow::Result<Vec<VerifierKey>> {
+    let Some(path) = &options.rotations else {
+        return Ok(vec![key.clone()]);
+    };
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let rotations = KeyRotation::open_all(&text).with_context(|| format!("--rotations: {shown}"))?;
+    let mut keys = key_successors(key, &rotations);
+    keys.extend(key_predecessors(key, &rotations).into_iter().skip(1));
+    Ok(keys)
+}
+
+/// Checks that a quorum of the policy's witnesses has cosigned a checkpoint. Returns what to say of it.
+fn check_quorum(policy: Option<&Policy>, note: &str) -> Result<String, Failure> {
+    let Some(policy) = policy else {
+        return Ok(String::new());
+    };
+    let cosigners = policy.cosigners(note);
+    let names = cosigners.iter().copied().collect::<Vec<_>>().join(", ");
+    match (policy.is_quorum(&cosigners), names.is_empty()) {
+        (true, true) => Ok(", which needs no witness".to_owned()),
+        (true, false) => Ok(format!(", cosigned by {names}")),
+        (false, true) => Err(Failure::refused(
+            "no witness of the policy has cosigned the checkpoint",
+        )),
+        (false, false) => Err(Failure::Refused(format!(
+            "the witnesses that have cosigned the checkpoint are no quorum: {names}"
+        ))),
     }
 }
 

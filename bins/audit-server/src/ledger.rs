@@ -12,7 +12,7 @@ use crate::service::open;
 use crate::{is_broken_pipe, print_error};
 use anyhow::Context;
 pub(crate) use arguments::LogCommand;
-use arguments::{KeyOptions, LogKeyOptions};
+use arguments::{KeyOptions, LogKeyOptions, NewNameOptions, RotateKeyOptions};
 use audit_app::{AuditLog, Settings, VerifierKey};
 use audit_store::StoreOptions;
 use std::io::Write;
@@ -31,6 +31,7 @@ pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
         LogCommand::Compare(options) => compare::run(options),
         LogCommand::Export(options) => export::run(options),
         LogCommand::Key(options) => print_key(options),
+        LogCommand::RotateKey(options) => rotate_key(options),
         LogCommand::Repair(options) => repair::run(options),
         LogCommand::NewName(options) => begin_new_name(options),
     };
@@ -58,13 +59,27 @@ fn read_key(text: Option<&str>) -> anyhow::Result<Option<VerifierKey>> {
 
 fn print_key(options: &KeyOptions) -> anyhow::Result<ExitCode> {
     let service = open_log(&options.log_key)?;
-    let key = service.log_key()?;
+    let text = match options.rotations {
+        true => service.log_key_rotations()?,
+        false => format!("{}\n", service.log_key()?),
+    };
+    service.close();
+    write!(std::io::stdout(), "{text}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rotate_key(options: &RotateKeyOptions) -> anyhow::Result<ExitCode> {
+    let service = open_log(&options.log_key)?;
+    let key = match options.retire {
+        true => service.retire_log_key()?,
+        false => service.rotate_log_key()?.new_key().clone(),
+    };
     service.close();
     writeln!(std::io::stdout(), "{key}")?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn begin_new_name(options: &KeyOptions) -> anyhow::Result<ExitCode> {
+fn begin_new_name(options: &NewNameOptions) -> anyhow::Result<ExitCode> {
     let service = open_log(&options.log_key)?;
     let key = service.begin_new_log_name()?;
     service.close();

@@ -21,9 +21,11 @@ mod logging;
 mod retry;
 mod serve;
 mod service;
+mod signing_program;
 mod system;
 mod tenant_proof;
 mod witness;
+mod witnesses;
 
 use arguments::{Arguments, Command, DatabaseCommand};
 use clap::Parser;

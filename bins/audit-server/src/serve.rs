@@ -44,6 +44,8 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         places: options.anchors.places(&options.webhooks)?,
     };
     let mut settings = options.webhooks.settings(options.service.settings());
+    settings.witnesses = options.policy.witnesses()?;
+    settings.signing_program = options.signing.program()?;
     let signer = options.database.signer()?;
     settings.signer = Some(Arc::clone(&signer));
     let replica = options.service.replica()?;
@@ -56,6 +58,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     service
         .check_webhook_secrets()
         .context("AUDIT_ENCRYPTION_KEY does not match the database")?;
+    service.check_log_key().context("the key of the log")?;
     if signer.is_new() {
         log::info!("the state file is new: this server signs what continues the checkpoints in the database");
     }

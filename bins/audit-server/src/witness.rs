@@ -16,7 +16,7 @@ use actix_web::{App, HttpResponse, web};
 use anyhow::Context;
 use audit_app::VerifierKey;
 use audit_domain::Clock;
-use audit_ledger::{AddCheckpoint, KeyName, WitnessError};
+use audit_ledger::{AddCheckpoint, KeyName, KeyRotation, WitnessError, key_successors};
 use clap::Args;
 use state::{Refusal, WitnessState};
 use std::io::Write;
@@ -65,6 +65,14 @@ pub(crate) struct WitnessOptions {
         required = true
     )]
     log: Vec<String>,
+    /// Files with rotations of these keys, as `log key --rotations` prints them: the latest key that they lead to must have signed.
+    #[arg(
+        long,
+        value_name = "LIST",
+        env = "AUDIT_WITNESS_ROTATIONS",
+        value_delimiter = ','
+    )]
+    rotations: Vec<PathBuf>,
     /// Logs of one key, at most.
     #[arg(long, value_name = "N", env = "AUDIT_WITNESS_LOGS_MAX", default_value_t = 10_000, value_parser = positive)]
     logs_max: usize,
@@ -77,6 +85,7 @@ pub(crate) fn run(options: &WitnessOptions) -> anyhow::Result<ExitCode> {
     listener.set_nonblocking(true)?;
     let logs = options.log.iter().map(|key| key.trim().parse());
     let logs: Vec<VerifierKey> = logs.collect::<Result<_, _>>().context("--log")?;
+    let logs = latest(logs, &options.rotations)?;
     let name = options.name.as_deref().map(KeyName::parse);
     let name = name.transpose().context("--name")?;
     let state = WitnessState::open(&options.state, name, logs, options.logs_max)?;
@@ -87,6 +96,18 @@ pub(crate) fn run(options: &WitnessOptions) -> anyhow::Result<ExitCode> {
         .context("the witness stopped")?;
     log::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The latest keys that the statements in these files lead to.
+fn latest(logs: Vec<VerifierKey>, files: &[PathBuf]) -> anyhow::Result<Vec<VerifierKey>> {
+    let mut rotations = Vec::new();
+    for file in files {
+        let shown = file.display();
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+        rotations.extend(KeyRotation::open_all(&text).with_context(|| format!("--rotations: {shown}"))?);
+    }
+    let latest = |log: VerifierKey| key_successors(&log, &rotations).pop().unwrap_or(log);
+    Ok(logs.into_iter().map(latest).collect())
 }
 
 async fn serve(listener: TcpListener, state: web::Data<WitnessState>) -> std::io::Result<()> {

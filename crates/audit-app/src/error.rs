@@ -1,5 +1,6 @@
 //! The errors of the use cases.
 
+use crate::log::SigningError;
 use audit_alerts::{BuiltinRuleError, TransitionError};
 use audit_auth::{CredentialError, Refused, SignError, TokenError};
 use audit_domain::{DamagedEvent, Violations};
@@ -99,6 +100,9 @@ pub enum AppError {
     /// The limit of concurrent exports is reached.
     #[error("too many exports are running")]
     TooManyExports,
+    /// The program that has the signing key of the log does not sign.
+    #[error("the log cannot be signed now")]
+    NotSigned(#[from] SigningError),
     /// The stored log contradicts its last signed checkpoint: it lost events, or was tampered with.
     #[error("the log contradicts its signed checkpoint; the operator has to verify it")]
     LogInconsistent(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -5,9 +5,7 @@
 use crate::error::AppError;
 use crate::service::AuditLog;
 use audit_domain::{ContentHash, Environment, LogName, ProjectId, StoredEvent, Timestamp};
-use audit_ledger::{
-    Hash, InclusionProof, Origin, ProofError, SignedCheckpoint, TileId, TreeHead, VerifierKey,
-};
+use audit_ledger::{Hash, InclusionProof, ProofError, SignedCheckpoint, TileId, TreeHead, VerifierKey};
 use audit_store::{LedgerId, LoggedEvent, StoreError};
 use std::ops::Range;
 
@@ -133,11 +131,7 @@ impl AuditLog {
             return Err(EvidenceError::NoEvents);
         }
         let note = stored.ok_or(EvidenceError::Unsigned { seq: 0 })?.note;
-        let key = self.log_key()?;
-        let origin = format!("{}/{name}", key.name().as_str());
-        let checkpoint = Origin::parse(&origin)
-            .and_then(|origin| SignedCheckpoint::open(&note, &origin, std::slice::from_ref(&key)))
-            .map_err(AppError::internal)?;
+        let (checkpoint, key) = self.open_checkpoint(&name, &note)?;
         let signed = checkpoint.head().size;
         let run = self.run_between(ledger_id, signed, request.from, request.to)?;
         if run.inside.end == signed && size > signed {

@@ -79,7 +79,9 @@ pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 pub use log::{
     AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, AuditedTenantMap,
-    Disclosure, EventProof, PlaceStatistics, SignerMemory, SignerMemoryError,
+    Disclosure, EventProof, LogCheckpoint, LogKeyError, PlaceStatistics, SignerMemory, SignerMemoryError,
+    SigningError, SigningProgram, UnreachableQuorum, WitnessClient, WitnessReply, WitnessStatistics,
+    WitnessThreads, Witnesses,
 };
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use reading::ReadingStatistics;
@@ -92,7 +94,7 @@ pub use streams::{StreamInfo, StreamLimits, StreamStatus};
 pub use verify::{
     AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, CellDatabase, FINDINGS_MAX,
     Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, cells_of_deployment,
-    first_finding, key_in_database, verify_anchors, verify_deployment, verify_log,
+    first_finding, keys_in_database, verify_anchors, verify_deployment, verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};

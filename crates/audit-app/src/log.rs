@@ -2,11 +2,14 @@
 
 mod anchors;
 mod memory;
+mod program;
 mod receipts;
 mod roots;
+mod rotation;
 mod signer;
 mod signing;
 mod tenants;
+mod witnessing;
 
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
@@ -21,11 +24,18 @@ use audit_domain::{ContentHash, ContentSalt, EventId, PartProofs, StoredEvent, V
 use audit_ledger::{Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead};
 use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError};
 pub use memory::{SignerMemory, SignerMemoryError};
+pub use program::{SigningError, SigningProgram};
 pub(crate) use roots::TileRoots;
-pub(crate) use signer::{LogSigner, key_in, stored_key};
+pub use rotation::LogKeyError;
+pub(crate) use signer::{LogSigner, key_in, stored_keys, successors_in};
 pub(crate) use signing::Signing;
 pub use tenants::AuditedTenantMap;
 pub(crate) use tenants::{TenantMaps, stored_tenant_map_secret};
+pub(crate) use witnessing::Witnessing;
+pub use witnessing::{
+    LogCheckpoint, UnreachableQuorum, WitnessClient, WitnessReply, WitnessStatistics, WitnessThreads,
+    Witnesses,
+};
 
 /// The proof that an event is in the log.
 #[derive(Clone, Debug)]
@@ -94,28 +104,45 @@ impl Presented<Readers> {
         let LoggedEvent { seq, event } = logged;
         let ledger_id = scope.ledger_id;
         let checkpoint = service.checkpoint_of_event(last, &scope, seq)?;
-        let head = head_of(&checkpoint.note)?;
+        let note = service.note_for_proof(&scope, checkpoint.note, seq)?;
+        let head = head_of(&note)?;
         Ok(EventProof {
             seq,
             inclusion: service.prove_inclusion(ledger_id, seq, &event.content_hash, &head)?,
             content_hash: event.content_hash,
             disclosure: Disclosure::new(&event, tier.as_ref())?,
-            checkpoint: checkpoint.note,
+            checkpoint: note,
         })
     }
 }
 
 impl AuditLog {
     /// The signed checkpoint of the log of a project and environment. It covers every event that was acknowledged before
-    /// the call; where the log does not continue its last checkpoint, it is that one.
+    /// the call; where the log does not continue its last checkpoint, it is that one. With `is_cosigned` the last one that has a
+    /// quorum of witnesses, however old.
     ///
     /// # Errors
-    /// When the principal has no access to the project.
-    pub fn log_checkpoint(&self, principal: &KeyHolder, selection: Selection) -> Result<String> {
+    /// When the principal has no access to the project; [`AppError::NotFound`] when no checkpoint has a quorum.
+    pub fn log_checkpoint(
+        &self,
+        principal: &KeyHolder,
+        selection: Selection,
+        is_cosigned: bool,
+    ) -> Result<LogCheckpoint> {
         let scope = self
             .store
             .read(|reader| self.scope(reader, principal, selection))?;
-        self.checkpoint_of(&scope)
+        if is_cosigned {
+            let origin = self.log_signer()?.origin(&scope.log_name())?;
+            let signed = self.last_with_quorum(scope.ledger_id, &origin)?;
+            let signed = signed.ok_or(AppError::NotFound("cosigned checkpoint"))?;
+            return Ok(LogCheckpoint {
+                note: signed.note().to_owned(),
+                has_quorum: Some(true),
+            });
+        }
+        let note = self.checkpoint_of(&scope)?;
+        self.with_cosignatures(scope.ledger_id, note)
     }
 
     /// The encoded tile of a project's log.
@@ -127,6 +154,24 @@ impl AuditLog {
             let scope = self.scope(reader, principal, selection)?;
             let tile = reader.log_tile(scope.ledger_id, id).map_err(damaged_log)?;
             Ok(tile.ok_or(AppError::NotFound("tile"))?.encode())
+        })
+    }
+
+    /// The bundle of the entries whose hashes are in a tile of level 0: the content hash of each event, with its length in two bytes
+    /// before it (C2SP `tlog-tiles`).
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when the tree has no such tile.
+    pub fn log_entries(&self, principal: &KeyHolder, selection: Selection, id: TileId) -> Result<Vec<u8>> {
+        self.store.query(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let entries = reader.log_entries(scope.ledger_id, id).map_err(damaged_log)?;
+            let entries = entries.ok_or(AppError::NotFound("tile"))?;
+            let entry = |hash: &ContentHash| {
+                let hash = hash.as_bytes();
+                [&(hash.len() as u16).to_be_bytes(), hash.as_slice()].concat()
+            };
+            Ok(entries.iter().flat_map(entry).collect())
         })
     }
 
@@ -190,8 +235,11 @@ impl AuditLog {
         seq: u64,
     ) -> Result<CheckpointRow> {
         let name = scope.log_name();
-        let known = self.signing.known(&self.log_signer()?.origin(&name)?);
-        let last = last.filter(|last| last.size > seq && known.as_deref() == Some(&last.note));
+        let signer = self.log_signer()?;
+        let known = self.signing.known(&signer.origin(&name)?);
+        let last = last.filter(|last| {
+            last.size > seq && known.as_deref() == Some(&last.note) && signer.has_signed(&last.note)
+        });
         let checkpoint = match last {
             Some(last) => last,
             None => self.covering_checkpoint(scope.ledger_id, &name, seq + 1)?,

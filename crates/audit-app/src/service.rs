@@ -6,7 +6,7 @@ use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
 use crate::error::{AppError, Result};
 use crate::export::Exports;
 use crate::feed::Feeds;
-use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots};
+use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots, Witnessing};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
 use audit_auth::{Principal, ViewerSecret};
@@ -36,6 +36,7 @@ pub struct AuditLog {
     pub(crate) signing: Signing,
     pub(crate) anchoring: Anchoring,
     pub(crate) tenant_maps: TenantMaps,
+    pub(crate) witnessing: Witnessing,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
     pub(crate) feeds: Feeds,
@@ -108,6 +109,7 @@ impl Parts {
             signing: Signing::new(self.settings.signer.clone()),
             anchoring: Anchoring::default(),
             tenant_maps: TenantMaps::default(),
+            witnessing: Witnessing::new(self.settings.witnesses.clone()),
             wake,
             deliveries: DeliveryCounters::default(),
             pending: Mutex::default(),

@@ -1,6 +1,6 @@
 //! The settings of the operator.
 
-use crate::log::SignerMemory;
+use crate::log::{SignerMemory, SigningProgram, Witnesses};
 use crate::streams::StreamLimits;
 use audit_domain::{DigestKey, Plan};
 use audit_redact::HashKey;
@@ -20,6 +20,10 @@ pub struct Settings {
     pub encryption_key: Option<EncryptionKey>,
     /// What this node has signed. None in a process that signs no checkpoints.
     pub signer: Option<Arc<SignerMemory>>,
+    /// Signs checkpoints, where the key is not in the database.
+    pub signing_program: Option<Arc<dyn SigningProgram>>,
+    /// The witnesses that cosign checkpoints. None where nobody is asked.
+    pub witnesses: Option<Arc<Witnesses>>,
     /// The limits of anonymous streams.
     pub stream_limits: StreamLimits,
     /// Events per day on the free plan; `None` for no limit.
@@ -38,6 +42,8 @@ impl Default for Settings {
             webhook_addresses: AddressPolicy::Public,
             encryption_key: None,
             signer: None,
+            signing_program: None,
+            witnesses: None,
             stream_limits: StreamLimits::default(),
             daily_events_max_free: Some(1_000),
             daily_events_max_pro: Some(1_000_000),

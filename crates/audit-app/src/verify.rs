@@ -13,10 +13,10 @@ mod tree;
 mod walk;
 
 use crate::error::{AppError, Result};
-use crate::log::{stored_key, stored_tenant_map_secret};
+use crate::log::{stored_keys, stored_tenant_map_secret, successors_in};
 use crate::service::AuditLog;
 pub use anchors::{
-    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, key_in_database, verify_anchors,
+    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, keys_in_database, verify_anchors,
 };
 use audit_domain::{ProjectId, Timestamp};
 use audit_ledger::{
@@ -38,6 +38,8 @@ pub struct VerifyOptions {
     pub project_id: Option<ProjectId>,
     /// The key that verifies checkpoints, from a trusted source. If `None`, the key in the database is trusted.
     pub key: Option<VerifierKey>,
+    /// Keys that `key` has followed, whose checkpoints are valid as well.
+    pub followed: Vec<VerifierKey>,
     /// The key that encrypts the log's key in the database.
     pub encryption_key: Option<EncryptionKey>,
     /// The last note of each log that this node has signed or seen published, by origin.
@@ -118,14 +120,15 @@ impl AuditLog {
         options: &VerifyOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<LedgerReport>> {
-        let key = match &options.key {
-            Some(key) => Some(key.clone()),
+        let keys = match &options.key {
+            Some(key) => vec![key.clone()],
             None => self
                 .home_store
-                .read(|reader| stored_key(reader, self.settings.encryption_key.as_ref()))?,
+                .read(|reader| stored_keys(reader, self.settings.encryption_key.as_ref()))?,
         };
         let options = VerifyOptions {
-            key,
+            key: keys.first().cloned(),
+            followed: keys,
             encryption_key: self.settings.encryption_key.clone(),
             tenant_map_secret: self.home_store.read(stored_tenant_map_secret)?,
             ..options.clone()
@@ -149,20 +152,21 @@ pub fn verify_deployment(
             .project_id
             .map(|id| reader.cell_of_project(id))
             .transpose()?;
-        let key = match &options.key {
-            Some(key) => Some(key.clone()),
-            None if cells.len() == 1 => None,
-            None => stored_key(reader, options.encryption_key.as_ref())?,
+        let keys = match &options.key {
+            Some(key) => vec![key.clone()],
+            None if cells.len() == 1 => Vec::new(),
+            None => stored_keys(reader, options.encryption_key.as_ref())?,
         };
         let tenant_map_secret = stored_tenant_map_secret(reader)?;
         Ok::<_, AppError>(Home {
             placed,
-            key,
+            keys,
             tenant_map_secret,
         })
     })?;
     let options = VerifyOptions {
-        key: home.key,
+        key: home.keys.first().cloned(),
+        followed: home.keys,
         tenant_map_secret: home.tenant_map_secret,
         ..options.clone()
     };
@@ -224,7 +228,8 @@ pub fn cells_of_deployment(url: &DatabaseUrl) -> Result<Vec<CellDatabase>> {
 struct Home {
     /// The cell of the project that is verified.
     placed: Option<CellId>,
-    key: Option<VerifierKey>,
+    /// The key of the log, and those that it has followed.
+    keys: Vec<VerifierKey>,
     tenant_map_secret: Option<[u8; TenantMapKey::BYTES]>,
 }
 
@@ -242,11 +247,11 @@ pub fn verify_log(
     if ledgers.is_empty() && options.project_id.is_some() && options.anchored.is_empty() {
         return Err(AppError::NotFound("project"));
     }
-    let (key, problem) = trusted_key(reader, options)?;
+    let (keys, problem) = trusted_keys(reader, options)?;
     let total = ledgers.iter().map(|ledger| ledger.size.max(0).unsigned_abs());
     let mut verification = Verification {
         options,
-        key: key.as_ref(),
+        keys: &keys,
         key_problem: problem,
         head_key: head_key(reader, &options.head_keys)?,
         tenant_map_secret: match options.tenant_map_secret {
@@ -267,24 +272,31 @@ pub fn verify_log(
     Ok(reports)
 }
 
-/// The key that verifies checkpoints, and how the database contradicts it.
-fn trusted_key(
+/// The keys that verify checkpoints, and how the database contradicts them. A given key may be one that the key of the database
+/// has followed, by its statements.
+fn trusted_keys(
     reader: &mut Reader<'_>,
     options: &VerifyOptions,
-) -> Result<(Option<VerifierKey>, Option<Problem>)> {
-    let own = stored_key(reader, options.encryption_key.as_ref());
+) -> Result<(Vec<VerifierKey>, Option<Problem>)> {
+    let own = stored_keys(reader, options.encryption_key.as_ref());
     let Some(given) = &options.key else {
         return Ok((own?, None));
     };
-    let problem = match own {
-        Ok(Some(own)) if own == *given => None,
-        Ok(Some(own)) => Some(Problem::OtherKey(own.to_string())),
-        Ok(None) => None,
-        // It is encrypted, and the given key suffices.
-        Err(AppError::SealedSecret(OpenError::NeedsKey)) => None,
-        Err(error) => return Err(error),
-    };
-    Ok((Some(given.clone()), problem))
+    let trusted: Vec<VerifierKey> = [given].into_iter().chain(&options.followed).cloned().collect();
+    match own {
+        Ok(own) if own.contains(given) => Ok((own, None)),
+        Ok(own) => {
+            let other = own.first().map(|own| Problem::OtherKey(own.to_string()));
+            Ok((trusted, other))
+        }
+        // It is encrypted, and the given key suffices with those that follow it.
+        Err(AppError::SealedSecret(OpenError::NeedsKey)) => {
+            let mut keys = successors_in(reader, given)?;
+            keys.extend(trusted);
+            Ok((keys, None))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The key of the heads of the database, if it is at hand.
@@ -300,7 +312,8 @@ pub(crate) fn head_key(reader: &mut Reader<'_>, keys: &[HeadKey]) -> Result<Opti
 /// The verification of several ledgers.
 struct Verification<'a> {
     options: &'a VerifyOptions,
-    key: Option<&'a VerifierKey>,
+    /// The key of the log, and those that it has followed.
+    keys: &'a [VerifierKey],
     key_problem: Option<Problem>,
     head_key: Option<HeadKey>,
     tenant_map_secret: Option<[u8; TenantMapKey::BYTES]>,
@@ -409,20 +422,18 @@ impl Verification<'_> {
 
     /// The origin of a log, if there is a key.
     fn origin(&self, name: &str) -> Option<Origin> {
-        Origin::parse(&format!("{}/{name}", self.key?.name().as_str())).ok()
+        Origin::parse(&format!("{}/{name}", self.keys.first()?.name().as_str())).ok()
     }
 
     /// A signed note of a log; no error where there is no key.
     fn open(&self, name: &str, note: &str) -> Result<SignedCheckpoint, Option<CheckpointError>> {
-        let (Some(key), Some(origin)) = (self.key, self.origin(name)) else {
-            return Err(None);
-        };
-        SignedCheckpoint::open(note, &origin, std::slice::from_ref(key)).map_err(Some)
+        let origin = self.origin(name).ok_or(None)?;
+        SignedCheckpoint::open(note, &origin, self.keys).map_err(Some)
     }
 
     /// The logs that anchors have, or that this node has signed, and the database does not have.
     fn gone(&self, ledgers: &[StoredLedger]) -> Vec<LedgerReport> {
-        let Some(key) = self.key else {
+        let Some(key) = self.keys.first() else {
             return Vec::new();
         };
         let prefix = format!("{}/", key.name().as_str());

@@ -113,9 +113,10 @@ fn app_answer(error: &AppError) -> (ErrorCode, String) {
         AppError::RateLimited { .. } => ErrorCode::RateLimited,
         AppError::StreamDailyLimit { .. } => ErrorCode::StreamDailyLimitReached,
         AppError::StreamEventLimit { .. } => ErrorCode::StreamEventLimitReached,
-        AppError::Unavailable(_) | AppError::OutcomeUnknown(_) | AppError::TooManyExports => {
-            ErrorCode::Unavailable
-        }
+        AppError::Unavailable(_)
+        | AppError::OutcomeUnknown(_)
+        | AppError::NotSigned(_)
+        | AppError::TooManyExports => ErrorCode::Unavailable,
         AppError::LogInconsistent(_) => ErrorCode::LogInconsistent,
         AppError::SealedSecret(_) | AppError::Internal(_) => {
             return (ErrorCode::InternalError, "internal error".to_owned());
@@ -176,9 +177,12 @@ impl ApiError {
                 },
             ) => response.insert_header((header::RETRY_AFTER, retry_after_seconds.to_string())),
             Self::Overloaded
-            | Self::App(AppError::Unavailable(_) | AppError::OutcomeUnknown(_) | AppError::TooManyExports) => {
-                response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECONDS.to_string()))
-            }
+            | Self::App(
+                AppError::Unavailable(_)
+                | AppError::OutcomeUnknown(_)
+                | AppError::NotSigned(_)
+                | AppError::TooManyExports,
+            ) => response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECONDS.to_string())),
             _ if status == StatusCode::UNAUTHORIZED => {
                 response.insert_header((header::WWW_AUTHENTICATE, "Bearer"))
             }

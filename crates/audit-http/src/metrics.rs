@@ -31,6 +31,8 @@ pub(crate) struct Metrics {
     anchor_failures: IntCounterVec,
     anchors_pending: IntGaugeVec,
     last_anchor_seconds: IntGauge,
+    without_quorum: IntGauge,
+    witness_requests: IntCounterVec,
     feed_readers: IntGauge,
     feed_waiting: IntGauge,
     exports_running: IntGauge,
@@ -88,6 +90,14 @@ impl Metrics {
             &["place"],
         )?;
         registry.register(Box::new(anchors_pending.clone()))?;
+        let witness_requests = IntCounterVec::new(
+            Opts::new(
+                "audit_witness_requests_total",
+                "Requests of this process to witnesses, by what they led to.",
+            ),
+            &["outcome"],
+        )?;
+        registry.register(Box::new(witness_requests.clone()))?;
         let buckets = vec![
             0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
         ];
@@ -142,6 +152,10 @@ impl Metrics {
                 "audit_anchor_last_timestamp_seconds",
                 "Start of the last interval that has an anchor, in seconds since 1970; 0 for none.",
             )?,
+            without_quorum: gauge(
+                "audit_logs_without_quorum",
+                "Logs whose latest checkpoint was published without a quorum of witnesses, more than a second ago.",
+            )?,
             log_alarms: counter(
                 "audit_log_alarms_total",
                 "Times that this process found a log that contradicts its last checkpoint, or without the checkpoint it should have.",
@@ -160,6 +174,7 @@ impl Metrics {
             webhook_attempts,
             anchor_failures,
             anchors_pending,
+            witness_requests,
             registry,
             requests,
             duration_seconds,
@@ -214,6 +229,17 @@ impl Metrics {
         let gauge = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.inconsistent_logs.set(gauge(service.inconsistent_logs()));
         self.forged_heads.set(gauge(service.forged_heads()));
+        self.without_quorum.set(gauge(service.logs_without_quorum()));
+        let witnesses = service.witness_statistics();
+        let outcomes = [
+            ("cosigned", witnesses.cosigned),
+            ("refused", witnesses.refused),
+            ("failed", witnesses.failed),
+        ];
+        for (outcome, count) in outcomes {
+            let counter = self.witness_requests.with_label_values(&[outcome]);
+            counter.inc_by(count.saturating_sub(counter.get()));
+        }
         let alarms = service.log_alarms().saturating_sub(self.log_alarms.get());
         self.log_alarms.inc_by(alarms);
         self.feed_readers.set(gauge(reading.feed_readers));

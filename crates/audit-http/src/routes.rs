@@ -71,6 +71,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/log/tile/{path}" => log::tile),
     endpoint!(GET "/api/v1/log/consistency" => log::consistency),
     endpoint!(GET "/api/v1/log/key" => log::key),
+    endpoint!(GET "/api/v1/log/key/rotations" => log::rotations),
     endpoint!(GET "/api/v1/log/completeness" => log::completeness),
     endpoint!(GET "/api/v1/log/tenants" => log::tenants),
     endpoint!(POST "/api/v1/keys" => keys::create),

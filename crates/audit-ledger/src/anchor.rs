@@ -4,7 +4,7 @@
 //! chain, so one of them stands for all before it.
 
 use crate::hash::Hash;
-use crate::key::{KeyName, SigningKey, VerifierKey};
+use crate::key::{KeyName, SigningKey, VerifierKey, signature_line};
 use crate::note::{NoteError, SignedNote};
 use crate::range::RangeError;
 use crate::{HistoryError, TreeHead};
@@ -293,6 +293,17 @@ impl SignedAnchor {
             })?;
         }
         Ok(())
+    }
+}
+
+impl VerifierKey {
+    /// The anchor with a signature that was made elsewhere, such as in an HSM, over its text.
+    ///
+    /// # Errors
+    /// [`AnchorError`] if it is not a signature of this key.
+    pub fn attach_anchor(&self, anchor: &Anchor, signature: &[u8]) -> Result<SignedAnchor, AnchorError> {
+        let line = signature_line(self.name(), self.id(), signature);
+        SignedAnchor::open(&format!("{anchor}\n{line}"), std::slice::from_ref(self))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checkpoints: C2SP `tlog-checkpoint`.
 
-use crate::key::{SigningKey, VerifierKey};
+use crate::key::{SigningKey, VerifierKey, signature_line};
 use crate::note::{NOTE_BYTES_MAX, NoteError, SignedNote};
 use crate::range::RangeError;
 use crate::{ConsistencyProof, Hash, HistoryError, TreeHead};
@@ -190,6 +190,14 @@ impl SignedCheckpoint {
         })
     }
 
+    /// The same with another signature line by a key of the log.
+    pub(crate) fn with_line(&self, line: &str) -> Self {
+        Self {
+            checkpoint: self.checkpoint.clone(),
+            note: format!("{}{line}", self.note),
+        }
+    }
+
     /// The checkpoint that was signed.
     pub const fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
@@ -204,6 +212,23 @@ impl SignedCheckpoint {
     /// are evidence that anyone can verify.
     pub fn note(&self) -> &str {
         &self.note
+    }
+}
+
+impl VerifierKey {
+    /// The checkpoint with a signature that was made elsewhere, such as in an HSM, over its text.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Note`] if it is not a signature of this key.
+    pub fn attach(
+        &self,
+        checkpoint: Checkpoint,
+        signature: &[u8],
+    ) -> Result<SignedCheckpoint, CheckpointError> {
+        let line = signature_line(self.name(), self.id(), signature);
+        let note = format!("{checkpoint}\n{line}");
+        let origin = checkpoint.origin;
+        SignedCheckpoint::open(&note, &origin, std::slice::from_ref(self))
     }
 }
 

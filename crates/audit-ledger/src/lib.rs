@@ -61,10 +61,12 @@ mod hash;
 mod head;
 mod head_key;
 mod key;
+mod merge;
 mod note;
 mod policy;
 mod proof;
 mod range;
+mod rotation;
 mod subtree;
 mod tenants;
 mod tile;
@@ -82,10 +84,12 @@ pub use hash::{Hash, HashTextError};
 pub use head::{HistoryError, TreeHead};
 pub use head_key::{HeadKey, HeadKeyId, SealedHead};
 pub use key::{KeyError, KeyId, KeyName, SigningKey, VerifierKey};
+pub use merge::{merge_signatures, note_text};
 pub use note::{NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX, NoteError};
 pub use policy::{Policy, PolicyError, PolicyWitness};
 pub use proof::{ConsistencyProof, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError};
 pub use range::{RangeError, ReadError};
+pub use rotation::{KeyRotation, KeyRotationError, key_predecessors, key_successors};
 pub use subtree::{Subtree, TREE_LEAVES_MAX};
 pub use tenants::{
     BUCKET_DEPTH, CompletenessError, MAP_DEPTH, MapError, MapPart, MapTile, MapTileId, SignedTenantMap,

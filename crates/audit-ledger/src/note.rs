@@ -100,6 +100,13 @@ impl<'a> SignedNote<'a> {
         self.text
     }
 
+    /// Name and key id of each signature, in their order.
+    pub(crate) fn signers(&self) -> impl Iterator<Item = (&'a str, KeyId)> {
+        self.signatures
+            .iter()
+            .map(|signature| (signature.name, signature.id))
+    }
+
     /// The signatures in the name of this key.
     pub(crate) fn signatures_of(&self, name: &KeyName, id: KeyId) -> impl Iterator<Item = &[u8]> {
         let named = self

@@ -1,5 +1,6 @@
 //! Trust policies: C2SP `tlog-policy`. Which logs are trusted, and which witnesses must have cosigned.
 
+use crate::merge::{merge_signatures, note_text};
 use crate::{CheckpointError, KeyError, Origin, SignedCheckpoint, VerifierKey, WitnessKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,6 +102,28 @@ impl Policy {
             .iter()
             .filter(|witness| witness.key.find(note).is_some());
         cosigned.map(|witness| witness.name.as_str()).collect()
+    }
+
+    /// A note with the valid cosignatures that the policy's witnesses have left on `other`, a note of the same text, and whether
+    /// they are the quorum. Signatures of others on `other` are left out.
+    pub fn cosigned(&self, note: &str, other: &str) -> (String, bool) {
+        let mut cosigned = note.to_owned();
+        for witness in &self.witnesses {
+            let cosignature = witness.key.find(other);
+            let line = cosignature
+                .map(|cosignature| format!("{}\n{}", note_text(other).unwrap_or_default(), cosignature.line));
+            if let Some(merged) = line.and_then(|line| merge_signatures(&cosigned, &line)) {
+                cosigned = merged;
+            }
+        }
+        let is_quorum = self.is_quorum(&self.cosigners(&cosigned));
+        (cosigned, is_quorum)
+    }
+
+    /// Whether the quorum can be reached with the cosignatures of the witnesses that have a URL.
+    pub fn is_reachable(&self) -> bool {
+        let asked = self.witnesses.iter().filter(|witness| witness.url.is_some());
+        self.is_quorum(&asked.map(|witness| witness.name.as_str()).collect())
     }
 
     /// Verifies a checkpoint: a log of the policy signed it, and a quorum of witnesses cosigned it.

@@ -2,8 +2,7 @@
 //!
 //! Tile level 0 has the hashes of the leaves. Each hash in a higher tile is the root over one full tile of the level below.
 //! The hashes of the levels between are computed within a tile. Tiles do not contain the leaf data, here the content hashes
-//! of events. This crate does not implement `tile/entries`: its entries would be the content hashes, which reads of events
-//! return.
+//! of events. The entries of `tile/entries` are these content hashes.
 
 mod content;
 mod path;

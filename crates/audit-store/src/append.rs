@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// The database's number for a project and environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LedgerId(pub(crate) i64);
+pub struct LedgerId(pub i64);
 
 /// Where events are appended, and the configuration they were prepared with.
 #[derive(Clone, Debug)]

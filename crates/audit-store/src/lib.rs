@@ -139,4 +139,6 @@ pub use tenants::{
     NewTenantTile, StoredTenantLog, StoredTenantMap, StoredTenantTile, TenantLog, TenantMapChange,
     TenantMapState,
 };
-pub use tree::{CheckpointRow, NewCheckpoint, RepairedHead, SigningState, UnsignedLedgers};
+pub use tree::{
+    CheckpointRow, CosignedRow, NewCheckpoint, NewCosigned, RepairedHead, SigningState, UnsignedLedgers,
+};

@@ -46,7 +46,17 @@ diesel::table! {
     log_checkpoints (ledger_id) { ledger_id -> BigInt, size -> BigInt, note -> Text, signed_at -> BigInt, }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(ledgers, log_checkpoints, log_tiles);
+diesel::table! {
+    log_cosigned (ledger_id) {
+        ledger_id -> BigInt,
+        version -> BigInt,
+        note -> Text,
+        quorum_size -> BigInt,
+        quorum_note -> Nullable<Text>,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(ledgers, log_checkpoints, log_cosigned, log_tiles);
 
 diesel::table! {
     anchors (number) {

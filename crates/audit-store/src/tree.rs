@@ -5,10 +5,12 @@
 //! stored: leaf hashes are computed from the content hashes, and partial tiles from leaf hashes on request.
 
 mod checkpoints;
+mod cosigned;
 mod partial_tiles;
 mod repair;
 
 pub use checkpoints::{CheckpointRow, NewCheckpoint, SigningState, UnsignedLedgers};
+pub use cosigned::{CosignedRow, NewCosigned};
 pub(crate) use partial_tiles::PartialTiles;
 pub use repair::RepairedHead;
 
@@ -235,6 +237,16 @@ impl Reader<'_> {
             }
             Err(ReadTileError::Store(error)) => Err(error),
         }
+    }
+
+    /// The content hashes of the events whose leaves are in a tile of level 0; `None` when the tree has no such tile.
+    pub fn log_entries(&mut self, ledger_id: LedgerId, id: TileId) -> Result<Option<Vec<ContentHash>>> {
+        if id.level() > 0 || !id.exists_in(self.log_frontier(ledger_id)?.size()) {
+            return Ok(None);
+        }
+        let first = id.index() * u64::from(TileId::WIDTH_MAX);
+        let seqs = first..first + u64::from(id.width());
+        on_either!(self.session(), session => content_hashes(session, ledger_id, seqs)).map(Some)
     }
 
     /// The roots of neighbouring full tiles, from left to right; those that are missing are left out.

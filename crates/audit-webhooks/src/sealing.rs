@@ -9,7 +9,7 @@
 //!
 //! The associated data is the webhook's id, so that a sealed secret copied into the row of another webhook does not open.
 //! Sealing protects the secrets in a copy of the database. It does not protect against an attacker with write access, who can
-//! replace a sealed secret by a plain one: plain secrets always open.
+//! replace a sealed secret by a plain one: plain secrets always open. Where that matters, ask [`is_sealed`] first.
 //!
 //! ```
 //! use audit_webhooks::{EncryptionKey, OpenError, WebhookSecret, sealing};
@@ -131,6 +131,11 @@ pub fn seal(
         )
         .expect("32 bytes and an id are far below the limits of AES-GCM");
     [&[SEALED][..], &nonce, &sealed].concat()
+}
+
+/// Whether a stored secret is sealed.
+pub const fn is_sealed(stored: &[u8]) -> bool {
+    matches!(stored.first(), Some(&SEALED))
 }
 
 /// The secret in `stored`. A plain secret opens with and without a key, so that a key can be introduced at any time.

@@ -14,6 +14,7 @@ DROP TABLE tenant_map_tiles;
 DROP TABLE tenant_tiles;
 DROP TABLE tenant_logs;
 DROP TABLE tenant_maps;
+DROP TABLE log_cosigned;
 DROP TABLE log_checkpoints;
 DROP TABLE log_tiles;
 DROP TABLE event_backlog;

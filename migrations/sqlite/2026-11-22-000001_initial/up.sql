@@ -275,6 +275,17 @@ CREATE TABLE log_checkpoints (
     signed_at BIGINT NOT NULL
 );
 
+-- Checkpoints of a ledger with cosignatures of witnesses: the latest one with any, and the latest one with a quorum (and its
+-- size; 0 without one). Neither is replaced by one with fewer events. A node replaces a row only if its version is still the one
+-- that it has read.
+CREATE TABLE log_cosigned (
+    ledger_id BIGINT NOT NULL PRIMARY KEY,
+    version BIGINT NOT NULL,
+    note TEXT NOT NULL,
+    quorum_size BIGINT NOT NULL,
+    quorum_note TEXT
+);
+
 -- Heads that `audit-server log repair` has written again, after it had verified the events: when, with how many events, and what
 -- was wrong.
 CREATE TABLE log_repairs (

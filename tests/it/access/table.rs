@@ -203,6 +203,10 @@ pub(crate) const ROUTES: &[Route] = &[
         ..both("GET", "/api/v1/log/key", 200)
     },
     Route {
+        strangers_master: Success(200),
+        ..both("GET", "/api/v1/log/key/rotations", 200)
+    },
+    Route {
         query: "?tenant_id=tenant-1",
         viewer: Success(200),
         ..both("GET", "/api/v1/log/completeness", 200)

@@ -3,6 +3,8 @@
 mod anchors;
 mod auditing;
 mod careful;
+mod cosigning;
+mod elsewhere;
 mod evidence;
 mod heads;
 mod keys;
@@ -11,6 +13,7 @@ mod matrix;
 mod nodes;
 mod proofs;
 mod receipts;
+mod rotation;
 mod signer;
 mod signing;
 mod tampering;

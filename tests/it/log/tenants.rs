@@ -99,7 +99,7 @@ fn tenant_proof(document: &Value) -> TenantProof {
 /// Verifies a document, and that it has exactly these events.
 fn expect_complete(key: &str, document: &Value, events: &[Value]) {
     let key: VerifierKey = key.parse().expect("a key");
-    let (_, head) = tenant_proof(document).verify(&key).expect("a valid proof");
+    let (_, head) = tenant_proof(document).verify(&[key]).expect("a valid proof");
     assert_eq!(head, head_over(events));
 }
 
@@ -563,7 +563,7 @@ fn a_map_that_was_signed_without_an_event_is_found_by_an_auditor(database: Datab
     );
     let honest = Files::save(&document(&viewer), &[]);
     audited(&["--tenant-proof", text_of(&honest.proof)]).success();
-    let signed = SignedTenantMap::open(&text(&shown, "map"), &key.parse().expect("a key")).expect("a map");
+    let signed = SignedTenantMap::open(&text(&shown, "map"), &[key.parse().expect("a key")]).expect("a map");
     assert_eq!(signed.head().binding, map_key.binding(EVENTS as u64));
 }
 

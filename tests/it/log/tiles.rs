@@ -10,6 +10,7 @@ const EVENTS: usize = 600;
 on_both_databases! {
     tiles_are_the_hashes_of_the_tree,
     full_tiles_can_be_kept_for_ever_and_partial_ones_not,
+    bundles_have_the_content_hashes_of_the_events,
 }
 
 fn root(leaves: &[Hash]) -> Hash {
@@ -74,6 +75,37 @@ fn tiles_are_the_hashes_of_the_tree(database: DatabaseKind) {
         "0/000.p/01",
         "00/000",
         "0/000.p/1/2",
+    ] {
+        assert_eq!(get(path).status, 404, "{path}");
+    }
+}
+
+fn bundles_have_the_content_hashes_of_the_events(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    store_events(&project, 300);
+    let get = |path: &str| project.get(&format!("/log/tile/{path}")).send_raw();
+    for (index, width) in [("000", 256), ("000.p/7", 7), ("001.p/44", 44), ("001.p/1", 1)] {
+        let answer = get(&format!("entries/{index}"));
+        assert_eq!(answer.header("content-type"), Some("application/octet-stream"));
+        let is_for_ever = answer
+            .header("cache-control")
+            .is_some_and(|value| value.contains("immutable"));
+        assert_eq!(is_for_ever, width == 256, "{index}");
+        let entries: Vec<&[u8]> = answer.bytes.chunks(34).collect();
+        assert_eq!(entries.len(), width, "{index}");
+        assert!(entries.iter().all(|entry| entry.starts_with(&[0, 32])));
+        let leaves: Vec<Hash> = entries.iter().map(|entry| Hash::of_leaf(&entry[2..])).collect();
+        assert_eq!(bytes(&leaves), get(&format!("0/{index}")).bytes, "{index}");
+    }
+    for path in [
+        "entries/001",
+        "entries/001.p/45",
+        "entries/002.p/1",
+        "entries/0",
+        "entries/",
+        "entries/000.p/0",
+        "entries/0/000",
     ] {
         assert_eq!(get(path).status, 404, "{path}");
     }

@@ -8,11 +8,11 @@ use std::path::Path;
 
 pub(super) fn check(
     path: &Path,
-    key: &VerifierKey,
+    keys: &[VerifierKey],
     roots: Option<&TimeStampRoots>,
 ) -> Result<String, Failure> {
     let file = read_file(path).map_err(Failure::Inconclusive)?;
-    let signed = SignedAnchor::open(&file.document, std::slice::from_ref(key)).map_err(Failure::refused)?;
+    let signed = SignedAnchor::open(&file.document, keys).map_err(Failure::refused)?;
     let anchor = signed.anchor();
     let mut proved = format!(
         "anchor {} of {} has {} logs with {} events, signed by {}",
@@ -20,7 +20,7 @@ pub(super) fn check(
         anchor.time,
         anchor.heads.len(),
         anchor.events(),
-        key.name()
+        keys[0].name()
     );
     let Some(bytes) = &file.time_stamp else {
         return match roots {

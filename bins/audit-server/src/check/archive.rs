@@ -1,10 +1,10 @@
 //! Archives of `log export`. The README in each archive describes the format and has programs that check the same.
 
-use super::Failure;
+use super::{Failure, check_quorum};
 use crate::ledger::export::{SUMS, sum_line};
 use audit_app::VerifierKey;
 use audit_domain::{ContentHash, ContentSalt, LogName, Timestamp};
-use audit_ledger::{Hash, InclusionProof, SignedCheckpoint};
+use audit_ledger::{Hash, InclusionProof, Policy, SignedCheckpoint};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -47,14 +47,15 @@ struct Last {
     received_at: Timestamp,
 }
 
-pub(super) fn check(file: File, key: &VerifierKey) -> Result<String, Failure> {
+pub(super) fn check(file: File, keys: &[VerifierKey], policy: Option<&Policy>) -> Result<String, Failure> {
     let archive = Archive { file };
     archive.check_files()?;
-    if archive.read("key.txt")? != format!("{key}\n") {
-        return Err(Failure::refused("key.txt is not the expected key"));
-    }
+    let key = archive.read("key.txt")?;
+    let key = keys.iter().find(|expected| format!("{expected}\n") == key);
+    let key = key.ok_or_else(|| Failure::refused("key.txt is not the expected key"))?;
     let note = archive.read("checkpoint.txt")?;
     let signed = SignedCheckpoint::open_of_owner(&note, key).map_err(Failure::refused)?;
+    let cosigned = check_quorum(policy, signed.note())?;
     let range = archive.read("range.txt")?;
     let (start, end) = range
         .strip_suffix('\n')
@@ -73,7 +74,7 @@ pub(super) fn check(file: File, key: &VerifierKey) -> Result<String, Failure> {
     archive.check_events(&mut run)?;
     run.check_end()?;
     Ok(format!(
-        "{} events received from {start} to {end} are in the log {} of {} events, signed by {}",
+        "{} events received from {start} to {end} are in the log {} of {} events, signed by {}{cosigned}",
         run.count,
         signed.checkpoint().origin(),
         signed.head().size,

@@ -11,14 +11,14 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-pub(super) fn check(text: &str, key: &VerifierKey, events: Option<&Path>) -> Result<String, Failure> {
+pub(super) fn check(text: &str, keys: &[VerifierKey], events: Option<&Path>) -> Result<String, Failure> {
     let body: Value = serde_json::from_str(text).map_err(Failure::refused)?;
     if body.get("map").is_none() {
         let what = anyhow!("the file is not a response of GET /log/completeness");
         return Err(Failure::Inconclusive(what));
     }
     let proof = tenant_proof::parse(&body).map_err(Failure::refused)?;
-    let (map, head) = proof.verify(key).map_err(Failure::refused)?;
+    let (map, head) = proof.verify(keys).map_err(Failure::refused)?;
     let map = map.head();
     let (tenant_id, signed_at, size) = (&proof.tenant_id, map.signed_at, head.size);
     if let Some(events) = events {
@@ -27,7 +27,7 @@ pub(super) fn check(text: &str, key: &VerifierKey, events: Option<&Path>) -> Res
     Ok(format!(
         "the tenant {tenant_id} had {size} events in the log {} at {signed_at}, signed by {}{}",
         map.log,
-        key.name(),
+        keys[0].name(),
         if events.is_some() {
             "; the file has all of them"
         } else {

@@ -1,10 +1,10 @@
 //! Receipts and proofs: C2SP `tlog-proof`, whose extra data are the event with its salt, or what a viewer sees of it with the
 //! proofs of its parts.
 
-use super::Failure;
+use super::{Failure, check_quorum};
 use audit_app::VerifierKey;
 use audit_domain::{ContentHash, ContentSalt, EventPart, LogName, PartProofs};
-use audit_ledger::{Hash, TlogProof};
+use audit_ledger::{Hash, Policy, TlogProof};
 use serde_json::{Map, Value};
 
 /// The members of an event that the hash covers, as far as the receipt has them.
@@ -15,7 +15,7 @@ struct Disclosed {
     hidden: Vec<EventPart>,
 }
 
-pub(super) fn check(text: &str, key: &VerifierKey) -> Result<String, Failure> {
+pub(super) fn check(text: &str, keys: &[VerifierKey], policy: Option<&Policy>) -> Result<String, Failure> {
     let proof: TlogProof = text.parse().map_err(Failure::refused)?;
     let origin = proof.checkpoint.lines().next().unwrap_or_default();
     let log = LogName::of_origin(origin).ok_or_else(|| Failure::refused("the log has no project"))?;
@@ -30,9 +30,15 @@ pub(super) fn check(text: &str, key: &VerifierKey) -> Result<String, Failure> {
         event,
         hidden,
     } = disclosed.ok_or_else(|| Failure::refused("it has no event in its line \"extra\""))?;
-    let signed = proof
-        .verify(&Hash::of_event(&content_hash), key)
-        .map_err(Failure::refused)?;
+    let leaf = Hash::of_event(&content_hash);
+    let (key, signed) = match keys
+        .iter()
+        .find_map(|key| Some((key, proof.verify(&leaf, key).ok()?)))
+    {
+        Some(verified) => verified,
+        None => (&keys[0], proof.verify(&leaf, &keys[0]).map_err(Failure::refused)?),
+    };
+    let cosigned = check_quorum(policy, signed.note())?;
     let member = |name: &str| event[name].as_str().unwrap_or("not shown").to_owned();
     let what = match hidden.as_slice() {
         [] => "the event".to_owned(),
@@ -42,7 +48,7 @@ pub(super) fn check(text: &str, key: &VerifierKey) -> Result<String, Failure> {
         }
     };
     Ok(format!(
-        "{what} {} ({}, received at {}) is at position {} of the log {} of {} events, signed by {}",
+        "{what} {} ({}, received at {}) is at position {} of the log {} of {} events, signed by {}{cosigned}",
         member("id"),
         member("action"),
         member("received_at"),

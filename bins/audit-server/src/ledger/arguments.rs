@@ -1,6 +1,7 @@
 //! The command line of `audit-server log`.
 
 use crate::arguments::{DatabaseOptions, Output};
+use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, ProjectId, Timestamp};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -25,6 +26,11 @@ pub(crate) enum LogCommand {
     Export(ExportOptions),
     /// Print the public key that verifies the checkpoints of the log, for auditors.
     Key(KeyOptions),
+    /// Replace the signing key by a new one, which the present one names as its successor.
+    ///
+    /// From their next start servers sign with both keys, until `--retire`. Auditors, receipts and archives follow the statements
+    /// of the keys.
+    RotateKey(RotateKeyOptions),
     /// Write the heads of logs again that the service did not write, after their events were verified.
     ///
     /// Exit code 0: there is none left. 1: a head cannot be repaired, because its events contradict the last checkpoint or are
@@ -35,7 +41,7 @@ pub(crate) enum LogCommand {
     /// Events stored after the backup are lost, but their checkpoints have been published. Under the old name, new
     /// checkpoints would contradict the published ones, so the service does not sign them. Under a new name it signs again
     /// from the next start on, and auditors start over with an empty state. Stop every server of the database first.
-    NewName(KeyOptions),
+    NewName(NewNameOptions),
 }
 
 /// A time as a number of seconds, minutes or hours.
@@ -127,6 +133,8 @@ pub(crate) struct AuditOptions {
     /// Response of `GET /log/completeness` that a viewer has saved: it must be that of the audited events. May be repeated.
     #[arg(long, value_name = "FILE", conflicts_with = "new_only")]
     pub(crate) tenant_proof: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
     /// Read only events appended since the last audit. A later change of an older event goes undetected until the next
     /// full audit, and so does a map of tenants that is not that of the events.
     #[arg(long)]
@@ -180,7 +188,25 @@ pub(crate) struct RepairOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RotateKeyOptions {
+    /// Finish the last rotation: from their next start servers sign with the new key only.
+    #[arg(long)]
+    pub(crate) retire: bool,
+    #[command(flatten)]
+    pub(crate) log_key: LogKeyOptions,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct KeyOptions {
+    /// Print the statements of all rotations of the key instead, for `check --rotations`.
+    #[arg(long)]
+    pub(crate) rotations: bool,
+    #[command(flatten)]
+    pub(crate) log_key: LogKeyOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewNameOptions {
     #[command(flatten)]
     pub(crate) log_key: LogKeyOptions,
 }

@@ -8,17 +8,19 @@
 //! 4. computes the map of tenants from the events, and compares it with the signed one;
 //! 5. stores the checkpoint in the state file, only if everything matches.
 
+mod cosigned;
 mod events;
 mod freshness;
+mod keys;
 mod replay;
 pub(super) mod server;
 pub(super) mod state;
 mod tenants;
 
+use super::EXIT_INCONSISTENT;
 use super::arguments::AuditOptions;
-use super::{EXIT_INCONSISTENT, read_key};
 use anyhow::{Context, anyhow};
-use audit_ledger::{ConsistencyProof, Follower, Frontier, Origin, SignedCheckpoint, VerifierKey};
+use audit_ledger::{ConsistencyProof, Follower, Frontier, Origin, SignedCheckpoint};
 use replay::Replay;
 use serde_json::Value;
 use server::{Fetched, LogServer};
@@ -56,15 +58,16 @@ pub(super) fn run(options: &AuditOptions) -> anyhow::Result<ExitCode> {
 }
 
 fn audit(options: &AuditOptions) -> AuditResult<String> {
+    let policy = options.policy.read()?;
     let server = LogServer::new(&options.url, &options.key).of(options.project, options.environment);
     let saved = State::load(&options.state)?;
-    let key = trusted_key(options, saved.as_ref(), &server)?;
+    let keys = keys::trusted(options, saved.as_ref(), &server)?;
     // Before the checkpoint, which then covers it.
     let mut tenants = match options.new_only {
         true => None,
-        false => Some(TenantMaps::read(&server, &key, &options.tenant_proof)),
+        false => Some(TenantMaps::read(&server, &keys.all, &options.tenant_proof)),
     };
-    let note = match (server.text("log/checkpoint")?, &saved) {
+    let latest = match (server.text("log/checkpoint")?, &saved) {
         (Fetched::Found(note), _) => note,
         (Fetched::Refused(why), None) => return Err(anyhow!("GET log/checkpoint: {why}").into()),
         (Fetched::Refused(why), Some(saved)) => {
@@ -75,14 +78,27 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
             return Err(Failure::Inconsistent(what));
         }
     };
+    let note = match &policy {
+        None => latest.clone(),
+        Some(policy) => match cosigned::with_quorum(&server, policy, &latest)? {
+            Some(note) => note,
+            None => return Err(without_quorum(&server, options, saved.as_ref())),
+        },
+    };
     let mut follower = match &saved {
-        Some(saved) => Follower::resume(saved.origin.clone(), vec![key.clone()], &saved.note)
+        Some(saved) => Follower::resume(saved.origin.clone(), keys.all.clone(), &saved.note)
             .with_context(|| format!("{} is inconsistent", options.state.display()))?,
-        None => Follower::new(first_origin(&note)?, vec![key.clone()]),
+        None => Follower::new(first_origin(&note)?, keys.all.clone()),
     };
     let known = follower.last().map_or(0, |last| last.head().size);
     let offered =
         advance(&mut follower, &server, &note).map_err(|failure| keep_evidence(options, &note, failure))?;
+    keys.check_signature(&offered)
+        .map_err(|failure| keep_evidence(options, &note, failure))?;
+    if policy.is_some() && note != latest {
+        cosigned::check_latest(&server, keys.latest(), &offered, &latest)
+            .map_err(|failure| keep_evidence(options, &latest, failure))?;
+    }
     let (start, cursor, last) = match saved {
         Some(saved) if options.new_only => (saved.frontier, saved.cursor, None),
         saved => (Frontier::new(), None, saved.map(|saved| saved.frontier)),
@@ -91,7 +107,8 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
     // A log that contradicts its checkpoint has no map; its difference is reported first.
     let (tenants, missing) = match tenants.take().transpose() {
         Ok(Some(mut tenants)) => {
-            tenants.begin(offered.checkpoint().origin(), offered.head().size)?;
+            let is_latest = note == latest || policy.is_none();
+            tenants.begin(offered.checkpoint().origin(), offered.head().size, is_latest)?;
             (Some(tenants), None)
         }
         Ok(None) => (None, None),
@@ -118,34 +135,17 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
         size - known,
         frontier.root(),
     );
-    State::new(key, &offered, frontier, cursor).save(&options.state)?;
+    State::new(keys.into_state(), &offered, frontier, cursor).save(&options.state)?;
     Ok(summary)
 }
 
-/// The key that must have signed the checkpoints. A key on the command line must equal the saved one.
-fn trusted_key(
-    options: &AuditOptions,
-    saved: Option<&State>,
-    server: &LogServer,
-) -> AuditResult<VerifierKey> {
-    let given = read_key(options.verifier_key.as_deref())?;
-    match (given, saved) {
-        (Some(given), Some(saved)) if given != saved.key => Err(Failure::Inconclusive(anyhow!(
-            "--verifier-key is not the key in {}",
-            options.state.display()
-        ))),
-        (Some(key), _) => Ok(key),
-        (None, Some(saved)) => Ok(saved.key.clone()),
-        (None, None) => {
-            let text = match server.text("log/key")? {
-                Fetched::Found(text) => text,
-                Fetched::Refused(why) => return Err(anyhow!("GET log/key: {why}").into()),
-            };
-            let key = text.trim_end().parse();
-            Ok(key.map_err(|error| {
-                Failure::Inconsistent(format!("the server returns an invalid key: {error}"))
-            })?)
-        }
+/// Why a log of which no checkpoint has a quorum is not audited: it has old events, or it is too young.
+fn without_quorum(server: &LogServer, options: &AuditOptions, saved: Option<&State>) -> Failure {
+    let size = saved.map_or(0, |saved| saved.frontier.size());
+    let cursor = saved.and_then(|saved| saved.cursor.as_deref());
+    match freshness::check(server, options, size, cursor) {
+        Err(failure) => failure,
+        Ok(()) => Failure::Inconclusive(anyhow!("no checkpoint of the log has a quorum of witnesses yet")),
     }
 }
 

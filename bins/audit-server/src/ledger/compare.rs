@@ -6,7 +6,7 @@ use super::audit::server::LogServer;
 use super::audit::state::State;
 use super::audit::{AuditResult, Failure, consistency_proof};
 use anyhow::{Context, anyhow};
-use audit_ledger::HistoryError;
+use audit_ledger::{HistoryError, VerifierKey, key_successors};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,7 +32,10 @@ fn compare(options: &CompareOptions) -> AuditResult<String> {
     if one.origin != other.origin {
         return Err(anyhow!("they are of two logs: {} and {}", one.origin, other.origin).into());
     }
-    if one.key != other.key {
+    let mut rotations = one.rotations.clone();
+    rotations.extend(other.rotations.iter().cloned());
+    let leads = |from: &VerifierKey, to: &VerifierKey| key_successors(from, &rotations).contains(to);
+    if !leads(&one.key, &other.key) && !leads(&other.key, &one.key) {
         let what = format!("the log has two keys: {} and {}", one.key, other.key);
         return Err(Failure::Inconsistent(what));
     }

@@ -6,9 +6,9 @@ use crate::index::VerifiedIndex;
 use crate::print_error;
 use crate::serve::anchors::time_stamp_roots;
 use crate::system::SystemClock;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use audit_app::{
-    AnchorReport, Finding, LedgerReport, SignerMemory, VerifierKey, first_finding, key_in_database,
+    AnchorReport, Finding, LedgerReport, SignerMemory, VerifierKey, first_finding, keys_in_database,
     verify_anchors, verify_deployment,
 };
 use audit_domain::Clock;
@@ -38,7 +38,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
         head_keys: database.head_keys()?.all()?,
         known: known.unwrap_or_default(),
         signed_before: Some(signed_before),
-        tenant_map_secret: None,
+        ..audit_app::VerifyOptions::default()
     };
     let style =
         ProgressStyle::with_template("{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}")?;
@@ -98,12 +98,14 @@ fn read_anchors(options: &VerifyOptions, key: Option<&VerifierKey>) -> anyhow::R
         .map(time_stamp_roots)
         .transpose()?;
     let database = &options.log_key.database;
-    let key = match key {
-        Some(key) => Some(key.clone()),
-        None => key_in_database(&database.url()?, database.encryption_key()?.as_ref())?,
+    let keys = match key {
+        Some(key) => vec![key.clone()],
+        None => keys_in_database(&database.url()?, database.encryption_key()?.as_ref())?,
     };
-    let key = key.context("the database has no key that verifies the anchors; give --verifier-key")?;
-    Ok(Some(verify_anchors(&files, &[key], roots.as_ref())))
+    if keys.is_empty() {
+        bail!("the database has no key that verifies the anchors; give --verifier-key");
+    }
+    Ok(Some(verify_anchors(&files, &keys, roots.as_ref())))
 }
 
 fn is_consistent(reports: &[LedgerReport], anchors: Option<&AnchorReport>) -> bool {

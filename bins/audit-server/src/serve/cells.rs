@@ -2,7 +2,7 @@
 
 use super::background::Background;
 use anyhow::Context;
-use audit_app::{AuditLog, Deliveries, Sender};
+use audit_app::{AuditLog, Deliveries, Sender, WitnessThreads};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ struct Workers {
     service: Arc<AuditLog>,
     background: Background,
     deliveries: Deliveries,
+    witnessing: Option<WitnessThreads>,
 }
 
 /// The threads of the cells other than the home cell.
@@ -33,6 +34,7 @@ impl Workers {
         Ok(Self {
             background: Background::start(service)?,
             deliveries: service.start_deliveries(sender)?,
+            witnessing: service.start_witnessing()?,
             service: Arc::clone(service),
         })
     }
@@ -43,6 +45,9 @@ impl Workers {
         stopping.join();
         if let Err(error) = self.service.sign_checkpoints() {
             log::warn!("cannot sign the last checkpoints, another server or the next start does: {error}");
+        }
+        if let Some(witnessing) = self.witnessing {
+            witnessing.stop();
         }
     }
 }

@@ -120,7 +120,7 @@ impl AuditLog {
         let signer = self.log_signer()?;
         let heads = self.heads_to_anchor(signer, last)?;
         let (number, due) = (last.map_or(0, |last| last.number) + 1, every.start(now));
-        let signed = signer.key.sign_anchor(Anchor {
+        let signed = signer.sign_anchor(Anchor {
             deployment: signer.verifier().name().clone(),
             number: number.unsigned_abs(),
             due,
@@ -128,7 +128,7 @@ impl AuditLog {
             every_seconds: every.seconds,
             previous: last.map(|last| AnchorDigest::of_note(&last.document)),
             heads,
-        });
+        })?;
         let (bytes, logs) = (signed.note().len(), signed.anchor().heads.len());
         if bytes > Anchor::BYTES_MAX {
             return Err(AppError::internal(TooLarge { logs, bytes }));

@@ -146,6 +146,16 @@ impl SignerMemory {
         self.inner.lock().known.get(origin).map(Arc::clone)
     }
 
+    /// Some of the last notes of logs whose origin begins like this.
+    pub(super) fn notes_of(&self, prefix: &str, max: usize) -> Vec<Arc<str>> {
+        let inner = self.inner.lock();
+        let notes = inner
+            .known
+            .iter()
+            .filter(|(origin, _)| origin.starts_with(prefix));
+        notes.take(max).map(|(_, note)| Arc::clone(note)).collect()
+    }
+
     /// Remembers the notes whose predecessor is still the last one; returns for each whether it is. They are on disk when it
     /// returns.
     ///

@@ -105,7 +105,8 @@ impl AuditLog {
         let ledger_id = scope.ledger_id;
         let stored = self.store.read(|reader| reader.log_checkpoint(ledger_id))?;
         let checkpoint = self.checkpoint_of_event(stored, scope, last)?;
-        let head = head_of(&checkpoint.note)?;
+        let note = self.note_for_proof(scope, checkpoint.note, last)?;
+        let head = head_of(&note)?;
         let mut subtrees = Vec::new();
         for (logged, _) in &events {
             subtrees.extend(InclusionProof::subtrees(logged.seq, head.size).map_err(AppError::internal)?);
@@ -126,7 +127,7 @@ impl AuditLog {
                     extra: Some(extra.clone().into_bytes()),
                     index: seq,
                     inclusion,
-                    checkpoint: checkpoint.note.clone(),
+                    checkpoint: note.clone(),
                 })
             };
             events.iter().map(receipt).collect()

@@ -1,33 +1,187 @@
 //! The key that signs checkpoints, and the name of the log.
 
+use super::program::{self, SigningError, SigningProgram};
+use super::rotation::LogKeyError;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_ledger::{KeyName, Origin, SigningKey, VerifierKey};
+use audit_ledger::{
+    Anchor, Checkpoint, CheckpointError, KeyName, KeyRotation, Origin, SignedAnchor, SignedCheckpoint,
+    SignedTenantMap, SigningKey, TenantMapHead, VerifierKey, key_predecessors, key_successors,
+};
 use audit_store::{CellId, Deployment, Reader, StoreError};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
 use std::sync::Arc;
 
-/// The names under which the database stores the log's key and name.
-const KEY: &str = "log_key";
+/// The names under which the database stores the log's key and name, the key before it while both sign, and the statements of
+/// its rotations.
+pub(super) const KEY: &str = "log_key";
 const NAME: &str = "log_name";
+pub(super) const KEY_BEFORE: &str = "log_key_before";
+pub(super) const ROTATIONS: &str = "log_key_rotations";
 
 /// The signer of the checkpoints of a deployment.
 #[derive(Debug)]
 pub(crate) struct LogSigner {
-    pub(super) key: SigningKey,
+    key: LogKey,
+    /// Signs with a key that lives elsewhere.
+    program: Option<Arc<dyn SigningProgram>>,
+    /// Signs as well, from a rotation until the old key is retired.
+    before: Option<SigningKey>,
+    rotations: Vec<KeyRotation>,
+    /// The key and those that it has followed.
+    accepted: Vec<VerifierKey>,
+}
+
+/// The key of the log.
+#[derive(Debug)]
+enum LogKey {
+    Stored(SigningKey),
+    /// A program has it.
+    Elsewhere(VerifierKey),
+}
+
+/// What the database stores of the signer.
+struct StoredSigner {
+    sealed: Vec<u8>,
+    name: Vec<u8>,
+    sealed_before: Option<Vec<u8>>,
+    rotations: Option<Vec<u8>>,
+}
+
+impl StoredSigner {
+    /// `None` where there is no key yet.
+    fn read<E>(mut secret: impl FnMut(&str) -> Result<Option<Vec<u8>>, E>) -> Result<Option<Self>, E> {
+        let (Some(sealed), Some(name)) = (secret(KEY)?, secret(NAME)?) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            sealed,
+            name,
+            sealed_before: secret(KEY_BEFORE)?,
+            rotations: secret(ROTATIONS)?,
+        }))
+    }
+
+    fn open(&self, key: Option<&EncryptionKey>) -> Result<LogSigner> {
+        let name = String::from_utf8_lossy(&self.name);
+        let name = KeyName::parse(&name).map_err(AppError::internal)?;
+        let unseal = |sealed: &[u8], row: &str| {
+            let seed = sealing::open(sealed, key, row.as_bytes())?;
+            SigningKey::from_seed(name.clone(), seed.as_bytes()).map_err(AppError::internal)
+        };
+        let before = self.sealed_before.as_deref();
+        let signer = LogSigner {
+            key: match program::public_key(&self.sealed) {
+                Some(public_key) => LogKey::Elsewhere(VerifierKey::new(name.clone(), public_key)),
+                None => LogKey::Stored(unseal(&self.sealed, KEY)?),
+            },
+            program: None,
+            before: before.map(|before| unseal(before, KEY_BEFORE)).transpose()?,
+            rotations: Vec::new(),
+            accepted: Vec::new(),
+        };
+        let rotations = self.rotations.as_deref().unwrap_or_default();
+        let rotations = KeyRotation::open_all(&String::from_utf8_lossy(rotations));
+        let rotations = rotations.map_err(AppError::internal)?;
+        Ok(LogSigner {
+            accepted: key_predecessors(signer.verifier(), &rotations),
+            rotations,
+            ..signer
+        })
+    }
 }
 
 impl LogSigner {
-    fn open(sealed: &[u8], name: &[u8], key: Option<&EncryptionKey>) -> Result<Self> {
-        let seed = sealing::open(sealed, key, KEY.as_bytes())?;
-        let name = String::from_utf8_lossy(name);
-        let name = KeyName::parse(&name).map_err(AppError::internal)?;
-        let key = SigningKey::from_seed(name, seed.as_bytes()).map_err(AppError::internal)?;
-        Ok(Self { key })
+    /// Signs a checkpoint.
+    pub(super) fn sign(&self, checkpoint: Checkpoint) -> Result<SignedCheckpoint> {
+        let signed = match &self.key {
+            LogKey::Stored(key) => key.sign(checkpoint),
+            LogKey::Elsewhere(key) => {
+                let signature = self.signature_of_program(&checkpoint.to_string())?;
+                key.attach(checkpoint, &signature)
+                    .map_err(|error| SigningError::OtherKey(error.into()))?
+            }
+        };
+        Ok(match &self.before {
+            Some(before) => before.sign_as_well(&signed),
+            None => signed,
+        })
     }
 
-    pub(super) fn verifier(&self) -> &VerifierKey {
-        self.key.verifier()
+    /// Signs an anchor.
+    pub(super) fn sign_anchor(&self, anchor: Anchor) -> Result<SignedAnchor> {
+        Ok(match &self.key {
+            LogKey::Stored(key) => key.sign_anchor(anchor),
+            LogKey::Elsewhere(key) => {
+                let signature = self.signature_of_program(&anchor.to_string())?;
+                key.attach_anchor(&anchor, &signature)
+                    .map_err(|error| SigningError::OtherKey(error.into()))?
+            }
+        })
+    }
+
+    /// Signs a map of tenants.
+    pub(super) fn sign_tenant_map(&self, head: TenantMapHead) -> Result<SignedTenantMap> {
+        Ok(match &self.key {
+            LogKey::Stored(key) => key.sign_tenant_map(head),
+            LogKey::Elsewhere(key) => {
+                let signature = self.signature_of_program(&head.to_string())?;
+                key.attach_tenant_map(&head, &signature)
+                    .map_err(|error| SigningError::OtherKey(error.into()))?
+            }
+        })
+    }
+
+    fn signature_of_program(&self, text: &str) -> Result<Vec<u8>, SigningError> {
+        let program = self.program.as_ref().ok_or(SigningError::NoProgram)?;
+        program.sign(text.as_bytes()).map_err(SigningError::Failed)
+    }
+
+    /// Checks that this process can sign: with the stored key, or with the program that has the key.
+    pub(super) fn check_program(&self) -> std::result::Result<(), LogKeyError> {
+        match (&self.key, &self.program) {
+            (LogKey::Stored(_), None) => Ok(()),
+            (LogKey::Stored(_), Some(_)) => Err(LogKeyError::Stored),
+            (LogKey::Elsewhere(_), None) => Err(AppError::from(SigningError::NoProgram).into()),
+            (LogKey::Elsewhere(key), Some(program)) if key.public_key() == program.public_key() => Ok(()),
+            (LogKey::Elsewhere(_), Some(_)) => Err(LogKeyError::OtherProgram),
+        }
+    }
+
+    /// Parses and verifies a checkpoint of this log, by its key or one that it has followed.
+    pub(super) fn open(
+        &self,
+        note: &str,
+        origin: &Origin,
+    ) -> std::result::Result<SignedCheckpoint, CheckpointError> {
+        SignedCheckpoint::open(note, origin, &self.accepted)
+    }
+
+    /// Whether the present key has signed a note that is known to be of this log. Otherwise it is signed again.
+    pub(super) fn has_signed(&self, note: &str) -> bool {
+        self.accepted.len() == 1 || SignedCheckpoint::open_of_owner(note, self.verifier()).is_ok()
+    }
+
+    /// Whether its key, or one that it has followed, has signed a note of any of its logs.
+    pub(super) fn accepts(&self, note: &str) -> bool {
+        let mut keys = self.accepted.iter();
+        keys.any(|key| SignedCheckpoint::open_of_owner(note, key).is_ok())
+    }
+
+    /// The statement that this key is followed by a new one. None may be unfinished.
+    pub(super) fn rotate_to(&self, new: &SigningKey) -> std::result::Result<KeyRotation, LogKeyError> {
+        match (&self.before, &self.key) {
+            (Some(_), _) => Err(LogKeyError::Unfinished),
+            (None, LogKey::Elsewhere(_)) => Err(LogKeyError::Elsewhere),
+            (None, LogKey::Stored(key)) => Ok(key.rotate_to(new).map_err(AppError::internal)?),
+        }
+    }
+
+    pub(super) const fn verifier(&self) -> &VerifierKey {
+        match &self.key {
+            LogKey::Stored(key) => key.verifier(),
+            LogKey::Elsewhere(key) => key,
+        }
     }
 
     /// The origin of one log of the deployment.
@@ -35,25 +189,35 @@ impl LogSigner {
         let text = format!("{}/{ledger}", self.verifier().name().as_str());
         Origin::parse(&text).map_err(AppError::internal)
     }
+
+    /// The statements of all rotations.
+    pub(super) fn statements(&self) -> String {
+        self.rotations.iter().map(KeyRotation::note).collect()
+    }
 }
 
-/// The key that verifies checkpoints, if the database has one.
-pub(crate) fn stored_key(
-    reader: &mut Reader<'_>,
-    key: Option<&EncryptionKey>,
-) -> Result<Option<VerifierKey>> {
-    key_in(|name| reader.secret(name), key)
+/// The keys that verify checkpoints, the present one first, if the database has one.
+pub(crate) fn stored_keys(reader: &mut Reader<'_>, key: Option<&EncryptionKey>) -> Result<Vec<VerifierKey>> {
+    let stored = StoredSigner::read(|name| reader.secret(name))?;
+    let signer = stored.map(|stored| stored.open(key)).transpose()?;
+    Ok(signer.map(|signer| signer.accepted).unwrap_or_default())
 }
 
-/// [`stored_key`] of a database whose secrets `secret` reads.
+/// The keys that follow a known one, which is the first, by the statements in the database. These are not secret.
+pub(crate) fn successors_in(reader: &mut Reader<'_>, known: &VerifierKey) -> Result<Vec<VerifierKey>> {
+    let statements = reader.secret(ROTATIONS)?.unwrap_or_default();
+    let rotations = KeyRotation::open_all(&String::from_utf8_lossy(&statements));
+    Ok(key_successors(known, &rotations.map_err(AppError::internal)?))
+}
+
+/// The key that verifies checkpoints of a database whose secrets `secret` reads.
 pub(crate) fn key_in(
-    mut secret: impl FnMut(&str) -> Result<Option<Vec<u8>>, StoreError>,
+    secret: impl FnMut(&str) -> Result<Option<Vec<u8>>, StoreError>,
     key: Option<&EncryptionKey>,
 ) -> Result<Option<VerifierKey>> {
-    let (Some(sealed), Some(name)) = (secret(KEY)?, secret(NAME)?) else {
-        return Ok(None);
-    };
-    Ok(Some(LogSigner::open(&sealed, &name, key)?.verifier().clone()))
+    let stored = StoredSigner::read(secret)?;
+    let signer = stored.map(|stored| stored.open(key)).transpose()?;
+    Ok(signer.map(|signer| signer.verifier().clone()))
 }
 
 impl AuditLog {
@@ -63,6 +227,25 @@ impl AuditLog {
     /// When the database cannot be read, or the encryption key does not decrypt the stored key.
     pub fn log_key(&self) -> Result<VerifierKey> {
         Ok(self.log_signer()?.verifier().clone())
+    }
+
+    /// Verifies a checkpoint of the log with this name (project and environment). Returns the key that has signed it: the present
+    /// one, or one that it has followed.
+    pub(crate) fn open_checkpoint(&self, name: &str, note: &str) -> Result<(SignedCheckpoint, VerifierKey)> {
+        let signer = self.log_signer()?;
+        let origin = signer.origin(name)?;
+        let open = |key: &VerifierKey| SignedCheckpoint::open(note, &origin, std::slice::from_ref(key));
+        let mut opened = signer
+            .accepted
+            .iter()
+            .filter_map(|key| Some((open(key).ok()?, key.clone())));
+        match opened.next() {
+            Some(opened) => Ok(opened),
+            None => Ok((
+                open(signer.verifier()).map_err(AppError::internal)?,
+                signer.verifier().clone(),
+            )),
+        }
     }
 
     /// Gives the log a new name, so that earlier checkpoints belong to another log. For a database that was restored from a
@@ -80,6 +263,9 @@ impl AuditLog {
             .configure(Deployment, move |configurator| -> Result<VerifierKey> {
                 configurator.delete_secret(NAME)?;
                 configurator.insert_secret(NAME, name.as_bytes(), now)?;
+                // The statements are of the old name.
+                configurator.delete_secret(KEY_BEFORE)?;
+                configurator.delete_secret(ROTATIONS)?;
                 configurator.delete_log_checkpoints()?;
                 let name = KeyName::parse(&name).map_err(AppError::internal)?;
                 Ok(VerifierKey::new(name, public_key))
@@ -98,25 +284,30 @@ impl AuditLog {
         }
         let key = self.settings.encryption_key.clone();
         let seed = WebhookSecret::from_bytes(self.entropy.bytes());
-        let sealed = sealing::seal(&seed, key.as_ref(), KEY.as_bytes(), self.entropy.bytes());
+        let sealed = match &self.settings.signing_program {
+            Some(program) => program::stored(program),
+            None => sealing::seal(&seed, key.as_ref(), KEY.as_bytes(), self.entropy.bytes()),
+        };
         let (name, now) = (self.new_log_name(), self.clock.now());
         // Several nodes may get here at the same time. The first one creates the key.
-        let (sealed, name) =
-            self.home_store
-                .configure(Deployment, move |configurator| -> Result<(Vec<u8>, Vec<u8>)> {
-                    if configurator.secret(KEY)?.is_none() {
-                        configurator.insert_secret(KEY, &sealed, now)?;
-                        configurator.insert_secret(NAME, name.as_bytes(), now)?;
-                    }
-                    let damaged = || {
-                        AppError::from(StoreError::Damaged {
-                            what: "key of the log",
-                        })
-                    };
-                    let sealed = configurator.secret(KEY)?.ok_or_else(damaged)?;
-                    Ok((sealed, configurator.secret(NAME)?.ok_or_else(damaged)?))
-                })?;
-        let signer = LogSigner::open(&sealed, &name, key.as_ref())?;
+        let stored = self
+            .home_store
+            .configure(Deployment, move |configurator| -> Result<StoredSigner> {
+                if configurator.secret(KEY)?.is_none() {
+                    configurator.insert_secret(KEY, &sealed, now)?;
+                    configurator.insert_secret(NAME, name.as_bytes(), now)?;
+                }
+                let damaged = || {
+                    AppError::from(StoreError::Damaged {
+                        what: "key of the log",
+                    })
+                };
+                StoredSigner::read(|name| configurator.secret(name))?.ok_or_else(damaged)
+            })?;
+        let signer = LogSigner {
+            program: self.settings.signing_program.clone(),
+            ..stored.open(key.as_ref())?
+        };
         Ok(self.log_signer.get_or_init(|| signer))
     }
 

@@ -85,6 +85,13 @@ impl Signing {
         self.memory.as_ref()?.get(origin.as_str())
     }
 
+    /// Some of the last notes of logs whose origin begins like this.
+    pub(super) fn notes_of(&self, prefix: &str, max: usize) -> Vec<Arc<str>> {
+        self.memory
+            .as_ref()
+            .map_or_else(Vec::new, |memory| memory.notes_of(prefix, max))
+    }
+
     /// Notes whether a log continues its last checkpoint, and logs when that has changed.
     fn note(&self, ledger_id: LedgerId, origin: &Origin, next: &Next) {
         let mut refused = self.refused.lock();
@@ -225,7 +232,8 @@ impl AuditLog {
             }
             // Another process or thread may have signed it meanwhile.
             let known = self.signing.known(&origin);
-            if let Some(last) = state.checkpoint.as_ref().filter(|last| last.size >= size)
+            let current = |last: &&CheckpointRow| last.size >= size && signer.has_signed(&last.note);
+            if let Some(last) = state.checkpoint.as_ref().filter(current)
                 && known.as_deref() == Some(&last.note)
             {
                 return Ok(last.clone());
@@ -262,12 +270,14 @@ impl AuditLog {
             }
         }
         for new in published.chunks(TRANSACTION_CHECKPOINTS_MAX) {
-            let new = new.to_vec();
             missed.extend(new.iter().map(|new| new.ledger_id));
+            let stored = new.to_vec();
             let done = self
                 .store
-                .write(move |writer| writer.publish_checkpoints(&new).map_err(AppError::from))?;
+                .write(move |writer| writer.publish_checkpoints(&stored).map_err(AppError::from))?;
             missed.retain(|ledger_id| !done.contains(ledger_id));
+            let published = new.iter().filter(|new| done.contains(&new.ledger_id));
+            self.witnessing.submit(published);
         }
         Ok(missed)
     }
@@ -301,10 +311,7 @@ impl AuditLog {
             })
         };
         let head = state.frontier.as_ref().ok_or_else(damaged)?.head();
-        let open = |note: &str| {
-            let opened = SignedCheckpoint::open(note, origin, std::slice::from_ref(signer.verifier()));
-            opened.map_err(AppError::inconsistent)
-        };
+        let open = |note: &str| signer.open(note, origin).map_err(AppError::inconsistent);
         let before = memory.get(origin.as_str());
         let known = before.as_deref().map(open).transpose()?;
         let published = match (state.checkpoint.as_ref().map(|row| open(&row.note)), &known) {
@@ -323,11 +330,17 @@ impl AuditLog {
         if let Some(last) = published_head.as_ref().filter(|_| published_head != known_head) {
             self.check_continues(state.ledger_id, last, &head)?;
         }
-        // Signed again only when neither is that of the tree.
+        // Signed again only when neither is that of the tree, or the key was rotated since.
+        let is_current =
+            |signed: &SignedCheckpoint| *signed.head() == head && signer.has_signed(signed.note());
+        let (is_published, is_known) = (
+            published.as_ref().is_some_and(is_current),
+            known.as_ref().is_some_and(is_current),
+        );
         let signed = match (published, known) {
-            (Some(published), _) if *published.head() == head => published,
-            (_, Some(known)) if *known.head() == head => known,
-            _ => signer.key.sign(Checkpoint::new(origin.clone(), head)),
+            (Some(published), _) if is_published => published,
+            (_, Some(known)) if is_known => known,
+            _ => signer.sign(Checkpoint::new(origin.clone(), head))?,
         };
         let checkpoint = match state.checkpoint.as_ref().filter(|row| row.note == signed.note()) {
             Some(row) => row.clone(),
@@ -344,8 +357,8 @@ impl AuditLog {
         };
         Ok(Step {
             ledger_id: state.ledger_id,
-            remembered: (known_head != Some(head)).then(change),
-            published: (published_head != Some(head)).then(|| NewCheckpoint {
+            remembered: (!is_known).then(change),
+            published: (!is_published).then(|| NewCheckpoint {
                 ledger_id: state.ledger_id,
                 last: state.checkpoint.clone(),
                 checkpoint: checkpoint.clone(),

@@ -237,7 +237,7 @@ impl AuditLog {
             binding: map.log.key.binding(map.state.log.size()),
             empty,
         };
-        let signed = self.log_signer()?.key.sign_tenant_map(head);
+        let signed = self.log_signer()?.sign_tenant_map(head)?;
         Ok(signed.note().to_owned())
     }
 
@@ -245,7 +245,7 @@ impl AuditLog {
     fn sign_log_of_tenant(&self, log: &MappedLog, tenant_id: &str, head: TreeHead) -> Result<String> {
         let label = log.key.label(tenant_id);
         let origin = TenantMapHead::tenant_origin(&log.origin, &label).map_err(AppError::internal)?;
-        let signed = self.log_signer()?.key.sign(Checkpoint::new(origin, head));
+        let signed = self.log_signer()?.sign(Checkpoint::new(origin, head))?;
         Ok(signed.note().to_owned())
     }
 }

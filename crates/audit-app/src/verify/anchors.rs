@@ -3,7 +3,7 @@
 use super::finding::{Finding, Problem};
 use super::walk::Walk;
 use crate::error::Result;
-use crate::log::stored_key;
+use crate::log::stored_keys;
 use audit_anchors::{TimeStamp, TimeStampRoots};
 use audit_domain::Timestamp;
 use audit_ledger::{AnchorError, SignedAnchor, TreeHead, VerifierKey};
@@ -65,12 +65,12 @@ pub struct AnchorReport {
     pub heads: AnchoredHeads,
 }
 
-/// The key in the database that verifies anchors and checkpoints.
+/// The keys in the database that verify anchors and checkpoints, the present one first.
 ///
 /// # Errors
 /// When the database cannot be read, or the key is encrypted with another key.
-pub fn key_in_database(url: &DatabaseUrl, key: Option<&EncryptionKey>) -> Result<Option<VerifierKey>> {
-    inspect(url, |reader| stored_key(reader, key))
+pub fn keys_in_database(url: &DatabaseUrl, key: Option<&EncryptionKey>) -> Result<Vec<VerifierKey>> {
+    inspect(url, |reader| stored_keys(reader, key))
 }
 
 /// Verifies anchors: their signatures, their order and their time stamps. With `roots`, the time stamps must be by these

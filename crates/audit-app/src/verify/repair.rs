@@ -1,6 +1,6 @@
 //! `log repair`: writes the heads again that the service did not write, after it has verified their events.
 
-use super::{Verification, VerifyOptions, head_key, trusted_key};
+use super::{Verification, VerifyOptions, head_key, trusted_keys};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_domain::{Envelope, ProjectId, Stamp};
@@ -81,13 +81,13 @@ impl AuditLog {
             known: options.known.clone(),
             ..VerifyOptions::default()
         };
-        let (key, _) = trusted_key(reader, &scope)?;
+        let (keys, _) = trusted_keys(reader, &scope)?;
         let Some(of_heads) = head_key(reader, &options.head_keys)? else {
             return Ok(Repairs::default());
         };
         let verification = Verification {
             options: &scope,
-            key: key.as_ref(),
+            keys: &keys,
             key_problem: None,
             head_key: None,
             tenant_map_secret: None,

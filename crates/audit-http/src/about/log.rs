@@ -15,11 +15,14 @@ const NOTE: Plain = Plain {
 pub(crate) fn checkpoint() -> About {
     About {
         description: "A signed note: the name of the log, its size and the root of its tree, in the format of C2SP \
-                      `tlog-checkpoint`. It has everything that was acknowledged before.",
+                      `tlog-checkpoint`. It has everything that was acknowledged before. Where the deployment has \
+                      witnesses, it has their cosignatures as far as they are known, and the header `Log-Quorum` tells \
+                      whether they are the quorum. `cosigned=true` reads the last checkpoint with a quorum, or 404.",
         outcome: "The newest checkpoint.",
         plain: Some(NOTE),
         errors: &[
             ErrorCode::LogInconsistent,
+            ErrorCode::NotFound,
             ErrorCode::InternalError,
             ErrorCode::Unavailable,
         ],
@@ -31,9 +34,12 @@ pub(crate) fn checkpoint() -> About {
 pub(crate) fn tile() -> About {
     About {
         description: "Up to 256 neighbouring hashes of the tree, 32 bytes each, in the format of C2SP `tlog-tiles`. \
-                      Level 0 has the hashes of leaves: `SHA-256(0x00 || content hash)`. A full tile never changes.",
+                      Level 0 has the hashes of leaves: `SHA-256(0x00 || content hash)`. A full tile never changes. \
+                      `entries` in place of the level reads the entries themselves: two bytes of length and the content \
+                      hash of each event.",
         path: Some(PathParameter {
-            description: "Level and index, and the width of a partial tile: `0/x001/x234/067` or `0/000.p/7`.",
+            description: "Level and index, and the width of a partial tile: `0/x001/x234/067` or `0/000.p/7`; \
+                          `entries/000` for entries.",
             schema: |_| json_schema!({"type": "string"}),
             example: "0/000.p/1",
             refusal: ErrorCode::NotFound,
@@ -58,6 +64,19 @@ pub(crate) fn key() -> About {
         errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
         is_additive: true,
         ..About::new("get_log_key", Tag::Log, "Read the public key")
+    }
+}
+
+pub(crate) fn rotations() -> About {
+    About {
+        description: "Signed notes, one after another, by which each key of the deployment names the one that follows it; \
+                      both sign. Empty before the first rotation. A verifier that knows an earlier key follows them to \
+                      the present one.",
+        outcome: "The rotations of the key.",
+        plain: Some(NOTE),
+        errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+        is_additive: true,
+        ..About::new("get_log_key_rotations", Tag::Log, "Read the rotations of the key")
     }
 }
 

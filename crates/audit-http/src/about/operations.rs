@@ -17,7 +17,7 @@ pub(crate) fn readyz() -> About {
         outcome: "The database accepts writes.",
         answers: &[Sample(
             "example",
-            r#"{"status": "ready", "logs_inconsistent": 0, "logs_forged": 0}"#,
+            r#"{"status": "ready", "logs_inconsistent": 0, "logs_forged": 0, "logs_without_quorum": 0}"#,
         )],
         errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
         is_additive: true,

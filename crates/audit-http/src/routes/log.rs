@@ -17,6 +17,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+/// Whether the witnesses that have cosigned a checkpoint are a quorum.
+const QUORUM_HEADER: &str = "log-quorum";
 /// A full tile never changes.
 const FULL_TILE_CACHE: &str = "private, max-age=31536000, immutable";
 
@@ -150,32 +152,60 @@ impl From<EventProof> for ProofBody {
     }
 }
 
-/// The newest signed checkpoint.
-pub(super) async fn checkpoint(
-    caller: Caller<Keys>,
-    parameters: ProjectParameters,
-) -> Result<HttpResponse, ApiError> {
-    let selection = parameters.read()?;
-    let note = caller
-        .run(move |service, principal| service.log_checkpoint(&principal, selection))
-        .await?;
-    Ok(HttpResponse::Ok()
-        .content_type(ContentType::plaintext())
-        .body(note))
+/// Which checkpoint is read.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct CheckpointQuery {
+    /// The last checkpoint that has a quorum of witnesses, however old, instead of the newest one.
+    #[schemars(example = true)]
+    cosigned: Option<bool>,
 }
 
-/// A tile of hashes.
+impl Fielded for CheckpointQuery {
+    type Read = bool;
+
+    fn read(fields: &mut Fields<'_>) -> Option<bool> {
+        match fields.has("cosigned") {
+            true => fields.optional_parsed::<bool>("cosigned"),
+            false => Some(false),
+        }
+    }
+}
+
+/// The newest signed checkpoint, or the last one that has a quorum of witnesses.
+pub(super) async fn checkpoint(
+    caller: Caller<Keys>,
+    parameters: Parameters<CheckpointQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let (selection, is_cosigned) = parameters.read()?;
+    let checkpoint = caller
+        .run(move |service, principal| service.log_checkpoint(&principal, selection, is_cosigned))
+        .await?;
+    let mut response = HttpResponse::Ok();
+    response.content_type(ContentType::plaintext());
+    if let Some(has_quorum) = checkpoint.has_quorum {
+        response.insert_header((QUORUM_HEADER, if has_quorum { "true" } else { "false" }));
+    }
+    Ok(response.body(checkpoint.note))
+}
+
+/// A tile of hashes, or the bundle of the entries below one.
 pub(super) async fn tile(
     caller: Caller<Keys>,
     parameters: ProjectParameters,
     path: web::Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let selection = parameters.read()?;
-    let id: TileId = format!("tile/{path}")
-        .parse()
-        .map_err(|_| AppError::NotFound("tile"))?;
+    let entries = path.strip_prefix("entries/");
+    let id = entries.map_or_else(|| format!("tile/{path}"), |index| format!("tile/0/{index}"));
+    let id: TileId = id.parse().map_err(|_| AppError::NotFound("tile"))?;
+    let is_of_entries = entries.is_some();
     let bytes = caller
-        .run(move |service, principal| service.log_tile(&principal, selection, id))
+        .run(move |service, principal| match is_of_entries {
+            true => service.log_entries(&principal, selection, id),
+            false => service.log_tile(&principal, selection, id),
+        })
         .await?;
     let mut response = HttpResponse::Ok();
     response.content_type(ContentType::octet_stream());
@@ -195,6 +225,18 @@ pub(super) async fn key(
     Ok(HttpResponse::Ok()
         .content_type(ContentType::plaintext())
         .body(format!("{key}\n")))
+}
+
+/// The statements by which each key of the log names the next one.
+pub(super) async fn rotations(
+    caller: Caller<Keys>,
+    parameters: ProjectParameters,
+) -> Result<HttpResponse, ApiError> {
+    parameters.read()?;
+    let statements = caller.run(move |service, _| service.log_key_rotations()).await?;
+    Ok(HttpResponse::Ok()
+        .content_type(ContentType::plaintext())
+        .body(statements))
 }
 
 /// That an event is in the log.

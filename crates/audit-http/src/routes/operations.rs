@@ -26,6 +26,8 @@ pub(super) struct ReadinessBody {
     logs_inconsistent: usize,
     /// The logs that take no events, because this service did not write their heads.
     logs_forged: usize,
+    /// The logs whose latest checkpoint was published by this process without a quorum of witnesses, more than a second ago.
+    logs_without_quorum: usize,
 }
 
 /// The process is up.
@@ -42,6 +44,7 @@ pub(super) async fn readyz(state: web::Data<HttpState>) -> Result<Reply<Readines
         status: "ready",
         logs_inconsistent,
         logs_forged: state.service.forged_heads(),
+        logs_without_quorum: state.service.logs_without_quorum(),
     }))
 }
 

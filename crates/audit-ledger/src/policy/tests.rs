@@ -117,3 +117,35 @@ fn a_policy_that_is_not_one_is_refused_by_its_line() {
     assert_eq!(problem(|lines| lines[9] = "group Y any Y1 X1".to_owned()), 10);
     assert_eq!(problem(|lines| lines[2] = "# a\rb".to_owned()), 3);
 }
+
+#[test]
+fn cosignatures_are_added_to_a_note_of_the_same_text_only() {
+    let policy: Policy = lines().join("\n").parse().unwrap();
+    let (bare, two) = (note(&[]), note(&[1, 9, 4]));
+    let (cosigned, is_quorum) = policy.cosigned(&bare, &two);
+    assert_eq!(
+        (cosigned.as_str(), is_quorum),
+        (note(&[1, 4]).as_str(), false),
+        "9 is not of the policy"
+    );
+    let (cosigned, is_quorum) = policy.cosigned(&cosigned, &note(&[2]));
+    assert_eq!(policy.cosigners(&cosigned), BTreeSet::from(["X1", "X2", "Y1"]));
+    assert!(is_quorum);
+    // The same once more, and a cosignature that was changed.
+    assert_eq!(policy.cosigned(&cosigned, &two).0, cosigned);
+    let forged = note(&[3]).replace("log.example\n0", "log.example\n1");
+    assert_eq!(policy.cosigned(&bare, &forged), (bare.clone(), false));
+    assert_eq!(policy.cosigned(&bare, "nonsense"), (bare, false));
+}
+
+#[test]
+fn a_quorum_is_reachable_only_with_urls() {
+    let lines = lines().join("\n");
+    let reachable = |text: &str| text.parse::<Policy>().unwrap().is_reachable();
+    assert!(reachable(&lines));
+    assert!(reachable(&lines.replace(" https://w1.example/", "")));
+    let without = lines
+        .replace(" https://w4.example/", "")
+        .replace(" https://w5.example/", "");
+    assert!(!reachable(&without));
+}

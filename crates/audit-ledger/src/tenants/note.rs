@@ -5,6 +5,7 @@
 //! second line is not a number, so no map reads as a checkpoint, and no checkpoint as a map.
 
 use super::TenantLabel;
+use crate::key::signature_line;
 use crate::note::{NoteError, SignedNote};
 use crate::{Hash, Origin, SigningKey, VerifierKey};
 use audit_domain::Timestamp;
@@ -87,6 +88,21 @@ impl TenantMapHead {
     }
 }
 
+impl VerifierKey {
+    /// The map with a signature that was made elsewhere, such as in an HSM, over its text.
+    ///
+    /// # Errors
+    /// [`TenantMapNoteError`] if it is not a signature of this key.
+    pub fn attach_tenant_map(
+        &self,
+        head: &TenantMapHead,
+        signature: &[u8],
+    ) -> Result<SignedTenantMap, TenantMapNoteError> {
+        let line = signature_line(self.name(), self.id(), signature);
+        SignedTenantMap::open(&format!("{head}\n{line}"), std::slice::from_ref(self))
+    }
+}
+
 impl SigningKey {
     /// Signs a map. Its caller has computed it from events that lead to a signed checkpoint.
     pub fn sign_tenant_map(&self, head: TenantMapHead) -> SignedTenantMap {
@@ -101,11 +117,14 @@ impl SignedTenantMap {
     ///
     /// # Errors
     /// [`TenantMapNoteError`] names the check that failed.
-    pub fn open(note: &str, key: &VerifierKey) -> Result<Self, TenantMapNoteError> {
-        let text = SignedNote::parse(note)?.verify(std::slice::from_ref(key))?;
+    pub fn open(note: &str, keys: &[VerifierKey]) -> Result<Self, TenantMapNoteError> {
+        let text = SignedNote::parse(note)?.verify(keys)?;
         let head = TenantMapHead::parse(text).ok_or(TenantMapNoteError::Form)?;
-        let rest = head.log.as_str().strip_prefix(key.name().as_str());
-        if !rest.is_some_and(|rest| rest.starts_with('/')) {
+        let is_of = |key: &VerifierKey| {
+            let rest = head.log.as_str().strip_prefix(key.name().as_str());
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        if !keys.iter().any(is_of) {
             return Err(TenantMapNoteError::OtherLog(head.log.to_string()));
         }
         Ok(Self {

@@ -40,13 +40,13 @@ impl TenantProof {
     ///
     /// # Errors
     /// [`CompletenessError`] names the check that failed.
-    pub fn verify(&self, key: &VerifierKey) -> Result<(SignedTenantMap, TreeHead), CompletenessError> {
-        let map = SignedTenantMap::open(&self.map, key)?;
+    pub fn verify(&self, keys: &[VerifierKey]) -> Result<(SignedTenantMap, TreeHead), CompletenessError> {
+        let map = SignedTenantMap::open(&self.map, keys)?;
         let label = TenantLabel::of(&self.salt, &self.tenant_id);
         let head = match &self.log {
             Some((note, path)) if map.head().empty.is_none() => {
                 let origin = TenantMapHead::tenant_origin(&map.head().log, &label)?;
-                let signed = SignedCheckpoint::open(note, &origin, std::slice::from_ref(key))?;
+                let signed = SignedCheckpoint::open(note, &origin, keys)?;
                 path.verify(label.slot(), label.leaf(signed.head()), &map.head().root)?;
                 *signed.head()
             }

@@ -142,11 +142,18 @@ fn a_proof_verifies_and_no_other_does() {
     let (logs, ..) = stored(&events(40, 100), 100);
     let signer = signing_key();
     let valid = proof("tenant 4");
-    let (map, head) = valid.verify(signer.verifier()).unwrap();
+    let (map, head) = valid.verify(std::slice::from_ref(signer.verifier())).unwrap();
     assert_eq!(head, logs.get("tenant 4").unwrap().head());
     assert_eq!(map.head().binding, key().binding(100));
     let absent = proof("nobody");
-    assert_eq!(absent.verify(signer.verifier()).unwrap().1.size, 0);
+    assert_eq!(
+        absent
+            .verify(std::slice::from_ref(signer.verifier()))
+            .unwrap()
+            .1
+            .size,
+        0
+    );
     let others = [
         TenantProof {
             tenant_id: "tenant 1".to_owned(),
@@ -183,7 +190,10 @@ fn a_proof_verifies_and_no_other_does() {
         },
     ];
     for other in others {
-        assert!(other.verify(signer.verifier()).is_err(), "{other:?}");
+        assert!(
+            other.verify(std::slice::from_ref(signer.verifier())).is_err(),
+            "{other:?}"
+        );
     }
 }
 
@@ -195,7 +205,7 @@ fn a_map_is_no_checkpoint_and_a_checkpoint_is_no_map() {
     let origin = Origin::parse("audit.example.com/acme/live/tenants").unwrap();
     let checkpoint = signer.sign(Checkpoint::new(origin, TreeHead::of_empty_tree()));
     assert_eq!(
-        SignedTenantMap::open(checkpoint.note(), signer.verifier()),
+        SignedTenantMap::open(checkpoint.note(), std::slice::from_ref(signer.verifier())),
         Err(TenantMapNoteError::Form)
     );
 }

@@ -24,7 +24,7 @@ const fn table(name: &'static str, columns: &'static str) -> CopiedTable {
 }
 
 /// The copied tables. A table comes after those to which it refers.
-pub(crate) const COPIED_TABLES: [CopiedTable; 24] = [
+pub(crate) const COPIED_TABLES: [CopiedTable; 25] = [
     table("deployment", "id version"),
     table("secrets", "name secret created_at"),
     table("organizations", "id name plan created_at"),
@@ -52,6 +52,7 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 24] = [
     table("ledger_actions", "ledger_id action"),
     table("log_repairs", "ledger_id repaired_at size found"),
     table("log_checkpoints", "ledger_id size note signed_at"),
+    table("log_cosigned", "ledger_id version note quorum_size quorum_note"),
     table(
         "anchors",
         "number due_at document time_stamp webhook_stage bucket_stage claimed_until",

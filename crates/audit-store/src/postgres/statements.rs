@@ -142,6 +142,27 @@ impl Query for InsertCheckpoints<'_> {
 
 statement! {
     Pg;
+    /// Stores cosigned checkpoints whose rows are still those of the version before, in the order of the ledgers as
+    /// [`ReplaceCheckpoints`].
+    PutCosigned<'a> {
+        "INSERT INTO log_cosigned (ledger_id, version, note, quorum_size, quorum_note) \
+         SELECT ledger_id, version, note, quorum_size, quorum_note FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        ", " versions: Vec<i64> => Array<BigInt>,
+        ", " notes: Vec<&'a str> => Array<Text>,
+        ", " quorum_sizes: Vec<i64> => Array<BigInt>,
+        ", " quorum_notes: Vec<Option<&'a str>> => Array<Nullable<Text>>,
+    } ") AS next (ledger_id, version, note, quorum_size, quorum_note) ORDER BY ledger_id \
+         ON CONFLICT (ledger_id) DO UPDATE SET version = excluded.version, note = excluded.note, \
+             quorum_size = excluded.quorum_size, quorum_note = excluded.quorum_note \
+         WHERE log_cosigned.version = excluded.version - 1 RETURNING ledger_id"
+}
+
+impl Query for PutCosigned<'_> {
+    type SqlType = BigInt;
+}
+
+statement! {
+    Pg;
     /// Finds, in one snapshot, the group of a ledger and the format of the index, the ledger's backlog, and the complete
     /// segments of the group, each with its mark.
     FindSegments {

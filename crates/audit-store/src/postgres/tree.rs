@@ -3,12 +3,12 @@
 use super::PostgresSession;
 use super::events::{before_months_after, since_month_of};
 use super::schema::events;
-use super::statements::{InsertCheckpoints, ReplaceCheckpoints};
+use super::statements::{InsertCheckpoints, PutCosigned, ReplaceCheckpoints};
 use crate::append::LedgerId;
 use crate::error::Result;
 use crate::ledgers::Heads;
 use crate::schema::log_tiles;
-use crate::tree::{NewCheckpoint, PartialTiles, TreeSession};
+use crate::tree::{NewCheckpoint, NewCosigned, PartialTiles, TreeSession};
 use audit_ledger::Tile;
 use diesel::prelude::*;
 use std::collections::BTreeSet;
@@ -50,6 +50,23 @@ pub(crate) fn publish_checkpoints(
         published.extend(insert.load::<i64>(&mut session.connection)?);
     }
     Ok(published.into_iter().map(LedgerId).collect())
+}
+
+/// Stores each of these rows if the stored one is still that of the version before.
+pub(crate) fn put_cosigned(
+    session: &mut PostgresSession,
+    cosigned: &[NewCosigned],
+) -> Result<BTreeSet<LedgerId>> {
+    let rows = || cosigned.iter().map(|new| &new.row);
+    let put = PutCosigned {
+        ledger_ids: cosigned.iter().map(|new| new.ledger_id.0).collect(),
+        versions: rows().map(|row| row.version).collect(),
+        notes: rows().map(|row| row.note.as_str()).collect(),
+        quorum_sizes: cosigned.iter().map(|new| new.quorum_size.cast_signed()).collect(),
+        quorum_notes: rows().map(|row| row.quorum_note.as_deref()).collect(),
+    };
+    let stored = put.load::<i64>(&mut session.connection)?;
+    Ok(stored.into_iter().map(LedgerId).collect())
 }
 
 impl TreeSession for PostgresSession {

@@ -6,8 +6,8 @@ use super::schema::events;
 use crate::append::LedgerId;
 use crate::error::Result;
 use crate::ledgers::Heads;
-use crate::schema::{log_checkpoints, log_tiles};
-use crate::tree::{NewCheckpoint, PartialTiles, TreeSession};
+use crate::schema::{log_checkpoints, log_cosigned, log_tiles};
+use crate::tree::{NewCheckpoint, NewCosigned, PartialTiles, TreeSession};
 use audit_ledger::Tile;
 use diesel::prelude::*;
 use std::collections::BTreeSet;
@@ -45,6 +45,40 @@ pub(crate) fn publish_checkpoints(
         }
     }
     Ok(published)
+}
+
+/// Stores each of these rows if the stored one is still that of the version before.
+pub(crate) fn put_cosigned(
+    session: &mut SqliteSession,
+    cosigned: &[NewCosigned],
+) -> Result<BTreeSet<LedgerId>> {
+    let mut stored = BTreeSet::new();
+    for NewCosigned {
+        ledger_id,
+        quorum_size,
+        row,
+    } in cosigned
+    {
+        let columns = (
+            log_cosigned::version.eq(row.version),
+            log_cosigned::note.eq(&row.note),
+            log_cosigned::quorum_size.eq(quorum_size.cast_signed()),
+            log_cosigned::quorum_note.eq(&row.quorum_note),
+        );
+        let rows = match row.version {
+            1 => diesel::insert_or_ignore_into(log_cosigned::table)
+                .values((log_cosigned::ledger_id.eq(ledger_id.0), columns))
+                .execute(&mut session.connection)?,
+            version => diesel::update(log_cosigned::table.find(ledger_id.0))
+                .filter(log_cosigned::version.eq(version - 1))
+                .set(columns)
+                .execute(&mut session.connection)?,
+        };
+        if rows > 0 {
+            stored.insert(*ledger_id);
+        }
+    }
+    Ok(stored)
 }
 
 impl TreeSession for SqliteSession {

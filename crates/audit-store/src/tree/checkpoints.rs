@@ -5,10 +5,10 @@
 
 use crate::access::{Reader, Writer};
 use crate::append::LedgerId;
-use crate::database::{on_database, on_either};
+use crate::database::{AnySession, on_database, on_either};
 use crate::error::Result;
 use crate::ledgers::{SEALED_COLUMNS, SealedColumns, heads_of, name_of};
-use crate::schema::{ledgers, log_checkpoints};
+use crate::schema::{ledgers, log_checkpoints, log_cosigned};
 use audit_domain::Timestamp;
 use audit_ledger::Frontier;
 use diesel::dsl::sql;
@@ -81,6 +81,39 @@ fn read_checkpoint((note, signed_at): (String, i64)) -> CheckpointRow {
     }
 }
 
+/// A part of all ledgers that one call looks at.
+pub(super) struct ScannedPart {
+    /// The ledger before the part.
+    pub(super) after: i64,
+    /// The last ledger of the part.
+    pub(super) last: i64,
+    newest: i64,
+}
+
+impl ScannedPart {
+    /// The ledger before the next part, unless this is the last one.
+    pub(super) fn next(&self) -> Option<LedgerId> {
+        (self.last < self.newest).then_some(LedgerId(self.last))
+    }
+}
+
+/// The part behind `after`. At most [`SCAN_PARTS_MAX`] parts are all ledgers.
+pub(super) fn scanned_part(session: &mut AnySession, after: Option<LedgerId>) -> Result<ScannedPart> {
+    let newest: Option<i64> = ledgers::table
+        .select(ledgers::id)
+        .order(ledgers::id.desc())
+        .limit(1)
+        .get_result(session)
+        .optional()?;
+    let newest = newest.unwrap_or(0);
+    let after = after.map_or(0, |ledger_id| ledger_id.0);
+    Ok(ScannedPart {
+        after,
+        last: after + SCANNED_LEDGERS_MIN.max(newest / SCAN_PARTS_MAX + 1),
+        newest,
+    })
+}
+
 #[expect(
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be queried"
@@ -132,19 +165,11 @@ impl Reader<'_> {
         received_before: Option<Timestamp>,
     ) -> Result<UnsignedLedgers> {
         let received_before = received_before.map_or(i64::MAX, Timestamp::as_micros);
-        let newest: Option<i64> = ledgers::table
-            .select(ledgers::id)
-            .order(ledgers::id.desc())
-            .limit(1)
-            .get_result(self.session())
-            .optional()?;
-        let newest = newest.unwrap_or(0);
-        let after = after.map_or(0, |ledger_id| ledger_id.0);
-        let last = after + SCANNED_LEDGERS_MIN.max(newest / SCAN_PARTS_MAX + 1);
+        let part = scanned_part(self.session(), after)?;
         let ids: Vec<i64> = ledgers::table
             .left_join(log_checkpoints::table.on(log_checkpoints::ledger_id.eq(ledgers::id)))
-            .filter(ledgers::id.gt(after))
-            .filter(ledgers::id.le(last))
+            .filter(ledgers::id.gt(part.after))
+            .filter(ledgers::id.le(part.last))
             .filter(ledgers::size.gt(0))
             .filter(ledgers::last_received_at.lt(received_before))
             .filter(
@@ -158,7 +183,7 @@ impl Reader<'_> {
             .load(self.session())?;
         Ok(UnsignedLedgers {
             ledger_ids: ids.into_iter().map(LedgerId).collect(),
-            last: (last < newest).then_some(LedgerId(last)),
+            last: part.next(),
         })
     }
 }
@@ -176,6 +201,7 @@ impl Writer<'_> {
 
     /// Deletes every checkpoint, because the log continues under another origin.
     pub fn delete_log_checkpoints(&mut self) -> Result<()> {
+        diesel::delete(log_cosigned::table).execute(self.session())?;
         diesel::delete(log_checkpoints::table).execute(self.session())?;
         Ok(())
     }

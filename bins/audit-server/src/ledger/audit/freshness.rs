@@ -39,8 +39,12 @@ pub(super) fn check(
     let signed_before = SystemClock.now().plus_seconds(-options.max_unsigned.seconds());
     match received_at < signed_before {
         true => Err(Failure::Inconsistent(format!(
-            "event {size} ({}) was received at {received_at} and is not signed: the server shows an old checkpoint",
-            first["id"].as_str().unwrap_or("no id")
+            "event {size} ({}) was received at {received_at} and is not signed{}: the server shows an old checkpoint",
+            first["id"].as_str().unwrap_or("no id"),
+            match options.policy.is_given() {
+                true => " with a quorum of witnesses",
+                false => "",
+            }
         ))),
         false => Ok(()),
     }

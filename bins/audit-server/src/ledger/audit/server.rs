@@ -52,7 +52,12 @@ impl LogServer {
 
     /// A text.
     pub(super) fn text(&self, path: &str) -> AuditResult<Fetched<String>> {
-        Ok(match self.get(path, &[])? {
+        self.text_of(path, &[])
+    }
+
+    /// A text, with parameters.
+    pub(super) fn text_of(&self, path: &str, parameters: &[(&str, String)]) -> AuditResult<Fetched<String>> {
+        Ok(match self.get(path, parameters)? {
             Fetched::Found(bytes) => {
                 let text = String::from_utf8(bytes);
                 Fetched::Found(text.with_context(|| format!("GET {path}: the response is not UTF-8"))?)

@@ -1,7 +1,7 @@
 //! The state file: an auditor's data between audits.
 
 use anyhow::{Context, ensure};
-use audit_ledger::{Frontier, Hash, Origin, SignedCheckpoint, VerifierKey};
+use audit_ledger::{Frontier, Hash, KeyRotation, Origin, SignedCheckpoint, VerifierKey};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -12,6 +12,8 @@ const VERSION: u64 = 1;
 pub(in crate::ledger) struct State {
     /// The key that signs the checkpoints.
     pub(in crate::ledger) key: VerifierKey,
+    /// The statements that lead to the key from the first one that was trusted.
+    pub(in crate::ledger) rotations: Vec<KeyRotation>,
     /// The name of the log.
     pub(in crate::ledger) origin: Origin,
     /// The last checkpoint, with its signatures.
@@ -24,13 +26,14 @@ pub(in crate::ledger) struct State {
 
 impl State {
     pub(super) fn new(
-        key: VerifierKey,
+        (key, rotations): (VerifierKey, Vec<KeyRotation>),
         checkpoint: &SignedCheckpoint,
         frontier: Frontier,
         cursor: Option<String>,
     ) -> Self {
         Self {
             key,
+            rotations,
             origin: checkpoint.checkpoint().origin().clone(),
             note: checkpoint.note().to_owned(),
             frontier,
@@ -56,6 +59,7 @@ impl State {
         ensure!(value["version"] == VERSION, "unknown version");
         let text = |name: &str| value[name].as_str().with_context(|| format!("{name} is missing"));
         let key: VerifierKey = text("key")?.parse()?;
+        let rotations = KeyRotation::open_all(value["rotations"].as_str().unwrap_or_default())?;
         let origin = Origin::parse(text("log")?)?;
         let note = text("checkpoint")?.to_owned();
         let signed = *SignedCheckpoint::open(&note, &origin, std::slice::from_ref(&key))?.head();
@@ -72,6 +76,7 @@ impl State {
         let cursor = value["cursor"].as_str().map(str::to_owned);
         Ok(Self {
             key,
+            rotations,
             origin,
             note,
             frontier,
@@ -85,6 +90,7 @@ impl State {
         let value = json!({
             "version": VERSION,
             "key": self.key.to_string(),
+            "rotations": self.rotations.iter().map(KeyRotation::note).collect::<String>(),
             "log": self.origin.as_str(),
             "checkpoint": self.note,
             "edge": edge,
@@ -118,7 +124,12 @@ mod tests {
         }
         let checkpoint = Checkpoint::new(Origin::parse("log/a").unwrap(), frontier.head());
         let cursor = Some("cursor".to_owned());
-        State::new(key.verifier().clone(), &key.sign(checkpoint), frontier, cursor)
+        State::new(
+            (key.verifier().clone(), Vec::new()),
+            &key.sign(checkpoint),
+            frontier,
+            cursor,
+        )
     }
 
     #[test]

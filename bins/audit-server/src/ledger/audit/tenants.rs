@@ -27,7 +27,7 @@ pub(super) struct TenantMaps {
 
 impl TenantMaps {
     /// Reads the map that the server signs now, and the notes of viewers from files.
-    pub(super) fn read(server: &LogServer, key: &VerifierKey, files: &[PathBuf]) -> AuditResult<Self> {
+    pub(super) fn read(server: &LogServer, keys: &[VerifierKey], files: &[PathBuf]) -> AuditResult<Self> {
         let body: Value = match server.json_of_consistent_log("log/tenants")? {
             Fetched::Found(body) => body,
             Fetched::Refused(why) => {
@@ -41,14 +41,14 @@ impl TenantMaps {
         })?;
         let size = body["size"].as_u64().context("the map of tenants has no size")?;
         let note = body["map"].as_str().unwrap_or_default();
-        let map = SignedTenantMap::open(note, key).map_err(|error| {
+        let map = SignedTenantMap::open(note, keys).map_err(|error| {
             Failure::Inconsistent(format!("the server returns an invalid map of tenants: {error}"))
         })?;
         let mut signed = vec![("the server".to_owned(), size, map)];
         for file in files {
             let proof = tenant_proof::read(file)?;
             let (map, _) = proof
-                .verify(key)
+                .verify(keys)
                 .map_err(|error| anyhow!("{}: {error}", file.display()))?;
             // Unknown until the binding is compared with that of each size.
             signed.push((file.display().to_string(), u64::MAX, map));
@@ -62,8 +62,11 @@ impl TenantMaps {
         })
     }
 
-    /// Determines at which sizes of the log roots are needed, up to the size of a checkpoint of this log.
-    pub(super) fn begin(&mut self, log: &Origin, size: u64) -> AuditResult<()> {
+    /// Determines at which sizes of the log roots are needed, up to the size of a checkpoint of this log. `is_latest`: the log has
+    /// no later checkpoint, so every map is of its events.
+    pub(super) fn begin(&mut self, log: &Origin, size: u64, is_latest: bool) -> AuditResult<()> {
+        let of_server = self.signed.first().map_or(0, |(_, of, _)| *of);
+        let size_max = if is_latest { size } else { size.max(of_server) };
         for (shown_by, of, map) in &mut self.signed {
             if map.head().log != *log {
                 let what = format!(
@@ -74,16 +77,26 @@ impl TenantMaps {
             }
             if *of == u64::MAX {
                 let binding = map.head().binding;
-                let found = (0..=size).rev().find(|size| self.key.binding(*size) == binding);
+                let found = (0..=size_max)
+                    .rev()
+                    .find(|size| self.key.binding(*size) == binding);
                 let what = format!("the map of tenants in {shown_by} is of no size that the log has had");
                 *of = found.ok_or(Failure::Inconsistent(what))?;
+                if *of > size {
+                    let what =
+                        format!("{shown_by} is of {of} events, and the checkpoint with a quorum has {size}");
+                    return Err(Failure::Inconclusive(anyhow!("{what}: audit again later")));
+                }
             }
-            if *of > size || self.key.binding(*of) != map.head().binding {
+            if *of > size_max || self.key.binding(*of) != map.head().binding {
                 let what = format!("the map of tenants of {shown_by} is not bound to {of} events of the log");
                 return Err(Failure::Inconsistent(what));
             }
-            self.roots.insert(*of, None);
         }
+        // The map of later events is compared when a checkpoint of these has a quorum.
+        self.signed.retain(|(_, of, _)| *of <= size);
+        self.roots
+            .extend(self.signed.iter().map(|(_, of, _)| (*of, None)));
         self.note_root(0);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 /// The tables whose rows of a project are copied as they are, in an order that their foreign keys allow, each with the
 /// condition of a project `$1` with the ledgers `$2`.
-pub(super) const COPIED_TABLES: [(&str, &str); 15] = [
+pub(super) const COPIED_TABLES: [(&str, &str); 16] = [
     ("api_keys", "project_id = $1"),
     ("viewer_tiers", "project_id = $1"),
     ("redaction_rules", "project_id = $1"),
@@ -20,6 +20,7 @@ pub(super) const COPIED_TABLES: [(&str, &str); 15] = [
     ("ledger_actions", OF_LEDGERS),
     ("log_repairs", OF_LEDGERS),
     ("log_checkpoints", OF_LEDGERS),
+    ("log_cosigned", OF_LEDGERS),
     ("alert_groups", OF_LEDGERS),
     ("alerts", OF_LEDGERS),
 ];

@@ -1,0 +1,181 @@
+//! `--log-key-command`: a program that signs with a key that this server does not have.
+
+use anyhow::{Context, bail};
+use audit_app::{SigningProgram, VerifierKey};
+use audit_ledger::{Checkpoint, KeyName, Origin, TreeHead};
+use clap::Args;
+use std::io::{ErrorKind, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// The program gets this long for a signature.
+const SIGNATURE_SECONDS_MAX: u64 = 5;
+/// Most bytes of its output.
+const OUTPUT_BYTES_MAX: u64 = 1_024;
+const PUBLIC_KEY_BYTES: usize = 32;
+const SIGNATURE_BYTES: usize = 64;
+
+/// The options of a key that lives elsewhere.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SigningProgramOptions {
+    /// Command that signs what it reads from standard input with an Ed25519 key, such as one in an HSM, and prints the signature: 64
+    /// bytes, or the same in hexadecimal.
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        env = "AUDIT_LOG_KEY_COMMAND",
+        requires = "log_public_key"
+    )]
+    log_key_command: Option<String>,
+    /// Public key of --log-key-command: 32 bytes in hexadecimal.
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "AUDIT_LOG_PUBLIC_KEY",
+        requires = "log_key_command"
+    )]
+    log_public_key: Option<String>,
+}
+
+impl SigningProgramOptions {
+    /// The program, which must sign a test message.
+    pub(crate) fn program(&self) -> anyhow::Result<Option<Arc<dyn SigningProgram>>> {
+        let (Some(command), Some(key)) = (&self.log_key_command, &self.log_public_key) else {
+            return Ok(None);
+        };
+        let Some(public_key) = read_hex(key, PUBLIC_KEY_BYTES) else {
+            bail!("--log-public-key must be {PUBLIC_KEY_BYTES} bytes in hexadecimal");
+        };
+        let program = ShellCommand {
+            command: command.clone(),
+            public_key: public_key.try_into().unwrap_or_default(),
+        };
+        program.test().context("--log-key-command")?;
+        Ok(Some(Arc::new(program)))
+    }
+}
+
+/// A command of the shell, started for each signature.
+#[derive(Debug)]
+struct ShellCommand {
+    command: String,
+    public_key: [u8; PUBLIC_KEY_BYTES],
+}
+
+impl ShellCommand {
+    /// Checks that it signs with the given key: the checkpoint of an empty log that is none of a deployment.
+    fn test(&self) -> anyhow::Result<()> {
+        let name = KeyName::parse("audit-server/test-of-the-signing-command")?;
+        let checkpoint = Checkpoint::new(Origin::parse(name.as_str())?, TreeHead::of_empty_tree());
+        let signature = self.sign(checkpoint.to_string().as_bytes());
+        let signature = signature.map_err(anyhow::Error::msg)?;
+        let key = VerifierKey::new(name, self.public_key);
+        key.attach(checkpoint, &signature)
+            .context("it signs with another key")?;
+        Ok(())
+    }
+}
+
+impl SigningProgram for ShellCommand {
+    fn public_key(&self) -> &[u8; PUBLIC_KEY_BYTES] {
+        &self.public_key
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, String> {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &self.command]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| error.to_string())?;
+        let output = output_of(&mut child, message);
+        // Also where it has ended: this takes no process that another one has become.
+        let killed = output.is_err().then(|| child.kill());
+        let status = child.wait().map_err(|error| error.to_string())?;
+        let output = output?;
+        if killed.is_some() || !status.success() {
+            return Err(status.to_string());
+        }
+        decode(&output).ok_or_else(|| "it prints no signature of 64 bytes".to_owned())
+    }
+}
+
+/// Writes the message to a process, and reads what it prints, within the time limit.
+fn output_of(child: &mut Child, message: &[u8]) -> Result<Vec<u8>, String> {
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err("it has no standard input and output".to_owned());
+    };
+    let message = message.to_vec();
+    let (sender, receiver) = mpsc::channel();
+    // Blocks as long as the process or one that it has started has the pipes open.
+    std::thread::spawn(move || {
+        let mut output = Vec::new();
+        let written = match stdin.write_all(&message) {
+            // A program that fails early says why with its exit status.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => written,
+        };
+        drop(stdin);
+        let exchanged = written.and_then(|()| stdout.take(OUTPUT_BYTES_MAX).read_to_end(&mut output));
+        // The receiver is gone after the time limit.
+        if sender.send(exchanged.map(|_| output)).is_err() {
+            log::warn!("--log-key-command responded too late");
+        }
+    });
+    match receiver.recv_timeout(Duration::from_secs(SIGNATURE_SECONDS_MAX)) {
+        Ok(output) => output.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("no signature after {SIGNATURE_SECONDS_MAX} s")),
+    }
+}
+
+/// A signature: as it is, or in hexadecimal.
+fn decode(output: &[u8]) -> Option<Vec<u8>> {
+    match output.len() == SIGNATURE_BYTES {
+        true => Some(output.to_vec()),
+        false => read_hex(std::str::from_utf8(output).ok()?, SIGNATURE_BYTES),
+    }
+}
+
+/// Bytes of this number in hexadecimal.
+fn read_hex(text: &str, length: usize) -> Option<Vec<u8>> {
+    let decoded = base16ct::mixed::decode_vec(text.trim()).ok();
+    decoded.filter(|bytes| bytes.len() == length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(command: &str) -> ShellCommand {
+        ShellCommand {
+            command: command.to_owned(),
+            public_key: [0; PUBLIC_KEY_BYTES],
+        }
+    }
+
+    #[test]
+    fn a_signature_is_read_in_every_encoding() {
+        let text = "0123456789abcdef".repeat(4);
+        assert_eq!(
+            program("head -c 64").sign(text.as_bytes()),
+            Ok(text.clone().into_bytes())
+        );
+        assert_eq!(
+            program(&format!("cat >/dev/null; echo {text}{text}")).sign(b""),
+            Ok([0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef].repeat(8))
+        );
+    }
+
+    #[test]
+    fn a_command_that_fails_gives_no_signature() {
+        for (command, reason) in [
+            ("cat >/dev/null; exit 3", "exit status: 3"),
+            ("cat", "no signature of 64 bytes"),
+            ("cat >/dev/null; echo nonsense", "no signature of 64 bytes"),
+            ("/nonexistent/program 2>/dev/null", ""),
+        ] {
+            let failed = program(command).sign(b"message").expect_err(command);
+            assert!(failed.contains(reason), "{command}: {failed}");
+        }
+    }
+}
