@@ -46,7 +46,7 @@ pub struct ObjectLock {
 /// Who may end the lock of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
-    /// Nobody.
+    /// No account: the object stays until the lock ends.
     Compliance,
     /// Accounts with a permission for it.
     Governance,

@@ -123,7 +123,7 @@ impl TimeStamp {
         }
     }
 
-    /// Checks that it is over this SHA-256.
+    /// Checks that the stamped digest is this one (SHA-256).
     ///
     /// # Errors
     /// [`TimeStampError::OtherDocument`] when it is not.

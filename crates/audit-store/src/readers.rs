@@ -44,15 +44,9 @@ struct Users {
 
 impl ReaderPool {
     pub(crate) fn open(database: &Arc<Database>, sessions_max: u32) -> Result<Self> {
-        let pool = builder(database, sessions_max)
-            .build(ReaderManager(Arc::clone(database)))
-            .map_err(unreachable)?;
-        Ok(Self {
-            database: Arc::clone(database),
-            sessions_max,
-            current: Mutex::new(Generation::new(pool)),
-            replaced: Mutex::default(),
-        })
+        let manager = ReaderManager(Arc::clone(database));
+        let pool = builder(database, sessions_max).build(manager);
+        Ok(Self::of(database, sessions_max, pool.map_err(unreachable)?))
     }
 
     /// A pool that opens its first session when it is used, so that the server need not be there yet.
@@ -62,6 +56,10 @@ impl ReaderPool {
             .min_idle(Some(0))
             .connection_timeout(LATER_WAIT)
             .build_unchecked(manager);
+        Self::of(database, sessions_max, pool)
+    }
+
+    fn of(database: &Arc<Database>, sessions_max: u32, pool: r2d2::Pool<ReaderManager>) -> Self {
         Self {
             database: Arc::clone(database),
             sessions_max,

@@ -3,7 +3,7 @@
 //!
 //! The file is appended to: one line for each signing round, a checksum and the round's notes as JSON. It is synced before a
 //! note is stored in the database or handed out. When most of it is outdated it is replaced by a new file. A line that was
-//! interrupted by a crash is the last one; its notes were handed out to nobody, so it is dropped.
+//! interrupted by a crash is the last one; none of its notes was stored or returned to a client, so the line is dropped.
 
 use audit_ledger::Hash;
 use parking_lot::Mutex;
