@@ -46,7 +46,16 @@ fn binary() -> &'static str {
 
 fn build() -> String {
     let cargo = environment("CARGO").unwrap_or_else(|| "cargo".to_owned());
-    let output = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    // Cargo describes the package of a test to it. Build scripts that look at these variables would run again, in this build and
+    // in the next one, and everything that depends on `ring` would be compiled twice for each run of the tests.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_") || name == "OUT_DIR" {
+            command.env_remove(&*name);
+        }
+    }
+    let output = command
         .args([
             "build",
             "-p",
