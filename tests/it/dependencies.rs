@@ -119,6 +119,18 @@ const RULES: &[Rule] = &[
         ],
         avoids: &[],
     },
+    // What it checks: the pure crates.
+    Rule {
+        package: "audit-properties",
+        reaches: &[
+            "audit-auth",
+            "audit-domain",
+            "audit-index",
+            "audit-ledger",
+            "audit-redact",
+        ],
+        avoids: &[DATABASE, WEB],
+    },
     // Both see the service from outside.
     Rule {
         package: "audit-bench",

@@ -1,0 +1,104 @@
+//! What holds for any input of the parsers and verifiers. [`PROPERTIES`] are the targets of the fuzzer in `fuzz/`, and the tests
+//! of this package check them with mutated seeds, so that a plain `cargo test` shows a property that no longer holds.
+//!
+//! A property panics if it does not hold.
+#![expect(clippy::missing_panics_doc, reason = "that is how a property fails")]
+
+pub mod events;
+pub mod index;
+pub mod ledger;
+pub mod texts;
+
+/// A property, by the name of its fuzz target.
+#[derive(Debug)]
+pub struct Property {
+    /// The name of the target and of its corpus.
+    pub name: &'static str,
+    /// Panics if the property does not hold for the input. Returns whether the input was accepted, so that there was something
+    /// to check.
+    pub check: fn(&[u8]) -> bool,
+    /// Inputs that are accepted.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All properties.
+pub const PROPERTIES: &[Property] = &[
+    Property {
+        name: "json",
+        check: events::json,
+        seeds: events::json_seeds,
+    },
+    Property {
+        name: "event",
+        check: events::event,
+        seeds: events::event_seeds,
+    },
+    Property {
+        name: "redaction",
+        check: events::redaction,
+        seeds: events::redaction_seeds,
+    },
+    Property {
+        name: "pattern",
+        check: events::pattern,
+        seeds: events::pattern_seeds,
+    },
+    Property {
+        name: "cursor",
+        check: texts::cursor,
+        seeds: texts::cursor_seeds,
+    },
+    Property {
+        name: "credential",
+        check: texts::credential,
+        seeds: texts::credential_seeds,
+    },
+    Property {
+        name: "filter",
+        check: texts::filter,
+        seeds: texts::filter_seeds,
+    },
+    Property {
+        name: "time",
+        check: texts::time,
+        seeds: texts::time_seeds,
+    },
+    Property {
+        name: "index_block",
+        check: index::block,
+        seeds: index::block_seeds,
+    },
+    Property {
+        name: "proof",
+        check: ledger::proof,
+        seeds: ledger::proof_seeds,
+    },
+    Property {
+        name: "note",
+        check: ledger::note,
+        seeds: ledger::note_seeds,
+    },
+    Property {
+        name: "witness_request",
+        check: ledger::witness_request,
+        seeds: ledger::witness_request_seeds,
+    },
+    Property {
+        name: "stored_tree",
+        check: ledger::stored_tree,
+        seeds: ledger::stored_tree_seeds,
+    },
+];
+
+/// The input as text, if it is.
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+/// Inputs out of texts.
+fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! Texts of requests: cursors, credentials, filters, times.
+
+use crate::{seeds, text};
+use audit_auth::{Credential, KeyKind, KeyText, ViewerSecret, viewer_token};
+use audit_domain::{ActionFilter, ActionGlob, CursorKey, Environment, Search, Timestamp, search};
+
+const CURSORS: CursorKey = CursorKey::new([5; 32]);
+const SCOPE: &str = "events of a project";
+
+/// A cursor that was not given out is refused; one that was opens for its scope alone.
+pub fn cursor(bytes: &[u8]) -> bool {
+    if let Some(text) = text(bytes)
+        && let Ok(place) = CURSORS.open(text, SCOPE)
+    {
+        assert_eq!(CURSORS.seal(&place, SCOPE), text, "a place has one text");
+    }
+    let sealed = CURSORS.seal(bytes, SCOPE);
+    assert_eq!(CURSORS.open(&sealed, SCOPE).as_deref(), Ok(bytes));
+    assert!(CURSORS.open(&sealed, "another").is_err());
+    assert!(CURSORS.open_count(&sealed, SCOPE).is_err());
+    true
+}
+
+/// Inputs of [`cursor`].
+pub fn cursor_seeds() -> Vec<Vec<u8>> {
+    [&b""[..], &[0; 24], b"2026-01-15"]
+        .map(|place| CURSORS.seal(place, SCOPE).into_bytes())
+        .to_vec()
+}
+
+/// A made-up viewer token is not verified, and what is a key is a text that the service gives out.
+pub fn credential(bytes: &[u8]) -> bool {
+    let Some(text) = text(bytes) else { return false };
+    let parsed = Credential::from_authorization_header(text).or_else(|_| Credential::parse(text));
+    match parsed {
+        Ok(Credential::Key(key)) => {
+            assert!(text.ends_with(key.as_str()));
+            assert_eq!(
+                KeyText::parse(key.as_str()).map(|again| again.hash()),
+                Ok(key.hash())
+            );
+        }
+        Ok(Credential::ViewerToken(token)) => {
+            let secret = ViewerSecret::from_parts("k", [1; 32]);
+            let verified = viewer_token::verify(&token, &[secret], Timestamp::from_seconds(1_768_473_000));
+            assert!(verified.is_err(), "nobody signed it");
+        }
+        Err(_) => return false,
+    }
+    true
+}
+
+/// Inputs of [`credential`].
+pub fn credential_seeds() -> Vec<Vec<u8>> {
+    let kinds = [
+        KeyKind::Master,
+        KeyKind::Project(Environment::Live),
+        KeyKind::Project(Environment::Test),
+    ];
+    let keys = kinds.map(|kind| KeyText::generate(kind, [9; KeyText::RANDOM_BYTES]));
+    let keys = keys
+        .iter()
+        .map(|key| format!("Bearer {}", key.as_str()).into_bytes());
+    keys.chain(seeds(&[
+        "vt_eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiIsImtpZCI6ImsifQ.eyJzdWIiOiJhIn0.AAAA",
+        "bearer   vt_eyJhbGciOiJub25lIn0.e30.AA",
+    ]))
+    .collect()
+}
+
+/// Patterns of actions match what the slow way matches, and a search finds a text with its words. The first line of the input
+/// is the pattern, the rest the text.
+pub fn filter(bytes: &[u8]) -> bool {
+    let Some((pattern, text)) = text(bytes).and_then(|text| text.split_once('\n')) else {
+        return false;
+    };
+    if let Ok(glob) = pattern.parse::<ActionGlob>() {
+        assert_eq!(glob.to_string(), pattern);
+        assert_eq!(
+            glob.matches(text),
+            matches_slowly(pattern.as_bytes(), text.as_bytes())
+        );
+    }
+    if let Ok(filter) = ActionFilter::parse(pattern) {
+        let expected = match pattern.strip_suffix('*') {
+            Some(beginning) => text.starts_with(beginning),
+            None => text == pattern,
+        };
+        assert_eq!(filter.matches(text), expected, "{pattern} {text}");
+    }
+    if let Ok(search) = Search::parse(pattern) {
+        assert!(!search.words().is_empty());
+        let words: Vec<_> = search::words(pattern).collect();
+        let joined = words.join(" ");
+        assert!(
+            search.matches([joined.as_str()].into_iter()),
+            "a text with all the words is found"
+        );
+    }
+    true
+}
+
+/// Whether `*` of the pattern stands for any characters, by trying all.
+fn matches_slowly(pattern: &[u8], text: &[u8]) -> bool {
+    // Reachable positions of the pattern, by the length of what was read of the text.
+    let mut reached = vec![false; pattern.len() + 1];
+    reached[0] = true;
+    let close = |reached: &mut Vec<bool>| {
+        for at in 0..pattern.len() {
+            if reached[at] && pattern[at] == b'*' {
+                reached[at + 1] = true;
+            }
+        }
+    };
+    close(&mut reached);
+    for byte in text {
+        let mut next = vec![false; pattern.len() + 1];
+        for at in 0..pattern.len() {
+            if reached[at] && pattern[at] == b'*' {
+                next[at] = true;
+            } else if reached[at] && pattern[at] == *byte {
+                next[at + 1] = true;
+            }
+        }
+        close(&mut next);
+        reached = next;
+    }
+    reached[pattern.len()]
+}
+
+/// Inputs of [`filter`].
+pub fn filter_seeds() -> Vec<Vec<u8>> {
+    seeds(&[
+        "user.*\nuser.role.updated",
+        "*.deleted\na.deleted",
+        "a*b*c\nabcabc",
+        "jane upd*\nJane was updated",
+        "user.created\nuser.created",
+    ])
+}
+
+/// A time that is read is written in one form, which is read as the same time.
+pub fn time(bytes: &[u8]) -> bool {
+    let Some(Ok(time)) = text(bytes).map(Timestamp::parse_rfc3339) else {
+        return false;
+    };
+    let written = time.to_string();
+    assert_eq!(
+        Timestamp::parse_rfc3339(&written).map(|again| again.to_string()),
+        Ok(written)
+    );
+    true
+}
+
+/// Inputs of [`time`].
+pub fn time_seeds() -> Vec<Vec<u8>> {
+    seeds(&[
+        "2026-01-15T10:30:00Z",
+        "2026-01-15T10:30:00.123456789+23:59",
+        "1970-01-01T00:00:00-00:00",
+        "2016-12-31T23:59:59.999999Z",
+    ])
+}
