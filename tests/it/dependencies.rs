@@ -32,6 +32,12 @@ const RULES: &[Rule] = &[
         avoids: IO,
     },
     Rule {
+        package: "audit-admission",
+        reaches: &[],
+        // It waits with the runtime's timer.
+        avoids: &[DATABASE, WEB, CLIENT],
+    },
+    Rule {
         package: "audit-redact",
         reaches: &[],
         avoids: IO,
@@ -89,6 +95,7 @@ const RULES: &[Rule] = &[
     Rule {
         package: "audit-http",
         reaches: &[
+            "audit-admission",
             "audit-alerts",
             "audit-anchors",
             "audit-app",
@@ -105,6 +112,7 @@ const RULES: &[Rule] = &[
     Rule {
         package: "audit-server",
         reaches: &[
+            "audit-admission",
             "audit-alerts",
             "audit-anchors",
             "audit-app",
