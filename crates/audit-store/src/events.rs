@@ -2,6 +2,10 @@
 //!
 //! A query walks through candidates from the index, in the order of the response, and checks each against the filter itself.
 
+mod page;
+
+pub use page::{FetchSize, PAGE_BYTES_MAX};
+
 use crate::access::Reader;
 use crate::append::LedgerId;
 use crate::database::{on_database, on_either};
@@ -21,7 +25,7 @@ pub struct EventQuery {
     pub tier: Option<ViewerTier>,
     /// Only events after this position.
     pub after: Option<Position>,
-    /// The size of the page.
+    /// The size of the page. It has fewer events if these have [`PAGE_BYTES_MAX`] or more.
     pub limit: PageLimit,
 }
 
@@ -42,9 +46,6 @@ pub(crate) struct Candidates {
     pub(crate) start: Option<Timestamp>,
     pub(crate) end: Option<Timestamp>,
 }
-
-/// Candidates that are fetched at once, at most.
-const FETCHED_ROWS_MAX: usize = 1_000;
 
 /// An event with its position in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +97,10 @@ impl Reader<'_> {
             start: query.filter.start,
             end: query.filter.end,
         };
-        on_either!(self.session(), session => read_page(session, query, candidates))
+        on_either!(self.session(), session => {
+            let scan = session.open_scan(candidates, query.after)?;
+            page::read_page(session, query, scan)
+        })
     }
 
     /// One event by its id.
@@ -118,36 +122,4 @@ pub(crate) trait ScanSession {
 
     /// The next events, `wanted` at most; fewer only at the end.
     fn scan(&mut self, scan: &mut Self::Scan, wanted: usize) -> Result<Vec<StoredEvent>>;
-}
-
-/// Reads candidates until the page is full. Returns those that match the filter and that the reader may see.
-fn read_page<S: ScanSession>(
-    session: &mut S,
-    query: &EventQuery,
-    candidates: Candidates,
-) -> Result<EventPage> {
-    let mut page = EventPage {
-        events: Vec::new(),
-        has_more: false,
-    };
-    let mut scan = session.open_scan(candidates, query.after)?;
-    let mut wanted = query.limit.get() + 1;
-    loop {
-        let fetched = session.scan(&mut scan, wanted)?;
-        let is_end = fetched.len() < wanted;
-        for event in fetched {
-            if !query.filter.shows(&event, query.tier.as_ref())? {
-                continue;
-            }
-            if page.events.len() == query.limit.get() {
-                page.has_more = true;
-                return Ok(page);
-            }
-            page.events.push(event);
-        }
-        if is_end {
-            return Ok(page);
-        }
-        wanted = (wanted * 2).min(FETCHED_ROWS_MAX);
-    }
 }

@@ -126,7 +126,7 @@ pub use deliveries::{
     ReadyWebhook,
 };
 pub use error::StoreError;
-pub use events::{EventPage, EventQuery, LoggedEvent};
+pub use events::{EventPage, EventQuery, FetchSize, LoggedEvent, PAGE_BYTES_MAX};
 pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
 pub use postgres::moving::{MovedProject, ProjectMove};
 pub use purge::GroupKey;

@@ -5,7 +5,7 @@ use crate::events::{as_stored, permitted, visible_json};
 use crate::reading::{ReadAccess, ReadRequest};
 use crate::service::AuditLog;
 use audit_domain::{EventFilter, PageLimit, Violations};
-use audit_store::{LedgerId, Reader};
+use audit_store::{FetchSize, LedgerId, Reader};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
@@ -130,7 +130,7 @@ impl UnreadRange {
         let tier = access.tier.as_ref();
         let shows_everything = tier.is_none() && self.filter == EventFilter::default();
         let end = self.size.min(self.start.saturating_add(PAGE_ROWS_MAX));
-        let mut bytes = 0;
+        let (mut bytes, mut fetch) = (0_usize, FetchSize::default());
         let mut found = PageEvents {
             events: Vec::new(),
             next_seq: self.start,
@@ -143,7 +143,9 @@ impl UnreadRange {
                 FETCHED_ROWS_MAX
             };
             let remaining = usize::try_from(end - found.next_seq).unwrap_or(usize::MAX);
-            let fetched_max = wanted.min(FETCHED_ROWS_MAX).min(remaining);
+            // Rows that would be read and dropped because the page is full are not fetched.
+            let fitting = fetch.rows_of(PAGE_BYTES_MAX.saturating_sub(bytes));
+            let fetched_max = wanted.min(FETCHED_ROWS_MAX).min(remaining).min(fitting);
             let fetched = reader.logged_events(self.ledger_id, found.next_seq, fetched_max)?;
             if fetched.is_empty() {
                 // Rows were deleted. Skip them: stopping here would hide all later events from every reader.
@@ -155,6 +157,7 @@ impl UnreadRange {
                     self.log_missing_events(reader, found.next_seq)?;
                 }
                 found.next_seq = logged.seq + 1;
+                fetch.note(&logged.event);
                 if !shows_everything && !self.filter.shows(&logged.event, tier)? {
                     continue;
                 }

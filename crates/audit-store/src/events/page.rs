@@ -1,0 +1,86 @@
+//! Filling a page from a walk through candidates.
+
+use super::{EventPage, EventQuery, ScanSession};
+use crate::error::Result;
+use audit_domain::StoredEvent;
+
+/// A page ends with the event by which its stored events reach this size. One event larger than this is a page.
+pub const PAGE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Rows that are fetched at once, at most.
+const FETCHED_ROWS_MAX: usize = 1_000;
+/// Rows of the first fetch: about a page of events of 64 KiB.
+const FIRST_ROWS: usize = 16;
+
+/// How many rows to fetch at once, so that they are not much larger than what is wanted. Rows differ in size by a factor of a
+/// thousand, and the next ones are probably like those before.
+#[derive(Debug, Default)]
+pub struct FetchSize {
+    rows: usize,
+    bytes: usize,
+}
+
+impl FetchSize {
+    /// Notes a row that was fetched.
+    pub fn note(&mut self, event: &StoredEvent) {
+        self.rows += 1;
+        self.bytes += event.canonical.len();
+    }
+
+    /// The number of rows that have about `bytes`, at least one.
+    #[must_use]
+    pub fn rows_of(&self, bytes: usize) -> usize {
+        if self.rows == 0 {
+            return FIRST_ROWS;
+        }
+        let rows = bytes.saturating_mul(self.rows).div_ceil(self.bytes.max(1));
+        rows.clamp(1, FETCHED_ROWS_MAX)
+    }
+}
+
+/// Reads candidates until the page is full. Returns those that match the filter and that the reader may see.
+pub(super) fn read_page<S: ScanSession>(
+    session: &mut S,
+    query: &EventQuery,
+    mut scan: S::Scan,
+) -> Result<EventPage> {
+    let mut page = EventPage {
+        events: Vec::new(),
+        has_more: false,
+    };
+    let limit = query.limit.get();
+    let (mut fetch, mut bytes, mut factor) = (FetchSize::default(), 0, 1);
+    loop {
+        // One event more than the page has tells whether there is a next page.
+        let missing = limit + 1 - page.events.len();
+        let fitting = fetch.rows_of(PAGE_BYTES_MAX.saturating_sub(bytes).max(1));
+        let wanted = missing.saturating_mul(factor).min(fitting);
+        let fetched = session.scan(&mut scan, wanted)?;
+        let is_end = fetched.len() < wanted;
+        let mut are_shown = true;
+        for event in fetched {
+            fetch.note(&event);
+            if !query.filter.shows(&event, query.tier.as_ref())? {
+                are_shown = false;
+                continue;
+            }
+            if page.events.len() == limit || bytes >= PAGE_BYTES_MAX {
+                page.has_more = true;
+                return Ok(page);
+            }
+            bytes += event.canonical.len();
+            page.events.push(event);
+        }
+        if is_end {
+            return Ok(page);
+        }
+        // Few candidates match: more of them at once.
+        factor = match are_shown {
+            true => 1,
+            false => (factor * 2).min(FETCHED_ROWS_MAX),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;
