@@ -41,6 +41,7 @@ mod rate_limit;
 mod replica;
 mod routes;
 mod skips;
+mod slow_clients;
 mod start;
 mod streams;
 mod stuck_sessions;

@@ -6,7 +6,7 @@ mod cells;
 
 use crate::administration::describe;
 use crate::arguments::{HttpOptions, ServeOptions};
-use crate::http::{self, Timeouts};
+use crate::http::{self, Connections, Timeouts};
 use crate::service::open;
 use crate::system::SystemEntropy;
 use actix_web::rt::signal::unix::{Signal, SignalKind, signal};
@@ -16,6 +16,8 @@ use anyhow::Context;
 use audit_app::{AuditLog, NewOrganization, Sender};
 use audit_http::{CorsOrigins, HttpState, RateLimit, TrustedProxies};
 use cells::CellWorkers;
+use rustix::net::sockopt;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::Write;
 use std::net::TcpListener;
 use std::process::ExitCode;
@@ -31,6 +33,11 @@ const EXIT_SECONDS_MAX: u64 = 9;
 const KEEP_ALIVE_SECONDS: u64 = 75;
 /// The head of a request must arrive within this time.
 const REQUEST_HEAD_SECONDS_MAX: u64 = 20;
+/// Bytes of a response that the kernel takes from the server before the client does; Linux reserves twice as much. It is also
+/// how finely the server sees that a client reads.
+const SEND_BUFFER_BYTES: usize = 128 * 1024;
+/// The kernel closes a connection when bytes that it took wait this long for the client.
+const UNACKNOWLEDGED_MS_MAX: u32 = 30_000;
 /// The length of the socket's accept queue.
 pub(crate) const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
 
@@ -92,13 +99,15 @@ pub(crate) fn listen(options: &HttpOptions) -> anyhow::Result<TcpListener> {
     let listener = listener.with_context(|| format!("cannot listen on {}", options.listen))?;
     // The standard library sets a short accept queue. A second listen(2) on the same socket lengthens it.
     rustix::net::listen(&listener, BACKLOG_CONNECTIONS_MAX as i32).context("cannot listen")?;
+    // Connections inherit these.
+    sockopt::set_socket_send_buffer_size(&listener, SEND_BUFFER_BYTES).context("cannot listen")?;
+    sockopt::set_tcp_user_timeout(&listener, UNACKNOWLEDGED_MS_MAX).context("cannot listen")?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }
 
 /// Each connection is an open file, and most shells limit those to 1,024.
 fn raise_open_files_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: maximum,
@@ -124,7 +133,16 @@ pub(crate) fn run(
     )?);
     let workers = CellWorkers::start(&service, sender)?;
     let anchor_worker = AnchorWorker::start(&service, anchors)?;
-    let serving = serve_requests(listener, options.http_workers, state, Arc::clone(&service));
+    let proxies = TrustedProxies::new(options.trusted_proxies.clone());
+    let open_files_max = getrlimit(Resource::Nofile).current;
+    let connections = Connections::within(open_files_max, move |address| proxies.contain(address));
+    let serving = serve_requests(
+        listener,
+        options.http_workers,
+        connections,
+        state,
+        Arc::clone(&service),
+    );
     let outcome = actix_web::rt::System::new().block_on(serving);
     // All accepted requests have their responses.
     if let Some(worker) = anchor_worker {
@@ -140,6 +158,7 @@ pub(crate) fn run(
 async fn serve_requests(
     listener: TcpListener,
     workers: Option<usize>,
+    connections: Connections,
     state: web::Data<HttpState>,
     service: Arc<AuditLog>,
 ) -> std::io::Result<()> {
@@ -153,7 +172,7 @@ async fn serve_requests(
     // Before the line "listening on": a reader of that line may send a signal at once.
     let terminate = signal(SignalKind::terminate())?;
     let interrupt = signal(SignalKind::interrupt())?;
-    let server = http::start(listener, workers, timeouts, application)?;
+    let server = http::start(listener, workers, timeouts, connections, application)?;
     let handle = server.handle();
     actix_web::rt::spawn(async move {
         wait_for_signal(terminate, interrupt).await;

@@ -6,7 +6,7 @@
 mod state;
 
 use crate::arguments::positive;
-use crate::http::{self, Timeouts};
+use crate::http::{self, Connections, Timeouts};
 use crate::serve::{BACKLOG_CONNECTIONS_MAX, wait_for_signal};
 use crate::system::SystemClock;
 use actix_web::http::StatusCode;
@@ -18,6 +18,7 @@ use audit_app::VerifierKey;
 use audit_domain::Clock;
 use audit_ledger::{AddCheckpoint, KeyName, KeyRotation, WitnessError, key_successors};
 use clap::Args;
+use rustix::process::{Resource, getrlimit};
 use state::{Refusal, WitnessState};
 use std::io::Write;
 use std::net::TcpListener;
@@ -127,7 +128,9 @@ async fn serve(listener: TcpListener, state: web::Data<WitnessState>) -> std::io
     };
     let terminate = signal(SignalKind::terminate())?;
     let interrupt = signal(SignalKind::interrupt())?;
-    let server = http::start(listener, None, timeouts, application)?;
+    let open_files_max = getrlimit(Resource::Nofile).current;
+    let connections = Connections::within(open_files_max, |_| false);
+    let server = http::start(listener, None, timeouts, connections, application)?;
     let handle = server.handle();
     actix_web::rt::spawn(async move {
         wait_for_signal(terminate, interrupt).await;

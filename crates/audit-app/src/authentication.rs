@@ -7,7 +7,7 @@ use audit_auth::{
     Credential, KeyKind, MasterKey, Policy, Principal, ProjectKey, Refused, Viewer, ViewerTokenText,
     viewer_token,
 };
-use audit_domain::ProjectId;
+use audit_domain::{OrganizationId, ProjectId};
 use audit_store::{ConfigurationVersion, Key, Reader, StoredTier};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -217,6 +217,13 @@ impl<P: Policy> Presented<P> {
             Credential::ViewerToken(token) => self.service.viewer(reader, present, token)?,
         };
         admit::<P>(principal)
+    }
+
+    /// The organization of a credential that the policy admits, if both are cached. They may be out of date: the use case
+    /// decides again, by the present configuration.
+    pub fn cached_organization(&self) -> Option<OrganizationId> {
+        let (proof, _) = self.identify_cached(&self.service.directory)?;
+        Some(P::organization_id(&proof))
     }
 
     /// [`Self::identify`] without the database: the proof, and the version of the configuration that it belongs to. `None`

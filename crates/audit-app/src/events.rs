@@ -5,7 +5,9 @@ use crate::error::{AppError, Result};
 use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{KeyHolder, Principal, Readers};
-use audit_domain::{EventFilter, EventId, PageLimit, Position, StoredEvent, ViewerTier, Violations};
+use audit_domain::{
+    EventFilter, EventId, OrganizationId, PageLimit, Position, StoredEvent, ViewerTier, Violations,
+};
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -16,7 +18,7 @@ pub struct EventsRequest {
     pub filter: EventFilter,
     /// The cursor of an earlier response.
     pub cursor: Option<String>,
-    /// The maximum number of events.
+    /// The maximum number of events. A page also ends at [`audit_store::PAGE_BYTES_MAX`].
     pub limit: PageLimit,
 }
 
@@ -27,6 +29,8 @@ pub struct EventsResponse {
     pub events: Vec<Box<RawValue>>,
     /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
+    /// The organization of the reader.
+    pub organization_id: OrganizationId,
 }
 
 impl Presented<Readers> {
@@ -43,7 +47,7 @@ impl Presented<Readers> {
 
     fn events_here(&self, selection: Selection, request: EventsRequest) -> Result<EventsResponse> {
         let service = &self.service;
-        let (page, query, cursor_scope) = service.read_page(|reader| {
+        let (page, query, (cursor_scope, organization_id)) = service.read_page(|reader| {
             let ReadAccess {
                 principal,
                 scope,
@@ -62,9 +66,9 @@ impl Presented<Readers> {
                 after,
                 limit: request.limit,
             };
-            Ok((query, cursor_scope))
+            Ok((query, (cursor_scope, principal.organization_id())))
         })?;
-        service.events_response(page, query.tier.as_ref(), &cursor_scope)
+        service.events_response(page, query.tier.as_ref(), &cursor_scope, organization_id)
     }
 }
 
@@ -114,6 +118,7 @@ impl AuditLog {
         page: EventPage,
         tier: Option<&ViewerTier>,
         cursor_scope: &str,
+        organization_id: OrganizationId,
     ) -> Result<EventsResponse> {
         let last = page.events.last().filter(|_| page.has_more);
         let cursor = last.map(|event| {
@@ -127,6 +132,7 @@ impl AuditLog {
         Ok(EventsResponse {
             events: events.collect::<Result<_>>()?,
             cursor,
+            organization_id,
         })
     }
 }

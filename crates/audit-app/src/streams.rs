@@ -85,7 +85,20 @@ fn status_of(stream: &StreamRow, now: Timestamp) -> StreamStatus {
 type Committed<T> = Result<Result<T>>;
 
 impl AuditLog {
-    /// Stores events in a stream. The first event creates it. The limits apply to `client`.
+    /// Counts a request of `client` to store events in a stream. Call it before the body is read and before
+    /// [`Self::ingest_stream`]: a request beyond the limit costs no more than this.
+    ///
+    /// # Errors
+    /// [`AppError::RateLimited`].
+    pub fn count_stream_request(&self, client: String) -> Result<()> {
+        let limits = self.settings.stream_limits;
+        let now = self.clock.now();
+        self.store
+            .write(move |writer| count_request(writer, &client, limits, now))?
+    }
+
+    /// Stores events in a stream. The first event creates it. The limits of new streams and of events apply to `client`;
+    /// [`Self::count_stream_request`] has counted the request.
     ///
     /// # Errors
     /// [`AppError::Invalid`], [`AppError::Conflict`], the errors of streams and of their limits. No event is stored then.
@@ -95,9 +108,6 @@ impl AuditLog {
         let limits = self.settings.stream_limits;
         let now = self.clock.now();
         let appended = self.store.write(move |writer| -> Committed<Vec<Appended>> {
-            if let Err(error) = count_request(writer, &client, limits, now)? {
-                return Ok(Err(error));
-            }
             let opened = match open_stream(writer, token, &client, limits, now)? {
                 Ok(opened) => opened,
                 Err(error) => return Ok(Err(error)),

@@ -1,6 +1,7 @@
 //! Which credentials an endpoint admits.
 
 use crate::{MasterKey, Principal, ProjectKey};
+use audit_domain::OrganizationId;
 use std::ops::Deref;
 
 mod sealed {
@@ -20,6 +21,9 @@ pub trait Policy: sealed::Sealed + Clone + Send + Sync + 'static {
 
     /// The proof, or `None` if the policy does not admit the principal.
     fn admit(principal: Principal) -> Option<Self::Proof>;
+
+    /// The organization of an admitted credential, which owns what its requests hold.
+    fn organization_id(proof: &Self::Proof) -> OrganizationId;
 }
 
 /// The policy does not admit the credential.
@@ -62,6 +66,10 @@ impl Policy for Master {
             Principal::Project(_) | Principal::Viewer(_) => None,
         }
     }
+
+    fn organization_id(proof: &MasterKey) -> OrganizationId {
+        proof.organization_id
+    }
 }
 
 impl Policy for Keys {
@@ -75,6 +83,10 @@ impl Policy for Keys {
             Principal::Viewer(_) => None,
         }
     }
+
+    fn organization_id(proof: &KeyHolder) -> OrganizationId {
+        proof.organization_id()
+    }
 }
 
 impl Policy for Project {
@@ -87,6 +99,10 @@ impl Policy for Project {
             Principal::Master(_) | Principal::Viewer(_) => None,
         }
     }
+
+    fn organization_id(proof: &ProjectKey) -> OrganizationId {
+        proof.organization_id
+    }
 }
 
 impl Policy for Readers {
@@ -97,6 +113,10 @@ impl Policy for Readers {
         match principal {
             Principal::Master(_) | Principal::Project(_) | Principal::Viewer(_) => Some(principal),
         }
+    }
+
+    fn organization_id(proof: &Principal) -> OrganizationId {
+        proof.organization_id()
     }
 }
 

@@ -1,9 +1,11 @@
 //! The caller of an endpoint. The policy of the endpoint is in the type of its first argument.
 
+use crate::body::Room;
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
 use crate::input::selected_project;
 use crate::openapi::{CredentialKind, Describe, Facts};
+use crate::owner::Owner;
 use crate::state::HttpState;
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
@@ -11,6 +13,7 @@ use actix_web::rt::time::timeout;
 use actix_web::{FromRequest, HttpRequest, web};
 use audit_app::{AppError, AuditLog, Presented};
 use audit_auth::{Credential, Policy};
+use audit_domain::OrganizationId;
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
 use std::pin::Pin;
@@ -22,12 +25,20 @@ const BLOCKING_MAX: Duration = Duration::from_secs(30);
 
 /// A caller whose credential the policy admits.
 pub(crate) struct Caller<P: Policy> {
-    home: Arc<AuditLog>,
+    state: web::Data<HttpState>,
     presented: Presented<P>,
     proof: P::Proof,
 }
 
 impl<P: Policy> Caller<P> {
+    /// The room for the body of the request.
+    pub(crate) fn room(&self) -> Room {
+        Room {
+            memory: self.state.bodies.clone(),
+            owner: Owner::Organization(P::organization_id(&self.proof)),
+        }
+    }
+
     /// Runs `work`, which may block, on behalf of the caller, in the cell of the project that the request names.
     pub(crate) async fn run<T: Send + 'static>(
         self,
@@ -43,8 +54,8 @@ impl<P: Policy> Caller<P> {
         self,
         work: impl FnOnce(&Arc<AuditLog>, P::Proof) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let Self { home, proof, .. } = self;
-        blocking(move || work(&home, proof)).await
+        let Self { state, proof, .. } = self;
+        blocking(move || work(&state.service, proof)).await
     }
 
     /// The credential and its principal, for work that continues after the start of the response and must look the
@@ -70,16 +81,15 @@ pub(crate) fn credential_text(request: &HttpRequest) -> Option<&str> {
     request.headers().get(AUTHORIZATION)?.to_str().ok()
 }
 
-/// The service of the home cell, and the credential of a request under a policy, not looked up yet.
-fn presented<P: Policy>(request: &HttpRequest) -> Result<(Arc<AuditLog>, Presented<P>), ApiError> {
+/// The state of the service, and the credential of a request under a policy, not looked up yet.
+fn presented<P: Policy>(request: &HttpRequest) -> Result<(web::Data<HttpState>, Presented<P>), ApiError> {
     let text = credential_text(request).ok_or(AppError::Unauthorized)?;
     let credential = Credential::from_authorization_header(text).map_err(AppError::from)?;
     let state = request
         .app_data::<web::Data<HttpState>>()
         .ok_or(ApiError::NoRoute)?;
-    let home = Arc::clone(&state.service);
-    let presented = home.present(credential, selected_project(request));
-    Ok((home, presented))
+    let presented = state.service.present(credential, selected_project(request));
+    Ok((state.clone(), presented))
 }
 
 impl<P: Policy> Describe for Caller<P> {
@@ -96,21 +106,87 @@ impl<P: Policy> Describe for Caller<P> {
 
 /// A caller whose credential the service looks up itself, together with its other work. The policy decides there: see
 /// [`Presented`].
-pub(crate) struct Bearer<P: Policy>(Result<Presented<P>, ApiError>);
+pub(crate) struct Bearer<P: Policy> {
+    request: HttpRequest,
+    presented: Result<(web::Data<HttpState>, Presented<P>), ApiError>,
+}
+
+/// A caller whose credential was admitted before its body is read.
+pub(crate) struct Admitted<P: Policy> {
+    pub(crate) presented: Presented<P>,
+    organization_id: OrganizationId,
+    state: web::Data<HttpState>,
+    /// Whether the credential was not looked up, and may be out of date.
+    is_cached: bool,
+}
 
 impl<P: Policy> Bearer<P> {
     /// The credential, and the rest of the input. A credential that is missing or of an unknown form is reported first.
     /// When the input is bad, the credential is looked up now: a caller without access learns only that, and nothing
-    /// about the input. A request that the service has no memory for is refused without a look-up.
+    /// about the input.
     pub(crate) async fn with<T>(self, input: Result<T, ApiError>) -> Result<(Presented<P>, T), ApiError> {
-        let presented = self.0?;
+        let (_, presented) = self.presented?;
         match input {
             Ok(input) => Ok((presented, input)),
-            Err(ApiError::Overloaded) => Err(ApiError::Overloaded),
             Err(error) => {
                 blocking(move || presented.authenticate()).await?;
                 Err(error)
             }
+        }
+    }
+
+    /// Admits the caller before its body is read. A cached credential costs neither a look-up nor another thread; any other
+    /// one is looked up, and cached if it is a project key.
+    pub(crate) async fn admit(self) -> Result<Admitted<P>, ApiError> {
+        let (state, presented) = self.presented?;
+        let cached = presented.cached_organization();
+        let (presented, organization_id) = match cached {
+            Some(organization_id) => (presented, organization_id),
+            None => {
+                let selected = selected_project(&self.request);
+                let (presented, proof) = blocking(move || presented.locate(selected)).await?;
+                (presented, P::organization_id(&proof))
+            }
+        };
+        Owner::Organization(organization_id).note(&self.request);
+        Ok(Admitted {
+            presented,
+            organization_id,
+            state,
+            is_cached: cached.is_some(),
+        })
+    }
+}
+
+impl<P: Policy> Admitted<P> {
+    /// The room for the body of the request.
+    pub(crate) fn room(&self) -> Room {
+        Room {
+            memory: self.state.bodies.clone(),
+            owner: Owner::Organization(self.organization_id),
+        }
+    }
+
+    /// Refuses a request with a large response that could not be refused later, because it reports what was stored, if the
+    /// organization has its share of the responses that clients have not taken.
+    pub(crate) fn require_room_for_responses(&self) -> Result<(), ApiError> {
+        let owner = Owner::Organization(self.organization_id);
+        match self.state.responses.hold(owner).has_room(1) {
+            true => Ok(()),
+            false => Err(ApiError::Overloaded),
+        }
+    }
+
+    /// The rest of the input. When it is bad and the credential was not looked up, it is looked up now: see [`Bearer::with`].
+    /// A request that the service has no memory for is refused without a look-up.
+    pub(crate) async fn checked<T>(&self, input: Result<T, ApiError>) -> Result<T, ApiError> {
+        match input {
+            Err(error) if self.is_cached && !matches!(error, ApiError::Overloaded) => {
+                let presented = self.presented.clone();
+                blocking(move || presented.authenticate()).await?;
+                Err(error)
+            }
+            input => input,
         }
     }
 }
@@ -120,7 +196,10 @@ impl<P: Policy> FromRequest for Bearer<P> {
     type Future = Ready<Result<Self, Infallible>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(Ok(Self(presented(request).map(|(_, presented)| presented))))
+        ready(Ok(Self {
+            request: request.clone(),
+            presented: presented(request),
+        }))
     }
 }
 
@@ -136,12 +215,14 @@ impl<P: Policy> FromRequest for Caller<P> {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let presented = presented(request);
-        let selected = selected_project(request);
+        let request = request.clone();
         Box::pin(async move {
-            let (home, presented) = presented?;
+            let (state, presented) = presented?;
+            let selected = selected_project(&request);
             let (presented, proof) = blocking(move || presented.locate(selected)).await?;
+            Owner::Organization(P::organization_id(&proof)).note(&request);
             Ok(Self {
-                home,
+                state,
                 presented,
                 proof,
             })

@@ -14,7 +14,9 @@ impl TrustedProxies {
         Self(networks)
     }
 
-    fn contain(&self, address: IpAddr) -> bool {
+    /// Whether the address is that of a trusted proxy.
+    #[must_use]
+    pub fn contain(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }
 

@@ -17,6 +17,9 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, HttpResponse, web};
 
+/// The paths that web pages may read.
+const PATHS: [&str; 2] = [EVENTS_PATH, FEED_PATH];
+
 /// Adds the headers that let a page read the response.
 pub(crate) async fn with_cors(
     request: ServiceRequest,
@@ -26,7 +29,13 @@ pub(crate) async fn with_cors(
         .app_data::<web::Data<HttpState>>()
         .filter(|_| is_viewer_read(request.request()))
         .and_then(|state| allowed_origin(request.request(), &state.cors_origins));
+    let depends_on_origin = PATHS.contains(&request.path());
     let mut response = next.call(request).await?;
+    if depends_on_origin {
+        // Also without the other headers: a cache must not give one origin the response to another one.
+        let headers = response.headers_mut();
+        headers.insert(VARY, HeaderValue::from_static("Origin"));
+    }
     if let Some(origin) = origin {
         allow(response.headers_mut(), origin);
     }
@@ -35,7 +44,6 @@ pub(crate) async fn with_cors(
 
 fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(VARY, HeaderValue::from_static("Origin"));
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
         HeaderValue::from_static(
@@ -53,7 +61,7 @@ fn is_viewer_read(request: &HttpRequest) -> bool {
         .and_then(|text| text.split_once(' '))
         .map(|(_, token)| token.trim_start());
     request.method() == Method::GET
-        && [EVENTS_PATH, FEED_PATH].contains(&request.path())
+        && PATHS.contains(&request.path())
         && token.is_some_and(|token| token.starts_with("vt_"))
 }
 

@@ -34,10 +34,13 @@ pub enum ApiError {
     /// The body is not declared to be JSON, or is compressed.
     #[error("the header Content-Type must be application/json, and the body not compressed")]
     UnsupportedMediaType,
-    /// The connection broke before the body was complete, or the body took too long.
-    #[error("the request body could not be read, or took longer than 30 seconds to come")]
+    /// The connection broke before the body was complete.
+    #[error("the request body is incomplete")]
     IncompleteBody,
-    /// The bodies of other requests exhaust the memory for bodies.
+    /// The body did not have its minimum rate, or exceeded its total time.
+    #[error("the request body takes too long")]
+    SlowBody,
+    /// The owner of the request holds its share of the memory for bodies or responses.
     #[error("the service is busy")]
     Overloaded,
 }
@@ -147,7 +150,7 @@ impl ApiError {
             Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge,
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
-            Self::IncompleteBody => ErrorCode::ValidationError,
+            Self::IncompleteBody | Self::SlowBody => ErrorCode::ValidationError,
             Self::Overloaded => ErrorCode::Unavailable,
         };
         (code, self.to_string())

@@ -1,7 +1,7 @@
-//! Bodies and query strings. Both are collected while the caller is authenticated and parsed afterwards, so that a client
-//! without a valid credential learns only that. Their types declare what they may contain.
+//! Bodies and query strings. Bodies are read, and both are parsed, after the caller is authenticated, so that a client
+//! without a valid credential learns only that and holds no memory. Their types declare what they may contain.
 
-use crate::body::{Body, BodyMemory};
+use crate::body::{Body, Room, UnreadBody};
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
 use crate::openapi::{Describe, Facts, Input, SchemaOf};
@@ -14,9 +14,8 @@ use audit_domain::{Environment, Fields, ProjectId, Violation, Violations};
 use schemars::JsonSchema;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::future::{Future, Ready, ready};
+use std::future::{Ready, ready};
 use std::marker::PhantomData;
-use std::pin::Pin;
 
 /// A JSON object or a query string: the fields of the type describe it in the OpenAPI document, and `read` parses it.
 /// Tests compare the two.
@@ -28,15 +27,16 @@ pub(crate) trait Fielded: JsonSchema {
     fn read(fields: &mut Fields<'_>) -> Option<Self::Read>;
 }
 
-/// The body of a request that must be JSON as `T` describes it.
+/// The body of a request that must be JSON as `T` describes it. It is not read yet.
 pub(crate) struct JsonBody<T> {
-    body: Result<Body, ApiError>,
+    body: UnreadBody,
+    is_json: bool,
     content: PhantomData<T>,
 }
 
 impl<T: 'static> FromRequest for JsonBody<T> {
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self, Infallible>>>>;
+    type Future = Ready<Result<Self, Infallible>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let is_compressed = request
@@ -46,25 +46,25 @@ impl<T: 'static> FromRequest for JsonBody<T> {
         let is_json = request.content_type().eq_ignore_ascii_case("application/json") && !is_compressed;
         let declared = request.headers().get(CONTENT_LENGTH);
         let declared = declared.and_then(|length| length.to_str().ok()?.parse().ok());
-        let memory = BodyMemory::of(request);
-        let body = Body::collect(memory, payload.take(), declared);
-        Box::pin(async move {
-            let body = match body.await {
-                _ if !is_json => Err(ApiError::UnsupportedMediaType),
-                body => body,
-            };
-            Ok(Self {
-                body,
-                content: PhantomData,
-            })
-        })
+        ready(Ok(Self {
+            body: UnreadBody {
+                payload: payload.take(),
+                declared,
+            },
+            is_json,
+            content: PhantomData,
+        }))
     }
 }
 
 impl<T> JsonBody<T> {
-    /// The text of the body.
-    pub(crate) fn bytes(self) -> Result<Body, ApiError> {
-        self.body
+    /// Reads the body. Returns its text.
+    pub(crate) async fn bytes(self, room: Room) -> Result<Body, ApiError> {
+        let body = self.body.collect(room).await;
+        match self.is_json {
+            true => body,
+            false => Err(ApiError::UnsupportedMediaType),
+        }
     }
 
     /// Describes a body of this content, and the errors that it can be refused with.
@@ -80,9 +80,9 @@ impl<T> JsonBody<T> {
 }
 
 impl<T: Fielded> JsonBody<T> {
-    /// Parses the body.
-    pub(crate) fn read(self) -> Result<T::Read, ApiError> {
-        let bytes = self.bytes()?;
+    /// Reads and parses the body.
+    pub(crate) async fn read(self, room: Room) -> Result<T::Read, ApiError> {
+        let bytes = self.bytes(room).await?;
         let value = json::parse(&bytes).map_err(|error| Violations::one("body", error))?;
         if !matches!(value, Json::Object(_)) {
             return Err(Violations::one("body", "must be a JSON object").into());

@@ -19,7 +19,7 @@
 //!   middleware renders all errors.
 //! - [`ENDPOINTS`] is the one list of routes. The types of a handler's arguments declare the credentials, parameters and
 //!   body of its endpoint, the type of its result the response. The OpenAPI document is made from these types.
-//! - A bad credential is reported before a bad body or parameter.
+//! - A bad credential is reported before a bad body or parameter, and before the body is read.
 
 mod about;
 mod body;
@@ -31,9 +31,11 @@ mod error;
 mod error_code;
 mod event_schema;
 mod event_stream;
+mod held;
 mod input;
 mod metrics;
 mod openapi;
+mod owner;
 mod parameters;
 mod preference;
 mod rate_limit;

@@ -1,11 +1,12 @@
 //! The middleware around every route: gives the request its id, renders errors, counts, and writes the log's line.
 
 use crate::error::ApiError;
+use crate::held::counted;
 use crate::rate_limit::Allowance;
 use crate::state::HttpState;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
 use audit_app::AppError;
@@ -13,6 +14,8 @@ use std::time::Instant;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 const PREFIX: &str = "req_";
+/// Bytes of a method in the log, at most. The longest registered one has 17 (RFC 3253).
+const METHOD_BYTES_SHOWN_MAX: usize = 32;
 pub(crate) const INCOMING_CHARS_MIN: usize = 8;
 pub(crate) const INCOMING_CHARS_MAX: usize = 128;
 
@@ -68,13 +71,13 @@ pub(crate) async fn with_request_id(
     // Errors of handlers and extractors arrive as responses that carry them; any other error does not belong to a
     // request.
     let response = next.call(request).await?;
-    let mut response = match response.response().error() {
-        Some(error) => {
-            let rendered = render(error, &id);
-            response.into_response(rendered)
-        }
-        None => response.map_into_boxed_body(),
+    let (request, response) = response.map_into_boxed_body().into_parts();
+    let response = match response.error() {
+        Some(error) => render(error, &id),
+        None => counted(&state, &request, response).unwrap_or_else(|error| error.render(id.as_str())),
     };
+    let mut response = ServiceResponse::new(request, response);
+    protect(response.headers_mut());
     if let Ok(value) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert(HEADER, value);
     }
@@ -84,6 +87,15 @@ pub(crate) async fn with_request_id(
     }
     observe(&state, &response, &id, started);
     Ok(response)
+}
+
+/// Responses have secrets and events of customers: no cache stores them, and no browser guesses what they are. What may be
+/// stored says so itself.
+fn protect(headers: &mut HeaderMap) {
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 
 fn render(error: &Error, id: &RequestId) -> actix_web::HttpResponse {
@@ -103,16 +115,23 @@ fn observe(state: &HttpState, response: &ServiceResponse<BoxBody>, id: &RequestI
         .request()
         .match_pattern()
         .unwrap_or_else(|| "unmatched".to_owned());
-    let method = response.request().method();
+    let method = response.request().method().as_str();
     let (status, elapsed) = (response.status(), started.elapsed());
     state
         .metrics
-        .request(method.as_str(), &route, status.as_u16(), elapsed.as_secs_f64());
+        .request(method, &route, status.as_u16(), elapsed.as_secs_f64());
     log::info!(
         target: "audit_http::access",
-        "{} {method} {route} {} {:.1}ms",
+        "{} {} {route} {} {:.1}ms",
         id.as_str(),
+        shown(method),
         status.as_u16(),
         elapsed.as_secs_f64() * 1_000.0
     );
+}
+
+/// The beginning of a method. A client may send a method of any length.
+fn shown(method: &str) -> impl std::fmt::Display {
+    let beginning = &method[..method.floor_char_boundary(METHOD_BYTES_SHOWN_MAX)];
+    beginning.escape_debug()
 }

@@ -1,8 +1,10 @@
 //! The state that all handlers share.
 
-use crate::body::BodyMemory;
+use crate::body::{BODIES_BYTES_MAX, STREAM_BODIES_BYTES_MAX};
 use crate::client_address::TrustedProxies;
+use crate::held::RESPONSES_BYTES_MAX;
 use crate::metrics::Metrics;
+use crate::owner::Memory;
 use crate::rate_limit::{Buckets, RateLimit};
 use audit_app::AuditLog;
 use audit_domain::Entropy;
@@ -17,7 +19,12 @@ pub struct HttpState {
     pub(crate) cors_origins: CorsOrigins,
     pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) buckets: Option<Buckets>,
-    pub(crate) body_memory: Arc<BodyMemory>,
+    /// For the bodies of callers with a credential.
+    pub(crate) bodies: Memory,
+    /// For the bodies of streams.
+    pub(crate) stream_bodies: Memory,
+    /// For responses that their clients have not taken yet.
+    pub(crate) responses: Memory,
 }
 
 /// The operator's settings for requests.
@@ -58,7 +65,9 @@ impl HttpState {
             cors_origins: options.cors_origins,
             trusted_proxies: options.trusted_proxies,
             buckets: options.rate_limit.map(Buckets::new),
-            body_memory: Arc::default(),
+            bodies: Memory::new(BODIES_BYTES_MAX),
+            stream_bodies: Memory::new(STREAM_BODIES_BYTES_MAX),
+            responses: Memory::new(RESPONSES_BYTES_MAX),
         })
     }
 }

@@ -199,7 +199,7 @@ pub(super) async fn create(
     body: JsonBody<NewRuleInput>,
 ) -> Result<Reply<OneRuleBody, Created>, ApiError> {
     let selection = parameters.read()?;
-    let definition = body.read()?;
+    let definition = body.read(caller.room()).await?;
     let made = caller.run(move |service, master| service.create_alert_rule(&master, selection, definition));
     Ok(Reply::created(OneRuleBody {
         rule: made.await?.into(),
@@ -214,7 +214,7 @@ pub(super) async fn change(
     body: JsonBody<RuleChangeInput>,
 ) -> Result<Reply<OneRuleBody>, ApiError> {
     let selection = parameters.read()?;
-    let change = body.read()?;
+    let change = body.read(caller.room()).await?;
     let id = id_in(&id)?;
     let changed =
         caller.run(move |service, master| service.change_alert_rule(&master, selection, id, change));

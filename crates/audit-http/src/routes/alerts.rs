@@ -168,7 +168,7 @@ pub(super) async fn change(
     body: JsonBody<ChangeInput>,
 ) -> Result<Reply<OneAlertBody>, ApiError> {
     let selection = parameters.read()?;
-    let action = body.read()?;
+    let action = body.read(caller.room()).await?;
     let id: AlertId = id.parse().map_err(|_| AppError::NotFound("alert"))?;
     let alert = caller
         .run(move |service, principal| service.change_alert(&principal, selection, id, action))

@@ -148,7 +148,8 @@ pub(super) struct HistoryQuery {
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct PageQuery {
-    /// Events of a page.
+    /// Events of a page, at most. A page also ends when its events have 1 MiB together: it may have fewer than `limit`
+    /// although there are more.
     #[schemars(
         range(min = 1, max = PageLimit::EVENTS_MAX),
         extend("default" = PageLimit::DEFAULT.get()),
@@ -268,10 +269,13 @@ pub(super) async fn ingest(
     preference: ReceiptPreference,
     body: JsonBody<EventsInput>,
 ) -> Result<Reply<IngestedBody, Created>, ApiError> {
-    let input = parameters
-        .read()
-        .and_then(|selection| Ok((selection, body.bytes()?)));
-    let (presented, (selection, bytes)) = bearer.with(input).await?;
+    let caller = bearer.admit().await?;
+    let selection = caller.checked(parameters.read()).await?;
+    if preference.is_given() {
+        caller.require_room_for_responses()?;
+    }
+    let bytes = caller.checked(body.bytes(caller.room()).await).await?;
+    let presented = caller.presented;
     let ingested = presented.ingest(selection, &bytes).await?;
     state.metrics.ingested(&ingested);
     if !preference.is_given() {
@@ -298,11 +302,12 @@ pub(super) async fn list(
 ) -> Result<Reply<EventsBody>, ApiError> {
     let (presented, (selection, query)) = bearer.with(parameters.read()).await?;
     let answer = blocking(move || presented.events(selection, query)).await?;
-    Ok(Reply::ok(EventsBody {
+    let body = EventsBody {
         has_more: answer.cursor.is_some(),
         events: answer.events,
         cursor: answer.cursor,
-    }))
+    };
+    Ok(Reply::ok(body).owned_by(answer.organization_id))
 }
 
 /// One event.

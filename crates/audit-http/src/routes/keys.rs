@@ -148,7 +148,7 @@ pub(super) async fn create(
     body: JsonBody<NewKeyInput>,
 ) -> Result<Reply<NewKeyBody, Created>, ApiError> {
     parameters.refuse()?;
-    let (project_id, name, environment) = body.read()?;
+    let (project_id, name, environment) = body.read(caller.room()).await?;
     let new = caller.run_at_home(move |service, master| {
         service.create_project_key(Some(master.organization_id), project_id, environment, &name)
     });

@@ -67,7 +67,7 @@ pub(super) async fn create(
     body: JsonBody<NewProjectInput>,
 ) -> Result<Reply<OneProjectBody, Created>, ApiError> {
     parameters.refuse()?;
-    let name = body.read()?;
+    let name = body.read(caller.room()).await?;
     let project = caller
         .run_at_home(move |service, master| service.create_project(master.organization_id, &name))
         .await?;

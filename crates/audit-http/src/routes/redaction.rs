@@ -302,7 +302,7 @@ pub(super) async fn create(
     body: JsonBody<NewRuleInput>,
 ) -> Result<Reply<OneRuleBody, Created>, ApiError> {
     let selection = parameters.read()?;
-    let new = body.read()?;
+    let new = body.read(caller.room()).await?;
     let made = caller.run(move |service, master| service.create_redaction_rule(&master, selection, new));
     Ok(Reply::created(OneRuleBody {
         rule: made.await?.into(),
@@ -317,7 +317,7 @@ pub(super) async fn change(
     body: JsonBody<RuleChangeInput>,
 ) -> Result<Reply<OneRuleBody>, ApiError> {
     let selection = parameters.read()?;
-    let change = body.read()?;
+    let change = body.read(caller.room()).await?;
     let id = id.into_inner();
     let changed =
         caller.run(move |service, master| service.change_redaction_rule(&master, selection, id, change));
@@ -346,7 +346,7 @@ pub(super) async fn test(
     body: JsonBody<TrialInput>,
 ) -> Result<Reply<TrialBody>, ApiError> {
     let selection = parameters.read()?;
-    let event = body.read()?;
+    let event = body.read(caller.room()).await?;
     let trial = caller
         .run(move |service, principal| service.try_redaction(&principal, selection, event))
         .await?;

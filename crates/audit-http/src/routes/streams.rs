@@ -1,11 +1,13 @@
 //! `/api/v1/streams`.
 
 use super::events::IngestedBody;
+use crate::body::Room;
 use crate::caller::{Caller, blocking};
 use crate::client_address::client_of;
 use crate::error::ApiError;
 use crate::event_schema::EventsInput;
 use crate::input::{Fielded, JsonBody, NoParameters, ProjectParameters};
+use crate::owner::Owner;
 use crate::reply::{Created, Reply};
 use crate::schema::{RandomUuid, Time, Word};
 use crate::state::HttpState;
@@ -79,10 +81,17 @@ pub(super) async fn ingest(
     parameters: NoParameters,
     body: JsonBody<EventsInput>,
 ) -> Result<Reply<IngestedBody, Created>, ApiError> {
+    let client = client_of(&request, &state.trusted_proxies);
+    let (service, counted) = (Arc::clone(&state.service), client.clone());
+    // Before anything of the request is looked at, so that each one counts.
+    blocking(move || service.count_stream_request(counted)).await?;
     parameters.refuse()?;
     let token = token_in(&token)?;
-    let bytes = body.bytes()?;
-    let client = client_of(&request, &state.trusted_proxies);
+    let room = Room {
+        memory: state.stream_bodies.clone(),
+        owner: Owner::Address(client.clone()),
+    };
+    let bytes = body.bytes(room).await?;
     let service = Arc::clone(&state.service);
     let ingested = blocking(move || service.ingest_stream(token, client, &bytes)).await?;
     state.metrics.ingested(&ingested);
@@ -111,7 +120,7 @@ pub(super) async fn claim(
     body: JsonBody<ClaimInput>,
 ) -> Result<Reply<ClaimedBody>, ApiError> {
     let selection = parameters.read()?;
-    let token = body.read()?;
+    let token = body.read(caller.room()).await?;
     let event_count = caller
         .run(move |service, master| service.claim_stream(&master, selection, token))
         .await?;

@@ -155,7 +155,7 @@ pub(super) async fn create(
     body: JsonBody<NewTierInput>,
 ) -> Result<Reply<OneTierBody, Created>, ApiError> {
     let selection = parameters.read()?;
-    let tier = body.read()?;
+    let tier = body.read(caller.room()).await?;
     let made = caller.run(move |service, master| service.create_viewer_tier(&master, selection, tier));
     Ok(Reply::created(OneTierBody {
         viewer_tier: made.await?.into(),
@@ -185,7 +185,7 @@ pub(super) async fn change(
 ) -> Result<Reply<OneTierBody>, ApiError> {
     let selection = parameters.read()?;
     let name = name_in(&name)?;
-    let change = body.read()?;
+    let change = body.read(caller.room()).await?;
     let changed =
         caller.run(move |service, master| service.change_viewer_tier(&master, selection, name, change));
     Ok(Reply::ok(OneTierBody {

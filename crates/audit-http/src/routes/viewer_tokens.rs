@@ -59,7 +59,7 @@ pub(super) async fn create(
     body: JsonBody<NewTokenInput>,
 ) -> Result<Reply<TokenBody, Created>, ApiError> {
     parameters.refuse()?;
-    let (tenant_id, tier, lifetime) = body.read()?;
+    let (tenant_id, tier, lifetime) = body.read(caller.room()).await?;
     let made = caller
         .run(move |service, key| service.create_viewer_token(&key, tenant_id, tier, lifetime))
         .await?;

@@ -138,7 +138,7 @@ pub(super) async fn create(
     body: JsonBody<NewWebhookInput>,
 ) -> Result<Reply<OneWebhookBody, Created>, ApiError> {
     let selection = parameters.read()?;
-    let (url, enabled) = body.read()?;
+    let (url, enabled) = body.read(caller.room()).await?;
     let made = caller.run(move |service, master| service.create_webhook(&master, selection, url, enabled));
     Ok(Reply::created(made.await?.into()))
 }
@@ -151,7 +151,7 @@ pub(super) async fn change(
     body: JsonBody<WebhookChangeInput>,
 ) -> Result<Reply<OneWebhookBody>, ApiError> {
     let selection = parameters.read()?;
-    let change = body.read()?;
+    let change = body.read(caller.room()).await?;
     let id = id_in(&id)?;
     let changed = caller.run(move |service, master| service.change_webhook(&master, selection, id, change));
     Ok(Reply::ok(changed.await?.into()))

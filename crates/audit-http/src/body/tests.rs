@@ -1,0 +1,193 @@
+use super::*;
+use actix_web::error::PayloadError;
+use std::collections::VecDeque;
+use std::task::{Context, Poll};
+
+/// A body of which these pieces arrive at once, and the next one `pause` after the last one, if there is one.
+struct Arriving {
+    pieces: VecDeque<Bytes>,
+    pause: Option<(Duration, Pin<Box<tokio::time::Sleep>>)>,
+    /// Whether the sender stalls after the last piece.
+    stalls: bool,
+}
+
+impl Stream for Arriving {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some((pause, sleep)) = &mut self.pause {
+            if sleep.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            let next = Instant::now() + *pause;
+            sleep.as_mut().reset(next);
+        }
+        match self.pieces.pop_front() {
+            None if self.stalls => Poll::Pending,
+            piece => Poll::Ready(piece.map(Ok)),
+        }
+    }
+}
+
+fn unread(body: Arriving, declared: Option<usize>) -> UnreadBody {
+    UnreadBody {
+        payload: Payload::Stream {
+            payload: Box::pin(body),
+        },
+        declared,
+    }
+}
+
+/// A body whose sender stalls after these bytes.
+fn stalled(arrived: usize, declared: Option<usize>) -> UnreadBody {
+    let arriving = Arriving {
+        pieces: VecDeque::from([Bytes::from(vec![b' '; arrived])]),
+        pause: None,
+        stalls: true,
+    };
+    unread(arriving, declared)
+}
+
+/// A body of pieces of one kilobyte, one at a time.
+fn paced(kilobytes: usize, pause: Duration) -> UnreadBody {
+    let arriving = Arriving {
+        pieces: vec![Bytes::from(vec![b' '; 1024]); kilobytes].into(),
+        pause: Some((pause, Box::pin(tokio::time::sleep(pause)))),
+        stalls: false,
+    };
+    unread(arriving, Some(kilobytes * 1024))
+}
+
+/// The room of a client.
+fn room(memory: &Memory, client: usize) -> Room {
+    Room {
+        memory: memory.clone(),
+        owner: Owner::Address(client.to_string()),
+    }
+}
+
+async fn collect(memory: &Memory, client: usize, body: Vec<u8>) -> Result<Body, ApiError> {
+    let declared = Some(body.len());
+    let payload = Payload::from(Bytes::from(body));
+    UnreadBody { payload, declared }
+        .collect(room(memory, client))
+        .await
+}
+
+#[actix_web::test]
+async fn an_owner_is_refused_at_its_share_and_another_one_is_not() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    let mut bodies = Vec::new();
+    let refused = loop {
+        match collect(&memory, 1, vec![b' '; BODY_BYTES_MAX]).await {
+            Ok(body) => bodies.push(body),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(refused, ApiError::Overloaded));
+    assert_eq!(bodies.len(), 8, "two thirds of twelve");
+    for other in 2..4 {
+        let body = collect(&memory, other, vec![b' '; BODY_BYTES_MAX]).await;
+        bodies.push(body.expect("a body of the largest size has room"));
+    }
+    drop(bodies);
+    let body = collect(&memory, 1, b"{}".to_vec()).await;
+    assert_eq!(&*body.expect("the body fits again"), b"{}");
+    assert_eq!(memory.held(), 0);
+}
+
+#[actix_web::test]
+async fn what_is_announced_and_does_not_arrive_holds_nothing() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    for declared in [16 * 1024, BODY_BYTES_MAX] {
+        let mut idle: Vec<_> = (0..1_000)
+            .map(|_| Box::pin(stalled(0, Some(declared)).collect(room(&memory, 1))))
+            .collect();
+        for body in &mut idle {
+            let polled = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
+            assert!(polled.is_pending());
+        }
+        assert_eq!(memory.held(), 0);
+        assert!(collect(&memory, 1, b"{}".to_vec()).await.is_ok());
+    }
+}
+
+#[actix_web::test]
+async fn bytes_are_held_from_their_arrival_to_the_end_of_their_body() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    let mut body = Box::pin(stalled(1_000, Some(BODY_BYTES_MAX)).collect(room(&memory, 1)));
+    let polled = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
+    assert!(polled.is_pending());
+    assert_eq!(memory.held(), 1_000);
+    drop(body);
+    assert_eq!(memory.held(), 0);
+    let pieces = paced(100, Duration::ZERO).collect(room(&memory, 1)).await;
+    let pieces = pieces.expect("the body arrives");
+    assert_eq!((pieces.len(), memory.held()), (100 * 1024, 100 * 1024));
+}
+
+#[actix_web::test]
+async fn a_sender_that_stalls_is_given_up_whatever_the_size_of_its_body() {
+    tokio::time::pause();
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    for (arrived, seconds) in [(0, 5), (1, 5), (16 * 1024, 7), (BODY_BYTES_MAX - 1, 30)] {
+        for declared in [Some(arrived + 1), None] {
+            let started = Instant::now();
+            let body = stalled(arrived, declared).collect(room(&memory, 1)).await;
+            assert!(matches!(body, Err(ApiError::SlowBody)), "{arrived} {declared:?}");
+            assert_eq!(started.elapsed().as_secs(), seconds, "{arrived} {declared:?}");
+        }
+    }
+    assert_eq!(memory.held(), 0);
+}
+
+#[actix_web::test]
+async fn a_body_has_a_minimum_rate_and_a_total_time() {
+    tokio::time::pause();
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    // 8 KiB a second, exactly the minimum.
+    let steady = paced(100, Duration::from_millis(125))
+        .collect(room(&memory, 1))
+        .await;
+    assert_eq!(steady.expect("fast enough").len(), 100 * 1024);
+    let trickle = paced(100, Duration::from_millis(250))
+        .collect(room(&memory, 1))
+        .await;
+    assert!(matches!(trickle, Err(ApiError::SlowBody)));
+    // Faster than the minimum, but more than thirty seconds long.
+    let long = paced(1_000, Duration::from_millis(40))
+        .collect(room(&memory, 1))
+        .await;
+    assert!(matches!(long, Err(ApiError::SlowBody)));
+}
+
+#[actix_web::test]
+async fn a_body_has_a_largest_size() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    let large = collect(&memory, 1, vec![b' '; BODY_BYTES_MAX + 1]).await;
+    assert!(matches!(large, Err(ApiError::PayloadTooLarge)));
+    let undeclared = UnreadBody {
+        payload: Payload::from(Bytes::from(vec![b' '; BODY_BYTES_MAX + 1])),
+        declared: None,
+    };
+    let large = undeclared.collect(room(&memory, 1)).await;
+    assert!(matches!(large, Err(ApiError::PayloadTooLarge)));
+    let largest = collect(&memory, 1, vec![b' '; BODY_BYTES_MAX]).await;
+    assert_eq!(largest.expect("the largest size").len(), BODY_BYTES_MAX);
+    assert_eq!(memory.held(), 0);
+}
+
+#[actix_web::test]
+async fn pieces_are_put_together() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    for declared in [None, Some(4), Some(1), Some(1_000)] {
+        let pieces = ["ab", "", "c", "d"].map(|piece| Bytes::from_static(piece.as_bytes()));
+        let arriving = Arriving {
+            pieces: pieces.into(),
+            pause: None,
+            stalls: false,
+        };
+        let body = unread(arriving, declared).collect(room(&memory, 1)).await;
+        assert_eq!(&*body.expect("whole"), b"abcd", "{declared:?}");
+    }
+}
