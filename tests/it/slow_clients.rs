@@ -11,6 +11,7 @@ use std::net::TcpStream;
 on_both_databases! {
     bodies_that_are_announced_and_not_sent_hold_nothing,
     a_bad_credential_is_reported_before_the_body_is_sent,
+    a_chunked_body_of_a_refused_request_is_not_waited_for,
     a_client_that_sends_its_body_to_the_end_gets_the_refusal,
     a_connection_goes_on_after_a_refusal_when_the_body_has_arrived,
     each_request_to_a_stream_counts_before_its_body_is_read,
@@ -108,6 +109,27 @@ fn a_bad_credential_is_reported_before_the_body_is_sent(database: DatabaseKind) 
     }
 }
 
+fn a_chunked_body_of_a_refused_request_is_not_waited_for(database: DatabaseKind) {
+    let server = Server::shared(database);
+    for (path, status) in [("/events", 401), ("/nothing", 404)] {
+        let mut stream = connect(server);
+        let request = format!(
+            "POST /api/v1{path} HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n"
+        );
+        stream
+            .write_all(request.as_bytes())
+            .expect("send a head and a chunk");
+        let (head, _) = response(&mut stream);
+        assert!(head.starts_with(&format!("http/1.1 {status} ")), "{path}: {head}");
+        assert!(head.contains("connection: close"), "{path}: {head}");
+        let mut rest = Vec::new();
+        stream
+            .read_to_end(&mut rest)
+            .expect("the server closes the connection");
+        assert_eq!(rest, b"");
+    }
+}
+
 fn a_client_that_sends_its_body_to_the_end_gets_the_refusal(database: DatabaseKind) {
     let server = Server::shared(database);
     let mut stream = announce(server, "/events", Some("pk_live_mistyped"), 1_000_000);
@@ -172,7 +194,7 @@ fn a_page_ends_at_a_megabyte_and_the_next_one_continues(database: DatabaseKind) 
         stored.extend(project.store_all(vec![padded(60_000); 12]));
     }
     stored.reverse();
-    for reader in [project, &organization.viewer("tenant-1", "full")] {
+    for reader in [project.clone(), organization.viewer("tenant-1", "full")] {
         let pages = reader.pages(&[("limit", "200")]);
         let counts: Vec<_> = pages.iter().map(Vec::len).collect();
         assert_eq!(counts, [18, 18, 12]);

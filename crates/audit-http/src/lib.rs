@@ -45,6 +45,7 @@ mod routes;
 mod schema;
 mod state;
 mod streaming;
+mod unread;
 
 pub use client_address::TrustedProxies;
 pub use error::ApiError;

@@ -4,6 +4,7 @@ use crate::error::ApiError;
 use crate::held::counted;
 use crate::rate_limit::Allowance;
 use crate::state::HttpState;
+use crate::unread::Unread;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
@@ -58,7 +59,7 @@ impl RequestId {
 
 /// Runs the request. Only this middleware renders errors.
 pub(crate) async fn with_request_id(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
@@ -68,6 +69,7 @@ pub(crate) async fn with_request_id(
     };
     let id = RequestId::incoming(&request).unwrap_or_else(|| RequestId::generate(&state));
     request.extensions_mut().insert(id.clone());
+    let unread = Unread::watch(&mut request);
     // Errors of handlers and extractors arrive as responses that carry them; any other error does not belong to a
     // request.
     let response = next.call(request).await?;
@@ -75,6 +77,10 @@ pub(crate) async fn with_request_id(
     let response = match response.error() {
         Some(error) => render(error, &id),
         None => counted(&state, &request, response).unwrap_or_else(|error| error.render(id.as_str())),
+    };
+    let response = match unread {
+        Some(unread) => unread.closes(response),
+        None => response,
     };
     let mut response = ServiceResponse::new(request, response);
     protect(response.headers_mut());
@@ -132,6 +138,7 @@ fn observe(state: &HttpState, response: &ServiceResponse<BoxBody>, id: &RequestI
 
 /// The beginning of a method. A client may send a method of any length.
 fn shown(method: &str) -> impl std::fmt::Display {
-    let beginning = &method[..method.floor_char_boundary(METHOD_BYTES_SHOWN_MAX)];
+    // Methods are ASCII (RFC 9110, section 9.1).
+    let beginning = method.get(..METHOD_BYTES_SHOWN_MAX).unwrap_or(method);
     beginning.escape_debug()
 }
