@@ -1,6 +1,8 @@
 //! Browsers: only `GET /events` and `GET /events/feed` with a viewer token answer other origins.
 
-use audit_tests::{Client, DatabaseKind, Organization, RawAnswer, event, on_both_databases};
+use audit_tests::{
+    Client, Database, DatabaseKind, Organization, RawAnswer, Server, event, on_both_databases,
+};
 
 const ORIGIN: &str = "https://app.example.com";
 
@@ -40,6 +42,7 @@ on_both_databases! {
     a_viewer_reads_from_any_origin,
     keys_do_not_work_in_browsers,
     no_other_route_answers_other_origins,
+    a_response_says_that_it_depends_on_the_origin_also_to_a_refused_one,
 }
 
 fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
@@ -128,4 +131,18 @@ fn no_other_route_answers_other_origins(database: DatabaseKind) {
             .header("origin", ORIGIN)
             .send_raw(),
     );
+}
+
+fn a_response_says_that_it_depends_on_the_origin_also_to_a_refused_one(database: DatabaseKind) {
+    let own = Database::create(database);
+    let server = Server::start(&own, &[("AUDIT_CORS_ORIGINS", "https://other.example.com")]);
+    let organization = Organization::create(&server, "enterprise");
+    let viewer = organization.viewer("tenant-1", "full");
+    for path in PATHS {
+        for answer in [get_from_page(&viewer, path), viewer.get(path).send_raw()] {
+            assert_eq!(answer.status, 200, "{answer:?}");
+            assert_no_cors(&answer);
+            assert_eq!(answer.header("vary"), Some("Origin"), "{answer:?}");
+        }
+    }
 }

@@ -96,7 +96,7 @@ fn a_bad_credential_is_reported_before_the_body_is_sent(database: DatabaseKind) 
     let viewer = organization.viewer_token("tenant-1", "full");
     for (path, credential, status, code) in [
         ("/events", None, 401, "unauthorized"),
-        ("/events", Some("pk_live_mistyped"), 401, "unauthorized"),
+        ("/events", Some("pk_live_mistyped"), 401, "invalid_api_key"),
         ("/events", Some(viewer.as_str()), 403, "forbidden"),
         ("/keys", Some(organization.project_key.as_str()), 403, "forbidden"),
         ("/viewer-tokens", Some(viewer.as_str()), 403, "forbidden"),

@@ -95,3 +95,46 @@ fn admit(
     let slot = slot.ok_or_else(|| io::Error::other("the address has its share of the connections"))?;
     Ok((Connection::new(stream, slot), Some(peer)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::rt::net::TcpStream;
+    use actix_web::{App, HttpResponse, web};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// Sends a request on a new connection. Returns the connection if it gets a response.
+    async fn request(address: SocketAddr) -> Option<TcpStream> {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let mut beginning = [0; 12];
+        // The connection may be closed before, during or after this.
+        let sent = stream.write_all(b"GET / HTTP/1.1\r\nHost: test\r\n\r\n").await;
+        let read = stream.read_exact(&mut beginning).await;
+        (sent.is_ok() && read.is_ok() && &beginning == b"HTTP/1.1 200").then_some(stream)
+    }
+
+    #[actix_web::test]
+    async fn a_connection_beyond_the_share_of_its_address_is_closed() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let timeouts = Timeouts {
+            keep_alive: Duration::from_secs(60),
+            request_head: Duration::from_secs(60),
+            shutdown_seconds: 0,
+        };
+        let application = || App::new().default_service(web::to(HttpResponse::Ok));
+        let connections = Connections::new(3, |_| false);
+        let server = start(listener, Some(1), timeouts, connections, application).unwrap();
+        let handle = server.handle();
+        actix_web::rt::spawn(server);
+        let first = request(address).await.expect("a connection of two");
+        let second = request(address).await.expect("a connection of two");
+        assert!(request(address).await.is_none(), "two thirds of three are taken");
+        drop(first);
+        // The server notices the end of the first one at some time.
+        while request(address).await.is_none() {}
+        drop(second);
+        handle.stop(false).await;
+    }
+}
