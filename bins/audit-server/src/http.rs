@@ -79,6 +79,9 @@ where
             .client_request_timeout(timeouts.request_head)
             .client_disconnect_timeout(Duration::from_secs(UNREAD_BODY_SECONDS_MAX))
             .local_addr(address)
+            .on_connect_ext(|connection: &Connection<TcpStream>, data| {
+                data.insert(connection.patience().clone());
+            })
             .h1(map_config(application, |()| AppConfig::default()));
         fn_service(move |stream: TcpStream| ready(admit(stream, &connections))).and_then(http)
     })?;

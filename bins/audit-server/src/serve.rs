@@ -36,8 +36,8 @@ const REQUEST_HEAD_SECONDS_MAX: u64 = 20;
 /// Bytes of a response that the kernel takes from the server before the client does; Linux reserves twice as much. It is also
 /// how finely the server sees that a client reads.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
-/// The kernel closes a connection when bytes that it took wait this long for the client.
-const UNACKNOWLEDGED_MS_MAX: u32 = 30_000;
+/// The kernel closes a connection when bytes that it took wait this long for the client, longer than the server waits.
+const UNACKNOWLEDGED_MS_MAX: u32 = 75_000;
 /// The length of the socket's accept queue.
 pub(crate) const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
 

@@ -2,6 +2,7 @@
 
 use crate::error::ApiError;
 use crate::held::counted;
+use crate::patience::Patience;
 use crate::rate_limit::Allowance;
 use crate::state::HttpState;
 use crate::unread::Unread;
@@ -78,6 +79,7 @@ pub(crate) async fn with_request_id(
         Some(error) => render(error, &id),
         None => counted(&state, &request, response).unwrap_or_else(|error| error.render(id.as_str())),
     };
+    Patience::set(&request, response.body().size());
     let response = match unread {
         Some(unread) => unread.closes(response),
         None => response,

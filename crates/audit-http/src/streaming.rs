@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 /// Bytes of a piece, at most.
 const PIECE_BYTES_MAX: usize = 32 * 1024;
 /// The longest time for which a client may read nothing.
-const STALL_SECONDS_MAX: u64 = 60;
+pub(crate) const STALL_SECONDS_MAX: u64 = 60;
 
 enum Piece {
     Bytes(Bytes),

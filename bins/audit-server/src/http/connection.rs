@@ -5,6 +5,7 @@
 //! cost nothing. And it waits for ever for a client that does not read its response.
 
 use super::share::Slot;
+use audit_http::Patience;
 use std::io;
 use std::io::IoSlice;
 use std::pin::Pin;
@@ -16,9 +17,7 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 /// Bytes that are read from a connection before actix-http parses them.
 const READ_BYTES_MAX: u64 = 16 * 1024;
 
-/// The time in which a client must take [`TAKEN_BYTES_MIN`] bytes of a response that waits for it.
-const TAKEN_WINDOW_SECONDS: u64 = 15;
-/// Bytes that a client must take in each [`TAKEN_WINDOW_SECONDS`], about 2 KiB a second.
+/// Bytes that a client must take of a response that waits for it, in each window of the [`Patience`] of the response.
 const TAKEN_BYTES_MIN: usize = 32 * 1024;
 /// The time after which a connection is closed on which no byte went in either direction. The longest pause of a response is
 /// the minute that a request may wait for events, and idle connections are closed earlier.
@@ -30,6 +29,7 @@ pub(super) struct Connection<S> {
     stream: Take<S>,
     /// Present while bytes wait to be sent.
     waiting: Option<Window>,
+    patience: Patience,
     active_at: Instant,
     silence: Pin<Box<Sleep>>,
     _slot: Slot,
@@ -37,16 +37,16 @@ pub(super) struct Connection<S> {
 
 /// A window of time in which a client must take bytes.
 struct Window {
+    time: Duration,
     end: Pin<Box<Sleep>>,
     taken: usize,
 }
 
 impl Window {
-    const TIME: Duration = Duration::from_secs(TAKEN_WINDOW_SECONDS);
-
-    fn new() -> Self {
+    fn new(time: Duration) -> Self {
         Self {
-            end: Box::pin(sleep(Self::TIME)),
+            time,
+            end: Box::pin(sleep(time)),
             taken: 0,
         }
     }
@@ -59,7 +59,7 @@ impl Window {
                 return Poll::Ready(());
             }
             self.taken = 0;
-            self.end.as_mut().reset(Instant::now() + Self::TIME);
+            self.end.as_mut().reset(Instant::now() + self.time);
         }
     }
 }
@@ -70,10 +70,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Self {
             stream: stream.take(READ_BYTES_MAX),
             waiting: None,
+            patience: Patience::default(),
             active_at: Instant::now(),
             silence: Box::pin(sleep(silent_max)),
             _slot: slot,
         }
+    }
+
+    /// How long the connection waits for its client.
+    pub(super) const fn patience(&self) -> &Patience {
+        &self.patience
     }
 
     /// Ready when the connection was silent for too long.
@@ -105,7 +111,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             Poll::Ready(Err(_)) => written,
             Poll::Pending => {
-                let window = self.waiting.get_or_insert_with(Window::new);
+                let patience = &self.patience;
+                let window = self.waiting.get_or_insert_with(|| Window::new(patience.get()));
                 ready!(window.poll_failed(context));
                 Poll::Ready(Err(timed_out("the client does not read its response")))
             }
@@ -220,7 +227,7 @@ mod tests {
         let started = Instant::now();
         let error = connection.write_all(&[7; 4_096]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        assert_eq!(started.elapsed().as_secs(), TAKEN_WINDOW_SECONDS);
+        assert_eq!(started.elapsed().as_secs(), Patience::default().get().as_secs());
     }
 
     /// Whether a response of a megabyte is written to a client that takes a kilobyte after each pause.
@@ -261,7 +268,7 @@ mod tests {
             );
             written.unwrap();
             read.unwrap();
-            sleep(2 * Window::TIME).await;
+            sleep(2 * Patience::default().get()).await;
         }
     }
 
