@@ -15,6 +15,8 @@ import tempfile
 import time
 import traceback
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "deployment"))
+
 import check
 import drills
 import load
@@ -58,7 +60,7 @@ def run_drill(kind, options):
     drill = kind(folder, options.server, options.seconds)
     try:
         drill.start()
-        master_key, _ = service.create_organization(options.server, drill.url())
+        master_key = service.create_organization(options.server, drill.url(), "drills")["master_key"]
         for node in drill.nodes:
             node.start()
         names = [f"project {number}" for number in range(options.projects)]

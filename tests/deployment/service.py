@@ -69,13 +69,14 @@ class Connection:
 class Node:
     """A server process. It keeps its address when it is restarted."""
 
-    def __init__(self, number, binary, url, folder, namespace=None):
+    def __init__(self, number, binary, url, folder, namespace=None, settings=None):
         self.number = number
         self.name = f"node{number}"
         self.binary = binary
         self.url = url
         self.log = os.path.join(folder, f"{self.name}.log")
         self.namespace = namespace
+        self.settings = settings or {}
         self.address = (namespace.clients.inside if namespace else "127.0.0.1", 0)
         self.process = None
 
@@ -85,7 +86,7 @@ class Node:
             command = self.namespace.command(command)
         begin = os.path.getsize(self.log) if os.path.exists(self.log) else 0
         # Several nodes on one machine need a state directory each.
-        settings = {**environment(self.url), "AUDIT_STATE_DIR": f"{self.log}.state"}
+        settings = {**environment(self.url), "AUDIT_STATE_DIR": f"{self.log}.state", **self.settings}
         self.process = processes.start(command, self.log, environment=settings)
 
         def listening():
@@ -122,15 +123,14 @@ def environment(url):
     """Without the settings of the shell, which must not reach the server."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIT_")}
     # One head key for all nodes.
-    head_key = os.path.join(tempfile.gettempdir(), "audit-drills.head-key")
+    head_key = os.path.join(tempfile.gettempdir(), "audit-nodes.head-key")
     return {**kept, "AUDIT_DATABASE_URL": url, "AUDIT_HEAD_KEY_FILE": head_key, "RUST_LOG": "warn"}
 
 
-def create_organization(binary, url):
-    """An organization without a daily limit: its master key, and the live key of its first project."""
-    command = [binary, "org", "create", "--name", "drills", "--plan", "enterprise", "--json"]
-    created = json.loads(processes.run(command, environment=environment(url)))
-    return created["master_key"], created["project_key"]
+def create_organization(binary, url, name):
+    """An organization without a daily limit: `master_key`, and `project_id` and `project_key` of its first project."""
+    command = [binary, "org", "create", "--name", name, "--plan", "enterprise", "--json"]
+    return json.loads(processes.run(command, environment=environment(url)))
 
 
 def create_project(node, master_key, name):
@@ -141,8 +141,8 @@ def create_project(node, master_key, name):
 
 
 def create_redaction_rule(node, master_key, project):
-    """A rule that changes none of the events of the drills."""
-    rule = {"type": "pattern", "name": "drill", "pattern": "zebra"}
+    """A rule that changes no event without that word."""
+    rule = {"type": "pattern", "name": "zebra", "pattern": "zebra"}
     post(node, master_key, f"/api/v1/redaction/rules?project_id={project}", rule)
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL servers of the drills: one, or a primary with a synchronous standby."""
+"""PostgreSQL servers: one, or a primary with a synchronous standby."""
 
 import os
 import shutil

@@ -1,0 +1,61 @@
+"""Latencies of the victim: percentiles, and the counts of statuses."""
+
+import math
+from collections import Counter
+
+# The status that each operation expects.
+EXPECTED = {"write": 201, "read": 200, "feed": 200, "healthz": 200, "export": 200, "delivery": 201}
+OPERATIONS = ("write", "read", "feed", "healthz")
+# The status of a request without a response.
+NO_RESPONSE = 0
+
+
+class Figures:
+    """Samples of one operation: milliseconds and statuses."""
+
+    def __init__(self, operation):
+        self.operation = operation
+        self.milliseconds = []
+        self.statuses = Counter()
+
+    def add(self, seconds, status):
+        self.milliseconds.append(seconds * 1000)
+        self.statuses[status] += 1
+
+    def percentile(self, share):
+        """By nearest rank. None without samples."""
+        ordered = sorted(self.milliseconds)
+        return ordered[math.ceil(share * len(ordered)) - 1] if ordered else None
+
+    def p99(self):
+        return self.percentile(0.99)
+
+    def worst(self):
+        return max(self.milliseconds, default=None)
+
+    def count(self, status):
+        return self.statuses[status]
+
+    def unexpected(self):
+        """Counts of other statuses than the expected one."""
+        return {status: count for status, count in self.statuses.items() if status != EXPECTED[self.operation]}
+
+    def summary(self):
+        return {
+            "requests": len(self.milliseconds),
+            "p50_ms": rounded(self.percentile(0.5)),
+            "p99_ms": rounded(self.p99()),
+            "worst_ms": rounded(self.worst()),
+            "statuses": {str(status): count for status, count in sorted(self.statuses.items())},
+        }
+
+
+def rounded(value):
+    return None if value is None else round(value, 1)
+
+
+def shown(value):
+    """Milliseconds for the table: short, and with a fraction where that says something."""
+    if value is None:
+        return "–"
+    return f"{value:.1f}" if value < 10 else f"{value:,.0f}"

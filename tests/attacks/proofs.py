@@ -1,0 +1,56 @@
+"""Attacks with the verifiable log: proofs are computed when they are requested."""
+
+import itertools
+import random
+
+import scene as scenes
+from attack import Attack, get, post
+from reads import store_many
+
+EVENTS_TARGET = "/api/v1/events"
+
+
+class ProofStorm(Attack):
+    """Proofs, receipts and completeness, while events of new tenants keep the map of tenants behind."""
+
+    name = "proof-storm"
+    summary = "60 clients request proofs, receipts, tiles and completeness, while 4 store batches of events of 100 new tenants"
+    needed_outcomes = ("200",)
+
+    def prepare(self, scene):
+        store_many(scene)
+        _, page = scene.call("GET", f"{EVENTS_TARGET}?limit=200", scene.attacker.viewer_token)
+        scene.facts["ids"] = [event["id"] for event in page["events"]]
+        _, tenants = scene.call("GET", "/api/v1/log/tenants", scene.attacker.project_key)
+        scene.facts["size"] = tenants["size"]
+        return ""
+
+    def clients(self, generator):
+        scene = generator.scene
+        return [
+            *(generator.repeat(self.proofs(scene)) for _ in generator.share(60)),
+            *(generator.repeat(self.events(scene, number)) for number in generator.share(4)),
+        ]
+
+    @staticmethod
+    def proofs(scene):
+        attacker, size = scene.attacker, scene.facts["size"]
+        viewer, project = attacker.viewer_token, attacker.project_key
+        while True:
+            identifier = random.choice(scene.facts["ids"])
+            first = random.randrange(1, size)
+            yield get("/api/v1/log/completeness", viewer)
+            yield get(f"{EVENTS_TARGET}/{identifier}/proof", viewer)
+            yield get(f"{EVENTS_TARGET}/{identifier}/receipt", viewer)
+            yield get(f"/api/v1/log/consistency?from={first}&to={size}", project)
+            yield get("/api/v1/log/tenants", project)
+            yield get(f"/api/v1/log/tile/0/{random.randrange(size // 256)}", project)
+
+    @staticmethod
+    def events(scene, client):
+        for number in itertools.count():
+            batch = [{**scenes.event(n), "tenant_id": f"tenant-{client}-{number}-{n}"} for n in range(100)]
+            yield post(EVENTS_TARGET, scene.attacker.project_key, scenes.encoded(batch))
+
+
+ALL = [ProofStorm()]

@@ -1,0 +1,170 @@
+"""Attacks with reads: queries, the feed and exports, all with one viewer token."""
+
+import asyncio
+import json
+import time
+
+import http_client
+import scene as scenes
+from attack import Attack, cycle, get, post
+from generator import RESPONSE_SECONDS_MAX, RETRY_SECONDS
+
+STORED_EVENTS = 30_000
+
+
+def store_many(scene):
+    """Events of many actors, targets and words, over a year."""
+    begin = time.time() - 360 * 86_400
+    events = []
+    for number in range(STORED_EVENTS if not scene.is_smoke else 3_000):
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begin + number * 1_000))
+        actor = f"actor-{number % 997}"
+        events.append(scenes.event(number, f"area{number % 13}.item{number % 89}.updated", actor, occurred_at=moment))
+    scene.store(scene.attacker, events)
+
+
+class QueryStorm(Attack):
+    """Expensive queries."""
+
+    name = "query-storm"
+    summary = f"64 clients of one viewer token: searches, date ranges and deep pages over {STORED_EVENTS:,} events"
+    needed_outcomes = ("200",)
+
+    def prepare(self, scene):
+        store_many(scene)
+        return ""
+
+    def clients(self, generator):
+        queries = [
+            "search=a*+r*&limit=200",
+            "search=report+number+number+person&limit=200",
+            "search=number+absent",
+            "start_date=2020-01-01T00:00:00Z&end_date=2040-01-01T00:00:00Z&search=person&limit=200",
+            "action=area1*&target_type=document&actor_type=user&category=mutation&limit=200",
+            "actor_id=absent&category=mutation&target_type=document",
+            "end_date=2020-01-01T00:00:00Z&search=r*",
+        ]
+        token = generator.scene.attacker.viewer_token
+        messages = [get(f"/api/v1/events?{query}", token) for query in queries]
+        return [
+            pages(generator, token) if number % 8 == 0 else generator.repeat(cycle(messages, number))
+            for number in generator.share(64)
+        ]
+
+
+async def pages(generator, token):
+    """Pages from the newest event to the oldest, again and again."""
+    connection = generator.connection()
+    cursor = ""
+    is_first = True
+    while True:
+        message = get(f"/api/v1/events?category=mutation&limit=200{cursor}", token)
+        try:
+            status, body = await asyncio.wait_for(connection.send(message), RESPONSE_SECONDS_MAX)
+            generator.count(status)
+            following = json.loads(body)["cursor"] if status == 200 else None
+            cursor = f"&cursor={following}" if following else ""
+        except (http_client.NoResponse, asyncio.TimeoutError) as error:
+            connection.close()
+            generator.count(str(error).partition(":")[0] or "timeout")
+            await asyncio.sleep(RETRY_SECONDS)
+        if is_first:
+            is_first = False
+            generator.ready()
+
+
+class FeedStorm(Attack):
+    """Readers of the feed while events are stored."""
+
+    name = "feed-storm"
+    summary = "100 streams and 100 long polls of one viewer token, from the oldest event, while 4 clients store events"
+    needed_outcomes = ("200",)
+
+    def prepare(self, scene):
+        scene.store(scene.attacker, [scenes.event(number) for number in range(2_000)])
+        return ""
+
+    def clients(self, generator):
+        attacker = generator.scene.attacker
+        return [
+            *(self.follow(generator, attacker.viewer_token) for _ in generator.share(100)),
+            *(self.poll(generator, attacker.viewer_token) for _ in generator.share(100)),
+            *(
+                generator.repeat(cycle([post("/api/v1/events", attacker.project_key, body)]))
+                for body in [scenes.encoded(scenes.event(7))]
+                for _ in generator.share(4)
+            ),
+        ]
+
+    @staticmethod
+    async def follow(generator, token):
+        """Server-sent events, all read."""
+        accept = ["Accept: text/event-stream"]
+        message = http_client.request("GET", "/api/v1/events/feed?limit=200", token, None, accept)
+        loop = asyncio.get_running_loop()
+        is_first = True
+        while True:
+            try:
+                opened = await generator.socket()
+            except (OSError, asyncio.TimeoutError) as error:
+                generator.count(type(error).__name__)
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            try:
+                await loop.sock_sendall(opened, message)
+                data = await loop.sock_recv(opened, 4096)
+                generator.count(data[9:12].decode("latin-1") if data else "closed")
+                if is_first:
+                    is_first = False
+                    generator.ready()
+                while data:
+                    data = await loop.sock_recv(opened, 1 << 18)
+            except OSError as error:
+                generator.count(type(error).__name__)
+            finally:
+                opened.close()
+            await asyncio.sleep(RETRY_SECONDS)
+
+    @staticmethod
+    async def poll(generator, token):
+        """Long polls from the last cursor."""
+        connection = generator.connection()
+        after = ""
+        generator.ready()
+        while True:
+            message = get(f"/api/v1/events/feed?limit=200&wait=60{after}", token)
+            try:
+                status, body = await asyncio.wait_for(connection.send(message), 2 * RESPONSE_SECONDS_MAX)
+                generator.count(status)
+                if status == 200:
+                    after = f"&after={json.loads(body)['cursor']}"
+            except (http_client.NoResponse, asyncio.TimeoutError) as error:
+                connection.close()
+                generator.count(str(error).partition(":")[0] or "timeout")
+                await asyncio.sleep(RETRY_SECONDS)
+
+
+class ExportStorm(Attack):
+    """Exports, as many as the server allows. The key of the same project must still export."""
+
+    name = "export-storm"
+    summary = f"32 clients of one viewer token export {STORED_EVENTS:,} events again and again; 4 of them do not read"
+    needed_outcomes = ("200",)
+    extra_operations = ("export",)
+
+    def prepare(self, scene):
+        store_many(scene)
+        return ""
+
+    def clients(self, generator):
+        token = generator.scene.attacker.viewer_token
+        messages = [get(f"/api/v1/events/export?format={name}", token) for name in ("jsonl", "csv")]
+        return [
+            generator.hold([messages[0]], receive_buffer=4096, reads=False)
+            if number < 4
+            else generator.repeat(cycle(messages, number), is_new_connection=True)
+            for number in generator.share(32)
+        ]
+
+
+ALL = [QueryStorm(), FeedStorm(), ExportStorm()]

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Attacks: one organization, or a client without an account, tries to take the service from another organization.
+
+    tests/attacks/run.py --server target/release/audit-server --database sqlite flood query-storm
+
+Python's standard library only. `--database postgres` needs PostgreSQL's programs; as root it runs them as another user.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import traceback
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "deployment"))
+
+import anonymous
+import connections
+import generator
+import measure
+import proofs
+import reads
+import scene as scenes
+import target as targets
+import webhooks
+import writes
+
+ALL = [writes.Control(), *connections.ALL, *writes.ALL, *webhooks.ALL, *reads.ALL, *proofs.ALL, *anonymous.ALL]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("attack", nargs="*", help="attacks whose names begin so; --list prints them. Default: all")
+    parser.add_argument("--server", default=os.environ.get("AUDIT_SERVER_BIN"), help="path of audit-server")
+    parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite", help="default: sqlite")
+    parser.add_argument("--seconds", type=float, help="of each measurement. Default: 8, with --smoke 2")
+    parser.add_argument("--attempts", type=int, default=1, help="while nothing but latencies is bad. Default: 1")
+    parser.add_argument("--addresses", type=int, default=1, help="source addresses of the attack. Default: 1")
+    parser.add_argument("--smoke", action="store_true", help="no latencies: statuses and memory only")
+    parser.add_argument("--json", help="file for the results")
+    parser.add_argument("--keep", action="store_true", help="keep the directory with logs and data")
+    parser.add_argument("--list", action="store_true", help="print the attacks and exit")
+    options = parser.parse_args()
+    unknown = [name for name in options.attack if not any(attack.name.startswith(name) for attack in ALL)]
+    if unknown:
+        parser.error(f"no such attack: {', '.join(unknown)}")
+    if not options.server and not options.list:
+        parser.error("--server or AUDIT_SERVER_BIN names the path of audit-server")
+    if not 1 <= options.addresses <= 200 or options.attempts < 1:
+        parser.error("--addresses takes 1 to 200, --attempts at least 1")
+    options.server = os.path.realpath(options.server or "")
+    options.seconds = options.seconds or (2 if options.smoke else 8)
+    return options
+
+
+def sources(count):
+    first, _, last = scenes.ATTACKER_ADDRESS.rpartition(".")
+    return [f"{first}.{int(last) + number}" for number in range(count)]
+
+
+def run_attack(attack, options, database, folder):
+    target = targets.Target(
+        options.server, database, folder, attack.name, sources(options.addresses), options.smoke
+    )
+    try:
+        return measure.measure(target, attack, options.seconds, options.smoke)
+    except Exception:
+        print(f"{attack.name}: last lines of the server:\n{target.node.tail()}")
+        raise
+    finally:
+        target.stop()
+
+
+def attempt_attack(attack, options, database, folder):
+    """The result of the last attempt: a verdict that is bad by latencies alone gets others, each on a fresh server."""
+    for attempt in range(1, options.attempts + 1):
+        result = run_attack(attack, options, database, folder)
+        result.attempt = attempt
+        if result.faults or not result.slow:
+            break
+    return result
+
+
+def run_all(options, folder, attacks):
+    """The results, and the names of the attacks that could not be made."""
+    obstacle = targets.create_certificates(folder)
+    database = targets.Postgres(folder) if options.database == "postgres" else targets.Sqlite(folder)
+    results, failed = [], []
+    try:
+        for attack in attacks:
+            if attack.needs_receivers and obstacle:
+                print(f"{attack.name}: SKIPPED, no certificates: {obstacle}", flush=True)
+                continue
+            try:
+                result = attempt_attack(attack, options, database, folder)
+            except Exception:  # pylint: disable=broad-except
+                # The other attacks still show what holds.
+                traceback.print_exc()
+                failed.append(attack.name)
+                continue
+            results.append(result)
+            print(result.row(), flush=True)
+    finally:
+        database.stop()
+    return results, failed
+
+
+def main():
+    options = arguments()
+    if options.list:
+        for attack in ALL:
+            print(f"{attack.name}: {attack.summary}")
+        return 0
+    # So that the server ends with this process.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    attacks = [
+        attack for attack in ALL if not options.attack or any(attack.name.startswith(name) for name in options.attack)
+    ]
+    folder = tempfile.mkdtemp(prefix="attacks-")
+    # PostgreSQL runs as another user and must reach its directory.
+    os.chmod(folder, 0o711)
+    print(
+        f"{options.database}, {options.seconds:g} s for each measurement, {os.cpu_count()} processors; {generator.PROCESSES}"
+        f" generator processes with niceness {generator.NICENESS}. Milliseconds: write / read / feed / healthz.\n"
+    )
+    print(measure.HEADER, flush=True)
+    try:
+        results, failed = run_all(options, folder, attacks)
+    finally:
+        if not options.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    bad = [result.attack.name for result in results if result.problems]
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump([result.summary() for result in results], file, indent=1)
+    print(f"\n{len(results)} attacks; bad: {', '.join(bad) or 'none'}; not made: {', '.join(failed) or 'none'}")
+    return 1 if bad or failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
