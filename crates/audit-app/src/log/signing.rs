@@ -286,7 +286,17 @@ impl AuditLog {
     fn next_checkpoint(&self, state: &SigningState, signer: &LogSigner, now: Timestamp) -> Result<Next> {
         let memory = self.signing.memory()?;
         let origin = signer.origin(&state.name)?;
-        let next = match self.step(state, &origin, signer, memory, now) {
+        let known = memory.get(origin.as_str());
+        let mut step = self.step(state, &origin, signer, known.clone(), now);
+        if let Err(AppError::LogInconsistent(_)) = step {
+            // Another thread may have signed a later head after `state` was read. One read now is not older than `known`.
+            let ledger_ids = [state.ledger_id];
+            let states = self.store.read(|reader| reader.signing_states(&ledger_ids))?;
+            if let [state] = states.as_slice() {
+                step = self.step(state, &origin, signer, known, now);
+            }
+        }
+        let next = match step {
             // A log that was tampered with must not prevent signing the others.
             Err(AppError::LogInconsistent(error) | AppError::Internal(error)) => {
                 Next::Refused(AppError::LogInconsistent(error))
@@ -302,7 +312,7 @@ impl AuditLog {
         state: &SigningState,
         origin: &Origin,
         signer: &LogSigner,
-        memory: &SignerMemory,
+        before: Option<Arc<str>>,
         now: Timestamp,
     ) -> Result<Step> {
         let damaged = || {
@@ -312,7 +322,6 @@ impl AuditLog {
         };
         let head = state.frontier.as_ref().ok_or_else(damaged)?.head();
         let open = |note: &str| signer.open(note, origin).map_err(AppError::inconsistent);
-        let before = memory.get(origin.as_str());
         let known = before.as_deref().map(open).transpose()?;
         let published = match (state.checkpoint.as_ref().map(|row| open(&row.note)), &known) {
             // The node knows what it has signed.
