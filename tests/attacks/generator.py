@@ -1,13 +1,13 @@
 """Generator processes: they run the clients of an attack, or the harmless load that it is compared with."""
 
 import asyncio
-import itertools
 import os
 import resource
 import traceback
 from collections import Counter
 
 import http_client
+import scene as scenes
 
 # The victim's process and the server have the default: on one machine the work of the generators must not count as an effect
 # of the attack.
@@ -127,9 +127,15 @@ class Generator:
 
 
 def harmless(generator):
-    """As many busy processes as in the attack, with requests that cost the server next to nothing."""
-    message = itertools.repeat(http_client.request("GET", "/healthz"))
-    return [generator.repeat(message) for _ in range(HARMLESS_CONNECTIONS)]
+    """As many busy processes as in the attack, with work of their own and requests that cost the server next to nothing."""
+
+    def messages():
+        events = [scenes.event(number) for number in range(100)]
+        while True:
+            scenes.encoded(events)
+            yield http_client.request("GET", "/healthz")
+
+    return [generator.repeat(messages()) for _ in range(HARMLESS_CONNECTIONS)]
 
 
 async def run_clients(connection, generator, clients):

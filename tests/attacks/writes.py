@@ -4,7 +4,8 @@ import json
 
 import http_client
 import scene as scenes
-from attack import Attack, cycle, get, post
+from attack import Attack, cycle, post
+from generator import harmless
 
 EVENTS_TARGET = "/api/v1/events"
 TEST_TARGET = "/api/v1/redaction/test"
@@ -228,7 +229,7 @@ class Control(Attack):
     is_busy = False
 
     def clients(self, generator):
-        return [generator.repeat(cycle([get("/healthz")])) for _ in generator.share(8)]
+        return harmless(generator)
 
 
 ALL = [
