@@ -160,10 +160,10 @@ pub(crate) struct ServiceOptions {
     )]
     pub(crate) stream_events_total: u64,
     /// Requests in the write queue. When it is full, the response is 503.
-    #[arg(long, value_name = "N", env = "AUDIT_WRITE_QUEUE_JOBS_MAX", default_value_t = 8_192, value_parser = positive)]
+    #[arg(long, value_name = "N", env = "AUDIT_WRITE_QUEUE_JOBS_MAX", default_value_t = 12_288, value_parser = positive)]
     pub(crate) write_queue_jobs_max: usize,
     /// MiB of events in the write queue.
-    #[arg(long, value_name = "N", env = "AUDIT_WRITE_QUEUE_MIB_MAX", default_value_t = 12, value_parser = positive)]
+    #[arg(long, value_name = "N", env = "AUDIT_WRITE_QUEUE_MIB_MAX", default_value_t = 18, value_parser = positive)]
     pub(crate) write_queue_mib_max: usize,
     /// How long a request waits for its commit. After that, the response is 503.
     #[arg(long, value_name = "N", env = "AUDIT_WRITE_TIMEOUT_SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]

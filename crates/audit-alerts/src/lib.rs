@@ -49,6 +49,7 @@ mod bounds;
 mod builtin;
 mod group;
 mod matcher;
+mod rate;
 mod rule;
 mod rule_set;
 mod severity;
@@ -61,6 +62,7 @@ pub use bounds::{CooldownSeconds, OutOfBounds, Threshold, WindowSeconds};
 pub use builtin::BuiltinRule;
 pub use group::{Group, GroupBy};
 pub use matcher::Matcher;
+pub use rate::{ALERTS_PER_MINUTE_MAX, Admission, AlertRate, SuppressedAlerts};
 pub use rule::{
     AlertRule, AlertRuleId, BuiltinRuleError, CUSTOM_RULES_MAX, Revision, RuleChange, RuleDefinition,
     RuleOrigin,

@@ -26,7 +26,7 @@ impl GroupHash {
         &self.0
     }
 
-    fn of(parts: &[&str]) -> Self {
+    pub(crate) fn of(parts: &[&str]) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
             // Length-prefixed, so that no two lists of parts have the same input.

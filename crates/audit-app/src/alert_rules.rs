@@ -4,10 +4,20 @@ use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_alerts::{
     AlertRule, AlertRuleId, BuiltinRule, CUSTOM_RULES_MAX, RuleChange, RuleDefinition, RuleOrigin, RuleSet,
+    SuppressedAlerts,
 };
 use audit_auth::{KeyHolder, MasterKey, Principal};
 use audit_domain::{Plan, ProjectId, RuleId};
 use audit_store::Configurator;
+
+/// The rules of a project.
+#[derive(Clone, Debug)]
+pub struct AlertRules {
+    /// The built-in rules, then the custom ones, oldest first.
+    pub rules: Vec<AlertRule>,
+    /// The alerts of the last minute in which the rules raised too many, if that is less than a week ago.
+    pub suppressed_alerts: Option<SuppressedAlerts>,
+}
 
 /// The built-in rules with the settings of the project, then its custom rules, oldest first.
 fn rules_of(stored: Vec<AlertRule>) -> Vec<AlertRule> {
@@ -36,10 +46,13 @@ impl AuditLog {
     ///
     /// # Errors
     /// When the principal has no access to the project.
-    pub fn alert_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<AlertRule>> {
+    pub fn alert_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<AlertRules> {
         self.store.read(|reader| {
             let scope = self.scope(reader, principal, selection)?;
-            Ok(rules_of(reader.alert_rules(scope.project.project.id)?))
+            Ok(AlertRules {
+                rules: rules_of(reader.alert_rules(scope.project.project.id)?),
+                suppressed_alerts: reader.suppressed_alerts(scope.ledger_id)?,
+            })
         })
     }
 

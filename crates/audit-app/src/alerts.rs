@@ -69,7 +69,7 @@ impl AuditLog {
             Ok::<_, AppError>((scope.project.project.id, scope.ledger_id))
         })?;
         let now = self.clock.now();
-        self.store.write(move |writer| {
+        self.store.write_for(project_id, move |writer| {
             writer.hold_project(project_id)?;
             let alert = writer.lock_alert(ledger_id, id)?;
             let alert = alert.ok_or(AppError::NotFound("alert"))?;

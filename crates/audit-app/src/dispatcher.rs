@@ -1,5 +1,8 @@
 //! The delivery dispatcher: leases ready deliveries, attempts them and writes the results.
 //!
+//! A commit that raises many alerts does not write all of their deliveries. Each round first writes a bounded number of those
+//! that are missing, and then leases those that are ready.
+//!
 //! One thread schedules and writes. Each attempt runs in a thread of its own, because it may block for its whole timeout.
 //! [`Lanes`] limit the concurrent attempts and order them, so that no webhook delays the deliveries of another. The results
 //! of attempts are written in the transaction that leases the next deliveries, so a backlog needs few transactions. All
@@ -17,8 +20,9 @@ pub(crate) use wake::Wake;
 
 use crate::error::Result;
 use crate::service::AuditLog;
+use crate::webhooks::WEBHOOKS_MAX;
 use audit_domain::{ProjectId, Timestamp};
-use audit_store::{ConfigurationVersion, LeasedDelivery, ReadyWebhook, StoreError};
+use audit_store::{ConfigurationVersion, LeasedDelivery, LedgerId, ReadyWebhook, StoreError};
 use audit_webhooks::{AddressPolicy, Endpoint, Lanes, NextStep, Sender, Waiting, WebhookUrl};
 use results::{DeliveryResult, Lease};
 use std::collections::BTreeMap;
@@ -40,6 +44,13 @@ const STOP_WAIT_MS: u64 = 2_000;
 /// Fallback interval for releasing held deliveries; normally a change that may put a webhook into use triggers it. Covers a node that died
 /// before reacting to one.
 const RELEASE_SECONDS_MAX: u64 = 60;
+
+/// The maximum number of ledgers whose alerts get deliveries in one transaction.
+const LEDGERS_OF_ALERTS_MAX: usize = 25;
+/// The maximum number of deliveries of alerts that one transaction writes. The share of a ledger has room for an alert to each
+/// webhook of its project.
+const ALERT_DELIVERIES_MAX: usize = 500;
+const _: () = assert!(ALERT_DELIVERIES_MAX / LEDGERS_OF_ALERTS_MAX >= WEBHOOKS_MAX);
 
 /// Handle of the delivery threads of this process. Stop them with [`Deliveries::stop`].
 #[derive(Debug)]
@@ -72,6 +83,7 @@ impl AuditLog {
             lanes: Lanes::default(),
             unwritten: Vec::new(),
             nothing_released: None,
+            delivered_last: None,
         };
         let thread = std::thread::Builder::new().name("deliveries".to_owned());
         let thread = thread.spawn(move || dispatcher.run())?;
@@ -92,6 +104,8 @@ struct Dispatcher {
     unwritten: Vec<DeliveryResult>,
     /// The version of the deployment at which no held delivery could be released, and the time of that check.
     nothing_released: Option<(ConfigurationVersion, Instant)>,
+    /// The ledger whose alerts got deliveries last. Those after it come next.
+    delivered_last: Option<LedgerId>,
 }
 
 /// The state of the delivery queue.
@@ -155,6 +169,7 @@ impl Dispatcher {
             .partition(DeliveryResult::is_gone);
         self.unwritten = results;
         self.write_gone(gone);
+        let has_more_alerts = self.deliver_alerts()?;
         let queue = self.read_queue()?;
         let now = self.service.clock.now();
         let (in_use, unused): (Vec<_>, Vec<_>) = queue.ready.into_iter().partition(|ready| ready.is_in_use);
@@ -174,7 +189,10 @@ impl Dispatcher {
             lease: self.service.entropy.bytes(),
         };
         if transaction.is_empty() {
-            return Ok(self.time_until(queue.next_due_at));
+            return Ok(match has_more_alerts {
+                true => Duration::ZERO,
+                false => self.time_until(queue.next_due_at),
+            });
         }
         let lease = transaction.lease;
         let is_releasing = transaction.is_releasing;
@@ -189,11 +207,26 @@ impl Dispatcher {
                 started += usize::from(self.start_attempt(guard, leased, lease, done.leased_until));
             }
         }
-        if started + done.moved > 0 {
+        if has_more_alerts || started + done.moved > 0 {
             // The limits of the transaction may have left more deliveries.
             return Ok(Duration::ZERO);
         }
         Ok(self.time_until(queue.next_due_at))
+    }
+
+    /// Writes deliveries of alerts, in a transaction of bounded size; ledgers take turns. Returns whether there may be more.
+    fn deliver_alerts(&mut self) -> Result<bool> {
+        let after = self.delivered_last;
+        let store = &self.service.store;
+        let ledgers = store.read(|reader| reader.undelivered_ledgers(after, LEDGERS_OF_ALERTS_MAX))?;
+        let Some(last) = ledgers.0.last() else {
+            return Ok(false);
+        };
+        self.delivered_last = Some(*last);
+        let share = ALERT_DELIVERIES_MAX / ledgers.0.len();
+        let delivered = store.write(move |writer| writer.deliver_alerts(&ledgers, share))?;
+        // Another node has locked the alerts if there are none.
+        Ok(delivered > 0)
     }
 
     fn read_queue(&self) -> Result<Queue> {
@@ -348,7 +381,7 @@ fn waiting(ready: ReadyWebhook) -> Waiting {
     Waiting {
         endpoint: Endpoint {
             webhook_id: ready.webhook_id,
-            project_id: ready.project_id,
+            organization_id: ready.organization_id,
             host,
         },
         due_at: ready.due_at,

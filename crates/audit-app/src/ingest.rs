@@ -298,6 +298,7 @@ pub(crate) fn destination(project: &ProjectConfiguration, environment: Environme
     Ok(Destination {
         ledger_id: ledger_of(project, environment)?,
         project_id: project.project.id,
+        organization_id: project.project.organization_id,
         environment,
         configuration_version: project.version,
         daily_events_max: project.daily_events_max,

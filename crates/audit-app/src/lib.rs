@@ -65,6 +65,7 @@ mod viewers;
 mod webhooks;
 
 pub use accounts::{NewKey, NewOrganization, PROJECT_KEYS_MAX, PROJECTS_MAX};
+pub use alert_rules::AlertRules;
 pub use alerts::{AlertsRequest, AlertsResponse};
 pub use authentication::Presented;
 pub use cells::CellReport;
@@ -102,7 +103,7 @@ pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange
 // The types of other crates that appear in the API of this crate.
 pub use audit_alerts::{
     Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, CooldownSeconds, GroupBy, RuleChange,
-    RuleDefinition, RuleOrigin, Severity, Threshold, WindowSeconds,
+    RuleDefinition, RuleOrigin, Severity, SuppressedAlerts, Threshold, WindowSeconds,
 };
 pub use audit_anchors::{
     Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError, RootsError, TimeStamp,

@@ -21,6 +21,7 @@ pub(crate) struct Metrics {
     queue_depth: IntGauge,
     events_to_rebuild: IntGauge,
     alerts_fired: IntCounter,
+    alerts_suppressed: IntCounter,
     webhook_attempts: IntCounterVec,
     deliveries_pending: IntGauge,
     oldest_pending_seconds: IntGauge,
@@ -132,6 +133,10 @@ impl Metrics {
                 "Stored events that a rebuild of the index has not reached.",
             )?,
             alerts_fired: counter("audit_alerts_fired_total", "Alerts that this process raised.")?,
+            alerts_suppressed: counter(
+                "audit_alerts_suppressed_total",
+                "Alerts that this process counted, but did not raise: their project had too many in one minute.",
+            )?,
             deliveries_pending: gauge(
                 "audit_webhook_deliveries_pending",
                 "Deliveries to enabled webhooks that are not finished, on all nodes.",
@@ -271,6 +276,11 @@ impl Metrics {
         let statistics = service.statistics();
         self.alerts_fired
             .inc_by(statistics.alerts.saturating_sub(self.alerts_fired.get()));
+        self.alerts_suppressed.inc_by(
+            statistics
+                .suppressed_alerts
+                .saturating_sub(self.alerts_suppressed.get()),
+        );
         self.read_deliveries(service);
         self.read_readers(service);
         self.read_anchors(service);

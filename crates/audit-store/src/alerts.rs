@@ -5,10 +5,11 @@ use crate::append::LedgerId;
 use crate::configuration::stored;
 use crate::database::select_for_update;
 use crate::error::{Result, StoreError};
-use crate::schema::alerts;
-use audit_alerts::{Alert, AlertId, AlertState, AlertStatus, Severity};
+use crate::schema::{alert_groups, alerts};
+use audit_alerts::{Alert, AlertId, AlertRate, AlertState, AlertStatus, Severity, SuppressedAlerts};
 use audit_domain::{EventId, Timestamp};
 use diesel::prelude::*;
+use std::sync::Arc;
 
 /// A filter of alerts. A field of `None` is no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,11 +42,39 @@ pub(crate) struct AlertColumns {
     resolved_at: Option<i64>,
 }
 
+/// An alert that a commit raises.
+#[derive(Debug)]
+pub(crate) struct RaisedAlert {
+    pub(crate) ledger_id: LedgerId,
+    pub(crate) alert: Alert,
+    /// The webhooks whose deliveries the dispatcher has to write.
+    pub(crate) undelivered_to: Arc<[String]>,
+}
+
+/// The row of a raised alert. `undelivered_to` is the only trace of its deliveries until the dispatcher writes them.
+#[derive(Insertable)]
+#[diesel(table_name = alerts, treat_none_as_default_value = false)]
+pub(crate) struct NewAlertRow {
+    #[diesel(embed)]
+    columns: AlertColumns,
+    undelivered_to: Option<String>,
+}
+
+impl NewAlertRow {
+    pub(crate) fn of(raised: &RaisedAlert) -> Self {
+        let webhook_ids = &raised.undelivered_to;
+        Self {
+            columns: AlertColumns::of(raised.ledger_id, &raised.alert),
+            undelivered_to: (!webhook_ids.is_empty()).then(|| webhook_ids.join(" ")),
+        }
+    }
+}
+
 const EVENT_ID_BYTES: usize = 16;
 
 impl AlertColumns {
     /// The row of an alert.
-    pub(crate) fn of((ledger_id, alert): &(LedgerId, Alert)) -> Self {
+    fn of(ledger_id: LedgerId, alert: &Alert) -> Self {
         let Alert {
             id,
             rule_id,
@@ -151,6 +180,16 @@ impl Reader<'_> {
         }
         let rows = query.load::<AlertColumns>(self.session())?;
         rows.into_iter().map(AlertColumns::read).collect()
+    }
+
+    /// The alerts of the last minute in which a ledger had too many, if that is less than a week ago.
+    pub fn suppressed_alerts(&mut self, ledger_id: LedgerId) -> Result<Option<SuppressedAlerts>> {
+        let state: Option<Vec<u8>> = alert_groups::table
+            .find((ledger_id.0, AlertRate::group_hash().as_bytes().as_slice()))
+            .select(alert_groups::state)
+            .get_result(self.session())
+            .optional()?;
+        Ok(state.and_then(|state| AlertRate::decode(&state)?.suppressed()))
     }
 
     /// An alert.

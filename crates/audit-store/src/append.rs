@@ -15,8 +15,8 @@ use crate::search::tokens::Tokens;
 use crate::tree::TreeSession;
 use audit_alerts::{GroupHash, Watch};
 use audit_domain::{
-    ContentSalt, Environment, EventId, Facets, HashedRecord, IdempotencyWindow, LogName, ProjectId, Record,
-    SentDigest, Timestamp,
+    ContentSalt, Environment, EventId, Facets, HashedRecord, IdempotencyWindow, LogName, OrganizationId,
+    ProjectId, Record, SentDigest, Timestamp,
 };
 use plan::{Before, Head, KnownKey, LedgerMonth, Plan};
 use sha2::{Digest, Sha256};
@@ -34,6 +34,8 @@ pub struct Destination {
     pub ledger_id: LedgerId,
     /// The project.
     pub project_id: ProjectId,
+    /// The organization of the project. Organizations take turns in the write queue.
+    pub organization_id: OrganizationId,
     /// Live or test.
     pub environment: Environment,
     /// The version of the project's configuration that the events were checked and redacted with. The append is refused

@@ -84,6 +84,16 @@ macro_rules! select_for_no_key_update {
     };
 }
 
+/// [`select_for_update`] that blocks only the deletion of the rows and those that lock them to change anything.
+macro_rules! select_for_key_share {
+    ($any:expr, $query:expr, $load:ident) => {
+        match $any {
+            $crate::database::AnySession::Sqlite(session) => $query.$load(session),
+            $crate::database::AnySession::Postgres(session) => $query.for_key_share().$load(session),
+        }
+    };
+}
+
 /// [`select_for_update`] that leaves out the rows that another node has locked.
 macro_rules! select_skip_locked {
     ($any:expr, $query:expr, $load:ident) => {
@@ -112,8 +122,8 @@ macro_rules! insert_or_ignore {
 }
 
 pub(crate) use {
-    insert_or_ignore, on_cells, on_database, on_either, select_for_no_key_update, select_for_update,
-    select_skip_locked,
+    insert_or_ignore, on_cells, on_database, on_either, select_for_key_share, select_for_no_key_update,
+    select_for_update, select_skip_locked,
 };
 
 /// An open database.

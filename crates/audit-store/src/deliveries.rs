@@ -1,7 +1,9 @@
 //! Deliveries and the log of their attempts.
 
+mod fan_out;
 mod queue;
 
+pub use fan_out::AlertLedgers;
 pub use queue::{AfterAttempt, LeasedDelivery, PendingCount, ReadyWebhook};
 
 use crate::access::{Reader, Writer};
@@ -10,7 +12,7 @@ use crate::configuration::WebhookRow;
 use crate::database::select_for_update;
 use crate::error::{Result, StoreError};
 use crate::schema::{delivery_attempts, webhook_deliveries as deliveries};
-use audit_alerts::Alert;
+use audit_alerts::AlertId;
 use audit_domain::{ProjectId, Timestamp};
 use diesel::prelude::*;
 use sha2::{Digest, Sha256};
@@ -60,22 +62,27 @@ const WAITING: &str = "waiting";
 const HELD: &str = "held";
 
 impl DeliveryRow {
-    /// The delivery of an alert to a webhook, due at once. Its id is derived from both, so the transaction that raises the
-    /// alert needs no randomness.
-    pub(crate) fn of_alert(webhook_id: &String, ledger_id: LedgerId, alert: &Alert) -> Self {
+    /// The delivery of an alert to a webhook, due at once. Its id is derived from both, so it is the same whenever and
+    /// wherever the delivery is written.
+    pub(crate) fn of_alert(
+        webhook_id: &str,
+        ledger_id: LedgerId,
+        alert_id: AlertId,
+        fired_at: Timestamp,
+    ) -> Self {
         let digest: [u8; 32] = Sha256::new()
-            .chain_update(alert.id.to_bytes())
+            .chain_update(alert_id.to_bytes())
             .chain_update(webhook_id.as_bytes())
             .finalize()
             .into();
         // The time of the alert, so that ids sort by creation, followed by the unique part.
-        let mut id = alert.id.to_bytes();
+        let mut id = alert_id.to_bytes();
         id[6..].copy_from_slice(&digest[..10]);
         Self {
             ledger_id: Some(ledger_id.0),
-            alert_id: Some(alert.id.to_bytes().to_vec()),
+            alert_id: Some(alert_id.to_bytes().to_vec()),
             is_retried: true,
-            ..Self::single(id.to_vec(), webhook_id.clone(), DELIVERY_OF_ALERT, alert.fired_at)
+            ..Self::single(id.to_vec(), webhook_id.to_owned(), DELIVERY_OF_ALERT, fired_at)
         }
     }
 

@@ -122,8 +122,8 @@ pub use configuration::{
 pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, SourceLedger};
 pub use database::{DatabaseUrl, DatabaseUrlError};
 pub use deliveries::{
-    AfterAttempt, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, LeasedDelivery, PendingCount,
-    ReadyWebhook,
+    AfterAttempt, AlertLedgers, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, LeasedDelivery,
+    PendingCount, ReadyWebhook,
 };
 pub use error::StoreError;
 pub use events::{EventPage, EventQuery, FetchSize, LoggedEvent, PAGE_BYTES_MAX};

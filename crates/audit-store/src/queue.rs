@@ -1,21 +1,30 @@
-//! The write queue: bounded in requests and bytes, so that overload is refused instead of queued without limit.
+//! The write queue: bounded in requests and bytes, so that overload is refused instead of queued without limit. Organizations
+//! take turns, and each has a share of the queue ([`turns`]).
 
 #![expect(
     clippy::disallowed_types,
     reason = "requests wake writers here: with parking_lot's locks PostgreSQL stores 8 % fewer single events a second"
 )]
 
+mod callers;
+mod turns;
+
+use crate::append::plan::REQUEST_DELIVERIES_MAX;
 use crate::append::{AppendOutcome, AppendRequest, LedgerId, NewEvent};
+use crate::configuration::Owner;
 use crate::database::AnySession;
 use crate::error::{Result, StoreError};
-use std::collections::{BTreeSet, VecDeque};
+use callers::Callers;
+use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
+use turns::Turns;
 
-/// Rows of one commit, at most: events and the alerts and deliveries they may raise. Larger commits take longer and are not
+/// Rows of one commit, at most: events, the states of the groups that count them, and the alerts and
+/// deliveries they may raise. Larger commits take longer and are not
 /// cheaper per event.
 const COMMIT_ROWS_MAX: usize = 4_000;
-/// Approximate memory of an alert or a delivery.
+/// Approximate memory of the state of a group, of an alert, or of a delivery.
 const RAISED_ROW_BYTES: usize = 512;
 /// Bytes of one commit, at most.
 const COMMIT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -25,7 +34,7 @@ pub(crate) struct WaitingAppend {
     pub(crate) request: AppendRequest,
     /// The memory that it may need until it is committed.
     pub(crate) bytes: usize,
-    /// The rows that it may write: each group that counts an event can raise an alert, and each alert goes to every webhook.
+    /// The rows that it may write: each group that counts an event has a state, and can raise an alert with deliveries.
     pub(crate) rows: usize,
     pub(crate) reply: oneshot::Sender<AppendOutcome>,
     /// Its number in the queue, which grows in the order of arrival.
@@ -35,6 +44,11 @@ pub(crate) struct WaitingAppend {
 impl WaitingAppend {
     pub(crate) fn ledger_id(&self) -> LedgerId {
         self.request.destination.ledger_id
+    }
+
+    /// Whose turn it takes.
+    pub(crate) fn owner(&self) -> Owner {
+        Owner::Organization(self.request.destination.organization_id)
     }
 
     /// Reports the outcome. A client that has disconnected does not get it; its retry finds the stored event by
@@ -60,7 +74,9 @@ impl WaitingAppend {
     pub(crate) fn new(request: AppendRequest) -> (Self, oneshot::Receiver<AppendOutcome>) {
         let (reply, receiver) = oneshot::channel();
         let watches: usize = request.events.iter().map(|event| event.watches.len()).sum();
-        let raised = watches * (1 + request.destination.webhook_ids.len());
+        // For each the state of the group, and an alert.
+        let deliveries = watches * request.destination.webhook_ids.len();
+        let raised = 2 * watches + deliveries.min(REQUEST_DELIVERIES_MAX);
         let events: usize = request.events.iter().map(NewEvent::bytes).sum();
         (
             Self {
@@ -73,6 +89,13 @@ impl WaitingAppend {
             receiver,
         )
     }
+}
+
+/// Names a request in the queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket {
+    owner: Owner,
+    number: u64,
 }
 
 /// A transaction of a caller: runs on the session and reports its result. It gets an error when no session can be opened.
@@ -97,7 +120,7 @@ impl Work {
     }
 }
 
-/// The bounds of the write queue.
+/// The bounds of the write queue. One organization has two thirds of it at most.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLimits {
     /// Requests that wait, at most.
@@ -109,8 +132,8 @@ pub struct QueueLimits {
 impl Default for QueueLimits {
     fn default() -> Self {
         Self {
-            jobs_max: 8_192,
-            bytes_max: 12 * 1024 * 1024,
+            jobs_max: 12_288,
+            bytes_max: 18 * 1024 * 1024,
         }
     }
 }
@@ -124,11 +147,10 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct Waiting {
-    appends: VecDeque<WaitingAppend>,
+    appends: Turns,
     /// Ledgers that a writer is appending to. Another writer would only wait for the same head.
     taken: BTreeSet<LedgerId>,
-    transactions: VecDeque<Transaction>,
-    bytes: usize,
+    transactions: Callers,
     closed: bool,
     /// Writers that wait for work. Waking one costs a system call, which a push need not pay while all are busy.
     idle_writers: usize,
@@ -164,39 +186,29 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a request, unless the queue is full or closed, or the database is unavailable. Returns its number.
-    pub(crate) fn push_append(&self, mut append: WaitingAppend) -> Result<u64> {
+    /// Adds a request, unless the queue or its owner's share of it is full, the queue is closed, or the database is
+    /// unavailable.
+    pub(crate) fn push_append(&self, mut append: WaitingAppend) -> Result<Ticket> {
         let mut waiting = self.lock();
         waiting.check_open()?;
-        let is_full = waiting.appends.len() >= self.limits.jobs_max
-            || (!waiting.appends.is_empty() && waiting.bytes + append.bytes > self.limits.bytes_max);
-        if is_full {
+        if waiting.appends.is_full_for(&append, &self.limits) {
             return Err(StoreError::Overloaded);
         }
         let is_taken = waiting.taken.contains(&append.ledger_id());
-        waiting.bytes += append.bytes;
         let number = waiting.next_number;
         waiting.next_number += 1;
         append.number = number;
-        waiting.appends.push_back(append);
+        let owner = append.owner();
+        waiting.appends.push(append);
         if !is_taken {
             self.wake_writer(waiting);
         }
-        Ok(number)
+        Ok(Ticket { owner, number })
     }
 
     /// Removes a request that no writer has taken. Returns whether it was still there, and so will never be stored.
-    pub(crate) fn withdraw(&self, number: u64) -> bool {
-        let mut waiting = self.lock();
-        let Ok(index) = waiting
-            .appends
-            .binary_search_by_key(&number, |append| append.number)
-        else {
-            return false;
-        };
-        let withdrawn = waiting.appends.remove(index);
-        waiting.bytes -= withdrawn.map_or(0, |append| append.bytes);
-        true
+    pub(crate) fn withdraw(&self, ticket: Ticket) -> bool {
+        self.lock().appends.withdraw(ticket.owner, ticket.number)
     }
 
     /// Connects to the database. While an attempt is in flight after another one failed, further requests are refused: an
@@ -220,14 +232,14 @@ impl Queue {
         self.lock().is_stalled = is_stalled;
     }
 
-    /// Adds a transaction, unless the queue is full or closed.
-    pub(crate) fn push_transaction(&self, transaction: Transaction) -> Result<()> {
+    /// Adds a transaction, unless the queue or its owner's share of it is full, or the queue is closed.
+    pub(crate) fn push_transaction(&self, owner: Owner, transaction: Transaction) -> Result<()> {
         let mut waiting = self.lock();
         waiting.check_open()?;
-        if waiting.transactions.len() >= self.limits.jobs_max {
+        if waiting.transactions.is_full_for(owner, &self.limits) {
             return Err(StoreError::Overloaded);
         }
-        waiting.transactions.push_back(transaction);
+        waiting.transactions.push(owner, transaction);
         self.wake_writer(waiting);
         Ok(())
     }
@@ -243,7 +255,7 @@ impl Queue {
     /// Waits for work and takes it; `None` when the queue is closed and empty. Other writers can take its ledgers after
     /// [`Self::release`].
     ///
-    /// All waiting requests are taken at once, up to the size of a commit: the longer a commit takes, the more requests the
+    /// All waiting requests are taken at once, up to the size of a commit, their organizations in turns: the longer a commit takes, the more requests the
     /// next one has. Requests for a ledger that another writer owns stay in the queue. Transactions and appends alternate, so
     /// that neither can starve the other.
     pub(crate) fn take(&self) -> Option<Work> {
@@ -281,7 +293,9 @@ impl Queue {
     /// Adds requests that arrived for these ledgers since the commit was taken, up to the size of a commit: a writer that
     /// waited for a lock commits everything that arrived meanwhile.
     pub(crate) fn join(&self, commit: &mut Vec<WaitingAppend>, ledgers: impl Fn(LedgerId) -> bool) {
-        self.lock().fill(commit, |append| ledgers(append.ledger_id()));
+        self.lock()
+            .appends
+            .fill(commit, |append| ledgers(append.ledger_id()));
     }
 
     /// The number of waiting requests and transactions.
@@ -316,51 +330,26 @@ impl Waiting {
     /// Whether an idle writer could take work now.
     fn has_work(&self) -> bool {
         let is_free = |append: &WaitingAppend| !self.taken.contains(&append.ledger_id());
-        !self.transactions.is_empty() || self.appends.iter().any(is_free)
+        self.transactions.len() > 0 || self.appends.iter().any(is_free)
     }
 
     fn next_transaction(&mut self) -> Option<Work> {
-        let transaction = self.transactions.pop_front()?;
+        let transaction = self.transactions.pop()?;
         self.took_transaction = true;
         Some(Work::Transaction(transaction))
     }
 
     fn next_commit(&mut self) -> Option<Work> {
         let mut commit = Vec::new();
-        let taken = std::mem::take(&mut self.taken);
-        self.fill(&mut commit, |append| !taken.contains(&append.ledger_id()));
-        self.taken = taken;
+        let taken = &self.taken;
+        self.appends
+            .fill(&mut commit, |append| !taken.contains(&append.ledger_id()));
         if commit.is_empty() {
             return None;
         }
         self.taken.extend(commit.iter().map(WaitingAppend::ledger_id));
         self.took_transaction = false;
         Some(Work::Append(commit))
-    }
-
-    /// Moves the requests that `belongs` selects into a commit, in their order, until it is full. One request is taken
-    /// however large it is.
-    fn fill(&mut self, commit: &mut Vec<WaitingAppend>, belongs: impl Fn(&WaitingAppend) -> bool) {
-        let mut rows: usize = commit.iter().map(|append| append.rows).sum();
-        let mut bytes: usize = commit.iter().map(|append| append.bytes).sum();
-        let mut passed = Vec::new();
-        while let Some(next) = self.appends.pop_front() {
-            if !belongs(&next) {
-                passed.push(next);
-                continue;
-            }
-            rows += next.rows;
-            bytes += next.bytes;
-            if !commit.is_empty() && (rows > COMMIT_ROWS_MAX || bytes > COMMIT_BYTES_MAX) {
-                self.appends.push_front(next);
-                break;
-            }
-            self.bytes -= next.bytes;
-            commit.push(next);
-        }
-        for next in passed.into_iter().rev() {
-            self.appends.push_front(next);
-        }
     }
 }
 

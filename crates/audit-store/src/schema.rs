@@ -152,6 +152,7 @@ diesel::table! {
         fired_at -> BigInt,
         acknowledged_at -> Nullable<BigInt>,
         resolved_at -> Nullable<BigInt>,
+        undelivered_to -> Nullable<Text>,
     }
 }
 

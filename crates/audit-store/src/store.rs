@@ -9,7 +9,7 @@ use crate::database::{AnySession, Database, DatabaseUrl, write_transaction};
 use crate::error::{Result, StoreError};
 use crate::events::{EventPage, EventQuery};
 use crate::ledgers::Heads;
-use crate::queue::{Queue, QueueLimits, WaitingAppend};
+use crate::queue::{Queue, QueueLimits, Ticket, Transaction, WaitingAppend};
 use crate::readers::ReaderPool;
 use crate::replica::{Identity, Replica, ReplicaStatistics};
 use crate::waiting;
@@ -72,6 +72,8 @@ pub struct StoreStatistics {
     pub events: u64,
     /// Alerts raised by this process.
     pub alerts: u64,
+    /// Alerts that this process did not raise, because their project had too many in one minute.
+    pub suppressed_alerts: u64,
     /// Requests and transactions in the write queue.
     pub queue_depth: usize,
     /// Stored events that a rebuild of the index has not reached yet. Queries find them, slowly.
@@ -86,6 +88,7 @@ impl StoreStatistics {
             commits: self.commits + other.commits,
             events: self.events + other.events,
             alerts: self.alerts + other.alerts,
+            suppressed_alerts: self.suppressed_alerts + other.suppressed_alerts,
             queue_depth: self.queue_depth + other.queue_depth,
             events_to_rebuild: self.events_to_rebuild + other.events_to_rebuild,
         }
@@ -170,10 +173,10 @@ impl Store {
     /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], [`StoreError::OutcomeUnknown`], or the
     /// database's own.
     pub async fn append(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let (number, mut outcome) = self.push(destination, events)?;
+        let (ticket, mut outcome) = self.push(destination, events)?;
         match tokio::time::timeout(self.write_timeout, &mut outcome).await {
             Ok(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
-            Err(_) => self.expired(number, &mut outcome),
+            Err(_) => self.expired(ticket, &mut outcome),
         }
     }
 
@@ -182,16 +185,16 @@ impl Store {
     /// # Errors
     /// As [`Self::append`].
     pub fn append_blocking(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let (number, mut outcome) = self.push(destination, events)?;
+        let (ticket, mut outcome) = self.push(destination, events)?;
         match waiting::wait_at_most(&mut outcome, self.write_timeout) {
             Some(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
-            None => self.expired(number, &mut outcome),
+            None => self.expired(ticket, &mut outcome),
         }
     }
 
     /// The outcome of a request whose time has passed.
-    fn expired(&self, number: u64, outcome: &mut oneshot::Receiver<AppendOutcome>) -> AppendOutcome {
-        if self.queue.withdraw(number) {
+    fn expired(&self, ticket: Ticket, outcome: &mut oneshot::Receiver<AppendOutcome>) -> AppendOutcome {
+        if self.queue.withdraw(ticket) {
             return Err(StoreError::Unreachable(format!(
                 "no writer took the request within {} s; it was withdrawn",
                 self.write_timeout.as_secs()
@@ -208,7 +211,7 @@ impl Store {
         &self,
         destination: Destination,
         events: Vec<NewEvent>,
-    ) -> Result<(u64, oneshot::Receiver<AppendOutcome>)> {
+    ) -> Result<(Ticket, oneshot::Receiver<AppendOutcome>)> {
         let (waiting, outcome) = WaitingAppend::new(AppendRequest {
             destination,
             events,
@@ -274,7 +277,23 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.transaction(move |session| work(&mut Writer::new(session)))
+        self.write_for(Deployment, work)
+    }
+
+    /// [`Self::write`] on behalf of `owner`: the transactions of owners take turns.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_for<T, E>(
+        &self,
+        owner: impl Into<Owner>,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.transaction(owner.into(), move |session| work(&mut Writer::new(session)))
     }
 
     /// Changes the configuration of `owner` in one transaction: a `ProjectId`, an `OrganizationId` or the
@@ -293,7 +312,7 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.transaction(move |session| {
+        self.transaction(owner.into(), move |session| {
             owner.into().lock(session)?;
             let mut configurator = Configurator::new(session, owner);
             let outcome = work(&mut configurator)?;
@@ -305,6 +324,7 @@ impl Store {
     /// Runs a transaction on a writing thread. Waits as long as an append does.
     fn transaction<T, E>(
         &self,
+        owner: Owner,
         work: impl FnOnce(&mut AnySession) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
@@ -315,7 +335,7 @@ impl Store {
         // Set by the first of two: the writer that begins the transaction, and the caller that no longer waits for it.
         let is_decided = Arc::new(AtomicBool::new(false));
         let decided = Arc::clone(&is_decided);
-        self.queue.push_transaction(Box::new(move |session| {
+        let run: Transaction = Box::new(move |session| {
             if decided.swap(true, Ordering::AcqRel) {
                 return true;
             }
@@ -328,7 +348,8 @@ impl Store {
                 log::debug!("the caller of a transaction does not wait for its result");
             }
             is_done
-        }))?;
+        });
+        self.queue.push_transaction(owner, run)?;
         match receiver.recv_timeout(self.write_timeout) {
             Ok(outcome) => outcome,
             Err(mpsc::RecvTimeoutError::Disconnected) => Err(abandoned().into()),
@@ -392,7 +413,7 @@ impl Store {
         }
     }
 
-    /// Calls `listener` after each commit of this process that adds deliveries.
+    /// Calls `listener` after each commit of this process that adds deliveries, or alerts that still need some.
     ///
     /// # Errors
     /// [`StoreError::Duplicate`] when a listener is set already.
@@ -441,6 +462,7 @@ impl Store {
             commits: counts.commits,
             events: counts.events,
             alerts: counts.alerts,
+            suppressed_alerts: counts.suppressed_alerts,
             queue_depth: self.queue.depth(),
             events_to_rebuild: self.database.events_to_rebuild(),
         }

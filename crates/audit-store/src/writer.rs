@@ -3,6 +3,8 @@
 //! A writer takes all waiting requests, writes them in one transaction, and reports the outcomes after the commit:
 //! concurrent requests share one disk synchronisation (group commit).
 
+use crate::alerts::RaisedAlert;
+use crate::append::alert_groups::Suppressed;
 use crate::append::plan::Plan;
 use crate::append::{AppendOutcome, FailedCommit, LedgerId, ledgers_of};
 use crate::arrivals::Arrivals;
@@ -10,6 +12,7 @@ use crate::database::{AnySession, Database, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::writers::Slot;
+use audit_alerts::ALERTS_PER_MINUTE_MAX;
 use audit_domain::Clock;
 use diesel::r2d2::R2D2Connection;
 use parking_lot::Mutex;
@@ -25,7 +28,7 @@ const REPEATS_MAX: u32 = 1;
 /// lock or statement takes longer, and would probably pass again.
 const REPEATED_WITHIN: Duration = Duration::from_secs(2);
 
-/// Called after a commit that adds deliveries.
+/// Called after a commit that adds deliveries, or alerts that still need some.
 type DeliveryListener = Box<dyn Fn() + Send + Sync>;
 
 /// Counts commits and notifies listeners of them, for all writers of a process.
@@ -38,6 +41,7 @@ pub(crate) struct Commits {
     commits: AtomicU64,
     events: AtomicU64,
     alerts: AtomicU64,
+    suppressed_alerts: AtomicU64,
 }
 
 /// Totals since the process started.
@@ -46,6 +50,7 @@ pub(crate) struct CommitCounts {
     pub(crate) commits: u64,
     pub(crate) events: u64,
     pub(crate) alerts: u64,
+    pub(crate) suppressed_alerts: u64,
 }
 
 impl Commits {
@@ -58,6 +63,7 @@ impl Commits {
             commits: AtomicU64::new(0),
             events: AtomicU64::new(0),
             alerts: AtomicU64::new(0),
+            suppressed_alerts: AtomicU64::new(0),
         }
     }
 
@@ -70,6 +76,7 @@ impl Commits {
             commits: self.commits.load(Ordering::Relaxed),
             events: self.events.load(Ordering::Relaxed),
             alerts: self.alerts.load(Ordering::Relaxed),
+            suppressed_alerts: self.suppressed_alerts.load(Ordering::Relaxed),
         }
     }
 
@@ -83,13 +90,28 @@ impl Commits {
         std::mem::take(&mut *self.extended.lock())
     }
 
+    /// Counts the alerts that exceeded the limit of their minute.
+    fn note_suppressed(&self, suppressed: &Suppressed) {
+        self.suppressed_alerts
+            .fetch_add(suppressed.count, Ordering::Relaxed);
+        for ledger_id in &suppressed.begun {
+            log::error!(
+                "ledger {} has raised {ALERTS_PER_MINUTE_MAX} alerts within a minute; its further alerts of this minute are \
+                 counted, but not raised",
+                ledger_id.0
+            );
+        }
+    }
+
     /// Counts the rows of a commit and notifies listeners. Returns the outcomes of the requests.
     fn committed(&self, plan: Plan) -> Vec<AppendOutcome> {
         self.commits
             .fetch_add(u64::from(!plan.rows.is_empty()), Ordering::Relaxed);
         self.events.fetch_add(plan.rows.len() as u64, Ordering::Relaxed);
         self.alerts.fetch_add(plan.alerts.len() as u64, Ordering::Relaxed);
-        if !plan.deliveries.is_empty()
+        self.note_suppressed(&plan.counts.suppressed);
+        let is_undelivered = |raised: &RaisedAlert| !raised.undelivered_to.is_empty();
+        if (!plan.deliveries.is_empty() || plan.alerts.iter().any(is_undelivered))
             && let Some(listener) = self.listener.get()
         {
             listener();

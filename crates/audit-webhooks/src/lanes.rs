@@ -7,8 +7,8 @@ use std::collections::HashMap;
 pub struct Endpoint {
     /// The webhook.
     pub webhook_id: String,
-    /// The project of the webhook.
-    pub project_id: String,
+    /// The organization of the webhook.
+    pub organization_id: String,
     /// The host of its URL.
     pub host: String,
 }
@@ -83,7 +83,7 @@ struct EndpointState {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct ProjectState {
+struct OrganizationState {
     in_flight: usize,
     failing: usize,
 }
@@ -91,14 +91,14 @@ struct ProjectState {
 /// The attempts in flight in this process.
 ///
 /// A proven endpoint has [`Self::PROVEN_MAX`] lanes, any other endpoint has one. Failing endpoints come after all others, take
-/// turns, and together have half of the lanes; limits per host and per project apply within that half. Among endpoints of
-/// equal priority, the projects with the fewest attempts in flight come first. So endpoints whose attempts all time out delay
+/// turns, and together have half of the lanes; limits per host and per organization apply within that half. Among endpoints of
+/// equal priority, the organizations with the fewest attempts in flight come first. So endpoints whose attempts all time out delay
 /// others only until each was tried once, for any number of pending deliveries.
 ///
 /// ```
 /// use audit_webhooks::{Course, Endpoint, Lanes, Waiting};
 ///
-/// let endpoint = Endpoint { webhook_id: "wh".into(), project_id: "p".into(), host: "a.example".into() };
+/// let endpoint = Endpoint { webhook_id: "wh".into(), organization_id: "o".into(), host: "a.example".into() };
 /// let waiting = || vec![Waiting { endpoint: endpoint.clone(), due_at: 0 }];
 /// let mut lanes = Lanes::default();
 /// let mut chosen = lanes.choose(waiting());
@@ -109,7 +109,7 @@ struct ProjectState {
 #[derive(Debug, Default)]
 pub struct Lanes {
     endpoints: HashMap<Endpoint, EndpointState>,
-    projects: HashMap<String, ProjectState>,
+    organizations: HashMap<String, OrganizationState>,
     /// Attempts at endpoints that fail, by host.
     failing_of_host: HashMap<String, usize>,
     in_flight: usize,
@@ -127,10 +127,10 @@ impl Lanes {
     pub const FAILING_MAX: usize = 32;
     /// Most attempts in flight to failing endpoints at one host.
     pub const FAILING_OF_HOST_MAX: usize = 8;
-    /// Most attempts in flight to failing endpoints of one project.
-    pub const FAILING_OF_PROJECT_MAX: usize = 8;
-    /// Most attempts in flight of one project.
-    pub const OF_PROJECT_MAX: usize = 16;
+    /// Most attempts in flight to failing endpoints of one organization.
+    pub const FAILING_OF_ORGANIZATION_MAX: usize = 8;
+    /// Most attempts in flight of one organization.
+    pub const OF_ORGANIZATION_MAX: usize = 16;
     /// Most attempts in flight to one proven endpoint. Any other endpoint has one.
     pub const PROVEN_MAX: usize = 4;
     /// Most endpoints in memory. Beyond it, endpoints without an attempt in flight are evicted.
@@ -172,22 +172,22 @@ impl Lanes {
             };
             (failing, started, waiting.due_at)
         });
-        // By project: attempts in flight plus endpoints ranked so far.
+        // By organization: attempts in flight plus endpoints ranked so far.
         let mut before: HashMap<(bool, String), usize> = HashMap::new();
         let mut ranked: Vec<(bool, usize, Waiting)> = Vec::with_capacity(waiting.len());
         for waiting in waiting {
             let failing = is_failing(&waiting.endpoint);
-            let project = self
-                .projects
-                .get(&waiting.endpoint.project_id)
+            let organization = self
+                .organizations
+                .get(&waiting.endpoint.organization_id)
                 .copied()
                 .unwrap_or_default();
             let in_flight = if failing {
-                project.failing
+                organization.failing
             } else {
-                project.in_flight
+                organization.in_flight
             };
-            let key = (failing, waiting.endpoint.project_id.clone());
+            let key = (failing, waiting.endpoint.organization_id.clone());
             let rank = before.entry(key).or_insert(in_flight);
             ranked.push((failing, *rank, waiting));
             *rank += 1;
@@ -224,12 +224,12 @@ impl Lanes {
 
     fn may_start(&self, endpoint: &Endpoint, standing: Standing) -> bool {
         let in_flight = self.endpoints.get(endpoint).map_or(0, |state| state.in_flight);
-        let project = self
-            .projects
-            .get(&endpoint.project_id)
+        let organization = self
+            .organizations
+            .get(&endpoint.organization_id)
             .copied()
             .unwrap_or_default();
-        if self.free() == 0 || project.in_flight >= Self::OF_PROJECT_MAX {
+        if self.free() == 0 || organization.in_flight >= Self::OF_ORGANIZATION_MAX {
             return false;
         }
         let is_unproven_free = in_flight == 0 && self.unproven < Self::UNPROVEN_MAX;
@@ -241,7 +241,7 @@ impl Lanes {
                 is_unproven_free
                     && self.failing < Self::FAILING_MAX
                     && at_host.unwrap_or_default() < Self::FAILING_OF_HOST_MAX
-                    && project.failing < Self::FAILING_OF_PROJECT_MAX
+                    && organization.failing < Self::FAILING_OF_ORGANIZATION_MAX
             }
         }
     }
@@ -259,9 +259,12 @@ impl Lanes {
         let state = self.endpoints.entry(endpoint.clone()).or_default();
         state.in_flight += 1;
         state.started = self.started;
-        let project = self.projects.entry(endpoint.project_id.clone()).or_default();
-        project.in_flight += 1;
-        project.failing += usize::from(is_failing);
+        let organization = self
+            .organizations
+            .entry(endpoint.organization_id.clone())
+            .or_default();
+        organization.in_flight += 1;
+        organization.failing += usize::from(is_failing);
         if is_failing {
             *self.failing_of_host.entry(endpoint.host.clone()).or_default() += 1;
         }
@@ -279,11 +282,11 @@ impl Lanes {
         if let Some(state) = self.endpoints.get_mut(&lane.endpoint) {
             state.in_flight -= 1;
         }
-        if let Some(project) = self.projects.get_mut(&lane.endpoint.project_id) {
-            project.in_flight -= 1;
-            project.failing -= usize::from(is_failing);
-            if project.in_flight == 0 {
-                self.projects.remove(&lane.endpoint.project_id);
+        if let Some(organization) = self.organizations.get_mut(&lane.endpoint.organization_id) {
+            organization.in_flight -= 1;
+            organization.failing -= usize::from(is_failing);
+            if organization.in_flight == 0 {
+                self.organizations.remove(&lane.endpoint.organization_id);
             }
         }
         if is_failing && let Some(of_host) = self.failing_of_host.get_mut(&lane.endpoint.host) {

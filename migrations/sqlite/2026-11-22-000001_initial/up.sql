@@ -415,12 +415,17 @@ CREATE TABLE alerts (
     fired_at BIGINT NOT NULL,
     acknowledged_at BIGINT,
     resolved_at BIGINT,
+    -- Ids of the webhooks that the alert still has to be queued for, separated by spaces. NULL once their deliveries are written.
+    undelivered_to TEXT,
     PRIMARY KEY (ledger_id, id)
 ) WITHOUT ROWID;
 -- Each lists the alerts of a ledger by time, filtered by one column.
 CREATE INDEX alerts_by_rule ON alerts (ledger_id, rule_id, id);
 CREATE INDEX alerts_by_severity ON alerts (ledger_id, severity, id);
 CREATE INDEX alerts_by_status ON alerts (ledger_id, status, id);
+-- Finds the ledgers that have alerts without deliveries, and those alerts. Not by `id`: SQLite would use the primary key, and read
+-- all alerts of the ledger.
+CREATE INDEX alerts_undelivered ON alerts (ledger_id, fired_at) WHERE undelivered_to IS NOT NULL;
 
 -- ---- Webhooks ----
 

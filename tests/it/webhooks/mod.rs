@@ -4,6 +4,7 @@ mod addresses;
 mod crash;
 mod delivery;
 mod encryption;
+mod flood;
 mod isolation;
 mod metrics;
 mod nodes;

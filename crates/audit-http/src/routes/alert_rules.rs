@@ -8,7 +8,7 @@ use crate::schema::{GlobText, NameText, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{
     AlertRule, AlertRuleId, AppError, CooldownSeconds, GroupBy, RuleChange, RuleDefinition, RuleOrigin,
-    Severity, Threshold, WindowSeconds,
+    Severity, SuppressedAlerts, Threshold, WindowSeconds,
 };
 use audit_auth::{Keys, Master};
 use audit_domain::Fields;
@@ -106,6 +106,29 @@ pub(super) struct OneRuleBody {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RulesBody {
     rules: Vec<RuleBody>,
+    /// The last minute in which the rules raised more alerts than a minute may have; absent if there was none within a week.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppressed_alerts: Option<SuppressedBody>,
+}
+
+/// Alerts of a minute that were counted, but not raised.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SuppressedAlerts")]
+struct SuppressedBody {
+    /// Their number.
+    count: u64,
+    /// The beginning of the minute.
+    #[schemars(with = "Time")]
+    minute: String,
+}
+
+impl From<SuppressedAlerts> for SuppressedBody {
+    fn from(suppressed: SuppressedAlerts) -> Self {
+        Self {
+            count: suppressed.count,
+            minute: suppressed.minute.to_string(),
+        }
+    }
 }
 
 impl From<AlertRule> for RuleBody {
@@ -184,11 +207,12 @@ pub(super) async fn list(
     parameters: ProjectParameters,
 ) -> Result<Reply<RulesBody>, ApiError> {
     let selection = parameters.read()?;
-    let rules = caller
+    let found = caller
         .run(move |service, principal| service.alert_rules(&principal, selection))
         .await?;
     Ok(Reply::ok(RulesBody {
-        rules: rules.into_iter().map(RuleBody::from).collect(),
+        rules: found.rules.into_iter().map(RuleBody::from).collect(),
+        suppressed_alerts: found.suppressed_alerts.map(SuppressedBody::from),
     }))
 }
 

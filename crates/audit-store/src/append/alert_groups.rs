@@ -2,11 +2,11 @@
 //!
 //! An event carries the groups that count it ([`Watch`]). The plan reads the states of those groups, counts every
 //! event it stores, in the order of the ledger, and writes the changed states and the raised alerts with the events. So an
-//! alert exists if and only if its events do.
+//! alert exists if and only if its events do. One more state for each ledger counts the alerts of a minute ([`AlertRate`]).
 
 use super::AppendRequest;
 use super::LedgerId;
-use audit_alerts::{Alert, CountedEvent, GroupHash, GroupState, Observed, Watch};
+use audit_alerts::{Admission, Alert, AlertRate, CountedEvent, GroupHash, GroupState, Observed, Watch};
 use audit_domain::Timestamp;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,6 +21,12 @@ pub(crate) fn of_requests(requests: &[AppendRequest]) -> BTreeSet<(LedgerId, Gro
         let watches = request.events.iter().flat_map(|event| &event.watches);
         groups.extend(watches.map(|watch| (request.destination.ledger_id, watch.group_hash())));
     }
+    let ledgers: BTreeSet<LedgerId> = groups.iter().map(|(ledger_id, _)| *ledger_id).collect();
+    groups.extend(
+        ledgers
+            .into_iter()
+            .map(|ledger_id| (ledger_id, AlertRate::group_hash())),
+    );
     groups
 }
 
@@ -29,6 +35,17 @@ pub(crate) fn of_requests(requests: &[AppendRequest]) -> BTreeSet<(LedgerId, Gro
 pub(crate) struct Counts {
     stored: AlertGroups,
     counts: HashMap<(LedgerId, GroupHash), Count>,
+    /// The alerts of a minute, for the ledgers in which a rule has fired.
+    rates: HashMap<LedgerId, AlertRate>,
+    pub(crate) suppressed: Suppressed,
+}
+
+/// The alerts of a commit that exceeded the limit of their minute.
+#[derive(Debug, Default)]
+pub(crate) struct Suppressed {
+    pub(crate) count: u64,
+    /// The ledgers that have reached the limit of the minute with this commit.
+    pub(crate) begun: Vec<LedgerId>,
 }
 
 /// The state of one group during a commit.
@@ -71,7 +88,13 @@ impl Counts {
                 Observed::Counted => count.is_changed = true,
                 Observed::Fired(firing) => {
                     count.is_changed = true;
-                    raised.push(watch.alert(event.id, firing));
+                    let alert = watch.alert(event.id, firing);
+                    let rate = self.rates.entry(ledger_id);
+                    let rate = rate.or_insert_with(|| decode_rate(ledger_id, &self.stored));
+                    match rate.admit(alert.fired_at) {
+                        Admission::Raised => raised.push(alert),
+                        Admission::Suppressed { is_first } => self.suppressed.note(ledger_id, is_first),
+                    }
                 }
             }
         }
@@ -86,10 +109,37 @@ impl Counts {
     /// The states to write, each with the time from which it can be deleted, in the order of the table's key.
     pub(crate) fn changed(&self) -> BTreeMap<(LedgerId, GroupHash), (Vec<u8>, Timestamp)> {
         let changed = self.counts.iter().filter(|(_, count)| count.is_changed);
-        changed
-            .map(|(key, count)| (*key, (count.state.encode(), count.watch.expires_at(&count.state))))
-            .collect()
+        let changed =
+            changed.map(|(key, count)| (*key, (count.state.encode(), count.watch.expires_at(&count.state))));
+        let rates = self.rates.iter().map(|(ledger_id, rate)| {
+            let key = (*ledger_id, AlertRate::group_hash());
+            (key, (rate.encode(), rate.expires_at()))
+        });
+        changed.chain(rates).collect()
     }
+}
+
+impl Suppressed {
+    fn note(&mut self, ledger_id: LedgerId, is_first: bool) {
+        self.count += 1;
+        if is_first {
+            self.begun.push(ledger_id);
+        }
+    }
+}
+
+/// The stored count of a ledger's alerts. One that cannot be decoded restarts.
+fn decode_rate(ledger_id: LedgerId, stored: &AlertGroups) -> AlertRate {
+    let Some(bytes) = stored.get(&(ledger_id, AlertRate::group_hash())) else {
+        return AlertRate::default();
+    };
+    AlertRate::decode(bytes).unwrap_or_else(|| {
+        log::error!(
+            "the count of the alerts of ledger {} is damaged, it restarts",
+            ledger_id.0
+        );
+        AlertRate::default()
+    })
 }
 
 /// The stored state. One that cannot be decoded counts from zero: refusing the event would cost more than its count.

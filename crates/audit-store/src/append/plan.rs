@@ -8,18 +8,23 @@ use super::{
     AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, Idempotency, KnownKeys, LedgerId,
     NewEvent, Origin,
 };
+use crate::alerts::RaisedAlert;
 use crate::configuration::ConfigurationVersion;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
 use crate::ledgers::{KnownActions, NewHead};
 use crate::search::tokens::Tokens;
-use audit_alerts::{Alert, CountedEvent, Watch};
+use audit_alerts::{CountedEvent, Watch};
 use audit_domain::{
     Comparison, Environment, EventId, HashedRecord, IdempotencyWindow, Month, SentDigest, Stamp, Timestamp,
 };
 use audit_ledger::{Frontier, Growth, Hash};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+
+/// Deliveries that the commit of a request writes with its alerts, at most: those of a few alerts are there at once, and those of
+/// many alerts to many webhooks delay no other request. The dispatcher writes the others.
+pub(crate) const REQUEST_DELIVERIES_MAX: usize = 64;
 
 /// The head of a ledger: its size, and the state that the next event depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,8 +164,8 @@ pub(crate) struct Plan {
     /// The counts of alert rules.
     pub(crate) counts: Counts,
     /// The raised alerts.
-    pub(crate) alerts: Vec<(LedgerId, Alert)>,
-    /// Their deliveries.
+    pub(crate) alerts: Vec<RaisedAlert>,
+    /// The deliveries of those alerts that have few.
     pub(crate) deliveries: Vec<DeliveryRow>,
 }
 
@@ -211,7 +216,6 @@ impl Plan {
         self.counts.are_unchanged()
             && self.entered.is_empty()
             && self.alerts.is_empty()
-            && self.deliveries.is_empty()
             && heads.iter().all(|head| head.tiles.is_empty())
             && self
                 .rows
@@ -356,6 +360,7 @@ impl Plan {
 
     /// Counts the rows from `first_row` on in the groups that their watches name.
     fn count(&mut self, destination: &Destination, first_row: usize) {
+        let first_delivery = self.deliveries.len();
         for row in &self.rows[first_row..] {
             let event = CountedEvent {
                 id: row.record.stamp().id,
@@ -363,10 +368,21 @@ impl Plan {
                 occurred_at: row.record.occurred_at(),
             };
             for alert in self.counts.observe(row.ledger_id, &row.watches, event) {
-                let deliver = |webhook_id| DeliveryRow::of_alert(webhook_id, row.ledger_id, &alert);
-                self.deliveries
-                    .extend(destination.webhook_ids.iter().map(deliver));
-                self.alerts.push((row.ledger_id, alert));
+                let used = self.deliveries.len() - first_delivery;
+                let webhook_ids = &destination.webhook_ids;
+                let undelivered_to: Arc<[String]> = if used + webhook_ids.len() <= REQUEST_DELIVERIES_MAX {
+                    let deliver =
+                        |id: &String| DeliveryRow::of_alert(id, row.ledger_id, alert.id, alert.fired_at);
+                    self.deliveries.extend(webhook_ids.iter().map(deliver));
+                    Arc::new([])
+                } else {
+                    Arc::clone(webhook_ids)
+                };
+                self.alerts.push(RaisedAlert {
+                    ledger_id: row.ledger_id,
+                    alert,
+                    undelivered_to,
+                });
             }
         }
     }

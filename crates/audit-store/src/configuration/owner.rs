@@ -51,7 +51,7 @@ impl ConfigurationVersion {
 pub struct Deployment;
 
 /// The owner of a part of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// The deployment. No node caches what it owns.
     Deployment,

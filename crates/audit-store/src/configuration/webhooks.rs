@@ -3,11 +3,12 @@
 
 use super::schema::{organizations, projects, webhook_secrets, webhooks};
 use crate::access::{Configurator, Reader, Writer};
-use crate::database::select_skip_locked;
+use crate::database::{select_for_key_share, select_skip_locked};
 use crate::error::Result;
 use crate::schema::webhook_deliveries;
 use audit_domain::{Plan, ProjectId, Timestamp};
 use diesel::prelude::*;
+use std::collections::BTreeSet;
 
 /// A stored webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable)]
@@ -230,6 +231,17 @@ impl Reader<'_> {
     reason = "all fail only when the database cannot be written"
 )]
 impl Writer<'_> {
+    /// Those of the webhooks that exist. Their rows are not removed before the transaction ends, so deliveries can refer to
+    /// them.
+    pub(crate) fn hold_webhooks(&mut self, ids: BTreeSet<&str>) -> Result<BTreeSet<String>> {
+        let existing = webhooks::table
+            .filter(webhooks::id.eq_any(ids))
+            .filter(webhooks::deleted_at.is_null())
+            .select(webhooks::id);
+        let existing: Vec<String> = select_for_key_share!(self.session(), existing, load)?;
+        Ok(existing.into_iter().collect())
+    }
+
     /// Removes up to `limit` rows of webhooks that were deleted before `before`: first their deliveries with the attempts,
     /// then the webhooks. Returns the number of rows.
     pub fn purge_deleted_webhooks(&mut self, before: Timestamp, limit: i64) -> Result<usize> {

@@ -11,7 +11,7 @@ use super::heads::KnownState;
 use super::months::{insert_months, months_of};
 use super::statements::{FindGroups, FindHeads, FindKeys, InsertActions, PutGroups};
 use super::{AppendMemory, Memory, PostgresSession, partitions};
-use crate::alerts::AlertColumns;
+use crate::alerts::NewAlertRow;
 use crate::append::alert_groups::{self as groups, AlertGroups};
 use crate::append::plan::{self, Before, Head, KnownKey, LedgerMonth, Plan};
 use crate::append::{
@@ -287,14 +287,14 @@ impl AppendSession for PostgresSession {
         }
         // One round trip for many.
         for raised in plan.alerts.chunks(INSERTED_ROWS_MAX) {
-            let rows: Vec<_> = raised.iter().map(AlertColumns::of).collect();
+            let rows: Vec<_> = raised.iter().map(NewAlertRow::of).collect();
             diesel::insert_into(alerts::table)
                 .values(rows)
                 .execute(&mut self.connection)?;
         }
-        for delivery in &plan.deliveries {
+        for deliveries in plan.deliveries.chunks(INSERTED_ROWS_MAX) {
             diesel::insert_into(webhook_deliveries::table)
-                .values(delivery.clone())
+                .values(deliveries.to_vec())
                 .execute(&mut self.connection)?;
         }
         Ok(())

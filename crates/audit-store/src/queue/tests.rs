@@ -3,16 +3,23 @@
 use super::*;
 use crate::append::{Destination, Origin};
 use crate::configuration::ConfigurationVersion;
-use audit_domain::{Environment, ProjectId};
+use crate::queue::turns::SHARE_OF_FREE;
+use audit_domain::{Environment, OrganizationId, ProjectId};
 
 fn append() -> WaitingAppend {
     append_to(LedgerId(1))
 }
 
 fn append_to(ledger_id: LedgerId) -> WaitingAppend {
+    append_of(0, ledger_id)
+}
+
+/// A request of an organization.
+fn append_of(organization: u8, ledger_id: LedgerId) -> WaitingAppend {
     let destination = Destination {
         ledger_id,
         project_id: ProjectId::from_random([0; 16]),
+        organization_id: OrganizationId::from_random([organization; 16]),
         environment: Environment::Live,
         configuration_version: ConfigurationVersion(1),
         daily_events_max: None,
@@ -38,8 +45,9 @@ fn a_request_beyond_the_bounds_is_refused() {
         jobs_max: 2,
         bytes_max: 1_000,
     });
-    assert!(queue.push_append(append()).is_ok() && queue.push_append(append()).is_ok());
-    assert!(matches!(queue.push_append(append()), Err(StoreError::Overloaded)));
+    let of = |organization| queue.push_append(append_of(organization, LedgerId(1)));
+    assert!(of(1).is_ok() && of(2).is_ok());
+    assert!(matches!(of(3), Err(StoreError::Overloaded)));
     assert!(matches!(take(&queue), Some(Work::Append(commit)) if commit.len() == 2));
     assert!(queue.push_append(append()).is_ok());
     let large = WaitingAppend {
@@ -119,7 +127,11 @@ fn requests_for_an_owned_ledger_wait_for_its_writer() {
 fn transactions_and_appends_alternate() {
     let queue = Queue::new(QueueLimits::default());
     for _ in 0..2 {
-        assert!(queue.push_transaction(Box::new(|_| true)).is_ok());
+        assert!(
+            queue
+                .push_transaction(Owner::Deployment, Box::new(|_| true))
+                .is_ok()
+        );
     }
     assert!(queue.push_append(append()).is_ok());
     assert!(matches!(take(&queue), Some(Work::Transaction(_))));
@@ -140,8 +152,8 @@ fn a_closed_queue_is_emptied_and_refuses_work() {
 #[test]
 fn a_request_is_withdrawn_unless_a_writer_has_taken_it() {
     let queue = Queue::new(QueueLimits {
-        jobs_max: 10,
-        bytes_max: 1_000,
+        jobs_max: 15,
+        bytes_max: 1_500,
     });
     let push = |ledger, bytes| {
         let waiting = WaitingAppend {
@@ -179,7 +191,7 @@ fn work_is_refused_while_another_attempt_to_connect_follows_a_failed_one() {
     assert!(queue.push_append(append()).is_ok(), "it causes the next attempt");
     let during_next = queue.connect(|| {
         let refused = queue.push_append(append()).map(drop);
-        let refused_too = queue.push_transaction(Box::new(|_| true));
+        let refused_too = queue.push_transaction(Owner::Deployment, Box::new(|_| true));
         assert!(matches!(refused_too, Err(StoreError::Unreachable(_))));
         refused
     });
@@ -198,4 +210,145 @@ fn a_stalled_queue_refuses_work_until_a_writer_is_there() {
     ));
     queue.set_stalled(false);
     assert!(queue.push_append(append()).is_ok());
+}
+
+fn organizations(commit: &[WaitingAppend]) -> Vec<usize> {
+    let of = |organization: u8| {
+        let id = OrganizationId::from_random([organization; 16]);
+        let is_own = |append: &&WaitingAppend| append.request.destination.organization_id == id;
+        commit.iter().filter(is_own).count()
+    };
+    (1..4).map(of).collect()
+}
+
+#[test]
+fn the_requests_of_one_organization_do_not_wait_behind_the_backlog_of_another() {
+    let queue = Queue::new(QueueLimits::default());
+    let push = |organization: u8, rows| {
+        let waiting = WaitingAppend {
+            rows,
+            ..append_of(organization, LedgerId(i64::from(organization)))
+        };
+        assert!(queue.push_append(waiting).is_ok());
+    };
+    (0..1_000).for_each(|_| push(1, 100));
+    (0..3).for_each(|_| push(2, 100));
+    push(3, 1);
+    let Some(Work::Append(commit)) = take(&queue) else {
+        panic!("appends wait")
+    };
+    assert_eq!(organizations(&commit), [36, 3, 1], "a full commit has them all");
+}
+
+#[test]
+fn organizations_that_always_send_have_equal_shares_whatever_the_size_of_their_requests() {
+    let queue = Queue::new(QueueLimits::default());
+    let push = |organization: u8, rows, bytes| {
+        let waiting = WaitingAppend {
+            rows,
+            bytes,
+            ..append_of(organization, LedgerId(i64::from(organization)))
+        };
+        assert!(queue.push_append(waiting).is_ok());
+    };
+    (0..3_000).for_each(|_| push(1, 1, 1_000));
+    (0..40).for_each(|_| push(2, 100, 100_000));
+    (0..400).for_each(|_| push(3, 10, 10_000));
+    let mut bytes = [0; 3];
+    for _ in 0..2 {
+        let Some(Work::Append(commit)) = take(&queue) else {
+            panic!("appends wait")
+        };
+        for append in &commit {
+            let ledger = usize::try_from(append.ledger_id().0).unwrap();
+            bytes[ledger - 1] += append.bytes;
+        }
+    }
+    let (least, most) = (bytes.iter().min().unwrap(), bytes.iter().max().unwrap());
+    assert!(most - least <= 300_000 && *least > 1_000_000, "{bytes:?}");
+}
+
+#[test]
+fn requests_of_one_organization_stay_in_their_order_beside_those_of_others() {
+    let queue = Queue::new(QueueLimits::default());
+    for number in 0..500 {
+        for organization in [1, 2] {
+            let waiting = WaitingAppend {
+                rows: 30,
+                bytes: 100 * (number % 7),
+                ..append_of(organization, LedgerId(i64::from(organization)))
+            };
+            assert!(queue.push_append(waiting).is_ok());
+        }
+    }
+    let mut last = [None; 2];
+    let mut taken = 0;
+    while queue.depth() > 0 {
+        let Some(Work::Append(commit)) = take(&queue) else {
+            panic!("appends wait")
+        };
+        for append in &commit {
+            let last = &mut last[usize::try_from(append.ledger_id().0).unwrap() - 1];
+            assert!(*last < Some(append.number));
+            *last = Some(append.number);
+        }
+        taken += commit.len();
+    }
+    assert_eq!(taken, 1_000);
+}
+
+#[test]
+fn an_organization_fills_its_share_of_the_queue_and_others_still_have_room() {
+    let queue = Queue::new(QueueLimits {
+        jobs_max: 900,
+        bytes_max: 9_000,
+    });
+    let flood = |organization: u8, bytes| {
+        let push = || {
+            let waiting = WaitingAppend {
+                bytes,
+                ..append_of(organization, LedgerId(1))
+            };
+            queue.push_append(waiting)
+        };
+        (0..).take_while(|_| push().is_ok()).count()
+    };
+    let alone = 900 * SHARE_OF_FREE / (SHARE_OF_FREE + 1);
+    assert_eq!(flood(1, 1), alone, "requests");
+    assert_eq!(flood(2, 9), 200, "two thirds of what is left");
+    assert!(flood(3, 100) > 0);
+    while queue.depth() > 0 {
+        take(&queue);
+    }
+    assert_eq!(flood(1, 10), alone, "bytes");
+    assert_eq!(flood(1, 10), 0, "it is refused, and no one else");
+    assert!(flood(2, 1_000) > 0);
+}
+
+#[test]
+fn the_transactions_of_owners_take_turns() {
+    let queue = Queue::new(QueueLimits {
+        jobs_max: 9,
+        bytes_max: 1_000,
+    });
+    let (sender, ran) = std::sync::mpsc::channel();
+    let push = |organization: u8| {
+        let sender = sender.clone();
+        let owner = Owner::Organization(OrganizationId::from_random([organization; 16]));
+        let transaction: Transaction = Box::new(move |_| sender.send(organization).is_ok());
+        queue.push_transaction(owner, transaction)
+    };
+    assert_eq!(
+        (0..).take_while(|_| push(1).is_ok()).count(),
+        6,
+        "two thirds of the queue"
+    );
+    assert!(push(2).is_ok() && push(3).is_ok());
+    while queue.depth() > 0 {
+        let Some(Work::Transaction(transaction)) = queue.take() else {
+            panic!("transactions wait")
+        };
+        transaction(Err(StoreError::Stopped));
+    }
+    assert_eq!(ran.try_iter().collect::<Vec<_>>(), [1, 2, 3, 1, 1, 1, 1, 1]);
 }

@@ -7,7 +7,7 @@ use super::index::backlog::{self, Run};
 use super::schema::{event_times, unordered_events};
 use super::statements::{InsertEvent, InsertTime, UpdateHead};
 use super::{AppendMemory, Memory, SqliteSession, keys};
-use crate::alerts::AlertColumns;
+use crate::alerts::NewAlertRow;
 use crate::append::alert_groups::AlertGroups;
 use crate::append::plan::{Head, LedgerMonth, NewRow, Plan};
 use crate::append::{
@@ -27,6 +27,9 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel::sqlite::SqliteConnection;
 use std::collections::{BTreeSet, HashMap};
+
+/// Rows of one insert: SQLite takes 32,766 parameters.
+const INSERTED_ROWS_MAX: usize = 1_000;
 
 /// Appends waiting requests in one transaction.
 pub(crate) fn commit(
@@ -204,14 +207,15 @@ impl AppendSession for SqliteSession {
                 ))
                 .execute(&mut self.connection)?;
         }
-        for alert in &plan.alerts {
+        for raised in plan.alerts.chunks(INSERTED_ROWS_MAX) {
+            let rows: Vec<_> = raised.iter().map(NewAlertRow::of).collect();
             diesel::insert_into(alerts::table)
-                .values(AlertColumns::of(alert))
+                .values(rows)
                 .execute(&mut self.connection)?;
         }
-        for delivery in &plan.deliveries {
+        for deliveries in plan.deliveries.chunks(INSERTED_ROWS_MAX) {
             diesel::insert_into(webhook_deliveries::table)
-                .values(delivery.clone())
+                .values(deliveries.to_vec())
                 .execute(&mut self.connection)?;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! The public interface of the store, on embedded SQLite; where the databases differ in locks, on both. `audit-tests` tests
 //! both databases over HTTP.
 
+mod alert_deliveries;
 mod anchors;
 mod appending;
 mod backlog;
@@ -95,9 +96,11 @@ pub(crate) fn destination(store: &Store, project_id: ProjectId) -> Destination {
     let found = store.read(|reader| {
         let ledger_id = reader.ledgers(project_id)?[&Environment::Live];
         let configuration_version = reader.configuration_version(project_id)?;
+        let project = reader.project(project_id)?.expect("the project exists");
         Ok::<_, StoreError>(Destination {
             ledger_id,
             project_id,
+            organization_id: project.organization_id,
             environment: Environment::Live,
             configuration_version: configuration_version.expect("the project has a version"),
             daily_events_max: None,

@@ -2,15 +2,15 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn endpoint(webhook: usize, project: usize, host: usize) -> Endpoint {
+fn endpoint(webhook: usize, organization: usize, host: usize) -> Endpoint {
     Endpoint {
         webhook_id: format!("wh_{webhook}"),
-        project_id: format!("p_{project}"),
+        organization_id: format!("o_{organization}"),
         host: format!("{host}.example"),
     }
 }
 
-/// An endpoint with its own project and host.
+/// An endpoint with its own organization and host.
 fn alone(number: usize) -> Endpoint {
     endpoint(number, number, number)
 }
@@ -105,14 +105,14 @@ fn failing_endpoints_take_turns() {
 }
 
 #[test]
-fn a_host_and_a_project_have_few_lanes_for_failing_endpoints() {
+fn a_host_and_an_organization_have_few_lanes_for_failing_endpoints() {
     let at_one_host: Vec<_> = (0..40).map(|number| endpoint(number, number, 7)).collect();
-    let of_one_project: Vec<_> = (0..40).map(|number| endpoint(number, 7, number)).collect();
-    for many in [&at_one_host, &of_one_project] {
+    let of_one_organization: Vec<_> = (0..40).map(|number| endpoint(number, 7, number)).collect();
+    for many in [&at_one_host, &of_one_organization] {
         assert_eq!(after(many, Course::Slow).choose(waiting(many)).len(), 8);
     }
-    let well = after(&of_one_project, Course::Well).choose(waiting(&of_one_project));
-    assert_eq!(well.len(), Lanes::OF_PROJECT_MAX);
+    let well = after(&of_one_organization, Course::Well).choose(waiting(&of_one_organization));
+    assert_eq!(well.len(), Lanes::OF_ORGANIZATION_MAX);
     let well = after(&at_one_host, Course::Well).choose(waiting(&at_one_host));
     assert_eq!(
         well.len(),
@@ -122,7 +122,18 @@ fn a_host_and_a_project_have_few_lanes_for_failing_endpoints() {
 }
 
 #[test]
-fn among_equals_the_projects_with_the_fewest_attempts_in_flight_come_first() {
+fn an_organization_with_slow_endpoints_leaves_lanes_to_others_at_once() {
+    // Twenty webhooks in each of its five projects, none tried yet.
+    let slow: Vec<_> = (0..100).map(|number| endpoint(number, 1, number)).collect();
+    let other = [endpoint(200, 2, 200), endpoint(201, 2, 201)];
+    let mut lanes = Lanes::default();
+    let running = lanes.choose(waiting(&slow));
+    assert_eq!(running.len(), Lanes::OF_ORGANIZATION_MAX);
+    assert_eq!(lanes.choose(waiting(&other)).len(), other.len());
+}
+
+#[test]
+fn among_equals_the_organizations_with_the_fewest_attempts_in_flight_come_first() {
     let many: Vec<_> = (0..40).map(|number| endpoint(number, 1, number)).collect();
     let one = endpoint(100, 2, 100);
     let both = || {
@@ -135,7 +146,7 @@ fn among_equals_the_projects_with_the_fewest_attempts_in_flight_come_first() {
     let mut lanes = Lanes::default();
     let running = lanes.choose(waiting(&many));
     assert_eq!(*lanes.choose(both())[0].endpoint(), one);
-    assert_eq!(running.len(), Lanes::OF_PROJECT_MAX);
+    assert_eq!(running.len(), Lanes::OF_ORGANIZATION_MAX);
     // An attempt at a neighbour that is well takes nothing from what fails.
     let mut all = many.clone();
     all.push(one.clone());
@@ -178,7 +189,10 @@ fn memory_is_bounded() {
             assert!(lanes.endpoints.len() <= Lanes::ENDPOINTS_MAX);
             assert!(lanes.failing_of_host.is_empty());
         }
-        assert_eq!((in_flight.len(), lanes.free(), lanes.projects.len()), (1, 63, 1));
+        assert_eq!(
+            (in_flight.len(), lanes.free(), lanes.organizations.len()),
+            (1, 63, 1)
+        );
     }
 }
 
@@ -213,11 +227,11 @@ impl World {
 }
 
 /// The time of the first attempt at a fresh endpoint, which has a delivery due from `begins_at` on. The hanging
-/// endpoints beside it, with these projects and hosts, always have one due.
+/// endpoints beside it, with these organizations and hosts, always have one due.
 fn first_attempt_beside(places: &[(usize, usize)], begins_at: u32) -> Option<u32> {
     let hanging: Vec<_> = (0..)
         .zip(places)
-        .map(|(number, (project, host))| endpoint(number, *project, *host))
+        .map(|(number, (organization, host))| endpoint(number, *organization, *host))
         .collect();
     let fresh = endpoint(1_000, 1_000, 1_000);
     let mut world = World {
@@ -265,9 +279,9 @@ proptest! {
         steps in prop::collection::vec((0usize..30, 0usize..4, 0usize..4, 0u8..4), 0..400),
     ) {
         let (mut lanes, mut running) = (Lanes::default(), Vec::<Lane>::new());
-        for (webhook, project, host, step) in steps {
+        for (webhook, organization, host, step) in steps {
             match step {
-                0 | 1 => running.extend(lanes.choose(waiting(&[endpoint(webhook, project, host)]))),
+                0 | 1 => running.extend(lanes.choose(waiting(&[endpoint(webhook, organization, host)]))),
                 _ if running.is_empty() => {}
                 2 => {
                     let lane = running.swap_remove(webhook % running.len());
@@ -285,9 +299,9 @@ proptest! {
             prop_assert!(count(&|lane| lane.standing != Standing::Proven) <= Lanes::UNPROVEN_MAX);
             for lane in &running {
                 let own = lane.endpoint();
-                let of_project = |other: &&Lane| other.endpoint.project_id == own.project_id;
-                prop_assert!(count(&of_project) <= Lanes::OF_PROJECT_MAX);
-                prop_assert!(count(&|other| of_project(other) && failing(other)) <= Lanes::FAILING_OF_PROJECT_MAX);
+                let of_organization = |other: &&Lane| other.endpoint.organization_id == own.organization_id;
+                prop_assert!(count(&of_organization) <= Lanes::OF_ORGANIZATION_MAX);
+                prop_assert!(count(&|other| of_organization(other) && failing(other)) <= Lanes::FAILING_OF_ORGANIZATION_MAX);
                 prop_assert!(count(&|other| other.endpoint.host == own.host && failing(other)) <= 8);
                 prop_assert!(count(&|other| other.endpoint == *own) <= Lanes::PROVEN_MAX);
             }
@@ -295,6 +309,6 @@ proptest! {
         for lane in running.drain(..) {
             lanes.cancel(&lane);
         }
-        prop_assert_eq!((lanes.free(), lanes.unproven, lanes.failing, lanes.projects.len()), (64, 0, 0, 0));
+        prop_assert_eq!((lanes.free(), lanes.unproven, lanes.failing, lanes.organizations.len()), (64, 0, 0, 0));
     }
 }

@@ -3,9 +3,10 @@
 use super::*;
 use crate::append::NewEvent;
 use audit_alerts::{
-    AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, RuleDefinition, RuleSet, Severity,
+    ALERTS_PER_MINUTE_MAX, AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, RuleDefinition,
+    RuleSet, Severity,
 };
-use audit_domain::{ContentSalt, Event, ProjectId, Record, RuleId};
+use audit_domain::{ContentSalt, Event, OrganizationId, ProjectId, Record, RuleId};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ fn destination(daily_events_max: Option<u64>) -> Destination {
     Destination {
         ledger_id: LEDGER,
         project_id: ProjectId::from_random([1; 16]),
+        organization_id: OrganizationId::from_random([1; 16]),
         environment: Environment::Live,
         configuration_version: ConfigurationVersion(5),
         daily_events_max,
@@ -285,9 +287,17 @@ fn a_count_continues_from_the_stored_state_and_sees_each_stored_event_once() {
     let mut request = request(None, events);
     request.destination.webhook_ids = Arc::new(["w1".to_owned(), "w2".to_owned()]);
     let plan = plan(vec![request], before);
-    let [(LEDGER, alert)] = plan.alerts.as_slice() else {
+    let [
+        RaisedAlert {
+            alert,
+            undelivered_to,
+            ..
+        },
+    ] = plan.alerts.as_slice()
+    else {
         panic!("one alert: {:?}", plan.alerts)
     };
+    assert!(undelivered_to.is_empty(), "the commit writes its deliveries");
     assert_eq!(alert.sample_event_ids[0], plan.rows[0].record.stamp().id);
     let alert_id = alert.id.to_bytes();
     let delivered: Vec<_> = plan
@@ -310,6 +320,53 @@ fn a_count_continues_from_the_stored_state_and_sees_each_stored_event_once() {
         plan.counts.changed()[&group()].0,
         expected.encode(),
         "the repeat and the unwatched event are not counted"
+    );
+}
+
+#[test]
+fn a_request_writes_few_deliveries_and_names_the_webhooks_of_the_others() {
+    let webhook_ids: Arc<[String]> = (0..20).map(|number| format!("w{number}")).collect();
+    let of = |count: usize| {
+        let events = (0..3 * count).map(|_| watched(event(1, None, "a"))).collect();
+        let mut request = request(None, events);
+        request.destination.webhook_ids = Arc::clone(&webhook_ids);
+        request
+    };
+    let plan = plan(vec![of(5), of(1)], before());
+    let undelivered: Vec<usize> = plan
+        .alerts
+        .iter()
+        .map(|raised| raised.undelivered_to.len())
+        .collect();
+    assert_eq!(
+        undelivered,
+        [0, 0, 0, 20, 20, 0],
+        "sixty deliveries of the first request, twenty of the other"
+    );
+    assert_eq!(plan.deliveries.len(), 60 + 20);
+}
+
+#[test]
+fn alerts_beyond_the_limit_of_a_minute_are_counted_and_not_raised() {
+    let limit = usize::try_from(ALERTS_PER_MINUTE_MAX).unwrap();
+    let events = |count: usize| (0..3 * count).map(|_| watched(event(1, None, "a"))).collect();
+    let first = plan(vec![request(None, events(limit - 1))], before());
+    assert_eq!(
+        (first.alerts.len(), first.counts.suppressed.count),
+        (limit - 1, 0)
+    );
+    let states = first.counts.changed().into_iter();
+    let before = Before {
+        alert_groups: states.map(|(key, (state, _))| (key, state)).collect(),
+        ..before()
+    };
+    let second = plan(vec![request(None, events(3)), request(None, events(1))], before);
+    assert_eq!(second.alerts.len(), 1);
+    assert_eq!(second.rows.len(), 12, "the events are stored");
+    let suppressed = &second.counts.suppressed;
+    assert_eq!(
+        (suppressed.count, suppressed.begun.as_slice()),
+        (3, [LEDGER].as_slice())
     );
 }
 
@@ -337,7 +394,7 @@ fn counts_use_the_clock_of_the_accepting_node_and_not_the_time_of_the_ledger() {
     let sent = (0..3).map(|_| watched(event(100_000, None, "a"))).collect();
     let plan = plan(vec![request(None, sent)], before);
     assert_eq!(plan.rows[0].record.stamp().received_at, ahead.received_at);
-    let fired_at: Vec<_> = plan.alerts.iter().map(|(_, alert)| alert.fired_at).collect();
+    let fired_at: Vec<_> = plan.alerts.iter().map(|raised| raised.alert.fired_at).collect();
     assert_eq!(fired_at, [Timestamp::from_seconds(100)]);
 }
 
