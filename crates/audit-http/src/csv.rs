@@ -2,8 +2,9 @@
 //!
 //! `csv-core` escapes the fields. Which of them are quoted is decided here, because no quote style of `csv` fits: a
 //! text that a spreadsheet would evaluate as a formula gets a `'` before it (OWASP, "CSV Injection"), and every field
-//! but a plain word is quoted, so that a program with another separator, such as `;`, finds no start of a field within
-//! a field.
+//! but a plain word is quoted. A program with another separator, such as Excel where the comma is the decimal separator,
+//! ignores a quote that is not at the begin of what it takes for a field, and finds starts of fields within a field. So
+//! a formula gets a `'` there too.
 
 use audit_domain::EventField;
 use serde::Deserialize;
@@ -158,28 +159,50 @@ fn write_field(lines: &mut Vec<u8>, field: &str) {
         lines.extend_from_slice(field.as_bytes());
         return;
     }
+    let guarded = guarded(field);
+    let field = guarded.as_bytes();
     lines.push(b'"');
-    if is_formula {
-        lines.push(b'\'');
-    }
     let start = lines.len();
     // Every byte may be a quote, which is written twice.
     lines.resize(start + 2 * field.len(), 0);
-    let (_, _, written) = csv_core::quote(field.as_bytes(), &mut lines[start..], b'"', b'"', true);
+    let (_, _, written) = csv_core::quote(field, &mut lines[start..], b'"', b'"', true);
     lines.truncate(start + written);
     lines.push(b'"');
 }
 
-/// Whether a spreadsheet may evaluate a text that begins like this: `=`, `+`, `-` and `@`, also in their full-width forms,
-/// and the white space that some programs skip before them.
+/// A text with a `'` before each formula: at its begin, and behind what some program takes for a separator, with the
+/// white space and quotes that programs skip there.
+fn guarded(field: &str) -> Cow<'_, str> {
+    let mut guarded = String::new();
+    let mut copied = 0;
+    let mut is_start = true;
+    for (index, character) in field.char_indices() {
+        let is_separator = matches!(character, ';' | '\t' | '\r' | '\n');
+        let is_formula = is_start && is_operator(character) || index == 0 && begins_formula(field);
+        if is_formula {
+            guarded.push_str(&field[copied..index]);
+            guarded.push('\'');
+            copied = index;
+        }
+        is_start = is_separator || is_start && !is_formula && (character.is_whitespace() || character == '"');
+    }
+    if copied == 0 && guarded.is_empty() {
+        return Cow::Borrowed(field);
+    }
+    guarded.push_str(&field[copied..]);
+    Cow::Owned(guarded)
+}
+
+/// What a formula begins with, also in full-width form.
+const fn is_operator(character: char) -> bool {
+    matches!(character, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')
+}
+
+/// Whether a spreadsheet may evaluate a text that begins like this: an operator, or white space that some programs skip
+/// before one.
 fn begins_formula(field: &str) -> bool {
     let first = field.chars().next();
-    first.is_some_and(|first| {
-        matches!(
-            first,
-            '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠'
-        )
-    })
+    first.is_some_and(|first| is_operator(first) || matches!(first, '\t' | '\r' | '\n'))
 }
 
 #[cfg(test)]
@@ -225,6 +248,27 @@ mod tests {
         assert_eq!(field("=a\"b"), "\"'=a\"\"b\"");
         assert_eq!(field("a=1"), "\"a=1\"");
         assert_eq!(field("'=1"), "\"'=1\"");
+    }
+
+    /// Excel splits at `;` or a tab in most of Europe. The quote at the begin of the comma-separated field is then within
+    /// a field, where it has no meaning.
+    #[test]
+    fn what_begins_a_formula_behind_another_separator_is_made_a_text() {
+        for separator in [";", "\t", "\r\n", "\n", "; ", ";\u{a0}"] {
+            for operator in ["=", "+", "-", "@", "＝"] {
+                assert_eq!(
+                    field(&format!("a{separator}{operator}1;b")),
+                    format!("\"a{separator}'{operator}1;b\"")
+                );
+            }
+        }
+        assert_eq!(field("a;\"=1\""), "\"a;\"\"'=1\"\"\"");
+        assert_eq!(field(";=1;=2"), "\";'=1;'=2\"");
+        assert_eq!(field("=1;@2"), "\"'=1;'@2\"");
+        assert_eq!(field(" =1"), "\" '=1\"");
+        assert_eq!(field("a;b=1-2 @c"), "\"a;b=1-2 @c\"");
+        // A comma separates nothing within quotes.
+        assert_eq!(field("[1,-2]"), "\"[1,-2]\"");
     }
 
     #[test]
