@@ -3,6 +3,7 @@
 use crate::arguments::{
     KeyCommand, MasterKeyCommand, OrganizationCommand, Output, ProjectCommand, ViewerSecretCommand,
 };
+use crate::printable::{printable, printable_lines};
 use crate::service::open_to_administer;
 use audit_app::{NewOrganization, Organization, Project};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode
     let mut stdout = std::io::stdout().lock();
     match output.json {
         true => writeln!(stdout, "{value}")?,
-        false => writeln!(stdout, "{}", lines.trim_end())?,
+        false => writeln!(stdout, "{}", printable_lines(lines.trim_end()))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -24,10 +25,10 @@ pub(crate) fn describe(new: &NewOrganization) -> String {
     format!(
         "organization  {}  {} ({})\nproject       {}  {}\nmaster key    {}\nproject key   {}\n",
         new.organization.id,
-        new.organization.name,
+        printable(&new.organization.name),
         new.organization.plan,
         new.project.id,
-        new.project.name,
+        printable(&new.project.name),
         new.master_key.as_str(),
         new.project_key.as_str(),
     )
@@ -87,10 +88,12 @@ fn organization_json((organization, projects): &(Organization, Vec<Project>)) ->
 fn organization_lines((organization, projects): &(Organization, Vec<Project>)) -> String {
     let mut lines = format!(
         "{}  {} ({})\n",
-        organization.id, organization.name, organization.plan
+        organization.id,
+        printable(&organization.name),
+        organization.plan
     );
     for project in projects {
-        lines += &format!("    project {}  {}\n", project.id, project.name);
+        lines += &format!("    project {}  {}\n", project.id, printable(&project.name));
     }
     lines
 }
@@ -109,7 +112,7 @@ pub(crate) fn projects(command: &ProjectCommand) -> anyhow::Result<ExitCode> {
     print(
         output,
         &value,
-        &format!("project  {}  {}", project.id, project.name),
+        &format!("project  {}  {}", project.id, printable(&project.name)),
     )
 }
 

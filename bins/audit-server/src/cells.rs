@@ -1,6 +1,7 @@
 //! `audit-server db cells`: creates and lists cells, and moves projects between them.
 
 use crate::arguments::{DatabaseOptions, Output};
+use crate::printable::printable_lines;
 use crate::service::open_to_administer;
 use anyhow::Context;
 use audit_app::{AuditLog, CellReport, NewCell};
@@ -175,7 +176,7 @@ fn list(rate_seconds: u64, output: &Output, database: &DatabaseOptions) -> anyho
             report.url.clone(),
         ]);
     }
-    writeln!(stdout, "{table}")?;
+    writeln!(stdout, "{}", printable_lines(&table.to_string()))?;
     Ok(ExitCode::SUCCESS)
 }
 

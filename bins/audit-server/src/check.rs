@@ -5,6 +5,7 @@ mod archive;
 mod completeness;
 mod proof;
 
+use crate::printable::printable;
 use crate::serve::anchors::time_stamp_roots;
 use crate::witnesses::PolicyOptions;
 use crate::{is_broken_pipe, print_error, tenant_proof};
@@ -76,7 +77,7 @@ impl From<std::io::Error> for Failure {
 pub(crate) fn run(options: &CheckOptions) -> anyhow::Result<ExitCode> {
     match check(options) {
         Ok(proved) => {
-            let printed = writeln!(std::io::stdout(), "{proved}");
+            let printed = writeln!(std::io::stdout(), "{}", printable(&proved));
             printed.or_else(|error| match error.into() {
                 error if is_broken_pipe(&error) => Ok(()),
                 error => Err(error),

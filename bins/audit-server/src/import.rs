@@ -4,13 +4,14 @@ mod target;
 
 use crate::arguments::ImportOptions;
 use crate::client::Client;
+use crate::printable::printable;
 use crate::service::open;
 use anyhow::{Context, bail};
 use audit_app::BATCH_EVENTS_MAX;
 use audit_domain::json;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 pub(crate) use target::Target;
@@ -51,7 +52,7 @@ impl ImportReport {
     fn print(&self) -> anyhow::Result<()> {
         let mut stdout = std::io::stdout().lock();
         for (line, reason) in self.rejected.iter().take(PRINTED_LINES_MAX) {
-            writeln!(stdout, "line {line}: {reason}")?;
+            writeln!(stdout, "line {line}: {}", printable(reason))?;
         }
         let unprinted = self.rejected.len().saturating_sub(PRINTED_LINES_MAX);
         if unprinted > 0 {
@@ -102,22 +103,25 @@ fn target(options: &ImportOptions) -> anyhow::Result<Target> {
 
 /// Sends every line of `lines` to `target`.
 pub(crate) fn import(
-    lines: impl BufRead,
+    mut lines: impl BufRead,
     target: &Target,
     progress: &ProgressBar,
 ) -> anyhow::Result<ImportReport> {
     let started = Instant::now();
     let mut report = ImportReport::default();
     let mut batch = Batch::default();
-    for (index, line) in lines.split(b'\n').enumerate() {
-        let number = index + 1;
-        let line = line.with_context(|| format!("cannot read line {number}"))?;
-        progress.inc(line.len() as u64 + 1);
+    let mut line = Vec::new();
+    for number in 1.. {
+        let read = read_line(&mut lines, &mut line).with_context(|| format!("cannot read line {number}"))?;
+        if read == 0 {
+            break;
+        }
+        progress.inc(read);
         let text = line.trim_ascii();
-        if text.is_empty() {
+        if text.is_empty() && line.len() <= REQUEST_BYTES_MAX {
             continue;
         }
-        if let Err(reason) = check(text) {
+        if let Err(reason) = check(&line, text) {
             report.rejected.push((number, reason));
             continue;
         }
@@ -134,9 +138,19 @@ pub(crate) fn import(
     Ok(report)
 }
 
+/// Reads a line, of which `line` gets at most one byte more than a request may have. How many bytes were read; 0 at the end.
+fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<u64> {
+    line.clear();
+    let mut read = lines.take(REQUEST_BYTES_MAX as u64 + 1).read_until(b'\n', line)? as u64;
+    if line.len() > REQUEST_BYTES_MAX && line.last() != Some(&b'\n') {
+        read += lines.skip_until(b'\n')? as u64;
+    }
+    Ok(read)
+}
+
 /// Rejects a line that would make the whole request invalid.
-fn check(text: &[u8]) -> Result<(), String> {
-    if text.len() > REQUEST_BYTES_MAX {
+fn check(line: &[u8], text: &[u8]) -> Result<(), String> {
+    if line.len() > REQUEST_BYTES_MAX {
         return Err(format!("is longer than {REQUEST_BYTES_MAX} bytes"));
     }
     match json::parse(text) {
@@ -177,13 +191,53 @@ impl Batch {
         })?;
         report.stored += sent.stored;
         report.duplicates += sent.duplicates;
-        report.rejected.extend(
-            sent.rejected
-                .into_iter()
-                .map(|(index, reason)| (self.line_numbers[index], reason)),
-        );
+        for (index, reason) in sent.rejected {
+            let number = self.line_numbers.get(index);
+            let number = number.context("the server rejects an event that the request does not have")?;
+            report.rejected.push((*number, reason));
+        }
         self.body.clear();
         self.line_numbers.clear();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::tests::{client, stub};
+
+    fn report_of(lines: impl BufRead, response: &'static str) -> anyhow::Result<ImportReport> {
+        let (address, _server) = stub(vec![response]);
+        let (client, _) = client();
+        let target = Target::Http {
+            client,
+            url: format!("http://{address}/api/v1/events"),
+            key: "pk_live_x".to_owned(),
+        };
+        import(lines, &target, &ProgressBar::hidden())
+    }
+
+    #[test]
+    fn an_index_that_the_request_does_not_have_is_an_error_of_the_server() {
+        for index in ["1", "-1", "18446744073709551615", "\"0\""] {
+            let body = format!(r#"{{"ids":[],"errors":[{{"index":{index},"message":"m"}}]}}"#);
+            let response = format!("HTTP/1.1 201 Created\r\nConnection: close\r\n\r\n{body}");
+            let outcome = report_of(&b"{}\n"[..], response.leak());
+            assert!(outcome.is_err(), "{index}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_takes_no_more_memory_than_a_request() {
+        let endless = std::io::repeat(b' ').take(64 << 20);
+        let mut lines = BufReader::new(endless.chain(&b"\n{}\n"[..]));
+        let mut line = Vec::new();
+        assert_eq!(read_line(&mut lines, &mut line).unwrap(), (64 << 20) + 1);
+        assert!(line.capacity() < 4 * REQUEST_BYTES_MAX);
+        assert!(check(&line, line.trim_ascii()).is_err());
+        assert_eq!(read_line(&mut lines, &mut line).unwrap(), 3);
+        assert_eq!(line, b"{}\n");
+        assert_eq!(read_line(&mut lines, &mut line).unwrap(), 0);
     }
 }

@@ -1,12 +1,14 @@
 //! The log on standard error.
 
+use crate::printable::printable;
 use env_logger::{Builder, Env, Logger};
+use std::borrow::Cow;
 
 /// Targets that are never logged, whatever `RUST_LOG` says: their lines contain webhook URLs with tokens, and whole
 /// requests.
 const SILENT_TARGETS: [&str; 3] = ["ureq", "ureq_proto", "rustls"];
 
-/// Drops [`SILENT_TARGETS`].
+/// Drops [`SILENT_TARGETS`], and escapes control characters: some texts are of clients.
 struct FilteredLogger(Logger);
 
 impl log::Log for FilteredLogger {
@@ -16,7 +18,18 @@ impl log::Log for FilteredLogger {
 
     fn log(&self, record: &log::Record<'_>) {
         if !is_silent(record.target()) {
-            self.0.log(record);
+            let message = record.args().to_string();
+            match printable(&message) {
+                Cow::Borrowed(_) => self.0.log(record),
+                Cow::Owned(escaped) => {
+                    let mut copy = log::Record::builder();
+                    copy.metadata(record.metadata().clone())
+                        .module_path(record.module_path())
+                        .file(record.file())
+                        .line(record.line());
+                    self.0.log(&copy.args(format_args!("{escaped}")).build());
+                }
+            }
         }
     }
 

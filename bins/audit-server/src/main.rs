@@ -18,6 +18,7 @@ mod import;
 mod index;
 mod ledger;
 mod logging;
+mod printable;
 mod retry;
 mod serve;
 mod service;
@@ -102,6 +103,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// Prints one line on standard error.
 fn print_error(message: &str) {
     let line = message.replace('\n', " ");
+    let line = printable::printable(&line);
     // A closed standard error cannot be reported anywhere.
     writeln!(std::io::stderr(), "audit-server: {line}").ok();
 }

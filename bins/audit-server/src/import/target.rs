@@ -135,7 +135,7 @@ fn read_reply(reply: &Reply, events: usize) -> anyhow::Result<BatchReport> {
     let body: Value = serde_json::from_slice(&reply.body)
         .with_context(|| format!("the response with status {status} is not JSON"))?;
     match (status, text(&body["error"]["code"])) {
-        (201, _) => Ok(read_stored(&body, events)),
+        (201, _) => read_stored(&body, events),
         (400, "validation_error") => Ok(BatchReport::all_invalid(details(&body["error"]), events)),
         (409, _) => Ok(BatchReport::all_conflict(text(&body["error"]["message"]), events)),
         (_, code) => bail!(
@@ -145,20 +145,24 @@ fn read_reply(reply: &Reply, events: usize) -> anyhow::Result<BatchReport> {
     }
 }
 
-fn read_stored(body: &Value, events: usize) -> BatchReport {
-    let rejected: Vec<(usize, String)> = body["errors"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|error| (error["index"].as_u64().unwrap_or(0) as usize, reason(error)))
-        .collect();
+fn read_stored(body: &Value, events: usize) -> anyhow::Result<BatchReport> {
+    let errors = body["errors"].as_array().into_iter().flatten();
+    let rejected = errors.map(|error| {
+        let index = error["index"]
+            .as_u64()
+            .and_then(|index| usize::try_from(index).ok());
+        let index = index.filter(|index| *index < events);
+        let index = index.context("the server rejects an event that the request does not have")?;
+        Ok((index, reason(error)))
+    });
+    let rejected = rejected.collect::<anyhow::Result<Vec<_>>>()?;
     let accepted = events.saturating_sub(rejected.len());
     let duplicates = body["repeated_count"].as_u64().unwrap_or(0) as usize;
-    BatchReport {
+    Ok(BatchReport {
         stored: accepted.saturating_sub(duplicates),
         duplicates,
         rejected,
-    }
+    })
 }
 
 fn reason(error: &Value) -> String {

@@ -94,12 +94,21 @@ pub(crate) fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection>
             "PRAGMA foreign_keys = ON; PRAGMA query_only = {query_only}"
         ))
         .map_err(|error| unreachable_file(path, &error))?;
+    if purpose == Purpose::Write {
+        overwrite_deleted(&mut connection).map_err(|error| unreachable_file(path, &error))?;
+    }
     if purpose != Purpose::Prepare {
         connection
             .batch_execute(&index::attach_statement(path))
             .map_err(|error| unreachable_file(path, &error))?;
     }
     Ok(connection)
+}
+
+/// Has the connection overwrite what it deletes. Otherwise the text of a deleted row, such as that of an event of a stream before
+/// its claim redacted it, stays in free pages.
+fn overwrite_deleted(connection: &mut SqliteConnection) -> diesel::QueryResult<()> {
+    connection.batch_execute("PRAGMA main.secure_delete = ON")
 }
 
 /// Opens a connection that copies the database at `path`, without its index.
@@ -227,8 +236,26 @@ pub(crate) fn create_private(path: &Path) -> Result<()> {
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let opened = options.open(path);
-    opened.map(|_| ()).map_err(|error| unreachable_file(path, &error))
+    let opened = options
+        .open(path)
+        .map_err(|error| unreachable_file(path, &error))?;
+    #[cfg(unix)]
+    if is_open_to_others(&opened) {
+        log::warn!(
+            "other users may read or write {}, which has secrets; `chmod 600` it and the files beside it",
+            path.display()
+        );
+    }
+    drop(opened);
+    Ok(())
+}
+
+/// Whether a file has permissions for others than its owner: it was restored or copied, and keeps them.
+#[cfg(unix)]
+fn is_open_to_others(file: &std::fs::File) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = file.metadata();
+    metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
 }
 
 /// Switches the database to write-ahead logging, which is stored in the file.
@@ -255,6 +282,48 @@ fn use_write_ahead_log(connection: &mut SqliteConnection) -> diesel::QueryResult
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn deleted_text_is_not_left_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.db");
+        let options = FileOptions {
+            page_bytes: PAGE_BYTES,
+            cache_kib: 1_000,
+            checkpoint_kib: 4_096,
+        };
+        let mut connection = open_file(&path, options).unwrap();
+        overwrite_deleted(&mut connection).unwrap();
+        let is_in_file = |connection: &mut SqliteConnection| {
+            checkpoint_and_truncate(connection).unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            bytes.windows(12).any(|window| window == b"confidential")
+        };
+        let insert = "CREATE TABLE a (x TEXT);
+            WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+            INSERT INTO a SELECT 'confidential' || hex(zeroblob(3000)) FROM n";
+        connection.batch_execute(insert).unwrap();
+        assert!(is_in_file(&mut connection));
+        connection.batch_execute("DELETE FROM a WHERE rowid < 300").unwrap();
+        assert!(is_in_file(&mut connection), "one row is left");
+        connection.batch_execute("DELETE FROM a").unwrap();
+        assert!(!is_in_file(&mut connection));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_is_private_and_one_that_is_not_is_found() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.db");
+        let is_open = || is_open_to_others(&std::fs::File::open(&path).unwrap());
+        create_private(&path).unwrap();
+        assert!(!is_open());
+        for mode in [0o644, 0o640, 0o602] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert!(is_open(), "{mode:o}");
+        }
+    }
 
     #[test]
     fn a_new_file_has_large_pages_and_an_older_one_keeps_its_own() {

@@ -1,0 +1,52 @@
+//! Texts of others on the operator's terminal.
+//!
+//! A control character can move the cursor, change the title of the window or hide a line, and a bidirectional one can reorder
+//! what follows it.
+
+use std::borrow::Cow;
+
+/// Whether a terminal shows the character as something else than itself.
+fn is_active(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// A text in which control characters are escaped as in Rust, `\u{1b}`.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    escaped(text, is_active)
+}
+
+/// As [`printable`], for a text of several lines.
+pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |character| character != '\n' && is_active(character))
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        match is_escaped(character) {
+            true => escaped.extend(character.escape_default()),
+            false => escaped.push(character),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_execute_is_escaped() {
+        assert_eq!(printable("a\u{1b}[2Jb\u{9b}c\n"), "a\\u{1b}[2Jb\\u{9b}c\\n");
+        assert_eq!(printable("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(printable_lines("a\nb\r"), "a\nb\\r");
+        assert!(matches!(printable("Müller & Söhne — 株式会社"), Cow::Borrowed(_)));
+    }
+}
