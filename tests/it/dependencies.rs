@@ -80,6 +80,7 @@ const RULES: &[Rule] = &[
     Rule {
         package: "audit-app",
         reaches: &[
+            "audit-admission",
             "audit-alerts",
             "audit-anchors",
             "audit-auth",

@@ -216,6 +216,7 @@ impl<P: Policy> Presented<P> {
             }
             Credential::ViewerToken(token) => self.service.viewer(reader, present, token)?,
         };
+        self.note_owner(&principal);
         admit::<P>(principal)
     }
 

@@ -11,7 +11,7 @@ mod administration;
 mod routing;
 
 pub use administration::CellReport;
-pub(crate) use routing::{PLACES_TRIED_MAX, is_of_other_cell};
+pub(crate) use routing::{PLACES_TRIED_MAX, hash_of, is_of_other_cell};
 
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
@@ -32,7 +32,7 @@ const OPENING_WAIT: Duration = Duration::from_secs(2);
 const FAILED_FOR: Duration = Duration::from_secs(2);
 
 /// The SHA-256 of the text of a credential.
-type CredentialHash = [u8; 32];
+pub(crate) type CredentialHash = [u8; 32];
 type Listener = Box<dyn Fn(&Arc<AuditLog>) + Send + Sync>;
 
 /// The cells of a deployment other than the home cell, as this process knows them.

@@ -9,22 +9,29 @@ use crate::error::{AppError, Result};
 use crate::events::{as_stored, permitted, visible_json};
 use crate::reading::ReadRequest;
 use crate::service::{AuditLog, Selection};
+use crate::turns::{Member, OwnedTurns, ReadOwner};
+use audit_admission::TurnsOptions;
 use audit_auth::{Principal, Readers};
-use audit_domain::{EventFilter, OrganizationId, PageLimit, Position, ViewerTier};
+use audit_domain::{EventFilter, PageLimit, Position, ViewerTier};
 use audit_store::{EventPage, EventQuery};
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The maximum number of concurrent exports of this process.
 pub const EXPORTS_MAX: usize = 8;
 /// The maximum number of concurrent exports of one organization.
 pub const ORGANIZATION_EXPORTS_MAX: usize = 4;
-/// The maximum number of concurrent page reads of all exports.
-const READS_MAX: usize = 2;
+/// The maximum number of concurrent exports of the viewers of one organization, so that its keys can export.
+const VIEWERS_EXPORTS_MAX: usize = 3;
+/// The maximum number of concurrent exports of the viewers of one tenant.
+const TENANT_EXPORTS_MAX: usize = 1;
+/// The maximum number of concurrent page reads of all exports. An organization alone gets two.
+const READS_MAX: usize = 3;
+/// How long an export waits to read a page. The others pause while they keep their turn.
+const READ_WAIT: Duration = Duration::from_secs(600);
 /// The approximate size of a page. The size of the previous events determines the number of events.
 const PAGE_BYTES: usize = 512 * 1024;
 /// The number of events of the first page.
@@ -32,20 +39,27 @@ const FIRST_PAGE_EVENTS: usize = 100;
 /// While events are stored, an export pauses for this many times the duration of its last page.
 const PAUSE_FACTOR: u32 = 4;
 
-/// The number of running exports by organization.
-type RunningCounts = Mutex<HashMap<OrganizationId, usize>>;
+/// The number of running exports by owner.
+type RunningCounts = Mutex<HashMap<ReadOwner, usize>>;
 
 /// The state that all exports share.
 pub(crate) struct Exports {
     running: Arc<RunningCounts>,
-    reads: Arc<Semaphore>,
+    reads: OwnedTurns,
 }
 
 impl Default for Exports {
     fn default() -> Self {
         Self {
             running: Arc::default(),
-            reads: Arc::new(Semaphore::new(READS_MAX)),
+            reads: OwnedTurns::new(TurnsOptions {
+                permits: READS_MAX,
+                group_share: 1,
+                member_share: 1,
+                group_waiting_max: EXPORTS_MAX,
+                member_waiting_max: EXPORTS_MAX,
+                wait_max: READ_WAIT,
+            }),
         }
     }
 }
@@ -55,16 +69,30 @@ impl Exports {
         self.running.lock().values().sum()
     }
 
-    fn begin(&self, organization_id: OrganizationId) -> Result<Slot> {
+    /// A slot for an export of `owner`. Exports run for long, so an organization gets at most as many as remain free.
+    fn begin(&self, owner: ReadOwner) -> Result<Slot> {
         let mut running = self.running.lock();
-        let own = running.get(&organization_id).copied().unwrap_or_default();
-        if own >= ORGANIZATION_EXPORTS_MAX || running.values().sum::<usize>() >= EXPORTS_MAX {
+        let count = |counts: &dyn Fn(&ReadOwner) -> bool| -> usize {
+            let counted = running.iter().filter(|(owner, _)| counts(owner));
+            counted.map(|(_, count)| count).sum()
+        };
+        let free = EXPORTS_MAX.saturating_sub(count(&|_| true));
+        let is_ours = |other: &ReadOwner| other.organization_id == owner.organization_id;
+        let is_within_shares = match &owner.member {
+            Member::Key(_) => true,
+            Member::Tenant(..) => {
+                let viewers =
+                    |other: &ReadOwner| is_ours(other) && matches!(other.member, Member::Tenant(..));
+                count(&|other| *other == owner) < TENANT_EXPORTS_MAX && count(&viewers) < VIEWERS_EXPORTS_MAX
+            }
+        };
+        if !is_within_shares || count(&is_ours) >= ORGANIZATION_EXPORTS_MAX.min(free) {
             return Err(AppError::TooManyExports);
         }
-        running.insert(organization_id, own + 1);
+        *running.entry(owner.clone()).or_default() += 1;
         Ok(Slot {
             running: Arc::clone(&self.running),
-            organization_id,
+            owner,
         })
     }
 }
@@ -72,13 +100,13 @@ impl Exports {
 /// Counts a running export until it is dropped.
 struct Slot {
     running: Arc<RunningCounts>,
-    organization_id: OrganizationId,
+    owner: ReadOwner,
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut running = self.running.lock();
-        if let Some(own) = running.get_mut(&self.organization_id) {
+        if let Some(own) = running.get_mut(&self.owner) {
             *own -= 1;
         }
         running.retain(|_, own| *own > 0);
@@ -94,7 +122,7 @@ pub struct Export {
     is_finished: bool,
     /// The number of events that this process had stored when the last page was read.
     stored_events: u64,
-    _slot: Slot,
+    slot: Slot,
 }
 
 impl Presented<Readers> {
@@ -106,7 +134,7 @@ impl Presented<Readers> {
     pub fn export(self, principal: &Principal, selection: Selection, filter: EventFilter) -> Result<Export> {
         let service = Arc::clone(&self.service);
         Ok(Export {
-            _slot: service.exports.begin(principal.organization_id())?,
+            slot: service.exports.begin(ReadOwner::of(principal))?,
             stored_events: service.store.statistics().events,
             service,
             request: Arc::new(ReadRequest {
@@ -152,7 +180,6 @@ struct WrittenPage<T> {
     bytes: usize,
     has_more: bool,
     worked: Duration,
-    permit: OwnedSemaphorePermit,
 }
 
 impl Export {
@@ -167,13 +194,11 @@ impl Export {
         if self.is_finished {
             return Ok(None);
         }
-        let permit = Arc::clone(&self.service.exports.reads).acquire_owned().await;
-        let permit = permit.map_err(AppError::internal)?;
+        let mut turn = self.service.exports.reads.take(&self.slot.owner).await?;
         let (service, request) = (Arc::clone(&self.service), Arc::clone(&self.request));
         let (after, limit) = (self.after, self.limit);
-        let work = move || read_and_write(&service, &request, after, limit, permit, write);
-        let written = tokio::task::spawn_blocking(work).await;
-        let written = written.map_err(AppError::internal)??;
+        let work = move || read_and_write(&service, &request, after, limit, write);
+        let written = turn.run_and_keep(work).await?;
         self.is_finished = !written.has_more;
         self.after = written.last.or(self.after);
         if let Some(event_bytes) = written.bytes.checked_div(written.events) {
@@ -181,7 +206,7 @@ impl Export {
         }
         self.pause(written.worked).await;
         // Released only after the pause, so that no other export reads during it.
-        drop(written.permit);
+        drop(turn);
         Ok(Some(written.output))
     }
 
@@ -201,7 +226,6 @@ fn read_and_write<T>(
     request: &ReadRequest,
     after: Option<Position>,
     limit: PageLimit,
-    permit: OwnedSemaphorePermit,
     write: impl FnOnce(&[Box<RawValue>]) -> Result<T>,
 ) -> Result<WrittenPage<T>> {
     let started = Instant::now();
@@ -218,33 +242,52 @@ fn read_and_write<T>(
         bytes: events.iter().map(|event| event.get().len()).sum(),
         has_more: page.has_more,
         worked: started.elapsed(),
-        permit,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use audit_domain::{KeyId, OrganizationId, ProjectId};
+
+    fn owner(organization: u8, member: Member) -> ReadOwner {
+        ReadOwner {
+            organization_id: OrganizationId::from_random([organization; 16]),
+            member,
+        }
+    }
+
+    fn key(organization: u8) -> ReadOwner {
+        owner(organization, Member::Key(KeyId::from_random([0; 16])))
+    }
+
+    fn tenant(organization: u8, name: &str) -> ReadOwner {
+        let project_id = ProjectId::from_random([organization; 16]);
+        owner(organization, Member::Tenant(project_id, name.into()))
+    }
+
+    fn begun(exports: &Exports, owner: &ReadOwner) -> Vec<Slot> {
+        std::iter::from_fn(|| exports.begin(owner.clone()).ok()).collect()
+    }
 
     #[test]
-    fn an_organization_runs_four_exports_and_the_process_eight() {
+    fn an_organization_runs_four_exports_and_leaves_some_to_others() {
         let exports = Exports::default();
-        let organization = |number| OrganizationId::from_random([number; 16]);
-        let mut slots: Vec<Slot> = (0..4).map(|_| exports.begin(organization(1)).unwrap()).collect();
-        assert!(matches!(
-            exports.begin(organization(1)),
-            Err(AppError::TooManyExports)
-        ));
-        slots.extend((0..4).map(|_| exports.begin(organization(2)).unwrap()));
-        assert!(matches!(
-            exports.begin(organization(3)),
-            Err(AppError::TooManyExports)
-        ));
-        assert_eq!(exports.running(), 8);
-        slots.pop();
-        drop(exports.begin(organization(3)).unwrap());
-        drop(slots);
+        let running = [key(1), key(2), key(3), key(4)].map(|owner| begun(&exports, &owner));
+        assert_eq!(running.each_ref().map(Vec::len), [4, 2, 1, 1]);
+        assert_eq!(exports.running(), EXPORTS_MAX);
+        let refused = exports.begin(key(5));
+        assert!(matches!(refused, Err(AppError::TooManyExports)));
+        drop(running);
         assert_eq!(exports.running(), 0);
         assert!(exports.running.lock().is_empty());
+    }
+
+    #[test]
+    fn a_viewer_leaves_exports_to_other_tenants_and_viewers_leave_one_to_keys() {
+        let exports = Exports::default();
+        let tenants = ["a", "b", "c", "d"].map(|name| begun(&exports, &tenant(1, name)));
+        assert_eq!(tenants.each_ref().map(Vec::len), [1, 1, 1, 0]);
+        assert_eq!(begun(&exports, &key(1)).len(), 1);
     }
 }

@@ -14,6 +14,8 @@ use crate::cells::{PLACES_TRIED_MAX, is_of_other_cell};
 use crate::error::{AppError, Result};
 use crate::reading::ReadRequest;
 use crate::service::{AuditLog, Selection};
+use crate::turns::{OwnedTurns, ReadOwner};
+use audit_admission::TurnsOptions;
 use audit_auth::Readers;
 use audit_domain::{EventFilter, PageLimit};
 use audit_store::StoreError;
@@ -21,7 +23,7 @@ use page::{ReadPage, Start};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::sync::{Mutex, Semaphore, watch};
+use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 pub use page::{FeedEvent, FeedPage};
@@ -33,8 +35,17 @@ const POLL_INTERVAL_MS: u64 = 500;
 /// The minimum interval between the pages of a reader that is caught up, so that many small commits become one page. A
 /// page for each commit and reader would cost more than the commits.
 const PAGE_INTERVAL_MS: u64 = 100;
-/// The feed uses one in this many of the connections for queries.
-const CONNECTIONS_SHARE: u32 = 4;
+/// How long a page of a viewer is searched for, if it does not wait for longer. How many events others have stored shows
+/// only where this is too short.
+const VIEWER_SEARCH_MS: u64 = 2_000;
+/// Of eight connections for queries, the feed uses this many. An organization alone gets two of three.
+const CONNECTIONS_OF_EIGHT: u32 = 3;
+/// Followers of an organization that wait to read a page.
+const ORGANIZATION_WAITING_MAX: usize = 20_000;
+/// Followers with one key, or of one tenant, that wait to read a page.
+const MEMBER_WAITING_MAX: usize = 5_000;
+/// How long a follower waits to read a page.
+const READ_WAIT: Duration = Duration::from_secs(30);
 
 /// A request to follow the feed.
 #[derive(Clone, Debug)]
@@ -49,8 +60,8 @@ pub struct FeedRequest {
 
 /// The state that all readers of the feed share.
 pub(crate) struct Feeds {
-    /// Limits concurrent page reads. A reader that waits for a permit holds no other resource.
-    reads: Arc<Semaphore>,
+    /// Turns to read a page. A reader that waits for one holds no other resource.
+    pub(crate) reads: OwnedTurns,
     /// When commits of other processes were last polled for.
     polled_at: Mutex<Instant>,
     stopping: watch::Sender<bool>,
@@ -77,9 +88,14 @@ impl Drop for CountGuard<'_> {
 impl Feeds {
     pub(crate) fn new(connections_max: u32) -> Self {
         Self {
-            reads: Arc::new(Semaphore::new(
-                (connections_max / CONNECTIONS_SHARE).max(1) as usize
-            )),
+            reads: OwnedTurns::new(TurnsOptions {
+                permits: (connections_max * CONNECTIONS_OF_EIGHT / 8).max(2) as usize,
+                group_share: 1,
+                member_share: 1,
+                group_waiting_max: ORGANIZATION_WAITING_MAX,
+                member_waiting_max: MEMBER_WAITING_MAX,
+                wait_max: READ_WAIT,
+            }),
             polled_at: Mutex::new(Instant::now()),
             stopping: watch::Sender::new(false),
             readers: AtomicUsize::new(0),
@@ -103,6 +119,7 @@ impl Feeds {
 /// A reader that follows the feed.
 pub struct Follower {
     service: Arc<AuditLog>,
+    owner: ReadOwner,
     request: Arc<ReadRequest>,
     limit: PageLimit,
     /// The cursor of the request; used for the first page.
@@ -127,13 +144,18 @@ impl Drop for Follower {
 }
 
 impl Presented<Readers> {
-    /// Follows the feed for the holder of the credential, which is looked up for every page.
-    pub fn follow(self, selection: Selection, request: FeedRequest) -> Follower {
+    /// Follows the feed for the holder of the credential, which is looked up for every page. It was recognised before.
+    ///
+    /// # Errors
+    /// [`AppError::Unavailable`] when the owner of the credential is not known.
+    pub fn follow(self, selection: Selection, request: FeedRequest) -> Result<Follower> {
         let FeedRequest { filter, after, limit } = request;
+        let owner = self.owner()?;
         let service = Arc::clone(&self.service);
         service.feeds.readers.fetch_add(1, Ordering::Relaxed);
-        Follower {
+        Ok(Follower {
             service,
+            owner,
             request: Arc::new(ReadRequest {
                 presented: self,
                 selection,
@@ -143,7 +165,7 @@ impl Presented<Readers> {
             after,
             progress: None,
             read_at: Instant::now(),
-        }
+        })
     }
 }
 
@@ -168,20 +190,42 @@ impl AuditLog {
 
 impl Follower {
     /// The next page. It is empty only if no event arrived within `max_wait`, if many rows were read that the reader may not
-    /// see, or if the process is shutting down.
+    /// see, or if the process is shutting down. A viewer's wait does not end because of events that it may not see.
     ///
     /// # Errors
     /// [`AppError::Invalid`] when the cursor belongs to another feed; the errors of [`Presented::authenticate`].
     pub async fn next(&mut self, max_wait: Duration) -> Result<FeedPage> {
         let deadline = Instant::now() + max_wait;
+        let searched_until = Instant::now() + Duration::from_millis(VIEWER_SEARCH_MS);
+        let mut found: Option<ReadPage> = None;
         loop {
             let authenticate_at = self.read_at + Duration::from_millis(CREDENTIAL_INTERVAL_MS);
             self.wait(deadline.min(authenticate_at)).await;
-            let page = self.read_in_its_cell().await?;
+            let read = self.read_in_its_cell(self.limit_after(found.as_ref())).await?;
+            let read = match found {
+                Some(found) => found.followed_by(read),
+                None => read,
+            };
+            let is_empty = read.page.events.is_empty();
             let is_last_try = Instant::now() >= deadline || self.is_stopping();
-            if !page.events.is_empty() || page.has_more || is_last_try {
-                return Ok(page);
+            let is_searched = Instant::now() >= searched_until && (is_last_try || !is_empty);
+            if !read.is_settled && !is_searched && !self.is_stopping() {
+                found = Some(read);
+                continue;
             }
+            if !is_empty || read.page.has_more || is_last_try {
+                return Ok(read.page);
+            }
+            found = None;
+        }
+    }
+
+    /// The events that a page may still get.
+    fn limit_after(&self, found: Option<&ReadPage>) -> usize {
+        match found {
+            Some(found) if found.is_full => 0,
+            Some(found) => self.limit.get().saturating_sub(found.page.events.len()),
+            None => self.limit.get(),
         }
     }
 
@@ -217,9 +261,9 @@ impl Follower {
     }
 
     /// Reads a page in the cell of the project, which may move at any time.
-    async fn read_in_its_cell(&mut self) -> Result<FeedPage> {
+    async fn read_in_its_cell(&mut self, limit: usize) -> Result<ReadPage> {
         for _ in 0..PLACES_TRIED_MAX {
-            let error = match self.read().await {
+            let error = match self.read(limit).await {
                 Err(error) if is_of_other_cell(&error) => error,
                 outcome => return outcome,
             };
@@ -243,33 +287,23 @@ impl Follower {
         Err(AppError::Unavailable(StoreError::ProjectMoved))
     }
 
-    async fn read(&mut self) -> Result<FeedPage> {
-        let permit = Arc::clone(&self.service.feeds.reads).acquire_owned().await;
-        let permit = permit.map_err(AppError::internal)?;
-        let (service, request, limit) = (Arc::clone(&self.service), Arc::clone(&self.request), self.limit);
+    async fn read(&mut self, limit: usize) -> Result<ReadPage> {
+        let turn = self.service.feeds.reads.take(&self.owner).await?;
+        let (service, request) = (Arc::clone(&self.service), Arc::clone(&self.request));
         let start = match (&self.progress, &self.after) {
             (Some(progress), _) => Start::Seq(progress.next_seq),
             (None, Some(after)) => Start::Cursor(after.clone()),
             (None, None) => Start::Beginning,
         };
-        // The task owns the permit, because it continues if the reader disconnects.
-        let read = tokio::task::spawn_blocking(move || {
-            let page = service.feed_page(&request, &start, limit);
-            drop(permit);
-            page
-        });
-        let read = read.await.map_err(AppError::internal)??;
-        let ReadPage {
-            page,
-            next_seq,
-            arrivals,
-        } = read;
+        let read = turn
+            .run(move || service.feed_page(&request, &start, limit))
+            .await?;
         self.progress = Some(Progress {
-            next_seq,
-            arrivals,
-            is_caught_up: !page.has_more,
+            next_seq: read.next_seq,
+            arrivals: read.arrivals.clone(),
+            is_caught_up: read.is_caught_up,
         });
         self.read_at = Instant::now();
-        Ok(page)
+        Ok(read)
     }
 }

@@ -60,6 +60,7 @@ mod redaction;
 mod service;
 mod settings;
 mod streams;
+mod turns;
 mod verify;
 mod viewers;
 mod webhooks;

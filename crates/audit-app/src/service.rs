@@ -9,6 +9,7 @@ use crate::feed::Feeds;
 use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots, Witnessing};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
+use crate::turns::ReaderTurns;
 use audit_auth::{Principal, ViewerSecret};
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
 use audit_redact::Engine;
@@ -41,6 +42,7 @@ pub struct AuditLog {
     pub(crate) deliveries: DeliveryCounters,
     pub(crate) feeds: Feeds,
     pub(crate) exports: Exports,
+    pub(crate) turns: ReaderTurns,
     pending: Mutex<PendingDeliveries>,
     keys_used: Mutex<HashMap<KeyId, Timestamp>>,
 }
@@ -96,6 +98,7 @@ impl Parts {
         Ok(Arc::new(AuditLog {
             feeds: Feeds::new(self.store.readers_max()),
             exports: Exports::default(),
+            turns: ReaderTurns::new(self.store.readers_max()),
             store: self.store,
             home_store: self.home_store,
             cells: Cells::new(self.has_cells),

@@ -62,6 +62,8 @@ impl fmt::Debug for CursorKey {
 enum Kind {
     Place = 1,
     Count = 2,
+    /// A count behind random bytes.
+    HiddenCount = 3,
 }
 
 impl CursorKey {
@@ -85,18 +87,28 @@ impl CursorKey {
         self.decrypt(Kind::Place, text, scope)
     }
 
-    /// As [`Self::seal`], for a count. Hides it: a viewer must not learn how many events the log has beside those that
-    /// the viewer may see.
+    /// As [`Self::seal`], for a count.
     pub fn seal_count(&self, count: u64, scope: &str) -> String {
         self.encrypt(Kind::Count, &count.to_be_bytes(), scope)
     }
 
-    /// The count behind a text of [`Self::seal_count`].
+    /// As [`Self::seal_count`], with a random part, so that texts do not reveal whether their counts are equal: a viewer must
+    /// not learn whether the log got events that the viewer may not see.
+    pub fn seal_hidden_count(&self, count: u64, random: [u8; 16], scope: &str) -> String {
+        let mut plaintext = random.to_vec();
+        plaintext.extend_from_slice(&count.to_be_bytes());
+        self.encrypt(Kind::HiddenCount, &plaintext, scope)
+    }
+
+    /// The count behind a text of [`Self::seal_count`] or [`Self::seal_hidden_count`].
     ///
     /// # Errors
     /// [`CursorError`] when the text was altered, made up, or given out for another scope.
     pub fn open_count(&self, text: &str, scope: &str) -> Result<u64, CursorError> {
-        let count = self.decrypt(Kind::Count, text, scope)?;
+        let count = match self.decrypt(Kind::HiddenCount, text, scope) {
+            Ok(hidden) => hidden.get(16..).ok_or(CursorError)?.to_vec(),
+            Err(CursorError) => self.decrypt(Kind::Count, text, scope)?,
+        };
         count.try_into().map(u64::from_be_bytes).map_err(|_| CursorError)
     }
 
@@ -193,6 +205,24 @@ mod tests {
         );
         assert!(texts.windows(2).all(|pair| pair[0][..16] != pair[1][..16]));
         assert!(texts.windows(2).all(|pair| pair[0][16..22] != pair[1][16..22]));
+    }
+
+    #[test]
+    fn hidden_counts_do_not_tell_whether_they_are_equal() {
+        let key = CursorKey::new([7; 32]);
+        let texts = [(5, 1), (5, 2), (6, 3)].map(|(count, random)| {
+            let text = key.seal_hidden_count(count, [random; 16], "s");
+            assert_eq!(key.open_count(&text, "s"), Ok(count));
+            assert_eq!(key.open_count(&text, "t"), Err(CursorError));
+            URL_SAFE_NO_PAD.decode(text).unwrap()
+        });
+        for pair in texts.windows(2) {
+            assert!(
+                (0..40)
+                    .step_by(8)
+                    .all(|at| pair[0][at..at + 8] != pair[1][at..at + 8])
+            );
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The caller of an endpoint. The policy of the endpoint is in the type of its first argument.
 
 use crate::body::Room;
+use crate::client_address::client_of;
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
 use crate::input::selected_project;
@@ -45,7 +46,8 @@ impl<P: Policy> Caller<P> {
         work: impl FnOnce(&Arc<AuditLog>, P::Proof) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let Self { presented, proof, .. } = self;
-        blocking(move || work(presented.cell(), proof)).await
+        let cell = Arc::clone(presented.cell());
+        Ok(presented.request(move || work(&cell, proof)).await?)
     }
 
     /// Runs `work`, which may block, on behalf of the caller, in the home cell: for what concerns several projects, or a
@@ -54,8 +56,13 @@ impl<P: Policy> Caller<P> {
         self,
         work: impl FnOnce(&Arc<AuditLog>, P::Proof) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let Self { state, proof, .. } = self;
-        blocking(move || work(&state.service, proof)).await
+        let Self {
+            state,
+            presented,
+            proof,
+        } = self;
+        let home = Arc::clone(&state.service);
+        Ok(presented.request(move || work(&home, proof)).await?)
     }
 
     /// The credential and its principal, for work that continues after the start of the response and must look the
@@ -65,7 +72,7 @@ impl<P: Policy> Caller<P> {
     }
 }
 
-/// Runs `work` on a thread that may block. A read of a database that hangs can block for ever; its client gets a response.
+/// Runs `work` of a client without a credential on a thread that may block. A read of a database that hangs can block for ever; its client gets a response.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -74,6 +81,12 @@ pub(crate) async fn blocking<T: Send + 'static>(
         Ok(Err(error)) => Err(AppError::Internal(Box::new(error)).into()),
         Err(_) => Err(AppError::no_response().into()),
     }
+}
+
+/// The client on whose behalf a credential is looked up that the service has not seen before.
+fn client_of_request(request: &HttpRequest) -> String {
+    let state = request.app_data::<web::Data<HttpState>>();
+    state.map_or_else(String::new, |state| client_of(request, &state.trusted_proxies))
 }
 
 /// The text of a request's credential of any kind.
@@ -116,20 +129,25 @@ pub(crate) struct Admitted<P: Policy> {
     pub(crate) presented: Presented<P>,
     organization_id: OrganizationId,
     state: web::Data<HttpState>,
+    request: HttpRequest,
     /// Whether the credential was not looked up, and may be out of date.
     is_cached: bool,
 }
 
 impl<P: Policy> Bearer<P> {
-    /// The credential, and the rest of the input. A credential that is missing or of an unknown form is reported first.
+    /// The credential, recognised, and the rest of the input. A credential that is missing or of an unknown form is reported first.
     /// When the input is bad, the credential is looked up now: a caller without access learns only that, and nothing
     /// about the input.
     pub(crate) async fn with<T>(self, input: Result<T, ApiError>) -> Result<(Presented<P>, T), ApiError> {
         let (_, presented) = self.presented?;
+        let client = || client_of_request(&self.request);
         match input {
-            Ok(input) => Ok((presented, input)),
+            Ok(input) => {
+                presented.recognise(client).await?;
+                Ok((presented, input))
+            }
             Err(error) => {
-                blocking(move || presented.authenticate()).await?;
+                presented.check(client, Presented::authenticate).await?;
                 Err(error)
             }
         }
@@ -144,7 +162,9 @@ impl<P: Policy> Bearer<P> {
             Some(organization_id) => (presented, organization_id),
             None => {
                 let selected = selected_project(&self.request);
-                let (presented, proof) = blocking(move || presented.locate(selected)).await?;
+                let client = || client_of_request(&self.request);
+                let located = presented.check(client, move |presented| presented.locate(selected));
+                let (presented, proof) = located.await?;
                 (presented, P::organization_id(&proof))
             }
         };
@@ -153,6 +173,7 @@ impl<P: Policy> Bearer<P> {
             presented,
             organization_id,
             state,
+            request: self.request,
             is_cached: cached.is_some(),
         })
     }
@@ -182,8 +203,9 @@ impl<P: Policy> Admitted<P> {
     pub(crate) async fn checked<T>(&self, input: Result<T, ApiError>) -> Result<T, ApiError> {
         match input {
             Err(error) if self.is_cached && !matches!(error, ApiError::Overloaded) => {
+                let client = || client_of_request(&self.request);
                 let presented = self.presented.clone();
-                blocking(move || presented.authenticate()).await?;
+                presented.check(client, Presented::authenticate).await?;
                 Err(error)
             }
             input => input,
@@ -219,7 +241,9 @@ impl<P: Policy> FromRequest for Caller<P> {
         Box::pin(async move {
             let (state, presented) = presented?;
             let selected = selected_project(&request);
-            let (presented, proof) = blocking(move || presented.locate(selected)).await?;
+            let client = || client_of_request(&request);
+            let located = presented.check(client, move |presented| presented.locate(selected));
+            let (presented, proof) = located.await?;
             Owner::Organization(P::organization_id(&proof)).note(&request);
             Ok(Self {
                 state,

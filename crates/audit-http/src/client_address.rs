@@ -1,4 +1,4 @@
-//! The address of a client without a credential, for the limits of anonymous streams.
+//! The address of a client without a known credential: for the limits of anonymous streams, and for look-ups of credentials.
 
 use actix_web::HttpRequest;
 use ipnet::IpNet;

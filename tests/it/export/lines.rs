@@ -180,12 +180,11 @@ fn an_older_http_is_refused(database: DatabaseKind) {
 
 fn an_organization_runs_four_exports_at_once(database: DatabaseKind) {
     let server = Server::start(&Database::create(database), &[]);
-    let organizations = [(), (), ()].map(|()| Organization::create(&server, "enterprise"));
-    let [one, two, three] = &organizations;
+    let organizations = [(), ()].map(|()| Organization::create(&server, "enterprise"));
+    let [one, two] = &organizations;
     for organization in [one, two] {
         super::load::store_mebibytes(&organization.project(), super::load::MORE_THAN_SOCKETS_MEBIBYTES);
     }
-    three.project().store(event());
     let open = |organization: &Organization| organization.project().get("/events/export").open();
     let refused = |organization: &Organization| {
         let answer = organization.project().get("/events/export").send();
@@ -194,13 +193,14 @@ fn an_organization_runs_four_exports_at_once(database: DatabaseKind) {
     };
     let mut of_one: Vec<_> = (0..4).map(|_| open(one)).collect();
     refused(one);
-    let of_two: Vec<_> = (0..4).map(|_| open(two)).collect();
-    refused(three);
-    assert_eq!(server.metric("audit_exports_running"), 8);
+    // An organization gets no more than are free, so that some are left.
+    let of_two: Vec<_> = (0..2).map(|_| open(two)).collect();
+    refused(two);
+    assert_eq!(server.metric("audit_exports_running"), 6);
     // Reading one export to its end frees its slot at once.
     let (_, end) = of_one.swap_remove(0).rest(Deadline::seconds(120));
     assert_eq!(end, Next::End);
-    assert_eq!(exported(&three.project(), &[]).len(), 1);
+    assert!(!exported(&two.project(), &[]).is_empty());
     // Clients that disconnect free their slots as well.
     drop((of_one, of_two));
     let deadline = Deadline::seconds(60);

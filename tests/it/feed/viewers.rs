@@ -9,6 +9,7 @@ on_both_databases! {
     a_tier_decides_which_events_and_fields_come,
     what_a_tier_hides_cannot_be_found_by,
     a_cursor_does_not_tell_how_much_others_store,
+    a_page_does_not_tell_whether_others_store,
     a_tier_that_changes_holds_from_the_next_page_on,
 }
 
@@ -106,6 +107,36 @@ fn a_cursor_does_not_tell_how_much_others_store(database: DatabaseKind) {
             .filter(|(a, b)| a == b)
             .count();
         assert!(alike < 6, "{places:?}");
+    }
+}
+
+fn a_page_does_not_tell_whether_others_store(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let viewer = organization.viewer("acme", "full");
+    let of_acme = || {
+        let event = event_with(json!({"tenant_id": "acme"}));
+        organization.project().store(event)
+    };
+    let own = [of_acme(), of_acme()];
+    let cursors = [(); 2].map(|()| page(&viewer, &[]).text("cursor"));
+    assert_ne!(cursors[0], cursors[1], "the position is the same");
+    // More than one read examines.
+    for _ in 0..60 {
+        organization.project().store_all(vec![event(); 100]);
+    }
+    let last = page(&viewer, &[("limit", "2")]);
+    assert_eq!(ids(&last.list("events")), own);
+    assert_eq!(last["has_more"], false);
+    for cursor in &cursors {
+        let next = page(&viewer, &[("after", cursor)]);
+        assert_eq!((&next["events"], &next["has_more"]), (&json!([]), &json!(false)));
+    }
+    let third = of_acme();
+    let first = page(&viewer, &[("limit", "2")]);
+    assert_eq!(first["has_more"], true);
+    for cursor in [&first.text("cursor"), &last.text("cursor"), &cursors[0]] {
+        let next = page(&viewer, &[("after", cursor)]);
+        assert_eq!(ids(&next.list("events")), [third.as_str()]);
     }
 }
 

@@ -14,7 +14,8 @@ use std::sync::atomic::Ordering;
 
 /// How often a request looks its cell up and begins again, at most. Each time but the first, its project has moved.
 pub(crate) const PLACES_TRIED_MAX: usize = 3;
-fn hash_of(credential: &Credential) -> CredentialHash {
+
+pub(crate) fn hash_of(credential: &Credential) -> CredentialHash {
     match credential {
         Credential::Key(text) => *text.hash().as_bytes(),
         Credential::ViewerToken(token) => Sha256::digest(token.as_str()).into(),

@@ -4,7 +4,8 @@ use crate::error::Result;
 use crate::events::{as_stored, permitted, visible_json};
 use crate::reading::{ReadAccess, ReadRequest};
 use crate::service::AuditLog;
-use audit_domain::{EventFilter, PageLimit, Violations};
+use audit_auth::Principal;
+use audit_domain::{EventFilter, Violations};
 use audit_store::{FetchSize, LedgerId, Reader};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
@@ -32,7 +33,7 @@ pub struct FeedPage {
     pub events: Vec<FeedEvent>,
     /// The cursor after this page, also if it has no events.
     pub cursor: String,
-    /// Whether there are committed events after this page.
+    /// Whether there are committed events after this page; for a viewer, ones that it may see.
     pub has_more: bool,
 }
 
@@ -47,18 +48,35 @@ pub(super) enum Start {
 pub(super) struct ReadPage {
     pub(super) page: FeedPage,
     pub(super) next_seq: u64,
+    /// Whether all events of the ledger were read.
+    pub(super) is_caught_up: bool,
+    /// Whether the page has as many events as it may.
+    pub(super) is_full: bool,
+    /// Whether `has_more` of the page depends only on events that the reader may see. Where it does not, more has to be read.
+    pub(super) is_settled: bool,
     /// The size of the ledger. Subscribed before the page was read.
     pub(super) arrivals: watch::Receiver<u64>,
 }
 
+impl ReadPage {
+    /// This page with the events of the next one.
+    pub(super) fn followed_by(mut self, mut next: Self) -> Self {
+        if let (true, Some(last)) = (next.page.events.is_empty(), self.page.events.last_mut()) {
+            last.cursor.clone_from(&next.page.cursor);
+        }
+        self.page.events.append(&mut next.page.events);
+        next.page.events = self.page.events;
+        next.is_full |= self.is_full;
+        next
+    }
+}
+
 impl AuditLog {
-    /// A page of the feed. Blocks.
-    pub(super) fn feed_page(
-        &self,
-        request: &ReadRequest,
-        start: &Start,
-        limit: PageLimit,
-    ) -> Result<ReadPage> {
+    /// A page of at most `limit` events. Blocks.
+    ///
+    /// A viewer must not learn how many events others store. So all cursors are different, the one of the last event is that
+    /// of the page, and `has_more` is about events that the viewer may see.
+    pub(super) fn feed_page(&self, request: &ReadRequest, start: &Start, limit: usize) -> Result<ReadPage> {
         self.store.query(|reader| {
             let access = request.presented.read_access(reader, request.selection)?;
             let ledger_id = access.scope.ledger_id;
@@ -85,26 +103,17 @@ impl AuditLog {
                 start,
                 size,
                 filter: as_stored(&access.scope, filter),
-                limit: limit.get(),
+                limit,
+                is_viewer: matches!(access.principal, Principal::Viewer(_)),
             };
-            let PageEvents { events, next_seq } = unread.read(reader, &access)?;
-            let seal = |seq: u64| self.cursor_key.seal_count(seq, &cursor_scope);
-            let page = FeedPage {
-                events: events
-                    .into_iter()
-                    .map(|(seq, json)| FeedEvent {
-                        json,
-                        cursor: seal(seq + 1),
-                    })
-                    .collect(),
-                cursor: seal(next_seq),
-                has_more: next_seq < size,
+            let found = unread.read(reader, &access)?;
+            let seal = |seq: u64| match unread.is_viewer {
+                true => self
+                    .cursor_key
+                    .seal_hidden_count(seq, self.entropy.bytes(), &cursor_scope),
+                false => self.cursor_key.seal_count(seq, &cursor_scope),
             };
-            Ok(ReadPage {
-                page,
-                next_seq,
-                arrivals,
-            })
+            Ok(found.into_page(&unread, arrivals, seal))
         })
     }
 }
@@ -117,12 +126,48 @@ struct UnreadRange {
     size: u64,
     filter: EventFilter,
     limit: usize,
+    is_viewer: bool,
 }
 
 /// Events with their positions, and the position of the next page.
 struct PageEvents {
     events: Vec<(u64, Box<RawValue>)>,
     next_seq: u64,
+    is_full: bool,
+    /// Whether the event at `next_seq` was read and belongs to the next page.
+    has_next: bool,
+}
+
+impl PageEvents {
+    fn into_page(
+        self,
+        unread: &UnreadRange,
+        arrivals: watch::Receiver<u64>,
+        seal: impl Fn(u64) -> String,
+    ) -> ReadPage {
+        let is_caught_up = self.next_seq >= unread.size;
+        let cursor = seal(self.next_seq);
+        let of_event = |(seq, json)| FeedEvent {
+            json,
+            cursor: seal(seq + 1),
+        };
+        let mut events: Vec<_> = self.events.into_iter().map(of_event).collect();
+        if let (true, Some(last)) = (unread.is_viewer, events.last_mut()) {
+            last.cursor.clone_from(&cursor);
+        }
+        ReadPage {
+            page: FeedPage {
+                events,
+                cursor,
+                has_more: !is_caught_up,
+            },
+            next_seq: self.next_seq,
+            is_caught_up,
+            is_full: self.is_full,
+            is_settled: !unread.is_viewer || self.has_next || is_caught_up,
+            arrivals,
+        }
+    }
 }
 
 impl UnreadRange {
@@ -134,9 +179,11 @@ impl UnreadRange {
         let mut found = PageEvents {
             events: Vec::new(),
             next_seq: self.start,
+            is_full: self.limit == 0,
+            has_next: false,
         };
         while found.next_seq < end {
-            let missing = self.limit - found.events.len();
+            let missing = self.limit.saturating_sub(found.events.len());
             let wanted = if shows_everything {
                 missing
             } else {
@@ -161,10 +208,16 @@ impl UnreadRange {
                 if !shows_everything && !self.filter.shows(&logged.event, tier)? {
                     continue;
                 }
+                if found.is_full {
+                    found.next_seq = logged.seq;
+                    found.has_next = true;
+                    return Ok(found);
+                }
                 let json = visible_json(&logged.event, tier)?;
                 bytes += json.get().len();
                 found.events.push((logged.seq, json));
-                if found.events.len() == self.limit || bytes >= PAGE_BYTES_MAX {
+                found.is_full = found.events.len() == self.limit || bytes >= PAGE_BYTES_MAX;
+                if found.is_full && !self.is_viewer {
                     return Ok(found);
                 }
             }
@@ -190,4 +243,44 @@ fn cursor_scope(access: &ReadAccess, filter: &EventFilter) -> String {
         tier.unwrap_or_default(),
         filter.fingerprint()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(is_viewer: bool) -> ReadPage {
+        let unread = UnreadRange {
+            ledger_id: LedgerId(1),
+            start: 0,
+            size: 9,
+            filter: EventFilter::default(),
+            limit: 2,
+            is_viewer,
+        };
+        let found = PageEvents {
+            events: vec![(2, RawValue::NULL.to_owned()), (4, RawValue::NULL.to_owned())],
+            next_seq: 9,
+            is_full: false,
+            has_next: false,
+        };
+        found.into_page(&unread, watch::channel(9).1, |seq| seq.to_string())
+    }
+
+    /// A stream sends the cursor of a page alone where that of its last event is another.
+    #[test]
+    fn a_viewer_gets_no_other_cursor_where_events_of_others_follow_its_own() {
+        let cursors = |page: ReadPage| {
+            let events = page.page.events.into_iter().map(|event| event.cursor);
+            events.chain([page.page.cursor]).collect::<Vec<_>>()
+        };
+        assert_eq!(cursors(page(true)), ["3", "9", "9"]);
+        assert_eq!(cursors(page(false)), ["3", "5", "9"]);
+    }
+
+    #[test]
+    fn a_page_that_only_others_follow_is_the_last_one_of_a_viewer() {
+        let read = page(true);
+        assert!(read.is_settled && !read.page.has_more);
+    }
 }

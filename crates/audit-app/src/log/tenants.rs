@@ -5,6 +5,7 @@
 //! against its root, and the root has a code with the key of the heads: rows that someone else wrote are discarded.
 
 mod growth;
+mod notes;
 mod proofs;
 
 use super::head_of;
@@ -17,6 +18,7 @@ use audit_domain::{Timestamp, ViewerTier, Violations};
 use audit_ledger::{Checkpoint, Origin, TenantMapHead, TenantMapKey, TenantProof, TlogProof, TreeHead};
 use audit_store::{Deployment, LedgerId, LoggedEvent, StoreError, TenantMapState};
 pub(crate) use growth::TenantMaps;
+use notes::NOTE_SECONDS;
 
 /// The name under which the database stores the secret that blinds the maps.
 const SECRET: &str = "tenant_map_secret";
@@ -228,7 +230,7 @@ impl AuditLog {
         Ok(*self.tenant_maps.secret.get_or_init(|| secret))
     }
 
-    /// Signs a map, and that a tenant has no events in it.
+    /// Signs a map, and that a tenant has no events in it; once in [`NOTE_SECONDS`].
     fn sign_map(&self, map: &CurrentMap<'_>, now: Timestamp, empty: Option<String>) -> Result<String> {
         let head = TenantMapHead {
             log: map.log.origin.clone(),
@@ -237,16 +239,24 @@ impl AuditLog {
             binding: map.log.key.binding(map.state.log.size()),
             empty,
         };
-        let signed = self.log_signer()?.sign_tenant_map(head)?;
-        Ok(signed.note().to_owned())
+        let signer = self.log_signer()?;
+        let unsigned = TenantMapHead {
+            signed_at: Timestamp::from_seconds(now.as_seconds() / NOTE_SECONDS * NOTE_SECONDS),
+            ..head.clone()
+        };
+        self.tenant_maps.notes.get_or_sign(&unsigned.to_string(), || {
+            Ok(signer.sign_tenant_map(head)?.note().to_owned())
+        })
     }
 
     /// Signs the checkpoint of a tenant's log.
     fn sign_log_of_tenant(&self, log: &MappedLog, tenant_id: &str, head: TreeHead) -> Result<String> {
         let label = log.key.label(tenant_id);
         let origin = TenantMapHead::tenant_origin(&log.origin, &label).map_err(AppError::internal)?;
-        let signed = self.log_signer()?.sign(Checkpoint::new(origin, head))?;
-        Ok(signed.note().to_owned())
+        let (signer, checkpoint) = (self.log_signer()?, Checkpoint::new(origin, head));
+        self.tenant_maps.notes.get_or_sign(&checkpoint.to_string(), || {
+            Ok(signer.sign(checkpoint.clone())?.note().to_owned())
+        })
     }
 }
 

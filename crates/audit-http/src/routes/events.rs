@@ -1,6 +1,6 @@
 //! `/api/v1/events`.
 
-use crate::caller::{Bearer, Caller, blocking};
+use crate::caller::{Bearer, Caller};
 use crate::error::{ApiError, ErrorBody, item_error};
 use crate::event_schema::{Event, EventsInput, VisibleEvent};
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
@@ -301,7 +301,9 @@ pub(super) async fn list(
     parameters: Parameters<EventsQuery>,
 ) -> Result<Reply<EventsBody>, ApiError> {
     let (presented, (selection, query)) = bearer.with(parameters.read()).await?;
-    let answer = blocking(move || presented.events(selection, query)).await?;
+    let answer = presented
+        .query(move |presented| presented.events(selection, query))
+        .await?;
     let body = EventsBody {
         has_more: answer.cursor.is_some(),
         events: answer.events,

@@ -117,7 +117,7 @@ pub(super) async fn follow(
     if let Some(id) = last_event_id(&request).filter(|_| is_stream) {
         asked.after = Some(id);
     }
-    let mut follower = presented.follow(selection, asked);
+    let mut follower = presented.follow(selection, asked)?;
     if is_stream {
         let first = follower.next(Duration::ZERO).await?;
         return Ok(FeedAnswer::Stream(event_stream(follower, first)));

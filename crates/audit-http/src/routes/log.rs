@@ -2,7 +2,7 @@
 //!
 //! Checkpoints, tiles and the key are served in the formats of C2SP, as plain text and bytes, for tools that know those.
 
-use crate::caller::{Bearer, Caller, blocking};
+use crate::caller::{Bearer, Caller};
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters, ProjectParameters};
 use crate::parameters::WholeNumber;
@@ -250,7 +250,9 @@ pub(super) async fn proof(
         Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
     });
     let (presented, (selection, id)) = bearer.with(input).await?;
-    let proof = blocking(move || presented.event_proof(selection, id)).await?;
+    let proof = presented
+        .query(move |presented| presented.event_proof(selection, id))
+        .await?;
     Ok(Reply::ok(proof.into()))
 }
 
@@ -265,7 +267,9 @@ pub(super) async fn receipt(
         Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
     });
     let (presented, (selection, id)) = bearer.with(input).await?;
-    let receipt = blocking(move || presented.event_receipt(selection, id)).await?;
+    let receipt = presented
+        .query(move |presented| presented.event_receipt(selection, id))
+        .await?;
     Ok(HttpResponse::Ok()
         .content_type(ContentType::plaintext())
         .body(receipt.to_string()))
@@ -277,7 +281,9 @@ pub(super) async fn completeness(
     parameters: Parameters<CompletenessQuery>,
 ) -> Result<Reply<CompletenessBody>, ApiError> {
     let (presented, (selection, tenant_id)) = bearer.with(parameters.read()).await?;
-    let proof = blocking(move || presented.tenant_proof(selection, tenant_id)).await?;
+    let proof = presented
+        .query(move |presented| presented.tenant_proof(selection, tenant_id))
+        .await?;
     Ok(Reply::ok(proof.into()))
 }
 

@@ -304,7 +304,9 @@ mod tests {
             INSERT INTO a SELECT 'confidential' || hex(zeroblob(3000)) FROM n";
         connection.batch_execute(insert).unwrap();
         assert!(is_in_file(&mut connection));
-        connection.batch_execute("DELETE FROM a WHERE rowid < 300").unwrap();
+        connection
+            .batch_execute("DELETE FROM a WHERE rowid < 300")
+            .unwrap();
         assert!(is_in_file(&mut connection), "one row is left");
         connection.batch_execute("DELETE FROM a").unwrap();
         assert!(!is_in_file(&mut connection));

@@ -1,5 +1,6 @@
 //! Bringing a map up to date.
 
+use super::notes::SignedNotes;
 use super::{CurrentMap, MapFailure, MappedLog};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
@@ -32,6 +33,7 @@ const TURN_WAIT: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct TenantMaps {
     pub(super) secret: OnceLock<[u8; 32]>,
+    pub(super) notes: SignedNotes,
     /// One thread at a time brings a map up to date.
     turn: Mutex<()>,
     progress: Mutex<Progress>,

@@ -1,0 +1,286 @@
+//! Turns of readers: who may use a thread that blocks, and a database connection, next.
+//!
+//! A turn belongs to the owner of a credential: an organization, and within it a key or the tenant of a viewer token. Waiting for
+//! one costs neither a thread nor a connection. A credential that this process has not seen has no owner yet. Its look-up is on
+//! behalf of the address of the client, and the turns of look-ups are others, so made-up credentials delay no known one.
+
+use crate::authentication::Presented;
+use crate::cells::{CredentialHash, hash_of};
+use crate::error::{AppError, Result};
+use audit_admission::{Busy, Turn, Turns, TurnsOptions};
+use audit_auth::{Policy, Principal};
+use audit_domain::{KeyId, OrganizationId, ProjectId};
+use audit_store::StoreError;
+use parking_lot::Mutex;
+use quick_cache::sync::Cache;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+
+/// The credentials whose owner is cached, at most: about 200 bytes each.
+const OWNERS_MAX: usize = 50_000;
+/// Look-ups of unknown credentials at once. The pool of look-ups has four connections.
+const LOOK_UPS_MAX: usize = 3;
+/// Other requests at once, such as changes of the configuration. They can wait for a writer, so queries have turns of their own.
+const REQUESTS_MAX: usize = 16;
+/// Requests that wait in an organization, or for an address.
+const GROUP_WAITING_MAX: usize = 1_024;
+/// Requests that wait for a key, or for a tenant's viewer tokens.
+const MEMBER_WAITING_MAX: usize = 256;
+/// How long a request waits for its turn.
+const TURN_WAIT: Duration = Duration::from_secs(10);
+/// How long a response waits for work that has its turn. A query takes a few statements of up to 10 s each.
+const WORK_MAX: Duration = Duration::from_secs(30);
+/// How long work keeps its turn. A connection to a database that hangs can block for ever; without its turn, other requests
+/// notice that and have the connections replaced.
+const TURN_KEPT: Duration = Duration::from_secs(12);
+
+/// A key, or the viewers of a tenant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Member {
+    Key(KeyId),
+    Tenant(ProjectId, Arc<str>),
+}
+
+/// The owner of turns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ReadOwner {
+    pub(crate) organization_id: OrganizationId,
+    pub(crate) member: Member,
+}
+
+impl ReadOwner {
+    pub(crate) fn of(principal: &Principal) -> Self {
+        let member = match principal {
+            Principal::Master(key) => Member::Key(key.key_id),
+            Principal::Project(key) => Member::Key(key.key_id),
+            Principal::Viewer(viewer) => Member::Tenant(viewer.project_id, viewer.tenant_id.as_str().into()),
+        };
+        Self {
+            organization_id: principal.organization_id(),
+            member,
+        }
+    }
+}
+
+/// Turns between organizations, and within one between its keys and tenants.
+#[derive(Debug)]
+pub(crate) struct OwnedTurns(Arc<Turns<OrganizationId, Member>>);
+
+impl OwnedTurns {
+    pub(crate) fn new(options: TurnsOptions) -> Self {
+        Self(Turns::new(options))
+    }
+
+    /// Waits for a turn.
+    ///
+    /// # Errors
+    /// [`AppError::Unavailable`] when too many of this owner wait, or none came in time.
+    pub(crate) async fn take(&self, owner: &ReadOwner) -> Result<ReadTurn> {
+        let ReadOwner {
+            organization_id,
+            member,
+        } = owner.clone();
+        let turn = self.0.take(organization_id, member).await.map_err(busy)?;
+        Ok(ReadTurn::new(AnyTurn::Owned(turn)))
+    }
+}
+
+fn busy(_: Busy) -> AppError {
+    AppError::Unavailable(StoreError::Overloaded)
+}
+
+/// The turns of a process, and the owners of the credentials that it knows.
+pub(crate) struct ReaderTurns {
+    owners: Cache<CredentialHash, ReadOwner>,
+    queries: OwnedTurns,
+    requests: OwnedTurns,
+    look_ups: Arc<Turns<String, ()>>,
+}
+
+impl ReaderTurns {
+    /// `connections_max` is the number of connections for queries.
+    pub(crate) fn new(connections_max: u32) -> Self {
+        let bounds = |permits: usize, share: usize| TurnsOptions {
+            permits,
+            group_share: share,
+            member_share: 1,
+            group_waiting_max: GROUP_WAITING_MAX,
+            member_waiting_max: MEMBER_WAITING_MAX,
+            wait_max: TURN_WAIT,
+        };
+        Self {
+            owners: Cache::new(OWNERS_MAX),
+            // An organization alone gets two thirds of the connections, and one of its members half of them.
+            queries: OwnedTurns::new(bounds(connections_max as usize, 2)),
+            requests: OwnedTurns::new(bounds(REQUESTS_MAX, 1)),
+            look_ups: Turns::new(TurnsOptions {
+                member_waiting_max: GROUP_WAITING_MAX,
+                ..bounds(LOOK_UPS_MAX, 1)
+            }),
+        }
+    }
+}
+
+#[expect(dead_code, reason = "held until it is dropped")]
+enum AnyTurn {
+    Owned(Turn<OrganizationId, Member>),
+    LookUp(Turn<String, ()>),
+}
+
+/// A turn. It ends with its work, whether or not the client still waits, or after [`TURN_KEPT`].
+pub(crate) struct ReadTurn(Arc<Mutex<Option<AnyTurn>>>);
+
+impl ReadTurn {
+    fn new(turn: AnyTurn) -> Self {
+        Self(Arc::new(Mutex::new(Some(turn))))
+    }
+
+    fn end(&self) {
+        drop(self.0.lock().take());
+    }
+
+    /// Runs `work` on a thread that may block.
+    pub(crate) async fn run<T: Send + 'static>(
+        mut self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let ends = EndsTurn(Arc::clone(&self.0));
+        let work = move || {
+            let outcome = work();
+            drop(ends);
+            outcome
+        };
+        self.run_and_keep(work).await
+    }
+
+    /// As [`Self::run`], but the turn ends when it is dropped after the work.
+    pub(crate) async fn run_and_keep<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let working = Arc::clone(&self.0);
+        let mut task = tokio::task::spawn_blocking(move || {
+            let outcome = work();
+            drop(working);
+            outcome
+        });
+        let done = match timeout(TURN_KEPT, &mut task).await {
+            Ok(done) => done,
+            Err(_) => {
+                self.end();
+                let rest = timeout(WORK_MAX - TURN_KEPT, task).await;
+                rest.map_err(|_| AppError::no_response())?
+            }
+        };
+        done.unwrap_or_else(|error| Err(AppError::internal(error)))
+    }
+}
+
+/// Where the client has gone, the work continues and ends the turn.
+impl Drop for ReadTurn {
+    fn drop(&mut self) {
+        if Arc::strong_count(&self.0) == 1 || self.0.lock().is_none() {
+            return;
+        }
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let turn = Arc::clone(&self.0);
+            runtime.spawn(async move {
+                sleep(TURN_KEPT).await;
+                drop(turn.lock().take());
+            });
+        }
+    }
+}
+
+/// Ends a turn when its work has ended, also by a panic.
+struct EndsTurn(Arc<Mutex<Option<AnyTurn>>>);
+
+impl Drop for EndsTurn {
+    fn drop(&mut self) {
+        drop(self.0.lock().take());
+    }
+}
+
+impl<P: Policy> Presented<P> {
+    /// The owner of the credential, if this process has looked it up before.
+    fn known_owner(&self) -> Option<ReadOwner> {
+        self.home.turns.owners.get(&hash_of(&self.credential))
+    }
+
+    /// The owner of a credential that was recognised before.
+    pub(crate) fn owner(&self) -> Result<ReadOwner> {
+        // Many others can have evicted it since.
+        self.known_owner().ok_or_else(|| busy(Busy))
+    }
+
+    /// Remembers the owner of the credential, which was found valid.
+    pub(crate) fn note_owner(&self, principal: &Principal) {
+        let owners = &self.home.turns.owners;
+        let hash = hash_of(&self.credential);
+        if !owners.contains_key(&hash) {
+            owners.insert(hash, ReadOwner::of(principal));
+        }
+    }
+
+    /// Runs a look-up of the credential, which may block, in the turn of its owner, or if the owner is not known, in that of
+    /// the address `client`.
+    ///
+    /// # Errors
+    /// [`AppError::Unavailable`] when no turn comes in time; otherwise those of `look_up`.
+    pub async fn check<T: Send + 'static>(
+        self,
+        client: impl FnOnce() -> String,
+        look_up: impl FnOnce(&Self) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let turn = match self.known_owner() {
+            Some(owner) => self.service.turns.requests.take(&owner).await?,
+            None => {
+                let turn = self.home.turns.look_ups.take(client(), ()).await;
+                ReadTurn::new(AnyTurn::LookUp(turn.map_err(busy)?))
+            }
+        };
+        turn.run(move || look_up(&self)).await
+    }
+
+    /// Looks the credential up unless this process has done so before.
+    ///
+    /// # Errors
+    /// As [`Self::authenticate`].
+    pub async fn recognise(&self, client: impl FnOnce() -> String) -> Result<()> {
+        match self.known_owner() {
+            Some(_) => Ok(()),
+            None => {
+                let look_up = |presented: &Self| presented.authenticate().map(drop);
+                self.clone().check(client, look_up).await
+            }
+        }
+    }
+
+    /// Runs a query, which may block, in the turn of the credential's owner. The credential was recognised before.
+    ///
+    /// # Errors
+    /// [`AppError::Unavailable`] when no turn comes in time; otherwise those of `work`.
+    pub async fn query<T: Send + 'static>(
+        self,
+        work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let turn = self.service.turns.queries.take(&self.owner()?).await?;
+        turn.run(move || work(&self)).await
+    }
+
+    /// Runs other work, which may block, in the turn of the credential's owner. The credential was recognised before.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub async fn request<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let turn = self.service.turns.requests.take(&self.owner()?).await?;
+        turn.run(work).await
+    }
+}
+
+#[cfg(test)]
+mod tests;

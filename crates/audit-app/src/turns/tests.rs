@@ -1,0 +1,86 @@
+use super::*;
+use crate::feed::Feeds;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use tokio::time::advance;
+
+fn owner(organization: u8, key: u8) -> ReadOwner {
+    ReadOwner {
+        organization_id: OrganizationId::from_random([organization; 16]),
+        member: Member::Key(KeyId::from_random([key; 16])),
+    }
+}
+
+/// The outcome of a future that need not wait.
+fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => None,
+    }
+}
+
+/// As many turns as the owner gets without waiting.
+fn all_of(turns: &OwnedTurns, owner: &ReadOwner) -> Vec<ReadTurn> {
+    std::iter::from_fn(|| at_once(turns.take(owner))?.ok()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn neither_an_organization_nor_one_of_its_keys_takes_all_turns_of_queries() {
+    let turns = ReaderTurns::new(8);
+    let greedy = all_of(&turns.queries, &owner(1, 1));
+    assert_eq!(greedy.len(), 4);
+    let colleague = all_of(&turns.queries, &owner(1, 2));
+    assert_eq!(colleague.len(), 2);
+    assert!(!all_of(&turns.queries, &owner(2, 3)).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_reader_of_the_feed_leaves_turns_to_others() {
+    for connections in [1, 2, 8, 64] {
+        let feeds = Feeds::new(connections);
+        let held = all_of(&feeds.reads, &owner(1, 1));
+        assert!(!held.is_empty());
+        assert!(!all_of(&feeds.reads, &owner(2, 1)).is_empty(), "{connections}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn look_ups_of_one_address_delay_neither_other_addresses_nor_known_credentials() {
+    let turns = ReaderTurns::new(8);
+    let of = |address: &str| at_once(turns.look_ups.take(address.to_owned(), ()));
+    let held: Vec<_> = std::iter::from_fn(|| of("192.0.2.1")?.ok()).collect();
+    assert_eq!(held.len(), 2);
+    assert!(of("192.0.2.2").is_some());
+    assert!(!all_of(&turns.queries, &owner(1, 1)).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_a_turn_has_a_bound() {
+    let turns = ReaderTurns::new(8);
+    let held = all_of(&turns.queries, &owner(1, 1));
+    let refused = turns.queries.take(&owner(1, 1)).await.err();
+    assert!(matches!(
+        refused,
+        Some(AppError::Unavailable(StoreError::Overloaded))
+    ));
+    drop(held);
+    assert!(at_once(turns.queries.take(&owner(1, 1))).is_some());
+}
+
+/// A client that disconnects must not free the turn of a query that still runs: it would begin the next one at once.
+#[tokio::test(start_paused = true)]
+async fn work_without_a_client_keeps_its_turn_until_it_ends_or_hangs() {
+    let turns = ReaderTurns::new(1);
+    let turn = turns.queries.take(&owner(1, 1)).await.unwrap();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let hanging = turn.run(move || ended.recv().map_err(AppError::internal));
+    assert!(at_once(hanging).is_none());
+    assert_eq!(turns.queries.0.held(), 1);
+    // The task that ends the turn begins to wait.
+    tokio::task::yield_now().await;
+    advance(TURN_KEPT).await;
+    tokio::task::yield_now().await;
+    assert_eq!(turns.queries.0.held(), 0);
+    end.send(()).unwrap();
+}
