@@ -172,21 +172,33 @@ impl Bucket {
         Ok(())
     }
 
+    /// The content of an object; `None` where there is none, or the credentials may only write.
+    ///
+    /// # Errors
+    /// When there is no response, or the object has more than `bytes_max` bytes.
+    pub fn read(&self, name: &str, bytes_max: u64, now: Timestamp) -> Result<Option<Vec<u8>>, PlaceError> {
+        match self.get(&format!("{}{name}", self.prefix), bytes_max, now) {
+            Ok(content) => Ok(Some(content)),
+            Err(ureq::Error::StatusCode(401 | 403 | 404)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Compares an object that exists. Credentials that may only write cannot: then the name counts.
     fn compare(&self, name: &str, content: &[u8], now: Timestamp) -> Result<(), PlaceError> {
-        let action = GetObject::new(&self.bucket, Some(&self.credentials), name);
-        let url = action.sign_with_time(SIGNED_FOR, &signed_at(now));
-        let mut response = match self.agent.get(url.as_str()).call() {
-            Err(ureq::Error::StatusCode(401 | 403)) => return Ok(()),
-            response => response?,
-        };
-        let limit = content.len() as u64 + 1;
-        let stored = response.body_mut().with_config().limit(limit).read_to_vec();
-        match stored {
+        match self.get(name, content.len() as u64 + 1, now) {
+            Err(ureq::Error::StatusCode(401 | 403)) => Ok(()),
             Ok(stored) if stored == content => Ok(()),
             Ok(_) | Err(ureq::Error::BodyExceedsLimit(_)) => Err(PlaceError::Different(name.to_owned())),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn get(&self, name: &str, bytes_max: u64, now: Timestamp) -> Result<Vec<u8>, ureq::Error> {
+        let action = GetObject::new(&self.bucket, Some(&self.credentials), name);
+        let url = action.sign_with_time(SIGNED_FOR, &signed_at(now));
+        let mut response = self.agent.get(url.as_str()).call()?;
+        response.body_mut().with_config().limit(bytes_max).read_to_vec()
     }
 }
 

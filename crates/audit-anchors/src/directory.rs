@@ -2,7 +2,7 @@
 
 use crate::PlaceError;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -43,9 +43,42 @@ pub fn store_in(directory: &Path, name: &str, content: &[u8]) -> Result<(), Plac
     }
 }
 
+/// The content of a file in a directory; `None` where there is none.
+///
+/// # Errors
+/// [`PlaceError::Io`] when it cannot be read, or has more than `bytes_max` bytes.
+pub fn read_from(directory: &Path, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, PlaceError> {
+    let path = directory.join(name);
+    let read = File::open(&path).and_then(|file| {
+        let mut content = Vec::new();
+        match file.take(bytes_max + 1).read_to_end(&mut content)? as u64 {
+            bytes if bytes > bytes_max => Err(io::ErrorKind::FileTooLarge.into()),
+            _ => Ok(content),
+        }
+    });
+    match read {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(PlaceError::Io {
+            path: path.display().to_string(),
+            source,
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_read_back_up_to_a_size() {
+        let directory = tempfile::tempdir().unwrap();
+        store_in(directory.path(), "one", b"content").unwrap();
+        let read = |name, bytes_max| read_from(directory.path(), name, bytes_max);
+        assert_eq!(read("one", 7).unwrap().as_deref(), Some(&b"content"[..]));
+        assert_eq!(read("two", 7).unwrap(), None);
+        assert!(matches!(read("one", 6).unwrap_err(), PlaceError::Io { .. }));
+    }
 
     #[test]
     fn a_file_is_stored_once_and_never_replaced() {

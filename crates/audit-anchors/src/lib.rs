@@ -27,7 +27,7 @@ mod token;
 
 pub use authority::TimeStampAuthority;
 pub use bucket::{Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError};
-pub use directory::store_in;
+pub use directory::{read_from, store_in};
 pub use time_stamp::{RootsError, TimeStamp, TimeStampError, TimeStampRequest, TimeStampRoots};
 
 /// Why something was not stored or obtained.
@@ -42,8 +42,8 @@ pub enum PlaceError {
     /// Something else is stored under this name.
     #[error("something else is stored as {0}")]
     Different(String),
-    /// A file cannot be written.
-    #[error("cannot write {path}: {source}")]
+    /// A file cannot be written or read.
+    #[error("cannot use {path}: {source}")]
     Io {
         /// The file.
         path: String,

@@ -5,7 +5,10 @@
 use crate::error::AppError;
 use crate::service::AuditLog;
 use audit_domain::{ContentHash, Environment, LogName, ProjectId, StoredEvent, Timestamp};
-use audit_ledger::{Hash, InclusionProof, ProofError, SignedCheckpoint, TileId, TreeHead, VerifierKey};
+use audit_ledger::{
+    Hash, InclusionProof, Policy, ProofError, SignedCheckpoint, TileId, TreeHead, VerifierKey,
+    merge_signatures,
+};
 use audit_store::{LedgerId, LoggedEvent, StoreError};
 use std::ops::Range;
 
@@ -35,6 +38,9 @@ pub struct Evidence {
     pub checkpoint: SignedCheckpoint,
     /// The key that verifies it.
     pub key: VerifierKey,
+    /// Whether the checkpoint has the cosignatures of a quorum of witnesses; `None` where the log has no cosignatures. Without a policy,
+    /// as the server that stored them says.
+    pub has_quorum: Option<bool>,
     ledger_id: LedgerId,
     log: LogName,
     run: Run,
@@ -73,6 +79,9 @@ pub enum EvidenceError {
         /// Its position in the log.
         seq: u64,
     },
+    /// The policy's quorum of witnesses has cosigned no checkpoint of the events yet.
+    #[error("no checkpoint that covers the events has a quorum of the policy's witnesses")]
+    WithoutQuorum,
     /// An event is missing or was changed.
     #[error("event {seq} is not as it was appended; run `audit-server log verify` for details")]
     Altered {
@@ -113,19 +122,23 @@ impl Evidence {
 }
 
 impl AuditLog {
-    /// Selects events, and the last checkpoint. Signs none, because it runs beside the server that does. Reads the log from its
+    /// Selects events, and a checkpoint: the last one that a quorum of witnesses has cosigned if it covers the events, or else the last
+    /// one with the cosignatures that it has. Signs none, because it runs beside the server that does. Reads the log from its
     /// beginning up to the end of the range.
     ///
     /// # Errors
-    /// [`EvidenceError::NoEvents`]; [`EvidenceError::Unsigned`]; when the database fails.
-    pub fn select_evidence(&self, request: &EvidenceRequest) -> Result<Evidence> {
-        let (ledger_id, name, size, stored) = self.store.query(|reader| {
+    /// [`EvidenceError::NoEvents`]; [`EvidenceError::Unsigned`]; with a policy [`EvidenceError::WithoutQuorum`]; when the database
+    /// fails.
+    pub fn select_evidence(&self, request: &EvidenceRequest, policy: Option<&Policy>) -> Result<Evidence> {
+        let (ledger_id, name, size, stored, cosigned) = self.store.query(|reader| {
             let ledgers = reader.ledgers(request.project_id)?;
             let ledger_id = ledgers.get(&request.environment);
             let ledger_id = *ledger_id.ok_or(AppError::NotFound("project"))?;
             let size = reader.ledger_size(ledger_id)?;
             let stored = reader.log_checkpoint(ledger_id)?;
-            Ok::<_, AppError>((ledger_id, reader.ledger_name(ledger_id)?, size, stored))
+            let cosigned = reader.cosigned_checkpoints(&[ledger_id])?.remove(&ledger_id);
+            let name = reader.ledger_name(ledger_id)?;
+            Ok::<_, AppError>((ledger_id, name, size, stored, cosigned))
         })?;
         if size == 0 {
             return Err(EvidenceError::NoEvents);
@@ -138,12 +151,39 @@ impl AuditLog {
             // Events that are not signed yet may be in the range as well.
             return Err(EvidenceError::Unsigned { seq: signed });
         }
+        let latest = checkpoint.note();
+        let open = |note: &str| self.open_checkpoint(&name, note).ok();
+        let covers = |size: u64| run.inside.end < size || size == signed;
+        let with_quorum = cosigned
+            .as_ref()
+            .and_then(|row| open(row.quorum_note.as_deref()?));
+        let with_quorum = with_quorum.filter(|(signed, _)| covers(signed.head().size));
+        let has_quorum = |note: &str| policy.is_none_or(|policy| policy.is_quorum(&policy.cosigners(note)));
+        let (checkpoint, key, has_quorum) = match (with_quorum, cosigned) {
+            (Some((signed, key)), _) if has_quorum(signed.note()) => (signed, key, Some(true)),
+            (_, Some(row)) => {
+                let merged = merge_signatures(latest, &row.note);
+                let merged = merged.and_then(|note| open(&note));
+                let (signed, key) = merged.unwrap_or((checkpoint, key));
+                let has_quorum = policy.is_some() && has_quorum(signed.note());
+                (signed, key, Some(has_quorum))
+            }
+            (_, None) => (checkpoint, key, policy.map(|_| false)),
+        };
+        if policy.is_some() && has_quorum == Some(false) {
+            return Err(EvidenceError::WithoutQuorum);
+        }
+        let head = checkpoint.head().size;
         Ok(Evidence {
+            has_quorum,
             checkpoint,
             key,
             ledger_id,
             log: LogName::new(request.project_id, request.environment),
-            run,
+            run: Run {
+                all: run.all.start..run.all.end.min(head),
+                ..run
+            },
         })
     }
 

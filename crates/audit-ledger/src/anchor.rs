@@ -142,7 +142,12 @@ impl Anchor {
 
     /// The name of its file, without an extension: the interval that it belongs to, such as `20261122T100000Z`.
     pub fn file_name(&self) -> String {
-        let due = self.due.to_string();
+        Self::file_name_of(self.due)
+    }
+
+    /// The name of the file of the anchor of the interval that begins at this time, without an extension.
+    pub fn file_name_of(due: Timestamp) -> String {
+        let due = due.to_string();
         let digits: String = due.chars().take(19).filter(|c| !matches!(c, '-' | ':')).collect();
         format!("{digits}Z")
     }

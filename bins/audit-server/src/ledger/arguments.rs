@@ -172,6 +172,8 @@ pub(crate) struct ExportOptions {
     /// Zip file to create. It must not exist yet.
     pub(crate) file: PathBuf,
     #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
+    #[command(flatten)]
     pub(crate) log_key: LogKeyOptions,
 }
 

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -25,8 +25,9 @@ pub(crate) fn sum_line(name: &str, digest: &[u8]) -> String {
     format!("{}  {name}\n", base16ct::lower::encode_string(digest))
 }
 
-/// A running server signs its latest events within a second. How often it is waited for, and how long.
-const ATTEMPTS_MAX: u32 = 20;
+/// A running server signs its latest events within a second, and has them cosigned by witnesses in moments. How long it is waited
+/// for, and how often it is looked.
+const WAIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(250);
 
 pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
@@ -51,11 +52,16 @@ pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     kept.with_context(|| format!("cannot write {}", options.file.display()))?;
     writeln!(
         std::io::stdout(),
-        "{} events of {} and their neighbours exported to {}, each with its inclusion proof in the signed log of {} events",
+        "{} events of {} and their neighbours exported to {}, each with its inclusion proof in the signed log of {} events{}",
         evidence.events(),
         evidence.checkpoint.checkpoint().origin(),
         options.file.display(),
-        evidence.head().size
+        evidence.head().size,
+        match evidence.has_quorum {
+            Some(true) => ", cosigned by a quorum of witnesses",
+            Some(false) => ", without a quorum of witnesses",
+            None => "",
+        }
     )?;
     Ok(ExitCode::SUCCESS)
 }
@@ -67,13 +73,22 @@ fn select(service: &AuditLog, options: &ExportOptions) -> anyhow::Result<Evidenc
         from: options.from.truncated_to_millis(),
         to: options.to.truncated_to_millis(),
     };
-    for _ in 1..ATTEMPTS_MAX {
-        match service.select_evidence(&request) {
-            Err(EvidenceError::Unsigned { .. }) => std::thread::sleep(PAUSE),
-            selected => return Ok(selected?),
+    let policy = options.policy.read()?;
+    let started_at = Instant::now();
+    loop {
+        let selected = service.select_evidence(&request, policy.as_ref());
+        let is_early = match &selected {
+            Ok(evidence) => evidence.has_quorum == Some(false),
+            Err(error) => matches!(
+                error,
+                EvidenceError::Unsigned { .. } | EvidenceError::WithoutQuorum
+            ),
+        };
+        if !is_early || started_at.elapsed() >= WAIT {
+            return Ok(selected?);
         }
+        std::thread::sleep(PAUSE);
     }
-    Ok(service.select_evidence(&request)?)
 }
 
 /// A zip file that is being written, and the line of `SHA256SUMS` for each of its files so far.

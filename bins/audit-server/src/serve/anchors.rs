@@ -180,7 +180,7 @@ impl AnchorWorker {
 fn work(service: &Arc<AuditLog>, anchors: &Anchors, stopping: &mpsc::Receiver<()>) {
     let mut is_failing = false;
     loop {
-        let made = service.make_anchor(anchors.every);
+        let made = service.make_anchor(anchors.every, &anchors.places);
         match made.and_then(|()| service.send_anchors(&anchors.places)) {
             Ok(()) => is_failing = false,
             Err(error) if is_failing => log::debug!("cannot make or send anchors: {error}"),

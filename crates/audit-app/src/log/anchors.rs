@@ -3,6 +3,7 @@
 //! An anchor is stored in the database before it is sent. Every node tries to make it and to send it; the database lets one
 //! succeed. A head that was anchored once stays in the following anchors: what is lost or hidden here later, they still show.
 
+mod lost;
 mod places;
 mod sending;
 
@@ -10,7 +11,7 @@ use super::{LogSigner, head_of};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
-use audit_ledger::{Anchor, AnchorDigest, SignedAnchor, SignedCheckpoint, TreeHead};
+use audit_ledger::{Anchor, AnchorDigest, TreeHead};
 use audit_store::{CellId, StoredAnchor};
 use parking_lot::Mutex;
 use places::PlaceStates;
@@ -35,6 +36,8 @@ pub(crate) struct Anchoring {
     in_directory: Mutex<BTreeMap<i64, bool>>,
     /// The numbers of stored anchors that the log's key has not signed: they are not sent.
     forged: Mutex<BTreeSet<i64>>,
+    /// The last anchor that this process has made or sent: see [`lost`].
+    newest: Mutex<Option<StoredAnchor>>,
 }
 
 /// The interval of anchors: a part of a day, so that each one begins at the same point of every day.
@@ -87,17 +90,18 @@ impl AnchorInterval {
 impl AuditLog {
     /// Makes the anchor of the present interval, unless there is one. Call it every second, in the service of the home cell.
     ///
-    /// Past intervals get none: what the logs were then cannot be said any more.
+    /// Past intervals get none: what the logs were then cannot be said any more. An anchor that one of `places` has and the database
+    /// has lost is stored again, and counts.
     ///
     /// # Errors
     /// When a database of the home cell fails, or the key of the log cannot be used. The next call tries again.
-    pub fn make_anchor(self: &Arc<Self>, every: AnchorInterval) -> Result<()> {
+    pub fn make_anchor(self: &Arc<Self>, every: AnchorInterval, places: &AnchorPlaces) -> Result<()> {
         let now = self.clock.now().truncated_to_millis();
         let due = every.start(now);
         if self.anchoring.made_for.load(Ordering::Relaxed) >= due.as_micros() {
             return Ok(());
         }
-        let last = self.store.read(|reader| reader.last_anchor())?;
+        let last = self.last_anchor(places, every, due)?;
         match &last {
             Some(last) if last.due_at > due => log::warn!(
                 "no anchor is made: the last one is of {}, so the clock of a server was wrong",
@@ -133,10 +137,12 @@ impl AuditLog {
         if bytes > Anchor::BYTES_MAX {
             return Err(AppError::internal(TooLarge { logs, bytes }));
         }
+        let document = signed.note().to_owned();
         let is_made = self
             .store
-            .write(move |writer| writer.insert_anchor(number, due, signed.note(), now))?;
+            .write(move |writer| writer.insert_anchor(number, due, &document, now))?;
         if is_made {
+            self.remember_anchor(&signed, None);
             log::debug!("anchor {number} has {logs} logs");
         }
         Ok(())
@@ -196,8 +202,7 @@ impl AuditLog {
             heads.push(head_of(known)?);
         }
         if known.as_deref() != Some(published) {
-            let opened = SignedCheckpoint::open(published, &origin, std::slice::from_ref(signer.verifier()));
-            heads.extend(opened.ok().map(|opened| *opened.head()));
+            heads.extend(signer.open(published, &origin).ok().map(|opened| *opened.head()));
         }
         Ok(heads)
     }
@@ -205,8 +210,7 @@ impl AuditLog {
 
 /// The heads of the last anchor. None where its log was renamed since, or it was tampered with.
 fn anchored_before(signer: &LogSigner, last: &StoredAnchor) -> Heads {
-    let opened = SignedAnchor::open(&last.document, std::slice::from_ref(signer.verifier()));
-    match opened {
+    match signer.open_anchor(&last.document) {
         Ok(opened) => opened.anchor().heads.clone(),
         Err(error) => {
             let number = last.number;

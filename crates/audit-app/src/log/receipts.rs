@@ -20,6 +20,10 @@ use std::time::Duration;
 
 /// How long receipts wait for the checkpoint that is signed every second. After that one is signed for them.
 const SIGNATURE_WAIT: Duration = Duration::from_millis(1_500);
+/// How long receipts wait after that for a quorum of witnesses, where there are witnesses. Without one they are returned as well.
+const QUORUM_WAIT: Duration = Duration::from_secs(1);
+/// How often it is looked for cosignatures that another node has stored.
+const QUORUM_LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 impl Presented<Readers> {
     /// The receipt of a stored event.
@@ -57,6 +61,7 @@ impl Presented<Keys> {
         let ledger_id = scope.ledger_id;
         if let Some(size) = ingested.log_size {
             self.service.wait_for_signature(ledger_id, size).await?;
+            self.service.wait_for_quorum(&scope, size).await?;
         }
         let (service, ids) = (Arc::clone(&self.service), ingested.ids.clone());
         blocking(move || {
@@ -75,6 +80,34 @@ impl Presented<Keys> {
 }
 
 impl AuditLog {
+    /// Waits until a checkpoint with a quorum of witnesses covers this size of the log, for a limited time. Returns at once where
+    /// there are no witnesses.
+    async fn wait_for_quorum(self: &Arc<Self>, scope: &Scope, size: u64) -> Result<()> {
+        let Some(mut stored) = self.witnessing.stored_cosignatures() else {
+            return Ok(());
+        };
+        let origin = self.log_signer()?.origin(&scope.log_name())?;
+        let ledger_id = scope.ledger_id;
+        let is_cosigned = async {
+            loop {
+                stored.borrow_and_update();
+                let (service, origin) = (Arc::clone(self), origin.clone());
+                let last = blocking(move || service.last_with_quorum(ledger_id, &origin)).await?;
+                if last.is_some_and(|last| last.head().size >= size) {
+                    return Ok(());
+                }
+                // Other nodes do not signal.
+                let changed = tokio::time::timeout(QUORUM_LOOK_INTERVAL, stored.changed());
+                if matches!(changed.await, Ok(Err(_))) {
+                    return Ok(());
+                }
+            }
+        };
+        tokio::time::timeout(QUORUM_WAIT, is_cosigned)
+            .await
+            .unwrap_or(Ok(()))
+    }
+
     /// Waits until a checkpoint covers this size of the log, for a limited time.
     async fn wait_for_signature(self: &Arc<Self>, ledger_id: LedgerId, size: u64) -> Result<()> {
         let mut rounds = self.signing.rounds.subscribe();

@@ -5,8 +5,9 @@ use super::rotation::LogKeyError;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_ledger::{
-    Anchor, Checkpoint, CheckpointError, KeyName, KeyRotation, Origin, SignedAnchor, SignedCheckpoint,
-    SignedTenantMap, SigningKey, TenantMapHead, VerifierKey, key_predecessors, key_successors,
+    Anchor, AnchorError, Checkpoint, CheckpointError, KeyName, KeyRotation, Origin, SignedAnchor,
+    SignedCheckpoint, SignedTenantMap, SigningKey, TenantMapHead, VerifierKey, key_predecessors,
+    key_successors,
 };
 use audit_store::{CellId, Deployment, Reader, StoreError};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
@@ -155,6 +156,11 @@ impl LogSigner {
         origin: &Origin,
     ) -> std::result::Result<SignedCheckpoint, CheckpointError> {
         SignedCheckpoint::open(note, origin, &self.accepted)
+    }
+
+    /// Parses and verifies an anchor of this deployment, by its key or one that it has followed.
+    pub(super) fn open_anchor(&self, document: &str) -> std::result::Result<SignedAnchor, AnchorError> {
+        SignedAnchor::open(document, &self.accepted)
     }
 
     /// Whether the present key has signed a note that is known to be of this log. Otherwise it is signed again.

@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
 
 /// Concurrent requests to one witness.
 const LANES: usize = 4;
@@ -114,6 +115,8 @@ pub(crate) struct Witnessing {
     cosigned: AtomicU64,
     refused: AtomicU64,
     failed: AtomicU64,
+    /// How often cosignatures were stored.
+    stored: watch::Sender<u64>,
 }
 
 /// A witness that is asked.
@@ -176,7 +179,13 @@ impl Witnessing {
             cosigned: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             failed: AtomicU64::new(0),
+            stored: watch::Sender::default(),
         }
+    }
+
+    /// Changes when cosignatures were stored. `None` where no witnesses are asked.
+    pub(super) fn stored_cosignatures(&self) -> Option<watch::Receiver<u64>> {
+        (!self.asked.is_empty()).then(|| self.stored.subscribe())
     }
 
     /// Has published checkpoints cosigned. Returns at once.
@@ -322,8 +331,11 @@ impl AuditLog {
         loop {
             let is_stopping = stopped.recv_timeout(STORE_INTERVAL) != Err(mpsc::RecvTimeoutError::Timeout);
             let unwritten = self.witnessing.rounds.lock().take_unwritten(Instant::now());
-            if let Err(error) = self.store_collected(unwritten) {
-                log::warn!("cannot store cosignatures: {error}");
+            let is_new = !unwritten.is_empty();
+            match self.store_collected(unwritten) {
+                Ok(()) if is_new => self.witnessing.stored.send_modify(|stored| *stored += 1),
+                Ok(()) => {}
+                Err(error) => log::warn!("cannot store cosignatures: {error}"),
             }
             if is_stopping {
                 return;

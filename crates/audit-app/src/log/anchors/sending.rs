@@ -1,5 +1,6 @@
 //! Sends anchors to their places.
 
+use super::lost::{DOCUMENT, TIME_STAMP};
 use super::{AnchorPlace, AnchorPlaces, AnchorWebhook, PlaceStatistics};
 use crate::error::Result;
 use crate::service::AuditLog;
@@ -20,10 +21,6 @@ const CLAIM_SECONDS: i64 = 300;
 /// How long anchors stay in the database: those that all places have, and others.
 const SENT_KEPT_SECONDS: i64 = 86_400;
 const UNSENT_KEPT_SECONDS: i64 = 7 * 86_400;
-
-/// The extensions of files and objects.
-const DOCUMENT: &str = ".anchor";
-const TIME_STAMP: &str = ".tsr";
 
 /// The `type` of the message to a webhook.
 const MESSAGE_TYPE: &str = "log.anchored";
@@ -80,6 +77,7 @@ impl AuditLog {
     /// # Errors
     /// When the database fails.
     pub fn send_anchors(&self, places: &AnchorPlaces) -> Result<()> {
+        self.restore_remembered_anchor()?;
         let mut states = self.store.read(|reader| reader.anchor_states())?;
         for state in &mut states {
             if self.has_work(places, state, self.clock.now()) {
@@ -141,12 +139,13 @@ impl AuditLog {
         let Some(stored) = self.store.read(|reader| reader.anchor(number))? else {
             return Ok(None);
         };
-        let opened = SignedAnchor::open(&stored.document, &[self.log_key()?]);
+        let opened = self.log_signer()?.open_anchor(&stored.document);
         let is_its_own =
             |anchor: &Anchor| anchor.number == number.unsigned_abs() && anchor.due == stored.due_at;
         let reason = match opened {
             Ok(anchor) if is_its_own(anchor.anchor()) => {
                 let time_stamp = stored.time_stamp;
+                self.remember_anchor(&anchor, time_stamp.as_deref());
                 return Ok(Some(Outgoing { anchor, time_stamp }));
             }
             Ok(_) => "it is another anchor".to_owned(),
@@ -186,6 +185,7 @@ impl AuditLog {
             let (number, stored) = (state.number, stamp.clone());
             self.store
                 .write(move |writer| writer.store_time_stamp(number, &stored))?;
+            self.remember_anchor(&outgoing.anchor, Some(&stamp));
             outgoing.time_stamp = Some(stamp);
             state.is_stamped = true;
         }
