@@ -30,7 +30,7 @@ fn rows(document: &str) -> Vec<(&str, &str)> {
 }
 
 /// The texts between backticks.
-fn named_tests(shown_by: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn named_tests(shown_by: &str) -> impl Iterator<Item = &str> {
     shown_by.split('`').skip(1).step_by(2)
 }
 
@@ -48,7 +48,7 @@ fn stem(path: &Path) -> &str {
 }
 
 /// The tests of the workspace, as they are called in the table.
-fn tests_of_the_workspace() -> BTreeSet<String> {
+pub(crate) fn tests_of_the_workspace() -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     collect_tests(&root().join("tests/it"), "", &mut tests);
     let packages = ["crates", "bins"].map(|kind| entries(&root().join(kind)));

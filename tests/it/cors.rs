@@ -1,4 +1,4 @@
-//! Browsers: only `GET /events` and `GET /events/feed` with a viewer token answer other origins.
+//! Browsers: only `GET /events`, `GET /events/feed` and `GET /log/completeness` with a viewer token answer other origins.
 
 use audit_tests::{
     Client, Database, DatabaseKind, Organization, RawAnswer, Server, event, on_both_databases,
@@ -16,7 +16,7 @@ fn preflight(client: &Client, path: &str, method: &str) -> RawAnswer {
 }
 
 /// The paths that pages may read.
-const PATHS: [&str; 2] = ["/events", "/events/feed"];
+const PATHS: [&str; 3] = ["/events", "/events/feed", "/log/completeness"];
 
 fn get_from_page(client: &Client, path: &str) -> RawAnswer {
     client.get(path).header("origin", ORIGIN).send_raw()
@@ -63,7 +63,11 @@ fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
 
 fn a_preflight_for_anything_else_is_refused(database: DatabaseKind) {
     let client = Organization::fresh(database).anonymous().clone();
-    for (path, allow) in [("/events", "GET, POST"), ("/events/feed", "GET")] {
+    for (path, allow) in [
+        ("/events", "GET, POST"),
+        ("/events/feed", "GET"),
+        ("/log/completeness", "GET"),
+    ] {
         let answer = preflight(&client, path, "POST");
         assert_eq!(answer.status, 405, "{answer:?}");
         assert_eq!(answer.header("allow"), Some(allow));

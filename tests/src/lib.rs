@@ -55,6 +55,7 @@ mod python;
 mod receiver;
 mod server;
 mod signature;
+mod softhsm;
 mod streams;
 mod stuck_session;
 mod third_parties;
@@ -80,6 +81,7 @@ pub use server::{
     serve_refused, shared_head_key, start_command_line, webhook_environment,
 };
 pub use signature::{assert_signed, signature, signatures};
+pub use softhsm::{HsmKey, SoftHsm};
 pub use streams::{Stream, address, claim_token, move_by};
 pub use stuck_session::StuckSession;
 pub use third_parties::{build_go, go, python, run, run_log_sumdb, run_python};

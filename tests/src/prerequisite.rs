@@ -22,6 +22,8 @@ pub(crate) enum Prerequisite {
     Curl,
     /// The connection pooler.
     PgBouncer,
+    /// An HSM in software, and the program that uses it.
+    SoftHsm,
 }
 
 impl Prerequisite {
@@ -33,6 +35,7 @@ impl Prerequisite {
             Self::Go => "Go",
             Self::Curl => "curl",
             Self::PgBouncer => "PgBouncer",
+            Self::SoftHsm => "SoftHSM",
         }
     }
 
@@ -45,6 +48,7 @@ impl Prerequisite {
             Self::Go => "AUDIT_TEST_REQUIRE_GO",
             Self::Curl => "AUDIT_TEST_REQUIRE_CURL",
             Self::PgBouncer => "AUDIT_TEST_REQUIRE_PGBOUNCER",
+            Self::SoftHsm => "AUDIT_TEST_REQUIRE_SOFTHSM",
         }
     }
 

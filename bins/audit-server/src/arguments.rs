@@ -8,7 +8,7 @@ use crate::copy::CopyOptions;
 use crate::index::IndexCommand;
 use crate::ledger::LogCommand;
 use crate::serve::anchors::AnchorOptions;
-use crate::signing_program::SigningProgramOptions;
+use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
 use crate::witness::WitnessOptions;
 use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
@@ -239,6 +239,8 @@ pub(crate) struct ServeOptions {
     pub(crate) policy: PolicyOptions,
     #[command(flatten)]
     pub(crate) signing: SigningProgramOptions,
+    #[command(flatten)]
+    pub(crate) signing_before: ProgramBeforeOptions,
     #[command(flatten)]
     pub(crate) database: DatabaseOptions,
     #[command(flatten)]

@@ -1,12 +1,11 @@
 //! `audit-server index`: verifies the index of filter values and search words.
 
 use crate::arguments::{DatabaseOptions, Output};
-use crate::{is_broken_pipe, print_error};
+use crate::{is_broken_pipe, print_error, progress};
 use anyhow::Context;
 use audit_app::{CellDatabase, cells_of_deployment};
 use audit_store::{DatabaseUrl, EventPlace, IndexFinding, IndexReport, LedgerNames};
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -77,10 +76,7 @@ struct VerifiedCell {
 impl VerifiedIndex {
     /// Verifies the index of every cell. Shows the progress on a terminal.
     pub(crate) fn of_deployment(url: &DatabaseUrl) -> anyhow::Result<Self> {
-        let style = ProgressStyle::with_template(
-            "{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}",
-        )?;
-        let progress = ProgressBar::new(0).with_style(style);
+        let progress = progress::over_events(0)?;
         let started = Instant::now();
         let verify_cell = |cell: CellDatabase| {
             let verified = audit_store::verify_index(&cell.url, &mut |done, total| {

@@ -46,11 +46,15 @@ pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn open_log(options: &LogKeyOptions) -> anyhow::Result<Arc<AuditLog>> {
+    open_log_with(options, Settings::default())
+}
+
+fn open_log_with(options: &LogKeyOptions, settings: Settings) -> anyhow::Result<Arc<AuditLog>> {
     let store = StoreOptions {
         readers_max: 2,
         ..StoreOptions::default()
     };
-    open(&options.database, Settings::default(), store, None)
+    open(&options.database, settings, store, None)
 }
 
 fn read_key(text: Option<&str>) -> anyhow::Result<Option<VerifierKey>> {
@@ -69,10 +73,16 @@ fn print_key(options: &KeyOptions) -> anyhow::Result<ExitCode> {
 }
 
 fn rotate_key(options: &RotateKeyOptions) -> anyhow::Result<ExitCode> {
-    let service = open_log(&options.log_key)?;
+    let program = options.signing.program()?;
+    let settings = Settings {
+        // Until the rotation it is the present one.
+        signing_program: options.signing_before.program()?,
+        ..Settings::default()
+    };
+    let service = open_log_with(&options.log_key, settings)?;
     let key = match options.retire {
         true => service.retire_log_key()?,
-        false => service.rotate_log_key()?.new_key().clone(),
+        false => service.rotate_log_key(program.as_ref())?.new_key().clone(),
     };
     service.close();
     writeln!(std::io::stdout(), "{key}")?;

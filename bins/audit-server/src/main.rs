@@ -19,6 +19,7 @@ mod index;
 mod ledger;
 mod logging;
 mod printable;
+mod progress;
 mod retry;
 mod serve;
 mod service;

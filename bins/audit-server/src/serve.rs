@@ -53,6 +53,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     let mut settings = options.webhooks.settings(options.service.settings());
     settings.witnesses = options.policy.witnesses()?;
     settings.signing_program = options.signing.program()?;
+    settings.signing_program_before = options.signing_before.program()?;
     let signer = options.database.signer()?;
     settings.signer = Some(Arc::clone(&signer));
     let replica = options.service.replica()?;

@@ -39,22 +39,65 @@ pub(crate) struct SigningProgramOptions {
     log_public_key: Option<String>,
 }
 
+/// The options of the key before it, while both sign.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ProgramBeforeOptions {
+    /// Command that signs with the key before the present one, from `log rotate-key` until `log rotate-key --retire`.
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        env = "AUDIT_LOG_KEY_COMMAND_BEFORE",
+        requires = "log_public_key_before"
+    )]
+    log_key_command_before: Option<String>,
+    /// Public key of --log-key-command-before: 32 bytes in hexadecimal.
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "AUDIT_LOG_PUBLIC_KEY_BEFORE",
+        requires = "log_key_command_before"
+    )]
+    log_public_key_before: Option<String>,
+}
+
 impl SigningProgramOptions {
     /// The program, which must sign a test message.
     pub(crate) fn program(&self) -> anyhow::Result<Option<Arc<dyn SigningProgram>>> {
-        let (Some(command), Some(key)) = (&self.log_key_command, &self.log_public_key) else {
-            return Ok(None);
-        };
-        let Some(public_key) = read_hex(key, PUBLIC_KEY_BYTES) else {
-            bail!("--log-public-key must be {PUBLIC_KEY_BYTES} bytes in hexadecimal");
-        };
-        let program = ShellCommand {
-            command: command.clone(),
-            public_key: public_key.try_into().unwrap_or_default(),
-        };
-        program.test().context("--log-key-command")?;
-        Ok(Some(Arc::new(program)))
+        let (command, key) = (self.log_key_command.as_deref(), self.log_public_key.as_deref());
+        program(command, key, ["--log-key-command", "--log-public-key"])
     }
+}
+
+impl ProgramBeforeOptions {
+    /// The program, which must sign a test message.
+    pub(crate) fn program(&self) -> anyhow::Result<Option<Arc<dyn SigningProgram>>> {
+        let command = self.log_key_command_before.as_deref();
+        let key = self.log_public_key_before.as_deref();
+        program(
+            command,
+            key,
+            ["--log-key-command-before", "--log-public-key-before"],
+        )
+    }
+}
+
+fn program(
+    command: Option<&str>,
+    key: Option<&str>,
+    [of_command, of_key]: [&'static str; 2],
+) -> anyhow::Result<Option<Arc<dyn SigningProgram>>> {
+    let (Some(command), Some(key)) = (command, key) else {
+        return Ok(None);
+    };
+    let Some(public_key) = read_hex(key, PUBLIC_KEY_BYTES) else {
+        bail!("{of_key} must be {PUBLIC_KEY_BYTES} bytes in hexadecimal");
+    };
+    let program = ShellCommand {
+        command: command.to_owned(),
+        public_key: public_key.try_into().unwrap_or_default(),
+    };
+    program.test().context(of_command)?;
+    Ok(Some(Arc::new(program)))
 }
 
 /// A command of the shell, started for each signature.

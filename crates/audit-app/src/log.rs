@@ -1,6 +1,7 @@
 //! The verifiable log: signed checkpoints and proofs.
 
 mod anchors;
+mod key;
 mod memory;
 mod program;
 mod receipts;
@@ -27,7 +28,7 @@ pub use memory::{SignerMemory, SignerMemoryError};
 pub use program::{SigningError, SigningProgram};
 pub(crate) use roots::TileRoots;
 pub use rotation::LogKeyError;
-pub(crate) use signer::{LogSigner, key_in, stored_keys, successors_in};
+pub(crate) use signer::{KeyAccess, LogSigner, key_in, stored_keys, successors_in};
 pub(crate) use signing::Signing;
 pub use tenants::AuditedTenantMap;
 pub(crate) use tenants::{TenantMaps, stored_tenant_map_secret};

@@ -1,6 +1,6 @@
 //! The settings of the operator.
 
-use crate::log::{SignerMemory, SigningProgram, Witnesses};
+use crate::log::{KeyAccess, SignerMemory, SigningProgram, Witnesses};
 use crate::streams::StreamLimits;
 use audit_domain::{DigestKey, Plan};
 use audit_redact::HashKey;
@@ -22,8 +22,13 @@ pub struct Settings {
     pub signer: Option<Arc<SignerMemory>>,
     /// Signs checkpoints, where the key is not in the database.
     pub signing_program: Option<Arc<dyn SigningProgram>>,
+    /// Signs as well from a rotation until the old key is retired, where the old key is not in the database.
+    pub signing_program_before: Option<Arc<dyn SigningProgram>>,
     /// The witnesses that cosign checkpoints. None where nobody is asked.
     pub witnesses: Option<Arc<Witnesses>>,
+    /// The most changes of a map of tenants that one request makes, each of up to 10,000 events. What is left is added in the
+    /// background, and the request is [`AppError::Unavailable`](crate::AppError::Unavailable) meanwhile.
+    pub tenant_map_steps_max: u32,
     /// The limits of anonymous streams.
     pub stream_limits: StreamLimits,
     /// Events per day on the free plan; `None` for no limit.
@@ -43,7 +48,9 @@ impl Default for Settings {
             encryption_key: None,
             signer: None,
             signing_program: None,
+            signing_program_before: None,
             witnesses: None,
+            tenant_map_steps_max: 20,
             stream_limits: StreamLimits::default(),
             daily_events_max_free: Some(1_000),
             daily_events_max_pro: Some(1_000_000),
@@ -53,6 +60,15 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// What this process has for the keys of the log.
+    pub(crate) fn key_access(&self) -> KeyAccess<'_> {
+        KeyAccess {
+            encryption: self.encryption_key.as_ref(),
+            program: self.signing_program.as_ref(),
+            program_before: self.signing_program_before.as_ref(),
+        }
+    }
+
     /// The maximum number of events that a project on this plan may store per UTC day.
     pub fn daily_events_max(&self, plan: Plan) -> Option<u64> {
         match plan {

@@ -32,6 +32,12 @@ impl FieldRanges {
         }
     }
 
+    /// The value of a field in the text.
+    pub(crate) fn text<'a>(&self, field: EventField, text: &'a str) -> Option<&'a str> {
+        let (start, end) = self.0[field as usize];
+        text.get(start as usize..end as usize)
+    }
+
     /// The values in the text.
     pub(crate) fn of<'a>(&self, text: &'a str) -> FieldTexts<'a> {
         let value = |(start, end): (u32, u32)| text.get(start as usize..end as usize);

@@ -216,6 +216,12 @@ impl HashedRecord {
         &self.record.canonical
     }
 
+    /// The tenant, by the canonical JSON.
+    pub fn tenant_id(&self) -> Option<String> {
+        let record = &self.record;
+        serde_json::from_str(record.ranges.text(EventField::TenantId, &record.canonical)?).ok()
+    }
+
     /// The content hash.
     pub fn content_hash(&self) -> ContentHash {
         self.content_hash

@@ -1,10 +1,10 @@
 //! Cross-origin reads with a viewer token, as the Fetch standard defines them (CORS protocol).
 //!
-//! Only `GET /api/v1/events` and `GET /api/v1/events/feed` take part. A preflight names no credential, so it is answered
+//! Only `GET /api/v1/events`, `GET /api/v1/events/feed` and `GET /api/v1/log/completeness` take part. A preflight names no credential, so it is answered
 //! for every origin that may use a viewer token; the response itself carries the headers only when the credential is one.
 
 use crate::error::ApiError;
-use crate::routes::{EVENTS_PATH, FEED_PATH};
+use crate::routes::{COMPLETENESS_PATH, EVENTS_PATH, FEED_PATH};
 use crate::state::{CorsOrigins, HttpState};
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -18,7 +18,7 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, HttpResponse, web};
 
 /// The paths that web pages may read.
-const PATHS: [&str; 2] = [EVENTS_PATH, FEED_PATH];
+const PATHS: [&str; 3] = [EVENTS_PATH, FEED_PATH, COMPLETENESS_PATH];
 
 /// Adds the headers that let a page read the response.
 pub(crate) async fn with_cors(
@@ -87,6 +87,14 @@ pub(crate) async fn preflight(
 
 /// `OPTIONS /api/v1/events/feed`.
 pub(crate) async fn preflight_feed(
+    request: HttpRequest,
+    state: web::Data<HttpState>,
+) -> Result<HttpResponse, ApiError> {
+    answer_preflight(&request, &state, "GET")
+}
+
+/// `OPTIONS /api/v1/log/completeness`.
+pub(crate) async fn preflight_completeness(
     request: HttpRequest,
     state: web::Data<HttpState>,
 ) -> Result<HttpResponse, ApiError> {

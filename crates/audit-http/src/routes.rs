@@ -31,6 +31,8 @@ pub(crate) use export::ExportFormat;
 pub(crate) const EVENTS_PATH: &str = "/api/v1/events";
 /// Where events are followed.
 pub(crate) const FEED_PATH: &str = "/api/v1/events/feed";
+/// Where a viewer learns what its tenant has.
+pub(crate) const COMPLETENESS_PATH: &str = "/api/v1/log/completeness";
 
 /// One endpoint.
 pub struct Endpoint {
@@ -72,7 +74,8 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/log/consistency" => log::consistency),
     endpoint!(GET "/api/v1/log/key" => log::key),
     endpoint!(GET "/api/v1/log/key/rotations" => log::rotations),
-    endpoint!(GET "/api/v1/log/completeness" => log::completeness),
+    endpoint!(GET COMPLETENESS_PATH => log::completeness),
+    endpoint!(OPTIONS COMPLETENESS_PATH => cors::preflight_completeness),
     endpoint!(GET "/api/v1/log/tenants" => log::tenants),
     endpoint!(POST "/api/v1/keys" => keys::create),
     endpoint!(GET "/api/v1/keys" => keys::list),

@@ -218,8 +218,12 @@ impl SigningKey {
     /// The signature line over a note's text. Private to the crate: only [`Self::sign`] and [`Self::sign_successor`] sign, and
     /// they sign only checkpoints.
     pub(crate) fn signature_line(&self, text: &str) -> String {
-        let signature = self.pair.sign(text.as_bytes());
-        signature_line(&self.verifier.name, self.verifier.id, signature.as_ref())
+        signature_line(&self.verifier.name, self.verifier.id, &self.signature(text))
+    }
+
+    /// The signature over a text. Private to the crate like the line.
+    pub(crate) fn signature(&self, text: &str) -> Vec<u8> {
+        self.pair.sign(text.as_bytes()).as_ref().to_vec()
     }
 }
 

@@ -12,8 +12,8 @@
 //! nobody can claim another deployment's key as the successor of one's own. The second line is no number, so no statement is a
 //! checkpoint.
 
-use crate::checkpoint::SignedCheckpoint;
-use crate::key::{KeyError, SigningKey, VerifierKey};
+use crate::checkpoint::{CheckpointError, SignedCheckpoint};
+use crate::key::{KeyError, SigningKey, VerifierKey, signature_line};
 use crate::note::{NoteError, SignedNote};
 use std::slice::from_ref;
 
@@ -51,6 +51,26 @@ pub enum KeyRotationError {
 impl KeyRotation {
     /// Most statements in one text.
     pub const CHAIN_MAX: usize = 1_000;
+
+    /// The text of the statement that a new key follows an old one. Both sign it.
+    pub fn text(old: &VerifierKey, new: &VerifierKey) -> String {
+        format!("{HEADER}\n{old}\n{new}\n")
+    }
+
+    /// The statement with signatures over its [text](Self::text), which may have been made elsewhere, such as in an HSM.
+    ///
+    /// # Errors
+    /// [`KeyRotationError`] if one is not a signature of its key, or if it is the same key or has another name.
+    pub fn attach(
+        old: &VerifierKey,
+        new: &VerifierKey,
+        by_old: &[u8],
+        by_new: &[u8],
+    ) -> Result<Self, KeyRotationError> {
+        let line = |key: &VerifierKey, signature| signature_line(key.name(), key.id(), signature);
+        let (by_old, by_new) = (line(old, by_old), line(new, by_new));
+        Self::open(&format!("{}\n{by_old}{by_new}", Self::text(old, new)))
+    }
 
     /// Parses and verifies a statement.
     ///
@@ -154,15 +174,38 @@ impl SigningKey {
     /// # Errors
     /// [`KeyRotationError::Keys`] if it is the same key or has another name.
     pub fn rotate_to(&self, new: &Self) -> Result<KeyRotation, KeyRotationError> {
-        let text = format!("{HEADER}\n{}\n{}\n", self.verifier(), new.verifier());
-        let (by_old, by_new) = (self.signature_line(&text), new.signature_line(&text));
-        KeyRotation::open(&format!("{text}\n{by_old}{by_new}"))
+        let (old, following) = (self.verifier(), new.verifier());
+        let (by_old, by_new) = (
+            self.sign_rotation(old, following),
+            new.sign_rotation(old, following),
+        );
+        KeyRotation::attach(old, following, &by_old, &by_new)
+    }
+
+    /// The signature of this key, one of the two, over the statement that a new key follows an old one.
+    pub fn sign_rotation(&self, old: &VerifierKey, new: &VerifierKey) -> Vec<u8> {
+        self.signature(&KeyRotation::text(old, new))
     }
 
     /// Adds the signature of this key to a checkpoint that another key of the log has signed.
     pub fn sign_as_well(&self, signed: &SignedCheckpoint) -> SignedCheckpoint {
         let line = self.signature_line(&signed.checkpoint().to_string());
         signed.with_line(&line)
+    }
+}
+
+impl VerifierKey {
+    /// Adds a signature of this key that was made elsewhere to a checkpoint that another key of the log has signed.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Note`] if it is not a signature of this key.
+    pub fn attach_as_well(
+        &self,
+        signed: &SignedCheckpoint,
+        signature: &[u8],
+    ) -> Result<SignedCheckpoint, CheckpointError> {
+        let with = signed.with_line(&signature_line(self.name(), self.id(), signature));
+        SignedCheckpoint::open(with.note(), with.checkpoint().origin(), from_ref(self))
     }
 }
 

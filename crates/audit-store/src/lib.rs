@@ -95,6 +95,7 @@ mod postgres;
 mod purge;
 mod queue;
 mod readers;
+mod recent;
 mod replica;
 mod schema;
 mod search;
@@ -131,6 +132,7 @@ pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEve
 pub use postgres::moving::{MovedProject, ProjectMove};
 pub use purge::GroupKey;
 pub use queue::QueueLimits;
+pub use recent::RecentEvent;
 pub use replica::ReplicaStatistics;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};
 pub use store::{HeadKeys, Store, StoreOptions, StoreStatistics};

@@ -11,6 +11,7 @@ use crate::events::{EventPage, EventQuery};
 use crate::ledgers::Heads;
 use crate::queue::{Queue, QueueLimits, Ticket, Transaction, WaitingAppend};
 use crate::readers::ReaderPool;
+use crate::recent::RecentEvent;
 use crate::replica::{Identity, Replica, ReplicaStatistics};
 use crate::waiting;
 use crate::workers::Workers;
@@ -19,7 +20,8 @@ use crate::writers::Writers;
 use audit_domain::{Clock, IdempotencyWindow, ProjectId};
 use audit_ledger::{HeadKey, HeadKeyId};
 use parking_lot::Mutex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -424,6 +426,17 @@ impl Store {
     /// The ledgers that this process may have extended since the last call. Their commits have ended.
     pub fn take_extended_ledgers(&self) -> BTreeSet<LedgerId> {
         self.commits.take_extended()
+    }
+
+    /// Keeps the events of a ledger that this process commits from now on, for [`Self::take_recent_events`].
+    pub fn keep_recent_events(&self, ledger_id: LedgerId) {
+        self.commits.recent.keep(ledger_id);
+    }
+
+    /// The events of a ledger at these positions, if this process has committed all of them and has them in memory. Each is returned
+    /// once. They may be events that the database has lost in a failover.
+    pub fn take_recent_events(&self, ledger_id: LedgerId, seqs: Range<u64>) -> Option<VecDeque<RecentEvent>> {
+        self.commits.recent.take(ledger_id, seqs)
     }
 
     /// Has [`Self::take_extended_ledgers`] return these ledgers again.

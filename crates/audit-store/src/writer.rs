@@ -11,6 +11,7 @@ use crate::arrivals::Arrivals;
 use crate::database::{AnySession, Database, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
+use crate::recent::RecentEvents;
 use crate::writers::Slot;
 use audit_alerts::ALERTS_PER_MINUTE_MAX;
 use audit_domain::Clock;
@@ -38,6 +39,8 @@ pub(crate) struct Commits {
     listener: OnceLock<DeliveryListener>,
     /// The ledgers that have grown since [`Self::take_extended`], to be signed.
     extended: Mutex<BTreeSet<LedgerId>>,
+    /// For the maps of tenants.
+    pub(crate) recent: RecentEvents,
     commits: AtomicU64,
     events: AtomicU64,
     alerts: AtomicU64,
@@ -60,6 +63,7 @@ impl Commits {
             arrivals: Arrivals::default(),
             listener: OnceLock::new(),
             extended: Mutex::default(),
+            recent: RecentEvents::default(),
             commits: AtomicU64::new(0),
             events: AtomicU64::new(0),
             alerts: AtomicU64::new(0),
@@ -116,6 +120,7 @@ impl Commits {
         {
             listener();
         }
+        self.recent.add(&plan.rows);
         self.note_extended(plan.extended());
         let heads = plan.after.heads.iter();
         self.arrivals

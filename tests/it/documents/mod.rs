@@ -1,6 +1,7 @@
 //! Documents against the running server: everything that they list exists, and every example matches the server's
 //! response.
 
+mod attacks;
 mod dependencies;
 mod examples;
 mod recipes;

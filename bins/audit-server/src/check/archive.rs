@@ -189,7 +189,11 @@ impl Run<'_> {
         let proof: Value = serde_json::from_str(proof).map_err(Failure::refused)?;
         let seq = proof["seq"].as_u64();
         let seq = seq.ok_or_else(|| Failure::refused("a proof has no position"))?;
-        let changed = || Failure::Refused(format!("event {seq} was changed"));
+        let changed = || {
+            Failure::Refused(format!(
+                "event {seq} was changed: its text does not have its content hash of version 2 (salted parts)"
+            ))
+        };
         let mut members = line.splitn(5, ',').skip(2);
         let salt = members.next().ok_or_else(changed)?;
         let text = members.nth(1).ok_or_else(changed)?;

@@ -31,7 +31,7 @@ pub(super) fn check(text: &str, keys: &[VerifierKey], events: Option<&Path>) -> 
         if events.is_some() {
             "; the file has all of them"
         } else {
-            ""
+            "; with --events FILE, their number and hashes are compared with those of the events that were read"
         }
     ))
 }

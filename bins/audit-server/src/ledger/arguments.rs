@@ -1,6 +1,7 @@
 //! The command line of `audit-server log`.
 
 use crate::arguments::{DatabaseOptions, Output};
+use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
 use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, ProjectId, Timestamp};
 use clap::{Args, Subcommand};
@@ -29,7 +30,8 @@ pub(crate) enum LogCommand {
     /// Replace the signing key by a new one, which the present one names as its successor.
     ///
     /// From their next start servers sign with both keys, until `--retire`. Auditors, receipts and archives follow the statements
-    /// of the keys.
+    /// of the keys. With --log-key-command the new key is that of the command; a present key that is not in the database signs with
+    /// --log-key-command-before. Start the servers with the same options.
     RotateKey(RotateKeyOptions),
     /// Write the heads of logs again that the service did not write, after their events were verified.
     ///
@@ -194,6 +196,10 @@ pub(crate) struct RotateKeyOptions {
     /// Finish the last rotation: from their next start servers sign with the new key only.
     #[arg(long)]
     pub(crate) retire: bool,
+    #[command(flatten)]
+    pub(crate) signing: SigningProgramOptions,
+    #[command(flatten)]
+    pub(crate) signing_before: ProgramBeforeOptions,
     #[command(flatten)]
     pub(crate) log_key: LogKeyOptions,
 }

@@ -12,6 +12,7 @@ mod cosigned;
 mod events;
 mod freshness;
 mod keys;
+mod left_out;
 mod replay;
 pub(super) mod server;
 pub(super) mod state;

@@ -3,16 +3,15 @@
 use super::arguments::VerifyOptions;
 use super::{EXIT_INCONSISTENT, anchors, read_key};
 use crate::index::VerifiedIndex;
-use crate::print_error;
 use crate::serve::anchors::time_stamp_roots;
 use crate::system::SystemClock;
+use crate::{print_error, progress};
 use anyhow::{Context, bail};
 use audit_app::{
     AnchorReport, Finding, LedgerReport, SignerMemory, VerifierKey, first_finding, keys_in_database,
     verify_anchors, verify_deployment,
 };
 use audit_domain::Clock;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -40,10 +39,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
         signed_before: Some(signed_before),
         ..audit_app::VerifyOptions::default()
     };
-    let style =
-        ProgressStyle::with_template("{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}")?;
-    // Drawn only on a terminal.
-    let progress = ProgressBar::new(0).with_style(style);
+    let progress = progress::over_events(0)?;
     let started = Instant::now();
     let mut report_progress = |done, total| {
         progress.set_length(total);

@@ -1,10 +1,11 @@
 //! Rotation of the signing key, and the check of the stored key at the start of a server.
 
-use super::program;
+use super::key::LogKey;
+use super::program::{self, SigningProgram};
 use super::signer::{KEY, KEY_BEFORE, ROTATIONS};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_ledger::{KeyRotation, SigningKey, VerifierKey};
+use audit_ledger::{KeyRotation, VerifierKey};
 use audit_store::Deployment;
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
 use std::sync::Arc;
@@ -31,13 +32,24 @@ pub enum LogKeyError {
     )]
     Replaced,
     /// There is a program, and the key is in the database.
-    #[error("it is in the database, and --log-key-command has another one: that is for a new deployment")]
+    #[error(
+        "it is in the database, and --log-key-command has another one: that is for a new deployment, or after `audit-server log \
+         rotate-key` with the same options"
+    )]
     Stored,
     /// The program has another key.
     #[error("--log-public-key is not the signing key of this database")]
     OtherProgram,
-    /// A program has the key.
-    #[error("the signing key is not in the database: it cannot be rotated")]
+    /// The key before the present one is not in the database, and its program is missing or another one.
+    #[error(
+        "the key before the signing key still signs and is not in the database: it needs --log-key-command-before and its key, until \
+         `audit-server log rotate-key --retire`"
+    )]
+    ProgramBefore,
+    /// A program has the key that is to be rotated, and is missing or another one.
+    #[error(
+        "the signing key is not in the database: it is rotated with the program that has it, --log-key-command-before"
+    )]
     Elsewhere,
     /// The last rotation is not finished.
     #[error("the key before this one still signs: `audit-server log rotate-key --retire` ends that")]
@@ -61,6 +73,10 @@ impl AuditLog {
     pub fn check_log_key(&self) -> Result<(), LogKeyError> {
         let stored = self.home_store.read(|reader| reader.secret(KEY))?;
         let Some(stored) = stored else {
+            if self.settings.signing_program.is_some() {
+                // At once: otherwise a command without the program would create another key on first use.
+                self.log_signer()?;
+            }
             return Ok(());
         };
         let is_secret = program::public_key(&stored).is_none();
@@ -68,7 +84,7 @@ impl AuditLog {
             return Err(LogKeyError::Plain);
         }
         let signer = self.log_signer()?;
-        signer.check_program()?;
+        signer.check_programs(self.settings.key_access())?;
         let prefix = format!("{}/", signer.verifier().name());
         let remembered = self.signing.notes_of(&prefix, CHECKED_NOTES_MAX);
         match remembered.iter().all(|note| signer.accepts(note)) {
@@ -85,42 +101,55 @@ impl AuditLog {
         Ok(self.log_signer()?.statements())
     }
 
-    /// Makes a new signing key, which the present one names as its successor. Servers sign with both from their next start, until
-    /// [`Self::retire_log_key`].
+    /// Makes a new signing key, which the present one names as its successor, or takes that of a program. Servers sign with both from
+    /// their next start, until [`Self::retire_log_key`]. Where the present key is not in the database, the program of the settings
+    /// has it.
     ///
     /// # Errors
-    /// [`LogKeyError::Unfinished`]; when the database cannot be written, or the encryption key does not decrypt the stored key.
-    pub fn rotate_log_key(self: &Arc<Self>) -> Result<KeyRotation, LogKeyError> {
+    /// [`LogKeyError::Unfinished`]; [`LogKeyError::Elsewhere`] without the program of the present key; when a program does not sign, the
+    /// database cannot be written, or the encryption key does not decrypt the stored key.
+    pub fn rotate_log_key(
+        self: &Arc<Self>,
+        program: Option<&Arc<dyn SigningProgram>>,
+    ) -> Result<KeyRotation, LogKeyError> {
         let signer = self.log_signer()?;
-        let key: Option<&EncryptionKey> = self.settings.encryption_key.as_ref();
-        if program::public_key(
-            &self
-                .home_store
-                .read(|reader| reader.secret(KEY))?
-                .unwrap_or_default(),
-        )
-        .is_some()
-        {
-            return Err(LogKeyError::Elsewhere);
+        if signer.is_rotating() {
+            return Err(LogKeyError::Unfinished);
         }
-        let sealed_before = self.home_store.read(|reader| reader.secret(KEY))?;
-        let old_seed = sealing::open(&sealed_before.clone().unwrap_or_default(), key, KEY.as_bytes());
-        let old_seed = old_seed.map_err(AppError::from)?;
-        let seed = WebhookSecret::from_bytes(self.entropy.bytes());
-        let new = SigningKey::from_seed(signer.verifier().name().clone(), seed.as_bytes());
-        let rotation = signer.rotate_to(&new.map_err(AppError::internal)?)?;
-        let sealed = sealing::seal(&seed, key, KEY.as_bytes(), self.entropy.bytes());
-        let before = sealing::seal(&old_seed, key, KEY_BEFORE.as_bytes(), self.entropy.bytes());
+        let key: Option<&EncryptionKey> = self.settings.encryption_key.as_ref();
+        let stored_before = self.home_store.read(|reader| reader.secret(KEY))?;
+        let old = stored_before.clone().unwrap_or_default();
+        let before = match program::public_key(&old) {
+            Some(_) => {
+                signer
+                    .check_programs(self.settings.key_access())
+                    .map_err(|_| LogKeyError::Elsewhere)?;
+                old
+            }
+            None => {
+                let seed = sealing::open(&old, key, KEY.as_bytes()).map_err(AppError::from)?;
+                sealing::seal(&seed, key, KEY_BEFORE.as_bytes(), self.entropy.bytes())
+            }
+        };
+        let stored = match program {
+            Some(program) => program::stored(program),
+            None => {
+                let seed = WebhookSecret::from_bytes(self.entropy.bytes());
+                sealing::seal(&seed, key, KEY.as_bytes(), self.entropy.bytes())
+            }
+        };
+        let new = LogKey::open(signer.verifier().name(), (KEY, &stored), key, program)?;
+        let rotation = signer.rotate_to(&new)?;
         let statements = format!("{}{}", signer.statements(), rotation.note());
         let now = self.clock.now();
         self.home_store
             .configure(Deployment, move |configurator| -> Result<(), LogKeyError> {
                 // Another command may have rotated it meanwhile.
-                if configurator.secret(KEY_BEFORE)?.is_some() || configurator.secret(KEY)? != sealed_before {
+                if configurator.secret(KEY_BEFORE)?.is_some() || configurator.secret(KEY)? != stored_before {
                     return Err(LogKeyError::Unfinished);
                 }
                 for (name, value) in [
-                    (KEY, sealed.as_slice()),
+                    (KEY, stored.as_slice()),
                     (KEY_BEFORE, &before),
                     (ROTATIONS, statements.as_bytes()),
                 ] {

@@ -1,13 +1,13 @@
 //! The key that signs checkpoints, and the name of the log.
 
-use super::program::{self, SigningError, SigningProgram};
+use super::key::LogKey;
+use super::program::{self, SigningProgram};
 use super::rotation::LogKeyError;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_ledger::{
     Anchor, AnchorError, Checkpoint, CheckpointError, KeyName, KeyRotation, Origin, SignedAnchor,
-    SignedCheckpoint, SignedTenantMap, SigningKey, TenantMapHead, VerifierKey, key_predecessors,
-    key_successors,
+    SignedCheckpoint, SignedTenantMap, TenantMapHead, VerifierKey, key_predecessors, key_successors,
 };
 use audit_store::{CellId, Deployment, Reader, StoreError};
 use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
@@ -24,21 +24,19 @@ pub(super) const ROTATIONS: &str = "log_key_rotations";
 #[derive(Debug)]
 pub(crate) struct LogSigner {
     key: LogKey,
-    /// Signs with a key that lives elsewhere.
-    program: Option<Arc<dyn SigningProgram>>,
     /// Signs as well, from a rotation until the old key is retired.
-    before: Option<SigningKey>,
+    before: Option<LogKey>,
     rotations: Vec<KeyRotation>,
     /// The key and those that it has followed.
     accepted: Vec<VerifierKey>,
 }
 
-/// The key of the log.
-#[derive(Debug)]
-enum LogKey {
-    Stored(SigningKey),
-    /// A program has it.
-    Elsewhere(VerifierKey),
+/// What a process has for the keys of the log.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeyAccess<'a> {
+    pub(crate) encryption: Option<&'a EncryptionKey>,
+    pub(crate) program: Option<&'a Arc<dyn SigningProgram>>,
+    pub(crate) program_before: Option<&'a Arc<dyn SigningProgram>>,
 }
 
 /// What the database stores of the signer.
@@ -63,31 +61,26 @@ impl StoredSigner {
         }))
     }
 
-    fn open(&self, key: Option<&EncryptionKey>) -> Result<LogSigner> {
+    fn open(&self, access: KeyAccess<'_>) -> Result<LogSigner> {
         let name = String::from_utf8_lossy(&self.name);
         let name = KeyName::parse(&name).map_err(AppError::internal)?;
-        let unseal = |sealed: &[u8], row: &str| {
-            let seed = sealing::open(sealed, key, row.as_bytes())?;
-            SigningKey::from_seed(name.clone(), seed.as_bytes()).map_err(AppError::internal)
-        };
+        let KeyAccess {
+            encryption,
+            program,
+            program_before,
+        } = access;
+        let key = LogKey::open(&name, (KEY, &self.sealed), encryption, program)?;
         let before = self.sealed_before.as_deref();
-        let signer = LogSigner {
-            key: match program::public_key(&self.sealed) {
-                Some(public_key) => LogKey::Elsewhere(VerifierKey::new(name.clone(), public_key)),
-                None => LogKey::Stored(unseal(&self.sealed, KEY)?),
-            },
-            program: None,
-            before: before.map(|before| unseal(before, KEY_BEFORE)).transpose()?,
-            rotations: Vec::new(),
-            accepted: Vec::new(),
-        };
+        let before =
+            before.map(|before| LogKey::open(&name, (KEY_BEFORE, before), encryption, program_before));
         let rotations = self.rotations.as_deref().unwrap_or_default();
         let rotations = KeyRotation::open_all(&String::from_utf8_lossy(rotations));
         let rotations = rotations.map_err(AppError::internal)?;
         Ok(LogSigner {
-            accepted: key_predecessors(signer.verifier(), &rotations),
+            accepted: key_predecessors(key.verifier(), &rotations),
             rotations,
-            ..signer
+            before: before.transpose()?,
+            key,
         })
     }
 }
@@ -95,57 +88,32 @@ impl StoredSigner {
 impl LogSigner {
     /// Signs a checkpoint.
     pub(super) fn sign(&self, checkpoint: Checkpoint) -> Result<SignedCheckpoint> {
-        let signed = match &self.key {
-            LogKey::Stored(key) => key.sign(checkpoint),
-            LogKey::Elsewhere(key) => {
-                let signature = self.signature_of_program(&checkpoint.to_string())?;
-                key.attach(checkpoint, &signature)
-                    .map_err(|error| SigningError::OtherKey(error.into()))?
-            }
-        };
-        Ok(match &self.before {
+        let signed = self.key.sign(checkpoint)?;
+        match &self.before {
             Some(before) => before.sign_as_well(&signed),
-            None => signed,
-        })
+            None => Ok(signed),
+        }
     }
 
     /// Signs an anchor.
     pub(super) fn sign_anchor(&self, anchor: Anchor) -> Result<SignedAnchor> {
-        Ok(match &self.key {
-            LogKey::Stored(key) => key.sign_anchor(anchor),
-            LogKey::Elsewhere(key) => {
-                let signature = self.signature_of_program(&anchor.to_string())?;
-                key.attach_anchor(&anchor, &signature)
-                    .map_err(|error| SigningError::OtherKey(error.into()))?
-            }
-        })
+        self.key.sign_anchor(anchor)
     }
 
     /// Signs a map of tenants.
     pub(super) fn sign_tenant_map(&self, head: TenantMapHead) -> Result<SignedTenantMap> {
-        Ok(match &self.key {
-            LogKey::Stored(key) => key.sign_tenant_map(head),
-            LogKey::Elsewhere(key) => {
-                let signature = self.signature_of_program(&head.to_string())?;
-                key.attach_tenant_map(&head, &signature)
-                    .map_err(|error| SigningError::OtherKey(error.into()))?
-            }
-        })
+        self.key.sign_tenant_map(head)
     }
 
-    fn signature_of_program(&self, text: &str) -> Result<Vec<u8>, SigningError> {
-        let program = self.program.as_ref().ok_or(SigningError::NoProgram)?;
-        program.sign(text.as_bytes()).map_err(SigningError::Failed)
-    }
-
-    /// Checks that this process can sign: with the stored key, or with the program that has the key.
-    pub(super) fn check_program(&self) -> std::result::Result<(), LogKeyError> {
-        match (&self.key, &self.program) {
-            (LogKey::Stored(_), None) => Ok(()),
-            (LogKey::Stored(_), Some(_)) => Err(LogKeyError::Stored),
-            (LogKey::Elsewhere(_), None) => Err(AppError::from(SigningError::NoProgram).into()),
-            (LogKey::Elsewhere(key), Some(program)) if key.public_key() == program.public_key() => Ok(()),
-            (LogKey::Elsewhere(_), Some(_)) => Err(LogKeyError::OtherProgram),
+    /// Checks that this process can sign: with stored keys, or with the programs that have them.
+    pub(super) fn check_programs(&self, access: KeyAccess<'_>) -> std::result::Result<(), LogKeyError> {
+        self.key.check_program(access.program)?;
+        match &self.before {
+            // A stored key needs no program, and the one of a retired key may still be configured.
+            None | Some(LogKey::Stored(_)) => Ok(()),
+            Some(before) => before
+                .check_program(access.program_before)
+                .map_err(|_| LogKeyError::ProgramBefore),
         }
     }
 
@@ -174,20 +142,21 @@ impl LogSigner {
         keys.any(|key| SignedCheckpoint::open_of_owner(note, key).is_ok())
     }
 
-    /// The statement that this key is followed by a new one. None may be unfinished.
-    pub(super) fn rotate_to(&self, new: &SigningKey) -> std::result::Result<KeyRotation, LogKeyError> {
-        match (&self.before, &self.key) {
-            (Some(_), _) => Err(LogKeyError::Unfinished),
-            (None, LogKey::Elsewhere(_)) => Err(LogKeyError::Elsewhere),
-            (None, LogKey::Stored(key)) => Ok(key.rotate_to(new).map_err(AppError::internal)?),
-        }
+    /// Whether the key before the present one still signs.
+    pub(super) const fn is_rotating(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// The statement that this key is followed by a new one.
+    pub(super) fn rotate_to(&self, new: &LogKey) -> Result<KeyRotation> {
+        let (old, following) = (self.verifier(), new.verifier());
+        let by_old = self.key.sign_rotation(old, following)?;
+        let by_new = new.sign_rotation(old, following)?;
+        KeyRotation::attach(old, following, &by_old, &by_new).map_err(AppError::internal)
     }
 
     pub(super) const fn verifier(&self) -> &VerifierKey {
-        match &self.key {
-            LogKey::Stored(key) => key.verifier(),
-            LogKey::Elsewhere(key) => key,
-        }
+        self.key.verifier()
     }
 
     /// The origin of one log of the deployment.
@@ -205,7 +174,11 @@ impl LogSigner {
 /// The keys that verify checkpoints, the present one first, if the database has one.
 pub(crate) fn stored_keys(reader: &mut Reader<'_>, key: Option<&EncryptionKey>) -> Result<Vec<VerifierKey>> {
     let stored = StoredSigner::read(|name| reader.secret(name))?;
-    let signer = stored.map(|stored| stored.open(key)).transpose()?;
+    let access = KeyAccess {
+        encryption: key,
+        ..KeyAccess::default()
+    };
+    let signer = stored.map(|stored| stored.open(access)).transpose()?;
     Ok(signer.map(|signer| signer.accepted).unwrap_or_default())
 }
 
@@ -222,7 +195,11 @@ pub(crate) fn key_in(
     key: Option<&EncryptionKey>,
 ) -> Result<Option<VerifierKey>> {
     let stored = StoredSigner::read(secret)?;
-    let signer = stored.map(|stored| stored.open(key)).transpose()?;
+    let access = KeyAccess {
+        encryption: key,
+        ..KeyAccess::default()
+    };
+    let signer = stored.map(|stored| stored.open(access)).transpose()?;
     Ok(signer.map(|signer| signer.verifier().clone()))
 }
 
@@ -310,10 +287,7 @@ impl AuditLog {
                 };
                 StoredSigner::read(|name| configurator.secret(name))?.ok_or_else(damaged)
             })?;
-        let signer = LogSigner {
-            program: self.settings.signing_program.clone(),
-            ..stored.open(key.as_ref())?
-        };
+        let signer = stored.open(self.settings.key_access())?;
         Ok(self.log_signer.get_or_init(|| signer))
     }
 

@@ -4,6 +4,7 @@
 //! It is computed from the texts of events that lead to a signed checkpoint, and signed only then. What is stored of it is verified
 //! against its root, and the root has a code with the key of the heads: rows that someone else wrote are discarded.
 
+mod batch;
 mod growth;
 mod notes;
 mod proofs;

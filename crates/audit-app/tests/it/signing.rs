@@ -56,16 +56,21 @@ impl Instrumentation for Recording {
     }
 }
 
-/// The statements since the last call that read or write checkpoints or the tree.
+/// The statements since the last call.
+pub(crate) fn take_statements() -> Vec<String> {
+    std::mem::take(&mut *STATEMENTS.lock())
+}
+
+/// Those that read or write checkpoints or the tree.
 fn statements() -> Vec<String> {
     let of_the_log = ["log_checkpoints", "log_tiles", "SELECT `events`.`content_hash`"];
-    let mut statements = std::mem::take(&mut *STATEMENTS.lock());
+    let mut statements = take_statements();
     statements.retain(|statement| of_the_log.iter().any(|part| statement.contains(part)));
     statements
 }
 
 /// Records statements. The record is of the process, so one test at a time has it.
-fn record() -> MutexGuard<'static, ()> {
+pub(crate) fn record() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock();
     set_default_instrumentation(|| Some(Box::new(Recording))).expect("statements are recorded");
@@ -73,11 +78,15 @@ fn record() -> MutexGuard<'static, ()> {
 }
 
 /// Opens the service. Each process on the database has a state file of its own.
-fn open(folder: &Path) -> Arc<AuditLog> {
+pub(crate) fn open(folder: &Path) -> Arc<AuditLog> {
     open_as(folder, "one")
 }
 
 fn open_as(folder: &Path, process: &str) -> Arc<AuditLog> {
+    open_with(folder, process, Settings::default())
+}
+
+pub(crate) fn open_with(folder: &Path, process: &str, settings: Settings) -> Arc<AuditLog> {
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
     let url = DatabaseUrl::Sqlite(folder.join("audit.db"));
     let store = Store::open(
@@ -90,17 +99,37 @@ fn open_as(folder: &Path, process: &str) -> Arc<AuditLog> {
     let signer = SignerMemory::open(&folder.join(process)).expect("the state file opens");
     let settings = Settings {
         signer: Some(Arc::new(signer)),
-        ..Settings::default()
+        ..settings
     };
     AuditLog::open(store, clock, Arc::new(Counting), settings).expect("the service opens")
 }
 
 fn create(service: &Arc<AuditLog>) -> ProjectId {
+    create_with_key(service).0
+}
+
+/// A project, and its key.
+pub(crate) fn create_with_key(service: &Arc<AuditLog>) -> (ProjectId, String) {
     let name = "o".parse().expect("a name");
-    let NewOrganization { project, .. } = service
+    let NewOrganization {
+        project, project_key, ..
+    } = service
         .create_organization(&name, Plan::Enterprise)
         .expect("an organization is created");
-    project.id
+    (project.id, project_key.as_str().to_owned())
+}
+
+/// Stores a batch of events of as many tenants: `tenant-<number>-<index>`.
+pub(crate) fn store_batch(service: &Arc<AuditLog>, project: ProjectId, number: usize, count: usize) {
+    let event = |index: usize| {
+        format!(
+            r#"{{"action": "a.b", "category": "auth", "tenant_id": "tenant-{number}-{index}", "actor": {{"id": "a", "type": "user"}}}}"#
+        )
+    };
+    let events: Vec<String> = (0..count).map(event).collect();
+    let body = format!("[{}]", events.join(","));
+    let stored = service.ingest_blocking(project, Environment::Live, body.as_bytes());
+    assert_eq!(stored.expect("the events are stored").ids.len(), count);
 }
 
 fn store(service: &Arc<AuditLog>, project: ProjectId, environment: Environment) {

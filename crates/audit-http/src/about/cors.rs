@@ -1,4 +1,4 @@
-//! The preflights of `/api/v1/events` and `/api/v1/events/feed`.
+//! The preflights of `/api/v1/events`, `/api/v1/events/feed` and `/api/v1/log/completeness`.
 
 use super::{About, HeaderParameter, Plain, Tag};
 use crate::error_code::ErrorCode;
@@ -51,6 +51,18 @@ pub(crate) fn preflight_feed() -> About {
         ..About {
             id: "preflight_feed",
             summary: "Ask whether a page may follow events",
+            ..preflight()
+        }
+    }
+}
+
+pub(crate) fn preflight_completeness() -> About {
+    About {
+        outcome: "The page may read the proof of a tenant's events.",
+        ..About {
+            id: "preflight_log_completeness",
+            tag: Tag::Log,
+            summary: "Ask whether a page may read a proof",
             ..preflight()
         }
     }

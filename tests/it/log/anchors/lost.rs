@@ -17,6 +17,7 @@ on_both_databases! {
     an_anchor_that_waits_is_sent_after_a_rotation_of_the_key,
     an_anchor_that_a_failover_lost_is_read_back_from_its_place,
     an_anchor_that_the_database_lost_is_stored_again_by_the_node_that_sent_it,
+    an_anchor_that_was_changed_before_it_was_sent_is_not_sent,
 }
 
 type Environment = Vec<(&'static str, String)>;
@@ -130,7 +131,8 @@ fn an_anchor_that_a_failover_lost_is_read_back_from_its_place(kind: DatabaseKind
     let third = opened(&standby, &stored("20261122T120000Z"));
     stop(server);
     assert_eq!(second.check_later(&third), Ok(()));
-    assert_eq!(bucket.refused(), [""; 0]);
+    // The second one was stored again, so it was sent again, and the object stays.
+    assert_eq!(stored("20261122T110000Z"), second.note());
 }
 
 /// A webhook gives nothing back: the node remembers what it has sent.
@@ -163,4 +165,33 @@ fn an_anchor_that_the_database_lost_is_stored_again_by_the_node_that_sent_it(kin
         opened(&database, document.expect("a document"))
     };
     assert_eq!(document(2).check_later(&document(3)), Ok(()));
+}
+
+fn an_anchor_that_was_changed_before_it_was_sent_is_not_sent(kind: DatabaseKind) {
+    let Some(mut clock) = Clock::at(START) else { return };
+    let (database, directory) = (Database::create(kind), temporary_directory("anchors-"));
+    let environment = vec![directory_setting(&directory)];
+    let server = start(&database, &clock, &environment);
+    wait_for_anchor(&directory, "20261122T100000Z");
+    store_events(&Organization::create(&server, "enterprise").project(), 7);
+    let away = temporary_directory("away-").join("anchors");
+    std::fs::rename(&directory, &away).expect("move the directory");
+    clock.set("2026-11-22T11:00:00Z");
+    server.wait_for_metric("audit_anchor_failures_total{place=\"directory\"}", 1);
+    stop(server);
+    database
+        .execute("UPDATE anchors SET document = replace(document, 'live 7 ', 'live 6 ') WHERE number = 2");
+    std::fs::rename(&away, &directory).expect("move the directory");
+    clock.set("2026-11-22T12:00:00Z");
+    let server = start(&database, &clock, &environment);
+    wait_for_anchor(&directory, "20261122T120000Z");
+    assert!(
+        server.stderr().contains("anchor 2 in the database is not sent"),
+        "{}",
+        server.stderr()
+    );
+    stop(server);
+    assert_eq!(anchors_in(&directory), ["20261122T100000Z", "20261122T120000Z"]);
+    let verified = verify(&database, &directory, &[]).success();
+    assert!(verified.contains("note: 1 anchors are missing"), "{verified}");
 }

@@ -19,9 +19,9 @@ pub(super) fn with_quorum(server: &LogServer, policy: &Policy, latest: &str) -> 
         Fetched::Found(note) => {
             let cosigners: Vec<&str> = policy.cosigners(&note).into_iter().collect();
             Err(Failure::Inconclusive(anyhow!(
-                "the last cosigned checkpoint of the server has no quorum of this policy, but cosignatures of {}",
+                "the last cosigned checkpoint of the server has no quorum of this policy: it is cosigned by {}",
                 match cosigners.is_empty() {
-                    true => "nobody in it".to_owned(),
+                    true => "no witness of the policy".to_owned(),
                     false => cosigners.join(", "),
                 }
             )))

@@ -4,9 +4,9 @@ use super::events::{Event, EventSource};
 use super::server::LogServer;
 use super::tenants::TenantMaps;
 use super::{AuditResult, Failure};
+use crate::progress;
 use audit_domain::LogName;
 use audit_ledger::{Frontier, Hash, SignedCheckpoint, Tile, TileId, TreeHead};
-use indicatif::{ProgressBar, ProgressStyle};
 
 /// Reads the events between a known tree and a signed, larger one.
 pub(super) struct Replay<'a> {
@@ -52,10 +52,7 @@ impl<'a> Replay<'a> {
     pub(super) fn run(mut self) -> AuditResult<(Frontier, Option<String>, Option<TenantMaps>)> {
         let width = u64::from(TileId::WIDTH_MAX);
         let total = self.signed.size - self.frontier.size();
-        let style = "{bar:40} {percent:>3} %  {human_pos}/{human_len} events  {per_sec}";
-        let style = ProgressStyle::with_template(style).map_err(anyhow::Error::new)?;
-        // Drawn only on a terminal.
-        let progress = ProgressBar::new(total).with_style(style);
+        let progress = progress::over_events(total)?;
         while self.frontier.size() < self.signed.size {
             let index = self.frontier.size() / width;
             let wanted = (self.signed.size - index * width).min(width) as u16;

@@ -2,9 +2,10 @@
 //! that it has shown to viewers.
 
 use super::server::{Fetched, LogServer};
-use super::{AuditResult, Failure};
+use super::{AuditResult, Failure, left_out};
 use crate::tenant_proof;
 use anyhow::{Context, anyhow};
+use audit_domain::LogName;
 use audit_ledger::{Hash, Origin, SignedTenantMap, TenantLogs, TenantMapKey, TreeHead, VerifierKey};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub(super) struct TenantMaps {
     logs: TenantLogs,
     /// The logs at the size of the map that the server shows now.
     logs_of_server: Option<TenantLogs>,
+    /// The log as content hashes name it.
+    log: Option<LogName>,
 }
 
 impl TenantMaps {
@@ -59,12 +62,14 @@ impl TenantMaps {
             roots: BTreeMap::new(),
             logs: TenantLogs::default(),
             logs_of_server: None,
+            log: None,
         })
     }
 
     /// Determines at which sizes of the log roots are needed, up to the size of a checkpoint of this log. `is_latest`: the log has
     /// no later checkpoint, so every map is of its events.
     pub(super) fn begin(&mut self, log: &Origin, size: u64, is_latest: bool) -> AuditResult<()> {
+        self.log = LogName::of_origin(log.as_str());
         let of_server = self.signed.first().map_or(0, |(_, of, _)| *of);
         let size_max = if is_latest { size } else { size.max(of_server) };
         for (shown_by, of, map) in &mut self.signed {
@@ -151,11 +156,14 @@ impl TenantMaps {
             let shown = shown.unwrap_or_else(TreeHead::of_empty_tree);
             let own = log.head();
             if shown.size < own.size || (shown.size == own.size && shown.root != own.root) {
+                let size = self.signed.first().map_or(0, |(_, of, _)| *of);
+                let event = left_out::described(server, self.log, size, tenant_id, log, &shown)?;
                 return Ok(Some(format!(
-                    "the tenant {tenant_id} has {} events, and the server signs {} for it{}",
+                    "the tenant {tenant_id} has {} events, and the server signs {} for it{}{}",
                     own.size,
                     shown.size,
-                    if shown.size == own.size { ", others" } else { "" }
+                    if shown.size == own.size { ", others" } else { "" },
+                    event.map(|event| format!(": {event}")).unwrap_or_default()
                 )));
             }
         }

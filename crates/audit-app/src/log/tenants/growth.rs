@@ -1,31 +1,22 @@
 //! Bringing a map up to date.
 
+use super::batch::{Batch, STEP_EVENTS_MAX};
 use super::notes::SignedNotes;
 use super::{CurrentMap, MapFailure, MappedLog};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_domain::{ContentHash, LogName};
 use audit_ledger::{
     Frontier, Growth, GrowthError, Hash, MapPart, MapTile, MapTileId, Tile, TileId, TreeHead,
 };
 use audit_store::{
-    LedgerId, LoggedEvent, NewTenantTile, StoreError, StoredTenantMap, TenantLog, TenantMapChange,
+    LedgerId, NewTenantTile, RecentEvent, StoreError, StoredTenantMap, TenantLog, TenantMapChange,
     TenantMapState,
 };
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The maximum number of events of one change of a map, and the number of new events at which it is brought up to date without
-/// being asked for. A tenant costs the same for one new event as for many, so fewer changes are cheaper.
-const STEP_EVENTS_MAX: u64 = 10_000;
-/// The number of tenants after which a change gets no more events: the leaves of a tenant take up to 8 KiB of memory.
-const STEP_TENANTS_MIN: usize = 2_000;
-/// The maximum number of changes of one call, some seconds of work.
-const STEPS_MAX: u32 = 20;
-/// The maximum number of events of one read.
-const READ_EVENTS_MAX: u64 = 500;
 /// How long a request waits for another one that brings a map up to date.
 const TURN_WAIT: Duration = Duration::from_secs(2);
 
@@ -47,26 +38,11 @@ struct Progress {
     waiting: BTreeSet<LedgerId>,
 }
 
-/// An event of the log is not the one that was signed.
-#[derive(Debug, thiserror::Error)]
-#[error("event {seq} is not as it was appended")]
-struct AlteredEvent {
-    seq: u64,
-}
-
 /// The events of the log lead to another root.
 #[derive(Debug, thiserror::Error)]
 #[error("the first {size} events are not those that were signed")]
 struct AlteredEvents {
     size: u64,
-}
-
-/// The next events of a log, by tenant.
-struct Batch {
-    /// The right edge of the log's tree behind them.
-    log: Frontier,
-    /// Position in the log and leaf hash of each event.
-    tenants: BTreeMap<String, Vec<(u64, Hash)>>,
 }
 
 impl TenantMaps {
@@ -127,15 +103,17 @@ impl AuditLog {
             };
             // Another thread may have done it.
             state = self.read_state(log, seen)?;
-            for _ in 0..STEPS_MAX {
+            let mut recent = self.verified_recent(log.ledger_id, &state.log, head);
+            for _ in 0..self.settings.tenant_map_steps_max {
                 if state.log.size() >= head.size {
                     break;
                 }
-                state = self.take_step(log, head, state, seen)?;
+                state = self.take_step(log, head, state, seen, &mut recent)?;
             }
             let size = state.log.size();
             self.tenant_maps
                 .note_grown(log.ledger_id, size, size >= head.size);
+            self.store.keep_recent_events(log.ledger_id);
             if size < head.size {
                 return Err(StoreError::Overloaded.into());
             }
@@ -181,8 +159,9 @@ impl AuditLog {
         head: &TreeHead,
         state: TenantMapState,
         seen: &mut Option<StoredTenantMap>,
+        recent: &mut VecDeque<RecentEvent>,
     ) -> Result<TenantMapState, MapFailure> {
-        let batch = self.next_events(log, state.log.clone(), head.size)?;
+        let batch = self.next_events(log, state.log.clone(), head.size, recent)?;
         let mut change = self.change_of(&CurrentMap { log, state }, batch)?;
         change.before.clone_from(seen);
         let after = change.state.clone();
@@ -196,35 +175,6 @@ impl AuditLog {
             }
             None => self.read_state(log, seen),
         }
-    }
-
-    /// The next events of a log of this size, in their form as they were hashed.
-    fn next_events(&self, mapped: &MappedLog, mut log: Frontier, size: u64) -> Result<Batch, MapFailure> {
-        let what = "name of a ledger";
-        let name = LogName::of_origin(mapped.origin.as_str())
-            .ok_or_else(|| AppError::inconsistent(StoreError::Damaged { what }))?;
-        let end = size.min(log.size() + STEP_EVENTS_MAX);
-        let mut tenants: BTreeMap<String, Vec<(u64, Hash)>> = BTreeMap::new();
-        while log.size() < end && tenants.len() < STEP_TENANTS_MIN {
-            let start = log.size();
-            let limit = (end - start).min(READ_EVENTS_MAX) as usize;
-            let events = self
-                .store
-                .query(|reader| reader.logged_events(mapped.ledger_id, start, limit))?;
-            if events.len() < limit {
-                let seq = start + events.len() as u64;
-                return Err(AppError::inconsistent(AlteredEvent { seq }).into());
-            }
-            for logged in &events {
-                let (tenant_id, leaf) = tenant_and_leaf(logged, &name, log.size())?;
-                log.append(leaf);
-                match tenants.get_mut(&*tenant_id) {
-                    Some(events) => events.push((logged.seq, leaf)),
-                    None => drop(tenants.insert(tenant_id.into_owned(), vec![(logged.seq, leaf)])),
-                }
-            }
-        }
-        Ok(Batch { log, tenants })
     }
 
     fn change_of(&self, map: &CurrentMap<'_>, batch: Batch) -> Result<TenantMapChange, MapFailure> {
@@ -375,19 +325,4 @@ pub(super) fn full_tile(level: u8, index: u64, hashes: &[u8]) -> Result<Tile, Ma
     let id = TileId::new(level, index, TileId::WIDTH_MAX);
     id.and_then(|id| Tile::decode(id, hashes))
         .map_err(MapFailure::forged)
-}
-
-/// The tenant and the leaf hash of an event, which must be the one at this position, by its text.
-fn tenant_and_leaf<'a>(
-    logged: &'a LoggedEvent,
-    log: &LogName,
-    seq: u64,
-) -> Result<(std::borrow::Cow<'a, str>, Hash), MapFailure> {
-    let event = &logged.event;
-    let computed = ContentHash::of(&event.canonical, &event.content_salt, log);
-    if logged.seq != seq || computed != Some(event.content_hash) {
-        return Err(AppError::inconsistent(AlteredEvent { seq }).into());
-    }
-    let facets = event.facets().map_err(AppError::inconsistent)?;
-    Ok((facets.tenant_id, Hash::of_event(&event.content_hash)))
 }

@@ -322,7 +322,7 @@ impl Rounds {
             .for_each(|ledger_id| self.advance(ledger_id));
     }
 
-    /// Begins the next round of a log, if its round has a quorum or nobody left to ask. Ends the round if there is no next one and
+    /// Begins the next round of a log, if its round has a quorum or no witness that responds is left to ask. Ends the round if there is no next one and
     /// every witness has responded.
     fn advance(&mut self, ledger_id: LedgerId) {
         let Some(round) = self.rounds.get(&ledger_id) else {

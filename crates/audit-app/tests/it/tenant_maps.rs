@@ -1,0 +1,105 @@
+//! The cost of the maps of tenants, in events that are read back.
+
+use crate::signing::{create_with_key, open, open_with, record, store_batch, take_statements};
+use audit_app::{AppError, AuditLog, Selection, Settings};
+use audit_auth::{Credential, Readers};
+use audit_domain::ProjectId;
+use std::sync::Arc;
+
+/// The events of a batch, which are of as many tenants.
+const BATCH: usize = 100;
+
+fn prove(service: &Arc<AuditLog>, key: &str) -> Result<String, AppError> {
+    let credential = Credential::parse(key).expect("a credential");
+    let presented = service.present::<Readers>(credential, None);
+    let proof = presented.tenant_proof(Selection::default(), Some("tenant-0-0".to_owned()))?;
+    Ok(proof.map)
+}
+
+/// How often pages of events were read since the last call.
+fn pages_read() -> usize {
+    let of_events = |text: &String| text.contains("content_salt") && text.starts_with("SELECT");
+    take_statements().iter().filter(|text| of_events(text)).count()
+}
+
+fn batches(service: &Arc<AuditLog>, project: ProjectId, numbers: std::ops::Range<usize>) {
+    for number in numbers {
+        store_batch(service, project, number, BATCH);
+    }
+}
+
+#[test]
+fn a_map_of_many_events_is_made_in_parts_and_each_event_is_read_once() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        tenant_map_steps_max: 1,
+        ..Settings::default()
+    };
+    let service = open_with(folder.path(), "one", settings);
+    let (project, key) = create_with_key(&service);
+    // A part ends behind 2,000 tenants.
+    batches(&service, project, 0..50);
+    take_statements();
+    let mut pages = Vec::new();
+    for _ in 0..2 {
+        let refused = prove(&service, &key).unwrap_err();
+        assert!(matches!(refused, AppError::Unavailable(_)), "{refused:?}");
+        pages.push(pages_read());
+    }
+    prove(&service, &key).unwrap();
+    pages.push(pages_read());
+    // 5,000 events in pages of 500, none of them twice.
+    assert_eq!(pages, [4, 4, 2]);
+    service.close();
+}
+
+#[test]
+fn the_background_goes_on_with_a_map_that_a_request_has_begun() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        tenant_map_steps_max: 1,
+        ..Settings::default()
+    };
+    let service = open_with(folder.path(), "one", settings);
+    let (project, key) = create_with_key(&service);
+    batches(&service, project, 0..50);
+    prove(&service, &key).unwrap_err();
+    take_statements();
+    service.update_tenant_maps().unwrap();
+    service.update_tenant_maps().unwrap();
+    assert_eq!(pages_read(), 6);
+    prove(&service, &key).unwrap();
+    service.update_tenant_maps().unwrap();
+    assert_eq!(pages_read(), 0);
+    service.close();
+}
+
+#[test]
+fn the_events_of_this_process_are_not_read_back() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let service = open(folder.path());
+    let (project, key) = create_with_key(&service);
+    batches(&service, project, 0..1);
+    prove(&service, &key).unwrap();
+    batches(&service, project, 1..30);
+    take_statements();
+    let map = prove(&service, &key).unwrap();
+    assert_eq!(pages_read(), 0);
+    // The same map as from the database.
+    let root = |map: &str| map.lines().nth(2).map(str::to_owned);
+    service.close();
+    let service = open_with(folder.path(), "two", Settings::default());
+    let report = service
+        .verify_log(&audit_app::VerifyOptions::default(), &mut |_, _| {})
+        .unwrap();
+    assert_eq!(
+        report.iter().map(|report| report.findings_count).sum::<u64>(),
+        0,
+        "{report:?}"
+    );
+    assert_eq!(root(&prove(&service, &key).unwrap()), root(&map));
+    service.close();
+}
