@@ -337,7 +337,7 @@ fn a_forbidden_dependency_is_caught() {
         ),
         // Through a crate of the registry.
         (
-            "regex",
+            "regex-automata",
             "actix-http",
             Value::Null,
             "audit-redact must not depend on actix-http",

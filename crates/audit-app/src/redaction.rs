@@ -97,7 +97,7 @@ impl RedactionRule {
         };
         let subject = match row.kind.as_str() {
             PATTERN => {
-                let pattern = Pattern::parse(row.pattern.as_deref().unwrap_or_default());
+                let pattern = Pattern::parse_stored(row.pattern.as_deref().unwrap_or_default());
                 RuleSubject::Pattern(pattern.map_err(|_| damaged())?)
             }
             FIELDS => {

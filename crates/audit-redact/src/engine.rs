@@ -7,7 +7,7 @@ use crate::builtin::{self, Builtin};
 use crate::hash::{self, HashKey};
 use crate::outputs;
 use crate::path::{FieldPath, Location};
-use crate::pattern::{Pattern, PatternSet};
+use crate::pattern::{Found, Fuel, Pattern, PatternSet};
 use crate::report::Report;
 use crate::rewrite::Hit;
 use crate::scan::{Span, Subject};
@@ -162,22 +162,27 @@ impl Engine {
     }
 
     /// Collects the hits of all patterns and built-in rules. Clean text allocates nothing.
-    pub(crate) fn scan(&self, subject: Subject<'_>, hits: &mut Vec<Hit>) {
+    pub(crate) fn scan(&self, subject: Subject<'_>, fuel: &mut Fuel, hits: &mut Vec<Hit>) {
         self.builtins.scan(subject, hits);
         if !self.patterns.is_empty() {
-            self.scan_patterns(subject.text, hits);
+            self.scan_patterns(subject.text, fuel, hits);
         }
     }
 
-    fn scan_patterns(&self, text: &str, hits: &mut Vec<Hit>) {
+    fn scan_patterns(&self, text: &str, fuel: &mut Fuel, hits: &mut Vec<Hit>) {
         let mut masks: Option<Vec<Span>> = None;
-        self.patterns.each_hit(text, |index, span| {
+        fuel.add_for(text);
+        self.patterns.each_hit(text, fuel, |index, found| {
+            let (span, behavior) = match found {
+                Found::Match(span) => (span, self.pattern_behaviors[index]),
+                // A match anywhere in it is unknown, so that no part of it may stay readable.
+                Found::Rest(span) => (span, Behavior::Replace),
+            };
             let masks = masks.get_or_insert_with(|| outputs::mask_spans(text));
             let covering = masks.partition_point(|mask| mask.end < span.end);
             if masks.get(covering).is_some_and(|mask| mask.contains(span)) {
                 return;
             }
-            let behavior = self.pattern_behaviors[index];
             hits.push(Hit {
                 span,
                 rule: self.fields.len() + index,

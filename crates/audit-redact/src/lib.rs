@@ -34,7 +34,9 @@
 //! - **Every rule scans the original text,** and the report lists every rule that hits. Overlapping hits are merged. If
 //!   the hit of the first rule covers the merged span, that rule's behaviour applies. Otherwise the strictest behaviour
 //!   applies (replace before hash before mask). A value that a field rule names gets that rule's behaviour.
-//! - **Time is linear in the length of the text,** for every text and every pattern.
+//! - **Time is linear in the length of the text,** for every text and every pattern. All patterns together take at most
+//!   [`PATTERN_STEPS_PER_BYTE`] for each byte that they scan, plus [`PATTERN_STEPS_PER_DOCUMENT`]. Where that is too little,
+//!   the rest of the text is replaced.
 //! - **A clean document costs no allocation.**
 //! - **A report contains nothing sensitive:** its paths have keys in their redacted form.
 
@@ -61,7 +63,9 @@ pub use builtin::Builtin;
 pub use engine::{Engine, EngineBuilder};
 pub use hash::HashKey;
 pub use path::{FieldPath, FieldPathError};
-pub use pattern::{PATTERN_COMPILED_BYTES_MAX, Pattern, PatternError};
+pub use pattern::{
+    PATTERN_COMPILED_BYTES_MAX, PATTERN_STEPS_PER_BYTE, PATTERN_STEPS_PER_DOCUMENT, Pattern, PatternError,
+};
 pub use report::Report;
 pub use session::Session;
 pub use shape::Shape;

@@ -1,22 +1,43 @@
 //! Custom patterns.
 
-use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+mod automaton;
+mod fuel;
+mod simulation;
+
+use std::sync::Arc;
+
+use regex_automata::MatchKind;
+use regex_automata::nfa::thompson::{NFA, WhichCaptures};
+use regex_syntax::hir::Hir;
 
 use crate::scan::Span;
-use crate::work;
+use automaton::{Automaton, Borrowed, Stop};
+pub(crate) use fuel::Fuel;
+pub use fuel::{PATTERN_STEPS_PER_BYTE, PATTERN_STEPS_PER_DOCUMENT};
 
-/// Most bytes of one compiled pattern. Bounds memory and the time per character of text.
-pub const PATTERN_COMPILED_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Most bytes of one compiled pattern. Bounds the memory of a rule.
+pub const PATTERN_COMPILED_BYTES_MAX: usize = 1024 * 1024;
 
-/// Most hits of one pattern in one string. One search takes time linear in the text, but a search for all matches does
-/// not: `.*[^A-Z]|[A-Z]` reads a long `AAAA…` to its end for every letter. Beyond this limit the rest of the string
-/// counts as one hit, which hides too much rather than too little.
+/// Most bytes of a compiled pattern that was stored when the limit was higher, in either direction of reading.
+const STORED_PATTERN_COMPILED_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Most hits of one pattern in one string. Beyond this limit the rest of the string counts as one hit, which hides too
+/// much rather than too little.
 const HITS_MAX: usize = 256;
 
 /// A valid regular expression: it compiles, its size is bounded and it never matches the empty string.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    regex: Regex,
+    compiled: Arc<Compiled>,
+}
+
+/// Two automata: a match ends where the first one says, and begins where the reverse one says that reads back from there.
+#[derive(Debug)]
+struct Compiled {
+    text: String,
+    hir: Hir,
+    forward: Automaton,
+    reverse: Automaton,
 }
 
 /// Why a pattern was refused.
@@ -36,6 +57,15 @@ pub enum PatternError {
     TooBig,
 }
 
+/// What a pattern found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A match.
+    Match(Span),
+    /// The rest of a text that was not searched to its end, because of [`HITS_MAX`] or for lack of fuel.
+    Rest(Span),
+}
+
 impl Pattern {
     /// Most characters in a pattern.
     pub const CHARS_MAX: usize = 1_000;
@@ -43,90 +73,221 @@ impl Pattern {
     /// Parses a pattern in the syntax of the `regex` crate. It has neither back-references nor look-around, so that a
     /// search takes time linear in the text for every pattern.
     pub fn parse(pattern: &str) -> Result<Pattern, PatternError> {
+        Pattern::with_bytes_max(pattern, PATTERN_COMPILED_BYTES_MAX)
+    }
+
+    /// Parses a pattern that was accepted before, perhaps under a higher limit of its compiled size.
+    ///
+    /// # Errors
+    /// As [`Pattern::parse`].
+    pub fn parse_stored(pattern: &str) -> Result<Pattern, PatternError> {
+        Pattern::with_bytes_max(pattern, STORED_PATTERN_COMPILED_BYTES_MAX)
+    }
+
+    fn with_bytes_max(pattern: &str, bytes_max: usize) -> Result<Pattern, PatternError> {
         if pattern.chars().count() > Pattern::CHARS_MAX {
             return Err(PatternError::TooLong);
         }
-        let regex = RegexBuilder::new(pattern)
-            .size_limit(PATTERN_COMPILED_BYTES_MAX)
-            .build()
-            .map_err(|error| match error {
-                regex::Error::CompiledTooBig(_) => PatternError::TooBig,
-                other => PatternError::Syntax(other.to_string()),
-            })?;
+        let syntax = |error: &dyn std::fmt::Display| PatternError::Syntax(error.to_string());
+        let hir = regex_syntax::parse(pattern).map_err(|error| syntax(&error))?;
         // A search in an empty text would not reveal this: `\b` does not match there, and elsewhere it matches without
         // covering a character.
-        let can_match_empty = regex_syntax::parse(pattern)
-            .map_err(|error| PatternError::Syntax(error.to_string()))?
-            .properties()
-            .minimum_len()
-            .is_none_or(|length| length == 0);
-        if can_match_empty {
+        if hir.properties().minimum_len().is_none_or(|length| length == 0) {
             return Err(PatternError::MatchesEmpty);
         }
-        Ok(Pattern { regex })
+        let automaton = |is_reverse: bool, kind: MatchKind| {
+            let nfa = compile(std::slice::from_ref(&hir), is_reverse, bytes_max)?;
+            Automaton::new(nfa, kind).ok_or(PatternError::TooBig)
+        };
+        Ok(Pattern {
+            compiled: Arc::new(Compiled {
+                text: pattern.to_owned(),
+                forward: automaton(false, MatchKind::LeftmostFirst)?,
+                reverse: automaton(true, MatchKind::All)?,
+                hir,
+            }),
+        })
     }
 
     /// The pattern as written.
     pub fn as_str(&self) -> &str {
-        self.regex.as_str()
+        &self.compiled.text
     }
 
     /// Calls `hit` with every hit, in order.
-    pub(crate) fn each_hit(&self, text: &str, mut hit: impl FnMut(Span)) {
-        // Each search may read the text to its end.
-        work::bytes_read(text.len());
-        let matches = self.regex.find_iter(text).filter(|found| !found.is_empty());
-        for (count, found) in matches.enumerate() {
-            if count == HITS_MAX {
-                return hit(Span::new(found.start(), text.len()));
-            }
-            hit(Span::new(found.start(), found.end()));
-            work::bytes_read(text.len() - found.end());
+    pub(crate) fn each_hit(&self, text: &str, fuel: &mut Fuel, mut hit: impl FnMut(Found)) {
+        let mut search = Search {
+            compiled: &self.compiled,
+            text,
+            memories: Some((self.compiled.forward.memory(), self.compiled.reverse.memory())),
+        };
+        let mut at = 0;
+        for count in 0..=HITS_MAX {
+            let rest = match search.next(at, fuel) {
+                Ok(Some(span)) if count < HITS_MAX => {
+                    at = span.end;
+                    hit(Found::Match(span));
+                    continue;
+                }
+                Ok(Some(span)) => span.start,
+                Ok(None) => return,
+                Err(fuel::Exhausted) => at,
+            };
+            return hit(Found::Rest(Span::new(rest, text.len())));
         }
     }
 }
 
-/// All patterns of an engine behind one automaton, which reads a clean string once for any number of patterns.
+fn compile(patterns: &[Hir], is_reverse: bool, bytes_max: usize) -> Result<NFA, PatternError> {
+    let config = NFA::config()
+        .reverse(is_reverse)
+        .which_captures(WhichCaptures::None)
+        .nfa_size_limit(Some(bytes_max));
+    NFA::compiler()
+        .configure(config)
+        .build_many_from_hir(patterns)
+        .map_err(|error| match error.size_limit() {
+            Some(_) => PatternError::TooBig,
+            None => PatternError::Syntax(error.to_string()),
+        })
+}
+
+/// The search for all matches of a pattern in a text.
+struct Search<'a> {
+    compiled: &'a Compiled,
+    text: &'a str,
+    /// None once the automata could not decide on this text.
+    memories: Option<(Borrowed<'a>, Borrowed<'a>)>,
+}
+
+impl Search<'_> {
+    /// The first match that begins at `at` or later.
+    fn next(&mut self, at: usize, fuel: &mut Fuel) -> Result<Option<Span>, fuel::Exhausted> {
+        let Search {
+            compiled,
+            text,
+            memories,
+        } = self;
+        if let Some((forward, reverse)) = memories {
+            let ended = compiled.forward.match_end(forward, text, at, fuel);
+            let found = ended.and_then(|end| {
+                let Some(end) = end else { return Ok(None) };
+                let start = compiled.reverse.match_start(reverse, text, at, end, fuel)?;
+                // Both automata are of the same pattern, so there is a start.
+                Ok(Some(Span::new(start.unwrap_or(at), end)))
+            });
+            match found {
+                Ok(found) => return Ok(found),
+                Err(Stop::Exhausted) => return Err(fuel::Exhausted),
+                Err(Stop::Undecided) => *memories = None,
+            }
+        }
+        simulation::find(compiled.forward.nfa(), text, at, fuel)
+    }
+}
+
+/// All patterns of an engine. One automaton reads a clean string once for any number of patterns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PatternSet {
     patterns: Vec<Pattern>,
-    /// Absent with fewer than two patterns, or if the union of all would be too large.
-    prefilter: Option<RegexSet>,
+    /// At most two: of the patterns with a Unicode word boundary, which an automaton cannot decide on every text, and of
+    /// the others.
+    unions: Vec<Union>,
+    /// The patterns in no union.
+    alone: Vec<usize>,
+}
+
+/// The union of some patterns.
+#[derive(Debug, Clone)]
+struct Union {
+    automaton: Arc<Automaton>,
+    patterns: Vec<usize>,
 }
 
 /// Most bytes of the compiled union of all patterns.
-const PREFILTER_COMPILED_BYTES_MAX: usize = 16 * 1024 * 1024;
+const UNION_COMPILED_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+impl Union {
+    fn new(patterns: &[Pattern], members: &[usize]) -> Option<Union> {
+        let hirs: Vec<Hir> = members
+            .iter()
+            .map(|index| patterns[*index].compiled.hir.clone())
+            .collect();
+        let nfa = compile(&hirs, false, UNION_COMPILED_BYTES_MAX).ok()?;
+        Some(Union {
+            automaton: Arc::new(Automaton::new(nfa, MatchKind::All)?),
+            patterns: members.to_vec(),
+        })
+    }
+
+    /// Marks the patterns that may have a match in a text.
+    fn mark(&self, text: &str, fuel: &mut Fuel, marked: &mut Marked) {
+        let mut memory = self.automaton.memory();
+        let searched = self
+            .automaton
+            .each_matching(&mut memory, text, fuel, |index| marked.add(self.patterns[index]));
+        if searched.is_err() {
+            for index in &self.patterns {
+                marked.add(*index);
+            }
+        }
+    }
+}
+
+/// A set of patterns, by index. Empty, it allocates nothing.
+#[derive(Default)]
+struct Marked(Vec<u64>);
+
+impl Marked {
+    fn add(&mut self, index: usize) {
+        let word = index / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (index % 64);
+    }
+
+    fn contains(&self, index: usize) -> bool {
+        self.0
+            .get(index / 64)
+            .is_some_and(|word| word & (1 << (index % 64)) != 0)
+    }
+}
 
 impl PatternSet {
     pub(crate) fn new(patterns: Vec<Pattern>) -> Self {
-        // For one pattern the union is the pattern itself.
-        let prefilter = if patterns.len() < 2 {
-            None
-        } else {
-            let union = RegexSetBuilder::new(patterns.iter().map(Pattern::as_str))
-                .size_limit(PREFILTER_COMPILED_BYTES_MAX)
-                .build();
-            union.ok()
+        let has_word_boundary = |pattern: &Pattern| {
+            let looks = pattern.compiled.hir.properties().look_set();
+            looks.contains_word_unicode()
         };
-        PatternSet { patterns, prefilter }
+        let (bounded, others): (Vec<usize>, Vec<usize>) =
+            (0..patterns.len()).partition(|index| has_word_boundary(&patterns[*index]));
+        let mut set = PatternSet::default();
+        for members in [others, bounded] {
+            // For one pattern the union is the pattern itself.
+            let union = (members.len() > 1)
+                .then(|| Union::new(&patterns, &members))
+                .flatten();
+            match union {
+                Some(union) => set.unions.push(union),
+                None => set.alone.extend(members),
+            }
+        }
+        PatternSet { patterns, ..set }
     }
 
     /// Calls `hit` with every hit of every pattern and the pattern's index.
-    pub(crate) fn each_hit(&self, text: &str, mut hit: impl FnMut(usize, Span)) {
-        match &self.prefilter {
-            Some(prefilter) => {
-                work::bytes_read(text.len());
-                if !prefilter.is_match(text) {
-                    return;
-                }
-                for index in prefilter.matches(text).iter() {
-                    self.patterns[index].each_hit(text, |span| hit(index, span));
-                }
-            }
-            None => {
-                for (index, pattern) in self.patterns.iter().enumerate() {
-                    pattern.each_hit(text, |span| hit(index, span));
-                }
+    pub(crate) fn each_hit(&self, text: &str, fuel: &mut Fuel, mut hit: impl FnMut(usize, Found)) {
+        let mut marked = Marked::default();
+        for index in &self.alone {
+            marked.add(*index);
+        }
+        for union in &self.unions {
+            union.mark(text, fuel, &mut marked);
+        }
+        for (index, pattern) in self.patterns.iter().enumerate() {
+            if marked.contains(index) {
+                pattern.each_hit(text, fuel, |found| hit(index, found));
             }
         }
     }
@@ -137,74 +298,4 @@ impl PatternSet {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refusal(pattern: &str) -> PatternError {
-        Pattern::parse(pattern).unwrap_err()
-    }
-
-    #[test]
-    fn a_pattern_with_a_syntax_error_is_refused() {
-        let PatternError::Syntax(message) = refusal("a(b") else {
-            panic!("not a syntax error")
-        };
-        assert!(message.contains("unclosed group"), "{message}");
-    }
-
-    #[test]
-    fn a_pattern_has_at_most_a_thousand_characters() {
-        assert!(Pattern::parse(&"é".repeat(Pattern::CHARS_MAX)).is_ok());
-        assert_eq!(
-            refusal(&"é".repeat(Pattern::CHARS_MAX + 1)),
-            PatternError::TooLong
-        );
-    }
-
-    #[test]
-    fn a_pattern_that_matches_the_empty_text_is_refused() {
-        for pattern in ["", "x*", "a|", "^$", "(?:)"] {
-            assert_eq!(refusal(pattern), PatternError::MatchesEmpty, "{pattern}");
-        }
-    }
-
-    #[test]
-    fn a_pattern_that_compiles_beyond_the_limit_is_refused() {
-        assert_eq!(refusal(r"(?:\w{50}){50}"), PatternError::TooBig);
-    }
-
-    #[test]
-    fn a_pattern_that_can_match_without_a_character_is_refused() {
-        for pattern in [r"\b", "^", "x*", "a|", r"(?:x?)$"] {
-            assert_eq!(refusal(pattern), PatternError::MatchesEmpty, "{pattern}");
-        }
-    }
-
-    #[test]
-    fn beyond_the_limit_of_hits_the_rest_is_one_hit() {
-        let pattern = Pattern::parse("a").unwrap();
-        let text = "ab".repeat(HITS_MAX + 10);
-        let mut spans = Vec::new();
-        pattern.each_hit(&text, |span| spans.push(span));
-        assert_eq!(spans.len(), HITS_MAX + 1);
-        assert_eq!(spans[HITS_MAX], Span::new(HITS_MAX * 2, text.len()));
-    }
-
-    #[test]
-    fn the_prefilter_changes_no_result() {
-        let patterns: Vec<_> = ["EMP-[0-9]+", "[0-9]{3}", "x"]
-            .iter()
-            .map(|text| Pattern::parse(text).unwrap())
-            .collect();
-        let set = PatternSet::new(patterns.clone());
-        for text in ["", "nothing", "EMP-123 x", "xx 999"] {
-            let mut through_prefilter = Vec::new();
-            set.each_hit(text, |index, span| through_prefilter.push((index, span)));
-            let mut one_by_one = Vec::new();
-            for (index, pattern) in patterns.iter().enumerate() {
-                pattern.each_hit(text, |span| one_by_one.push((index, span)));
-            }
-            assert_eq!(through_prefilter, one_by_one);
-        }
-    }
-}
+mod tests;

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::keys;
 use crate::outputs::{self, REDACTED};
 use crate::path::Location;
+use crate::pattern::Fuel;
 use crate::report::Report;
 use crate::rewrite::{Hit, output, rewrite};
 use crate::scan::Subject;
@@ -29,6 +30,8 @@ pub struct Session<'e> {
     fields: Vec<String>,
     rules: Vec<bool>,
     hits: Vec<Hit>,
+    /// What custom patterns may still do for this document.
+    fuel: Fuel,
     change: Option<Change>,
 }
 
@@ -49,6 +52,7 @@ impl<'e> Session<'e> {
             fields: Vec::new(),
             rules: Vec::new(),
             hits: Vec::new(),
+            fuel: Fuel::for_document(),
             change: None,
         }
     }
@@ -248,6 +252,7 @@ impl<'e> Session<'e> {
                 text: written.as_str(),
                 integer: true,
             },
+            &mut self.fuel,
             &mut self.hits,
         );
         if self.hits.is_empty() {
@@ -269,6 +274,7 @@ impl<'e> Session<'e> {
                     text: key,
                     integer: false,
                 },
+                &mut self.fuel,
                 &mut self.hits,
             );
             !self.hits.is_empty()

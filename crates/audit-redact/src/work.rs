@@ -7,11 +7,22 @@
 #[inline(always)]
 pub(crate) fn bytes_read(_count: usize) {}
 
+/// Counts steps of custom patterns.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) fn steps_taken(_count: u64) {}
+
+/// Counts steps of custom patterns.
+#[cfg(test)]
+pub(crate) fn steps_taken(count: u64) {
+    bytes_read(usize::try_from(count).unwrap_or(usize::MAX));
+}
+
 #[cfg(test)]
 pub(crate) use counter::bytes_read;
 
 #[cfg(test)]
-mod counter {
+pub(crate) mod counter {
     use std::cell::Cell;
 
     thread_local! {
@@ -23,7 +34,7 @@ mod counter {
     }
 
     /// The bytes that `scan` reads on this thread.
-    pub(super) fn count(scan: impl FnOnce()) -> usize {
+    pub(crate) fn count(scan: impl FnOnce()) -> usize {
         BYTES_READ.with(|total| total.set(0));
         scan();
         BYTES_READ.with(Cell::get)

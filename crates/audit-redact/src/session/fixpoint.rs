@@ -80,6 +80,7 @@ impl Session<'_> {
                 text,
                 integer: false,
             },
+            &mut self.fuel,
             &mut self.hits,
         );
         if !self.hits.is_empty() {

@@ -211,3 +211,29 @@ fn a_number_is_redacted_in_every_notation() {
     }
     assert!(event["metadata"]["e"].is_number());
 }
+
+#[test]
+fn a_text_that_costs_a_pattern_too_much_is_replaced_and_reported() {
+    let builder = pattern(Engine::builder(), "costly", "[ab]*a[ab]{400}c", Behavior::Mask);
+    let engine = builder.build();
+    let mut random = 7_u32;
+    let mut letter = || {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if random >> 31 == 0 { 'a' } else { 'b' }
+    };
+    let text: String = (0..60_000).map(|_| letter()).collect();
+    let redact = || {
+        let mut event = json!({"actor": {"name": text.clone()}, "target": {"name": "clean"}});
+        let report = engine.redact(&mut event, &Shape::audit_event());
+        (event, report.fields().to_vec(), report.rules().to_vec())
+    };
+    // The first texts fill the cache of the pattern.
+    while redact().1.is_empty() {}
+    let (event, fields, rules) = redact();
+    assert_eq!(event["actor"]["name"], "[REDACTED]");
+    assert_eq!(event["target"]["name"], "clean");
+    assert_eq!(
+        (fields, rules),
+        (vec!["actor.name".to_owned()], vec!["custom:costly".to_owned()])
+    );
+}
