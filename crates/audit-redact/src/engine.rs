@@ -7,6 +7,7 @@ use crate::builtin::{self, Builtin};
 use crate::hash::{self, HashKey};
 use crate::outputs;
 use crate::path::{FieldPath, Location};
+use crate::paths::{Lookup, PathTree};
 use crate::pattern::{Found, Fuel, Pattern, PatternSet};
 use crate::report::Report;
 use crate::rewrite::Hit;
@@ -19,7 +20,8 @@ use crate::shape::Shape;
 pub struct Engine {
     /// The rules' names, in order of evaluation: field rules, patterns, built-ins.
     names: Vec<String>,
-    fields: Vec<FieldRule>,
+    field_behaviors: Vec<Behavior>,
+    paths: PathTree,
     patterns: PatternSet,
     pattern_behaviors: Vec<Behavior>,
     builtins: builtin::Enabled,
@@ -78,9 +80,13 @@ impl EngineBuilder {
         let builtins = builtin::Enabled::new(&self.builtins, names.len());
         names.extend(builtins.kinds().map(|kind| format!("builtin:{}", kind.name())));
         let pattern_behaviors = self.patterns.iter().map(|(_, _, behavior)| *behavior).collect();
+        let paths = self.fields.iter().enumerate();
+        let paths = paths.flat_map(|(index, (_, rule))| rule.paths.iter().map(move |path| (index, path)));
+        let paths = PathTree::new(paths);
         Engine {
             names,
-            fields: self.fields.into_iter().map(|(_, rule)| rule).collect(),
+            field_behaviors: self.fields.iter().map(|(_, rule)| rule.behavior).collect(),
+            paths,
             patterns: PatternSet::new(self.patterns.into_iter().map(|(_, pattern, _)| pattern).collect()),
             pattern_behaviors,
             builtins,
@@ -146,19 +152,24 @@ impl Engine {
         self.hash_key.as_ref()
     }
 
-    /// The field rules that cover the value at `location`, each with its behaviour.
-    pub(crate) fn field_rules<'a>(
-        &'a self,
-        location: &'a Location<'a>,
-    ) -> impl Iterator<Item = (usize, Behavior)> + 'a {
-        let rules = self.fields.iter().enumerate();
-        rules
-            .filter(|(_, rule)| rule.paths.iter().any(|path| path.covers(location)))
-            .map(|(index, rule)| (index, rule.behavior))
-    }
-
-    pub(crate) fn has_field_rules(&self) -> bool {
-        !self.fields.is_empty()
+    /// Finds the field rules that cover the value at `location`, and returns the behaviour that applies to it.
+    pub(crate) fn look_up(
+        &self,
+        location: &Location<'_>,
+        lookup: &mut Lookup,
+        fuel: &mut Fuel,
+    ) -> Option<Behavior> {
+        if self.paths.is_empty() {
+            return None;
+        }
+        if self.paths.look_up(location, lookup, fuel).is_err() {
+            // Any of them may cover it.
+            lookup.rules.clear();
+            lookup.rules.extend(0..self.field_behaviors.len());
+            return Some(Behavior::Replace);
+        }
+        let behaviors = lookup.rules.iter().map(|rule| self.field_behaviors[*rule]);
+        behaviors.reduce(Behavior::stricter)
     }
 
     /// Collects the hits of all patterns and built-in rules. Clean text allocates nothing.
@@ -185,7 +196,7 @@ impl Engine {
             }
             hits.push(Hit {
                 span,
-                rule: self.fields.len() + index,
+                rule: self.field_behaviors.len() + index,
                 behavior,
                 kind: None,
             });

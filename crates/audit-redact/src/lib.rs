@@ -49,6 +49,7 @@ mod keys;
 mod mask;
 mod outputs;
 mod path;
+mod paths;
 mod pattern;
 mod report;
 mod rewrite;

@@ -12,7 +12,7 @@ use regex_syntax::hir::Hir;
 
 use crate::scan::Span;
 use automaton::{Automaton, Borrowed, Stop};
-pub(crate) use fuel::Fuel;
+pub(crate) use fuel::{Exhausted, Fuel};
 pub use fuel::{PATTERN_STEPS_PER_BYTE, PATTERN_STEPS_PER_DOCUMENT};
 
 /// Most bytes of one compiled pattern. Bounds the memory of a rule.
@@ -131,7 +131,7 @@ impl Pattern {
                 }
                 Ok(Some(span)) => span.start,
                 Ok(None) => return,
-                Err(fuel::Exhausted) => at,
+                Err(Exhausted) => at,
             };
             return hit(Found::Rest(Span::new(rest, text.len())));
         }
@@ -162,7 +162,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// The first match that begins at `at` or later.
-    fn next(&mut self, at: usize, fuel: &mut Fuel) -> Result<Option<Span>, fuel::Exhausted> {
+    fn next(&mut self, at: usize, fuel: &mut Fuel) -> Result<Option<Span>, Exhausted> {
         let Search {
             compiled,
             text,
@@ -178,7 +178,7 @@ impl Search<'_> {
             });
             match found {
                 Ok(found) => return Ok(found),
-                Err(Stop::Exhausted) => return Err(fuel::Exhausted),
+                Err(Stop::Exhausted) => return Err(Exhausted),
                 Err(Stop::Undecided) => *memories = None,
             }
         }

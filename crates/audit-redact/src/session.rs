@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::keys;
 use crate::outputs::{self, REDACTED};
 use crate::path::Location;
+use crate::paths::Lookup;
 use crate::pattern::Fuel;
 use crate::report::Report;
 use crate::rewrite::{Hit, output, rewrite};
@@ -30,7 +31,9 @@ pub struct Session<'e> {
     fields: Vec<String>,
     rules: Vec<bool>,
     hits: Vec<Hit>,
-    /// What custom patterns may still do for this document.
+    /// The field rules of the value that was looked up last.
+    lookup: Lookup,
+    /// What custom rules may still do for this document.
     fuel: Fuel,
     change: Option<Change>,
 }
@@ -52,6 +55,7 @@ impl<'e> Session<'e> {
             fields: Vec::new(),
             rules: Vec::new(),
             hits: Vec::new(),
+            lookup: Lookup::default(),
             fuel: Fuel::for_document(),
             change: None,
         }
@@ -83,7 +87,7 @@ impl<'e> Session<'e> {
         if outputs::is_hash(text) || !(by_field || by_text) {
             return;
         }
-        self.mark_field_rules(&location);
+        self.mark_field_rules();
         *text = output(Behavior::Hash, None, text, self.engine.hash_key());
         self.report_field(&location);
     }
@@ -185,7 +189,7 @@ impl<'e> Session<'e> {
             return;
         }
         if let Some(behavior) = self.field_behavior(location) {
-            self.mark_field_rules(location);
+            self.mark_field_rules();
             *value = Value::String(non_string_output(behavior, value, self.engine));
             return self.report_field(location);
         }

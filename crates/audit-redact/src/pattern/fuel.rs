@@ -1,4 +1,4 @@
-//! The bound on the work of custom patterns.
+//! The bound on the work of custom rules.
 
 use crate::work;
 
@@ -11,7 +11,7 @@ pub const PATTERN_STEPS_PER_DOCUMENT: u64 = 256 * 1024;
 /// one automaton reads a clean text for all of them.
 pub const PATTERN_STEPS_PER_BYTE: u64 = 128;
 
-/// The steps that custom patterns may still take in one document.
+/// The steps that custom rules may still take in one document.
 #[derive(Debug, Clone)]
 pub(crate) struct Fuel {
     steps: u64,
@@ -31,6 +31,11 @@ impl Fuel {
     /// Adds the steps for a text that is about to be scanned.
     pub(crate) fn add_for(&mut self, text: &str) {
         self.steps += PATTERN_STEPS_PER_BYTE * text.len() as u64;
+    }
+
+    /// Adds the steps for a value whose location is about to be looked up. It has at least one byte.
+    pub(crate) fn add_for_value(&mut self) {
+        self.steps += PATTERN_STEPS_PER_BYTE;
     }
 
     /// Takes steps. Takes none if fewer are left.

@@ -35,7 +35,7 @@ impl Session<'_> {
         }
         // The report also lists the other rules that hit. The field rule alone determines the value.
         self.scan_and_mark(key, text);
-        self.mark_field_rules(location);
+        self.mark_field_rules();
         Some(new)
     }
 
@@ -89,20 +89,14 @@ impl Session<'_> {
         !self.hits.is_empty()
     }
 
-    pub(super) fn field_behavior(&self, location: &Location<'_>) -> Option<Behavior> {
-        if !self.engine.has_field_rules() {
-            return None;
-        }
-        self.engine
-            .field_rules(location)
-            .map(|(_, behavior)| behavior)
-            .reduce(Behavior::stricter)
+    /// The behaviour of the field rules that cover the value at `location`, which [`Self::mark_field_rules`] then marks.
+    pub(super) fn field_behavior(&mut self, location: &Location<'_>) -> Option<Behavior> {
+        self.engine.look_up(location, &mut self.lookup, &mut self.fuel)
     }
 
-    pub(super) fn mark_field_rules(&mut self, location: &Location<'_>) {
-        let engine = self.engine;
-        for (rule, _) in engine.field_rules(location) {
-            self.mark(rule);
+    pub(super) fn mark_field_rules(&mut self) {
+        for index in 0..self.lookup.rules.len() {
+            self.mark(self.lookup.rules[index]);
         }
     }
 
