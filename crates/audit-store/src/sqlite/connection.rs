@@ -94,6 +94,9 @@ pub(crate) fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection>
             "PRAGMA foreign_keys = ON; PRAGMA query_only = {query_only}"
         ))
         .map_err(|error| unreachable_file(path, &error))?;
+    if purpose == Purpose::Prepare {
+        warn_if_open_to_others(path);
+    }
     if purpose == Purpose::Write {
         overwrite_deleted(&mut connection).map_err(|error| unreachable_file(path, &error))?;
     }
@@ -239,23 +242,32 @@ pub(crate) fn create_private(path: &Path) -> Result<()> {
     let opened = options
         .open(path)
         .map_err(|error| unreachable_file(path, &error))?;
-    #[cfg(unix)]
-    if is_open_to_others(&opened) {
+    drop(opened);
+    Ok(())
+}
+
+/// Warns of a file of a database that others than its owner may use: it was restored or copied, and keeps its permissions.
+pub(crate) fn warn_if_open_to_others(path: &Path) {
+    if is_open_to_others(path) {
         log::warn!(
             "other users may read or write {}, which has secrets; `chmod 600` it and the files beside it",
             path.display()
         );
     }
-    drop(opened);
-    Ok(())
 }
 
-/// Whether a file has permissions for others than its owner: it was restored or copied, and keeps them.
+/// Whether others than its owner have permissions for a file.
 #[cfg(unix)]
-fn is_open_to_others(file: &std::fs::File) -> bool {
+fn is_open_to_others(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    let metadata = file.metadata();
+    let metadata = path.metadata();
     metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+}
+
+/// Permissions are those of POSIX.
+#[cfg(not(unix))]
+fn is_open_to_others(_: &Path) -> bool {
+    false
 }
 
 /// Switches the database to write-ahead logging, which is stored in the file.
@@ -282,6 +294,21 @@ fn use_write_ahead_log(connection: &mut SqliteConnection) -> diesel::QueryResult
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_is_private_and_one_that_is_not_is_found() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.db");
+        let is_open = || is_open_to_others(&path);
+        create_private(&path).unwrap();
+        assert!(!is_open());
+        for mode in [0o644, 0o640, 0o602] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert!(is_open(), "{mode:o}");
+        }
+    }
 
     #[test]
     fn deleted_text_is_not_left_in_the_file() {
@@ -310,21 +337,6 @@ mod tests {
         assert!(is_in_file(&mut connection), "one row is left");
         connection.batch_execute("DELETE FROM a").unwrap();
         assert!(!is_in_file(&mut connection));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_new_file_is_private_and_one_that_is_not_is_found() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("audit.db");
-        let is_open = || is_open_to_others(&std::fs::File::open(&path).unwrap());
-        create_private(&path).unwrap();
-        assert!(!is_open());
-        for mode in [0o644, 0o640, 0o602] {
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-            assert!(is_open(), "{mode:o}");
-        }
     }
 
     #[test]

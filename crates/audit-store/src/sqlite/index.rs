@@ -15,7 +15,7 @@ pub(crate) mod rebuild;
 pub(crate) mod segments;
 
 use super::Shared;
-use super::connection::{FileOptions, create_private, open_file};
+use super::connection::{FileOptions, create_private, open_file, warn_if_open_to_others};
 use super::entry::ledger_and_seq;
 use super::events::stored_event;
 use super::keys::key_hash;
@@ -88,7 +88,9 @@ pub(crate) fn attach_statement(database: &Path) -> String {
 fn connect(database: &Path) -> Result<SqliteConnection> {
     let path = path(database);
     create_private(&path)?;
-    open_file(&path, FILE_OPTIONS)
+    let connection = open_file(&path, FILE_OPTIONS)?;
+    warn_if_open_to_others(&path);
+    Ok(connection)
 }
 
 /// Begins to rebuild the index, unless it exists and belongs to the database. `connection` writes the database. Returns the number
