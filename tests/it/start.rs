@@ -49,6 +49,28 @@ on_both_databases! {
     environment_variables_stand_for_flags,
     a_port_in_use_is_said_clearly,
     a_database_of_a_newer_version_is_left_alone,
+    a_server_starts_while_another_process_writes,
+}
+
+/// Other nodes write all the time, and SQLite gives its write lock to whoever happens to ask when it is free.
+fn a_server_starts_while_another_process_writes(database: DatabaseKind) {
+    let database = Database::create(database);
+    let organization = {
+        let first = Server::start(&database, &[]);
+        let organization = Organization::create(&first, "enterprise");
+        organization.project().store(event());
+        first.kill();
+        organization
+    };
+    let held = match database.kind() {
+        DatabaseKind::Sqlite => database.hold(),
+        DatabaseKind::Postgres => database.hold_locks("SELECT FROM ledgers FOR UPDATE"),
+    };
+    let server = Server::start(&database, &[]);
+    let project = organization.on(&server).project();
+    assert_eq!(project.count(), 1);
+    drop(held);
+    project.store(event());
 }
 
 fn the_first_start_prints_keys_that_work_and_later_ones_none(database: DatabaseKind) {

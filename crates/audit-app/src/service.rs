@@ -125,6 +125,31 @@ impl Parts {
 /// The name of the key of cursors. It is created with the database and never changes.
 pub(crate) const CURSOR_KEY: &str = "cursor_key";
 
+/// The key of cursors, if the database has all secrets of the service. Nothing is locked.
+fn stored_secrets(store: &Store) -> Result<Option<Vec<u8>>> {
+    store.read(|reader| {
+        let has_viewer_secret = !reader.viewer_secrets()?.is_empty();
+        Ok(reader.secret(CURSOR_KEY)?.filter(|_| has_viewer_secret))
+    })
+}
+
+/// Creates the secrets of the service. Several nodes may start on an empty database at the same time: the first one creates
+/// them for all. Returns the key of cursors.
+fn create_secrets(store: &Store, now: Timestamp, entropy: &Arc<dyn Entropy>) -> Result<Vec<u8>> {
+    let new_key: [u8; 32] = entropy.bytes();
+    let new_secret = ViewerSecret::generate(entropy.bytes());
+    store.configure(Deployment, move |configurator| -> Result<Vec<u8>> {
+        if configurator.viewer_secrets()?.is_empty() {
+            configurator.rotate_viewer_secret((new_secret.kid(), new_secret.as_bytes()), now, now)?;
+        }
+        if let Some(key) = configurator.secret(CURSOR_KEY)? {
+            return Ok(key);
+        }
+        configurator.insert_secret(CURSOR_KEY, &new_key, now)?;
+        Ok(new_key.to_vec())
+    })
+}
+
 impl AuditLog {
     /// Opens the service. Creates its secrets if the database is new.
     ///
@@ -136,20 +161,10 @@ impl AuditLog {
         entropy: Arc<dyn Entropy>,
         settings: Settings,
     ) -> Result<Arc<Self>> {
-        let now = clock.now();
-        let new_key: [u8; 32] = entropy.bytes();
-        let new_secret = ViewerSecret::generate(entropy.bytes());
-        // Several nodes may start on an empty database at the same time. The first one creates the secrets.
-        let key = store.configure(Deployment, move |configurator| -> Result<Vec<u8>> {
-            if configurator.viewer_secrets()?.is_empty() {
-                configurator.rotate_viewer_secret((new_secret.kid(), new_secret.as_bytes()), now, now)?;
-            }
-            if let Some(key) = configurator.secret(CURSOR_KEY)? {
-                return Ok(key);
-            }
-            configurator.insert_secret(CURSOR_KEY, &new_key, now)?;
-            Ok(new_key.to_vec())
-        })?;
+        let key = match stored_secrets(&store)? {
+            Some(key) => key,
+            None => create_secrets(&store, clock.now(), &entropy)?,
+        };
         let key = key
             .try_into()
             .map_err(|_| AppError::from(StoreError::Damaged { what: "cursor key" }))?;

@@ -234,18 +234,30 @@ impl AuditLog {
     pub fn check_webhook_secrets(&self) -> Result<()> {
         let key = self.settings.encryption_key.clone();
         let now = self.clock.now();
-        let secrets = self.store.query(|reader| reader.all_webhook_secrets(now))?;
+        let (secrets, check) = self.store.query(|reader| -> Result<_> {
+            Ok((reader.all_webhook_secrets(now)?, reader.secret(ENCRYPTION_CHECK)?))
+        })?;
         secrets
             .into_iter()
             .try_for_each(|(id, stored)| open_secret(&stored, key.as_ref(), &id).map(|_| ()))?;
+        let check = match (check, &key) {
+            (Some(check), _) => check,
+            (None, Some(_)) => self.insert_encryption_check(now)?,
+            (None, None) => return Ok(()),
+        };
+        open_secret(&check, key.as_ref(), ENCRYPTION_CHECK).map(|_| ())
+    }
+
+    /// Stores what only the configured key decrypts, unless another node has meanwhile. Returns what is stored.
+    fn insert_encryption_check(&self, now: Timestamp) -> Result<Vec<u8>> {
         let (_, new_check) = self.new_secret(ENCRYPTION_CHECK);
         // `configure` serializes nodes that start at the same time.
         self.store.configure(Deployment, move |configurator| {
-            match (configurator.secret(ENCRYPTION_CHECK)?, &key) {
-                (Some(check), key) => open_secret(&check, key.as_ref(), ENCRYPTION_CHECK).map(|_| ()),
-                (None, Some(_)) => Ok(configurator.insert_secret(ENCRYPTION_CHECK, &new_check, now)?),
-                (None, None) => Ok(()),
+            if let Some(check) = configurator.secret(ENCRYPTION_CHECK)? {
+                return Ok(check);
             }
+            configurator.insert_secret(ENCRYPTION_CHECK, &new_check, now)?;
+            Ok(new_check)
         })
     }
 

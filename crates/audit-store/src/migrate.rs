@@ -16,8 +16,14 @@ const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgre
 const POSTGRES_LOCK: i64 = 0x6175_6469_745f_6d69;
 
 /// Runs the missing migrations on SQLite. An exclusive transaction is the guard; diesel's own transactions become
-/// savepoints within it.
+/// savepoints within it. Where none is missing, nothing is locked: beside a server that writes all the time another process
+/// might wait for the lock for long.
 pub(crate) fn sqlite(connection: &mut SqliteConnection) -> Result<()> {
+    if let Some(applied) = applied_on_sqlite(connection)
+        && is_current(&applied)?
+    {
+        return Ok(());
+    }
     connection
         .exclusive_transaction(|connection| {
             run(connection, SQLITE).map_err(|error| TransactionError::Store(Box::new(error)))
@@ -27,21 +33,32 @@ pub(crate) fn sqlite(connection: &mut SqliteConnection) -> Result<()> {
 
 /// Fails unless the database on SQLite has the schema of this version. Changes nothing.
 pub(crate) fn check_sqlite(connection: &mut SqliteConnection) -> Result<()> {
-    let failed = |error: Box<dyn std::error::Error + Send + Sync>| StoreError::Migration(error.to_string());
-    let applied = sql_query("SELECT version FROM __diesel_schema_migrations").load::<Applied>(connection);
+    let refused = |what: &str| StoreError::Migration(what.to_owned());
     let applied =
-        applied.map_err(|_| StoreError::Migration("it is not a database of this program".to_owned()))?;
-    let applied: BTreeSet<String> = applied.into_iter().map(|one| one.version).collect();
+        applied_on_sqlite(connection).ok_or_else(|| refused("it is not a database of this program"))?;
+    match is_current(&applied)? {
+        true => Ok(()),
+        false => Err(refused(
+            "a start of this version of the server has to migrate it first",
+        )),
+    }
+}
+
+/// The versions of the migrations of a database on SQLite, if it has a table of them that can be read.
+fn applied_on_sqlite(connection: &mut SqliteConnection) -> Option<BTreeSet<String>> {
+    let applied = sql_query("SELECT version FROM __diesel_schema_migrations").load::<Applied>(connection);
+    let version = |applied: Applied| applied.version;
+    Some(applied.ok()?.into_iter().map(version).collect())
+}
+
+/// Whether a database on SQLite with these migrations has all of this version. Fails if it has later ones.
+fn is_current(applied: &BTreeSet<String>) -> Result<bool> {
+    let failed = |error: Box<dyn std::error::Error + Send + Sync>| StoreError::Migration(error.to_string());
     let known = MigrationSource::<Sqlite>::migrations(&SQLITE).map_err(failed)?;
     let known: BTreeSet<String> = known.iter().map(|one| one.name().version().to_string()).collect();
-    if let Some(newer) = applied.difference(&known).next() {
-        return Err(StoreError::NewerSchema(newer.clone()));
-    }
-    match known.difference(&applied).next() {
-        None => Ok(()),
-        Some(_) => Err(StoreError::Migration(
-            "a start of this version of the server has to migrate it first".to_owned(),
-        )),
+    match applied.difference(&known).next() {
+        Some(newer) => Err(StoreError::NewerSchema(newer.clone())),
+        None => Ok(known.is_subset(applied)),
     }
 }
 
