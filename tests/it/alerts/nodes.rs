@@ -2,13 +2,12 @@
 
 use super::{assert_counted_once, event_counts};
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Organization, Server, alert_rule, door_opened, moment,
+    Client, Database, DatabaseKind, Deadline, Ending, Organization, Server, alert_rule, door_opened, moment,
     on_both_databases,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 const WRITERS: usize = 16;
@@ -81,13 +80,15 @@ fn sixteen_writers_raise_one_alert_in_each_of_several_cooldowns(database: Databa
     let nodes = Nodes::start(database);
     let rule = json!({"threshold": 5, "cooldown_seconds": COOLDOWN_SECONDS, "window_seconds": 60});
     nodes.organization.create_alert_rule(alert_rule(rule));
-    let (deadline, is_over) = (Deadline::seconds(300), AtomicBool::new(false));
+    let (deadline, ending) = (Deadline::seconds(300), Ending::default());
     nodes.write(|client, writer| {
+        // The first one decides about the end.
+        let _end = (writer == 0).then(|| ending.announced_on_drop());
         let mut ids = Vec::new();
-        while !is_over.load(Ordering::Relaxed) {
+        while !ending.is_announced() {
             ids.push(client.store(door_opened("actor-1")));
             if writer == 0 && (client.all_alerts().len() >= ALERTS_MIN || deadline.left().is_none()) {
-                is_over.store(true, Ordering::Relaxed);
+                break;
             }
         }
         ids

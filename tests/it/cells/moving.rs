@@ -1,20 +1,20 @@
 //! A project moves between cells while it is used.
 
 use super::Deployment;
-use audit_tests::{Organization, Subscription, event, event_with};
+use audit_tests::{Deadline, Ending, Organization, Subscription, event, event_with};
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Stores events until `is_ended`, repeating each with its key until it is stored. Returns their ids in order.
-fn store_until(organization: &Organization, writer: usize, is_ended: &AtomicBool) -> Vec<String> {
+/// Stores events until the end, repeating each with its key until it is stored. Returns their ids in order.
+fn store_until(organization: &Organization, writer: usize, ending: &Ending) -> Vec<String> {
     let client = organization.project();
     let mut ids = Vec::new();
     for number in 0.. {
         let event = event_with(
             json!({"idempotency_key": format!("{writer}-{number}"), "actor": {"id": format!("{writer}-{number}")}}),
         );
+        let deadline = Deadline::seconds(120);
         loop {
             let answer = client.post("/events").json(event.clone()).send();
             match answer.status() {
@@ -22,11 +22,14 @@ fn store_until(organization: &Organization, writer: usize, is_ended: &AtomicBool
                     ids.extend(answer.ids());
                     break;
                 }
-                503 => assert!(answer.header("retry-after").is_some(), "{answer:?}"),
+                503 => {
+                    assert!(answer.header("retry-after").is_some(), "{answer:?}");
+                    assert!(deadline.left().is_some(), "the project stays paused");
+                }
                 _ => panic!("{answer:?}"),
             }
         }
-        if is_ended.load(Ordering::Relaxed) {
+        if ending.is_announced() {
             break;
         }
     }
@@ -62,19 +65,20 @@ fn a_project_moves_while_it_is_written_to_and_loses_nothing() {
         return;
     };
     let organization = deployment.organization_in("home");
-    let is_ended = AtomicBool::new(false);
+    let ending = Ending::default();
     let ids: BTreeSet<String> = thread::scope(|scope| {
+        let end = ending.announced_on_drop();
         let writers: Vec<_> = (0..4)
             .map(|writer| {
                 let organization = organization.on(&deployment.servers[writer % 2]);
-                let is_ended = &is_ended;
-                scope.spawn(move || store_until(&organization, writer, is_ended))
+                let ending = &ending;
+                scope.spawn(move || store_until(&organization, writer, ending))
             })
             .collect();
         for cell in ["near", "far", "home", "far"] {
             deployment.move_to(&organization, cell);
         }
-        is_ended.store(true, Ordering::Relaxed);
+        drop(end);
         writers
             .into_iter()
             .flat_map(|writer| writer.join().expect("a writer"))

@@ -3,12 +3,11 @@
 use super::exported;
 use audit_tests::process::Exit;
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Next, Organization, Server, event, event_with,
+    Client, Database, DatabaseKind, Deadline, Ending, Next, Organization, Server, event, event_with,
     on_both_databases,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// More than the socket buffers between two processes can hold.
@@ -88,13 +87,14 @@ fn what_was_there_is_exported_once_while_more_is_stored(database: DatabaseKind) 
     for _ in 0..30 {
         stored.extend(project.store_all(vec![event(); 100]));
     }
-    let is_over = AtomicBool::new(false);
+    let ending = Ending::default();
     let events = thread::scope(|scope| {
+        let end = ending.announced_on_drop();
         let writers: Vec<_> = (0..4)
             .map(|_| {
-                let (client, is_over) = (project.with_own_connections(), &is_over);
+                let (client, ending) = (project.with_own_connections(), &ending);
                 scope.spawn(move || {
-                    while !is_over.load(Ordering::Relaxed) {
+                    while !ending.is_announced() {
                         client.store_all(vec![event(); 20]);
                     }
                 })
@@ -104,7 +104,7 @@ fn what_was_there_is_exported_once_while_more_is_stored(database: DatabaseKind) 
         server.wait_for_metric("audit_store_events_total", before + 100);
         let events = exported(&project, &[]);
         assert!(writers.iter().all(|writer| !writer.is_finished()));
-        is_over.store(true, Ordering::Relaxed);
+        drop(end);
         events
     });
     let id = |event: &Value| event["id"].as_str().expect("an id").to_owned();

@@ -2,11 +2,12 @@
 
 use super::{end_of, everything, ids, next_id, page};
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Organization, Server, event, event_with, on_both_databases,
+    Client, Database, DatabaseKind, Deadline, Ending, Organization, Server, event, event_with,
+    on_both_databases,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::thread;
 
@@ -21,16 +22,15 @@ struct Nodes {
     steady: Client,
     mortal: RwLock<Client>,
     answered: AtomicUsize,
-    is_over: AtomicBool,
+    /// Of the writers.
+    written: Ending,
+    /// Of the followers, who otherwise end at the last event.
+    over: Ending,
 }
 
 impl Nodes {
     fn mortal(&self) -> Client {
         self.mortal.read().expect("a lock that is never poisoned").clone()
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
     }
 }
 
@@ -40,7 +40,7 @@ fn write(nodes: &Nodes, writer: usize) -> BTreeMap<String, String> {
     let steady = nodes.steady.with_own_connections();
     let mut acknowledged = BTreeMap::new();
     for request in 0.. {
-        if nodes.is_over() {
+        if nodes.written.is_announced() {
             break;
         }
         let size = if request % 4 == 0 { 9 } else { 1 };
@@ -70,6 +70,7 @@ fn write(nodes: &Nodes, writer: usize) -> BTreeMap<String, String> {
 fn follow_by_poll(nodes: &Nodes, end: &Mutex<Option<String>>) -> Vec<String> {
     let (mut followed, mut cursor) = (Vec::new(), None::<String>);
     for turn in 0.. {
+        assert!(!nodes.over.is_announced(), "the test has failed elsewhere");
         let client = if turn % 2 == 0 {
             nodes.steady.with_own_connections()
         } else {
@@ -98,6 +99,7 @@ fn follow_by_poll(nodes: &Nodes, end: &Mutex<Option<String>>) -> Vec<String> {
 fn follow_by_stream(nodes: &Nodes, end: &Mutex<Option<String>>) -> Vec<String> {
     let (mut followed, mut last_event_id) = (Vec::<String>::new(), String::new());
     loop {
+        assert!(!nodes.over.is_announced(), "the test has failed elsewhere");
         let request = nodes
             .mortal()
             .get("/events/feed")
@@ -150,18 +152,21 @@ fn the_feed_has_no_gap_and_no_repeat_although_a_node_is_killed_again_and_again(k
         steady: organization.project(),
         mortal: RwLock::new(organization.on(&mortal).project()),
         answered: AtomicUsize::new(0),
-        is_over: AtomicBool::new(false),
+        written: Ending::default(),
+        over: Ending::default(),
     };
     let end = Mutex::new(None);
     thread::scope(|scope| {
         let (nodes, end) = (&nodes, &end);
+        let _over = nodes.over.announced_on_drop();
+        let written = nodes.written.announced_on_drop();
         let by_poll = scope.spawn(move || follow_by_poll(nodes, end));
         let by_stream = scope.spawn(move || follow_by_stream(nodes, end));
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| scope.spawn(move || write(nodes, writer)))
             .collect();
         let _mortal = kill_again_and_again(nodes, &organization, &database, mortal);
-        nodes.is_over.store(true, Ordering::Relaxed);
+        drop(written);
         let acknowledged = writers
             .into_iter()
             .map(|writer| writer.join().expect("a writer ends"));
