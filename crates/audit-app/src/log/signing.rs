@@ -11,19 +11,20 @@
 //! proven, signed, remembered on disk, and stored only if the published one is still the same. A checkpoint that loses this
 //! race is discarded unpublished.
 
-use super::memory::{Change, SignerMemory};
+mod process;
+
+pub(crate) use process::Signing;
+
+use super::memory::Change;
 use super::signer::LogSigner;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
 use audit_ledger::{Checkpoint, HistoryError, Origin, SignedCheckpoint, TreeHead};
 use audit_store::{CheckpointRow, LedgerId, NewCheckpoint, Reader, SigningState, StoreError};
-use parking_lot::Mutex;
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::watch;
+use std::sync::atomic::Ordering;
 
 /// The maximum number of checkpoints that one transaction stores.
 const TRANSACTION_CHECKPOINTS_MAX: usize = 100;
@@ -31,19 +32,6 @@ const TRANSACTION_CHECKPOINTS_MAX: usize = 100;
 const ROUND_CHECKPOINTS_MAX: usize = 1_000;
 /// How often a checkpoint is signed on demand while other processes replace the one that it continues.
 const ATTEMPTS_MAX: u32 = 10;
-
-/// What this process knows of its signatures.
-#[derive(Debug, Default)]
-pub(crate) struct Signing {
-    /// None in a process that signs nothing.
-    memory: Option<Arc<SignerMemory>>,
-    /// The ledgers that do not continue their last checkpoint.
-    refused: Mutex<BTreeSet<LedgerId>>,
-    /// How often a ledger was refused, or its published checkpoint was not the one it should be.
-    alarms: AtomicU64,
-    /// The number of finished rounds of [`AuditLog::sign_checkpoints`].
-    pub(super) rounds: watch::Sender<u64>,
-}
 
 /// What to do for a log.
 enum Next {
@@ -61,73 +49,6 @@ struct Step {
     published: Option<NewCheckpoint>,
     /// The latest checkpoint afterwards.
     checkpoint: CheckpointRow,
-}
-
-/// The process was opened without a state file.
-#[derive(Debug, thiserror::Error)]
-#[error("this process has no state file, so it signs nothing")]
-struct NoMemory;
-
-impl Signing {
-    pub(crate) fn new(memory: Option<Arc<SignerMemory>>) -> Self {
-        Self {
-            memory,
-            ..Self::default()
-        }
-    }
-
-    fn memory(&self) -> Result<&SignerMemory> {
-        self.memory.as_deref().ok_or_else(|| AppError::internal(NoMemory))
-    }
-
-    /// The last checkpoint of a log that this node has signed or seen published.
-    pub(super) fn known(&self, origin: &Origin) -> Option<Arc<str>> {
-        self.memory.as_ref()?.get(origin.as_str())
-    }
-
-    /// Some of the last notes of logs whose origin begins like this.
-    pub(super) fn notes_of(&self, prefix: &str, max: usize) -> Vec<Arc<str>> {
-        self.memory
-            .as_ref()
-            .map_or_else(Vec::new, |memory| memory.notes_of(prefix, max))
-    }
-
-    /// Notes whether a log continues its last checkpoint, and logs when that has changed.
-    fn note(&self, ledger_id: LedgerId, origin: &Origin, next: &Next) {
-        let mut refused = self.refused.lock();
-        match next {
-            Next::Refused(error) if refused.insert(ledger_id) => {
-                self.alarms.fetch_add(1, Ordering::Relaxed);
-                let cause = error.source().map(ToString::to_string).unwrap_or_default();
-                log::error!(
-                    "the log {origin} does not continue its checkpoint and is not signed: {cause}; \
-                     `audit-server log verify` has details, `audit-server log new-name` begins a new log"
-                );
-            }
-            Next::Step(_) if refused.remove(&ledger_id) => {
-                log::warn!("the log {origin} continues its checkpoint again and is signed");
-            }
-            _ => {}
-        }
-    }
-
-    /// Logs that the stored map of a log's tenants is discarded.
-    pub(super) fn note_forged_map(&self, origin: &Origin, what: &str) {
-        self.alarms.fetch_add(1, Ordering::Relaxed);
-        log::error!(
-            "the map of the tenants of the log {origin} in the database is not the one that the service wrote ({what}); it is \
-             computed again from the events"
-        );
-    }
-
-    /// Logs that the database does not have the checkpoint that it should have.
-    fn note_lost(&self, origin: &Origin) {
-        self.alarms.fetch_add(1, Ordering::Relaxed);
-        log::error!(
-            "the checkpoint of the log {origin} in the database was removed or changed; the next one continues what this node \
-             has signed"
-        );
-    }
 }
 
 impl AuditLog {
@@ -258,8 +179,19 @@ impl AuditLog {
             .iter()
             .filter_map(|step| step.remembered.clone())
             .collect();
+        let is_first = |step: &&Step| {
+            step.remembered
+                .as_ref()
+                .is_some_and(|change| change.before.is_none())
+        };
+        let first = changing.iter().filter(is_first).map(|step| step.ledger_id);
+        self.signing.begin_publishing(first);
         let remembered = self.signing.memory()?.commit(&changes);
         let remembered = remembered.map_err(AppError::internal)?;
+        let overtaken = changing.iter().zip(&remembered);
+        let overtaken = overtaken.filter(|(step, is_remembered)| !**is_remembered && is_first(step));
+        self.signing
+            .end_publishing(overtaken.map(|(step, _)| step.ledger_id));
         let mut missed = BTreeSet::new();
         let mut published = Vec::new();
         let remembered = remembered.into_iter().chain(current.iter().map(|_| true));
@@ -276,6 +208,8 @@ impl AuditLog {
                 .store
                 .write(move |writer| writer.publish_checkpoints(&stored).map_err(AppError::from))?;
             missed.retain(|ledger_id| !done.contains(ledger_id));
+            // Where it was not stored, another one is there already.
+            self.signing.end_publishing(new.iter().map(|new| new.ledger_id));
             let published = new.iter().filter(|new| done.contains(&new.ledger_id));
             self.witnessing.submit(published);
         }
@@ -287,14 +221,28 @@ impl AuditLog {
         let memory = self.signing.memory()?;
         let origin = signer.origin(&state.name)?;
         let known = memory.get(origin.as_str());
+        // One that is being published need not be there yet.
+        let lacks_known = |state: &SigningState| {
+            known.is_some()
+                && state
+                    .checkpoint
+                    .as_ref()
+                    .is_none_or(|row| signer.open(&row.note, &origin).is_err())
+                && !self.signing.is_publishing(state.ledger_id)
+        };
         let mut step = self.step(state, &origin, signer, known.clone(), now);
-        if let Err(AppError::LogInconsistent(_)) = step {
+        let mut is_lost = lacks_known(state);
+        if is_lost || matches!(step, Err(AppError::LogInconsistent(_))) {
             // Another thread may have signed a later head after `state` was read. One read now is not older than `known`.
             let ledger_ids = [state.ledger_id];
             let states = self.store.read(|reader| reader.signing_states(&ledger_ids))?;
             if let [state] = states.as_slice() {
-                step = self.step(state, &origin, signer, known, now);
+                step = self.step(state, &origin, signer, known.clone(), now);
+                is_lost = lacks_known(state);
             }
+        }
+        if is_lost {
+            self.signing.note_lost(&origin);
         }
         let next = match step {
             // A log that was tampered with must not prevent signing the others.
@@ -328,9 +276,6 @@ impl AuditLog {
             (Some(Err(_)), Some(_)) => None,
             (published, _) => published.transpose()?,
         };
-        if known.is_some() && published.is_none() {
-            self.signing.note_lost(origin);
-        }
         let known_head = known.as_ref().map(|known| *known.head());
         let published_head = published.as_ref().map(|published| *published.head());
         if let Some(last) = &known_head {

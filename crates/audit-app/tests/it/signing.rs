@@ -239,6 +239,20 @@ fn a_head_that_was_signed_after_an_older_one_was_read_is_no_rollback() {
 }
 
 #[test]
+fn a_first_checkpoint_that_was_signed_after_none_was_found_is_not_lost() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let service = open(folder.path());
+    let project = create(&service);
+    store(&service, project, Environment::Live);
+    let other = Arc::clone(&service);
+    *AFTER_STATES.lock() = Some(Box::new(move || sign_unsigned(&other)));
+    service.sign_checkpoints().unwrap();
+    assert!(AFTER_STATES.lock().is_none());
+    assert_eq!((service.inconsistent_logs(), service.log_alarms()), (0, 0));
+}
+
+#[test]
 fn two_processes_that_sign_at_once_publish_one_history() {
     let _turn = record();
     let folder = tempfile::tempdir().unwrap();

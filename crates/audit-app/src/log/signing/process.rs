@@ -1,0 +1,121 @@
+//! What this process knows of its signatures.
+
+use super::super::memory::SignerMemory;
+use super::Next;
+use crate::error::{AppError, Result};
+use audit_ledger::Origin;
+use audit_store::LedgerId;
+use parking_lot::Mutex;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::watch;
+
+/// What this process knows of its signatures.
+#[derive(Debug, Default)]
+pub(crate) struct Signing {
+    /// None in a process that signs nothing.
+    memory: Option<Arc<SignerMemory>>,
+    /// The ledgers that do not continue their last checkpoint.
+    pub(super) refused: Mutex<BTreeSet<LedgerId>>,
+    /// The ledgers whose first checkpoint threads of this process are about to publish, or failed to, and how many there are: the
+    /// database need not have one.
+    unpublished: Mutex<BTreeMap<LedgerId, u32>>,
+    /// How often a ledger was refused, or its published checkpoint was not the one it should be.
+    pub(super) alarms: AtomicU64,
+    /// The number of finished rounds of [`AuditLog::sign_checkpoints`].
+    pub(in crate::log) rounds: watch::Sender<u64>,
+}
+
+/// The process was opened without a state file.
+#[derive(Debug, thiserror::Error)]
+#[error("this process has no state file, so it signs nothing")]
+struct NoMemory;
+
+impl Signing {
+    pub(crate) fn new(memory: Option<Arc<SignerMemory>>) -> Self {
+        Self {
+            memory,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn memory(&self) -> Result<&SignerMemory> {
+        self.memory.as_deref().ok_or_else(|| AppError::internal(NoMemory))
+    }
+
+    /// The last checkpoint of a log that this node has signed or seen published.
+    pub(in crate::log) fn known(&self, origin: &Origin) -> Option<Arc<str>> {
+        self.memory.as_ref()?.get(origin.as_str())
+    }
+
+    /// Some of the last notes of logs whose origin begins like this.
+    pub(in crate::log) fn notes_of(&self, prefix: &str, max: usize) -> Vec<Arc<str>> {
+        self.memory
+            .as_ref()
+            .map_or_else(Vec::new, |memory| memory.notes_of(prefix, max))
+    }
+
+    /// Notes whether a log continues its last checkpoint, and logs when that has changed.
+    pub(super) fn note(&self, ledger_id: LedgerId, origin: &Origin, next: &Next) {
+        let mut refused = self.refused.lock();
+        match next {
+            Next::Refused(error) if refused.insert(ledger_id) => {
+                self.alarms.fetch_add(1, Ordering::Relaxed);
+                let cause = error.source().map(ToString::to_string).unwrap_or_default();
+                log::error!(
+                    "the log {origin} does not continue its checkpoint and is not signed: {cause}; \
+                     `audit-server log verify` has details, `audit-server log new-name` begins a new log"
+                );
+            }
+            Next::Step(_) if refused.remove(&ledger_id) => {
+                log::warn!("the log {origin} continues its checkpoint again and is signed");
+            }
+            _ => {}
+        }
+    }
+
+    /// Logs that the stored map of a log's tenants is discarded.
+    pub(in crate::log) fn note_forged_map(&self, origin: &Origin, what: &str) {
+        self.alarms.fetch_add(1, Ordering::Relaxed);
+        log::error!(
+            "the map of the tenants of the log {origin} in the database is not the one that the service wrote ({what}); it is \
+             computed again from the events"
+        );
+    }
+
+    /// Logs that the database does not have the checkpoint that it should have.
+    pub(super) fn note_lost(&self, origin: &Origin) {
+        self.alarms.fetch_add(1, Ordering::Relaxed);
+        log::error!(
+            "the checkpoint of the log {origin} in the database was removed or changed; the next one continues what this node \
+             has signed"
+        );
+    }
+
+    /// Notes that these first checkpoints are about to be remembered, before they are published.
+    pub(super) fn begin_publishing(&self, ledger_ids: impl Iterator<Item = LedgerId>) {
+        let mut unpublished = self.unpublished.lock();
+        ledger_ids.for_each(|ledger_id| *unpublished.entry(ledger_id).or_default() += 1);
+    }
+
+    /// Notes that the database has checkpoints of these logs, or that another thread is publishing them.
+    pub(super) fn end_publishing(&self, ledger_ids: impl Iterator<Item = LedgerId>) {
+        let mut unpublished = self.unpublished.lock();
+        for ledger_id in ledger_ids {
+            if let Entry::Occupied(mut threads) = unpublished.entry(ledger_id) {
+                *threads.get_mut() -= 1;
+                if *threads.get() == 0 {
+                    threads.remove();
+                }
+            }
+        }
+    }
+
+    /// Whether the database may lack a checkpoint of a log that this process remembers.
+    pub(super) fn is_publishing(&self, ledger_id: LedgerId) -> bool {
+        self.unpublished.lock().contains_key(&ledger_id)
+    }
+}
