@@ -68,11 +68,7 @@ fn a_server_that_became_read_only_is_left() {
     let created = organization.master().post("/projects").json(json!({"name": "p"}));
     created.send().expect_error(503, "unavailable");
     Deadline::seconds(30).poll("the node is not ready", || (ready(&server) == 503).then_some(()));
-    assert!(
-        server.stderr().contains("a writer opens another connection"),
-        "{}",
-        server.stderr()
-    );
+    server.wait_for_log("a writer opens another connection");
     cluster.configure("default_transaction_read_only", "off");
     store_in_the_end(&project, "second");
     Deadline::seconds(30).poll("the node is ready", || (ready(&server) == 200).then_some(()));

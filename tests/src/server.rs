@@ -334,7 +334,17 @@ impl Server {
         self.process.stdout.text()
     }
 
-    /// Its standard error so far.
+    /// Waits for a line of its log that contains `text`. What it has written a moment ago may not have arrived here yet.
+    pub fn wait_for_log(&self, text: &str) {
+        let contains = |line: &str| line.contains(text).then_some(());
+        let found = self
+            .process
+            .stderr
+            .wait_for(Deadline::seconds(START_SECONDS_MAX), contains);
+        assert!(found.is_some(), "no {text:?} in:\n{}", self.process.stderr.text());
+    }
+
+    /// Its standard error so far, for what it must not contain; see [`Self::wait_for_log`].
     pub fn stderr(&self) -> String {
         self.process.stderr.text()
     }

@@ -202,11 +202,7 @@ fn a_second_history_gets_no_quorum(kind: DatabaseKind) {
         .send()
         .expect_status(200);
     assert!(ready["logs_without_quorum"].as_u64() >= Some(1), "{ready:?}");
-    assert!(
-        second.stderr().contains("has seen another history of the log"),
-        "{}",
-        second.stderr()
-    );
+    second.wait_for_log("has seen another history of the log");
     // A new auditor, who knows neither history, does not accept the second one.
     let state = temporary_directory("audit-").join("state");
     let options = ["--policy", text_of(&both), "--max-unsigned", "0s"];

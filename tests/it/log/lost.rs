@@ -63,7 +63,7 @@ fn assert_sound_under_a_new_name(
         let proof = after_lost_connections(client, &format!("/events/{}/proof", ids[ids.len() - 1]));
         proof.expect_error(500, "log_inconsistent");
     }
-    servers.into_iter().for_each(stop);
+    servers.into_iter().for_each(|server| drop(stop(server)));
     command_line_on(database, &["log", "new-name"]).success();
     let server = Server::start(database, ENVIRONMENT);
     let project = organization.on(&server).project();

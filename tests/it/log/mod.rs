@@ -261,9 +261,11 @@ pub(crate) fn assert_wrong(finished: &Finished, what: &str) {
     );
 }
 
-pub(crate) fn stop(server: Server) {
+/// Stops a server. Returns its log, which is then whole.
+pub(crate) fn stop(server: Server) -> String {
     let finished = server.stop();
     assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+    finished.stderr
 }
 
 /// The canonical form of an event as a full read returns it, computed by an independent implementation.

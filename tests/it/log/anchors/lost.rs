@@ -58,8 +58,8 @@ fn an_anchor_that_waits_is_sent_after_a_rotation_of_the_key(kind: DatabaseKind) 
     let second = wait_for_anchor(&directory, "20261122T110000Z");
     clock.set("2026-11-22T12:00:00Z");
     let third = wait_for_anchor(&directory, "20261122T120000Z");
-    assert!(!server.stderr().contains("is not sent"), "{}", server.stderr());
-    stop(server);
+    let written = stop(server);
+    assert!(!written.contains("is not sent"), "{written}");
     let second = SignedAnchor::open(&second, &[old.parse().expect("a key")]).expect("by the old key");
     let third = opened(&database, &third);
     assert_eq!(second.check_later(&third), Ok(()));
@@ -88,11 +88,7 @@ fn anchors_around_a_failover(kind: DatabaseKind, directory: &Path, environment: 
     clock.set("2026-11-22T13:10:00Z");
     let server = start(&standby, &clock, environment);
     let third = wait_for_anchor(directory, "20261122T130000Z");
-    assert!(
-        server.stderr().contains("anchor 2 was sent"),
-        "{}",
-        server.stderr()
-    );
+    server.wait_for_log("anchor 2 was sent");
     stop(server);
     let third = opened(&standby, &third);
     assert_eq!(
@@ -185,11 +181,7 @@ fn an_anchor_that_was_changed_before_it_was_sent_is_not_sent(kind: DatabaseKind)
     clock.set("2026-11-22T12:00:00Z");
     let server = start(&database, &clock, &environment);
     wait_for_anchor(&directory, "20261122T120000Z");
-    assert!(
-        server.stderr().contains("anchor 2 in the database is not sent"),
-        "{}",
-        server.stderr()
-    );
+    server.wait_for_log("anchor 2 in the database is not sent");
     stop(server);
     assert_eq!(anchors_in(&directory), ["20261122T100000Z", "20261122T120000Z"]);
     let verified = verify(&database, &directory, &[]).success();
