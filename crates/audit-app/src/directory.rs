@@ -7,14 +7,14 @@
 //!
 //! Master keys and the secrets of viewer tokens belong to no single project. They are read at each use.
 
+use crate::alert_rules;
 use crate::error::Result;
+use crate::redaction::ProjectRules;
 use crate::service::AuditLog;
 use crate::settings::Settings;
-use crate::{alert_rules, redaction};
 use audit_alerts::RuleSet;
 use audit_auth::{KeyHash, ViewerSecret};
 use audit_domain::{Environment, Plan, ProjectId};
-use audit_redact::Engine;
 use audit_store::{ConfigurationVersion, FoundKey, Key, LedgerId, Project, Reader, StoredTier};
 use quick_cache::sync::Cache;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub(crate) struct ProjectConfiguration {
     pub(crate) project: Project,
     pub(crate) daily_events_max: Option<u64>,
     pub(crate) ledgers: HashMap<Environment, LedgerId>,
-    pub(crate) engine: Engine,
+    pub(crate) rules: ProjectRules,
     pub(crate) alert_rules: RuleSet,
     /// The webhooks that alerts are delivered to.
     pub(crate) webhook_ids: Arc<[String]>,
@@ -210,13 +210,12 @@ fn load_project(
     let Some(organization) = reader.organization(project.organization_id)? else {
         return Ok(None);
     };
-    let rules = reader.redaction_rules(id)?;
     Ok(Some(ProjectConfiguration {
         version,
         project,
         daily_events_max: settings.daily_events_max(organization.plan),
         ledgers: reader.ledgers(id)?,
-        engine: redaction::compile_rules(&rules, settings.hash_key.as_ref())?,
+        rules: ProjectRules::new(reader.redaction_rules(id)?),
         alert_rules: alert_rules::compile_rules(reader.alert_rules(id)?, organization.plan),
         webhook_ids: webhook_ids(reader, id, organization.plan)?,
         tiers: reader.tiers(id)?,

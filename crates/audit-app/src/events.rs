@@ -8,6 +8,7 @@ use audit_auth::{KeyHolder, Principal, Readers};
 use audit_domain::{
     EventFilter, EventId, OrganizationId, PageLimit, Position, StoredEvent, ViewerTier, Violations,
 };
+use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -53,7 +54,7 @@ impl Presented<Readers> {
                 scope,
                 tier,
             } = self.read_access(reader, selection)?;
-            let filter = as_stored(&scope, permitted(&principal, request.filter));
+            let filter = as_stored(&service.stream_engine, permitted(&principal, request.filter));
             let cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
             let after = match &request.cursor {
                 Some(text) => Some(service.open_cursor(text, &cursor_scope)?),
@@ -145,9 +146,9 @@ pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> Event
     filter
 }
 
-/// The filter with each id in all forms in which redaction may have stored it.
-pub(crate) fn as_stored(scope: &Scope, filter: EventFilter) -> EventFilter {
-    let engine = &scope.project.engine;
+/// The filter with each id in all forms in which redaction may have stored it. These do not depend on rules, so any engine with the
+/// hash key knows them.
+pub(crate) fn as_stored(engine: &Engine, filter: EventFilter) -> EventFilter {
     let all_forms = |ids: Vec<String>| ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
     // Without `..`, so that a new filter does not compile until it is decided whether redaction changes its field.
     let EventFilter {

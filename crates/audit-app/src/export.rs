@@ -161,7 +161,7 @@ impl AuditLog {
             let filter = permitted(&access.principal, request.filter.clone());
             let query = EventQuery {
                 ledger_id: access.scope.ledger_id,
-                filter: as_stored(&access.scope, filter),
+                filter: as_stored(&self.stream_engine, filter),
                 tier: access.tier,
                 after,
                 limit,

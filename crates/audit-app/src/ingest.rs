@@ -1,5 +1,9 @@
 //! Ingest: parse, validate, redact, stamp, append.
 
+mod prepared;
+
+pub(crate) use prepared::{Prepared, read_events};
+
 use crate::authentication::Presented;
 use crate::cells::{PLACES_TRIED_MAX, is_of_other_cell};
 use crate::directory::ProjectConfiguration;
@@ -7,18 +11,19 @@ use crate::error::{AppError, Result};
 use crate::redact_event::redact_and_record;
 use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
 use audit_auth::{Keys, Principal};
-use audit_domain::json::{self, Json};
-use audit_domain::{
-    ContentSalt, Environment, Event, EventId, ProjectId, Stamp, Timestamp, Violation, Violations,
-};
-use audit_store::{Appended, Destination, NewEvent, Reader, StoreError};
+use audit_domain::{ContentSalt, Environment, Event, EventId, ProjectId, Stamp};
+use audit_redact::Engine;
+use audit_store::{Destination, NewEvent, Reader, StoreError};
 use std::sync::Arc;
 
 /// The maximum number of events in one request.
 pub const BATCH_EVENTS_MAX: usize = 100;
 /// How often a request is prepared again because the project's configuration changed meanwhile. After that it runs with the
 /// configuration locked, so that a client that changes it continuously cannot block ingest.
-const STALE_RETRIES_MAX: usize = 5;
+pub(crate) const STALE_RETRIES_MAX: usize = 5;
+/// Bytes of a request that is prepared by the thread that serves its connection, and delays the other connections of the thread:
+/// about a millisecond. Larger requests, and those of projects with redaction rules of their own, wait for their turn.
+const PREPARED_IN_PLACE_BYTES_MAX: usize = 8 * 1024;
 
 /// The result of a request with events.
 #[derive(Debug)]
@@ -45,18 +50,10 @@ pub struct RefusedEvent {
 }
 
 /// The destination of a request's events and the configuration that redacts them.
+#[derive(Clone)]
 struct IngestTarget {
     destination: Destination,
     project: Arc<ProjectConfiguration>,
-}
-
-/// The events of a request: prepared for the store, or refused.
-pub(crate) struct Prepared<E> {
-    events: Vec<E>,
-    /// For each of `events`: its index in the request, and the number of its redacted fields.
-    origins: Vec<(usize, usize)>,
-    refused: Vec<RefusedEvent>,
-    is_batch: bool,
 }
 
 impl Presented<Keys> {
@@ -92,7 +89,7 @@ impl Presented<Keys> {
         // so it is final only if the database has the same configuration version.
         if let Some(target) = self.cached_target(selection) {
             let version = target.destination.configuration_version;
-            match self.service.attempt(&target, body).await {
+            match self.attempt(&target, body).await {
                 Ok(ingested) => return Ok(ingested),
                 Err(error) if is_final(&error) => return Err(error),
                 Err(error) => {
@@ -105,7 +102,7 @@ impl Presented<Keys> {
         }
         for _ in 0..STALE_RETRIES_MAX {
             let target = self.target(selection).await?;
-            match self.service.attempt(&target, body).await {
+            match self.attempt(&target, body).await {
                 Err(AppError::Unavailable(StoreError::Stale)) => {}
                 outcome => return outcome,
             }
@@ -113,7 +110,33 @@ impl Presented<Keys> {
         self.ingest_exclusively(selection, body).await
     }
 
-    /// Prepares and stores the events in one transaction that locks the project's configuration.
+    /// Prepares and stores the events.
+    async fn attempt(&self, target: &IngestTarget, body: &[u8]) -> Result<Ingested> {
+        let service = &self.service;
+        let prepared = match service.engine_in_place(target, body) {
+            Some(engine) => service.prepare(target, &engine, body)?,
+            None => self.prepare_in_turn(target, body).await?,
+        };
+        let (events, rest) = prepared.split();
+        match service.store.append(target.destination.clone(), events).await {
+            Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
+            Err(error) => Err(service.append_error(error)),
+        }
+    }
+
+    /// Prepares the events on a thread that may be occupied, in the turn of the organization.
+    async fn prepare_in_turn(&self, target: &IngestTarget, body: &[u8]) -> Result<Prepared<NewEvent>> {
+        let turn = self.home.turns.preparation(&target.project.project).await?;
+        let (service, target, body) = (Arc::clone(&self.service), target.clone(), body.to_vec());
+        turn.run(move || {
+            let engine = service.engines.compiled(&target.project.rules)?;
+            service.prepare(&target, &engine, &body)
+        })
+        .await
+    }
+
+    /// Prepares and stores the events in one transaction that locks the project's configuration. Only for a request that takes
+    /// little work: others wait for the transaction.
     async fn ingest_exclusively(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
         let (presented, body) = (self.clone(), body.to_vec());
         let stored = tokio::task::spawn_blocking(move || {
@@ -123,7 +146,8 @@ impl Presented<Keys> {
                 let project_id = presented.load_target(writer, selection)?.destination.project_id;
                 writer.hold_configuration(project_id)?;
                 let target = presented.load_target(writer, selection)?;
-                let (events, rest) = service.prepare(&target, &body)?.split();
+                let engine = service.engine_in_place(&target, &body).ok_or(StoreError::Stale)?;
+                let (events, rest) = service.prepare(&target, &engine, &body)?.split();
                 match writer.append_sent(target.destination, events, service.clock.now()) {
                     Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
                     Err(error) => Err(service.append_error(error)),
@@ -218,7 +242,8 @@ impl AuditLog {
     ) -> Result<Ingested> {
         for _ in 0..STALE_RETRIES_MAX {
             let target = self.target_for_project(project_id, environment)?;
-            let (events, rest) = self.prepare(&target, body)?.split();
+            let engine = self.engines.compiled(&target.project.rules)?;
+            let (events, rest) = self.prepare(&target, &engine, body)?.split();
             match self.store.append_blocking(target.destination, events) {
                 Ok(appended) => return rest.conclude(appended.events, Some(appended.log_size)),
                 Err(StoreError::Stale) => {}
@@ -228,13 +253,11 @@ impl AuditLog {
         Err(AppError::Unavailable(StoreError::Stale))
     }
 
-    async fn attempt(&self, target: &IngestTarget, body: &[u8]) -> Result<Ingested> {
-        let prepared = self.prepare(target, body)?;
-        let (events, rest) = prepared.split();
-        match self.store.append(target.destination.clone(), events).await {
-            Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
-            Err(error) => Err(self.append_error(error)),
-        }
+    /// The engine that redacts a request, if the thread that serves its connection may do so.
+    fn engine_in_place(&self, target: &IngestTarget, body: &[u8]) -> Option<Arc<Engine>> {
+        let rules = &target.project.rules;
+        let is_small = body.len() <= PREPARED_IN_PLACE_BYTES_MAX && !rules.has_custom();
+        is_small.then(|| self.engines.cached(rules)).flatten()
     }
 
     fn append_error(&self, error: StoreError) -> AppError {
@@ -260,15 +283,21 @@ impl AuditLog {
     }
 
     /// Does all work that needs no lock of the database.
-    fn prepare(&self, target: &IngestTarget, body: &[u8]) -> Result<Prepared<NewEvent>> {
+    fn prepare(&self, target: &IngestTarget, engine: &Engine, body: &[u8]) -> Result<Prepared<NewEvent>> {
         let now = self.clock.now();
         read_events(body, now, self.entropy.bytes(), |event, stamp| {
-            self.prepare_event(target, event, stamp)
+            self.prepare_event(target, engine, event, stamp)
         })
     }
 
-    fn prepare_event(&self, target: &IngestTarget, mut event: Event, stamp: Stamp) -> (NewEvent, usize) {
-        let (engine, digest_key) = (&target.project.engine, self.settings.digest_key.as_ref());
+    fn prepare_event(
+        &self,
+        target: &IngestTarget,
+        engine: &Engine,
+        mut event: Event,
+        stamp: Stamp,
+    ) -> (NewEvent, usize) {
+        let digest_key = self.settings.digest_key.as_ref();
         let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
         let idempotency = event.idempotency_key.as_deref().zip(digest);
         let watches = target.project.alert_rules.watches(
@@ -309,120 +338,5 @@ pub(crate) fn destination(project: &ProjectConfiguration, environment: Environme
     })
 }
 
-/// Parses a request body (an event or an array of events) and prepares each valid event.
-pub(crate) fn read_events<E>(
-    body: &[u8],
-    now: Timestamp,
-    random: [u8; 10],
-    mut prepare: impl FnMut(Event, Stamp) -> (E, usize),
-) -> Result<Prepared<E>> {
-    let value = json::parse(body).map_err(|error| Violations::one("body", error))?;
-    let (batch, only) = match value {
-        Json::Array(items) => (items, None),
-        object @ Json::Object(_) => (Vec::new(), Some(object)),
-        _ => return Err(Violations::one("body", "must be an event or an array of events").into()),
-    };
-    let is_batch = only.is_none();
-    if is_batch && !(1..=BATCH_EVENTS_MAX).contains(&batch.len()) {
-        let message = format!("must hold 1 to {BATCH_EVENTS_MAX} events, holds {}", batch.len());
-        return Err(Violations::one("body", message).into());
-    }
-    let mut prepared = Prepared {
-        events: Vec::with_capacity(batch.len().max(1)),
-        origins: Vec::new(),
-        refused: Vec::new(),
-        is_batch,
-    };
-    let mut stamp = Stamp {
-        id: EventId::new(now, random),
-        received_at: now,
-    };
-    for (index, item) in batch.into_iter().chain(only).enumerate() {
-        match Event::from_json(item, now) {
-            Ok(event) => {
-                let (event, redacted_fields) = prepare(event, stamp);
-                prepared.events.push(event);
-                prepared.origins.push((index, redacted_fields));
-                stamp.id = stamp.id.successor();
-            }
-            Err(violations) => prepared.refused.push(RefusedEvent {
-                index,
-                error: violations.into(),
-            }),
-        }
-    }
-    if prepared.events.is_empty() {
-        return Err(prepared.refusal());
-    }
-    Ok(prepared)
-}
-
-impl<E> Prepared<E> {
-    pub(crate) fn split(mut self) -> (Vec<E>, Self) {
-        (std::mem::take(&mut self.events), self)
-    }
-
-    /// The result of the request, given the store's result for each event.
-    pub(crate) fn conclude(mut self, appended: Vec<Appended>, log_size: Option<u64>) -> Result<Ingested> {
-        let mut ingested = Ingested {
-            ids: Vec::new(),
-            redacted_count: 0,
-            refused: Vec::new(),
-            repeated_count: 0,
-            log_size,
-        };
-        for ((index, redacted_fields), appended) in
-            std::mem::take(&mut self.origins).into_iter().zip(appended)
-        {
-            match appended {
-                Appended::Stored(id) => ingested.ids.push(id),
-                Appended::Repeated(id) => {
-                    ingested.ids.push(id);
-                    ingested.repeated_count += 1;
-                }
-                Appended::Conflicting(id) => {
-                    let message = format!("the idempotency key was used for event {id} with other content");
-                    self.refused.push(RefusedEvent {
-                        index,
-                        error: AppError::Conflict(message),
-                    });
-                    continue;
-                }
-            }
-            ingested.redacted_count += redacted_fields;
-        }
-        if ingested.ids.is_empty() {
-            return Err(self.refusal());
-        }
-        self.refused.sort_by_key(|refused| refused.index);
-        ingested.refused = self.refused;
-        Ok(ingested)
-    }
-
-    /// The error of a request of which no event could be stored.
-    fn refusal(mut self) -> AppError {
-        self.refused.sort_by_key(|refused| refused.index);
-        if let Some(only) = self.refused.pop_if(|_| !self.is_batch) {
-            return only.error;
-        }
-        let all_conflict = self
-            .refused
-            .iter()
-            .all(|refused| matches!(refused.error, AppError::Conflict(_)));
-        if all_conflict {
-            return AppError::Conflict("every idempotency key was used for other content".to_owned());
-        }
-        let mut violations = Vec::new();
-        for refused in self.refused {
-            let prefix = format!("[{}]", refused.index);
-            match refused.error {
-                AppError::Invalid(found) => violations.extend(found.below(&prefix).into_vec()),
-                other => violations.push(Violation::new(format!("{prefix}.idempotency_key"), other)),
-            }
-        }
-        match Violations::check(violations) {
-            Err(violations) => violations.into(),
-            Ok(()) => Violations::one("body", "holds no event that can be stored").into(),
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,17 @@
-//! Redaction rules of a project, and redaction trials.
+//! Redaction rules of a project.
+
+mod engines;
+mod trial;
+
+pub(crate) use engines::{Engines, ProjectRules};
+pub use trial::RedactionTrial;
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{KeyHolder, MasterKey, Principal};
-use audit_domain::json::Json;
-use audit_domain::{Name, ProjectId, RuleId, Timestamp, check_free_form};
-use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, Report, Shape};
+use audit_domain::{Name, ProjectId, RuleId, Timestamp};
+use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern};
 use audit_store::{Configurator, RedactionRuleRow, StoreError};
-use serde_json::{Map, Value};
 
 /// The maximum number of custom redaction rules of a project.
 pub const CUSTOM_RULES_MAX: usize = 100;
@@ -18,9 +22,27 @@ pub enum RuleSubject {
     /// A built-in kind of data.
     Builtin(Builtin),
     /// The matches of a regular expression in any text.
-    Pattern(Pattern),
+    Pattern(PatternText),
     /// The values at these paths.
     Fields(Vec<FieldPath>),
+}
+
+/// The text of a pattern that was valid when it was stored. It is compiled where it is used: that takes long, and lists and
+/// changes of rules need only the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternText(String);
+
+impl PatternText {
+    /// The pattern as written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Pattern> for PatternText {
+    fn from(pattern: Pattern) -> Self {
+        Self(pattern.as_str().to_owned())
+    }
 }
 
 /// A redaction rule of a project.
@@ -61,17 +83,6 @@ pub struct RedactionRuleChange {
     pub enabled: Option<bool>,
 }
 
-/// The effect of redaction on an event.
-#[derive(Clone, Debug)]
-pub struct RedactionTrial {
-    /// The changed parts, before redaction.
-    pub original: Value,
-    /// The same parts after redaction.
-    pub redacted: Value,
-    /// The redacted fields and the rules that matched.
-    pub report: Report,
-}
-
 /// The kinds of stored rules.
 const BUILTIN: &str = "builtin";
 const PATTERN: &str = "pattern";
@@ -90,16 +101,8 @@ impl RedactionRule {
     }
 
     fn from_row(row: &RedactionRuleRow) -> Result<Self> {
-        let damaged = || {
-            AppError::from(StoreError::Damaged {
-                what: "redaction rule",
-            })
-        };
         let subject = match row.kind.as_str() {
-            PATTERN => {
-                let pattern = Pattern::parse_stored(row.pattern.as_deref().unwrap_or_default());
-                RuleSubject::Pattern(pattern.map_err(|_| damaged())?)
-            }
+            PATTERN => RuleSubject::Pattern(PatternText(row.pattern.clone().unwrap_or_default())),
             FIELDS => {
                 let paths = row.fields.iter().flatten().map(|path| FieldPath::parse(path));
                 RuleSubject::Fields(paths.collect::<Result<_, _>>().map_err(|_| damaged())?)
@@ -152,7 +155,7 @@ impl RedactionRule {
         match (&mut self.subject, change.pattern, change.fields) {
             (RuleSubject::Pattern(_), _, Some(_)) => return forbidden("a pattern rule has no fields"),
             (RuleSubject::Fields(_), Some(_), _) => return forbidden("a field_redact rule has no pattern"),
-            (RuleSubject::Pattern(pattern), Some(changed), None) => *pattern = changed,
+            (RuleSubject::Pattern(pattern), Some(changed), None) => *pattern = changed.into(),
             (RuleSubject::Fields(fields), None, Some(changed)) => *fields = changed,
             _ => {}
         }
@@ -185,13 +188,22 @@ fn rules_of(rows: &[RedactionRuleRow]) -> Result<Vec<RedactionRule>> {
     Ok(rules)
 }
 
+fn damaged() -> AppError {
+    AppError::from(StoreError::Damaged {
+        what: "redaction rule",
+    })
+}
+
 /// Compiles the enabled rules of a project.
-pub(crate) fn compile_rules(rows: &[RedactionRuleRow], hash_key: Option<&HashKey>) -> Result<Engine> {
+fn compile_rules(rows: &[RedactionRuleRow], hash_key: Option<&HashKey>) -> Result<Engine> {
     let mut builder = Engine::builder().hash_key(hash_key.cloned());
     for rule in rules_of(rows)?.into_iter().filter(|rule| rule.enabled) {
         builder = match rule.subject {
             RuleSubject::Builtin(builtin) => builder.builtin(builtin, rule.behavior),
-            RuleSubject::Pattern(pattern) => builder.pattern(&rule.name, pattern, rule.behavior),
+            RuleSubject::Pattern(text) => {
+                let pattern = Pattern::parse_stored(text.as_str()).map_err(|_| damaged())?;
+                builder.pattern(&rule.name, pattern, rule.behavior)
+            }
             RuleSubject::Fields(paths) => builder.fields(&rule.name, paths, rule.behavior),
         };
     }
@@ -298,78 +310,5 @@ impl AuditLog {
                 false => Err(AppError::NotFound("redaction rule")),
             }
         })
-    }
-
-    /// Applies the rules of the project to `event`. Stores nothing.
-    ///
-    /// # Errors
-    /// When the principal has no access to the project, or the event exceeds the limits of size or depth.
-    pub fn try_redaction(
-        &self,
-        principal: &KeyHolder,
-        selection: Selection,
-        event: Map<String, Value>,
-    ) -> Result<RedactionTrial> {
-        let scope = self
-            .store
-            .read(|reader| self.scope(reader, principal, selection))?;
-        let event = Json::from(Value::Object(event));
-        check_free_form(&event, "event")?;
-        let original = Value::from(event);
-        let mut redacted = original.clone();
-        let report = scope.project.engine.redact(&mut redacted, &Shape::audit_event());
-        let empty = || Value::Object(Map::new());
-        let (original, redacted) = differing_parts(original, redacted).unwrap_or_else(|| (empty(), empty()));
-        Ok(RedactionTrial {
-            original,
-            redacted,
-            report,
-        })
-    }
-}
-
-/// The parts in which two values differ. Objects are compared key by key, all other values as a whole.
-fn differing_parts(before: Value, after: Value) -> Option<(Value, Value)> {
-    match (before, after) {
-        (before, after) if before == after => None,
-        (Value::Object(before), Value::Object(mut after)) => {
-            let (mut only_before, mut only_after) = (Map::new(), Map::new());
-            for (key, value) in before {
-                match after.remove(&key) {
-                    Some(changed) => {
-                        if let Some((value, changed)) = differing_parts(value, changed) {
-                            only_before.insert(key.clone(), value);
-                            only_after.insert(key, changed);
-                        }
-                    }
-                    None => {
-                        only_before.insert(key, value);
-                    }
-                }
-            }
-            only_after.extend(after);
-            Some((Value::Object(only_before), Value::Object(only_after)))
-        }
-        (before, after) => Some((before, after)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn only_differing_parts_are_shown() {
-        let before = json!({"a": {"b": 1, "c": 2}, "d": [1, 2], "k@x": 1, "e": 5});
-        let after = json!({"a": {"b": 1, "c": 3}, "d": [1, 3], "[REDACTED]": 1, "e": 5});
-        assert_eq!(
-            differing_parts(before, after),
-            Some((
-                json!({"a": {"c": 2}, "d": [1, 2], "k@x": 1}),
-                json!({"a": {"c": 3}, "d": [1, 3], "[REDACTED]": 1})
-            ))
-        );
-        assert_eq!(differing_parts(json!({"a": 1}), json!({"a": 1})), None);
     }
 }

@@ -7,6 +7,7 @@ use crate::error::{AppError, Result};
 use crate::export::Exports;
 use crate::feed::Feeds;
 use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots, Witnessing};
+use crate::redaction::Engines;
 use crate::settings::Settings;
 use crate::streams::stream_engine;
 use crate::turns::ReaderTurns;
@@ -30,6 +31,8 @@ pub struct AuditLog {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) settings: Settings,
     pub(crate) directory: Directory,
+    /// Of all cells.
+    pub(crate) engines: Arc<Engines>,
     pub(crate) cursor_key: CursorKey,
     pub(crate) stream_engine: Engine,
     pub(crate) log_signer: OnceLock<LogSigner>,
@@ -88,6 +91,7 @@ struct Parts {
     entropy: Arc<dyn Entropy>,
     settings: Settings,
     cursor_key: CursorKey,
+    engines: Arc<Engines>,
 }
 
 impl Parts {
@@ -106,6 +110,7 @@ impl Parts {
             entropy: self.entropy,
             stream_engine: stream_engine(self.settings.hash_key.as_ref()),
             directory: Directory::default(),
+            engines: self.engines,
             cursor_key: self.cursor_key,
             log_signer: OnceLock::new(),
             tile_roots: TileRoots::default(),
@@ -170,7 +175,9 @@ impl AuditLog {
             .map_err(|_| AppError::from(StoreError::Damaged { what: "cursor key" }))?;
         let has_cells = store.read(|reader| reader.has_cells())?;
         let store = Arc::new(store);
+        let engines = Engines::new(settings.hash_key.clone());
         let parts = Parts {
+            engines: Arc::new(engines),
             home_store: Arc::clone(&store),
             store,
             has_cells,
@@ -185,6 +192,7 @@ impl AuditLog {
     /// The service of a cell of this deployment.
     pub(crate) fn in_cell(&self, store: Store) -> Result<Arc<Self>> {
         let parts = Parts {
+            engines: Arc::clone(&self.engines),
             store: Arc::new(store),
             home_store: Arc::clone(&self.home_store),
             has_cells: false,

@@ -2,16 +2,16 @@
 
 mod claims;
 
-use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
-use crate::ingest::{Ingested, Prepared, destination, read_events};
+use crate::ingest::{Ingested, Prepared, STALE_RETRIES_MAX, destination, read_events};
 use crate::redact_event::redact_and_record;
-use crate::service::{AuditLog, Scope, Selection};
+use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, Record, Timestamp};
 use audit_redact::{Engine, Shape};
 use audit_store::{
-    Appended, Destination, NewEvent, NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, Writer,
+    Appended, Destination, NewEvent, NewStreamEvent, StoreError, StreamClientRow, StreamEvent, StreamRow,
+    Writer,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -159,21 +159,43 @@ impl AuditLog {
         if self.is_cell() {
             return self.claim_in_cell(master, selection, token);
         }
-        let (this, principal) = (Arc::clone(self), Principal::Master(*master));
+        let principal = Principal::Master(*master);
+        for _ in 0..STALE_RETRIES_MAX {
+            let scope = self
+                .store
+                .read(|reader| self.scope(reader, &principal, selection))?;
+            // Not in the transaction, for which others wait.
+            self.engines.compiled(&scope.project.rules)?;
+            match self.claim_with_compiled_rules(&principal, selection, token) {
+                Err(AppError::Unavailable(StoreError::Stale)) => {}
+                outcome => return outcome,
+            }
+        }
+        Err(AppError::Unavailable(StoreError::Stale))
+    }
+
+    fn claim_with_compiled_rules(
+        self: &Arc<Self>,
+        principal: &Principal,
+        selection: Selection,
+        token: ClaimToken,
+    ) -> Result<u64> {
+        let (this, principal) = (Arc::clone(self), principal.clone());
         self.store.write(move |writer| {
             // The project's rules must not change meanwhile.
             let project_id = this.scope(writer, &principal, selection)?.project.project.id;
             writer.hold_configuration(project_id)?;
             let scope = this.scope(writer, &principal, selection)?;
-            let destination = destination(&scope.project, scope.environment)?;
-            claim(
-                writer,
-                &scope,
-                destination,
-                token,
-                &*this.entropy,
-                this.clock.now(),
-            )
+            let claiming = Claiming {
+                engine: this
+                    .engines
+                    .cached(&scope.project.rules)
+                    .ok_or(StoreError::Stale)?,
+                destination: destination(&scope.project, scope.environment)?,
+                entropy: Arc::clone(&this.entropy),
+                now: this.clock.now(),
+            };
+            claim(writer, claiming, token)
         })
     }
 
@@ -350,20 +372,23 @@ fn exceeded_limit(stream: &StreamRow, limits: StreamLimits, now: Timestamp) -> O
     })
 }
 
-fn claim(
-    writer: &mut Writer<'_>,
-    scope: &Scope,
+/// Where the events of a claimed stream are stored, and how.
+struct Claiming {
+    /// Of the rules of the project, which the transaction has locked.
+    engine: Arc<Engine>,
     destination: Destination,
-    token: ClaimToken,
-    entropy: &dyn Entropy,
+    entropy: Arc<dyn Entropy>,
     now: Timestamp,
-) -> Result<u64> {
+}
+
+fn claim(writer: &mut Writer<'_>, claiming: Claiming, token: ClaimToken) -> Result<u64> {
+    let now = claiming.now;
     let stream = writer
         .lock_stream(&token.sha256())?
         .ok_or(AppError::StreamNotFound)?;
     let mut stream = require_active(stream, now)?;
     let events = writer.stream_events(&stream)?;
-    let stored = append_claimed(writer, &scope.project, destination, events, entropy, now)?;
+    let stored = append_claimed(writer, claiming, events)?;
     writer.delete_stream_events(&stream)?;
     stream.claimed_at = Some(now.as_micros());
     stream.is_empty = true;
@@ -372,23 +397,16 @@ fn claim(
 }
 
 /// Stores the events of a stream in a project. Returns the number of those that were not stored before.
-fn append_claimed(
-    writer: &mut Writer<'_>,
-    project: &ProjectConfiguration,
-    destination: Destination,
-    events: Vec<StreamEvent>,
-    entropy: &dyn Entropy,
-    now: Timestamp,
-) -> Result<u64> {
+fn append_claimed(writer: &mut Writer<'_>, claiming: Claiming, events: Vec<StreamEvent>) -> Result<u64> {
+    let Claiming {
+        engine,
+        destination,
+        entropy,
+        now,
+    } = claiming;
     let prepare = |event| {
-        let mut salt = [0; ContentSalt::BYTES];
-        entropy.fill(&mut salt);
-        claimed_event(
-            event,
-            &project.engine,
-            &destination,
-            ContentSalt::from_bytes(salt),
-        )
+        let salt = ContentSalt::from_bytes(entropy.bytes());
+        claimed_event(event, &engine, &destination, salt)
     };
     let events = events.into_iter().map(prepare).collect::<Result<Vec<_>>>()?;
     let appended = writer.append_claimed(destination, events, now)?;

@@ -10,9 +10,10 @@ use crate::error::{AppError, Result};
 use audit_admission::{Busy, Turn, Turns, TurnsOptions};
 use audit_auth::{Policy, Principal};
 use audit_domain::{KeyId, OrganizationId, ProjectId};
-use audit_store::StoreError;
+use audit_store::{Project, StoreError};
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -23,6 +24,9 @@ const OWNERS_MAX: usize = 50_000;
 const LOOK_UPS_MAX: usize = 3;
 /// Other requests at once, such as changes of the configuration. They can wait for a writer, so queries have turns of their own.
 const REQUESTS_MAX: usize = 16;
+/// Requests with events that are parsed and redacted at once, by the processors that there are, in turns of their own: an
+/// organization alone gets as many as there are processors.
+const PREPARATIONS_PER_PROCESSOR: usize = 2;
 /// Requests that wait in an organization, or for an address.
 const GROUP_WAITING_MAX: usize = 1_024;
 /// Requests that wait for a key, or for a tenant's viewer tokens.
@@ -95,6 +99,7 @@ pub(crate) struct ReaderTurns {
     owners: Cache<CredentialHash, ReadOwner>,
     queries: OwnedTurns,
     requests: OwnedTurns,
+    preparations: Arc<Turns<OrganizationId, ProjectId>>,
     look_ups: Arc<Turns<String, ()>>,
 }
 
@@ -114,18 +119,41 @@ impl ReaderTurns {
             // An organization alone gets two thirds of the connections, and one of its members half of them.
             queries: OwnedTurns::new(bounds(connections_max as usize, 2)),
             requests: OwnedTurns::new(bounds(REQUESTS_MAX, 1)),
+            preparations: Turns::new(bounds(PREPARATIONS_PER_PROCESSOR * processors(), 1)),
             look_ups: Turns::new(TurnsOptions {
                 member_waiting_max: GROUP_WAITING_MAX,
                 ..bounds(LOOK_UPS_MAX, 1)
             }),
         }
     }
+
+    /// Waits for the turn to parse and redact events of a project.
+    ///
+    /// # Errors
+    /// As [`OwnedTurns::take`].
+    pub(crate) async fn preparation(&self, project: &Project) -> Result<ReadTurn> {
+        let turn = self.preparations.take(project.organization_id, project.id).await;
+        Ok(ReadTurn::new(AnyTurn::Preparation(turn.map_err(busy)?)))
+    }
+}
+
+#[cfg(test)]
+impl ReaderTurns {
+    /// The requests that wait for their turn to be parsed and redacted.
+    pub(crate) fn waiting_preparations(&self) -> usize {
+        self.preparations.waiting()
+    }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 #[expect(dead_code, reason = "held until it is dropped")]
 enum AnyTurn {
     Owned(Turn<OrganizationId, Member>),
     LookUp(Turn<String, ()>),
+    Preparation(Turn<OrganizationId, ProjectId>),
 }
 
 /// A turn. It ends with its work, whether or not the client still waits, or after [`TURN_KEPT`].
@@ -283,4 +311,4 @@ impl<P: Policy> Presented<P> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -116,6 +116,12 @@ impl Engine {
         self.names.len()
     }
 
+    /// The memory of the compiled patterns, in bytes, without the states that searches compute: up to 256 KiB for each of two
+    /// automata of a pattern, and for each thread that searches at once.
+    pub fn compiled_bytes(&self) -> usize {
+        self.patterns.compiled_bytes()
+    }
+
     /// Redacts a whole document in place. `shape` says which parts are structure, which are identifiers and which are
     /// free-form.
     pub fn redact(&self, value: &mut Value, shape: &Shape) -> Report {

@@ -295,6 +295,17 @@ impl PatternSet {
     pub(crate) fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
+
+    /// The memory of the automata, in bytes, without what searches compute.
+    pub(crate) fn compiled_bytes(&self) -> usize {
+        let of_patterns = self.patterns.iter().flat_map(|pattern| {
+            let Compiled { forward, reverse, .. } = &*pattern.compiled;
+            [forward, reverse]
+        });
+        let of_unions = self.unions.iter().map(|union| &*union.automaton);
+        let automata = of_patterns.chain(of_unions);
+        automata.map(|automaton| automaton.nfa().memory_usage()).sum()
+    }
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ impl AuditLog {
                 ledger_id,
                 start,
                 size,
-                filter: as_stored(&access.scope, filter),
+                filter: as_stored(&self.stream_engine, filter),
                 limit,
                 is_viewer: matches!(access.principal, Principal::Viewer(_)),
             };

@@ -2,15 +2,16 @@
 //! marked as claimed, the events are stored in the cell together with a record of the claim, and they are removed from the
 //! stream. A claim that was interrupted is completed by its repetition, or by any node.
 
-use super::{append_claimed, require_active};
+use super::{Claiming, append_claimed, require_active};
 use crate::directory::load_present;
 use crate::error::{AppError, Result};
-use crate::ingest::destination;
+use crate::ingest::{STALE_RETRIES_MAX, destination};
+use crate::redaction::Engines;
 use crate::service::{AuditLog, Selection};
 use crate::settings::Settings;
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Entropy, Timestamp};
-use audit_store::{OpenClaim, StreamEvent, Writer};
+use audit_store::{OpenClaim, StoreError, StreamEvent, Writer};
 use std::sync::Arc;
 
 /// After how long a claim by a project of another cell counts as interrupted, in seconds.
@@ -46,10 +47,7 @@ impl AuditLog {
             Some(stream) => Ok(writer.stream_events(&stream)?),
             None => Err(AppError::StreamNotFound),
         })?;
-        let parts = (self.settings.clone(), Arc::clone(&self.entropy), self.clock.now());
-        let stored = self
-            .store
-            .write(move |writer| store_claim(writer, &claim, events, &parts))?;
+        let stored = self.store_claim(&claim, &events)?;
         self.wake_deliveries();
         self.home_store.write(move |writer| {
             if let Some(mut stream) = writer.lock_stream(&hash)? {
@@ -60,6 +58,32 @@ impl AuditLog {
             writer.delete_open_claim(&hash)
         })?;
         Ok(stored)
+    }
+
+    /// Stores the events of a claim with a record of it, or returns the number in the record.
+    fn store_claim(&self, claim: &OpenClaim, events: &[StreamEvent]) -> Result<u64> {
+        for _ in 0..STALE_RETRIES_MAX {
+            let (settings, project_id) = (&self.settings, claim.project_id);
+            let project = self
+                .store
+                .read(|reader| load_present(reader, settings, project_id))?;
+            // Not in the transaction, for which others wait.
+            self.engines
+                .compiled(&project.ok_or(AppError::NotFound("project"))?.rules)?;
+            let storing = StoringClaim {
+                claim: claim.clone(),
+                events: events.to_vec(),
+                settings: self.settings.clone(),
+                engines: Arc::clone(&self.engines),
+                entropy: Arc::clone(&self.entropy),
+                now: self.clock.now(),
+            };
+            match self.store.write(move |writer| storing.store(writer)) {
+                Err(AppError::Unavailable(StoreError::Stale)) => {}
+                outcome => return outcome,
+            }
+        }
+        Err(AppError::Unavailable(StoreError::Stale))
     }
 
     /// Completes claims that were interrupted.
@@ -93,21 +117,34 @@ fn open_claim(writer: &mut Writer<'_>, claim: &OpenClaim, now: Timestamp) -> Res
     Ok(writer.insert_open_claim(claim, now)?)
 }
 
-/// Stores the events of a claim with a record of it, or returns the number in the record.
-fn store_claim(
-    writer: &mut Writer<'_>,
-    claim: &OpenClaim,
+/// What the transaction of a claim needs.
+struct StoringClaim {
+    claim: OpenClaim,
     events: Vec<StreamEvent>,
-    (settings, entropy, now): &(Settings, Arc<dyn Entropy>, Timestamp),
-) -> Result<u64> {
-    // The project's rules must not change meanwhile.
-    writer.hold_configuration(claim.project_id)?;
-    if let Some(stored) = writer.stored_claim(&claim.token_hash)? {
-        return Ok(stored);
+    settings: Settings,
+    engines: Arc<Engines>,
+    entropy: Arc<dyn Entropy>,
+    now: Timestamp,
+}
+
+impl StoringClaim {
+    fn store(self, writer: &mut Writer<'_>) -> Result<u64> {
+        let Self { claim, settings, .. } = &self;
+        // The project's rules must not change meanwhile.
+        writer.hold_configuration(claim.project_id)?;
+        if let Some(stored) = writer.stored_claim(&claim.token_hash)? {
+            return Ok(stored);
+        }
+        let project = load_present(writer, settings, claim.project_id)?;
+        let project = project.ok_or(AppError::NotFound("project"))?;
+        let claiming = Claiming {
+            engine: self.engines.cached(&project.rules).ok_or(StoreError::Stale)?,
+            destination: destination(&project, claim.environment)?,
+            entropy: self.entropy,
+            now: self.now,
+        };
+        let stored = append_claimed(writer, claiming, self.events)?;
+        writer.insert_stored_claim(&self.claim, stored)?;
+        Ok(stored)
     }
-    let project = load_present(writer, settings, claim.project_id)?.ok_or(AppError::NotFound("project"))?;
-    let destination = destination(&project, claim.environment)?;
-    let stored = append_claimed(writer, &project, destination, events, &**entropy, *now)?;
-    writer.insert_stored_claim(claim, stored)?;
-    Ok(stored)
 }

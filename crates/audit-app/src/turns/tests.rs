@@ -13,11 +13,25 @@ fn owner(organization: u8, key: u8) -> ReadOwner {
 }
 
 /// The outcome of a future that need not wait.
-fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => None,
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_organization_alone_prepares_on_all_processors_and_leaves_turns_to_others() {
+    let turns = ReaderTurns::new(8);
+    let of = |organization: u8| {
+        let organization_id = OrganizationId::from_random([organization; 16]);
+        let project_id = ProjectId::from_random([1; 16]);
+        let take = || at_once(turns.preparations.take(organization_id, project_id))?.ok();
+        std::iter::from_fn(take).collect::<Vec<_>>()
+    };
+    let held = of(1);
+    assert_eq!(held.len(), processors());
+    assert!(!of(2).is_empty());
 }
 
 /// As many turns as the owner gets without waiting.

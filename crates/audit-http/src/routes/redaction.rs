@@ -229,7 +229,7 @@ fn read_new_rule(fields: &mut Fields<'_>) -> Option<NewRedactionRule> {
             } else {
                 read_pattern(fields)
             }
-            .map(RuleSubject::Pattern)
+            .map(|pattern: Pattern| RuleSubject::Pattern(pattern.into()))
         }
         Some(FIELD_REDACT) => {
             let is_missing = !fields.has("fields");
@@ -347,8 +347,7 @@ pub(super) async fn test(
 ) -> Result<Reply<TrialBody>, ApiError> {
     let selection = parameters.read()?;
     let event = body.read(caller.room()).await?;
-    let trial = caller
-        .run(move |service, principal| service.try_redaction(&principal, selection, event))
-        .await?;
+    let (presented, principal) = caller.into_parts();
+    let trial = presented.try_redaction(principal, selection, event).await?;
     Ok(Reply::ok(trial.into()))
 }

@@ -1,0 +1,134 @@
+//! The events of a request, parsed and prepared for the store.
+
+use super::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
+use crate::error::{AppError, Result};
+use audit_domain::json::{self, Json};
+use audit_domain::{Event, EventId, Stamp, Timestamp, Violation, Violations};
+use audit_store::Appended;
+
+/// The events of a request: prepared for the store, or refused.
+pub(crate) struct Prepared<E> {
+    events: Vec<E>,
+    /// For each of `events`: its index in the request, and the number of its redacted fields.
+    origins: Vec<(usize, usize)>,
+    refused: Vec<RefusedEvent>,
+    is_batch: bool,
+}
+
+/// Parses a request body (an event or an array of events) and prepares each valid event.
+pub(crate) fn read_events<E>(
+    body: &[u8],
+    now: Timestamp,
+    random: [u8; 10],
+    mut prepare: impl FnMut(Event, Stamp) -> (E, usize),
+) -> Result<Prepared<E>> {
+    let value = json::parse(body).map_err(|error| Violations::one("body", error))?;
+    let (batch, only) = match value {
+        Json::Array(items) => (items, None),
+        object @ Json::Object(_) => (Vec::new(), Some(object)),
+        _ => return Err(Violations::one("body", "must be an event or an array of events").into()),
+    };
+    let is_batch = only.is_none();
+    if is_batch && !(1..=BATCH_EVENTS_MAX).contains(&batch.len()) {
+        let message = format!("must hold 1 to {BATCH_EVENTS_MAX} events, holds {}", batch.len());
+        return Err(Violations::one("body", message).into());
+    }
+    let mut prepared = Prepared {
+        events: Vec::with_capacity(batch.len().max(1)),
+        origins: Vec::new(),
+        refused: Vec::new(),
+        is_batch,
+    };
+    let mut stamp = Stamp {
+        id: EventId::new(now, random),
+        received_at: now,
+    };
+    for (index, item) in batch.into_iter().chain(only).enumerate() {
+        match Event::from_json(item, now) {
+            Ok(event) => {
+                let (event, redacted_fields) = prepare(event, stamp);
+                prepared.events.push(event);
+                prepared.origins.push((index, redacted_fields));
+                stamp.id = stamp.id.successor();
+            }
+            Err(violations) => prepared.refused.push(RefusedEvent {
+                index,
+                error: violations.into(),
+            }),
+        }
+    }
+    if prepared.events.is_empty() {
+        return Err(prepared.refusal());
+    }
+    Ok(prepared)
+}
+
+impl<E> Prepared<E> {
+    pub(crate) fn split(mut self) -> (Vec<E>, Self) {
+        (std::mem::take(&mut self.events), self)
+    }
+
+    /// The result of the request, given the store's result for each event.
+    pub(crate) fn conclude(mut self, appended: Vec<Appended>, log_size: Option<u64>) -> Result<Ingested> {
+        let mut ingested = Ingested {
+            ids: Vec::new(),
+            redacted_count: 0,
+            refused: Vec::new(),
+            repeated_count: 0,
+            log_size,
+        };
+        for ((index, redacted_fields), appended) in
+            std::mem::take(&mut self.origins).into_iter().zip(appended)
+        {
+            match appended {
+                Appended::Stored(id) => ingested.ids.push(id),
+                Appended::Repeated(id) => {
+                    ingested.ids.push(id);
+                    ingested.repeated_count += 1;
+                }
+                Appended::Conflicting(id) => {
+                    let message = format!("the idempotency key was used for event {id} with other content");
+                    self.refused.push(RefusedEvent {
+                        index,
+                        error: AppError::Conflict(message),
+                    });
+                    continue;
+                }
+            }
+            ingested.redacted_count += redacted_fields;
+        }
+        if ingested.ids.is_empty() {
+            return Err(self.refusal());
+        }
+        self.refused.sort_by_key(|refused| refused.index);
+        ingested.refused = self.refused;
+        Ok(ingested)
+    }
+
+    /// The error of a request of which no event could be stored.
+    fn refusal(mut self) -> AppError {
+        self.refused.sort_by_key(|refused| refused.index);
+        if let Some(only) = self.refused.pop_if(|_| !self.is_batch) {
+            return only.error;
+        }
+        let all_conflict = self
+            .refused
+            .iter()
+            .all(|refused| matches!(refused.error, AppError::Conflict(_)));
+        if all_conflict {
+            return AppError::Conflict("every idempotency key was used for other content".to_owned());
+        }
+        let mut violations = Vec::new();
+        for refused in self.refused {
+            let prefix = format!("[{}]", refused.index);
+            match refused.error {
+                AppError::Invalid(found) => violations.extend(found.below(&prefix).into_vec()),
+                other => violations.push(Violation::new(format!("{prefix}.idempotency_key"), other)),
+            }
+        }
+        match Violations::check(violations) {
+            Err(violations) => violations.into(),
+            Ok(()) => Violations::one("body", "holds no event that can be stored").into(),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Which requests wait for a turn before they are parsed and redacted.
+
+use super::*;
+use crate::accounts::NewOrganization;
+use crate::redaction::{NewRedactionRule, PatternText, RuleSubject};
+use crate::settings::Settings;
+use crate::turns::ReadTurn;
+use crate::turns::tests::at_once;
+use audit_auth::{Credential, Master};
+use audit_domain::{Clock, Entropy, OrganizationId, Plan, Timestamp};
+use audit_redact::{Behavior, Pattern};
+use audit_store::{DatabaseUrl, Project, Store, StoreOptions};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_seconds(1_768_473_000)
+    }
+}
+
+#[derive(Default)]
+struct Counting(AtomicU64);
+
+impl Entropy for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        let count = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        bytes
+            .iter_mut()
+            .zip(count.iter().cycle())
+            .for_each(|(to, from)| *to = *from);
+    }
+}
+
+struct Fixture {
+    service: Arc<AuditLog>,
+    new: NewOrganization,
+    _folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(Fixed);
+        let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
+        let key = audit_ledger::HeadKey::new(&[7; 32]);
+        let store = Store::open(&url, StoreOptions::default(), &key, &clock).unwrap();
+        let service = AuditLog::open(store, clock, Arc::new(Counting::default()), Settings::default());
+        let service = service.unwrap();
+        let new = service.create_organization(&"o".parse().unwrap(), Plan::Enterprise);
+        Self {
+            new: new.unwrap(),
+            service,
+            _folder: folder,
+        }
+    }
+
+    fn ingest(&self, body: &str) -> JoinHandle<Result<Ingested>> {
+        let credential = Credential::parse(self.new.project_key.as_str()).unwrap();
+        let presented = self.service.present::<Keys>(credential, None);
+        let body = body.as_bytes().to_vec();
+        tokio::spawn(async move { presented.ingest(Selection::default(), &body).await })
+    }
+
+    async fn stored(&self, body: &str) -> usize {
+        self.ingest(body).await.unwrap().unwrap().ids.len()
+    }
+
+    /// All turns, which other organizations have.
+    fn all_turns(&self) -> Vec<ReadTurn> {
+        let target = self
+            .service
+            .target_for_project(self.new.project.id, Environment::Live)
+            .unwrap();
+        let of = |organization: u8| {
+            let project = Project {
+                organization_id: OrganizationId::from_random([organization; 16]),
+                ..target.project.project.clone()
+            };
+            at_once(self.service.turns.preparation(&project))?.ok()
+        };
+        let turns = (1..=u8::MAX).flat_map(|organization| std::iter::from_fn(move || of(organization)));
+        turns.collect()
+    }
+
+    /// Asserts that a request waits for a turn, and is stored when there is one.
+    async fn assert_waits(&self, body: &str) {
+        let turns = self.all_turns();
+        let waiting = self.ingest(body);
+        let waits = async {
+            while self.service.turns.waiting_preparations() == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(Duration::from_secs(60), waits).await.expect("it waits");
+        assert!(!waiting.is_finished());
+        drop(turns);
+        assert_eq!(waiting.await.unwrap().unwrap().ids.len(), 1);
+    }
+
+    async fn create_rule(&self) {
+        let credential = Credential::parse(self.new.master_key.as_str()).unwrap();
+        let presented = self.service.present::<Master>(credential, None);
+        let rule = NewRedactionRule {
+            name: "r".parse().unwrap(),
+            subject: RuleSubject::Pattern(PatternText::from(Pattern::parse("zebra").unwrap())),
+            behavior: Behavior::Replace,
+            enabled: true,
+        };
+        let selection = Selection {
+            project_id: Some(self.new.project.id),
+            environment: None,
+        };
+        let service = Arc::clone(&self.service);
+        let create = move || {
+            let master = presented.authenticate()?;
+            service.create_redaction_rule(&master, selection, rule)
+        };
+        tokio::task::spawn_blocking(create).await.unwrap().unwrap();
+    }
+}
+
+fn event(padding: usize) -> String {
+    let padding = "x".repeat(padding);
+    format!(
+        r#"{{"action":"a.b","category":"auth","tenant_id":"t","actor":{{"id":"a","type":"user"}},"metadata":{{"zebra":"{padding}"}}}}"#
+    )
+}
+
+#[tokio::test]
+async fn a_small_request_waits_for_nobody() {
+    let fixture = Fixture::new();
+    // Compiles the rules.
+    fixture.stored(&event(1)).await;
+    let turns = fixture.all_turns();
+    assert!(!turns.is_empty());
+    assert_eq!(fixture.stored(&event(1)).await, 1);
+    assert_eq!(fixture.service.turns.waiting_preparations(), 0);
+}
+
+#[tokio::test]
+async fn a_large_request_waits_for_its_turn() {
+    let fixture = Fixture::new();
+    fixture.stored(&event(1)).await;
+    fixture.assert_waits(&event(PREPARED_IN_PLACE_BYTES_MAX)).await;
+}
+
+#[tokio::test]
+async fn a_request_of_a_project_with_rules_of_its_own_waits_for_its_turn() {
+    let fixture = Fixture::new();
+    fixture.stored(&event(1)).await;
+    fixture.create_rule().await;
+    fixture.assert_waits(&event(1)).await;
+}
+
+#[tokio::test]
+async fn whoever_goes_away_gives_up_the_turn() {
+    let fixture = Fixture::new();
+    fixture.stored(&event(1)).await;
+    let turns = fixture.all_turns();
+    let large = event(PREPARED_IN_PLACE_BYTES_MAX);
+    let waiting = fixture.ingest(&large);
+    while fixture.service.turns.waiting_preparations() == 0 {
+        tokio::task::yield_now().await;
+    }
+    waiting.abort();
+    assert!(waiting.await.unwrap_err().is_cancelled());
+    assert_eq!(fixture.service.turns.waiting_preparations(), 0);
+    drop(turns);
+    assert_eq!(fixture.stored(&large).await, 1);
+}
