@@ -149,7 +149,8 @@ class ExportStorm(Attack):
 
     name = "export-storm"
     summary = f"32 clients of one viewer token export {STORED_EVENTS:,} events again and again; 4 of them do not read"
-    needed_outcomes = ("200",)
+    # Its share is taken: an export that lasts longer than the attack has no other outcome.
+    needed_outcomes = ("503",)
     extra_operations = ("export",)
 
     def prepare(self, scene):
