@@ -3,6 +3,7 @@
 
 mod attacks;
 mod dependencies;
+mod deployment;
 mod examples;
 mod recipes;
 mod routes;

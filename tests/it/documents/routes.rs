@@ -22,7 +22,7 @@ fn documented(document: &str) -> Vec<(String, String, Option<String>)> {
 }
 
 /// The anchors of a document's headings, as GitHub makes them.
-fn anchors(document: &str) -> BTreeSet<String> {
+pub(super) fn anchors(document: &str) -> BTreeSet<String> {
     let headings = document.lines().filter(|line| line.starts_with('#'));
     let anchor = |heading: &str| -> String {
         let text = heading.trim_start_matches('#').trim().to_lowercase();
