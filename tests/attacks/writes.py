@@ -98,7 +98,7 @@ class PatternMemory(Attack):
     """Patterns that are large when compiled, in many projects."""
 
     name = "pattern-memory"
-    summary = "8 projects get 100 patterns each of the largest size that the server compiles, and events after each"
+    summary = "8 projects get up to 100 patterns each of the largest size that the server compiles, and events after each"
     PROJECTS = 8
 
     def prepare(self, scene):
@@ -117,7 +117,8 @@ class PatternMemory(Attack):
     @staticmethod
     def messages(scene, project, key):
         target = f"/api/v1/redaction/rules?project_id={project}"
-        body = scenes.encoded(scenes.event(0))
+        # Has each pattern compute states.
+        body = scenes.encoded(scenes.event(0, metadata={"text": "word another " * 100}))
         number = 0
         while True:
             if number < 100:
@@ -246,7 +247,7 @@ ALL = [
             ([".*[^A-Z]|[A-Z]"], "A"),
             # Exponentially many states of a deterministic automaton.
             (["a[ab]{60}c|b[ab]{61}d"], "abbabaab"),
-            ([r"(?:\w{1,40}\s?){1,8}!", r"(?:\w{1,20}\s?){1,4}!", r"(?:\w{1,10}\s?){1,4}!"], "word another "),
+            ([r"(?:\w{1,40}\s?){1,8}!", r"(?:\w{1,20}\s?){1,4}!", r"(?:\w{1,5}\s?){1,4}!"], "word another "),
             ([r"(?i)(?:straße|maße|\pL{20,60})[0-9]", r"(?i)(?:straße|maße|\pL{10,30})[0-9]", r"(?i)(?:straße|maße|\pL{5,12})[0-9]"], "StrassE"),
         ],
     ),

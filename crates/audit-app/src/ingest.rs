@@ -9,6 +9,7 @@ use crate::cells::{PLACES_TRIED_MAX, is_of_other_cell};
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
 use crate::redact_event::redact_and_record;
+use crate::redaction::EngineInUse;
 use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
 use audit_auth::{Keys, Principal};
 use audit_domain::{ContentSalt, Environment, Event, EventId, ProjectId, Stamp};
@@ -254,7 +255,7 @@ impl AuditLog {
     }
 
     /// The engine that redacts a request, if the thread that serves its connection may do so.
-    fn engine_in_place(&self, target: &IngestTarget, body: &[u8]) -> Option<Arc<Engine>> {
+    fn engine_in_place(&self, target: &IngestTarget, body: &[u8]) -> Option<EngineInUse> {
         let rules = &target.project.rules;
         let is_small = body.len() <= PREPARED_IN_PLACE_BYTES_MAX && !rules.has_custom();
         is_small.then(|| self.engines.cached(rules)).flatten()

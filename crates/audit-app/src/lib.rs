@@ -88,8 +88,8 @@ pub use log::{
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use reading::ReadingStatistics;
 pub use redaction::{
-    CUSTOM_RULES_MAX, NewRedactionRule, PatternText, RedactionRule, RedactionRuleChange, RedactionTrial,
-    RuleSubject,
+    CUSTOM_RULES_MAX, NewRedactionRule, PatternText, RULES_COMPILED_BYTES_MAX, RedactionRule,
+    RedactionRuleChange, RedactionTrial, RuleSubject,
 };
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;

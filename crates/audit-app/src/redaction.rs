@@ -1,20 +1,26 @@
 //! Redaction rules of a project.
 
+mod changes;
 mod engines;
 mod trial;
 
-pub(crate) use engines::{Engines, ProjectRules};
+pub(crate) use engines::{EngineInUse, Engines, ProjectRules};
 pub use trial::RedactionTrial;
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
-use audit_auth::{KeyHolder, MasterKey, Principal};
-use audit_domain::{Name, ProjectId, RuleId, Timestamp};
-use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern};
-use audit_store::{Configurator, RedactionRuleRow, StoreError};
+use audit_auth::KeyHolder;
+use audit_domain::{Name, Timestamp};
+use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, PatternError};
+use audit_store::{RedactionRuleRow, StoreError};
+use std::str::FromStr;
 
 /// The maximum number of custom redaction rules of a project.
 pub const CUSTOM_RULES_MAX: usize = 100;
+
+/// The maximum size of the compiled rules of a project, in bytes. A hundred patterns such as `(?i)patient no\.?\s*\d{5,10}` take
+/// less than half of it.
+pub const RULES_COMPILED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// The data that a rule redacts.
 #[derive(Clone, Debug)]
@@ -27,8 +33,8 @@ pub enum RuleSubject {
     Fields(Vec<FieldPath>),
 }
 
-/// The text of a pattern that was valid when it was stored. It is compiled where it is used: that takes long, and lists and
-/// changes of rules need only the text.
+/// The text of a pattern, of which all but the compiled size was checked. It is compiled where it is used: that takes long, and
+/// lists of rules need only the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternText(String);
 
@@ -39,9 +45,12 @@ impl PatternText {
     }
 }
 
-impl From<Pattern> for PatternText {
-    fn from(pattern: Pattern) -> Self {
-        Self(pattern.as_str().to_owned())
+impl FromStr for PatternText {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, PatternError> {
+        Pattern::check(text)?;
+        Ok(Self(text.to_owned()))
     }
 }
 
@@ -77,7 +86,7 @@ pub struct NewRedactionRule {
 #[expect(missing_docs, reason = "as in RedactionRule")]
 pub struct RedactionRuleChange {
     pub name: Option<Name>,
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<PatternText>,
     pub fields: Option<Vec<FieldPath>>,
     pub behavior: Option<Behavior>,
     pub enabled: Option<bool>,
@@ -155,7 +164,7 @@ impl RedactionRule {
         match (&mut self.subject, change.pattern, change.fields) {
             (RuleSubject::Pattern(_), _, Some(_)) => return forbidden("a pattern rule has no fields"),
             (RuleSubject::Fields(_), Some(_), _) => return forbidden("a field_redact rule has no pattern"),
-            (RuleSubject::Pattern(pattern), Some(changed), None) => *pattern = changed.into(),
+            (RuleSubject::Pattern(pattern), Some(changed), None) => *pattern = changed,
             (RuleSubject::Fields(fields), None, Some(changed)) => *fields = changed,
             _ => {}
         }
@@ -219,96 +228,6 @@ impl AuditLog {
         self.store.read(|reader| {
             let scope = self.scope(reader, principal, selection)?;
             rules_of(&reader.redaction_rules(scope.project.project.id)?)
-        })
-    }
-
-    /// Creates a custom rule.
-    ///
-    /// # Errors
-    /// [`AppError::Forbidden`] when the project has [`CUSTOM_RULES_MAX`] custom rules.
-    pub fn create_redaction_rule(
-        &self,
-        master: &MasterKey,
-        selection: Selection,
-        new: NewRedactionRule,
-    ) -> Result<RedactionRule> {
-        let principal = &Principal::Master(*master);
-        let project_id = self.project_id(principal, selection)?;
-        let now = self.clock.now();
-        let rule = RedactionRule {
-            id: RuleId::from_random(self.entropy.bytes()).to_string(),
-            name: new.name.to_string(),
-            subject: new.subject,
-            behavior: new.behavior,
-            enabled: new.enabled,
-            created_at: Some(now),
-        };
-        self.store.configure(project_id, move |configurator| {
-            let custom = |row: &&RedactionRuleRow| row.kind != BUILTIN;
-            if configurator
-                .redaction_rules(project_id)?
-                .iter()
-                .filter(custom)
-                .count()
-                >= CUSTOM_RULES_MAX
-            {
-                let message = format!("a project has at most {CUSTOM_RULES_MAX} custom redaction rules");
-                return Err(AppError::Forbidden(message));
-            }
-            configurator.put_redaction_rule(&rule.to_row(now))?;
-            Ok(rule)
-        })
-    }
-
-    /// Changes a rule.
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a field that cannot change.
-    pub fn change_redaction_rule(
-        &self,
-        master: &MasterKey,
-        selection: Selection,
-        id: String,
-        change: RedactionRuleChange,
-    ) -> Result<RedactionRule> {
-        let principal = &Principal::Master(*master);
-        let project_id = self.project_id(principal, selection)?;
-        let now = self.clock.now();
-        self.store.configure(
-            project_id,
-            move |configurator: &mut Configurator<'_, ProjectId>| {
-                let rules = rules_of(&configurator.redaction_rules(project_id)?)?;
-                let mut rule = rules
-                    .into_iter()
-                    .find(|rule| rule.id == id)
-                    .ok_or(AppError::NotFound("redaction rule"))?;
-                let before = rule.to_row(now);
-                rule.change(change)?;
-                let after = rule.to_row(now);
-                if after != before {
-                    configurator.put_redaction_rule(&after)?;
-                }
-                Ok(rule)
-            },
-        )
-    }
-
-    /// Deletes a custom rule.
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a built-in rule.
-    pub fn delete_redaction_rule(&self, master: &MasterKey, selection: Selection, id: String) -> Result<()> {
-        let principal = &Principal::Master(*master);
-        let project_id = self.project_id(principal, selection)?;
-        if Builtin::from_rule_id(&id).is_some() {
-            let message = "a built-in rule cannot be deleted; set enabled to false to switch it off";
-            return Err(AppError::Forbidden(message.to_owned()));
-        }
-        self.store.configure(project_id, move |configurator| {
-            match configurator.delete_redaction_rule(&id)? {
-                true => Ok(()),
-                false => Err(AppError::NotFound("redaction rule")),
-            }
         })
     }
 }

@@ -5,6 +5,7 @@ mod claims;
 use crate::error::{AppError, Result};
 use crate::ingest::{Ingested, Prepared, STALE_RETRIES_MAX, destination, read_events};
 use crate::redact_event::redact_and_record;
+use crate::redaction::EngineInUse;
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, Record, Timestamp};
@@ -375,7 +376,7 @@ fn exceeded_limit(stream: &StreamRow, limits: StreamLimits, now: Timestamp) -> O
 /// Where the events of a claimed stream are stored, and how.
 struct Claiming {
     /// Of the rules of the project, which the transaction has locked.
-    engine: Arc<Engine>,
+    engine: EngineInUse,
     destination: Destination,
     entropy: Arc<dyn Entropy>,
     now: Timestamp,

@@ -116,10 +116,15 @@ impl Engine {
         self.names.len()
     }
 
-    /// The memory of the compiled patterns, in bytes, without the states that searches compute: up to 256 KiB for each of two
-    /// automata of a pattern, and for each thread that searches at once.
+    /// The memory of the compiled patterns, in bytes. It does not change.
     pub fn compiled_bytes(&self) -> usize {
         self.patterns.compiled_bytes()
+    }
+
+    /// The memory of the states that searches have computed, in bytes: up to [`STATES_KEPT_BYTES_MAX`](crate::STATES_KEPT_BYTES_MAX)
+    /// between searches, and up to 512 KiB more for each search that runs.
+    pub fn states_bytes(&self) -> usize {
+        self.patterns.states_bytes()
     }
 
     /// Redacts a whole document in place. `shape` says which parts are structure, which are identifiers and which are

@@ -66,6 +66,7 @@ pub use hash::HashKey;
 pub use path::{FieldPath, FieldPathError};
 pub use pattern::{
     PATTERN_COMPILED_BYTES_MAX, PATTERN_STEPS_PER_BYTE, PATTERN_STEPS_PER_DOCUMENT, Pattern, PatternError,
+    STATES_KEPT_BYTES_MAX,
 };
 pub use report::Report;
 pub use session::Session;

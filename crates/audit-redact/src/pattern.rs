@@ -3,6 +3,7 @@
 mod automaton;
 mod fuel;
 mod simulation;
+mod states;
 
 use std::sync::Arc;
 
@@ -11,9 +12,11 @@ use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 use regex_syntax::hir::Hir;
 
 use crate::scan::Span;
-use automaton::{Automaton, Borrowed, Stop};
+use automaton::{Automaton, Memory, Stop};
 pub(crate) use fuel::{Exhausted, Fuel};
 pub use fuel::{PATTERN_STEPS_PER_BYTE, PATTERN_STEPS_PER_DOCUMENT};
+pub use states::STATES_KEPT_BYTES_MAX;
+use states::{Borrowed, States};
 
 /// Most bytes of one compiled pattern. Bounds the memory of a rule.
 pub const PATTERN_COMPILED_BYTES_MAX: usize = 1024 * 1024;
@@ -84,17 +87,29 @@ impl Pattern {
         Pattern::with_bytes_max(pattern, STORED_PATTERN_COMPILED_BYTES_MAX)
     }
 
-    fn with_bytes_max(pattern: &str, bytes_max: usize) -> Result<Pattern, PatternError> {
+    /// Checks everything but the compiled size, for which [`Pattern::parse`] takes milliseconds.
+    ///
+    /// # Errors
+    /// As [`Pattern::parse`], except for [`PatternError::TooBig`].
+    pub fn check(pattern: &str) -> Result<(), PatternError> {
+        Pattern::syntax(pattern).map(drop)
+    }
+
+    fn syntax(pattern: &str) -> Result<Hir, PatternError> {
         if pattern.chars().count() > Pattern::CHARS_MAX {
             return Err(PatternError::TooLong);
         }
-        let syntax = |error: &dyn std::fmt::Display| PatternError::Syntax(error.to_string());
-        let hir = regex_syntax::parse(pattern).map_err(|error| syntax(&error))?;
+        let hir = regex_syntax::parse(pattern).map_err(|error| PatternError::Syntax(error.to_string()))?;
         // A search in an empty text would not reveal this: `\b` does not match there, and elsewhere it matches without
         // covering a character.
         if hir.properties().minimum_len().is_none_or(|length| length == 0) {
             return Err(PatternError::MatchesEmpty);
         }
+        Ok(hir)
+    }
+
+    fn with_bytes_max(pattern: &str, bytes_max: usize) -> Result<Pattern, PatternError> {
+        let hir = Pattern::syntax(pattern)?;
         let automaton = |is_reverse: bool, kind: MatchKind| {
             let nfa = compile(std::slice::from_ref(&hir), is_reverse, bytes_max)?;
             Automaton::new(nfa, kind).ok_or(PatternError::TooBig)
@@ -114,12 +129,18 @@ impl Pattern {
         &self.compiled.text
     }
 
-    /// Calls `hit` with every hit, in order.
-    pub(crate) fn each_hit(&self, text: &str, fuel: &mut Fuel, mut hit: impl FnMut(Found)) {
+    /// Calls `hit` with every hit, in order. `memories` are those of the two automata.
+    fn each_hit(
+        &self,
+        memories: (Borrowed<'_>, Borrowed<'_>),
+        text: &str,
+        fuel: &mut Fuel,
+        mut hit: impl FnMut(Found),
+    ) {
         let mut search = Search {
             compiled: &self.compiled,
             text,
-            memories: Some((self.compiled.forward.memory(), self.compiled.reverse.memory())),
+            memories: Some(memories),
         };
         let mut at = 0;
         for count in 0..=HITS_MAX {
@@ -187,7 +208,7 @@ impl Search<'_> {
 }
 
 /// All patterns of an engine. One automaton reads a clean string once for any number of patterns.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct PatternSet {
     patterns: Vec<Pattern>,
     /// At most two: of the patterns with a Unicode word boundary, which an automaton cannot decide on every text, and of
@@ -195,6 +216,8 @@ pub(crate) struct PatternSet {
     unions: Vec<Union>,
     /// The patterns in no union.
     alone: Vec<usize>,
+    /// Of the two automata of each pattern, then of the unions.
+    states: Arc<States>,
 }
 
 /// The union of some patterns.
@@ -221,11 +244,10 @@ impl Union {
     }
 
     /// Marks the patterns that may have a match in a text.
-    fn mark(&self, text: &str, fuel: &mut Fuel, marked: &mut Marked) {
-        let mut memory = self.automaton.memory();
+    fn mark(&self, memory: &mut Memory, text: &str, fuel: &mut Fuel, marked: &mut Marked) {
         let searched = self
             .automaton
-            .each_matching(&mut memory, text, fuel, |index| marked.add(self.patterns[index]));
+            .each_matching(memory, text, fuel, |index| marked.add(self.patterns[index]));
         if searched.is_err() {
             for index in &self.patterns {
                 marked.add(*index);
@@ -262,18 +284,23 @@ impl PatternSet {
         };
         let (bounded, others): (Vec<usize>, Vec<usize>) =
             (0..patterns.len()).partition(|index| has_word_boundary(&patterns[*index]));
-        let mut set = PatternSet::default();
+        let (mut unions, mut alone) = (Vec::new(), Vec::new());
         for members in [others, bounded] {
             // For one pattern the union is the pattern itself.
             let union = (members.len() > 1)
                 .then(|| Union::new(&patterns, &members))
                 .flatten();
             match union {
-                Some(union) => set.unions.push(union),
-                None => set.alone.extend(members),
+                Some(union) => unions.push(union),
+                None => alone.extend(members),
             }
         }
-        PatternSet { patterns, ..set }
+        PatternSet {
+            states: Arc::new(States::new(2 * patterns.len() + unions.len())),
+            patterns,
+            unions,
+            alone,
+        }
     }
 
     /// Calls `hit` with every hit of every pattern and the pattern's index.
@@ -282,18 +309,28 @@ impl PatternSet {
         for index in &self.alone {
             marked.add(*index);
         }
-        for union in &self.unions {
-            union.mark(text, fuel, &mut marked);
+        for (index, union) in self.unions.iter().enumerate() {
+            let number = 2 * self.patterns.len() + index;
+            let mut memory = self.states.borrow(number, &union.automaton);
+            union.mark(&mut memory, text, fuel, &mut marked);
         }
         for (index, pattern) in self.patterns.iter().enumerate() {
             if marked.contains(index) {
-                pattern.each_hit(text, fuel, |found| hit(index, found));
+                let Compiled { forward, reverse, .. } = &*pattern.compiled;
+                let forward = self.states.borrow(2 * index, forward);
+                let reverse = self.states.borrow(2 * index + 1, reverse);
+                pattern.each_hit((forward, reverse), text, fuel, |found| hit(index, found));
             }
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.patterns.is_empty()
+    }
+
+    /// The memory of the states that searches have computed and that are kept, in bytes.
+    pub(crate) fn states_bytes(&self) -> usize {
+        self.states.kept_bytes()
     }
 
     /// The memory of the automata, in bytes, without what searches compute.

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::accounts::NewOrganization;
-use crate::redaction::{NewRedactionRule, PatternText, RuleSubject};
+use crate::redaction::{NewRedactionRule, RuleSubject};
 use crate::settings::Settings;
 use crate::turns::ReadTurn;
 use crate::turns::tests::at_once;
 use audit_auth::{Credential, Master};
 use audit_domain::{Clock, Entropy, OrganizationId, Plan, Timestamp};
-use audit_redact::{Behavior, Pattern};
+use audit_redact::Behavior;
 use audit_store::{DatabaseUrl, Project, Store, StoreOptions};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -107,7 +107,7 @@ impl Fixture {
         let presented = self.service.present::<Master>(credential, None);
         let rule = NewRedactionRule {
             name: "r".parse().unwrap(),
-            subject: RuleSubject::Pattern(PatternText::from(Pattern::parse("zebra").unwrap())),
+            subject: RuleSubject::Pattern("zebra".parse().unwrap()),
             behavior: Behavior::Replace,
             enabled: true,
         };

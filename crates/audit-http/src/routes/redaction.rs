@@ -7,8 +7,8 @@ use crate::reply::{Created, Deleted, Reply};
 use crate::schema::{FieldPathText, FreeFormObject, NameText, PatternText, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{
-    Behavior, Builtin, FieldPath, NewRedactionRule, Pattern, RedactionRule, RedactionRuleChange,
-    RedactionTrial, RuleSubject,
+    Behavior, Builtin, FieldPath, NewRedactionRule, PatternText as PatternSource, RedactionRule,
+    RedactionRuleChange, RedactionTrial, RuleSubject,
 };
 use audit_auth::{Keys, Master};
 use audit_domain::{Fields, Name, json};
@@ -188,12 +188,9 @@ impl From<RedactionTrial> for TrialBody {
     }
 }
 
-fn read_pattern(fields: &mut Fields<'_>) -> Option<Pattern> {
-    let text = fields.optional_text("pattern", 0, usize::MAX)?;
-    match Pattern::parse(&text) {
-        Ok(pattern) => Some(pattern),
-        Err(error) => fields.violate("pattern", error),
-    }
+/// The pattern's text. Its compiled size is checked where it may take time.
+fn read_pattern(fields: &mut Fields<'_>) -> Option<PatternSource> {
+    fields.optional_parsed::<PatternSource>("pattern")
 }
 
 fn read_paths(fields: &mut Fields<'_>) -> Option<Vec<FieldPath>> {
@@ -229,7 +226,7 @@ fn read_new_rule(fields: &mut Fields<'_>) -> Option<NewRedactionRule> {
             } else {
                 read_pattern(fields)
             }
-            .map(|pattern: Pattern| RuleSubject::Pattern(pattern.into()))
+            .map(RuleSubject::Pattern)
         }
         Some(FIELD_REDACT) => {
             let is_missing = !fields.has("fields");

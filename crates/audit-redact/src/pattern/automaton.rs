@@ -2,22 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::NFA;
-use regex_automata::util::pool::{Pool, PoolGuard};
 use regex_automata::{Anchored, Input, MatchKind};
 
 use super::fuel::{Exhausted, Fuel};
 
-/// Bytes of the computed states of one automaton, per thread that uses it. Beyond this it drops them and starts over.
+/// Bytes of the computed states of one automaton, per search that runs at once. Beyond this it drops them and starts over.
 const CACHE_BYTES_MAX: usize = 256 * 1024;
-
-/// Steps that one cache may take for computing states before documents pay for it. An ordinary pattern computes its few
-/// states once. A pattern whose states do not fit the cache computes them for every text.
-pub(super) const FREE_STEPS_PER_CACHE: u64 = 1024 * 1024;
 
 /// Why a search ended without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +28,9 @@ impl From<Exhausted> for Stop {
     }
 }
 
-type NewMemory = Box<dyn Fn() -> Memory + Send + Sync + UnwindSafe + RefUnwindSafe>;
-
-/// An automaton and the states that its searches have computed, by thread.
+/// An automaton without the states that its searches compute.
 pub(super) struct Automaton {
     dfa: DFA,
-    memories: Pool<Memory, NewMemory>,
 }
 
 /// The computed states of one automaton.
@@ -51,11 +42,11 @@ pub(super) struct Memory {
     /// Most bytes of one state, for those that were kept while the cache was cleared.
     state_bytes_max: u64,
     free_steps: u64,
+    /// Its bytes as the engine has counted them.
+    pub(super) counted_bytes: usize,
     /// Computed transitions of match states. The cache does not show these.
     known: HashSet<(LazyStateID, u8)>,
 }
-
-pub(super) type Borrowed<'a> = PoolGuard<'a, Memory, NewMemory>;
 
 impl Automaton {
     /// `None` if the automaton cannot be built, which no pattern that compiles to an NFA causes.
@@ -66,26 +57,23 @@ impl Automaton {
             .cache_capacity(CACHE_BYTES_MAX)
             .skip_cache_capacity_check(true);
         let dfa = DFA::builder().configure(config).build_from_nfa(nfa).ok()?;
-        let of_new = dfa.clone();
-        let new: NewMemory = Box::new(move || Memory {
-            cache: of_new.create_cache(),
-            state_bytes: HashMap::new(),
-            state_bytes_max: 1,
-            free_steps: FREE_STEPS_PER_CACHE,
-            known: HashSet::new(),
-        });
-        Some(Automaton {
-            dfa,
-            memories: Pool::new(new),
-        })
+        Some(Automaton { dfa })
     }
 
     pub(super) fn nfa(&self) -> &NFA {
         self.dfa.get_nfa()
     }
 
-    pub(super) fn memory(&self) -> Borrowed<'_> {
-        self.memories.get()
+    /// The memory of a search, with no states. Computing states takes `free_steps` before documents pay for it.
+    pub(super) fn memory(&self, free_steps: u64) -> Memory {
+        Memory {
+            cache: self.dfa.create_cache(),
+            state_bytes: HashMap::new(),
+            state_bytes_max: 1,
+            free_steps,
+            counted_bytes: 0,
+            known: HashSet::new(),
+        }
     }
 
     /// The end of the leftmost match that begins at `at` or later.
@@ -285,6 +273,19 @@ impl Automaton {
 }
 
 impl Memory {
+    pub(super) fn free_steps(&self) -> u64 {
+        self.free_steps
+    }
+
+    /// The memory that it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        /// A control byte beside each entry of a table, and the entries that it leaves free.
+        const TABLE_OVERHEAD: usize = 2;
+        let of_states = self.state_bytes.capacity() * size_of::<(LazyStateID, u64)>();
+        let of_transitions = self.known.capacity() * size_of::<(LazyStateID, u8)>();
+        size_of::<Memory>() + self.cache.memory_usage() + TABLE_OVERHEAD * (of_states + of_transitions)
+    }
+
     fn bytes_of(&self, state: LazyStateID) -> u64 {
         self.state_bytes
             .get(&state)
@@ -306,6 +307,13 @@ impl Size {
             bytes: cache.memory_usage(),
             clears: cache.clear_count(),
         }
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = formatter.debug_struct("Memory");
+        debug.field("bytes", &self.bytes()).finish_non_exhaustive()
     }
 }
 

@@ -9,6 +9,17 @@ fn fuel_for(text: &str) -> Fuel {
     fuel
 }
 
+/// What a set of only this pattern finds.
+fn found_by(set: &PatternSet, text: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    set.each_hit(text, &mut fuel_for(text), |_, one| found.push(one));
+    found
+}
+
+fn alone(pattern: &str) -> PatternSet {
+    PatternSet::new(vec![Pattern::parse(pattern).unwrap()])
+}
+
 fn refusal(pattern: &str) -> PatternError {
     Pattern::parse(pattern).unwrap_err()
 }
@@ -51,22 +62,16 @@ fn a_pattern_that_can_match_without_a_character_is_refused() {
 
 #[test]
 fn beyond_the_limit_of_hits_the_rest_is_one_hit() {
-    let pattern = Pattern::parse("a").unwrap();
     let text = "ab".repeat(HITS_MAX + 10);
-    let mut spans = Vec::new();
-    let mut fuel = fuel_for(&text);
-    pattern.each_hit(&text, &mut fuel, |found| spans.push(found));
+    let spans = found_by(&alone("a"), &text);
     assert_eq!(spans.len(), HITS_MAX + 1);
     assert_eq!(spans[HITS_MAX], Found::Rest(Span::new(HITS_MAX * 2, text.len())));
 }
 
 #[test]
 fn the_prefilter_changes_no_result() {
-    let patterns: Vec<_> = ["EMP-[0-9]+", "[0-9]{3}", "x"]
-        .iter()
-        .map(|text| Pattern::parse(text).unwrap())
-        .collect();
-    let set = PatternSet::new(patterns.clone());
+    let patterns = ["EMP-[0-9]+", "[0-9]{3}", "x"];
+    let set = PatternSet::new(patterns.map(|text| Pattern::parse(text).unwrap()).to_vec());
     for text in ["", "nothing", "EMP-123 x", "xx 999"] {
         let mut through_prefilter = Vec::new();
         set.each_hit(text, &mut fuel_for(text), |index, found| {
@@ -74,7 +79,11 @@ fn the_prefilter_changes_no_result() {
         });
         let mut one_by_one = Vec::new();
         for (index, pattern) in patterns.iter().enumerate() {
-            pattern.each_hit(text, &mut fuel_for(text), |found| one_by_one.push((index, found)));
+            one_by_one.extend(
+                found_by(&alone(pattern), text)
+                    .into_iter()
+                    .map(|found| (index, found)),
+            );
         }
         assert_eq!(through_prefilter, one_by_one);
     }
@@ -106,33 +115,68 @@ fn no_pattern_takes_more_steps_than_a_text_has_fuel_for() {
     const EVENT_BYTES: usize = 20_000;
     for pattern in COSTLY {
         let pattern = Pattern::parse_stored(pattern).unwrap();
-        let set = PatternSet::new(vec![pattern.clone(), pattern]);
         for letters in [&['a', 'b'][..], &['A'], &['a', 'b', 'é', ' ']] {
+            let set = PatternSet::new(vec![pattern.clone(), pattern.clone()]);
             let text = mixed(letters, EVENT_BYTES);
-            // The first text may fill the caches.
-            set.each_hit(&text, &mut fuel_for(&text), |_, _| ());
             let max = PATTERN_STEPS_PER_DOCUMENT + PATTERN_STEPS_PER_BYTE * text.len() as u64;
-            let mut fuel = fuel_for(&text);
-            let counted = count(|| set.each_hit(&text, &mut fuel, |_, _| ()));
-            let free = 6 * automaton::FREE_STEPS_PER_CACHE;
-            assert!(counted as u64 <= max + free, "{counted} steps for {max}");
-            // What no cache holds is paid for.
-            let counted = count(|| set.each_hit(&text, &mut fuel_for(&text), |_, _| ()));
-            assert!(counted as u64 <= max, "{counted} steps for {max}");
+            let search = || count(|| set.each_hit(&text, &mut fuel_for(&text), |_, _| ())) as u64;
+            // Two automata of each pattern and that of their union.
+            let mut free = 5 * states::FREE_STEPS_PER_AUTOMATON;
+            while free > 0 {
+                let counted = search();
+                assert!(counted <= max + free, "{counted} steps for {max}, {free} free");
+                let Some(used) = counted.checked_sub(max).filter(|used| *used > 0) else {
+                    break;
+                };
+                free = free.saturating_sub(used);
+            }
+            // What no memory holds is paid for.
+            let counted = search();
+            assert!(counted <= max, "{counted} steps for {max}");
         }
     }
 }
 
 #[test]
-fn a_text_that_costs_too_much_is_hidden_from_the_last_match_on() {
-    let pattern = Pattern::parse("x{3}|a[ab]{800}c").unwrap();
-    let text = "xxx ".to_owned() + &mixed(&['a', 'b'], 60_000);
-    let search = || {
-        let mut found = Vec::new();
-        pattern.each_hit(&text, &mut fuel_for(&text), |one| found.push(one));
-        found
+fn an_engine_keeps_no_more_states_than_it_may() {
+    // A memory of each has some ten thousand bytes before it has states.
+    let patterns: Vec<Pattern> = (0..50)
+        .map(|number| Pattern::parse(&format!(r"\w{{15}}Z{number}")).unwrap())
+        .collect();
+    let set = PatternSet::new(patterns);
+    assert_eq!(set.states_bytes(), 0);
+    let measured = |set: &PatternSet| set.states.kept().iter().sum::<usize>();
+    found_by(&set, "x");
+    assert_eq!(set.states_bytes(), measured(&set));
+    let (number, Compiled { forward, .. }) = (0, &*set.patterns[0].compiled);
+    // As many searches at once as no machine has threads.
+    let held: Vec<Borrowed<'_>> = (0..100).map(|_| set.states.borrow(number, forward)).collect();
+    drop(held);
+    let kept = set.states_bytes();
+    assert_eq!(kept, measured(&set));
+    assert!(kept <= STATES_KEPT_BYTES_MAX, "{kept}");
+    assert!(kept > STATES_KEPT_BYTES_MAX / 2, "{kept}");
+}
+
+#[test]
+fn an_ordinary_pattern_computes_its_states_once() {
+    let set = alone("EMP-[0-9]{6}");
+    let text = "EMP-123456 and EMP-1234567 ".repeat(20);
+    let computed = |set: &PatternSet| {
+        found_by(set, &text);
+        set.states_bytes()
     };
-    // The free steps of the cache last for a part of a text.
+    let first = computed(&set);
+    assert!(first > 0);
+    assert_eq!(computed(&set), first);
+}
+
+#[test]
+fn a_text_that_costs_too_much_is_hidden_from_the_last_match_on() {
+    let set = alone("x{3}|a[ab]{800}c");
+    let text = "xxx ".to_owned() + &mixed(&['a', 'b'], 60_000);
+    let search = || found_by(&set, &text);
+    // The free steps of the automaton last for a part of a text.
     while search().len() < 2 {}
     let expected = [
         Found::Match(Span::new(0, 3)),
@@ -143,14 +187,12 @@ fn a_text_that_costs_too_much_is_hidden_from_the_last_match_on() {
 
 #[test]
 fn a_costly_text_does_not_change_the_result_of_others() {
-    let pattern = Pattern::parse("a[ab]{800}c").unwrap();
+    let set = alone("a[ab]{800}c");
     let costly = mixed(&['a', 'b'], 60_000);
     for _ in 0..3 {
-        pattern.each_hit(&costly, &mut fuel_for(&costly), |_| ());
-        let mut found = Vec::new();
+        found_by(&set, &costly);
         let text = "b".repeat(100) + "a" + &"b".repeat(800) + "c b";
-        pattern.each_hit(&text, &mut fuel_for(&text), |one| found.push(one));
-        assert_eq!(found, [Found::Match(Span::new(100, 902))]);
+        assert_eq!(found_by(&set, &text), [Found::Match(Span::new(100, 902))]);
     }
 }
 
@@ -211,13 +253,16 @@ fn a_search_finds_what_regex_finds() {
                 .find_iter(text)
                 .map(|found| Found::Match(Span::new(found.start(), found.end())))
                 .collect();
+            let states = States::new(2);
             for simulated in [false, true] {
                 let mut found = Vec::new();
                 let mut search = Search {
                     compiled: &ours.compiled,
                     text,
-                    memories: (!simulated)
-                        .then(|| (ours.compiled.forward.memory(), ours.compiled.reverse.memory())),
+                    memories: (!simulated).then(|| {
+                        let Compiled { forward, reverse, .. } = &*ours.compiled;
+                        (states.borrow(0, forward), states.borrow(1, reverse))
+                    }),
                 };
                 let mut fuel = fuel_for(&"x".repeat(100_000));
                 let mut at = 0;

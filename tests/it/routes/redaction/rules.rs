@@ -37,6 +37,8 @@ on_both_databases! {
     a_created_rule_is_answered_and_listed,
     every_fault_of_a_new_rule_is_named,
     a_pattern_that_cannot_be_used_is_refused,
+    the_patterns_of_a_project_have_a_largest_compiled_size,
+    rules_that_are_created_at_once_are_all_created,
     a_custom_rule_can_be_changed_in_every_field,
     a_built_in_rule_can_be_switched_but_not_rewritten,
     a_rule_that_does_not_exist_is_not_found,
@@ -156,6 +158,49 @@ fn a_pattern_that_cannot_be_used_is_refused(database: DatabaseKind) {
             .expect_invalid(&["pattern"]);
     }
     assert_eq!(rules(&organization)[id_of(&rule)], rule);
+}
+
+fn the_patterns_of_a_project_have_a_largest_compiled_size(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    // About 1 MB each, both directions together.
+    let large =
+        |number: usize| json!({"type": "pattern", "name": "large", "pattern": format!(r"\w{{20}}Z{number}")});
+    let create = |rule: Value| organization.master().post("/redaction/rules").json(rule).send();
+    let (accepted, refused) = (0..100)
+        .map(|number| (number, create(large(number))))
+        .find(|(_, answer)| answer.status() != 201)
+        .expect("not all are accepted");
+    assert!((10..17).contains(&accepted), "{accepted}");
+    refused.expect_invalid(&["pattern"]);
+    // Small ones still fit, and a rule that is switched off takes nothing until it is switched on.
+    create(json!({"type": "pattern", "name": "small", "pattern": "zebra"})).expect_status(201);
+    let mut disabled = large(accepted);
+    disabled["enabled"] = json!(false);
+    let rule = create(disabled).expect_status(201)["rule"].clone();
+    let path = format!("/redaction/rules/{}", id_of(&rule));
+    let switched_on = organization.master().put(&path).json(json!({"enabled": true}));
+    switched_on.send().expect_invalid(&["enabled"]);
+    let id = organization
+        .project()
+        .store(event_with(json!({"metadata": {"animal": "zebra"}})));
+    assert_eq!(
+        organization.project().event(&id)["metadata"]["animal"],
+        "[REDACTED]"
+    );
+}
+
+fn rules_that_are_created_at_once_are_all_created(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let pattern = format!("T{number}-[0-9]+");
+            let organization = &organization;
+            scope.spawn(move || {
+                organization.create_rule(json!({"type": "pattern", "name": "ticket", "pattern": pattern}))
+            });
+        }
+    });
+    assert_eq!(rules(&organization).len(), BUILTINS.len() + 8);
 }
 
 fn a_custom_rule_can_be_changed_in_every_field(database: DatabaseKind) {
