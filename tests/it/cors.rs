@@ -1,4 +1,4 @@
-//! Browsers: only `GET /events`, `GET /events/feed` and `GET /log/completeness` with a viewer token answer other origins.
+//! Browsers: what a viewer token may read answers other origins, and nothing else does.
 
 use audit_tests::{
     Client, Database, DatabaseKind, Organization, RawAnswer, Server, event, on_both_databases,
@@ -15,8 +15,27 @@ fn preflight(client: &Client, path: &str, method: &str) -> RawAnswer {
         .send_raw()
 }
 
-/// The paths that pages may read.
-const PATHS: [&str; 3] = ["/events", "/events/feed", "/log/completeness"];
+/// The paths that pages may read, `ID` for an event's.
+const PATHS: [&str; 7] = [
+    "/events",
+    "/events/feed",
+    "/events/export",
+    "/events/ID",
+    "/events/ID/proof",
+    "/events/ID/receipt",
+    "/log/completeness",
+];
+
+/// The paths with the id of an event.
+fn paths(id: &str) -> [String; PATHS.len()] {
+    PATHS.map(|path| path.replace("ID", id))
+}
+
+/// Stores an event of which there is a proof.
+fn signed_event(organization: &Organization) -> String {
+    let stored = organization.project().post("/events").header("prefer", "receipt");
+    stored.json(event()).send().expect_status(201).ids().remove(0)
+}
 
 fn get_from_page(client: &Client, path: &str) -> RawAnswer {
     client.get(path).header("origin", ORIGIN).send_raw()
@@ -47,8 +66,8 @@ on_both_databases! {
 
 fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
     let client = Organization::fresh(database).anonymous().clone();
-    for path in PATHS {
-        let answer = preflight(&client, path, "GET");
+    for path in paths("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV") {
+        let answer = preflight(&client, &path, "GET");
         assert_eq!(answer.status, 204, "{answer:?}");
         assert!(allows_origin(&answer), "{answer:?}");
         let methods = answer.header("access-control-allow-methods");
@@ -63,13 +82,10 @@ fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
 
 fn a_preflight_for_anything_else_is_refused(database: DatabaseKind) {
     let client = Organization::fresh(database).anonymous().clone();
-    for (path, allow) in [
-        ("/events", "GET, POST"),
-        ("/events/feed", "GET"),
-        ("/log/completeness", "GET"),
-    ] {
+    for path in PATHS {
         let answer = preflight(&client, path, "POST");
         assert_eq!(answer.status, 405, "{answer:?}");
+        let allow = if path == "/events" { "POST, GET" } else { "GET" };
         assert_eq!(answer.header("allow"), Some(allow));
         assert_no_cors(&answer);
     }
@@ -77,16 +93,16 @@ fn a_preflight_for_anything_else_is_refused(database: DatabaseKind) {
 
 fn a_viewer_reads_from_any_origin(database: DatabaseKind) {
     let organization = Organization::fresh(database);
-    organization.project().store(event());
+    let id = signed_event(&organization);
     let viewer = organization.viewer("tenant-1", "full");
-    for path in PATHS {
-        let answer = get_from_page(&viewer, path);
-        assert_eq!(answer.status, 200);
+    for path in paths(&id) {
+        let answer = get_from_page(&viewer, &path);
+        assert_eq!(answer.status, 200, "{path}");
         assert!(allows_origin(&answer), "{answer:?}");
         assert_eq!(answer.header("access-control-allow-credentials"), None);
         let refused = viewer
-            .get(path)
-            .query("limit", "0")
+            .get(&path)
+            .query("no_such_parameter", "0")
             .header("origin", ORIGIN)
             .send_raw();
         assert_eq!(refused.status, 400);
@@ -100,9 +116,9 @@ fn a_viewer_reads_from_any_origin(database: DatabaseKind) {
 
 fn keys_do_not_work_in_browsers(database: DatabaseKind) {
     let organization = Organization::fresh(database);
-    for path in PATHS {
-        assert_no_cors(&get_from_page(&organization.project(), path));
-        assert_no_cors(&get_from_page(&organization.master(), path));
+    for path in paths(&organization.project().store(event())) {
+        assert_no_cors(&get_from_page(&organization.project(), &path));
+        assert_no_cors(&get_from_page(&organization.master(), &path));
     }
 }
 
@@ -113,7 +129,7 @@ fn no_other_route_answers_other_origins(database: DatabaseKind) {
         ("/viewer-tokens", "POST"),
         ("/redaction/rules", "GET"),
         ("/projects", "GET"),
-        ("/events/export", "GET"),
+        ("/log/checkpoint", "GET"),
     ] {
         assert_no_cors(&preflight(organization.anonymous(), path, method));
     }
@@ -125,7 +141,7 @@ fn no_other_route_answers_other_origins(database: DatabaseKind) {
             .send_raw(),
     );
     let viewer = organization.viewer("tenant-1", "full");
-    for path in ["/keys", "/events/export"] {
+    for path in ["/keys", "/log/checkpoint"] {
         assert_no_cors(&get_from_page(&viewer, path));
     }
     assert_no_cors(
@@ -141,9 +157,10 @@ fn a_response_says_that_it_depends_on_the_origin_also_to_a_refused_one(database:
     let own = Database::create(database);
     let server = Server::start(&own, &[("AUDIT_CORS_ORIGINS", "https://other.example.com")]);
     let organization = Organization::create(&server, "enterprise");
+    let id = signed_event(&organization);
     let viewer = organization.viewer("tenant-1", "full");
-    for path in PATHS {
-        for answer in [get_from_page(&viewer, path), viewer.get(path).send_raw()] {
+    for path in paths(&id) {
+        for answer in [get_from_page(&viewer, &path), viewer.get(&path).send_raw()] {
             assert_eq!(answer.status, 200, "{answer:?}");
             assert_no_cors(&answer);
             assert_eq!(answer.header("vary"), Some("Origin"), "{answer:?}");

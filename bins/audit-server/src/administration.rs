@@ -163,10 +163,7 @@ pub(crate) fn viewer_secret(command: &ViewerSecretCommand) -> anyhow::Result<Exi
 
 pub(crate) fn routes() -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
-    for endpoint in audit_http::ENDPOINTS
-        .iter()
-        .filter(|endpoint| endpoint.method != "OPTIONS")
-    {
+    for endpoint in audit_http::ENDPOINTS {
         let path = endpoint.path.replace('{', ":").replace('}', "");
         writeln!(stdout, "{} {path}", endpoint.method)?;
     }

@@ -4,9 +4,10 @@ use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
-use audit_auth::{KeyHolder, Principal, Readers};
+use audit_auth::{Principal, Readers};
 use audit_domain::{
-    EventFilter, EventId, OrganizationId, PageLimit, Position, StoredEvent, ViewerTier, Violations,
+    EventFilter, EventId, OrganizationId, PageLimit, Position, StoredEvent, ViewerRoute, ViewerTier,
+    Violations,
 };
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
@@ -53,7 +54,7 @@ impl Presented<Readers> {
                 principal,
                 scope,
                 tier,
-            } = self.read_access(reader, selection)?;
+            } = self.read_access(reader, selection, None)?;
             let filter = as_stored(&service.stream_engine, permitted(&principal, request.filter));
             let cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
             let after = match &request.cursor {
@@ -71,23 +72,28 @@ impl Presented<Readers> {
         })?;
         service.events_response(page, query.tier.as_ref(), &cursor_scope, organization_id)
     }
-}
 
-impl AuditLog {
     /// One event by its id.
     ///
     /// # Errors
-    /// [`AppError::NotFound`] when the principal's project has no such event.
-    pub fn event(&self, principal: &KeyHolder, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
-        self.store.query(|reader| {
-            let scope = self.scope(reader, principal, selection)?;
-            let logged = reader
-                .event(scope.ledger_id, id)?
-                .ok_or(AppError::NotFound("event"))?;
-            Ok(logged.event.to_json()?)
+    /// [`AppError::NotFound`] when the reader's project has no such event, or its tenant and tier do not show it.
+    pub fn event(&self, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
+        self.in_its_cell(selection.project_id, |presented| {
+            presented.event_here(selection, id)
         })
     }
 
+    fn event_here(&self, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
+        let service = &self.service;
+        service.store.query(|reader| {
+            let access = self.read_access(reader, selection, Some(ViewerRoute::Event))?;
+            let logged = service.visible_event(reader, &access, id)?;
+            visible_json(&logged.event, access.tier.as_ref())
+        })
+    }
+}
+
+impl AuditLog {
     /// An event, if the reader may see it.
     pub(crate) fn visible_event(
         &self,

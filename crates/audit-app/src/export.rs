@@ -12,7 +12,7 @@ use crate::service::{AuditLog, Selection};
 use crate::turns::{Member, OwnedTurns, ReadOwner};
 use audit_admission::TurnsOptions;
 use audit_auth::{Principal, Readers};
-use audit_domain::{EventFilter, PageLimit, Position, ViewerTier};
+use audit_domain::{EventFilter, PageLimit, Position, ViewerRoute, ViewerTier};
 use audit_store::{EventPage, EventQuery};
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
@@ -157,7 +157,10 @@ impl AuditLog {
         limit: PageLimit,
     ) -> Result<(EventPage, Option<ViewerTier>)> {
         let (page, query, ()) = self.read_page(|reader| {
-            let access = request.presented.read_access(reader, request.selection)?;
+            let access =
+                request
+                    .presented
+                    .read_access(reader, request.selection, Some(ViewerRoute::Export))?;
             let filter = permitted(&access.principal, request.filter.clone());
             let query = EventQuery {
                 ledger_id: access.scope.ledger_id,

@@ -21,7 +21,9 @@ pub use anchors::{
     AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, PlaceStatistics,
 };
 use audit_auth::{KeyHolder, Readers};
-use audit_domain::{ContentHash, ContentSalt, EventId, PartProofs, StoredEvent, ViewerTier, Violations};
+use audit_domain::{
+    ContentHash, ContentSalt, EventId, PartProofs, StoredEvent, ViewerRoute, ViewerTier, Violations,
+};
 use audit_ledger::{Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead};
 use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError};
 pub use memory::{SignerMemory, SignerMemoryError};
@@ -86,7 +88,7 @@ impl Presented<Readers> {
     fn event_proof_here(&self, selection: Selection, id: EventId) -> Result<EventProof> {
         let service = &self.service;
         let (access, logged, last) = service.store.query(|reader| {
-            let access = self.read_access(reader, selection)?;
+            let access = self.read_access(reader, selection, Some(ViewerRoute::Proofs))?;
             let logged = service.visible_event(reader, &access, id)?;
             let last = reader.log_checkpoint(access.scope.ledger_id)?;
             Ok::<_, AppError>((access, logged, last))

@@ -6,7 +6,7 @@ use crate::error::{AppError, Result};
 use crate::events::visible_tier;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
-use audit_domain::{EventFilter, ViewerTier};
+use audit_domain::{EventFilter, ViewerRoute, ViewerTier};
 use audit_store::{EventPage, EventQuery, Reader, ReplicaStatistics};
 
 /// The request of a client that reads page by page.
@@ -38,12 +38,27 @@ pub struct ReadingStatistics {
 }
 
 impl Presented<Readers> {
-    /// The access of the holder of the credential, as the database has it now.
-    pub(crate) fn read_access(&self, reader: &mut Reader<'_>, selection: Selection) -> Result<ReadAccess> {
+    /// The access of the holder of the credential, as the database has it now. `route` is what the tier of a viewer must allow.
+    pub(crate) fn read_access(
+        &self,
+        reader: &mut Reader<'_>,
+        selection: Selection,
+        route: Option<ViewerRoute>,
+    ) -> Result<ReadAccess> {
         let present = &mut self.service.directory.present();
         let principal = self.identify(reader, present)?;
         let scope = self.service.scope_at(reader, present, &principal, selection)?;
         let tier = visible_tier(&scope, &principal)?;
+        if let (Some(tier), Some(route)) = (&tier, route)
+            && !tier.allows(route)
+        {
+            let message = format!(
+                "the viewer tier `{}` does not allow `{}`",
+                tier.name,
+                route.as_str()
+            );
+            return Err(AppError::Forbidden(message));
+        }
         Ok(ReadAccess {
             principal,
             scope,

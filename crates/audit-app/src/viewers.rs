@@ -7,7 +7,8 @@ use audit_auth::{
     viewer_token,
 };
 use audit_domain::{
-    ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, TierName, Timestamp, ViewerTier, Violations,
+    ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, TierName, Timestamp, ViewerRoute,
+    ViewerTier, Violations,
 };
 use audit_store::{Deployment, StoredTier};
 
@@ -21,6 +22,7 @@ pub struct TierChange {
     pub categories: Option<Option<Vec<Category>>>,
     pub actions: Option<Option<Vec<ActionGlob>>>,
     pub hidden_fields: Option<Vec<HiddenField>>,
+    pub routes: Option<Option<Vec<ViewerRoute>>>,
 }
 
 impl AuditLog {
@@ -150,6 +152,7 @@ impl AuditLog {
             tier.hidden_fields = change
                 .hidden_fields
                 .unwrap_or(std::mem::take(&mut tier.hidden_fields));
+            tier.routes = change.routes.unwrap_or(tier.routes.take());
             if *tier != before {
                 configurator.update_tier(tier)?;
             }

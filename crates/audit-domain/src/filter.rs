@@ -316,6 +316,7 @@ mod tests {
             categories: categories.map(<[Category]>::to_vec),
             actions: None,
             hidden_fields: hidden.iter().map(|path| path.parse().unwrap()).collect(),
+            routes: None,
         };
         let everything = EventFilter::default();
         let of_any_action = EventFilter {

@@ -75,7 +75,9 @@ pub use log_name::LogName;
 pub use month::{IdempotencyWindow, Month};
 pub use record::{DamagedEvent, HashedRecord, Record, Stamp, StoredEvent};
 pub use search::{Search, SearchWord};
-pub use tier::{DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerTier};
+pub use tier::{
+    DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerRoute, ViewerTier,
+};
 pub use time::{Clock, Entropy, Timestamp, TimestampError};
 pub use time_ordered::TimeOrdered;
 pub use violation::{Violation, Violations};

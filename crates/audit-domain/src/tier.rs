@@ -1,6 +1,7 @@
 //! Visibility tiers: which events, and which of their fields, a viewer token shows.
 
 use crate::event::Category;
+use crate::words;
 use crate::{ActionGlob, EventField, EventPart, Facets};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -117,6 +118,20 @@ impl fmt::Display for HiddenField {
     }
 }
 
+words! {
+    /// What a viewer token can read beside the list of events.
+    pub enum ViewerRoute {
+        /// One event by its id.
+        Event = "event",
+        /// The feed of new events.
+        Feed = "feed",
+        /// An export.
+        Export = "export",
+        /// Proofs and receipts of events, and of the completeness of what is shown.
+        Proofs = "proofs",
+    }
+}
+
 /// A tier: which events a viewer token shows, and without which fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewerTier {
@@ -128,6 +143,8 @@ pub struct ViewerTier {
     pub actions: Option<Vec<ActionGlob>>,
     /// Fields that are left out.
     pub hidden_fields: Vec<HiddenField>,
+    /// Only these ways of reading beside the list of events; all when `None`.
+    pub routes: Option<Vec<ViewerRoute>>,
 }
 
 /// The tier of a token whose request names none.
@@ -144,6 +161,7 @@ impl ViewerTier {
                 .iter()
                 .map(|path| HiddenField((*path).to_owned()))
                 .collect(),
+            routes: None,
         };
         let everyday = [Category::Auth, Category::Access, Category::Mutation];
         vec![
@@ -171,6 +189,7 @@ impl ViewerTier {
             categories,
             actions,
             hidden_fields: _,
+            routes: _,
         } = self;
         let Facets {
             action,
@@ -216,6 +235,13 @@ impl ViewerTier {
             target_type: visible(EventField::TargetType, target_type),
             target_name: visible(EventField::TargetName, target_name),
         }
+    }
+
+    /// Whether its tokens can read in this way.
+    pub fn allows(&self, route: ViewerRoute) -> bool {
+        self.routes
+            .as_ref()
+            .is_none_or(|allowed| allowed.contains(&route))
     }
 
     /// Whether the tier leaves the field out.
@@ -293,6 +319,7 @@ mod tests {
             categories: None,
             actions: None,
             hidden_fields: hidden.iter().map(|path| path.parse().unwrap()).collect(),
+            routes: None,
         }
     }
 

@@ -3,7 +3,6 @@
 
 pub(crate) mod alert_rules;
 pub(crate) mod alerts;
-pub(crate) mod cors;
 pub(crate) mod deliveries;
 pub(crate) mod documentation;
 pub(crate) mod events;

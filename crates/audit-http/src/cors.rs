@@ -1,10 +1,10 @@
 //! Cross-origin reads with a viewer token, as the Fetch standard defines them (CORS protocol).
 //!
-//! Only `GET /api/v1/events`, `GET /api/v1/events/feed` and `GET /api/v1/log/completeness` take part. A preflight names no credential, so it is answered
-//! for every origin that may use a viewer token; the response itself carries the headers only when the credential is one.
+//! Every route that a viewer token may read takes part. A preflight names no credential, so it is answered for every origin that may
+//! use a viewer token; the response itself carries the headers only when the credential is one.
 
 use crate::error::ApiError;
-use crate::routes::{COMPLETENESS_PATH, EVENTS_PATH, FEED_PATH};
+use crate::routes::VIEWER_READS;
 use crate::state::{CorsOrigins, HttpState};
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -17,19 +17,18 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, HttpResponse, web};
 
-/// The paths that web pages may read.
-const PATHS: [&str; 3] = [EVENTS_PATH, FEED_PATH, COMPLETENESS_PATH];
-
 /// Adds the headers that let a page read the response.
 pub(crate) async fn with_cors(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let depends_on_origin = request
+        .match_pattern()
+        .is_some_and(|path| VIEWER_READS.contains(path.as_str()));
     let origin = request
         .app_data::<web::Data<HttpState>>()
-        .filter(|_| is_viewer_read(request.request()))
+        .filter(|_| depends_on_origin && is_viewer_read(request.request()))
         .and_then(|state| allowed_origin(request.request(), &state.cors_origins));
-    let depends_on_origin = PATHS.contains(&request.path());
     let mut response = next.call(request).await?;
     if depends_on_origin {
         // Also without the other headers: a cache must not give one origin the response to another one.
@@ -47,7 +46,7 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
         HeaderValue::from_static(
-            "x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset",
+            "x-request-id, retry-after, content-disposition, ratelimit-limit, ratelimit-remaining, ratelimit-reset",
         ),
     );
 }
@@ -60,9 +59,7 @@ fn is_viewer_read(request: &HttpRequest) -> bool {
     let token = authorization
         .and_then(|text| text.split_once(' '))
         .map(|(_, token)| token.trim_start());
-    request.method() == Method::GET
-        && PATHS.contains(&request.path())
-        && token.is_some_and(|token| token.starts_with("vt_"))
+    request.method() == Method::GET && token.is_some_and(|token| token.starts_with("vt_"))
 }
 
 /// The value of `Access-Control-Allow-Origin`, if the page may read.
@@ -77,32 +74,8 @@ fn allowed_origin(request: &HttpRequest, origins: &CorsOrigins) -> Option<Header
     }
 }
 
-/// `OPTIONS /api/v1/events`: the preflight of a browser before it sends the token.
-pub(crate) async fn preflight(
-    request: HttpRequest,
-    state: web::Data<HttpState>,
-) -> Result<HttpResponse, ApiError> {
-    answer_preflight(&request, &state, "GET, POST")
-}
-
-/// `OPTIONS /api/v1/events/feed`.
-pub(crate) async fn preflight_feed(
-    request: HttpRequest,
-    state: web::Data<HttpState>,
-) -> Result<HttpResponse, ApiError> {
-    answer_preflight(&request, &state, "GET")
-}
-
-/// `OPTIONS /api/v1/log/completeness`.
-pub(crate) async fn preflight_completeness(
-    request: HttpRequest,
-    state: web::Data<HttpState>,
-) -> Result<HttpResponse, ApiError> {
-    answer_preflight(&request, &state, "GET")
-}
-
-/// `methods` are those that the path takes.
-fn answer_preflight(
+/// The answer to what a browser asks before it sends the token. `methods` are those that the path takes.
+pub(crate) fn preflight(
     request: &HttpRequest,
     state: &HttpState,
     methods: &str,

@@ -20,19 +20,15 @@ mod webhooks;
 use crate::about::{self, About};
 use crate::cors;
 use crate::error::ApiError;
-use crate::openapi::{Facts, facts_of};
+use crate::openapi::{CredentialKind, Facts, facts_of};
+use crate::state::HttpState;
 use actix_web::http::Method;
-use actix_web::{Route, web};
+use actix_web::{HttpRequest, Route, web};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 pub(crate) use alerts::AlertBody;
 pub(crate) use export::ExportFormat;
-
-/// Where events are sent and read.
-pub(crate) const EVENTS_PATH: &str = "/api/v1/events";
-/// Where events are followed.
-pub(crate) const FEED_PATH: &str = "/api/v1/events/feed";
-/// Where a viewer learns what its tenant has.
-pub(crate) const COMPLETENESS_PATH: &str = "/api/v1/log/completeness";
 
 /// One endpoint.
 pub struct Endpoint {
@@ -60,11 +56,9 @@ macro_rules! endpoint {
 
 /// Every endpoint.
 pub static ENDPOINTS: &[Endpoint] = &[
-    endpoint!(POST EVENTS_PATH => events::ingest),
-    endpoint!(GET EVENTS_PATH => events::list),
-    endpoint!(OPTIONS EVENTS_PATH => cors::preflight),
-    endpoint!(GET FEED_PATH => feed::follow),
-    endpoint!(OPTIONS FEED_PATH => cors::preflight_feed),
+    endpoint!(POST "/api/v1/events" => events::ingest),
+    endpoint!(GET "/api/v1/events" => events::list),
+    endpoint!(GET "/api/v1/events/feed" => feed::follow),
     endpoint!(GET "/api/v1/events/export" => export::export),
     endpoint!(GET "/api/v1/events/{id}" => events::get),
     endpoint!(GET "/api/v1/events/{id}/proof" => log::proof),
@@ -74,8 +68,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/log/consistency" => log::consistency),
     endpoint!(GET "/api/v1/log/key" => log::key),
     endpoint!(GET "/api/v1/log/key/rotations" => log::rotations),
-    endpoint!(GET COMPLETENESS_PATH => log::completeness),
-    endpoint!(OPTIONS COMPLETENESS_PATH => cors::preflight_completeness),
+    endpoint!(GET "/api/v1/log/completeness" => log::completeness),
     endpoint!(GET "/api/v1/log/tenants" => log::tenants),
     endpoint!(POST "/api/v1/keys" => keys::create),
     endpoint!(GET "/api/v1/keys" => keys::list),
@@ -116,7 +109,21 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/metrics" => operations::metrics),
 ];
 
-/// Registers every endpoint; another method of a known path is 405, another path 404.
+/// The paths of [`ENDPOINTS`] that a viewer token may read, which web pages do.
+pub(crate) static VIEWER_READS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    let is_viewer_read = |endpoint: &&Endpoint| {
+        let credentials = (endpoint.facts)().credentials;
+        endpoint.method == "GET"
+            && credentials.is_some_and(|kinds| kinds.contains(&CredentialKind::ViewerToken))
+    };
+    ENDPOINTS
+        .iter()
+        .filter(is_viewer_read)
+        .map(|endpoint| endpoint.path)
+        .collect()
+});
+
+/// Registers every endpoint, and the preflights of what web pages read; another method of a known path is 405, another path 404.
 pub(crate) fn register(config: &mut web::ServiceConfig) {
     let mut paths: Vec<&str> = ENDPOINTS.iter().map(|endpoint| endpoint.path).collect();
     paths.dedup();
@@ -125,10 +132,17 @@ pub(crate) fn register(config: &mut web::ServiceConfig) {
         let mut allow: Vec<&str> = Vec::new();
         for endpoint in ENDPOINTS.iter().filter(|endpoint| endpoint.path == path) {
             resource = resource.route((endpoint.route)());
-            // Browsers send preflights on their own; `Allow` is for clients.
-            allow.extend(Some(endpoint.method).filter(|method| *method != "OPTIONS"));
+            allow.push(endpoint.method);
         }
         let allow = allow.join(", ");
+        if VIEWER_READS.contains(path) {
+            let allow = allow.clone();
+            let preflight = move |request: HttpRequest, state: web::Data<HttpState>| {
+                let answer = cors::preflight(&request, &state, &allow);
+                async move { answer }
+            };
+            resource = resource.route(web::method(Method::OPTIONS).to(preflight));
+        }
         let refuse = move || {
             let allow = allow.clone();
             async move { Err::<&str, _>(ApiError::MethodNotAllowed { allow }) }

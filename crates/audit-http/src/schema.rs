@@ -9,6 +9,7 @@ use audit_app::{
 };
 use audit_domain::{
     Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Name, Search, TierName,
+    ViewerRoute,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -40,6 +41,7 @@ macro_rules! words_of {
 }
 
 words_of! {
+    ViewerRoute: "ViewerRoute", as_str, "What viewer tokens can read beside the list of events.";
     ActorType: "ActorType", as_str, "What kind of actor did it.";
     AlertAction: "AlertAction", as_str, "The status to which an alert is moved.";
     AlertStatus: "AlertStatus", as_str, "Where an alert is in its life.";

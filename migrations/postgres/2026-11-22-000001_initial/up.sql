@@ -143,6 +143,8 @@ CREATE TABLE viewer_tiers (
     -- NULL: all actions.
     actions TEXT,
     hidden_fields TEXT NOT NULL,
+    -- NULL: all ways of reading.
+    routes TEXT,
     created_at BIGINT NOT NULL,
     PRIMARY KEY (project_id, name)
 );

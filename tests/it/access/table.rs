@@ -179,6 +179,7 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         target: Target::Event,
         test: NotFound,
+        viewer: Success(200),
         strangers_project: NotFound,
         ..both("GET", "/api/v1/events/:id", 200)
     },

@@ -63,6 +63,8 @@ on_both_databases! {
     hidden_identifiers_cannot_be_filtered_for,
     a_tier_of_ones_own_hides_nested_fields_and_shows_listed_actions,
     a_changed_tier_holds_from_the_next_request_on,
+    a_viewer_reads_one_event_as_its_tier_shows_it,
+    a_tier_switches_other_ways_of_reading_off,
     deleting_a_tier_ends_the_access_of_its_tokens,
     every_fault_of_a_tier_is_named,
 }
@@ -226,6 +228,68 @@ fn a_tier_of_ones_own_hides_nested_fields_and_shows_listed_actions(database: Dat
     assert_eq!(full["changes"], json!([{"field": "plan", "after": "b"}]));
     create(&organization, json!({"name": "nothing", "actions": []}));
     assert_eq!(count(&organization.viewer("tenant-1", "nothing"), &[]), 0);
+}
+
+fn a_viewer_reads_one_event_as_its_tier_shows_it(database: DatabaseKind) {
+    let organization = organization_with_events(database);
+    let foreign = organization
+        .project()
+        .store(event_with(json!({"tenant_id": "tenant-2"})));
+    for tier in ["full", "standard", "minimal"] {
+        let viewer = organization.viewer("tenant-1", tier);
+        let seen = viewer.find(&[]);
+        for event in organization.project().find(&[("tenant_id", "tenant-1")]) {
+            let id = event["id"].as_str().expect("an id");
+            let answer = viewer.get(&format!("/events/{id}")).send();
+            match seen.iter().find(|seen| seen["id"] == event["id"]) {
+                Some(listed) => assert_eq!(&answer.expect_status(200)["event"], listed),
+                None => drop(answer.expect_error(404, "not_found")),
+            }
+        }
+        let answer = viewer.get(&format!("/events/{foreign}")).send();
+        answer.expect_error(404, "not_found");
+    }
+}
+
+fn a_tier_switches_other_ways_of_reading_off(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let receipt = organization.project().post("/events").header("prefer", "receipt");
+    let id = receipt.json(event()).send().expect_status(201).ids().remove(0);
+    let routes = [
+        ("event", format!("/events/{id}")),
+        ("feed", "/events/feed".to_owned()),
+        ("export", "/events/export".to_owned()),
+        ("proofs", format!("/events/{id}/proof")),
+        ("proofs", format!("/events/{id}/receipt")),
+        ("proofs", "/log/completeness".to_owned()),
+    ];
+    create(&organization, json!({"name": "all"}));
+    let viewer = organization.viewer("tenant-1", "all");
+    let assert_reads = |allowed: &[&str]| {
+        assert_eq!(count(&viewer, &[]), 1, "the list is never switched off");
+        for (name, path) in &routes {
+            let status = viewer.get(path).send_raw().status;
+            let expected = if allowed.contains(name) { 200 } else { 403 };
+            assert_eq!(status, expected, "{path} with {allowed:?}");
+        }
+    };
+    assert_reads(&["event", "feed", "export", "proofs"]);
+    let change = |routes: Value| {
+        let patch = organization
+            .master()
+            .patch("/viewer-tiers/all")
+            .json(json!({"routes": routes}));
+        assert_eq!(patch.send().expect_status(200)["viewer_tier"]["routes"], routes);
+    };
+    for allowed in [&["event"][..], &["feed", "proofs"], &["export"], &[]] {
+        change(json!(allowed));
+        assert_reads(allowed);
+    }
+    change(Value::Null);
+    assert_reads(&["event", "feed", "export", "proofs"]);
+    let unknown = json!({"name": "other", "routes": ["keys"]});
+    let refused = organization.master().post("/viewer-tiers").json(unknown).send();
+    refused.expect_invalid(&["routes[0]"]);
 }
 
 fn a_changed_tier_holds_from_the_next_request_on(database: DatabaseKind) {

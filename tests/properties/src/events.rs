@@ -111,6 +111,7 @@ fn hiding() -> ViewerTier {
             .iter()
             .map(|field| field.parse().expect("a field that can be hidden"))
             .collect(),
+        routes: None,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::events::{as_stored, permitted, visible_json};
 use crate::reading::{ReadAccess, ReadRequest};
 use crate::service::AuditLog;
 use audit_auth::Principal;
-use audit_domain::{EventFilter, Violations};
+use audit_domain::{EventFilter, ViewerRoute, Violations};
 use audit_store::{FetchSize, LedgerId, Reader};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
@@ -78,7 +78,9 @@ impl AuditLog {
     /// of the page, and `has_more` is about events that the viewer may see.
     pub(super) fn feed_page(&self, request: &ReadRequest, start: &Start, limit: usize) -> Result<ReadPage> {
         self.store.query(|reader| {
-            let access = request.presented.read_access(reader, request.selection)?;
+            let access = request
+                .presented
+                .read_access(reader, request.selection, Some(ViewerRoute::Feed))?;
             let ledger_id = access.scope.ledger_id;
             let filter = permitted(&access.principal, request.filter.clone());
             let cursor_scope = cursor_scope(&access, &filter);

@@ -11,7 +11,7 @@ use crate::events::visible_json;
 use crate::ingest::Ingested;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Keys, Readers};
-use audit_domain::{EventId, StoredEvent, ViewerTier};
+use audit_domain::{EventId, StoredEvent, ViewerRoute, ViewerTier};
 use audit_ledger::{Hash, InclusionProof, TlogProof};
 use audit_store::{LedgerId, LoggedEvent};
 use serde_json::Value;
@@ -31,9 +31,15 @@ impl Presented<Readers> {
     /// # Errors
     /// As [`Presented::event_proof`].
     pub fn event_receipt(&self, selection: Selection, id: EventId) -> Result<TlogProof> {
+        self.in_its_cell(selection.project_id, |presented| {
+            presented.event_receipt_here(selection, id)
+        })
+    }
+
+    fn event_receipt_here(&self, selection: Selection, id: EventId) -> Result<TlogProof> {
         let service = &self.service;
         let (access, logged, extra) = service.store.query(|reader| {
-            let access = self.read_access(reader, selection)?;
+            let access = self.read_access(reader, selection, Some(ViewerRoute::Proofs))?;
             let logged = service.visible_event(reader, &access, id)?;
             let extra = extra(&logged.event, access.tier.as_ref())?;
             Ok::<_, AppError>((access, logged, extra))

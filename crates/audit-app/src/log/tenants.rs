@@ -15,7 +15,7 @@ use crate::error::{AppError, Result};
 use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{KeyHolder, Principal, Readers};
-use audit_domain::{Timestamp, ViewerTier, Violations};
+use audit_domain::{Timestamp, ViewerRoute, ViewerTier, Violations};
 use audit_ledger::{Checkpoint, Origin, TenantMapHead, TenantMapKey, TenantProof, TlogProof, TreeHead};
 use audit_store::{Deployment, LedgerId, LoggedEvent, StoreError, TenantMapState};
 pub(crate) use growth::TenantMaps;
@@ -100,7 +100,9 @@ impl Presented<Readers> {
     fn tenant_proof_here(&self, selection: Selection, tenant_id: Option<String>) -> Result<TenantProof> {
         let service = &self.service;
         let now = service.clock.now();
-        let access = service.store.read(|reader| self.read_access(reader, selection))?;
+        let access = service
+            .store
+            .read(|reader| self.read_access(reader, selection, Some(ViewerRoute::Proofs)))?;
         let tenant_id = match viewed_tenant(&access)? {
             Some(own) => own,
             None => tenant_id.ok_or_else(|| Violations::one("tenant_id", "Required"))?,

@@ -58,6 +58,7 @@ fn tier_without(path: &str) -> ViewerTier {
         categories: None,
         actions: None,
         hidden_fields: vec![path.parse().expect("a field that can be hidden")],
+        routes: None,
     }
 }
 

@@ -18,14 +18,15 @@ pub(crate) fn create() -> About {
         description: "At most 50 tiers of a project (403).",
         requests: &[Sample(
             "example",
-            r#"{"name": "logins", "categories": ["auth"], "actions": ["auth.*"], "hidden_fields": ["actor.email", "metadata.*.ip"]}"#,
+            r#"{"name": "logins", "categories": ["auth"], "actions": ["auth.*"], "hidden_fields": ["actor.email", "metadata.*.ip"],
+                "routes": ["event", "feed"]}"#,
         )],
         outcome: "The tier.",
         answers: &[Sample(
             "example",
             r#"{"viewer_tier": {
                 "name": "logins", "categories": ["auth"], "actions": ["auth.*"],
-                "hidden_fields": ["actor.email", "metadata.*.ip"], "created_at": "2026-01-15T10:30:00.968Z"
+                "hidden_fields": ["actor.email", "metadata.*.ip"], "routes": ["event", "feed"], "created_at": "2026-01-15T10:30:00.968Z"
             }}"#,
         )],
         errors: &[ErrorCode::Conflict],
@@ -44,7 +45,7 @@ pub(crate) fn list() -> About {
             "example",
             r#"{"viewer_tiers": [{
                 "name": "standard", "categories": null, "actions": null,
-                "hidden_fields": ["context", "metadata", "actor.email"], "created_at": "2026-01-14T09:00:00.731Z"
+                "hidden_fields": ["context", "metadata", "actor.email"], "routes": null, "created_at": "2026-01-14T09:00:00.731Z"
             }]}"#,
         )],
         is_additive: true,
@@ -58,14 +59,14 @@ pub(crate) fn change() -> About {
         path: name(),
         requests: &[Sample(
             "example",
-            r#"{"categories": ["auth", "access"], "actions": null, "hidden_fields": ["context.ip_address"]}"#,
+            r#"{"categories": ["auth", "access"], "actions": null, "hidden_fields": ["context.ip_address"], "routes": ["event"]}"#,
         )],
         outcome: "The tier as it is now.",
         answers: &[Sample(
             "example",
             r#"{"viewer_tier": {
                 "name": "logins", "categories": ["auth", "access"], "actions": null, "hidden_fields": ["context.ip_address"],
-                "created_at": "2026-01-15T10:30:00.968Z"
+                "routes": ["event", "feed"], "created_at": "2026-01-15T10:30:00.968Z"
             }}"#,
         )],
         is_additive: true,

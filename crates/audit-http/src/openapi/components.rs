@@ -27,8 +27,10 @@ pub(super) fn components(generator: &mut SchemaGenerator, refusals: &BTreeSet<Re
     let responses = refusals
         .iter()
         .map(|refused| (refusal_name(refused), refusal(refused)));
+    // A method that a path does not take is no operation.
     let codes = ErrorCode::ALL
         .iter()
+        .filter(|code| **code != ErrorCode::MethodNotAllowed)
         .map(|code| (code.as_str().to_owned(), error_example(*code)));
     let schemes = CredentialKind::ALL.iter();
     let mut schemas: Vec<(String, Value)> = generator.take_definitions(true).into_iter().collect();
@@ -171,13 +173,6 @@ fn headers() -> Named<Header> {
             text(),
             json!("Bearer"),
         ),
-        header(
-            "allow",
-            true,
-            "The methods that the path takes.",
-            text(),
-            json!("GET, POST"),
-        ),
     ])
 }
 
@@ -207,7 +202,6 @@ pub(super) fn headers_of_errors(codes: &[ErrorCode]) -> Named<Or<Header>> {
     let mut names = OF_CREDENTIALS.to_vec();
     match codes.first().map(|code| code.status().as_u16()) {
         Some(401) => names.push("www-authenticate"),
-        Some(405) => names.push("allow"),
         Some(429 | 503) => names.push("retry-after"),
         _ => {}
     }

@@ -95,7 +95,11 @@ fn every_code_is_one_of_some_operation() {
         .flat_map(|(_, response)| response.content.iter())
         .flat_map(|(_, media)| media.examples.iter().map(|(code, _)| code))
         .collect();
-    let all: BTreeSet<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    // An unsupported method has no operation.
+    let all = ErrorCode::ALL
+        .iter()
+        .filter(|code| **code != ErrorCode::MethodNotAllowed);
+    let all: BTreeSet<&str> = all.map(|code| code.as_str()).collect();
     assert_eq!(documented, all);
 }
 

@@ -1,6 +1,6 @@
 //! `/api/v1/events`.
 
-use crate::caller::{Bearer, Caller};
+use crate::caller::Bearer;
 use crate::error::{ApiError, ErrorBody, item_error};
 use crate::event_schema::{Event, EventsInput, VisibleEvent};
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
@@ -314,14 +314,17 @@ pub(super) async fn list(
 
 /// One event.
 pub(super) async fn get(
-    caller: Caller<Keys>,
+    bearer: Bearer<Readers>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<EventBody>, ApiError> {
-    let selection = parameters.read()?;
-    let id: EventId = id.parse().map_err(|_| AppError::NotFound("event"))?;
-    let event = caller
-        .run(move |service, principal| service.event(&principal, selection, id))
+    let input = parameters.read().and_then(|selection| {
+        let id = id.parse::<EventId>();
+        Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
+    });
+    let (presented, (selection, id)) = bearer.with(input).await?;
+    let event = presented
+        .query(move |presented| presented.event(selection, id))
         .await?;
     Ok(Reply::ok(EventBody { event }))
 }

@@ -8,7 +8,7 @@ use crate::schema::{GlobText, HiddenFieldText, Nullable, TierNameText, Time, Wor
 use actix_web::web;
 use audit_app::{AppError, StoredTier, TierChange};
 use audit_auth::Master;
-use audit_domain::{ActionGlob, Category, Fields, HiddenField, TierName, ViewerTier};
+use audit_domain::{ActionGlob, Category, Fields, HiddenField, TierName, ViewerRoute, ViewerTier};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -40,7 +40,16 @@ pub(super) struct TierChangeInput {
     /// made without it hides nothing.
     #[schemars(length(max = LIST_ITEMS_MAX))]
     hidden_fields: Option<Vec<HiddenFieldText>>,
+    /// What tokens can read beside `GET /events`: `event` is `GET /events/:id`, `feed` and `export` are those of events,
+    /// `proofs` are proofs and receipts of events and `GET /log/completeness`; `null` for all. A tier that is made without it
+    /// allows all.
+    routes: Option<Nullable<RouteList>>,
 }
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "describes what is read")]
+struct RouteList(#[schemars(length(max = ViewerRoute::ALL.len()))] Vec<Word<ViewerRoute>>);
 
 #[derive(JsonSchema)]
 #[schemars(inline)]
@@ -67,6 +76,9 @@ struct TierBody {
     /// Paths of fields that are left out.
     #[schemars(with = "Vec<HiddenFieldText>")]
     hidden_fields: Vec<String>,
+    /// What tokens can read beside `GET /events`; all when `null`.
+    #[schemars(with = "Option<Vec<Word<ViewerRoute>>>")]
+    routes: Option<Vec<&'static str>>,
     #[schemars(with = "Time")]
     created_at: String,
 }
@@ -91,6 +103,9 @@ impl From<StoredTier> for TierBody {
             categories: tier.categories.map(words),
             actions: tier.actions.map(texts),
             hidden_fields: tier.hidden_fields.iter().map(ToString::to_string).collect(),
+            routes: tier
+                .routes
+                .map(|routes| routes.into_iter().map(ViewerRoute::as_str).collect()),
             created_at: stored.created_at.to_string(),
         }
     }
@@ -110,10 +125,17 @@ fn read_change(fields: &mut Fields<'_>) -> TierChange {
             .map(Some),
     };
     let hidden_fields = fields.optional_list::<HiddenField>("hidden_fields", LIST_ITEMS_MAX);
+    let routes = match fields.take_null("routes") {
+        true => Some(None),
+        false => fields
+            .optional_list::<ViewerRoute>("routes", ViewerRoute::ALL.len())
+            .map(Some),
+    };
     TierChange {
         categories,
         actions,
         hidden_fields,
+        routes,
     }
 }
 
@@ -126,12 +148,14 @@ impl Fielded for NewTierInput {
             categories,
             actions,
             hidden_fields,
+            routes,
         } = read_change(fields);
         Some(ViewerTier {
             name: name?,
             categories: categories.flatten(),
             actions: actions.flatten(),
             hidden_fields: hidden_fields.unwrap_or_default(),
+            routes: routes.flatten(),
         })
     }
 }

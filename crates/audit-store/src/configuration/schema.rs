@@ -40,6 +40,7 @@ diesel::table! {
         categories -> Nullable<Text>,
         actions -> Nullable<Text>,
         hidden_fields -> Text,
+        routes -> Nullable<Text>,
         created_at -> BigInt,
     }
 }

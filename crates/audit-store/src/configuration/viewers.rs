@@ -6,7 +6,7 @@ use super::schema::{viewer_secrets, viewer_tiers};
 use crate::access::{Configurator, Reader};
 use crate::database::AnySession;
 use crate::error::{Result, StoreError};
-use audit_domain::{ActionGlob, Category, ProjectId, TierName, Timestamp, ViewerTier};
+use audit_domain::{ActionGlob, Category, ProjectId, TierName, Timestamp, ViewerRoute, ViewerTier};
 use diesel::prelude::*;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -20,7 +20,15 @@ pub struct StoredTier {
     pub created_at: Timestamp,
 }
 
-type TierRow = (String, String, Option<String>, Option<String>, String, i64);
+type TierRow = (
+    String,
+    String,
+    Option<String>,
+    Option<String>,
+    String,
+    Option<String>,
+    i64,
+);
 
 fn write_list<T: Display>(items: &[T]) -> String {
     serde_json::Value::from(items.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
@@ -31,7 +39,9 @@ fn read_list<T: FromStr>(text: &str, what: &'static str) -> Result<Vec<T>> {
     words.iter().map(|word| stored(word, what)).collect()
 }
 
-fn read_tier((_, name, categories, actions, hidden_fields, created_at): TierRow) -> Result<StoredTier> {
+fn read_tier(
+    (_, name, categories, actions, hidden_fields, routes, created_at): TierRow,
+) -> Result<StoredTier> {
     Ok(StoredTier {
         tier: ViewerTier {
             name: stored(&name, "tier name")?,
@@ -42,6 +52,9 @@ fn read_tier((_, name, categories, actions, hidden_fields, created_at): TierRow)
                 .map(|text| read_list::<ActionGlob>(&text, "action pattern"))
                 .transpose()?,
             hidden_fields: read_list(&hidden_fields, "hidden field")?,
+            routes: routes
+                .map(|text| read_list::<ViewerRoute>(&text, "route of a tier"))
+                .transpose()?,
         },
         created_at: Timestamp::from_micros(created_at),
     })
@@ -74,7 +87,7 @@ impl Configurator<'_, ProjectId> {
         insert_tier(self.session()?, project_id, tier, now)
     }
 
-    /// Replaces the conditions and hidden fields of a tier. Its name and time of creation stay.
+    /// Replaces the settings of a tier. Its name and time of creation stay.
     pub fn update_tier(&mut self, tier: &ViewerTier) -> Result<()> {
         let row = viewer_tiers::table.find((self.owner().to_string(), tier.name.as_str().to_owned()));
         self.change_if_found(|session| {
@@ -83,6 +96,7 @@ impl Configurator<'_, ProjectId> {
                     viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
                     viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
                     viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
+                    viewer_tiers::routes.eq(tier.routes.as_deref().map(write_list)),
                 ))
                 .execute(session)?;
             Ok(updated > 0)
@@ -111,6 +125,7 @@ pub(super) fn insert_tier(
             viewer_tiers::categories.eq(tier.categories.as_deref().map(write_list)),
             viewer_tiers::actions.eq(tier.actions.as_deref().map(write_list)),
             viewer_tiers::hidden_fields.eq(write_list(&tier.hidden_fields)),
+            viewer_tiers::routes.eq(tier.routes.as_deref().map(write_list)),
             viewer_tiers::created_at.eq(now.as_micros()),
         ))
         .execute(session)?;

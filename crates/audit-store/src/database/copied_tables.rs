@@ -36,7 +36,7 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 25] = [
     table("viewer_secrets", "kid secret created_at retired_at"),
     table(
         "viewer_tiers",
-        "project_id name categories actions hidden_fields created_at",
+        "project_id name categories actions hidden_fields routes created_at",
     ),
     table(
         "redaction_rules",

@@ -272,7 +272,7 @@ fn null_is_refused_where_it_is_not_listed() {
 
 /// Whether the location is one of the lists of a viewer tier for which `null` means all.
 fn is_nullable(place: &Place<'_>) -> bool {
-    ["/categories", "/actions"].contains(&place.pointer.as_str())
+    ["/categories", "/actions", "/routes"].contains(&place.pointer.as_str())
 }
 
 #[test]
