@@ -3,11 +3,22 @@
 use crate::Violations;
 use std::borrow::Cow;
 
-/// The words of a text: runs of letters and digits, lower-cased.
+/// The words of a text: runs of letters and digits of any script, lower-cased and without combining marks. The words of a
+/// lower-cased text are the same.
 pub fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    text.split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
+    text.split(is_separator)
         .map(lower_cased)
+        .filter(|word| !word.is_empty())
+}
+
+fn is_separator(character: char) -> bool {
+    !character.is_alphanumeric() && !is_combining_mark(character)
+}
+
+/// The block Combining Diacritical Marks of Unicode. Such a mark belongs to the letter before it: the small letter of `İ` is
+/// `i` with the mark U+0307.
+const fn is_combining_mark(character: char) -> bool {
+    matches!(character, '\u{300}'..='\u{36f}')
 }
 
 fn lower_cased(word: &str) -> Cow<'_, str> {
@@ -16,7 +27,22 @@ fn lower_cased(word: &str) -> Cow<'_, str> {
         .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     {
         true => Cow::Borrowed(word),
-        false => Cow::Owned(word.to_lowercase()),
+        // By character: the small letter must not depend on what follows, which a prefix does not know.
+        false => Cow::Owned(
+            word.chars()
+                .flat_map(char::to_lowercase)
+                .filter_map(as_searched)
+                .collect(),
+        ),
+    }
+}
+
+const fn as_searched(letter: char) -> Option<char> {
+    match letter {
+        // The form at the end of a word.
+        'ς' => Some('σ'),
+        mark if is_combining_mark(mark) => None,
+        letter => Some(letter),
     }
 }
 
@@ -51,7 +77,7 @@ impl Search {
             return refuse(format!("must have at most {} characters", Self::CHARS_MAX));
         }
         let mut found = Vec::new();
-        for piece in text.split_inclusive(|character: char| !character.is_alphanumeric()) {
+        for piece in text.split_inclusive(is_separator) {
             let is_prefix = piece.ends_with('*');
             for text in words(piece) {
                 let text = text.into_owned();
@@ -117,6 +143,23 @@ mod tests {
         for search in ["rol", "lice", "alice bob", "4*2", "ali**x", "*alic"] {
             assert!(!found(search, &texts), "{search}");
         }
+    }
+
+    #[test]
+    fn the_words_of_a_lower_cased_text_are_the_same() {
+        for text in ["İSTANBUL", "ΣΊΣΥΦΟΣ", "Cafe\u{301} Zürich", "\u{301}", "ǅ ẞ ﬃ Ω"] {
+            let lower = text.to_lowercase();
+            assert_eq!(
+                words(text).collect::<Vec<_>>(),
+                words(&lower).collect::<Vec<_>>(),
+                "{text}"
+            );
+        }
+        let texts = ["İstanbul", "ΣΊΣΥΦΟΣ", "cafe\u{301}s"];
+        for search in ["istanbul", "i\u{307}stan*", "σίσυφος", "ΣΊΣ* cafes"] {
+            assert!(found(search, &texts), "{search}");
+        }
+        assert!(Search::parse("\u{301}").is_err());
     }
 
     #[test]

@@ -136,6 +136,7 @@ pub fn filter_seeds() -> Vec<Vec<u8>> {
         "a*b*c\nabcabc",
         "jane upd*\nJane was updated",
         "user.created\nuser.created",
+        "İ\n",
     ])
 }
 

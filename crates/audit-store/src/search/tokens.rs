@@ -18,7 +18,7 @@ use audit_index::Term;
 use sha2::{Digest, Sha256};
 
 /// Raise it when the tokens of an event change: an index with other tokens is then rebuilt.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The tokens of an event.
 #[derive(Clone, Debug)]
@@ -310,9 +310,9 @@ mod tests {
         };
         let mut tokens = String::new();
         push_facet_tokens(&mut tokens, 37, &full);
-        let version_2 = "a_tEfZIa-fvvaY a_aEieutM7XWle a_b74wp_n78DN5 a_x8Fqrg-wbasZ a_c6EY9rai4ynQ a_o442IR3FFvtV \
+        let version_3 = "a_tEfZIa-fvvaY a_aEieutM7XWle a_b74wp_n78DN5 a_x8Fqrg-wbasZ a_c6EY9rai4ynQ a_o442IR3FFvtV \
             a_qAs3WCpnvGP2 a_p2ORmGklw6bE a_wa a_wb a_nn a_mm";
-        assert_eq!((VERSION, tokens.as_str()), (2, version_2));
+        assert_eq!((VERSION, tokens.as_str()), (3, version_3));
     }
 
     #[test]
