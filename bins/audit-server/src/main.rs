@@ -8,6 +8,7 @@ mod arguments;
 mod cells;
 mod check;
 mod client;
+mod clock_watch;
 mod copy;
 mod demo;
 #[cfg(test)]

@@ -38,6 +38,8 @@ const REQUEST_HEAD_SECONDS_MAX: u64 = 20;
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 /// The kernel closes a connection when bytes that it took wait this long for the client, longer than the server waits.
 const UNACKNOWLEDGED_MS_MAX: u32 = 75_000;
+/// A lower limit of open files is reported: 512 are for the database and outgoing connections, and as many for clients.
+const OPEN_FILES_MIN: u64 = 1_024;
 /// The length of the socket's accept queue.
 pub(crate) const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
 
@@ -119,6 +121,15 @@ fn raise_open_files_limit() {
     }
 }
 
+/// A process without a free descriptor accepts no connection, and may not be able to open its database again.
+fn warn_of_few_open_files(open_files_max: Option<u64>) {
+    if let Some(files) = open_files_max.filter(|files| *files < OPEN_FILES_MIN) {
+        log::warn!(
+            "only {files} files may be open; raise LimitNOFILE or `ulimit -n` to at least {OPEN_FILES_MIN}"
+        );
+    }
+}
+
 /// Serves until SIGTERM or SIGINT, then completes the accepted requests.
 pub(crate) fn run(
     listener: TcpListener,
@@ -136,6 +147,7 @@ pub(crate) fn run(
     let anchor_worker = AnchorWorker::start(&service, anchors)?;
     let proxies = TrustedProxies::new(options.trusted_proxies.clone());
     let open_files_max = getrlimit(Resource::Nofile).current;
+    warn_of_few_open_files(open_files_max);
     let connections = Connections::within(open_files_max, move |address| proxies.contain(address));
     let serving = serve_requests(
         listener,

@@ -1,8 +1,9 @@
 //! Opens the service with the settings of the command line.
 
 use crate::arguments::{DatabaseOptions, ServiceOptions, WebhookOptions};
+use crate::clock_watch::WatchedClock;
 use crate::head_keys::NodeKeys;
-use crate::system::{SystemClock, SystemEntropy};
+use crate::system::SystemEntropy;
 use anyhow::Context;
 use audit_app::{
     AddressPolicy, AuditLog, EncryptionKey, HashKey, HeadKey, Sender, SenderOptions, Settings, SignerMemory,
@@ -153,7 +154,7 @@ pub(crate) fn open(
     store: StoreOptions,
     replica: Option<&DatabaseUrl>,
 ) -> anyhow::Result<Arc<AuditLog>> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let clock: Arc<dyn Clock> = Arc::new(WatchedClock::default());
     let url = &database.url()?;
     let keys = database.head_keys()?;
     let settings = Settings {

@@ -310,8 +310,8 @@ pub(crate) trait WriteTransactions: SimpleConnection {
     /// Commits it.
     fn commit(&mut self) -> QueryResult<()>;
 
-    /// Rolls back after a failed commit. Returns whether the transaction was rolled back for certain.
-    fn roll_back_failed_commit(&mut self) -> bool;
+    /// Rolls back after a commit that failed with `error`. Returns whether the transaction was rolled back for certain.
+    fn roll_back_failed_commit(&mut self, error: &diesel::result::Error) -> bool;
 }
 
 impl WriteTransactions for AnySession {
@@ -323,8 +323,8 @@ impl WriteTransactions for AnySession {
         on_either!(self, session => session.commit())
     }
 
-    fn roll_back_failed_commit(&mut self) -> bool {
-        on_either!(self, session => session.roll_back_failed_commit())
+    fn roll_back_failed_commit(&mut self, error: &diesel::result::Error) -> bool {
+        on_either!(self, session => session.roll_back_failed_commit(error))
     }
 }
 
@@ -344,9 +344,9 @@ pub(crate) fn write_transaction<S: WriteTransactions, T, E: From<StoreError>>(
     };
     match (outcome, ended) {
         (Ok(value), Ok(())) => Ok(value),
-        (Ok(_), Err(error)) => match session.roll_back_failed_commit() {
+        (Ok(_), Err(error)) => match session.roll_back_failed_commit(&error) {
             true => Err(StoreError::from(error).into()),
-            false => Err(StoreError::OutcomeUnknown(error.to_string()).into()),
+            false => Err(StoreError::outcome_unknown(&error).into()),
         },
         (Err(error), Ok(())) => Err(error),
         (Err(error), Err(rollback)) => {

@@ -1,5 +1,6 @@
 //! Errors of the store.
 
+use crate::shortage::with_advice;
 use audit_domain::DamagedEvent;
 use diesel::result::DatabaseErrorInformation;
 
@@ -114,10 +115,17 @@ impl From<diesel::result::Error> for StoreError {
             Error::DatabaseError(DatabaseErrorKind::Unknown, information)
                 if is_temporary(information.as_ref()) =>
             {
-                Self::Unreachable(information.message().to_owned())
+                Self::Unreachable(with_advice(information.message()))
             }
             other => Self::Database(other),
         }
+    }
+}
+
+impl StoreError {
+    /// Of a commit that failed and may be stored.
+    pub(crate) fn outcome_unknown(error: &diesel::result::Error) -> Self {
+        Self::OutcomeUnknown(with_advice(&error.to_string()))
     }
 }
 

@@ -99,6 +99,7 @@ mod recent;
 mod replica;
 mod schema;
 mod search;
+mod shortage;
 mod signal;
 mod sqlite;
 mod statements;
@@ -142,5 +143,5 @@ pub use tenants::{
     TenantMapState,
 };
 pub use tree::{
-    CheckpointRow, CosignedRow, NewCheckpoint, NewCosigned, RepairedHead, SigningState, UnsignedLedgers,
+    CheckpointRow, CosignedRow, NewCheckpoint, NewCosigned, RepairedHead, ScannedLedgers, SigningState,
 };

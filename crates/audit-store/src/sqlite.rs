@@ -55,6 +55,8 @@ pub(crate) struct Memory {
     pub(crate) appends: AppendMemory,
     /// The ledgers to which transactions have appended since [`crate::writer::WriterThread`] last took them.
     pub(crate) extended: BTreeSet<LedgerId>,
+    /// Whether a commit failed so that it may be stored or not: the session must not be used any more.
+    pub(crate) is_doubtful: bool,
 }
 
 /// The cached state that all sessions of the process share.
@@ -138,6 +140,7 @@ impl Database {
     /// Opens the database at `path`, creating it if it does not exist, and its index.
     pub(crate) fn open(path: &Path, options: &StoreOptions) -> Result<Self> {
         let mut connection = connection::connect(path, Purpose::Prepare)?;
+        connection::checkpoint_at_start(&mut connection);
         migrate::sqlite(&mut connection)?;
         let shared = Shared {
             window: options.idempotency_window,
@@ -179,6 +182,7 @@ impl Database {
                 shared: Arc::clone(&self.shared),
                 appends,
                 extended: BTreeSet::new(),
+                is_doubtful: false,
             },
         }
     }

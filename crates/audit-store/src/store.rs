@@ -13,6 +13,7 @@ use crate::queue::{Queue, QueueLimits, Ticket, Transaction, WaitingAppend};
 use crate::readers::ReaderPool;
 use crate::recent::RecentEvent;
 use crate::replica::{Identity, Replica, ReplicaStatistics};
+use crate::shortage::Found;
 use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
@@ -24,7 +25,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
 /// Sessions for look-ups, at most.
@@ -403,15 +404,34 @@ impl Store {
         url.ok_or(StoreError::CellsUnsupported)
     }
 
-    /// Fails unless the database accepts writes and responds within a second. Waits for no append and commits nothing.
+    /// Fails unless the database accepts writes and responds within a second. Waits for no append and commits nothing, except on
+    /// SQLite after a write that failed because of the disk: then a small commit is tried, once a second.
     ///
     /// # Errors
     /// [`StoreError::Unreachable`], and [`StoreError::Stopped`] when the store is closed.
     pub fn check_writable(&self) -> Result<()> {
         self.queue.check_open()?;
+        self.check_shortage()?;
         match self.database.check_writable() {
             Some(found) => found,
             None => self.read(|reader| reader.deployment_version().map(drop)),
+        }
+    }
+
+    /// Fails if the machine of the database let the last write fail.
+    fn check_shortage(&self) -> Result<()> {
+        let shortage = &self.commits.shortage;
+        // A probe of a database that can hang could take longer than callers wait.
+        match shortage.found(!self.database.can_hang(), Instant::now()) {
+            Found::Nothing => Ok(()),
+            Found::Failed(reason) => Err(StoreError::Unreachable(reason)),
+            Found::Probe => {
+                let probe = self.configure(Deployment, |configurator| configurator.session().map(drop));
+                probe.map_err(|error: StoreError| StoreError::Unreachable(error.to_string()))?;
+                log::info!("the database takes writes again");
+                shortage.succeeded();
+                Ok(())
+            }
         }
     }
 

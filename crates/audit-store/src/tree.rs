@@ -9,7 +9,7 @@ mod cosigned;
 mod partial_tiles;
 mod repair;
 
-pub use checkpoints::{CheckpointRow, NewCheckpoint, SigningState, UnsignedLedgers};
+pub use checkpoints::{CheckpointRow, NewCheckpoint, ScannedLedgers, SigningState};
 pub use cosigned::{CosignedRow, NewCosigned};
 pub(crate) use partial_tiles::PartialTiles;
 pub use repair::RepairedHead;

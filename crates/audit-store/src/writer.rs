@@ -12,6 +12,7 @@ use crate::database::{AnySession, Database, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::recent::RecentEvents;
+use crate::shortage::Shortage;
 use crate::writers::Slot;
 use audit_alerts::ALERTS_PER_MINUTE_MAX;
 use audit_domain::Clock;
@@ -41,6 +42,8 @@ pub(crate) struct Commits {
     extended: Mutex<BTreeSet<LedgerId>>,
     /// For the maps of tenants.
     pub(crate) recent: RecentEvents,
+    /// Whether the machine of the database let the last commit fail.
+    pub(crate) shortage: Shortage,
     commits: AtomicU64,
     events: AtomicU64,
     alerts: AtomicU64,
@@ -64,6 +67,7 @@ impl Commits {
             listener: OnceLock::new(),
             extended: Mutex::default(),
             recent: RecentEvents::default(),
+            shortage: Shortage::default(),
             commits: AtomicU64::new(0),
             events: AtomicU64::new(0),
             alerts: AtomicU64::new(0),
@@ -109,6 +113,9 @@ impl Commits {
 
     /// Counts the rows of a commit and notifies listeners. Returns the outcomes of the requests.
     fn committed(&self, plan: Plan) -> Vec<AppendOutcome> {
+        if !plan.rows.is_empty() {
+            self.shortage.succeeded();
+        }
         self.commits
             .fetch_add(u64::from(!plan.rows.is_empty()), Ordering::Relaxed);
         self.events.fetch_add(plan.rows.len() as u64, Ordering::Relaxed);
@@ -229,6 +236,7 @@ impl WriterThread {
             Err(failed) => failed,
         };
         log::error!("cannot store {} requests together: {error}", requests.len());
+        self.commits.shortage.failed(&error, Instant::now());
         self.database.forget_commits();
         // The outcome may be unknown.
         self.commits.note_extended(ledgers_of(&requests));
@@ -256,6 +264,7 @@ impl WriterThread {
         for waiting in requests.into_iter().chain(by_ledger.into_values().flatten()) {
             waiting.report(Err(match &error {
                 StoreError::OutcomeUnknown(reason) => StoreError::OutcomeUnknown(reason.clone()),
+                StoreError::Unreachable(reason) => StoreError::Unreachable(reason.clone()),
                 other => StoreError::Unreachable(other.to_string()),
             }));
         }

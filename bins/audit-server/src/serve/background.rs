@@ -101,6 +101,7 @@ fn sign_checkpoints(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
     while scan.is_running {
         scan.step(service, None);
     }
+    check_remembered(service);
     // So that nodes that were started together do not scan together.
     let mut delay = [0];
     SystemEntropy.fill(&mut delay);
@@ -110,6 +111,18 @@ fn sign_checkpoints(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
             log::warn!("cannot sign checkpoints: {error}");
         }
         scan.step(service, Some(SETTLED_SECONDS));
+    }
+}
+
+/// Finds the logs that are shorter than this node knows: the database lost its latest commits.
+fn check_remembered(service: &AuditLog) {
+    let mut after = None;
+    loop {
+        after = match service.check_remembered(after) {
+            Ok(Some(next)) => Some(next),
+            Ok(None) => return,
+            Err(error) => return log::warn!("cannot check the logs against the state file: {error}"),
+        };
     }
 }
 

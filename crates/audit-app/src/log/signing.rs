@@ -92,6 +92,30 @@ impl AuditLog {
         Ok(unsigned.last)
     }
 
+    /// Checks that the logs of which this node knows a checkpoint still continue it, also those that did not grow: a database that
+    /// lost its latest commits has older checkpoints that fit. Call it at the start. Looks at a part of all ledgers, behind
+    /// `after`; returns where the next part begins, `None` when this was the last one.
+    ///
+    /// # Errors
+    /// When the database or the state file cannot be used.
+    pub fn check_remembered(&self, after: Option<LedgerId>) -> Result<Option<LedgerId>> {
+        if self.signing.memory()?.is_new() {
+            return Ok(None);
+        }
+        let scanned = self.store.read(|reader| reader.ledgers_with_events(after))?;
+        for ledger_ids in scanned.ledger_ids.chunks(TRANSACTION_CHECKPOINTS_MAX) {
+            // The first use creates the key of a log, so that a log without events has none.
+            let (signer, now) = (self.log_signer()?, self.clock.now());
+            for state in self.store.read(|reader| reader.signing_states(ledger_ids))? {
+                if self.signing.known(&signer.origin(&state.name)?).is_some() {
+                    // It notes what it finds. What has grown is signed by the next round.
+                    self.next_checkpoint(&state, signer, now)?;
+                }
+            }
+        }
+        Ok(scanned.last)
+    }
+
     /// The number of logs that are not signed, because they do not continue their last checkpoint.
     pub fn inconsistent_logs(&self) -> usize {
         let of_cells = self.cells.opened();

@@ -115,7 +115,7 @@ impl WriteTransactions for PostgresSession {
 
     /// A server that responds to the `ROLLBACK` has rolled back the transaction whose `COMMIT` failed. A server that does not
     /// may have committed it.
-    fn roll_back_failed_commit(&mut self) -> bool {
+    fn roll_back_failed_commit(&mut self, _: &Error) -> bool {
         self.connection.batch_execute("ROLLBACK").is_ok()
     }
 }

@@ -5,7 +5,9 @@ use super::index;
 use super::statements::{BeginImmediate, Commit};
 use crate::database::WriteTransactions;
 use crate::error::{Result, StoreError};
+use crate::shortage;
 use diesel::connection::SimpleConnection;
+use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::Integer;
 use diesel::{Connection, QueryResult, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::fmt;
@@ -38,8 +40,15 @@ pub(crate) fn test(session: &mut SqliteSession) -> QueryResult<()> {
     session.connection.batch_execute("SELECT 1")
 }
 
-/// Tests whether a writing session still works.
+/// Tests whether a writing session still works, and what it caches is what the database has.
 pub(crate) fn test_writer(session: &mut SqliteSession) -> QueryResult<()> {
+    if session.memory.is_doubtful {
+        let reason = "the disk failed in a commit, so everything is read again".to_owned();
+        return Err(Error::DatabaseError(
+            DatabaseErrorKind::ClosedConnection,
+            Box::new(reason),
+        ));
+    }
     test(session)
 }
 
@@ -55,17 +64,36 @@ impl WriteTransactions for SqliteSession {
     }
 
     /// Where the failed `COMMIT` itself has rolled back, there is no transaction left, which the `ROLLBACK` reports.
-    fn roll_back_failed_commit(&mut self) -> bool {
+    ///
+    /// After an I/O error, such as a failed fsync(2), the write-ahead log may have the whole transaction. This process
+    /// overwrites it with its next commit. If it ends before, the next one finds the transaction there and takes it for committed.
+    fn roll_back_failed_commit(&mut self, error: &Error) -> bool {
+        let is_certain = !shortage::is_io_error(&error.to_string());
+        self.memory.is_doubtful |= !is_certain;
         if let Err(rollback) = self.connection.batch_execute("ROLLBACK") {
             log::debug!("cannot roll back a failed commit: {rollback}");
         }
-        true
+        is_certain
     }
 }
 
 /// Moves the write-ahead log into the database file and empties it.
 pub(crate) fn checkpoint_and_truncate(connection: &mut SqliteConnection) -> QueryResult<()> {
     connection.batch_execute("PRAGMA main.wal_checkpoint(TRUNCATE)")
+}
+
+/// Writes everything that the write-ahead log has to the database file, and syncs it, as far as no other process needs it there.
+///
+/// The kernel reports a failed fsync(2) once, and then takes what it could not write for written. So what is read of the log of a
+/// process that ended after such a failure may not be on the disk, and another fsync(2) of the log would not change that. What
+/// is written to the database file is written anew.
+pub(crate) fn checkpoint_at_start(connection: &mut SqliteConnection) {
+    if let Err(error) = connection.batch_execute("PRAGMA main.wal_checkpoint(PASSIVE)") {
+        log::error!(
+            "cannot move the write-ahead log into the database, so its latest events may not be on the disk: {}",
+            StoreError::from(error)
+        );
+    }
 }
 
 /// Opens a connection to the database at `path`.
@@ -180,6 +208,7 @@ fn uri_path(path: &Path) -> String {
 }
 
 fn unreachable_file(path: &Path, error: &dyn fmt::Display) -> StoreError {
+    let error = shortage::with_advice(&error.to_string());
     StoreError::Unreachable(format!("{}: {error}", path.display()))
 }
 

@@ -56,13 +56,22 @@ pub struct NewCheckpoint {
     pub checkpoint: CheckpointRow,
 }
 
-/// Some of the ledgers that have grown since their latest checkpoint.
+/// What a look at a part of all ledgers found.
 #[derive(Clone, Debug)]
-pub struct UnsignedLedgers {
+pub struct ScannedLedgers {
     /// In order.
     pub ledger_ids: Vec<LedgerId>,
     /// The last ledger that was looked at, unless there are none behind it.
     pub last: Option<LedgerId>,
+}
+
+impl ScannedLedgers {
+    pub(super) fn of(ids: Vec<i64>, part: &ScannedPart) -> Self {
+        Self {
+            ledger_ids: ids.into_iter().map(LedgerId).collect(),
+            last: part.next(),
+        }
+    }
 }
 
 type Columns = (log_checkpoints::note, log_checkpoints::signed_at);
@@ -163,7 +172,7 @@ impl Reader<'_> {
         &mut self,
         after: Option<LedgerId>,
         received_before: Option<Timestamp>,
-    ) -> Result<UnsignedLedgers> {
+    ) -> Result<ScannedLedgers> {
         let received_before = received_before.map_or(i64::MAX, Timestamp::as_micros);
         let part = scanned_part(self.session(), after)?;
         let ids: Vec<i64> = ledgers::table
@@ -181,10 +190,20 @@ impl Reader<'_> {
             .select(ledgers::id)
             .order(ledgers::id)
             .load(self.session())?;
-        Ok(UnsignedLedgers {
-            ledger_ids: ids.into_iter().map(LedgerId).collect(),
-            last: part.next(),
-        })
+        Ok(ScannedLedgers::of(ids, &part))
+    }
+
+    /// The ledgers behind `after` that have events. Looks at a part of all ledgers, as [`Self::unsigned_ledgers`] does.
+    pub fn ledgers_with_events(&mut self, after: Option<LedgerId>) -> Result<ScannedLedgers> {
+        let part = scanned_part(self.session(), after)?;
+        let ids: Vec<i64> = ledgers::table
+            .filter(ledgers::id.gt(part.after))
+            .filter(ledgers::id.le(part.last))
+            .filter(ledgers::size.gt(0))
+            .select(ledgers::id)
+            .order(ledgers::id)
+            .load(self.session())?;
+        Ok(ScannedLedgers::of(ids, &part))
     }
 }
 

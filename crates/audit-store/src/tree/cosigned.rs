@@ -3,7 +3,7 @@
 //! A row is replaced only if nobody has replaced it since it was read ([`Writer::put_cosigned`]). So nodes that share a database
 //! add to each other's cosignatures.
 
-use super::checkpoints::{UnsignedLedgers, scanned_part};
+use super::checkpoints::{ScannedLedgers, scanned_part};
 use crate::access::{Reader, Writer};
 use crate::append::LedgerId;
 use crate::database::{on_database, on_either};
@@ -73,7 +73,7 @@ impl Reader<'_> {
         &mut self,
         after: Option<LedgerId>,
         signed_before: Timestamp,
-    ) -> Result<UnsignedLedgers> {
+    ) -> Result<ScannedLedgers> {
         let part = scanned_part(self.session(), after)?;
         let ids: Vec<i64> = log_checkpoints::table
             .left_join(log_cosigned::table.on(log_cosigned::ledger_id.eq(log_checkpoints::ledger_id)))
@@ -92,10 +92,7 @@ impl Reader<'_> {
             .select(log_checkpoints::ledger_id)
             .order(log_checkpoints::ledger_id)
             .load(self.session())?;
-        Ok(UnsignedLedgers {
-            ledger_ids: ids.into_iter().map(LedgerId).collect(),
-            last: part.next(),
-        })
+        Ok(ScannedLedgers::of(ids, &part))
     }
 }
 
