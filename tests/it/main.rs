@@ -22,6 +22,7 @@ mod errors;
 mod event_fields;
 mod export;
 mod failover;
+mod faults;
 mod feed;
 mod hostile;
 mod import;

@@ -101,6 +101,19 @@ impl Cluster {
         format!("postgres:///{database}?host={}&user=audit", hosts.join(","))
     }
 
+    /// Creates a database whose tables are in this directory, on a disk that every user may write to.
+    pub fn create_on_disk(&self, name: &str, disk: &Path) {
+        let directory = disk.join(name);
+        let mut create = ordinary_user().expect("the cluster has a user");
+        create.extend(["mkdir".into(), directory.display().to_string()]);
+        run(&create).expect("create a directory of the cluster's user");
+        self.execute(&format!(
+            "CREATE TABLESPACE {name} LOCATION '{}'",
+            directory.display()
+        ));
+        self.execute(&format!("CREATE DATABASE {name} TABLESPACE {name}"));
+    }
+
     /// Runs SQL.
     pub fn execute(&self, sql: &str) {
         let executed = self.connect().batch_execute(sql);

@@ -70,20 +70,21 @@ impl Database {
     /// A new, empty database.
     pub fn create(kind: DatabaseKind) -> Self {
         match kind {
-            DatabaseKind::Sqlite => {
-                let directory = temporary_directory("sqlite-");
-                let url = format!("sqlite:{}", directory.join("audit.db").display());
-                Self {
-                    kind,
-                    url,
-                    directory: Some(directory),
-                }
-            }
+            DatabaseKind::Sqlite => Self::in_directory(temporary_directory("sqlite-")),
             DatabaseKind::Postgres => Self {
                 kind,
                 url: postgres::create_database(),
                 directory: None,
             },
+        }
+    }
+
+    /// An SQLite database in this directory, which may have its files already.
+    pub fn in_directory(directory: PathBuf) -> Self {
+        Self {
+            kind: DatabaseKind::Sqlite,
+            url: format!("sqlite:{}", directory.join("audit.db").display()),
+            directory: Some(directory),
         }
     }
 

@@ -15,7 +15,7 @@
 //! - `routes/` mirrors the paths of the interface: `routes/alerts/webhooks.rs` tests `/api/v1/alerts/webhooks`.
 //! - A directory or file beside it tests behavior that several routes share (`access`, `feed`, `export`, `log`,
 //!   `streams`, `alerts`, `webhooks`, `errors`) or the program as a whole (`command_line`, `start`, `operations`,
-//!   `durability`, `overload`, `lost_changes`).
+//!   `durability`, `overload`, `lost_changes`, `faults`).
 //! - `migrations`, `dependencies`, `skips`, `documents` and `conformance` test the repository.
 //!
 //! Programs beside it (`log_pymerkle.py`, `log_sumdb`, `verify_webhook.py`, `schemathesis.sh`) check the service with
@@ -42,10 +42,12 @@ mod authority;
 mod client;
 mod clock;
 mod cluster;
+mod commit_proxy;
 mod database;
 mod edge;
 mod ending;
 mod events;
+mod faults;
 mod live;
 mod organization;
 mod pgbouncer;
@@ -68,10 +70,12 @@ pub use answer::{Answer, RawAnswer};
 pub use client::{Client, Request};
 pub use clock::Clock;
 pub use cluster::Cluster;
+pub use commit_proxy::CommitProxy;
 pub use database::{Database, DatabaseKind};
 pub use edge::{Deadline, allow_many_open_files, moment, now_plus, temporary_directory};
 pub use ending::{AnnounceOnDrop, Ending};
 pub use events::{content_hash, event, event_with, merge};
+pub use faults::{FaultyDisk, MemoryGroup, SmallDisk, few_open_files};
 pub use live::{EventStream, Live, Next, SentEvent};
 pub use organization::Organization;
 pub use pgbouncer::PgBouncer;

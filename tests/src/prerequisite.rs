@@ -24,6 +24,8 @@ pub(crate) enum Prerequisite {
     PgBouncer,
     /// An HSM in software, and the program that uses it.
     SoftHsm,
+    /// Root, a C compiler and `prlimit`, for faults of the machine.
+    Faults,
 }
 
 impl Prerequisite {
@@ -36,6 +38,7 @@ impl Prerequisite {
             Self::Curl => "curl",
             Self::PgBouncer => "PgBouncer",
             Self::SoftHsm => "SoftHSM",
+            Self::Faults => "fault injection",
         }
     }
 
@@ -49,6 +52,7 @@ impl Prerequisite {
             Self::Curl => "AUDIT_TEST_REQUIRE_CURL",
             Self::PgBouncer => "AUDIT_TEST_REQUIRE_PGBOUNCER",
             Self::SoftHsm => "AUDIT_TEST_REQUIRE_SOFTHSM",
+            Self::Faults => "AUDIT_TEST_REQUIRE_FAULTS",
         }
     }
 

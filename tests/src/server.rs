@@ -176,7 +176,19 @@ pub(crate) fn start_process(
     environment: &[(&str, &str)],
     clock: Option<&Clock>,
 ) -> Process {
-    let mut all = clock.map(Clock::prefix).unwrap_or_default();
+    // libfaketime removes its shared memory when the process ends by SIGTERM.
+    let end_signal = if clock.is_some() { "TERM" } else { "KILL" };
+    let prefix = clock.map(Clock::prefix).unwrap_or_default();
+    start_under(&prefix, end_signal, arguments, environment)
+}
+
+fn start_under(
+    prefix: &[String],
+    end_signal: &str,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> Process {
+    let mut all = prefix.to_vec();
     all.push(binary().to_owned());
     all.extend(arguments.iter().map(|&argument| argument.to_owned()));
     let mut environment: Vec<_> = environment
@@ -185,8 +197,6 @@ pub(crate) fn start_process(
         .collect();
     environment.extend(state_directory(arguments, &environment));
     give_head_key(&mut environment);
-    // libfaketime removes its shared memory when the process ends by SIGTERM.
-    let end_signal = if clock.is_some() { "TERM" } else { "KILL" };
     Process::start(&all, &environment, end_signal)
 }
 
@@ -266,6 +276,12 @@ impl Server {
     /// The same with a command line of one's own.
     pub fn start_with(database: &Database, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         Self::listening(database, start_process(arguments, environment, None))
+    }
+
+    /// The same, executed by this command.
+    pub fn start_under(database: &Database, environment: &[(&str, &str)], prefix: &[String]) -> Self {
+        let process = start_under(prefix, "KILL", &serve_on(database), environment);
+        Self::listening(database, process)
     }
 
     fn listening(database: &Database, process: Process) -> Self {
@@ -384,6 +400,11 @@ impl Server {
     /// SIGSTOP: its connections stay open, and no more data arrives over them.
     pub fn freeze(&self) {
         self.process.signal(Signal::STOP);
+    }
+
+    /// SIGCONT, after [`Self::freeze`].
+    pub fn thaw(&self) {
+        self.process.signal(Signal::CONT);
     }
 
     /// SIGTERM, without waiting.
