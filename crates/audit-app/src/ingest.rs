@@ -23,8 +23,8 @@ pub const BATCH_EVENTS_MAX: usize = 100;
 /// configuration locked, so that a client that changes it continuously cannot block ingest.
 pub(crate) const STALE_RETRIES_MAX: usize = 5;
 /// Bytes of a request that is prepared by the thread that serves its connection, and delays the other connections of the thread:
-/// about a millisecond. Larger requests, and those of projects with redaction rules of their own, wait for their turn.
-const PREPARED_IN_PLACE_BYTES_MAX: usize = 8 * 1024;
+/// a millisecond or two, enough for 100 ordinary events. Larger requests, and those of projects with redaction rules of their own, wait for their turn.
+const PREPARED_IN_PLACE_BYTES_MAX: usize = 96 * 1024;
 
 /// The result of a request with events.
 #[derive(Debug)]

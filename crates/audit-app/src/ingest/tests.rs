@@ -88,7 +88,7 @@ impl Fixture {
     }
 
     /// Asserts that a request waits for a turn, and is stored when there is one.
-    async fn assert_waits(&self, body: &str) {
+    async fn assert_waits(&self, body: &str, events: usize) {
         let turns = self.all_turns();
         let waiting = self.ingest(body);
         let waits = async {
@@ -99,7 +99,7 @@ impl Fixture {
         timeout(Duration::from_secs(60), waits).await.expect("it waits");
         assert!(!waiting.is_finished());
         drop(turns);
-        assert_eq!(waiting.await.unwrap().unwrap().ids.len(), 1);
+        assert_eq!(waiting.await.unwrap().unwrap().ids.len(), events);
     }
 
     async fn create_rule(&self) {
@@ -124,6 +124,13 @@ impl Fixture {
     }
 }
 
+/// A request that is not prepared in place, and the number of its events.
+fn large_request() -> (String, usize) {
+    const EVENT_BYTES: usize = 32 * 1024;
+    let events = vec![event(EVENT_BYTES); PREPARED_IN_PLACE_BYTES_MAX / EVENT_BYTES];
+    (format!("[{}]", events.join(",")), events.len())
+}
+
 fn event(padding: usize) -> String {
     let padding = "x".repeat(padding);
     format!(
@@ -146,7 +153,8 @@ async fn a_small_request_waits_for_nobody() {
 async fn a_large_request_waits_for_its_turn() {
     let fixture = Fixture::new();
     fixture.stored(&event(1)).await;
-    fixture.assert_waits(&event(PREPARED_IN_PLACE_BYTES_MAX)).await;
+    let (body, events) = large_request();
+    fixture.assert_waits(&body, events).await;
 }
 
 #[tokio::test]
@@ -154,7 +162,7 @@ async fn a_request_of_a_project_with_rules_of_its_own_waits_for_its_turn() {
     let fixture = Fixture::new();
     fixture.stored(&event(1)).await;
     fixture.create_rule().await;
-    fixture.assert_waits(&event(1)).await;
+    fixture.assert_waits(&event(1), 1).await;
 }
 
 #[tokio::test]
@@ -162,7 +170,7 @@ async fn whoever_goes_away_gives_up_the_turn() {
     let fixture = Fixture::new();
     fixture.stored(&event(1)).await;
     let turns = fixture.all_turns();
-    let large = event(PREPARED_IN_PLACE_BYTES_MAX);
+    let (large, events) = large_request();
     let waiting = fixture.ingest(&large);
     while fixture.service.turns.waiting_preparations() == 0 {
         tokio::task::yield_now().await;
@@ -171,5 +179,5 @@ async fn whoever_goes_away_gives_up_the_turn() {
     assert!(waiting.await.unwrap_err().is_cancelled());
     assert_eq!(fixture.service.turns.waiting_preparations(), 0);
     drop(turns);
-    assert_eq!(fixture.stored(&large).await, 1);
+    assert_eq!(fixture.stored(&large).await, events);
 }

@@ -265,6 +265,17 @@ impl AuditLog {
         if let Some(signer) = self.log_signer.get() {
             return Ok(signer);
         }
+        // Without the write lock, which another process may hold for long.
+        let read = |reader: &mut Reader<'_>| StoredSigner::read(|name| reader.secret(name));
+        let stored = match self.home_store.read(read)? {
+            Some(stored) => stored,
+            None => self.create_log_signer()?,
+        };
+        let signer = stored.open(self.settings.key_access())?;
+        Ok(self.log_signer.get_or_init(|| signer))
+    }
+
+    fn create_log_signer(&self) -> Result<StoredSigner> {
         let key = self.settings.encryption_key.clone();
         let seed = WebhookSecret::from_bytes(self.entropy.bytes());
         let sealed = match &self.settings.signing_program {
@@ -273,8 +284,7 @@ impl AuditLog {
         };
         let (name, now) = (self.new_log_name(), self.clock.now());
         // Several nodes may get here at the same time. The first one creates the key.
-        let stored = self
-            .home_store
+        self.home_store
             .configure(Deployment, move |configurator| -> Result<StoredSigner> {
                 if configurator.secret(KEY)?.is_none() {
                     configurator.insert_secret(KEY, &sealed, now)?;
@@ -286,9 +296,7 @@ impl AuditLog {
                     })
                 };
                 StoredSigner::read(|name| configurator.secret(name))?.ok_or_else(damaged)
-            })?;
-        let signer = stored.open(self.settings.key_access())?;
-        Ok(self.log_signer.get_or_init(|| signer))
+            })
     }
 
     fn new_log_name(&self) -> String {
