@@ -38,6 +38,7 @@ mod pooler;
 mod postgres;
 mod postgres_index;
 mod postgres_outcomes;
+mod postgres_tls;
 mod rate_limit;
 mod replica;
 mod routes;

@@ -1,9 +1,10 @@
-//! A certificate authority that is trusted only by servers configured with it.
+//! The certificate authority that is trusted only by servers configured with it.
 
+use crate::certificates::CertificateAuthority;
 use crate::edge::temporary_directory;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 use rustls::ServerConfig;
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -20,33 +21,26 @@ pub(crate) struct Authority {
 /// The one of this test process.
 pub(crate) fn authority() -> &'static Authority {
     static AUTHORITY: OnceLock<Authority> = OnceLock::new();
-    AUTHORITY.get_or_init(|| create().expect("create a certificate authority"))
+    AUTHORITY.get_or_init(create)
 }
 
-fn create() -> Result<Authority, rcgen::Error> {
-    let mut parameters = CertificateParams::new(Vec::new())?;
-    parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-    let key = KeyPair::generate()?;
-    let certificate = parameters.self_signed(&key)?;
+fn create() -> Authority {
+    let authority = CertificateAuthority::create("authority of receivers");
     let file = temporary_directory("authority-").join("ca.pem");
-    std::fs::write(&file, certificate.pem()).expect("write a certificate");
+    std::fs::write(&file, authority.pem()).expect("write a certificate");
 
-    let receiver_key = KeyPair::generate()?;
-    let names = NAMES.map(str::to_owned);
-    let receiver = CertificateParams::new(names)?.signed_by(&receiver_key, &Issuer::new(parameters, key))?;
+    let receiver = authority.server(&NAMES);
+    let certificate = CertificateDer::from_pem_slice(receiver.certificate.as_bytes()).expect("a certificate");
+    let key = PrivateKeyDer::from_pem_slice(receiver.key.as_bytes()).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("the usual versions of TLS")
         .with_no_client_auth()
-        .with_single_cert(
-            vec![receiver.der().clone()],
-            PrivatePkcs8KeyDer::from(receiver_key.serialize_der()).into(),
-        )
+        .with_single_cert(vec![certificate], key)
         .expect("a key that fits its certificate");
-    Ok(Authority {
+    Authority {
         file,
         tls: Arc::new(tls),
-    })
+    }
 }

@@ -34,6 +34,14 @@ impl Cluster {
 
     /// An empty cluster with these settings.
     pub(crate) fn create(settings: &[&str]) -> Result<Self, String> {
+        Self::create_prepared(settings, |_| Ok(()))
+    }
+
+    /// An empty cluster, whose data directory is changed before its first start.
+    pub(crate) fn create_prepared(
+        settings: &[&str],
+        prepare: impl FnOnce(&Path) -> Result<(), String>,
+    ) -> Result<Self, String> {
         let initdb = program("initdb")?;
         let prefix = ordinary_user()?;
         let directory = directory(&prefix)?;
@@ -45,6 +53,7 @@ impl Cluster {
         linguistic.extend(words("--locale-provider=icu --icu-locale=en --locale=C.UTF-8"));
         create.push("--locale=C.UTF-8".into());
         run(&linguistic).or_else(|_| run(&create))?;
+        prepare(&directory.join("data"))?;
         Self::serve(directory, settings)
     }
 
@@ -249,7 +258,7 @@ fn find_on_path(name: &str) -> Option<String> {
     found.map(|path| path.display().to_string())
 }
 
-fn run(arguments: &[String]) -> Result<(), String> {
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let mut command = Command::new(&arguments[0]);
     // The user that PostgreSQL runs as may lack access to the current directory.
     let output = command

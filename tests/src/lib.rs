@@ -39,6 +39,7 @@
 mod alerts;
 mod answer;
 mod authority;
+mod certificates;
 mod client;
 mod clock;
 mod cluster;
@@ -62,11 +63,13 @@ mod softhsm;
 mod streams;
 mod stuck_session;
 mod third_parties;
+mod tls_cluster;
 mod webhooks;
 mod witness;
 
 pub use alerts::{alert_rule, door_opened};
 pub use answer::{Answer, RawAnswer};
+pub use certificates::{CertificateAuthority, Identity};
 pub use client::{Client, Request};
 pub use clock::Clock;
 pub use cluster::Cluster;
@@ -91,6 +94,7 @@ pub use softhsm::{HsmKey, SoftHsm};
 pub use streams::{Stream, address, claim_token, move_by};
 pub use stuck_session::StuckSession;
 pub use third_parties::{build_go, go, python, run, run_log_sumdb, run_python};
+pub use tls_cluster::TlsCluster;
 pub use webhooks::Subscription;
 pub use witness::Witness;
 

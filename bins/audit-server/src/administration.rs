@@ -1,8 +1,6 @@
-//! The commands that create and change organizations, projects and keys.
+//! The commands that create and change organizations and projects.
 
-use crate::arguments::{
-    KeyCommand, MasterKeyCommand, OrganizationCommand, Output, ProjectCommand, ViewerSecretCommand,
-};
+use crate::arguments::{OrganizationCommand, Output, ProjectCommand, ViewerSecretCommand};
 use crate::printable::{printable, printable_lines};
 use crate::service::open_to_administer;
 use audit_app::{NewOrganization, Organization, Project};
@@ -11,7 +9,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 /// Prints JSON or the lines for people.
-fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode> {
+pub(crate) fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     match output.json {
         true => writeln!(stdout, "{value}")?,
@@ -113,42 +111,6 @@ pub(crate) fn projects(command: &ProjectCommand) -> anyhow::Result<ExitCode> {
         output,
         &value,
         &format!("project  {}  {}", project.id, printable(&project.name)),
-    )
-}
-
-pub(crate) fn keys(command: &KeyCommand) -> anyhow::Result<ExitCode> {
-    let KeyCommand::Create {
-        project,
-        name,
-        environment,
-        output,
-        database,
-    } = command;
-    let service = open_to_administer(database)?;
-    let new = service.create_project_key(None, *project, *environment, name)?;
-    service.close();
-    let value = json!({"id": new.key.id, "key": new.text.as_str(), "environment": environment.as_str()});
-    print(
-        output,
-        &value,
-        &format!("project key  {}  (printed only now)", new.text.as_str()),
-    )
-}
-
-pub(crate) fn master_keys(command: &MasterKeyCommand) -> anyhow::Result<ExitCode> {
-    let MasterKeyCommand::Create {
-        organization,
-        output,
-        database,
-    } = command;
-    let service = open_to_administer(database)?;
-    let new = service.create_master_key(*organization)?;
-    service.close();
-    let value = json!({"id": new.key.id, "master_key": new.text.as_str()});
-    print(
-        output,
-        &value,
-        &format!("master key  {}  (printed only now)", new.text.as_str()),
     )
 }
 

@@ -6,6 +6,7 @@ use crate::cells::CellsCommand;
 use crate::check::CheckOptions;
 use crate::copy::CopyOptions;
 use crate::index::IndexCommand;
+use crate::keys::{KeyCommand, MasterKeyCommand};
 use crate::ledger::LogCommand;
 use crate::serve::anchors::AnchorOptions;
 use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
@@ -335,40 +336,6 @@ pub(crate) enum ProjectCommand {
         /// Name of 1 to 100 characters.
         #[arg(long)]
         name: Name,
-        #[command(flatten)]
-        output: Output,
-        #[command(flatten)]
-        database: DatabaseOptions,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum KeyCommand {
-    /// Create a project key and print it once.
-    Create {
-        /// Project of the key.
-        #[arg(long, value_name = "UUID")]
-        project: ProjectId,
-        /// Name of 1 to 100 characters.
-        #[arg(long)]
-        name: Name,
-        /// live or test.
-        #[arg(long, default_value = "live")]
-        environment: Environment,
-        #[command(flatten)]
-        output: Output,
-        #[command(flatten)]
-        database: DatabaseOptions,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum MasterKeyCommand {
-    /// Create another master key of an organization and print it once.
-    Create {
-        /// Organization of the key.
-        #[arg(long, value_name = "UUID")]
-        organization: OrganizationId,
         #[command(flatten)]
         output: Output,
         #[command(flatten)]

@@ -116,7 +116,7 @@ impl Reader<'_> {
         cursor: Option<String>,
     ) -> anyhow::Result<(Vec<Value>, Option<String>)> {
         let credential = Credential::Key(self.new.project_key.clone());
-        let presented = self.service.present::<Readers>(credential, None);
+        let presented = self.service.present::<Readers>(credential, None, None);
         let request = EventsRequest {
             filter,
             cursor,

@@ -17,6 +17,7 @@ mod head_keys;
 mod http;
 mod import;
 mod index;
+mod keys;
 mod ledger;
 mod logging;
 mod printable;
@@ -58,8 +59,8 @@ fn main() -> ExitCode {
         Command::Routes => administration::routes(),
         Command::Org(command) => administration::organizations(&command),
         Command::Project(command) => administration::projects(&command),
-        Command::Key(command) => administration::keys(&command),
-        Command::MasterKey(command) => administration::master_keys(&command),
+        Command::Key(command) => keys::keys(&command),
+        Command::MasterKey(command) => keys::master_keys(&command),
         Command::ViewerSecret(command) => administration::viewer_secret(&command),
     };
     match outcome {

@@ -1,22 +1,11 @@
-//! Organizations, projects and keys.
+//! Organizations and projects.
 
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_auth::{KeyHolder, KeyKind, KeyText, MasterKey, Principal};
-use audit_domain::{Environment, KeyId, Name, OrganizationId, Plan, ProjectId, ViewerTier};
-use audit_store::{
-    CellId, Configurator, Deployment, Key, KeyTextHash, Organization, Project, Reader, StoreError,
-};
+use audit_auth::{KeyText, MasterKey};
+use audit_domain::{Environment, KeyLimits, Name, OrganizationId, Plan, ProjectId, ViewerTier};
+use audit_store::{CellId, Configurator, Deployment, Key, Organization, Project, Reader};
 use std::sync::Arc;
-
-/// A new key. Its text is not stored, so it cannot be shown again.
-#[derive(Debug)]
-pub struct NewKey {
-    /// The full key.
-    pub text: KeyText,
-    /// The stored metadata.
-    pub key: Key,
-}
 
 /// A new organization with its first project and keys.
 #[derive(Debug)]
@@ -31,8 +20,6 @@ pub struct NewOrganization {
     pub project_key: KeyText,
 }
 
-/// The maximum number of keys of a project that are not revoked.
-pub const PROJECT_KEYS_MAX: usize = 1_000;
 /// The maximum number of projects of an organization.
 pub const PROJECTS_MAX: usize = 1_000;
 
@@ -102,8 +89,13 @@ impl AuditLog {
             created_at,
         };
         let project = self.new_project(id, "default");
-        let master = self.new_key(id, None, "master");
-        let live = self.new_key(id, Some((project.id, Environment::Live)), "default");
+        let master = self.new_key(id, None, "master", KeyLimits::default());
+        let live = self.new_key(
+            id,
+            Some((project.id, Environment::Live)),
+            "default",
+            KeyLimits::default(),
+        );
         let keys = [master.key, live.key];
         (
             NewOrganization {
@@ -124,27 +116,6 @@ impl AuditLog {
             name: name.to_owned(),
             created_at: self.clock.now(),
         }
-    }
-
-    fn new_key(
-        &self,
-        organization_id: OrganizationId,
-        project: Option<(ProjectId, Environment)>,
-        name: &str,
-    ) -> NewKey {
-        let kind = project.map_or(KeyKind::Master, |(_, environment)| KeyKind::Project(environment));
-        let text = KeyText::generate(kind, self.entropy.bytes());
-        let key = Key {
-            id: KeyId::from_random(self.entropy.bytes()),
-            organization_id,
-            project,
-            name: name.to_owned(),
-            prefix: text.prefix().to_owned(),
-            created_at: self.clock.now(),
-            last_used_at: None,
-            revoked_at: None,
-        };
-        NewKey { text, key }
     }
 
     /// All organizations with their projects.
@@ -219,167 +190,6 @@ impl AuditLog {
             Ok(project)
         })
     }
-
-    /// Creates a key for a project of the organization, or of any organization if `organization_id` is `None` (command
-    /// line).
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`] when the organization has no such project, [`AppError::Forbidden`] when the project has
-    /// [`PROJECT_KEYS_MAX`] keys.
-    pub fn create_project_key(
-        self: &Arc<Self>,
-        organization_id: Option<OrganizationId>,
-        project_id: ProjectId,
-        environment: Environment,
-        name: &Name,
-    ) -> Result<NewKey> {
-        let project = self
-            .store
-            .read(|reader| reader.project(project_id).map_err(AppError::from))?;
-        let owner = project.map(|project| project.organization_id);
-        let owner = owner.filter(|owner| organization_id.is_none_or(|id| id == *owner));
-        let owner = owner.ok_or(AppError::NotFound("project"))?;
-        let new = self.new_key(owner, Some((project_id, environment)), name.as_str());
-        self.insert_key(new.key.clone(), *new.text.hash().as_bytes(), project_id)?;
-        Ok(new)
-    }
-
-    /// Adds a key to a project in its cell. The directory gets it first: a key that only the directory has is unknown.
-    fn insert_key(self: &Arc<Self>, key: Key, hash: KeyTextHash, project_id: ProjectId) -> Result<()> {
-        self.in_cell_of(
-            |reader| reader.cell_of_project(project_id),
-            |service| {
-                if service.is_cell() {
-                    let key = key.clone();
-                    let entered = self
-                        .store
-                        .write(move |writer| writer.insert_key_of_cell(&key, &hash));
-                    match entered {
-                        // By an attempt before the project was moved.
-                        Ok(()) | Err(StoreError::Duplicate) => {}
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-                let key = key.clone();
-                service.store.configure(project_id, move |configurator| {
-                    let keys = configurator.project_keys(key.organization_id, Some(project_id))?;
-                    if keys.iter().filter(|key| key.revoked_at.is_none()).count() >= PROJECT_KEYS_MAX {
-                        return Err(AppError::Forbidden(format!(
-                            "a project has at most {PROJECT_KEYS_MAX} keys that are not revoked"
-                        )));
-                    }
-                    Ok(configurator.insert_key(&key, &hash)?)
-                })
-            },
-        )
-    }
-
-    /// Creates another master key of an organization.
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`] when the organization does not exist.
-    pub fn create_master_key(&self, organization_id: OrganizationId) -> Result<NewKey> {
-        let found = self
-            .store
-            .read(|reader| reader.organization(organization_id).map_err(AppError::from))?;
-        found.ok_or(AppError::NotFound("organization"))?;
-        let new = self.new_key(organization_id, None, "master");
-        self.store.configure(organization_id, move |configurator| {
-            configurator.insert_master_key(&new.key, new.text.hash().as_bytes())?;
-            Ok(new)
-        })
-    }
-
-    /// Project keys. A master key lists those of its organization, optionally of one project; a project key lists those of
-    /// its own project.
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`] when the principal has no access to the named project.
-    pub fn keys(self: &Arc<Self>, principal: &KeyHolder, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
-        let own = match &**principal {
-            Principal::Project(own) => Some(own.project_id),
-            _ => project_id,
-        };
-        if let Some(only) = own {
-            return self.in_cell_of(
-                |reader| reader.cell_of_project(only),
-                |service| service.keys_here(principal, project_id),
-            );
-        }
-        let mut keys = self.keys_here(principal, None)?;
-        let organization_id = principal.organization_id();
-        let cells = self
-            .home_store
-            .read(|reader| reader.cells_of_organization(organization_id))?;
-        if cells.is_empty() {
-            return Ok(keys);
-        }
-        for cell in cells {
-            keys.extend(self.cell(cell)?.keys_here(principal, None)?);
-        }
-        keys.sort_by_key(|key| (key.created_at, key.id.to_string()));
-        Ok(keys)
-    }
-
-    /// [`Self::keys`] of the projects that this cell serves.
-    fn keys_here(&self, principal: &KeyHolder, project_id: Option<ProjectId>) -> Result<Vec<Key>> {
-        let mut keys = self.store.read(|reader| {
-            let project_id = match (&**principal, project_id) {
-                (Principal::Project(own), Some(named)) if named != own.project_id => {
-                    return Err(AppError::NotFound("project"));
-                }
-                (Principal::Project(own), _) => Some(own.project_id),
-                (_, None) => None,
-                (_, Some(named)) => {
-                    let project = reader.project(named)?;
-                    let accessible =
-                        project.filter(|project| project.organization_id == principal.organization_id());
-                    Some(accessible.ok_or(AppError::NotFound("project"))?.id)
-                }
-            };
-            Ok(reader.project_keys(principal.organization_id(), project_id)?)
-        })?;
-        for key in &mut keys {
-            key.last_used_at = key.last_used_at.max(self.unwritten_use(key.id));
-        }
-        Ok(keys)
-    }
-
-    /// Revokes a project key. Does nothing to a revoked key.
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`] when the principal has no access to the key, and for master keys, which cannot be managed over
-    /// HTTP.
-    pub fn revoke_key(self: &Arc<Self>, principal: &KeyHolder, id: KeyId) -> Result<()> {
-        self.in_cell_of(
-            |reader| {
-                let placement = reader.placement_of_key_id(id)?;
-                Ok(placement.map_or(CellId::HOME, |placement| placement.cell))
-            },
-            |service| service.revoke_key_here(principal, id),
-        )
-    }
-
-    fn revoke_key_here(&self, principal: &KeyHolder, id: KeyId) -> Result<()> {
-        let now = self.clock.now();
-        let key = self.store.read(|reader| reader.key(id).map_err(AppError::from))?;
-        let project_id = key.and_then(|key| managed_project(principal, &key));
-        let project_id = project_id.ok_or(AppError::NotFound("key"))?;
-        self.store.configure(project_id, move |configurator| {
-            Ok(configurator.revoke_key(id, now)?)
-        })
-    }
-}
-
-/// The project of a key that the principal can manage.
-fn managed_project(principal: &Principal, key: &Key) -> Option<ProjectId> {
-    let (project_id, _) = key.project?;
-    let can_manage = match principal {
-        Principal::Master(master) => master.organization_id == key.organization_id,
-        Principal::Project(own) => own.project_id == project_id,
-        Principal::Viewer(_) => false,
-    };
-    can_manage.then_some(project_id)
 }
 
 /// Adds an organization with its master key; also its project and the key of the project, if they are in the home cell.

@@ -4,12 +4,12 @@ use crate::directory::{Directory, Present};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_auth::{
-    Credential, KeyKind, MasterKey, Policy, Principal, ProjectKey, Refused, Viewer, ViewerTokenText,
-    viewer_token,
+    Credential, KeyKind, MasterKey, Policy, Principal, ProjectKey, Viewer, ViewerTokenText, viewer_token,
 };
 use audit_domain::{OrganizationId, ProjectId};
 use audit_store::{ConfigurationVersion, Key, Reader, StoredTier};
 use std::marker::PhantomData;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// A well-formed credential that has not been looked up, and the policy that must admit it.
@@ -98,6 +98,8 @@ pub struct Presented<P: Policy> {
     /// The service of the home cell.
     pub(crate) home: Arc<AuditLog>,
     pub(crate) credential: Credential,
+    /// The address of the client, which a key can be limited to; `None` if it is unknown.
+    pub(crate) client: Option<IpAddr>,
     pub(crate) policy: PhantomData<P>,
 }
 
@@ -107,45 +109,61 @@ impl<P: Policy> Clone for Presented<P> {
             service: Arc::clone(&self.service),
             home: Arc::clone(&self.home),
             credential: self.credential.clone(),
+            client: self.client,
             policy: PhantomData,
         }
     }
 }
 
 impl AuditLog {
-    /// Binds a credential to the policy that must admit it. Does not look it up. `selected` is the project that the request
-    /// names.
+    /// Binds a credential to the policy that must admit it. Does not look it up. `client` is the address of the client, and
+    /// `selected` the project that the request names.
     pub fn present<P: Policy>(
         self: &Arc<Self>,
         credential: Credential,
+        client: Option<IpAddr>,
         selected: Option<ProjectId>,
     ) -> Presented<P> {
         let presented = Presented {
             service: Arc::clone(self),
             home: Arc::clone(self),
             credential,
+            client,
             policy: PhantomData,
         };
         presented.in_cached_cell(selected)
     }
 
-    /// The holder of the key, unless it is revoked.
-    fn key_holder(&self, key: &Key) -> Result<Principal> {
+    /// The holder of the key, unless it is revoked or expired, or must not be used from there.
+    fn key_holder(&self, key: &Key, client: Option<IpAddr>) -> Result<Principal> {
+        let now = self.clock.now();
         if key.revoked_at.is_some() {
             return Err(AppError::KeyRevoked);
         }
-        self.note_use(key.id);
+        if key.limits.have_expired(now) {
+            return Err(AppError::KeyExpired);
+        }
+        // Noted first: the attempt to use a leaked key shows where it is.
+        self.note_use(key.id, now, client);
+        if !key.limits.allow_from(client) {
+            return Err(AppError::Forbidden(
+                "this key must not be used from this address".to_owned(),
+            ));
+        }
         let (key_id, organization_id) = (key.id, key.organization_id);
+        let scopes = key.limits.scopes();
         Ok(match key.project {
             Some((project_id, environment)) => Principal::Project(ProjectKey {
                 key_id,
                 organization_id,
                 project_id,
                 environment,
+                scopes,
             }),
             None => Principal::Master(MasterKey {
                 key_id,
                 organization_id,
+                scopes,
             }),
         })
     }
@@ -184,7 +202,7 @@ impl<P: Policy> Presented<P> {
     /// commit on. Blocks.
     ///
     /// # Errors
-    /// [`AppError::InvalidKey`], [`AppError::KeyRevoked`], [`AppError::InvalidToken`] or [`AppError::TokenExpired`];
+    /// [`AppError::InvalidKey`], [`AppError::KeyRevoked`], [`AppError::KeyExpired`], [`AppError::InvalidToken`] or [`AppError::TokenExpired`];
     /// [`AppError::Forbidden`] when the policy does not admit the credential.
     pub fn authenticate(&self) -> Result<P::Proof> {
         self.in_its_cell(None, Self::authenticate_here)
@@ -206,11 +224,12 @@ impl<P: Policy> Presented<P> {
                 match text.kind() == KeyKind::Master && self.service.is_cell() {
                     true => self.home.home_store.read(|reader| {
                         let key = self.home.directory.present().key(reader, &hash)?;
-                        self.home.key_holder(&*key.ok_or(AppError::InvalidKey)?)
+                        self.home
+                            .key_holder(&*key.ok_or(AppError::InvalidKey)?, self.client)
                     })?,
                     false => {
                         let key = present.key(reader, &hash)?.ok_or(AppError::InvalidKey)?;
-                        self.service.key_holder(&key)?
+                        self.service.key_holder(&key, self.client)?
                     }
                 }
             }
@@ -234,11 +253,11 @@ impl<P: Policy> Presented<P> {
             return None;
         };
         let cached = directory.cached_key(&text.hash())?;
-        let proof = admit::<P>(self.service.key_holder(&cached.key).ok()?).ok()?;
+        let proof = admit::<P>(self.service.key_holder(&cached.key, self.client).ok()?).ok()?;
         Some((proof, cached.version))
     }
 }
 
 fn admit<P: Policy>(principal: Principal) -> Result<P::Proof> {
-    Ok(P::admit(principal).ok_or(Refused(P::REFUSAL))?)
+    Ok(P::admit(principal)?)
 }

@@ -22,6 +22,9 @@ pub enum AppError {
     /// The key was revoked.
     #[error("the API key was revoked")]
     KeyRevoked,
+    /// The key has expired.
+    #[error("the API key has expired")]
+    KeyExpired,
     /// The viewer token was modified, or its tier or secret no longer exists.
     #[error("the viewer token is not valid")]
     InvalidToken,
@@ -158,8 +161,8 @@ impl From<CredentialError> for AppError {
 }
 
 impl From<Refused> for AppError {
-    fn from(Refused(message): Refused) -> Self {
-        Self::Forbidden(message.to_owned())
+    fn from(refused: Refused) -> Self {
+        Self::Forbidden(refused.to_string())
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::{AppError, Result};
 use crate::redact_event::redact_and_record;
 use crate::redaction::EngineInUse;
 use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
-use audit_auth::{Keys, Principal};
+use audit_auth::{EventsWrite, Keys, Principal};
 use audit_domain::{ContentSalt, Environment, Event, EventId, ProjectId, Stamp};
 use audit_redact::Engine;
 use audit_store::{Destination, NewEvent, Reader, StoreError};
@@ -57,7 +57,7 @@ struct IngestTarget {
     project: Arc<ProjectConfiguration>,
 }
 
-impl Presented<Keys> {
+impl Presented<Keys<EventsWrite>> {
     /// Stores the events of a request body: one object, or an array of up to [`BATCH_EVENTS_MAX`].
     ///
     /// On `Ok`, every event in `ids` is committed. On an error, no event of the request is stored, unless it is

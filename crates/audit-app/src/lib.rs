@@ -52,6 +52,7 @@ mod evidence;
 mod export;
 mod feed;
 mod ingest;
+mod keys;
 mod log;
 mod purge;
 mod reading;
@@ -65,7 +66,7 @@ mod verify;
 mod viewers;
 mod webhooks;
 
-pub use accounts::{NewKey, NewOrganization, PROJECT_KEYS_MAX, PROJECTS_MAX};
+pub use accounts::{NewOrganization, PROJECTS_MAX};
 pub use alert_rules::AlertRules;
 pub use alerts::{AlertsRequest, AlertsResponse};
 pub use authentication::Presented;
@@ -79,6 +80,7 @@ pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest};
 pub use export::{EXPORTS_MAX, Export, ORGANIZATION_EXPORTS_MAX};
 pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
+pub use keys::{KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyManager, MASTER_KEYS_MAX, NewKey, PROJECT_KEYS_MAX};
 pub use log::{
     AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, AuditedTenantMap,
     Disclosure, EventProof, LogCheckpoint, LogKeyError, PlaceStatistics, SignerMemory, SignerMemoryError,

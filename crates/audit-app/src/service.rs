@@ -14,9 +14,10 @@ use crate::turns::ReaderTurns;
 use audit_auth::{Principal, ViewerSecret};
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
 use audit_redact::Engine;
-use audit_store::{Deployment, LedgerId, Reader, Store, StoreError, StoreStatistics};
+use audit_store::{Deployment, Key, KeyUse, LedgerId, Reader, Store, StoreError, StoreStatistics};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
 /// The audit log service. Its methods block, unless they are `async`.
@@ -47,7 +48,7 @@ pub struct AuditLog {
     pub(crate) exports: Exports,
     pub(crate) turns: ReaderTurns,
     pending: Mutex<PendingDeliveries>,
-    keys_used: Mutex<HashMap<KeyId, Timestamp>>,
+    keys_used: Mutex<HashMap<KeyId, KeyUse>>,
 }
 
 /// The project and environment that a request names in addition to its credential.
@@ -247,14 +248,18 @@ impl AuditLog {
         })
     }
 
-    pub(crate) fn note_use(&self, key_id: KeyId) {
-        let now = self.clock.now();
-        self.keys_used.lock().insert(key_id, now);
+    pub(crate) fn note_use(&self, id: KeyId, at: Timestamp, from: Option<IpAddr>) {
+        self.keys_used.lock().insert(id, KeyUse { id, at, from });
     }
 
-    /// The last use of a key, if it is not written to the database yet.
-    pub(crate) fn unwritten_use(&self, key_id: KeyId) -> Option<Timestamp> {
-        self.keys_used.lock().get(&key_id).copied()
+    /// The key with its last use, if that is not written to the database yet.
+    pub(crate) fn with_unwritten_use(&self, mut key: Key) -> Key {
+        let unwritten = self.keys_used.lock().get(&key.id).copied();
+        if let Some(unwritten) = unwritten.filter(|unwritten| key.last_used_at < Some(unwritten.at)) {
+            key.last_used_at = Some(unwritten.at);
+            key.last_used_from = unwritten.from;
+        }
+        key
     }
 
     /// Writes the last uses of keys. Call it every few seconds: `lastUsedAt` may lag by up to a minute.
@@ -266,11 +271,13 @@ impl AuditLog {
         if uses.is_empty() {
             return Ok(());
         }
-        let written: Vec<(KeyId, Timestamp)> = uses.iter().map(|(id, at)| (*id, *at)).collect();
+        let written: Vec<KeyUse> = uses.values().copied().collect();
         self.store
             .write(move |writer| writer.set_keys_last_used(&written).map_err(AppError::from))?;
-        // A key that was used again during the write keeps its newer time.
-        self.keys_used.lock().retain(|id, at| uses.get(id) != Some(at));
+        // A key that was used again during the write keeps its newer use.
+        self.keys_used
+            .lock()
+            .retain(|id, used| uses.get(id) != Some(used));
         Ok(())
     }
 

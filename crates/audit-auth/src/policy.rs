@@ -1,14 +1,58 @@
 //! Which credentials an endpoint admits.
 
 use crate::{MasterKey, Principal, ProjectKey};
-use audit_domain::OrganizationId;
+use audit_domain::{KeyScope, OrganizationId};
+use std::marker::PhantomData;
 use std::ops::Deref;
 
 mod sealed {
     pub trait Sealed {}
 }
 
+/// The scope of an endpoint, as a type.
+pub trait Scoped: sealed::Sealed + Send + Sync + 'static {
+    /// The scope.
+    const SCOPE: KeyScope;
+}
+
+/// [`KeyScope::EventsWrite`].
+#[derive(Debug)]
+pub enum EventsWrite {}
+/// [`KeyScope::EventsRead`].
+#[derive(Debug)]
+pub enum EventsRead {}
+/// [`KeyScope::Alerts`].
+#[derive(Debug)]
+pub enum Alerts {}
+/// [`KeyScope::Admin`].
+#[derive(Debug)]
+pub enum Admin {}
+
+impl sealed::Sealed for EventsWrite {}
+impl sealed::Sealed for EventsRead {}
+impl sealed::Sealed for Alerts {}
+impl sealed::Sealed for Admin {}
+
+impl Scoped for EventsWrite {
+    const SCOPE: KeyScope = KeyScope::EventsWrite;
+}
+
+impl Scoped for EventsRead {
+    const SCOPE: KeyScope = KeyScope::EventsRead;
+}
+
+impl Scoped for Alerts {
+    const SCOPE: KeyScope = KeyScope::Alerts;
+}
+
+impl Scoped for Admin {
+    const SCOPE: KeyScope = KeyScope::Admin;
+}
+
 /// The credentials that an endpoint admits, and what an admitted one proves.
+///
+/// A key also needs the scope of the endpoint, which is part of the policy. An endpoint that names none needs
+/// [`KeyScope::Admin`], which is the safe choice for one whose author did not think of it.
 ///
 /// The use cases take proofs as arguments, so the policy of an endpoint is checked by the compiler: a use case for
 /// [`Master`] cannot be called with the proof of [`Keys`]. The four policies are the only ones.
@@ -16,11 +60,29 @@ pub trait Policy: sealed::Sealed + Clone + Send + Sync + 'static {
     /// What an admitted credential proves.
     type Proof: Clone + Send + Sync + 'static;
 
-    /// The message for a valid credential that is not admitted.
+    /// The message for a valid credential of a kind that is not admitted.
     const REFUSAL: &'static str;
 
-    /// The proof, or `None` if the policy does not admit the principal.
-    fn admit(principal: Principal) -> Option<Self::Proof>;
+    /// The scope that a key needs.
+    const SCOPE: KeyScope;
+
+    /// The proof, or `None` if the policy does not admit principals of this kind.
+    fn admit_kind(principal: Principal) -> Option<Self::Proof>;
+
+    /// The proof.
+    ///
+    /// # Errors
+    /// When the policy does not admit the kind of principal, or the key lacks the scope.
+    fn admit(principal: Principal) -> Result<Self::Proof, Refused> {
+        let has_scope = principal
+            .scopes()
+            .is_none_or(|scopes| scopes.contain(Self::SCOPE));
+        let proof = Self::admit_kind(principal).ok_or(Refused::Kind(Self::REFUSAL))?;
+        match has_scope {
+            true => Ok(proof),
+            false => Err(Refused::Scope(Self::SCOPE)),
+        }
+    }
 
     /// The organization of an admitted credential, which owns what its requests hold.
     fn organization_id(proof: &Self::Proof) -> OrganizationId;
@@ -28,19 +90,25 @@ pub trait Policy: sealed::Sealed + Clone + Send + Sync + 'static {
 
 /// The policy does not admit the credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refused(pub &'static str);
+pub enum Refused {
+    /// Credentials of this kind are not admitted.
+    #[error("{0}")]
+    Kind(&'static str),
+    /// The key lacks the scope.
+    #[error("this key does not have the scope {0}")]
+    Scope(KeyScope),
+}
 
-/// Admits master keys.
-#[derive(Clone, Copy, Debug)]
-pub enum Master {}
-/// Admits master and project keys.
-#[derive(Clone, Copy, Debug)]
-pub enum Keys {}
-/// Admits project keys.
+/// Admits master keys, by default with the scope [`KeyScope::Admin`].
+#[derive(Debug)]
+pub struct Master<S: Scoped = Admin>(PhantomData<S>);
+/// Admits master and project keys, by default with the scope [`KeyScope::Admin`].
+#[derive(Debug)]
+pub struct Keys<S: Scoped = Admin>(PhantomData<S>);
+/// Admits project keys with the scope [`KeyScope::ViewerTokens`].
 #[derive(Clone, Copy, Debug)]
 pub enum Project {}
-/// Admits master keys, project keys and viewer tokens.
+/// Admits master keys and project keys with the scope [`KeyScope::EventsRead`], and viewer tokens.
 #[derive(Clone, Copy, Debug)]
 pub enum Readers {}
 
@@ -56,11 +124,18 @@ impl Deref for KeyHolder {
     }
 }
 
-impl Policy for Master {
+impl<S: Scoped> Clone for Master<S> {
+    fn clone(&self) -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<S: Scoped> Policy for Master<S> {
     type Proof = MasterKey;
     const REFUSAL: &'static str = "this needs a master key";
+    const SCOPE: KeyScope = S::SCOPE;
 
-    fn admit(principal: Principal) -> Option<MasterKey> {
+    fn admit_kind(principal: Principal) -> Option<MasterKey> {
         match principal {
             Principal::Master(key) => Some(key),
             Principal::Project(_) | Principal::Viewer(_) => None,
@@ -72,12 +147,19 @@ impl Policy for Master {
     }
 }
 
-impl Policy for Keys {
+impl<S: Scoped> Clone for Keys<S> {
+    fn clone(&self) -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<S: Scoped> Policy for Keys<S> {
     type Proof = KeyHolder;
     const REFUSAL: &'static str =
         "this needs a master key or a project key; a viewer token can only read events";
+    const SCOPE: KeyScope = S::SCOPE;
 
-    fn admit(principal: Principal) -> Option<KeyHolder> {
+    fn admit_kind(principal: Principal) -> Option<KeyHolder> {
         match principal {
             Principal::Master(_) | Principal::Project(_) => Some(KeyHolder(principal)),
             Principal::Viewer(_) => None,
@@ -92,8 +174,9 @@ impl Policy for Keys {
 impl Policy for Project {
     type Proof = ProjectKey;
     const REFUSAL: &'static str = "this needs a live project key";
+    const SCOPE: KeyScope = KeyScope::ViewerTokens;
 
-    fn admit(principal: Principal) -> Option<ProjectKey> {
+    fn admit_kind(principal: Principal) -> Option<ProjectKey> {
         match principal {
             Principal::Project(key) => Some(key),
             Principal::Master(_) | Principal::Viewer(_) => None,
@@ -108,8 +191,9 @@ impl Policy for Project {
 impl Policy for Readers {
     type Proof = Principal;
     const REFUSAL: &'static str = "this needs a key or a viewer token";
+    const SCOPE: KeyScope = KeyScope::EventsRead;
 
-    fn admit(principal: Principal) -> Option<Principal> {
+    fn admit_kind(principal: Principal) -> Option<Principal> {
         match principal {
             Principal::Master(_) | Principal::Project(_) | Principal::Viewer(_) => Some(principal),
         }
@@ -120,7 +204,7 @@ impl Policy for Readers {
     }
 }
 
-impl sealed::Sealed for Master {}
-impl sealed::Sealed for Keys {}
+impl<S: Scoped> sealed::Sealed for Master<S> {}
+impl<S: Scoped> sealed::Sealed for Keys<S> {}
 impl sealed::Sealed for Project {}
 impl sealed::Sealed for Readers {}

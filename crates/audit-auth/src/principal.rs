@@ -1,6 +1,6 @@
 //! Principals: the holders of verified credentials.
 
-use audit_domain::{Environment, KeyId, OrganizationId, ProjectId};
+use audit_domain::{Environment, KeyId, KeyScopes, OrganizationId, ProjectId};
 
 /// The holder of a valid credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,13 +13,15 @@ pub enum Principal {
     Viewer(Viewer),
 }
 
-/// A valid master key: may do everything in its organization.
+/// A valid master key: may do everything in its organization, as far as its scopes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MasterKey {
     /// The key itself.
     pub key_id: KeyId,
     /// The organization it belongs to.
     pub organization_id: OrganizationId,
+    /// What it may do.
+    pub scopes: KeyScopes,
 }
 
 /// A valid project key: reads and writes one environment of its project.
@@ -33,6 +35,8 @@ pub struct ProjectKey {
     pub project_id: ProjectId,
     /// The environment it is confined to.
     pub environment: Environment,
+    /// What it may do.
+    pub scopes: KeyScopes,
 }
 
 /// A valid viewer token: reads the live events of one tenant that its tier shows.
@@ -55,6 +59,15 @@ impl Principal {
             Self::Master(key) => key.organization_id,
             Self::Project(key) => key.organization_id,
             Self::Viewer(viewer) => viewer.organization_id,
+        }
+    }
+
+    /// What the key may do; `None` for a viewer token, which has no scopes.
+    pub const fn scopes(&self) -> Option<KeyScopes> {
+        match self {
+            Self::Master(key) => Some(key.scopes),
+            Self::Project(key) => Some(key.scopes),
+            Self::Viewer(_) => None,
         }
     }
 

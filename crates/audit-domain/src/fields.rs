@@ -176,6 +176,28 @@ impl<'a> Fields<'a> {
         items_max: usize,
     ) -> Option<Vec<T>> {
         let items = self.optional_array(name)?;
+        self.as_list(name, items, items_max)
+    }
+
+    /// The same, where an array has an item at least.
+    pub fn optional_filled_list<T: FromStr<Err: Display>>(
+        &mut self,
+        name: &str,
+        items_max: usize,
+    ) -> Option<Vec<T>> {
+        let items = self.optional_array(name)?;
+        if items.is_empty() {
+            return self.violate(name, "must have at least 1 item");
+        }
+        self.as_list(name, items, items_max)
+    }
+
+    fn as_list<T: FromStr<Err: Display>>(
+        &mut self,
+        name: &str,
+        items: Vec<Json<'a>>,
+        items_max: usize,
+    ) -> Option<Vec<T>> {
         if items.len() > items_max {
             return self.violate(name, format_args!("must have at most {items_max} items"));
         }

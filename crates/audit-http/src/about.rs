@@ -10,6 +10,7 @@ pub(crate) mod export;
 pub(crate) mod feed;
 pub(crate) mod keys;
 pub(crate) mod log;
+pub(crate) mod master_keys;
 pub(crate) mod operations;
 pub(crate) mod projects;
 pub(crate) mod redaction;
@@ -26,7 +27,7 @@ audit_domain::words! {
     pub enum Tag {
         /// Writing and reading events.
         Events = "events",
-        /// Keys of projects.
+        /// Keys of projects, and master keys.
         Keys = "keys",
         /// Projects of an organization.
         Projects = "projects",
@@ -54,7 +55,9 @@ impl Tag {
                 "Writing and reading events. Events are never changed and never deleted. 201 means that they are \
                  committed and synced."
             }
-            Self::Keys => "Project keys. Master keys are made on the command line.",
+            Self::Keys => {
+                "Project keys and master keys. A key can be limited: to scopes, to networks, to a time."
+            }
             Self::Projects => "The projects of the organization to which a master key belongs.",
             Self::Viewers => {
                 "Viewer tokens can be handed to a browser: each reads one tenant's events, as far as its viewer tier \

@@ -1,7 +1,7 @@
 //! The caller of an endpoint. The policy of the endpoint is in the type of its first argument.
 
 use crate::body::Room;
-use crate::client_address::client_of;
+use crate::client_address::{address_of, client_of};
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
 use crate::input::selected_project;
@@ -101,7 +101,11 @@ fn presented<P: Policy>(request: &HttpRequest) -> Result<(web::Data<HttpState>, 
     let state = request
         .app_data::<web::Data<HttpState>>()
         .ok_or(ApiError::NoRoute)?;
-    let presented = state.service.present(credential, selected_project(request));
+    let presented = state.service.present(
+        credential,
+        address_of(request, &state.trusted_proxies),
+        selected_project(request),
+    );
     Ok((state.clone(), presented))
 }
 

@@ -56,14 +56,18 @@ fn read_address(text: &str) -> Option<IpAddr> {
 /// Identifies the client of a request: an IPv4 address, or the first 64 bits of an IPv6 address, the prefix of one
 /// subscriber.
 pub(crate) fn client_of(request: &HttpRequest, proxies: &TrustedProxies) -> String {
-    let unknown = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
-    let peer = request.peer_addr().map_or(unknown, |address| address.ip());
+    name(address_of(request, proxies).unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED)))
+}
+
+/// The address of the client of a request; `None` if the peer has none.
+pub(crate) fn address_of(request: &HttpRequest, proxies: &TrustedProxies) -> Option<IpAddr> {
+    let peer = request.peer_addr()?.ip();
     let forwarded_for: Vec<&str> = request
         .headers()
         .get_all("x-forwarded-for")
         .filter_map(|value| value.to_str().ok())
         .collect();
-    name(proxies.client(peer, &forwarded_for))
+    Some(proxies.client(peer, &forwarded_for))
 }
 
 fn name(address: IpAddr) -> String {

@@ -101,6 +101,7 @@ fn app_answer(error: &AppError) -> (ErrorCode, String) {
         AppError::Unauthorized => ErrorCode::Unauthorized,
         AppError::InvalidKey => ErrorCode::InvalidApiKey,
         AppError::KeyRevoked => ErrorCode::KeyRevoked,
+        AppError::KeyExpired => ErrorCode::KeyExpired,
         AppError::InvalidToken => ErrorCode::InvalidToken,
         AppError::TokenExpired => ErrorCode::TokenExpired,
         AppError::Forbidden(_) => ErrorCode::Forbidden,

@@ -13,6 +13,8 @@ audit_domain::words! {
         InvalidApiKey = "invalid_api_key",
         /// The key was revoked.
         KeyRevoked = "key_revoked",
+        /// The key has expired.
+        KeyExpired = "key_expired",
         /// The viewer token is altered, or its tier or secret no longer exists.
         InvalidToken = "invalid_token",
         /// The viewer token has expired.
@@ -60,10 +62,11 @@ audit_domain::words! {
 
 impl ErrorCode {
     /// The codes with which a credential is refused, before anything else is checked.
-    pub(crate) const OF_CREDENTIALS: [Self; 6] = [
+    pub(crate) const OF_CREDENTIALS: [Self; 7] = [
         Self::Unauthorized,
         Self::InvalidApiKey,
         Self::KeyRevoked,
+        Self::KeyExpired,
         Self::InvalidToken,
         Self::TokenExpired,
         Self::RateLimited,
@@ -79,6 +82,7 @@ impl ErrorCode {
             Self::Unauthorized
             | Self::InvalidApiKey
             | Self::KeyRevoked
+            | Self::KeyExpired
             | Self::InvalidToken
             | Self::TokenExpired => StatusCode::UNAUTHORIZED,
             Self::Forbidden | Self::AlertRuleLimitReached | Self::WebhooksNotAvailable => {
@@ -106,6 +110,7 @@ impl ErrorCode {
             Self::Unauthorized => "no credential of a known form was sent",
             Self::InvalidApiKey => "the API key is not valid",
             Self::KeyRevoked => "the API key was revoked",
+            Self::KeyExpired => "the API key has expired",
             Self::InvalidToken => "the viewer token is not valid",
             Self::TokenExpired => "the viewer token has expired",
             Self::Forbidden => "this needs a master key",
@@ -145,6 +150,7 @@ impl ErrorCode {
             Self::Unauthorized => "no credential, or none that begins with `mk_`, `pk_` or `vt_`",
             Self::InvalidApiKey => "the key is mistyped (its checksum is wrong) or was never given out",
             Self::KeyRevoked => "the key was revoked",
+            Self::KeyExpired => "the key's time is over",
             Self::InvalidToken => {
                 "the viewer token was altered, its tier was deleted, or its signing secret is gone"
             }

@@ -9,6 +9,7 @@ mod export;
 mod feed;
 mod keys;
 mod log;
+mod master_keys;
 mod operations;
 mod projects;
 mod redaction;
@@ -73,6 +74,11 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST "/api/v1/keys" => keys::create),
     endpoint!(GET "/api/v1/keys" => keys::list),
     endpoint!(DELETE "/api/v1/keys/{id}" => keys::revoke),
+    endpoint!(POST "/api/v1/keys/{id}/rotate" => keys::rotate),
+    endpoint!(POST "/api/v1/master-keys" => master_keys::create),
+    endpoint!(GET "/api/v1/master-keys" => master_keys::list),
+    endpoint!(DELETE "/api/v1/master-keys/{id}" => master_keys::revoke),
+    endpoint!(POST "/api/v1/master-keys/{id}/rotate" => master_keys::rotate),
     endpoint!(POST "/api/v1/projects" => projects::create),
     endpoint!(GET "/api/v1/projects" => projects::list),
     endpoint!(GET "/api/v1/redaction/rules" => redaction::list),

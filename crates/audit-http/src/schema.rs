@@ -8,8 +8,8 @@ use audit_app::{
     FailureKind, FieldPath, GroupBy, Pattern, Severity, StreamStatus, WebhookId,
 };
 use audit_domain::{
-    Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Name, Search, TierName,
-    ViewerRoute,
+    Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, KeyScope, Name, Search,
+    TierName, ViewerRoute,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -55,6 +55,7 @@ words_of! {
     ExportFormat: "ExportFormat", as_str, "How an export is written.";
     FailureKind: "FailureKind", as_str, "Why an attempt got no answer.";
     GroupBy: "GroupBy", as_str, "Whose events an alert rule counts together.";
+    KeyScope: "KeyScope", as_str, "Something that a key may do.";
     Severity: "Severity", as_str, "How much an alert matters, from least to most.";
     StreamStatus: "StreamStatus", as_str, "Where a stream is in its life.";
 }

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod alert_rules;
+mod keys;
 mod owner;
 mod redaction_rules;
 mod schema;
@@ -13,7 +14,8 @@ mod viewers;
 mod webhooks;
 
 pub(crate) use accounts::stored;
-pub use accounts::{FoundKey, Key, KeyTextHash, Organization, Project};
+pub use accounts::{Organization, Project};
+pub use keys::{FoundKey, Key, KeyTextHash, KeyUse};
 pub use owner::{ConfigurationVersion, Deployment, Owner};
 pub use redaction_rules::RedactionRuleRow;
 pub use viewers::{StoredTier, StoredViewerSecret};

@@ -60,7 +60,7 @@
 //! # use audit_domain::{KeyId, Timestamp};
 //! # use audit_store::{Store, StoreError};
 //! fn used(store: &Store, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
-//!     store.read(|reader| reader.set_keys_last_used(&[(id, now)])) // error: no method `set_keys_last_used`
+//!     store.read(|reader| reader.set_keys_last_used(&[])) // error: no method `set_keys_last_used`
 //! }
 //! ```
 //!
@@ -118,7 +118,7 @@ pub use anchors::{AnchorStage, AnchorState, PublishedCheckpoint, StoredAnchor};
 pub use append::{AppendOutcome, Appended, AppendedEvents, Destination, LedgerId, NewEvent};
 pub use cells::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 pub use configuration::{
-    ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, Organization, Owner, Project,
+    ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, KeyUse, Organization, Owner, Project,
     RedactionRuleRow, StoredTier, StoredViewerSecret, WebhookRow, WebhookSecretRow,
 };
 pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, SourceLedger};

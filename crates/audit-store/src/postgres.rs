@@ -23,6 +23,8 @@ mod schema;
 mod statements;
 pub(crate) mod streams;
 mod stuck_sessions;
+#[cfg(feature = "postgres-tls")]
+mod tls;
 pub(crate) mod tree;
 
 use crate::append::LedgerId;

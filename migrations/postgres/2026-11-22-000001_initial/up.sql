@@ -67,7 +67,15 @@ CREATE TABLE api_keys (
     key_hash BYTEA NOT NULL UNIQUE,
     created_at BIGINT NOT NULL,
     last_used_at BIGINT,
-    revoked_at BIGINT
+    -- The address of the client that used it last.
+    last_used_from TEXT,
+    revoked_at BIGINT,
+    -- The key is valid before this time. NULL: until it is revoked.
+    expires_at BIGINT,
+    -- What the key may do. NULL: everything that its kind may.
+    scopes TEXT,
+    -- Where it may be used from. NULL: everywhere.
+    networks TEXT
 );
 -- Lists the keys of an organization, and of a project within it.
 CREATE INDEX api_keys_by_organization ON api_keys (organization_id);

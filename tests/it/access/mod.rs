@@ -1,14 +1,17 @@
 //! Authorization: every route with every kind of credential. The first test fails if the table lacks a route.
 
+mod key_limits;
 mod table;
 
 use audit_tests::{
-    Answer, Client, DatabaseKind, Organization, RawAnswer, Server, Stream, alert_rule, event,
+    Answer, Client, DatabaseKind, Organization, RawAnswer, Server, Stream, alert_rule, event, merge,
     on_both_databases,
 };
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use table::{Outcome, ROUTES, Route, Scope, Target};
+
+const SCOPES: [&str; 5] = ["events:write", "events:read", "alerts", "viewer-tokens", "admin"];
 
 /// An address without a listener.
 const NOBODY: &str = "https://127.0.0.1:1/hook";
@@ -57,6 +60,14 @@ impl Fixture {
             Target::Event => self.own.project().store(event()),
             Target::Tile => "0/000.p/1".to_owned(),
             Target::Key => key_id(&self.own, &self.own.create_key("live")),
+            Target::MasterKey => {
+                let answer = self
+                    .own
+                    .master()
+                    .post("/master-keys")
+                    .json(json!({"name": unique_name()}));
+                answer.send().expect_status(201).text("id")
+            }
             Target::Rule => {
                 let rule = self
                     .own
@@ -184,6 +195,7 @@ fn the_table_lists_every_route_of_the_server_and_no_other() {
 
 on_both_databases! {
     each_route_admits_the_credentials_of_the_table_and_no_others,
+    each_route_needs_one_scope_of_a_key,
     a_refused_request_changes_nothing,
     a_credential_is_judged_before_the_body,
     a_credential_is_judged_before_the_parameters,
@@ -230,6 +242,41 @@ fn each_route_admits_the_credentials_of_the_table_and_no_others(database: Databa
             }
             assert_outcome(route, credential, outcome, fixture.send(route, &client));
         }
+    }
+}
+
+fn each_route_needs_one_scope_of_a_key(database: DatabaseKind) {
+    let fixture = Fixture::new(database);
+    let own = &fixture.own;
+    let mut keys = BTreeMap::new();
+    let mut limited = |is_master: bool, scopes: Vec<&'static str>| {
+        let key = keys.entry((is_master, scopes.clone())).or_insert_with(|| {
+            let body = json!({"name": "limited", "scopes": scopes});
+            let of_project = json!({"type": "project", "project_id": own.project_id});
+            let request = match is_master {
+                true => own.master().post("/master-keys").json(body),
+                false => own.master().post("/keys").json(merge(body, of_project)),
+            };
+            request.send().expect_status(201).text("key")
+        });
+        own.with_credential(key)
+    };
+    for route in ROUTES {
+        let Some(scope) = route.key_scope() else { continue };
+        let is_master = matches!(route.master, Outcome::Success(_));
+        let outcome = if is_master { route.master } else { route.project };
+        let others = SCOPES.into_iter().filter(|other| *other != scope).collect();
+        let with = limited(is_master, vec![scope]);
+        assert_outcome(route, scope, outcome, fixture.send(route, &with));
+        let without = limited(is_master, others);
+        let refused = Answer::check(fixture.send(route, &without)).expect_error(403, "forbidden");
+        let message = refused.body()["error"]["message"].as_str().expect("a message");
+        assert!(
+            message.ends_with(scope),
+            "{} {}: {message}",
+            route.method,
+            route.path
+        );
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) enum Target {
     /// The first tile of the log.
     Tile,
     Key,
+    MasterKey,
     Rule,
     Tier,
     AlertRule,
@@ -71,6 +72,24 @@ pub(crate) struct Route {
 }
 
 use Outcome::{Forbidden, NotFound, Revoked, Success, Unauthorized};
+
+impl Route {
+    /// The scope that a key needs; `None` where no credential is needed.
+    pub(crate) fn key_scope(&self) -> Option<&'static str> {
+        if matches!(self.none, Success(_)) {
+            return None;
+        }
+        let path = self.path.strip_prefix("/api/v1/").unwrap_or(self.path);
+        Some(match (self.method, path.split('/').next().unwrap_or(path)) {
+            ("POST", "events") => "events:write",
+            (_, "events" | "log") => "events:read",
+            (_, "alerts") => "alerts",
+            (_, "viewer-tokens") => "viewer-tokens",
+            (_, "keys" | "master-keys" | "projects" | "redaction" | "viewer-tiers" | "streams") => "admin",
+            (_, other) => panic!("which scope is {other}?"),
+        })
+    }
+}
 
 /// A route for master keys and project keys, test keys included: the most frequent kind. The stranger's master key names
 /// the project under test, so it finds nothing; the stranger's project key acts on its own project.
@@ -236,6 +255,27 @@ pub(crate) const ROUTES: &[Route] = &[
         target: Target::Key,
         strangers_project: NotFound,
         ..both("DELETE", "/api/v1/keys/:id", 200)
+    },
+    Route {
+        target: Target::Key,
+        query: "?overlap=0",
+        ..master("POST", "/api/v1/keys/:id/rotate", 201)
+    },
+    organization("GET", "/api/v1/master-keys", 200),
+    Route {
+        body: Some(|_| json!({"name": "another"})),
+        ..organization("POST", "/api/v1/master-keys", 201)
+    },
+    Route {
+        target: Target::MasterKey,
+        query: "?overlap=0",
+        strangers_master: NotFound,
+        ..organization("POST", "/api/v1/master-keys/:id/rotate", 201)
+    },
+    Route {
+        target: Target::MasterKey,
+        strangers_master: NotFound,
+        ..organization("DELETE", "/api/v1/master-keys/:id", 200)
     },
     both("GET", "/api/v1/redaction/rules", 200),
     Route {

@@ -177,7 +177,7 @@ impl Session {
 
     /// The credentials of later examples.
     fn learn(&mut self, response: &Value) {
-        if let Some(key) = response["key"].as_str() {
+        if let Some(key) = response["key"].as_str().filter(|key| key.starts_with("pk_test_")) {
             key.clone_into(&mut self.test_key);
         }
         if let Some(token) = response["token"].as_str() {

@@ -1,7 +1,7 @@
 //! Tests of the cache of the configuration.
 
 use super::*;
-use audit_domain::{Clock, KeyId, OrganizationId, Timestamp};
+use audit_domain::{Clock, KeyId, KeyLimits, OrganizationId, Timestamp};
 use audit_store::{DatabaseUrl, Deployment, Organization, Store, StoreError, StoreOptions};
 
 const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
@@ -45,7 +45,9 @@ fn key(number: u8, project_id: Option<ProjectId>) -> Key {
         prefix: "p".to_owned(),
         created_at: NOW,
         last_used_at: None,
+        last_used_from: None,
         revoked_at: None,
+        limits: KeyLimits::default(),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::redaction::{NewRedactionRule, RuleSubject};
 use crate::settings::Settings;
 use crate::turns::ReadTurn;
 use crate::turns::tests::at_once;
-use audit_auth::{Credential, Master};
+use audit_auth::{Credential, EventsWrite, Keys, Master};
 use audit_domain::{Clock, Entropy, OrganizationId, Plan, Timestamp};
 use audit_redact::Behavior;
 use audit_store::{DatabaseUrl, Project, Store, StoreOptions};
@@ -61,7 +61,7 @@ impl Fixture {
 
     fn ingest(&self, body: &str) -> JoinHandle<Result<Ingested>> {
         let credential = Credential::parse(self.new.project_key.as_str()).unwrap();
-        let presented = self.service.present::<Keys>(credential, None);
+        let presented = self.service.present::<Keys<EventsWrite>>(credential, None, None);
         let body = body.as_bytes().to_vec();
         tokio::spawn(async move { presented.ingest(Selection::default(), &body).await })
     }
@@ -104,7 +104,7 @@ impl Fixture {
 
     async fn create_rule(&self) {
         let credential = Credential::parse(self.new.master_key.as_str()).unwrap();
-        let presented = self.service.present::<Master>(credential, None);
+        let presented = self.service.present::<Master>(credential, None, None);
         let rule = NewRedactionRule {
             name: "r".parse().unwrap(),
             subject: RuleSubject::Pattern("zebra".parse().unwrap()),

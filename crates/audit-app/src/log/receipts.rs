@@ -10,7 +10,7 @@ use crate::error::{AppError, Result};
 use crate::events::visible_json;
 use crate::ingest::Ingested;
 use crate::service::{AuditLog, Scope, Selection};
-use audit_auth::{Keys, Readers};
+use audit_auth::{EventsWrite, Keys, Readers};
 use audit_domain::{EventId, StoredEvent, ViewerRoute, ViewerTier};
 use audit_ledger::{Hash, InclusionProof, TlogProof};
 use audit_store::{LedgerId, LoggedEvent};
@@ -56,7 +56,7 @@ impl Presented<Readers> {
     }
 }
 
-impl Presented<Keys> {
+impl Presented<Keys<EventsWrite>> {
     /// The receipts of events that a request has stored, in their order. Waits until the log is signed, about a second: one
     /// signature serves all requests of that second.
     ///

@@ -11,7 +11,7 @@ const BATCH: usize = 100;
 
 fn prove(service: &Arc<AuditLog>, key: &str) -> Result<String, AppError> {
     let credential = Credential::parse(key).expect("a credential");
-    let presented = service.present::<Readers>(credential, None);
+    let presented = service.present::<Readers>(credential, None, None);
     let proof = presented.tenant_proof(Selection::default(), Some("tenant-0-0".to_owned()))?;
     Ok(proof.map)
 }

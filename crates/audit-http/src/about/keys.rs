@@ -9,14 +9,16 @@ pub(crate) fn create() -> About {
         description: "At most 1,000 keys of a project that are not revoked (403).",
         requests: &[Sample(
             "example",
-            r#"{"project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "type": "project", "name": "ci", "environment": "test"}"#,
+            r#"{"project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "type": "project", "name": "ci", "environment": "test",
+                "expires_at": "2027-01-15T00:00:00Z", "scopes": ["events:write"], "networks": ["10.0.0.0/8"]}"#,
         )],
         outcome: "The key, shown here only.",
         answers: &[Sample(
             "example",
             r#"{
                 "key": "pk_test_10EBnotarealkey0123456789ABCDEFGHIJKLMN", "id": "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
-                "prefix": "pk_test_10EB", "type": "project", "name": "ci", "environment": "test"
+                "prefix": "pk_test_10EB", "type": "project", "name": "ci", "environment": "test",
+                "expiresAt": null, "scopes": ["events:write"], "networks": null
             }"#,
         )],
         errors: &[ErrorCode::NotFound],
@@ -34,10 +36,35 @@ pub(crate) fn list() -> About {
             r#"{"keys": [{
                 "id": "39e98361-ba60-4053-9d17-7c53faef3c23", "prefix": "pk_live_1lNh", "type": "project",
                 "name": "default", "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "environment": "live",
-                "lastUsedAt": "2026-01-15T10:30:00.873Z", "createdAt": "2026-01-14T09:00:00.731Z", "revokedAt": null
+                "lastUsedAt": "2026-01-15T10:30:00.873Z", "lastUsedFrom": "192.0.2.17", "createdAt": "2026-01-14T09:00:00.731Z", "revokedAt": null,
+                "expiresAt": null, "scopes": null, "networks": null
             }]}"#,
         )],
         ..About::new("list_keys", Tag::Keys, "List project keys")
+    }
+}
+
+pub(crate) fn rotate() -> About {
+    About {
+        description: "Makes a key with the same name, environment and limits, and ends the old one after `overlap` seconds. \
+                      Both happen or neither. A key that expires is followed by one that is valid for as long.",
+        path: Some(PathParameter {
+            description: "The id of the old key.",
+            schema: |generator| generator.subschema_for::<Uuid>(),
+            example: "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
+            refusal: ErrorCode::NotFound,
+        }),
+        outcome: "The new key, shown here only.",
+        answers: &[Sample(
+            "example",
+            r#"{
+                "key": "pk_test_10EBnotarealkey0123456789ABCDEFGHIJKLMN", "id": "0dbb5a9b-6d2e-4b0c-9b0f-2b3c5bd3a0b1",
+                "prefix": "pk_test_10EB", "type": "project", "name": "ci", "environment": "test",
+                "expiresAt": null, "scopes": ["events:write"], "networks": null
+            }"#,
+        )],
+        errors: &[ErrorCode::Conflict],
+        ..About::new("rotate_key", Tag::Keys, "Replace a project key")
     }
 }
 

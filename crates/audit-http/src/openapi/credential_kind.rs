@@ -2,7 +2,7 @@
 
 use crate::openapi::model::SecurityScheme;
 use audit_auth::{MasterKey, Policy, Principal, ProjectKey, Viewer};
-use audit_domain::{Environment, KeyId, OrganizationId, ProjectId};
+use audit_domain::{Environment, KeyId, KeyScopes, OrganizationId, ProjectId};
 
 /// A kind of credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ impl CredentialKind {
 
     /// The kinds that the policy admits, found by asking it about one principal of each.
     pub(crate) fn admitted_by<P: Policy>() -> Vec<Self> {
-        let is_admitted = |kind: &Self| P::admit(kind.principal()).is_some();
+        let is_admitted = |kind: &Self| P::admit(kind.principal()).is_ok();
         Self::ALL.into_iter().filter(is_admitted).collect()
     }
 
@@ -30,12 +30,14 @@ impl CredentialKind {
             Self::MasterKey => Principal::Master(MasterKey {
                 key_id,
                 organization_id,
+                scopes: KeyScopes::ALL,
             }),
             Self::ProjectKey => Principal::Project(ProjectKey {
                 key_id,
                 organization_id,
                 project_id,
                 environment: Environment::Live,
+                scopes: KeyScopes::ALL,
             }),
             Self::ViewerToken => Principal::Viewer(Viewer {
                 organization_id,
@@ -77,8 +79,8 @@ impl CredentialKind {
         let (bearer_format, description) = match self {
             Self::MasterKey => (
                 "mk_ and 39 letters and digits",
-                "Reaches all projects of one organization, administration included. Made at set-up or with \
-                 `audit-server master-key create`, not over HTTP.",
+                "Reaches all projects of one organization, administration included. Made at set-up, with `POST /api/v1/master-keys` or with \
+                 `audit-server master-key create`.",
             ),
             Self::ProjectKey => (
                 "pk_live_ or pk_test_ and 39 letters and digits",

@@ -10,7 +10,7 @@ use audit_app::{
     AlertRule, AlertRuleId, AppError, CooldownSeconds, GroupBy, RuleChange, RuleDefinition, RuleOrigin,
     Severity, SuppressedAlerts, Threshold, WindowSeconds,
 };
-use audit_auth::{Keys, Master};
+use audit_auth::{Alerts, Keys, Master};
 use audit_domain::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -203,7 +203,7 @@ fn id_in(path: &str) -> Result<AlertRuleId, AppError> {
 
 /// Lists the project's rules.
 pub(super) async fn list(
-    caller: Caller<Keys>,
+    caller: Caller<Keys<Alerts>>,
     parameters: ProjectParameters,
 ) -> Result<Reply<RulesBody>, ApiError> {
     let selection = parameters.read()?;
@@ -218,7 +218,7 @@ pub(super) async fn list(
 
 /// Makes a custom rule.
 pub(super) async fn create(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
     body: JsonBody<NewRuleInput>,
 ) -> Result<Reply<OneRuleBody, Created>, ApiError> {
@@ -232,7 +232,7 @@ pub(super) async fn create(
 
 /// Changes a rule.
 pub(super) async fn change(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
     id: web::Path<String>,
     body: JsonBody<RuleChangeInput>,
@@ -249,7 +249,7 @@ pub(super) async fn change(
 
 /// Deletes a custom rule.
 pub(super) async fn delete(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<Deleted>, ApiError> {

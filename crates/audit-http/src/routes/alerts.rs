@@ -8,7 +8,7 @@ use crate::reply::Reply;
 use crate::schema::{AnyTime, Id, NameText, Text, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{Alert, AlertAction, AlertFilter, AlertId, AlertStatus, AlertsRequest, AppError, Severity};
-use audit_auth::Keys;
+use audit_auth::{Alerts, Keys};
 use audit_domain::{EventId, Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -146,7 +146,7 @@ impl Fielded for ChangeInput {
 
 /// One page of alerts.
 pub(super) async fn list(
-    caller: Caller<Keys>,
+    caller: Caller<Keys<Alerts>>,
     parameters: Parameters<AlertsQuery>,
 ) -> Result<Reply<AlertsBody>, ApiError> {
     let (selection, query) = parameters.read()?;
@@ -162,7 +162,7 @@ pub(super) async fn list(
 
 /// Acknowledges or resolves an alert.
 pub(super) async fn change(
-    caller: Caller<Keys>,
+    caller: Caller<Keys<Alerts>>,
     parameters: ProjectParameters,
     id: web::Path<String>,
     body: JsonBody<ChangeInput>,

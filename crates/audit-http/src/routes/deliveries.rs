@@ -12,7 +12,7 @@ use audit_app::{
     AlertId, AppError, DeliveriesRequest, Delivery, DeliveryAttempt, DeliveryId, DeliveryKind,
     DeliveryStatus, FailureKind, WebhookId,
 };
-use audit_auth::Master;
+use audit_auth::{Alerts, Master};
 use audit_domain::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -143,7 +143,7 @@ impl Fielded for DeliveriesQuery {
 
 /// One page of the deliveries to a webhook.
 pub(super) async fn list(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: Parameters<DeliveriesQuery>,
     id: web::Path<String>,
 ) -> Result<Reply<DeliveriesBody>, ApiError> {
@@ -161,7 +161,7 @@ pub(super) async fn list(
 
 /// Sends a test message to a webhook.
 pub(super) async fn test(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<OneDeliveryBody, Accepted>, ApiError> {
@@ -175,7 +175,7 @@ pub(super) async fn test(
 
 /// Makes one more attempt at a delivery.
 pub(super) async fn retry(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<OneDeliveryBody, Accepted>, ApiError> {

@@ -11,7 +11,7 @@ use crate::schema::{ActionFilterText, AnyTime, Id, SearchText, Text, Word, absen
 use crate::state::HttpState;
 use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
-use audit_auth::{Keys, Readers};
+use audit_auth::{EventsWrite, Keys, Readers};
 use audit_domain::{
     ActionFilter, ActorType, Category, EventFilter, EventId, Fields, PageLimit, Search, Timestamp,
     Violations, limits,
@@ -263,7 +263,7 @@ fn read_with<T>(
 
 /// Stores one event or an array of them.
 pub(super) async fn ingest(
-    bearer: Bearer<Keys>,
+    bearer: Bearer<Keys<EventsWrite>>,
     state: web::Data<HttpState>,
     parameters: ProjectParameters,
     preference: ReceiptPreference,

@@ -2,15 +2,18 @@
 
 use crate::caller::Caller;
 use crate::error::ApiError;
-use crate::input::{Fielded, JsonBody, NoParameters, ProjectParameters};
+use crate::input::{Fielded, JsonBody, NoParameters, Parameters, ProjectParameters};
+use crate::parameters::read_time;
 use crate::reply::{Created, Reply};
-use crate::schema::{NameText, Time, True, Uuid, Word, absent_not_null};
+use crate::schema::{AnyTime, NameText, Time, True, Uuid, Word, absent_not_null};
 use actix_web::web;
-use audit_app::{AppError, Key, NewKey};
-use audit_auth::{Keys, Master};
-use audit_domain::{Environment, Fields, KeyId, Name, ProjectId};
+use audit_app::{AppError, KEY_OVERLAP_MAX, Key, KeyManager, NewKey};
+use audit_auth::{Keys, Master, Principal};
+use audit_domain::{Environment, Fields, KeyId, KeyLimits, KeyScope, Name, Network, ProjectId};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::str::FromStr;
+use std::time::Duration;
 
 /// A project key to be made.
 #[derive(JsonSchema)]
@@ -19,7 +22,7 @@ use serde::Serialize;
 pub(super) struct NewKeyInput {
     /// A project of the organization; another one is 404. The header `X-Project-Id` is not looked at.
     project_id: Uuid,
-    /// Master keys cannot be made over HTTP.
+    /// Master keys are made with `POST /api/v1/master-keys`.
     #[schemars(rename = "type", extend("const" = PROJECT))]
     kind: String,
     /// For people; need not be unique.
@@ -27,6 +30,33 @@ pub(super) struct NewKeyInput {
     /// Whose events the key reads and writes.
     #[schemars(extend("default" = Environment::Live.as_str(), "x-additive" = true))]
     environment: Option<Word<Environment>>,
+    #[serde(flatten)]
+    limits: LimitsInput,
+}
+
+/// What limits a new key.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct LimitsInput {
+    /// From this time on, the key is not valid. Without it: until it is revoked.
+    #[schemars(extend("x-additive" = true))]
+    expires_at: Option<AnyTime>,
+    /// What the key may do. Without it: everything that its kind may.
+    #[schemars(length(min = 1, max = KeyScope::ALL.len()), extend("x-additive" = true))]
+    scopes: Option<Vec<Word<KeyScope>>>,
+    /// Where the key may be used from: networks such as `10.0.0.0/8`, or addresses. Without it: from everywhere.
+    #[schemars(length(min = 1, max = KeyLimits::NETWORKS_MAX), extend("x-additive" = true))]
+    networks: Option<Vec<String>>,
+}
+
+/// How long the old key stays valid.
+#[derive(JsonSchema)]
+#[schemars(rename = "KeyRotation")]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct RotationInput {
+    /// For so many seconds from now, if it does not end earlier; 0 ends it at once.
+    #[schemars(range(min = 0, max = KEY_OVERLAP_MAX.as_secs()), example = 86_400)]
+    overlap: u32,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -45,6 +75,23 @@ pub(super) struct NewKeyBody {
     name: String,
     #[schemars(with = "Word<Environment>", extend("x-additive" = true))]
     environment: &'static str,
+    #[serde(flatten)]
+    limits: LimitsBody,
+}
+
+/// What limits a key.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LimitsBody {
+    /// `null` for a key that does not expire.
+    #[schemars(with = "Option<Time>", extend("x-additive" = true))]
+    expires_at: Option<String>,
+    /// `null` for everything that a key of its kind may do.
+    #[schemars(with = "Option<Vec<Word<KeyScope>>>", extend("x-additive" = true))]
+    scopes: Option<Vec<&'static str>>,
+    /// `null` for everywhere.
+    #[schemars(extend("x-additive" = true))]
+    networks: Option<Vec<String>>,
 }
 
 /// A project key, without its text.
@@ -69,11 +116,16 @@ struct KeyBody {
     /// `null` until it is used. May lag by up to a minute.
     #[schemars(with = "Option<Time>")]
     last_used_at: Option<String>,
+    /// The address of the client then. Also of an attempt from a network that the key must not be used from.
+    #[schemars(extend("x-additive" = true))]
+    last_used_from: Option<String>,
     #[schemars(with = "Time")]
     created_at: String,
     /// `null` until it is revoked.
     #[schemars(with = "Option<Time>")]
     revoked_at: Option<String>,
+    #[serde(flatten)]
+    limits: LimitsBody,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -84,7 +136,7 @@ pub(super) struct KeysBody {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RevokedBody {
     #[schemars(with = "True")]
-    revoked: bool,
+    pub(super) revoked: bool,
 }
 
 const PROJECT: &str = "project";
@@ -102,6 +154,7 @@ impl From<NewKey> for NewKeyBody {
             kind: PROJECT,
             name: new.key.name,
             environment: environment.as_str(),
+            limits: new.key.limits.into(),
         }
     }
 }
@@ -119,13 +172,66 @@ impl KeyBody {
             environment: environment.as_str(),
             last_used_at: key.last_used_at.map(|time| time.to_string()),
             created_at: key.created_at.to_string(),
+            last_used_from: key.last_used_from.map(|address| address.to_string()),
             revoked_at: key.revoked_at.map(|time| time.to_string()),
+            limits: key.limits.into(),
         })
     }
 }
 
+impl From<KeyLimits> for LimitsBody {
+    fn from(limits: KeyLimits) -> Self {
+        let texts = |networks: Vec<Network>| networks.iter().map(ToString::to_string).collect();
+        Self {
+            expires_at: limits.expires_at.map(|time| time.to_string()),
+            scopes: limits
+                .scopes
+                .map(|scopes| scopes.iter().map(KeyScope::as_str).collect()),
+            networks: limits.networks.map(texts),
+        }
+    }
+}
+
+/// The limits of a new key.
+pub(super) fn read_limits(fields: &mut Fields<'_>) -> KeyLimits {
+    let expires_at = read_time(fields, "expires_at");
+    // An empty list would limit nothing or everything, depending on who reads it.
+    let scopes = fields.optional_filled_list::<KeyScope>("scopes", KeyScope::ALL.len());
+    let networks = fields.optional_filled_list::<Network>("networks", KeyLimits::NETWORKS_MAX);
+    KeyLimits {
+        expires_at,
+        scopes: scopes.map(FromIterator::from_iter),
+        networks,
+    }
+}
+
+impl Fielded for RotationInput {
+    type Read = Duration;
+
+    fn read(fields: &mut Fields<'_>) -> Option<Duration> {
+        fields
+            .required_parsed::<Overlap>("overlap")
+            .map(|overlap| overlap.0)
+    }
+}
+
+/// A number of seconds up to [`KEY_OVERLAP_MAX`].
+struct Overlap(Duration);
+
+impl FromStr for Overlap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let max = KEY_OVERLAP_MAX.as_secs();
+        match text.parse() {
+            Ok(seconds) if seconds <= max => Ok(Self(Duration::from_secs(seconds))),
+            _ => Err(format!("must be a whole number from 0 to {max}")),
+        }
+    }
+}
+
 impl Fielded for NewKeyInput {
-    type Read = (ProjectId, Name, Environment);
+    type Read = (ProjectId, Name, Environment, KeyLimits);
 
     fn read(fields: &mut Fields<'_>) -> Option<Self::Read> {
         let project_id = fields.required_parsed::<ProjectId>("project_id");
@@ -137,7 +243,8 @@ impl Fielded for NewKeyInput {
         let environment = fields
             .optional_parsed::<Environment>("environment")
             .unwrap_or(Environment::Live);
-        Some((project_id?, name?, environment))
+        let limits = read_limits(fields);
+        Some((project_id?, name?, environment, limits))
     }
 }
 
@@ -148,9 +255,15 @@ pub(super) async fn create(
     body: JsonBody<NewKeyInput>,
 ) -> Result<Reply<NewKeyBody, Created>, ApiError> {
     parameters.refuse()?;
-    let (project_id, name, environment) = body.read(caller.room()).await?;
+    let (project_id, name, environment, limits) = body.read(caller.room()).await?;
     let new = caller.run_at_home(move |service, master| {
-        service.create_project_key(Some(master.organization_id), project_id, environment, &name)
+        let master = Principal::Master(master);
+        service.create_project_key(
+            KeyManager::Holder(&master),
+            (project_id, environment),
+            &name,
+            limits,
+        )
     });
     Ok(Reply::created(new.await?.into()))
 }
@@ -169,6 +282,20 @@ pub(super) async fn list(
     }))
 }
 
+/// Replaces a project key.
+pub(super) async fn rotate(
+    caller: Caller<Master>,
+    parameters: Parameters<RotationInput>,
+    id: web::Path<String>,
+) -> Result<Reply<NewKeyBody, Created>, ApiError> {
+    let (_, overlap) = parameters.read()?;
+    let id = id_in(&id)?;
+    let new = caller.run_at_home(move |service, master| {
+        service.rotate_key(KeyManager::Holder(&Principal::Master(master)), id, overlap)
+    });
+    Ok(Reply::created(new.await?.into()))
+}
+
 /// Revokes a project key.
 pub(super) async fn revoke(
     caller: Caller<Keys>,
@@ -176,9 +303,13 @@ pub(super) async fn revoke(
     id: web::Path<String>,
 ) -> Result<Reply<RevokedBody>, ApiError> {
     parameters.read()?;
-    let id: KeyId = id.parse().map_err(|_| AppError::NotFound("key"))?;
+    let id = id_in(&id)?;
     caller
-        .run_at_home(move |service, principal| service.revoke_key(&principal, id))
+        .run_at_home(move |service, principal| service.revoke_key(KeyManager::Holder(&principal), id))
         .await?;
     Ok(Reply::ok(RevokedBody { revoked: true }))
+}
+
+fn id_in(path: &str) -> Result<KeyId, AppError> {
+    path.parse().map_err(|_| AppError::NotFound("key"))
 }

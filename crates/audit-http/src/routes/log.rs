@@ -11,7 +11,7 @@ use crate::schema::{ContentHashText, ContentSaltText, Text, absent_not_null};
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::{HttpResponse, web};
 use audit_app::{AppError, Disclosure, EventProof, TenantProof, TileId};
-use audit_auth::{Keys, Readers};
+use audit_auth::{EventsRead, Keys, Readers};
 use audit_domain::{EventId, Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -175,7 +175,7 @@ impl Fielded for CheckpointQuery {
 
 /// The newest signed checkpoint, or the last one that has a quorum of witnesses.
 pub(super) async fn checkpoint(
-    caller: Caller<Keys>,
+    caller: Caller<Keys<EventsRead>>,
     parameters: Parameters<CheckpointQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let (selection, is_cosigned) = parameters.read()?;
@@ -192,7 +192,7 @@ pub(super) async fn checkpoint(
 
 /// A tile of hashes, or the bundle of the entries below one.
 pub(super) async fn tile(
-    caller: Caller<Keys>,
+    caller: Caller<Keys<EventsRead>>,
     parameters: ProjectParameters,
     path: web::Path<String>,
 ) -> Result<HttpResponse, ApiError> {
@@ -217,7 +217,7 @@ pub(super) async fn tile(
 
 /// The key that verifies checkpoints.
 pub(super) async fn key(
-    caller: Caller<Keys>,
+    caller: Caller<Keys<EventsRead>>,
     parameters: ProjectParameters,
 ) -> Result<HttpResponse, ApiError> {
     parameters.read()?;
@@ -229,7 +229,7 @@ pub(super) async fn key(
 
 /// The statements by which each key of the log names the next one.
 pub(super) async fn rotations(
-    caller: Caller<Keys>,
+    caller: Caller<Keys<EventsRead>>,
     parameters: ProjectParameters,
 ) -> Result<HttpResponse, ApiError> {
     parameters.read()?;
@@ -289,7 +289,7 @@ pub(super) async fn completeness(
 
 /// The map of all tenants, for auditors.
 pub(super) async fn tenants(
-    caller: Caller<Keys>,
+    caller: Caller<Keys<EventsRead>>,
     parameters: ProjectParameters,
 ) -> Result<Reply<TenantMapBody>, ApiError> {
     let selection = parameters.read()?;
@@ -305,7 +305,7 @@ pub(super) async fn tenants(
 
 /// That the log at one size begins with the log at an earlier one.
 pub(super) async fn consistency(
-    caller: Caller<Keys>,
+    caller: Caller<Keys<EventsRead>>,
     parameters: Parameters<ConsistencyQuery>,
 ) -> Result<Reply<ConsistencyBody>, ApiError> {
     let (selection, (from, to)) = parameters.read()?;

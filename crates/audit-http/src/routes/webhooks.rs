@@ -7,7 +7,7 @@ use crate::reply::{Created, Deleted, Reply};
 use crate::schema::{Id, Text, Time, absent_not_null};
 use actix_web::web;
 use audit_app::{AppError, Webhook, WebhookChange, WebhookId, WebhookSecret};
-use audit_auth::Master;
+use audit_auth::{Alerts, Master};
 use audit_domain::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -119,7 +119,7 @@ pub(super) fn id_in(path: &str) -> Result<WebhookId, AppError> {
 
 /// Lists the project's webhooks.
 pub(super) async fn list(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
 ) -> Result<Reply<WebhooksBody>, ApiError> {
     let selection = parameters.read()?;
@@ -133,7 +133,7 @@ pub(super) async fn list(
 
 /// Creates a webhook. Only this response and that of a rotation show its secret.
 pub(super) async fn create(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
     body: JsonBody<NewWebhookInput>,
 ) -> Result<Reply<OneWebhookBody, Created>, ApiError> {
@@ -145,7 +145,7 @@ pub(super) async fn create(
 
 /// Changes a webhook.
 pub(super) async fn change(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
     id: web::Path<String>,
     body: JsonBody<WebhookChangeInput>,
@@ -159,7 +159,7 @@ pub(super) async fn change(
 
 /// Deletes a webhook and its pending deliveries.
 pub(super) async fn delete(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<Deleted>, ApiError> {
@@ -172,7 +172,7 @@ pub(super) async fn delete(
 
 /// Gives a webhook a new secret.
 pub(super) async fn rotate_secret(
-    caller: Caller<Master>,
+    caller: Caller<Master<Alerts>>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<OneWebhookBody>, ApiError> {

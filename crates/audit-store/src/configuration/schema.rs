@@ -25,7 +25,11 @@ diesel::table! {
         key_hash -> Binary,
         created_at -> BigInt,
         last_used_at -> Nullable<BigInt>,
+        last_used_from -> Nullable<Text>,
         revoked_at -> Nullable<BigInt>,
+        expires_at -> Nullable<BigInt>,
+        scopes -> Nullable<Text>,
+        networks -> Nullable<Text>,
     }
 }
 

@@ -30,11 +30,11 @@ type TierRow = (
     i64,
 );
 
-fn write_list<T: Display>(items: &[T]) -> String {
+pub(super) fn write_list<T: Display>(items: &[T]) -> String {
     serde_json::Value::from(items.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
 }
 
-fn read_list<T: FromStr>(text: &str, what: &'static str) -> Result<Vec<T>> {
+pub(super) fn read_list<T: FromStr>(text: &str, what: &'static str) -> Result<Vec<T>> {
     let words: Vec<String> = serde_json::from_str(text).map_err(|_| StoreError::Damaged { what })?;
     words.iter().map(|word| stored(word, what)).collect()
 }

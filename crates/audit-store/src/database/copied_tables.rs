@@ -31,7 +31,8 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 25] = [
     table("projects", "id organization_id name created_at"),
     table(
         "api_keys",
-        "id organization_id project_id environment name prefix key_hash created_at last_used_at revoked_at",
+        "id organization_id project_id environment name prefix key_hash created_at last_used_at \
+         last_used_from revoked_at expires_at scopes networks",
     ),
     table("viewer_secrets", "kid secret created_at retired_at"),
     table(

@@ -134,6 +134,8 @@ pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
     let (url, schema) = url::split_schema(url);
     let schema = schema.map(str::to_owned);
     let url = with_defaults(&url, purpose);
+    #[cfg(feature = "postgres-tls")]
+    let url = super::tls::prepare(&url);
     let limit = session_start_max(&url);
     let (reply, opened) = mpsc::sync_channel(1);
     PENDING_ATTEMPTS.fetch_add(1, Ordering::Relaxed);

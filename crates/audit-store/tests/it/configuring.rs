@@ -2,9 +2,10 @@
 
 use crate::{NOW, create_project, open};
 use audit_alerts::{AlertRule, CooldownSeconds, GroupBy, RuleDefinition, Severity};
-use audit_domain::{Environment, KeyId, OrganizationId, Plan, ProjectId, RuleId, ViewerTier};
+use audit_domain::{Environment, KeyId, KeyLimits, OrganizationId, Plan, ProjectId, RuleId, ViewerTier};
 use audit_store::{
-    ConfigurationVersion, Configurator, Deployment, Key, RedactionRuleRow, Store, StoreError, WebhookRow,
+    ConfigurationVersion, Configurator, Deployment, Key, KeyUse, RedactionRuleRow, Store, StoreError,
+    WebhookRow,
 };
 
 const ORGANIZATION: [u8; 16] = [1; 16];
@@ -52,7 +53,9 @@ pub(crate) fn key(number: u8, project_id: Option<ProjectId>) -> Key {
         prefix: "p".to_owned(),
         created_at: NOW,
         last_used_at: None,
+        last_used_from: None,
         revoked_at: None,
+        limits: KeyLimits::default(),
     }
 }
 
@@ -284,7 +287,13 @@ const STEPS: [(&str, bool, Step); 38] = [
     (
         "a write without the configuration",
         false,
-        Step::Project(|c, _| c.set_keys_last_used(&[(key_id(1), NOW)])),
+        Step::Project(|c, _| {
+            c.set_keys_last_used(&[KeyUse {
+                id: key_id(1),
+                at: NOW,
+                from: None,
+            }])
+        }),
     ),
     ("nothing", false, Step::Project(|_, _| Ok(()))),
     (

@@ -1,0 +1,193 @@
+//! What limits a key besides its kind: scopes, networks, an end.
+
+use crate::{Timestamp, words};
+use ipnet::IpNet;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+words! {
+    /// Something that a key may do. A key without a list of scopes may do everything that its kind may.
+    pub enum KeyScope {
+        /// Send events.
+        EventsWrite = "events:write",
+        /// Read events, the feed, exports, the log and its proofs.
+        EventsRead = "events:read",
+        /// Read and change alerts, alert rules and webhooks.
+        Alerts = "alerts",
+        /// Make viewer tokens, which read the events of one tenant.
+        ViewerTokens = "viewer-tokens",
+        /// Everything else: keys, projects, redaction rules, viewer tiers, claims of streams.
+        Admin = "admin",
+    }
+}
+
+/// A set of scopes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyScopes(u8);
+
+impl KeyScopes {
+    /// All scopes, those of later versions included.
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// Whether the scope is among them.
+    #[must_use]
+    pub const fn contain(self, scope: KeyScope) -> bool {
+        self.0 & Self::bit(scope) != 0
+    }
+
+    const fn bit(scope: KeyScope) -> u8 {
+        1 << scope as u8
+    }
+
+    /// The scopes, in the order of [`KeyScope::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = KeyScope> {
+        KeyScope::ALL
+            .iter()
+            .copied()
+            .filter(move |scope| self.contain(*scope))
+    }
+}
+
+impl FromIterator<KeyScope> for KeyScopes {
+    fn from_iter<I: IntoIterator<Item = KeyScope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |bits, scope| bits | Self::bit(scope)))
+    }
+}
+
+/// A network in CIDR notation (RFC 4632, RFC 4291), or a single address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network(IpNet);
+
+/// The text is no network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a network such as 10.0.0.0/8, or an address")]
+pub struct NetworkError;
+
+impl Network {
+    /// Whether the address is in it. An IPv4 address written as IPv6 counts as IPv4.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        self.0.contains(&address.to_canonical())
+    }
+}
+
+impl FromStr for Network {
+    type Err = NetworkError;
+
+    fn from_str(text: &str) -> Result<Self, NetworkError> {
+        let single = || {
+            text.parse::<IpAddr>()
+                .map(|address| IpNet::from(address.to_canonical()))
+        };
+        let network = text
+            .parse::<IpNet>()
+            .or_else(|_| single())
+            .map_err(|_| NetworkError)?;
+        Ok(Self(network.trunc()))
+    }
+}
+
+impl std::fmt::Display for Network {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// What limits a key besides its kind. The default limits nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyLimits {
+    /// From this time on, the key is not valid.
+    pub expires_at: Option<Timestamp>,
+    /// What the key may do; `None` for everything that its kind may.
+    pub scopes: Option<KeyScopes>,
+    /// Where the key may be used from; `None` for everywhere.
+    pub networks: Option<Vec<Network>>,
+}
+
+impl KeyLimits {
+    /// The maximum number of networks.
+    pub const NETWORKS_MAX: usize = 32;
+
+    /// The scopes, or all.
+    #[must_use]
+    pub fn scopes(&self) -> KeyScopes {
+        self.scopes.unwrap_or(KeyScopes::ALL)
+    }
+
+    /// Whether the key has expired.
+    #[must_use]
+    pub fn have_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
+
+    /// Whether the key may be used from this address. Without an address, it may if it may be used from everywhere.
+    #[must_use]
+    pub fn allow_from(&self, address: Option<IpAddr>) -> bool {
+        match (&self.networks, address) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(networks), Some(address)) => networks.iter().any(|network| network.contains(address)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn networks(texts: &[&str]) -> KeyLimits {
+        KeyLimits {
+            networks: Some(texts.iter().map(|text| text.parse().unwrap()).collect()),
+            ..KeyLimits::default()
+        }
+    }
+
+    #[test]
+    fn a_set_of_scopes_has_what_it_was_made_of() {
+        let some: KeyScopes = [KeyScope::Alerts, KeyScope::EventsWrite].into_iter().collect();
+        assert_eq!(
+            some.iter().collect::<Vec<_>>(),
+            [KeyScope::EventsWrite, KeyScope::Alerts]
+        );
+        for scope in KeyScope::ALL {
+            assert!(KeyScopes::ALL.contain(*scope));
+            let one: KeyScopes = [*scope].into_iter().collect();
+            assert_eq!(one.iter().collect::<Vec<_>>(), [*scope]);
+        }
+        assert!(!some.contain(KeyScope::Admin));
+    }
+
+    #[test]
+    fn a_key_is_used_from_its_networks_only() {
+        let limits = networks(&["10.1.2.3/8", "192.0.2.7", "2001:db8::/32"]);
+        for (address, is_allowed) in [
+            ("10.200.0.1", true),
+            ("::ffff:10.0.0.1", true),
+            ("192.0.2.7", true),
+            ("192.0.2.8", false),
+            ("2001:db8:1::1", true),
+            ("2001:db9::1", false),
+            ("::1", false),
+        ] {
+            assert_eq!(limits.allow_from(address.parse().ok()), is_allowed, "{address}");
+        }
+        assert!(!limits.allow_from(None));
+        assert!(KeyLimits::default().allow_from(None));
+        assert_eq!(limits.networks.unwrap()[0].to_string(), "10.0.0.0/8");
+        for text in ["", "10.0.0.0/33", "example.com", "10.0.0.0/8 ", "all"] {
+            assert_eq!(text.parse::<Network>(), Err(NetworkError), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_valid_before_its_end() {
+        let end = Timestamp::from_micros(5);
+        let limits = KeyLimits {
+            expires_at: Some(end),
+            ..KeyLimits::default()
+        };
+        assert!(!limits.have_expired(Timestamp::from_micros(4)));
+        assert!(limits.have_expired(end));
+        assert!(!KeyLimits::default().have_expired(end));
+    }
+}
