@@ -9,12 +9,37 @@ use audit_ledger::{Frontier, Hash, Tile, TileId, TreeHead};
 use audit_store::{LedgerId, Reader, StoreError, StoredAlert, StoredLedger, StoredRow};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread::{self, ScopedJoinHandle};
 
-/// The number of events of one read: a multiple of the tile width.
-const PAGE_EVENTS: u64 = 16 * TileId::WIDTH_MAX as u64;
+/// The number of events of one read: a multiple of the tile width. Two pages are in memory at once.
+const PAGE_EVENTS: u64 = 8 * TileId::WIDTH_MAX as u64;
 
 /// The number of alerts of one read.
 const PAGE_ALERTS: i64 = 1_000;
+
+/// A stored event, with what is computed from it alone.
+struct Computed {
+    row: StoredRow,
+    hash: Option<ContentHash>,
+    envelope: Option<Envelope>,
+}
+
+/// Hashes and reads the events of a page, which is most of the work.
+fn compute(rows: Vec<StoredRow>, log: Option<&LogName>) -> Vec<Computed> {
+    let compute = |row: StoredRow| Computed {
+        hash: row.computed_hash(log),
+        envelope: Envelope::read(&row.body).ok(),
+        row,
+    };
+    rows.into_iter().map(compute).collect()
+}
+
+/// A page whose events are being computed on another thread.
+struct Pending<'scope> {
+    seqs: Range<u64>,
+    events: ScopedJoinHandle<'scope, Vec<Computed>>,
+}
 
 /// The verification of one ledger.
 pub(super) struct Walk<'a, 'b> {
@@ -60,32 +85,53 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Verifies every event. Calls `report_progress` after each page with its number of events.
+    /// Verifies every event. Calls `report_progress` after each page with its number of events. While a page is read, the
+    /// events of the one before it are computed on another thread.
     pub(super) fn events(&mut self, report_progress: &mut dyn FnMut(u64)) -> Result<()> {
         self.note_root()?;
-        let mut start = 0;
-        while start < self.size {
-            let mut end = self.size.min(start + PAGE_EVENTS);
-            let rows = self.read(start..end)?;
-            if rows.is_empty() && self.reader.stored_rows(self.ledger_id, end, 1)?.is_empty() {
-                // There are no further rows. A forged size in the head must not cause a long loop.
-                self.findings.add(Finding::event(start, None, Problem::Removed));
-                self.findings
-                    .add(Finding::events(start..self.size, Problem::Removed));
-                self.tree = None;
-                self.is_complete = false;
-                self.note_tenant(start, None);
-                end = self.size;
-            } else {
-                self.page(start..end, rows)?;
+        let log = self.log;
+        let log = log.as_ref();
+        thread::scope(|scope| {
+            let mut pending = None;
+            let mut start = 0;
+            while start < self.size {
+                let end = self.size.min(start + PAGE_EVENTS);
+                let rows = self.read(start..end)?;
+                if rows.is_empty() && self.reader.stored_rows(self.ledger_id, end, 1)?.is_empty() {
+                    // There are no further rows. A forged size in the head must not cause a long loop.
+                    break;
+                }
+                let events = scope.spawn(move || compute(rows, log));
+                let seqs = start..end;
+                if let Some(before) = pending.replace(Pending { seqs, events }) {
+                    self.page(before, report_progress)?;
+                }
+                start = end;
             }
-            report_progress(end - start);
-            start = end;
-        }
-        Ok(())
+            if let Some(last) = pending {
+                self.page(last, report_progress)?;
+            }
+            if start < self.size {
+                self.rest_is_removed(start);
+                report_progress(self.size - start);
+            }
+            Ok(())
+        })
     }
 
-    fn page(&mut self, seqs: Range<u64>, rows: Vec<StoredRow>) -> Result<()> {
+    fn rest_is_removed(&mut self, start: u64) {
+        self.findings.add(Finding::event(start, None, Problem::Removed));
+        self.findings
+            .add(Finding::events(start..self.size, Problem::Removed));
+        self.tree = None;
+        self.is_complete = false;
+        self.note_tenant(start, None);
+    }
+
+    fn page(&mut self, page: Pending<'_>, report_progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let Pending { seqs, events } = page;
+        let rows = events.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let count = seqs.end - seqs.start;
         let tiles = self.leaf_tiles(&seqs)?;
         let mut rows = rows.into_iter().peekable();
         for seq in seqs {
@@ -94,8 +140,8 @@ impl<'a, 'b> Walk<'a, 'b> {
                 seq % u64::from(TileId::WIDTH_MAX),
             );
             let tile_leaf = tiles.get(&tile).map(|tile| tile.hashes()[offset as usize]);
-            let leaf = match rows.next_if(|row| row.seq == seq.cast_signed()) {
-                Some(row) => self.check_event(&row, seq, tile_leaf)?,
+            let leaf = match rows.next_if(|event| event.row.seq == seq.cast_signed()) {
+                Some(event) => self.check_event(event, seq, tile_leaf)?,
                 None => {
                     self.findings.add(Finding::event(seq, None, Problem::Removed));
                     self.is_complete = false;
@@ -108,6 +154,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                 None => self.tree = None,
             }
         }
+        report_progress(count);
         Ok(())
     }
 
@@ -164,20 +211,23 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Verifies one event. Returns the leaf hash that was most probably appended for it: the one in its tile or, if there
     /// is no tile, the one of the stored content hash.
-    fn check_event(&mut self, row: &StoredRow, seq: u64, tile_leaf: Option<Hash>) -> Result<Option<Hash>> {
-        let computed = row.computed_hash(self.log.as_ref());
+    fn check_event(&mut self, event: Computed, seq: u64, tile_leaf: Option<Hash>) -> Result<Option<Hash>> {
+        let Computed {
+            row,
+            hash: computed,
+            envelope,
+        } = event;
         let stored = row.content_hash.as_slice().try_into().ok();
         let stored = stored.map(ContentHash::from_bytes);
         let is_of_text = computed.is_some() && stored == computed;
         let leaf = stored.or(computed).map(|hash| Hash::of_event(&hash));
-        let envelope = Envelope::read(&row.body).ok();
         self.note_stamp(seq, envelope.as_ref());
         let problem = if !is_of_text {
             Some(Problem::TextOrHash)
         } else if tile_leaf.is_some() && tile_leaf != leaf {
             Some(Problem::NotAppended)
         } else if let Some(envelope) = &envelope {
-            self.wrong_column(row, envelope)?.map(Problem::Column)
+            self.wrong_column(&row, envelope)?.map(Problem::Column)
         } else {
             Some(Problem::Unreadable)
         };
