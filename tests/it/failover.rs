@@ -1,6 +1,8 @@
-//! A database server that is replaced by its standby, becomes read-only, or hangs.
+//! A database server that is replaced by its standby, becomes read-only, hangs, or ends sessions.
 
-use audit_tests::{Answer, Client, Cluster, Database, Deadline, Organization, Server, event, event_with};
+use audit_tests::{
+    Answer, Client, Cluster, Database, DatabaseKind, Deadline, Organization, Server, event, event_with,
+};
 use serde_json::json;
 use std::sync::mpsc;
 use std::thread;
@@ -106,4 +108,24 @@ fn a_server_that_hangs_is_reported_and_left() {
         (answer.status() == 200).then(|| answer.list("events"))
     });
     assert_eq!(stored.len(), 2);
+}
+
+/// As a restart of the database, a failover or an administrator does.
+#[test]
+fn a_read_whose_session_was_ended_is_repeated_on_another_one() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let database = Database::create(DatabaseKind::Postgres);
+    let server = Server::start(&database, &[]);
+    let project = Organization::create(&server, "enterprise").project();
+    let id = project.store(event());
+    for _ in 0..5 {
+        // The sessions have just been tested, so they are not tested again when they are lent.
+        assert_eq!(project.find_ids(&[]), [id.as_str()]);
+        database.end_sessions();
+        for path in ["/events", "/keys", "/events/feed", &format!("/events/{id}")] {
+            project.get(path).send().expect_status(200);
+        }
+    }
 }

@@ -298,10 +298,10 @@ impl Database {
         ));
     }
 
-    /// Ends the connections of all servers. Only for PostgreSQL.
+    /// Ends the connections of all servers, and waits until they have ended. Only for PostgreSQL.
     pub fn end_sessions(&self) {
         self.execute(
-            "DO $$ BEGIN PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+            "DO $$ BEGIN PERFORM pg_terminate_backend(pid, 10000) FROM pg_stat_activity
                 WHERE datname = current_database() AND pid <> pg_backend_pid(); END $$",
         );
     }

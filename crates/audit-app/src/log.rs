@@ -265,7 +265,9 @@ impl AuditLog {
     ) -> Result<InclusionProof> {
         self.tile_roots.retried(ledger_id, || {
             let subtrees = InclusionProof::subtrees(seq, head.size).map_err(AppError::internal)?;
-            let read = |reader: &mut Reader<'_>| self.committed_tiles(reader, ledger_id, subtrees, head.size);
+            let read = |reader: &mut Reader<'_>| {
+                self.committed_tiles(reader, ledger_id, subtrees.clone(), head.size)
+            };
             let tiles = self.store.query(read)?;
             let proof = InclusionProof::prove(seq, head.size, |subtree| tiles.hash(subtree));
             let proof = proof.map_err(AppError::inconsistent)?;

@@ -71,7 +71,7 @@ impl AuditLog {
     /// The page of the query that `prepare` makes, and what else it returns.
     pub(crate) fn read_page<T>(
         &self,
-        prepare: impl FnOnce(&mut Reader<'_>) -> Result<(EventQuery, T)>,
+        mut prepare: impl FnMut(&mut Reader<'_>) -> Result<(EventQuery, T)>,
     ) -> Result<(EventPage, EventQuery, T)> {
         if !self.store.has_replica() {
             return self.store.query(|reader| {

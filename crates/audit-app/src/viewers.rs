@@ -60,8 +60,8 @@ impl AuditLog {
             let now = self.clock.now();
             let claims = ViewerClaims::issue(
                 key.project_id,
-                tenant_id,
-                (tier, created_at),
+                tenant_id.clone(),
+                (tier.clone(), created_at),
                 now,
                 lifetime,
                 self.entropy.bytes(),

@@ -27,6 +27,17 @@ pub(crate) struct ReaderPool {
     sessions_max: u32,
     current: Mutex<Arc<Generation>>,
     replaced: Mutex<Vec<Weak<Generation>>>,
+    broke_at: BrokeAt,
+}
+
+/// When a session was last found broken. Sessions that were tested before then are tested again before they are lent.
+type BrokeAt = Arc<Mutex<Option<Instant>>>;
+
+/// What became of work on a session.
+enum Attempt<T, E> {
+    Done(Result<T, E>),
+    /// It failed, and its session is broken.
+    Broken(E),
 }
 
 /// One pool, and who uses it.
@@ -44,35 +55,64 @@ struct Users {
 
 impl ReaderPool {
     pub(crate) fn open(database: &Arc<Database>, sessions_max: u32) -> Result<Self> {
-        let manager = ReaderManager(Arc::clone(database));
-        let pool = builder(database, sessions_max).build(manager);
-        Ok(Self::of(database, sessions_max, pool.map_err(unreachable)?))
+        let broke_at = BrokeAt::default();
+        let pool = builder(database, sessions_max).build(ReaderManager::new(database, &broke_at));
+        Ok(Self::of(
+            database,
+            sessions_max,
+            pool.map_err(unreachable)?,
+            broke_at,
+        ))
     }
 
     /// A pool that opens its first session when it is used, so that the server need not be there yet.
     pub(crate) fn open_later(database: &Arc<Database>, sessions_max: u32) -> Self {
-        let manager = ReaderManager(Arc::clone(database));
+        let broke_at = BrokeAt::default();
         let pool = builder(database, sessions_max)
             .min_idle(Some(0))
             .connection_timeout(LATER_WAIT)
-            .build_unchecked(manager);
-        Self::of(database, sessions_max, pool)
+            .build_unchecked(ReaderManager::new(database, &broke_at));
+        Self::of(database, sessions_max, pool, broke_at)
     }
 
-    fn of(database: &Arc<Database>, sessions_max: u32, pool: r2d2::Pool<ReaderManager>) -> Self {
+    fn of(
+        database: &Arc<Database>,
+        sessions_max: u32,
+        pool: r2d2::Pool<ReaderManager>,
+        broke_at: BrokeAt,
+    ) -> Self {
         Self {
             database: Arc::clone(database),
             sessions_max,
             current: Mutex::new(Generation::new(pool)),
             replaced: Mutex::default(),
+            broke_at,
         }
     }
 
-    /// Runs `work` on a session of the pool.
+    /// Runs `work`, which only reads, on a session of the pool. If the session breaks meanwhile, `work` runs once more, on a
+    /// session that was tested or opened after that.
     pub(crate) fn read<T, E: From<StoreError>>(
         &self,
-        work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
+        mut work: impl FnMut(&mut Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        match self.attempt(&mut work)? {
+            Attempt::Done(outcome) => outcome,
+            Attempt::Broken(error) => {
+                log::debug!("a reading session broke; its work is repeated on another one");
+                match self.attempt(&mut work) {
+                    Ok(Attempt::Done(outcome)) => outcome,
+                    Ok(Attempt::Broken(error)) => Err(error),
+                    Err(_) => Err(error),
+                }
+            }
+        }
+    }
+
+    fn attempt<T, E: From<StoreError>>(
+        &self,
+        work: &mut impl FnMut(&mut Reader<'_>) -> Result<T, E>,
+    ) -> Result<Attempt<T, E>, StoreError> {
         let generation = Arc::clone(&self.current.lock());
         let user = User::of(&generation);
         let pooled = generation.pool.get();
@@ -82,7 +122,14 @@ impl ReaderPool {
         })?;
         let outcome = work(&mut Reader::new(&mut pooled.session));
         drop(user);
-        outcome
+        Ok(match outcome {
+            Err(error) if self.database.tests_sessions() && pooled.is_broken() => {
+                // What ended this session has probably ended the others.
+                *self.broke_at.lock() = Some(Instant::now());
+                Attempt::Broken(error)
+            }
+            outcome => Attempt::Done(outcome),
+        })
     }
 
     /// How many sessions it has, at most.
@@ -112,7 +159,7 @@ impl ReaderPool {
             "all {hanging} reading sessions of a pool wait for the database for too long; others take their place"
         );
         replaced.push(Arc::downgrade(&current));
-        let manager = ReaderManager(Arc::clone(&self.database));
+        let manager = ReaderManager::new(&self.database, &self.broke_at);
         *current = Generation::new(builder(&self.database, self.sessions_max).build_unchecked(manager));
     }
 }
@@ -170,8 +217,32 @@ struct PooledSession {
     tested_at: Instant,
 }
 
+impl PooledSession {
+    /// Whether the session has ended, or is in a transaction that cannot end. Asks the database.
+    fn is_broken(&mut self) -> bool {
+        self.session.is_broken() || self.session.ping().is_err()
+    }
+}
+
 /// Opens the sessions of a pool.
-struct ReaderManager(Arc<Database>);
+struct ReaderManager {
+    database: Arc<Database>,
+    broke_at: BrokeAt,
+}
+
+impl ReaderManager {
+    fn new(database: &Arc<Database>, broke_at: &BrokeAt) -> Self {
+        Self {
+            database: Arc::clone(database),
+            broke_at: Arc::clone(broke_at),
+        }
+    }
+
+    fn trusts(&self, pooled: &PooledSession) -> bool {
+        let broke_at = *self.broke_at.lock();
+        pooled.tested_at.elapsed() < READER_TRUSTED_FOR && broke_at.is_none_or(|at| pooled.tested_at > at)
+    }
+}
 
 impl r2d2::ManageConnection for ReaderManager {
     type Connection = PooledSession;
@@ -179,14 +250,14 @@ impl r2d2::ManageConnection for ReaderManager {
 
     fn connect(&self) -> Result<PooledSession> {
         Ok(PooledSession {
-            session: self.0.open_reader()?,
+            session: self.database.open_reader()?,
             tested_at: Instant::now(),
         })
     }
 
     /// A test takes as long as a look-up, so a session is not tested at every use.
     fn is_valid(&self, pooled: &mut PooledSession) -> Result<()> {
-        if pooled.tested_at.elapsed() >= READER_TRUSTED_FOR {
+        if !self.trusts(pooled) {
             on_database!(&mut pooled.session, connection::test())?;
             pooled.tested_at = Instant::now();
         }

@@ -229,7 +229,7 @@ impl Store {
     /// Those of `work`, and [`StoreError::Unreachable`] when no session is available.
     pub fn read<T, E: From<StoreError>>(
         &self,
-        work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
+        work: impl FnMut(&mut Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         self.lookups.read(work)
     }
@@ -240,7 +240,7 @@ impl Store {
     /// As [`Self::read`].
     pub fn query<T, E: From<StoreError>>(
         &self,
-        work: impl FnOnce(&mut Reader<'_>) -> Result<T, E>,
+        work: impl FnMut(&mut Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         self.readers.read(work)
     }

@@ -72,12 +72,12 @@ impl Presented<Keys<EventsWrite>> {
         let (service, ids) = (Arc::clone(&self.service), ingested.ids.clone());
         blocking(move || {
             let events = service.store.query(|reader| {
-                let read = |id: EventId| {
-                    let logged = reader.event(ledger_id, id)?.ok_or(AppError::NotFound("event"))?;
+                let read = |id: &EventId| {
+                    let logged = reader.event(ledger_id, *id)?.ok_or(AppError::NotFound("event"))?;
                     let extra = extra(&logged.event, None)?;
                     Ok((logged, extra))
                 };
-                ids.into_iter().map(read).collect::<Result<Vec<_>>>()
+                ids.iter().map(read).collect::<Result<Vec<_>>>()
             })?;
             service.receipts_of(&scope, events)
         })

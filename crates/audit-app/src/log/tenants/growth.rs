@@ -222,8 +222,8 @@ impl AuditLog {
         let ids = MapTileId::above(slots.iter().copied());
         let buckets = MapPart::buckets_of(slots.iter().copied());
         let (stored_tiles, stored_logs) = self.store.query(|reader| {
-            let logs = reader.tenant_logs(map.log.ledger_id, buckets)?;
-            let tiles = reader.tenant_map_tiles(map.log.ledger_id, ids)?;
+            let logs = reader.tenant_logs(map.log.ledger_id, buckets.iter().copied())?;
+            let tiles = reader.tenant_map_tiles(map.log.ledger_id, ids.iter().copied())?;
             Ok::<_, AppError>((tiles, logs))
         })?;
         let mut tiles = Vec::with_capacity(stored_tiles.len());
@@ -310,7 +310,7 @@ impl AuditLog {
         let indexes = first..first + u64::from(id.width());
         let stored = self
             .store
-            .query(|reader| reader.tenant_tiles(ledger_id, log.slot, below, indexes))?;
+            .query(|reader| reader.tenant_tiles(ledger_id, log.slot, below, indexes.clone()))?;
         let mut roots = Vec::with_capacity(stored.len());
         for (index, _, hashes) in stored {
             let tile = full_tile(below, index, &hashes)?;
