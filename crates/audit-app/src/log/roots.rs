@@ -26,6 +26,22 @@ struct Cached {
     count: usize,
 }
 
+impl Cached {
+    /// Drops every second of the other ledgers, in the random order of the map, so that most of those in use stay cached. If
+    /// that is not enough, drops all.
+    fn make_room(&mut self, ledger_id: LedgerId) {
+        let mut number = 0_usize;
+        self.ledgers.retain(|other, _| {
+            number += usize::from(*other != ledger_id);
+            *other == ledger_id || number.is_multiple_of(2)
+        });
+        self.count = self.ledgers.values().map(BTreeMap::len).sum();
+        if self.count > ROOTS_MAX / 2 {
+            *self = Self::default();
+        }
+    }
+}
+
 impl TileRoots {
     /// A tile above level 0, computed from the full tiles below it. Reads only those that are not cached. `None` when one is
     /// missing. `reader` must not see uncommitted changes.
@@ -109,7 +125,7 @@ impl TileRoots {
     fn insert(&self, ledger_id: LedgerId, level: u8, first: u64, hashes: &[Hash]) {
         let mut cached = self.0.lock();
         if cached.count + hashes.len() > ROOTS_MAX {
-            *cached = Cached::default();
+            cached.make_room(ledger_id);
         }
         let roots = cached.ledgers.entry(ledger_id).or_default();
         let before = roots.len();
@@ -117,5 +133,41 @@ impl TileRoots {
         roots.extend(keys.zip(hashes.iter().copied()));
         let added = roots.len() - before;
         cached.count += added;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_cache_drops_some_ledgers_and_keeps_its_limit() {
+        let roots = TileRoots::default();
+        let hashes = vec![Hash::of_empty_tree(); 256];
+        let ledgers: Vec<LedgerId> = (1..=1_000).map(LedgerId).collect();
+        for ledger_id in &ledgers {
+            roots.insert(*ledger_id, 0, 0, &hashes);
+            assert_eq!(roots.cached(*ledger_id, 0, 0..256).len(), 256);
+            let cached = roots.0.lock();
+            assert!(cached.count <= ROOTS_MAX);
+            assert_eq!(
+                cached.count,
+                cached.ledgers.values().map(BTreeMap::len).sum::<usize>()
+            );
+        }
+        let kept = ledgers
+            .iter()
+            .filter(|ledger_id| !roots.cached(**ledger_id, 0, 0..1).is_empty());
+        assert!(kept.count() >= ROOTS_MAX / 256 / 2);
+    }
+
+    #[test]
+    fn one_ledger_alone_stays_within_the_limit() {
+        let roots = TileRoots::default();
+        let hashes = vec![Hash::of_empty_tree(); 256];
+        for first in (0..2 * ROOTS_MAX as u64).step_by(256) {
+            roots.insert(LedgerId(1), 0, first, &hashes);
+            assert!(roots.0.lock().count <= ROOTS_MAX);
+        }
     }
 }

@@ -73,7 +73,12 @@ impl KnownActions {
         let mut ledgers = self.known.0.lock();
         for (ledger_id, action) in self.pending.drain(..) {
             if ledgers.len() >= KNOWN_ACTION_LEDGERS_MAX && !ledgers.contains_key(&ledger_id) {
-                ledgers.clear();
+                // Every second one, in the random order of the map, so that most of those in use stay cached.
+                let mut number = 0_usize;
+                ledgers.retain(|_, _| {
+                    number += 1;
+                    number.is_multiple_of(2)
+                });
             }
             let known = ledgers.entry(ledger_id).or_default();
             if known.len() < KNOWN_ACTIONS_MAX {
