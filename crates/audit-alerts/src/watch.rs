@@ -3,6 +3,7 @@
 
 use crate::alert::Alert;
 use crate::alert_id::AlertId;
+use crate::group::Group;
 use crate::rule::AlertRule;
 use crate::rule_set::RuleSet;
 use crate::window::{Firing, GroupState, Observed};
@@ -26,6 +27,13 @@ impl GroupHash {
         &self.0
     }
 
+    fn of_group(rule_id: &str, group: Group<'_>) -> Self {
+        match group.actor_id() {
+            Some(actor_id) => Self::of(&[rule_id, group.tenant_id(), actor_id]),
+            None => Self::of(&[rule_id, group.tenant_id()]),
+        }
+    }
+
     pub(crate) fn of(parts: &[&str]) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
@@ -41,6 +49,23 @@ impl GroupHash {
 fn first_bytes<const N: usize>(hasher: Sha256) -> [u8; N] {
     let digest: [u8; 32] = hasher.finalize().into();
     std::array::from_fn(|index| digest[index])
+}
+
+fn alert_id(event_id: EventId, group_hash: GroupHash, fired_at: Timestamp) -> AlertId {
+    let hasher = Sha256::new()
+        .chain_update(event_id.to_bytes())
+        .chain_update(group_hash.as_bytes());
+    AlertId::new(fired_at, first_bytes(hasher))
+}
+
+/// The id of the alert that a rule raised for a group at `fired_at`, because of the event `event_id`.
+pub(crate) fn alert_id_of(
+    rule_id: &str,
+    group: Group<'_>,
+    event_id: EventId,
+    fired_at: Timestamp,
+) -> AlertId {
+    alert_id(event_id, GroupHash::of_group(rule_id, group), fired_at)
 }
 
 /// The fields of a stored event that a group needs to count it.
@@ -90,11 +115,7 @@ impl RuleSet {
 impl Watch {
     fn new(rule: &Arc<AlertRule>, tenant_id: &str, actor_id: &str) -> Self {
         let group = rule.definition().group_by.group(tenant_id, actor_id);
-        let rule_id = rule.id().to_string();
-        let group_hash = match group.actor_id() {
-            Some(actor_id) => GroupHash::of(&[&rule_id, tenant_id, actor_id]),
-            None => GroupHash::of(&[&rule_id, tenant_id]),
-        };
+        let group_hash = GroupHash::of_group(&rule.id().to_string(), group);
         let group = WatchedGroup {
             rule: Arc::clone(rule),
             tenant_id: tenant_id.to_owned(),
@@ -129,10 +150,7 @@ impl Watch {
     /// The alert for a firing that `event_id` caused. Its id is derived from the event's id and the group: it is as
     /// unpredictable as the event's id, and the transaction needs no randomness.
     pub fn alert(&self, event_id: EventId, firing: Firing) -> Alert {
-        let hasher = Sha256::new()
-            .chain_update(event_id.to_bytes())
-            .chain_update(self.group_hash.as_bytes());
-        let id = AlertId::new(firing.fired_at, first_bytes(hasher));
+        let id = alert_id(event_id, self.group_hash, firing.fired_at);
         let WatchedGroup {
             rule,
             tenant_id,

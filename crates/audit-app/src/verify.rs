@@ -5,6 +5,7 @@
 //! it, and the last checkpoint that this node remembers. An attacker with the database has to change all of them consistently,
 //! and cannot change the state of an external auditor: see `log audit`.
 
+mod alerts;
 mod anchors;
 mod finding;
 mod repair;

@@ -29,7 +29,7 @@ pub struct AlertFilter {
 #[diesel(table_name = alerts, treat_none_as_default_value = false)]
 pub(crate) struct AlertColumns {
     ledger_id: i64,
-    id: Vec<u8>,
+    pub(crate) id: Vec<u8>,
     rule_id: String,
     rule_name: String,
     severity: String,
@@ -102,7 +102,7 @@ impl AlertColumns {
         }
     }
 
-    fn read(self) -> Result<Alert> {
+    pub(crate) fn read(self) -> Result<Alert> {
         let damaged = || StoreError::Damaged { what: "alert" };
         let (samples, []) = self.sample_event_ids.as_chunks::<EVENT_ID_BYTES>() else {
             return Err(damaged());

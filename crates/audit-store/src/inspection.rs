@@ -1,6 +1,7 @@
 //! The raw rows of a ledger, damaged ones included, for `log verify`. Nothing in them is trusted.
 
 use crate::access::Reader;
+use crate::alerts::AlertColumns;
 use crate::append::{LedgerId, hash_of_key};
 use crate::configuration::ConfigurationVersion;
 use crate::database::{Database, DatabaseUrl, on_database, on_either};
@@ -10,7 +11,8 @@ use crate::schema::{alerts, ledgers, log_checkpoints, log_tiles};
 use crate::search::verification::IndexReport;
 use crate::store::head_key_id;
 use crate::tree::{CheckpointRow, TreeSession};
-use audit_domain::{ContentHash, ContentSalt, EventId, LogName, ProjectId, Timestamp};
+use audit_alerts::Alert;
+use audit_domain::{ContentHash, ContentSalt, LogName, ProjectId, Timestamp};
 use audit_ledger::{HeadKey, HeadKeyId};
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -120,8 +122,8 @@ impl StoredRow {
 pub struct StoredAlert {
     /// Its id, 16 bytes unless it was changed.
     pub id: Vec<u8>,
-    /// The ids of its sample events, 16 bytes each.
-    pub sample_event_ids: Vec<u8>,
+    /// The alert; `None` if its row cannot be read.
+    pub alert: Option<Alert>,
 }
 
 type LedgerRow = (String, String, SealedColumns);
@@ -251,24 +253,18 @@ impl Reader<'_> {
         after: &[u8],
         limit: i64,
     ) -> Result<Vec<StoredAlert>> {
-        let rows: Vec<(Vec<u8>, Vec<u8>)> = alerts::table
+        let rows: Vec<AlertColumns> = alerts::table
             .filter(alerts::ledger_id.eq(ledger_id.0))
             .filter(alerts::id.gt(after))
             .order(alerts::id)
             .limit(limit)
-            .select((alerts::id, alerts::sample_event_ids))
+            .select(AlertColumns::as_select())
             .load(self.session())?;
-        let read = |(id, sample_event_ids)| StoredAlert { id, sample_event_ids };
+        let read = |row: AlertColumns| StoredAlert {
+            id: row.id.clone(),
+            alert: row.read().ok(),
+        };
         Ok(rows.into_iter().map(read).collect())
-    }
-
-    /// Whether a ledger has an event of this id.
-    pub fn has_event(&mut self, ledger_id: LedgerId, id: EventId) -> Result<bool> {
-        match self.event(ledger_id, id) {
-            Ok(found) => Ok(found.is_some()),
-            Err(StoreError::DamagedEvent(_) | StoreError::Damaged { .. }) => Ok(true),
-            Err(error) => Err(error),
-        }
     }
 
     /// The events of a ledger from the position `start` on, in the order of the log, `limit` at most. Missing ones are

@@ -1,5 +1,6 @@
 //! The verifiable log: proofs and detection of tampering.
 
+mod alerts;
 mod anchors;
 mod auditing;
 mod careful;

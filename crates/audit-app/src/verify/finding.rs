@@ -87,11 +87,19 @@ pub enum Problem {
     /// An alert names an event that the log does not have.
     #[error("the alert {alert} was raised by this event, which the log does not have")]
     AlertOfNoEvent {
-        /// The id of the alert, in hexadecimal digits.
+        /// The id of the alert.
         alert: String,
     },
-    /// The list of the events of an alert is damaged.
-    #[error("the events of the alert {0} cannot be read")]
+    /// A column of an alert is not what its events raised.
+    #[error("{column} of the alert {alert} is not what its events raised")]
+    AlertContradicted {
+        /// The id of the alert.
+        alert: String,
+        /// The column, or the columns of which one is wrong.
+        column: &'static str,
+    },
+    /// The row of an alert cannot be read. The id is in hexadecimal digits.
+    #[error("the alert {0} cannot be read")]
     AlertDamaged(String),
     /// The column beside the last checkpoint is not its size.
     #[error("the last checkpoint is of {signed} events, and its row says {column}")]

@@ -6,7 +6,7 @@ use super::tree::Tree;
 use crate::error::{AppError, Result};
 use audit_domain::{ContentHash, Envelope, EventId, LogName, Stamp, Timestamp};
 use audit_ledger::{Frontier, Hash, Tile, TileId, TreeHead};
-use audit_store::{LedgerId, Reader, StoreError, StoredAlert, StoredLedger, StoredRow};
+use audit_store::{LedgerId, Reader, StoreError, StoredLedger, StoredRow};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -14,9 +14,6 @@ use std::thread::{self, ScopedJoinHandle};
 
 /// The number of events of one read: a multiple of the tile width. Two pages are in memory at once.
 const PAGE_EVENTS: u64 = 8 * TileId::WIDTH_MAX as u64;
-
-/// The number of alerts of one read.
-const PAGE_ALERTS: i64 = 1_000;
 
 /// A stored event, with what is computed from it alone.
 struct Computed {
@@ -355,45 +352,6 @@ impl<'a, 'b> Walk<'a, 'b> {
         for (level, index) in strays {
             self.findings
                 .add(Finding::log(Problem::StrayTile { level, index }));
-        }
-        Ok(())
-    }
-
-    /// Compares the alerts with the events that raised them.
-    pub(super) fn check_alerts(&mut self) -> Result<()> {
-        let mut after = Vec::new();
-        loop {
-            let alerts = self.reader.stored_alerts(self.ledger_id, &after, PAGE_ALERTS)?;
-            let Some(last) = alerts.last() else {
-                return Ok(());
-            };
-            after.clone_from(&last.id);
-            for alert in alerts {
-                self.check_alert(&alert)?;
-            }
-        }
-    }
-
-    fn check_alert(&mut self, alert: &StoredAlert) -> Result<()> {
-        let name = alert
-            .id
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>();
-        let (samples, rest) = alert.sample_event_ids.as_chunks::<16>();
-        if samples.is_empty() || !rest.is_empty() {
-            self.findings.add(Finding::log(Problem::AlertDamaged(name)));
-            return Ok(());
-        }
-        for sample in samples {
-            let id = EventId::from_bytes(*sample);
-            if !self.reader.has_event(self.ledger_id, id)? {
-                self.findings.add(Finding {
-                    seqs: None,
-                    id: Some(id),
-                    problem: Problem::AlertOfNoEvent { alert: name.clone() },
-                });
-            }
         }
         Ok(())
     }

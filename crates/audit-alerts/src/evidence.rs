@@ -1,0 +1,186 @@
+//! Whether an alert is one that its events raised.
+
+use crate::alert::Alert;
+use crate::alert_id::AlertId;
+use crate::group::{Group, GroupBy};
+use crate::rule::AlertRuleId;
+use crate::watch::alert_id_of;
+use crate::window::Firing;
+use audit_domain::EventId;
+use std::cmp::Ordering;
+
+/// The fields of a stored event that its alert depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleEvent {
+    /// Its id.
+    pub id: EventId,
+    /// Its action.
+    pub action: String,
+    /// Its tenant.
+    pub tenant_id: String,
+    /// The id of its actor.
+    pub actor_id: String,
+}
+
+impl Alert {
+    /// The first field that the sample events contradict. `samples` are the stored events of
+    /// [`Self::sample_event_ids`], in that order.
+    ///
+    /// An alert's id is derived from its rule, its group and the event that reached the threshold ([`Watch::alert`]), so a changed
+    /// rule, group, time or sample does not fit the id. `rule_name` and `severity` of a custom rule are not checked, because the
+    /// rule may have changed since, and neither is the state, which clients change.
+    ///
+    /// [`Watch::alert`]: crate::Watch::alert
+    pub fn contradiction(&self, samples: &[SampleEvent]) -> Option<&'static str> {
+        let Some(first) = samples.first() else {
+            return Some("sample_event_ids");
+        };
+        let is_other = |sample: &SampleEvent| sample.tenant_id != first.tenant_id;
+        if samples.len() > Firing::SAMPLE_EVENTS_MAX || samples.iter().any(is_other) {
+            return Some("sample_event_ids");
+        }
+        let is_counted = match samples.len().cmp(&Firing::SAMPLE_EVENTS_MAX) {
+            Ordering::Less => self.event_count == samples.len() as u64,
+            _ => self.event_count >= samples.len() as u64,
+        };
+        if !is_counted {
+            return Some("event_count");
+        }
+        if let Some(column) = self.contradiction_of_builtin_rule(samples) {
+            return Some(column);
+        }
+        let is_of_group = |group_by: &GroupBy| {
+            let is_member =
+                |sample: &SampleEvent| sample.group(*group_by).group_key() == self.group_key.as_str();
+            samples.iter().all(is_member) && self.has_id_of(*group_by, samples)
+        };
+        let group_by = match self.rule_id {
+            AlertRuleId::Builtin(rule) => vec![rule.definition().group_by],
+            AlertRuleId::Custom(_) => GroupBy::ALL.to_vec(),
+        };
+        match group_by.iter().any(is_of_group) {
+            true => None,
+            false => Some("id, rule_id, group_key, fired_at or sample_event_ids"),
+        }
+    }
+
+    fn contradiction_of_builtin_rule(&self, samples: &[SampleEvent]) -> Option<&'static str> {
+        let AlertRuleId::Builtin(rule) = self.rule_id else {
+            return None;
+        };
+        let definition = rule.definition();
+        if self.rule_name != definition.name {
+            return Some("rule_name");
+        }
+        if self.severity != definition.severity {
+            return Some("severity");
+        }
+        let is_counted = |sample: &SampleEvent| definition.action_pattern.matches(&sample.action);
+        if !samples.iter().all(is_counted) {
+            return Some("rule_id");
+        }
+        (self.event_count < u64::from(definition.threshold.get())).then_some("event_count")
+    }
+
+    /// Whether the id is that of this group and one of the samples. The event that reached the threshold occurred within the window,
+    /// and may be older than ten others of it.
+    fn has_id_of(&self, group_by: GroupBy, samples: &[SampleEvent]) -> bool {
+        let rule_id = self.rule_id.to_string();
+        let is_of = |sample: &SampleEvent| {
+            alert_id_of(&rule_id, sample.group(group_by), sample.id, self.fired_at) == self.id
+        };
+        let may_be_of_another = self.event_count > Firing::SAMPLE_EVENTS_MAX as u64
+            && self.id.to_bytes()[..6] == AlertId::new(self.fired_at, [0; 10]).to_bytes()[..6];
+        samples.iter().any(is_of) || may_be_of_another
+    }
+}
+
+impl SampleEvent {
+    const fn group(&self, group_by: GroupBy) -> Group<'_> {
+        group_by.group(self.tenant_id.as_str(), self.actor_id.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::CooldownSeconds;
+    use crate::rule::AlertRule;
+    use crate::{BuiltinRule, CountedEvent, GroupState, Observed, RuleSet, Severity};
+    use audit_domain::Timestamp;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+
+    type Change<'a, T> = &'a dyn Fn(&mut T);
+
+    /// The alert of five failed logins, and its events.
+    fn raised() -> (Alert, Vec<SampleEvent>) {
+        let rule = AlertRule::builtin(BuiltinRule::AuthBruteForce, true, CooldownSeconds::default());
+        let watches = RuleSet::new([rule]).watches("auth.failed", "acme", "u1", NOW, NOW);
+        let (watch, mut state) = (&watches[0], GroupState::default());
+        for number in 0..5 {
+            let event = CountedEvent {
+                id: EventId::new(NOW, [number; 10]),
+                arrived_at: NOW,
+                occurred_at: NOW,
+            };
+            if let Observed::Fired(firing) = watch.observe(&mut state, event) {
+                let alert = watch.alert(event.id, firing);
+                let sample = |id: &EventId| SampleEvent {
+                    id: *id,
+                    action: "auth.failed".to_owned(),
+                    tenant_id: "acme".to_owned(),
+                    actor_id: "u1".to_owned(),
+                };
+                let samples = alert.sample_event_ids.iter().map(sample).collect();
+                return (alert, samples);
+            }
+        }
+        panic!("five failed logins raise an alert")
+    }
+
+    #[test]
+    fn an_alert_that_was_raised_is_not_contradicted() {
+        let (alert, samples) = raised();
+        assert_eq!(alert.contradiction(&samples), None);
+    }
+
+    #[test]
+    fn every_changed_field_is_contradicted() {
+        let (alert, samples) = raised();
+        let later = Timestamp::from_millis(NOW.as_millis() + 1);
+        let rule = BuiltinRule::RapidApiKeyCreation;
+        let changes: [(&str, Change<'_, Alert>); 9] = [
+            ("id", &|alert| alert.id = AlertId::new(NOW, [9; 10])),
+            ("rule", &|alert| alert.rule_id = AlertRuleId::Builtin(rule)),
+            ("name", &|alert| {
+                alert.rule_name = "Another".parse().expect("a name");
+            }),
+            ("severity", &|alert| alert.severity = Severity::Low),
+            ("group", &|alert| alert.group_key = "u2".to_owned()),
+            ("count", &|alert| alert.event_count = 4),
+            ("larger count", &|alert| alert.event_count = 6),
+            ("time", &|alert| alert.fired_at = later),
+            ("custom rule", &|alert| {
+                alert.rule_id = "01890000-0000-7000-8000-000000000000".parse().expect("a rule id");
+            }),
+        ];
+        for (name, change) in changes {
+            let mut changed = alert.clone();
+            change(&mut changed);
+            assert!(changed.contradiction(&samples).is_some(), "{name}");
+        }
+        let changes: [(&str, Change<'_, SampleEvent>); 3] = [
+            ("action", &|sample| sample.action = "user.created".to_owned()),
+            ("tenant", &|sample| sample.tenant_id = "other".to_owned()),
+            ("actor", &|sample| sample.actor_id = "u2".to_owned()),
+        ];
+        for (name, change) in changes {
+            let mut changed = samples.clone();
+            change(&mut changed[2]);
+            assert!(alert.contradiction(&changed).is_some(), "{name}");
+        }
+        assert!(alert.contradiction(&samples[..4]).is_some());
+        assert!(alert.contradiction(&[]).is_some());
+    }
+}
