@@ -24,7 +24,7 @@ fn key(client: &Client) -> String {
     text.trim_end().to_owned()
 }
 
-fn check(receipt: &str, key: &str) -> Finished {
+fn check(receipt: impl AsRef<[u8]>, key: &str) -> Finished {
     let file = temporary_directory("receipt-").join("event.tlog-proof");
     std::fs::write(&file, receipt).expect("write the receipt");
     command_line(&["check", file.to_str().expect("a path in UTF-8"), "--key", key])
@@ -196,6 +196,28 @@ fn check_refuses_what_is_not_signed_as_it_is(database: DatabaseKind) {
     assert_eq!(check(&receipt, "nonsense").exit, Exit::Code(2));
     // What is neither a receipt nor an archive.
     assert_eq!(check("{}", &key).exit, Exit::Code(2));
+}
+
+/// The format is the same on both databases.
+#[test]
+fn a_receipt_in_which_one_bit_was_changed_is_refused() {
+    let organization = Organization::fresh(DatabaseKind::Sqlite);
+    let project = organization.project();
+    let ids = project.store_all(vec![event(); 5]);
+    let (receipt, key) = (read(&project, &ids[2]), key(&project));
+    check(&receipt, &key).success();
+    for byte in 0..receipt.len() {
+        let mut changed = receipt.clone().into_bytes();
+        changed[byte] ^= 1 << (byte % 8);
+        let refused = check(&changed, &key);
+        // With another first line it is not a receipt.
+        let expected = match byte < TlogProof::HEADER.len() {
+            true => Exit::Code(2),
+            false => Exit::Code(1),
+        };
+        let shown = String::from_utf8_lossy(&changed).into_owned();
+        assert_eq!(refused.exit, expected, "byte {byte}: {shown}: {refused:?}");
+    }
 }
 
 fn events_of_a_log_that_is_not_signed_are_stored_without_receipts(database: DatabaseKind) {
