@@ -47,4 +47,5 @@ mod slow_clients;
 mod start;
 mod streams;
 mod stuck_sessions;
+mod three_nodes;
 mod webhooks;

@@ -155,7 +155,7 @@ fn a_receipt_of_a_viewer_has_what_it_sees(database: DatabaseKind) {
         ),
         ..receipt.parse().expect("a receipt")
     };
-    assert_eq!(check(&changed.to_string(), &key(&project)).exit, Exit::Code(1));
+    assert_eq!(check(changed.to_string(), &key(&project)).exit, Exit::Code(1));
     viewer
         .get(&format!("/events/{foreign}/receipt"))
         .send()
