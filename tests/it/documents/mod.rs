@@ -5,14 +5,37 @@ mod attacks;
 mod dependencies;
 mod deployment;
 mod examples;
+mod limits;
 mod recipes;
 mod routes;
 mod shape;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The texts between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The sources below a folder, in one text.
+fn sources(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
+        let path = entry.expect("an entry of a folder").path();
+        if path.is_dir() && !path.ends_with("target") {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&std::fs::read_to_string(&path).expect("a source file"));
+        }
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
 
 /// A document of the repository.
 fn read(path: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    let path = root().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

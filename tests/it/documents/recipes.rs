@@ -1,12 +1,6 @@
 //! Everything that the recipes of CONTRIBUTING.md name exists: each path is a file, and each test is a function.
 
-use super::read;
-use std::path::Path;
-
-/// The texts between backticks in a cell of a table.
-fn quoted(cell: &str) -> impl Iterator<Item = &str> {
-    cell.split('`').skip(1).step_by(2)
-}
+use super::{quoted, read, root, sources};
 
 /// The rows of the recipes: number, path, change, and the check that catches its omission.
 fn rows(document: &str) -> Vec<Vec<String>> {
@@ -23,24 +17,12 @@ fn rows(document: &str) -> Vec<Vec<String>> {
     recipes.lines().map(cells).filter(is_step).collect()
 }
 
-/// The sources of all tests and crates, in one text.
-fn sources(folder: &Path, text: &mut String) {
-    for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
-        let path = entry.expect("an entry of a folder").path();
-        if path.is_dir() && !path.ends_with("target") {
-            sources(&path, text);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            text.push_str(&std::fs::read_to_string(&path).expect("a source file"));
-        }
-    }
-}
-
 #[test]
 fn every_path_and_every_test_of_a_recipe_exists() {
     let document = read("CONTRIBUTING.md");
     let rows = rows(&document);
     assert!(rows.len() > 20, "two recipes: {rows:#?}");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root();
     let mut text = String::new();
     for folder in ["crates", "bins", "tests"] {
         sources(&root.join(folder), &mut text);
