@@ -11,8 +11,8 @@ use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, Record, Timestamp};
 use audit_redact::{Engine, Shape};
 use audit_store::{
-    Appended, Destination, NewEvent, NewStreamEvent, StoreError, StreamClientRow, StreamEvent, StreamRow,
-    Writer,
+    AnonymousStreams, Appended, Destination, NewEvent, NewStreamEvent, StoreError, StreamClientRow,
+    StreamEvent, StreamRow, Writer,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -94,8 +94,9 @@ impl AuditLog {
     pub fn count_stream_request(&self, client: String) -> Result<()> {
         let limits = self.settings.stream_limits;
         let now = self.clock.now();
-        self.store
-            .write(move |writer| count_request(writer, &client, limits, now))?
+        self.store.write_for(AnonymousStreams, move |writer| {
+            count_request(writer, &client, limits, now)
+        })?
     }
 
     /// Stores events in a stream. The first event creates it. The limits of new streams and of events apply to `client`;
@@ -108,20 +109,22 @@ impl AuditLog {
         let (events, rest) = prepared.split();
         let limits = self.settings.stream_limits;
         let now = self.clock.now();
-        let appended = self.store.write(move |writer| -> Committed<Vec<Appended>> {
-            let opened = match open_stream(writer, token, &client, limits, now)? {
-                Ok(opened) => opened,
-                Err(error) => return Ok(Err(error)),
-            };
-            let appended = append_to_stream(writer, opened.stream.clone(), events, limits, now)?;
-            match (opened.creator, &appended) {
-                (Some(creator), Ok(_)) => writer.update_stream_client(&client, &creator, now)?,
-                // Only a stored event creates a stream.
-                (Some(_), Err(_)) => writer.delete_stream(&opened.stream)?,
-                (None, _) => {}
-            }
-            Ok(appended)
-        })??;
+        let appended =
+            self.store
+                .write_for(AnonymousStreams, move |writer| -> Committed<Vec<Appended>> {
+                    let opened = match open_stream(writer, token, &client, limits, now)? {
+                        Ok(opened) => opened,
+                        Err(error) => return Ok(Err(error)),
+                    };
+                    let appended = append_to_stream(writer, opened.stream.clone(), events, limits, now)?;
+                    match (opened.creator, &appended) {
+                        (Some(creator), Ok(_)) => writer.update_stream_client(&client, &creator, now)?,
+                        // Only a stored event creates a stream.
+                        (Some(_), Err(_)) => writer.delete_stream(&opened.stream)?,
+                        (None, _) => {}
+                    }
+                    Ok(appended)
+                })??;
         rest.conclude(appended, None)
     }
 
@@ -132,12 +135,14 @@ impl AuditLog {
     pub fn stream_info(&self, token: ClaimToken, client: String) -> Result<StreamInfo> {
         let limits = self.settings.stream_limits;
         let now = self.clock.now();
-        let stream = self.store.write(move |writer| -> Committed<StreamRow> {
-            if let Err(error) = count_request(writer, &client, limits, now)? {
-                return Ok(Err(error));
-            }
-            Ok(writer.stream(&token.sha256())?.ok_or(AppError::StreamNotFound))
-        })??;
+        let stream = self
+            .store
+            .write_for(AnonymousStreams, move |writer| -> Committed<StreamRow> {
+                if let Err(error) = count_request(writer, &client, limits, now)? {
+                    return Ok(Err(error));
+                }
+                Ok(writer.stream(&token.sha256())?.ok_or(AppError::StreamNotFound))
+            })??;
         Ok(StreamInfo {
             claim_token: token,
             event_count: stream.event_count.unsigned_abs(),

@@ -132,7 +132,7 @@ pub use events::{EventPage, EventQuery, FetchSize, LoggedEvent, PAGE_BYTES_MAX};
 pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
 pub use postgres::moving::{MovedProject, ProjectMove};
 pub use purge::GroupKey;
-pub use queue::QueueLimits;
+pub use queue::{AnonymousStreams, QueueLimits, Turn};
 pub use recent::RecentEvent;
 pub use replica::ReplicaStatistics;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};

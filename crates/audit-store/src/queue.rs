@@ -15,6 +15,7 @@ use crate::configuration::Owner;
 use crate::database::AnySession;
 use crate::error::{Result, StoreError};
 use callers::Callers;
+pub use callers::{AnonymousStreams, Turn};
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -233,7 +234,8 @@ impl Queue {
     }
 
     /// Adds a transaction, unless the queue or its owner's share of it is full, or the queue is closed.
-    pub(crate) fn push_transaction(&self, owner: Owner, transaction: Transaction) -> Result<()> {
+    pub(crate) fn push_transaction(&self, owner: impl Into<Turn>, transaction: Transaction) -> Result<()> {
+        let owner = owner.into();
         let mut waiting = self.lock();
         waiting.check_open()?;
         if waiting.transactions.is_full_for(owner, &self.limits) {

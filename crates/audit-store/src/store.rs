@@ -9,7 +9,7 @@ use crate::database::{AnySession, Database, DatabaseUrl, write_transaction};
 use crate::error::{Result, StoreError};
 use crate::events::{EventPage, EventQuery};
 use crate::ledgers::Heads;
-use crate::queue::{Queue, QueueLimits, Ticket, Transaction, WaitingAppend};
+use crate::queue::{Queue, QueueLimits, Ticket, Transaction, Turn, WaitingAppend};
 use crate::readers::ReaderPool;
 use crate::recent::RecentEvent;
 use crate::replica::{Identity, Replica, ReplicaStatistics};
@@ -283,20 +283,20 @@ impl Store {
         self.write_for(Deployment, work)
     }
 
-    /// [`Self::write`] on behalf of `owner`: the transactions of owners take turns.
+    /// [`Self::write`] on behalf of `owner`, or of [`crate::AnonymousStreams`]: the transactions of owners take turns.
     ///
     /// # Errors
     /// As [`Self::write`].
     pub fn write_for<T, E>(
         &self,
-        owner: impl Into<Owner>,
+        owner: impl Into<Turn>,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.transaction(owner.into(), move |session| work(&mut Writer::new(session)))
+        self.transaction(owner, move |session| work(&mut Writer::new(session)))
     }
 
     /// Changes the configuration of `owner` in one transaction: a `ProjectId`, an `OrganizationId` or the
@@ -315,7 +315,7 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.transaction(owner.into(), move |session| {
+        self.transaction(owner, move |session| {
             owner.into().lock(session)?;
             let mut configurator = Configurator::new(session, owner);
             let outcome = work(&mut configurator)?;
@@ -327,7 +327,7 @@ impl Store {
     /// Runs a transaction on a writing thread. Waits as long as an append does.
     fn transaction<T, E>(
         &self,
-        owner: Owner,
+        owner: impl Into<Turn>,
         work: impl FnOnce(&mut AnySession) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where

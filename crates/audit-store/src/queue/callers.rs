@@ -6,12 +6,37 @@ use super::{QueueLimits, Transaction};
 use crate::configuration::Owner;
 use std::collections::{HashMap, VecDeque};
 
+/// Whose turn a transaction takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Turn {
+    /// The owner of what it changes, or for which it writes.
+    Owner(Owner),
+    /// All clients of anonymous streams together, so that they delay the service's own transactions by one of theirs.
+    AnonymousStreams,
+}
+
+/// [`Turn::AnonymousStreams`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnonymousStreams;
+
+impl From<AnonymousStreams> for Turn {
+    fn from(_: AnonymousStreams) -> Self {
+        Self::AnonymousStreams
+    }
+}
+
+impl<O: Into<Owner>> From<O> for Turn {
+    fn from(owner: O) -> Self {
+        Self::Owner(owner.into())
+    }
+}
+
 /// The transactions that wait, by owner.
 #[derive(Default)]
 pub(crate) struct Callers {
-    lines: HashMap<Owner, VecDeque<Transaction>>,
+    lines: HashMap<Turn, VecDeque<Transaction>>,
     /// The owners that have a line, in the order of their turns.
-    order: VecDeque<Owner>,
+    order: VecDeque<Turn>,
     len: usize,
 }
 
@@ -22,7 +47,7 @@ impl Callers {
     }
 
     /// Whether the queue, or the owner's share of it, is full. The first transaction of an owner needs no share.
-    pub(crate) fn is_full_for(&self, owner: Owner, limits: &QueueLimits) -> bool {
+    pub(crate) fn is_full_for(&self, owner: Turn, limits: &QueueLimits) -> bool {
         if self.len >= limits.jobs_max {
             return true;
         }
@@ -32,7 +57,7 @@ impl Callers {
     }
 
     /// Adds a transaction behind those of its owner.
-    pub(crate) fn push(&mut self, owner: Owner, transaction: Transaction) {
+    pub(crate) fn push(&mut self, owner: Turn, transaction: Transaction) {
         let line = self.lines.entry(owner).or_insert_with(|| {
             self.order.push_back(owner);
             VecDeque::new()

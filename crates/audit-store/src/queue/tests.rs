@@ -352,3 +352,27 @@ fn the_transactions_of_owners_take_turns() {
     }
     assert_eq!(ran.try_iter().collect::<Vec<_>>(), [1, 2, 3, 1, 1, 1, 1, 1]);
 }
+
+/// However many clients send to streams, a transaction of the service waits for one of theirs at most.
+#[test]
+fn anonymous_streams_share_a_turn_that_is_not_that_of_the_service() {
+    let queue = Queue::new(QueueLimits::default());
+    let (sender, ran) = std::sync::mpsc::channel();
+    let transaction = |name: &'static str| -> Transaction {
+        let sender = sender.clone();
+        Box::new(move |_| sender.send(name).is_ok())
+    };
+    for _ in 0..5 {
+        let pushed = queue.push_transaction(AnonymousStreams, transaction("stream"));
+        assert!(pushed.is_ok());
+    }
+    let pushed = queue.push_transaction(Owner::Deployment, transaction("service"));
+    assert!(pushed.is_ok());
+    for _ in 0..2 {
+        let Some(Work::Transaction(transaction)) = queue.take() else {
+            panic!("transactions wait")
+        };
+        transaction(Err(StoreError::Stopped));
+    }
+    assert_eq!(ran.try_iter().collect::<Vec<_>>(), ["stream", "service"]);
+}
