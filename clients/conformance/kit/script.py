@@ -71,7 +71,7 @@ class Script:
         step = request.step
         status = step.get("status", 201)
         headers = {"Content-Type": "application/json", **step.get("headers", {})}
-        limit = self.limit_exceeded(request)
+        limit = self.limit_exceeded(request) or self.unreadable(request)
         if limit:
             status, body = limit
         elif status < 300:
@@ -94,6 +94,16 @@ class Script:
                      "details": [{"field": "body", "message": "1 to 100 events"}]}
             return 400, {"error": error, "request_id": "req_0"}
         return None
+
+    @staticmethod
+    def unreadable(request: Request) -> Optional[Tuple[int, Dict[str, Any]]]:
+        """The service refuses a whole request for one event whose JSON it cannot read, such as one with a repeated key."""
+        poison = request.step.get("poison")
+        if poison is None or all(event["metadata"]["n"] != poison for event in request.events):
+            return None
+        error = {"code": "validation_error", "message": "the request is not valid",
+                 "details": [{"field": "body", "message": "duplicate key `n`"}]}
+        return 400, {"error": error, "request_id": "req_00000000000000000000"}
 
     def accept(self, request: Request, refused: List[Dict[str, Any]]) -> Dict[str, Any]:
         """Stores the events once for each idempotency key, as the service does."""
