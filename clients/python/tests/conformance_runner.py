@@ -38,8 +38,8 @@ class Outcome:
             self.failed(result.error)
 
     def failed(self, error: AuditError) -> None:
-        is_response = isinstance(error, ApiError)
-        self.errors.append({"status": error.status if is_response else None, "code": error.code if is_response else None})
+        response = error if isinstance(error, ApiError) else ApiError("no response")
+        self.errors.append({"status": response.status, "code": response.code})
 
     def refused_at_once(self) -> None:
         self.raised += 1

@@ -42,8 +42,8 @@ class AuditMiddleware:
     """Records the requests of handlers that have :func:`audit_client.audited.audited`.
 
     ``tenant`` and ``actor`` get the scope when the handler is done, and return the tenant's id and the actor, or ``None``; they may
-    be coroutines. Without an actor the event has the actor ``anonymous``. With ``on_failure="raise"`` a request whose event cannot be
-    recorded fails with this error; otherwise it is logged by ``audit_client``.
+    be coroutines. Without an actor the event has the actor ``anonymous``. With ``on_failure="raise"`` a request whose event cannot
+    be recorded fails with this error; otherwise it is logged by ``audit_client``.
     """
 
     def __init__(
@@ -67,6 +67,8 @@ class AuditMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        # As Starlette's requests do, so that `tenant` and `actor` see what the handler writes to `request.state`.
+        scope.setdefault("state", {})
         fields: Dict[str, Any] = {}
         is_recorded = False
 

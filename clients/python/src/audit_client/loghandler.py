@@ -9,7 +9,7 @@
 
 import logging
 import threading
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Mapping, Optional, cast
 
 from ._client import Client
 from ._recorder import THREAD_NAME
@@ -75,7 +75,7 @@ class AuditHandler(logging.Handler):
         event: Dict[str, Any] = {**self.defaults, **given}
         logged = {"message": record.getMessage()[:MESSAGE_CHARS_MAX], "logger": record.name, "level": record.levelname}
         event["metadata"] = {**logged, **event.get("metadata", {})}
-        return EventInput(**event)  # type: ignore[typeddict-item]
+        return cast(EventInput, event)
 
     def flush(self) -> None:
         """Waits until the events are stored, at most as long as :meth:`Client.flush`. ``logging.shutdown`` calls it."""

@@ -258,23 +258,28 @@ def is_signed(public: bytes, message: bytes, signature: bytes) -> bool:
     return True
 
 
-def verify_checkpoint(note: str, key: str) -> Checkpoint:
-    """The head of a log in a checkpoint (C2SP tlog-checkpoint), if ``key`` has signed it."""
+def verify_checkpoint(note: str, key: str, *, log: Optional[str] = None) -> Checkpoint:
+    """The head of a log in a checkpoint (C2SP tlog-checkpoint), if ``key`` has signed it.
+
+    One key signs the logs of all projects. With ``log``, ``<project id>/<environment>``, the checkpoint has to be of that one.
+    """
     lines = verify_note(note, key)
     require(len(lines) >= 3, "the note is not a checkpoint")
     origin, size, root = lines[:3]
     require(size.isascii() and size.isdigit() and size == str(int(size)), "the note is not a checkpoint")
-    return Checkpoint(origin, int(size), hash_from_base64(root))
+    checkpoint = Checkpoint(origin, int(size), hash_from_base64(root))
+    require(log is None or checkpoint.log == log, f"the checkpoint is of the log {checkpoint.log}")
+    return checkpoint
 
 
-def verify_proof(event: Mapping[str, Any], proof: Mapping[str, Any], key: str) -> Checkpoint:
+def verify_proof(event: Mapping[str, Any], proof: Mapping[str, Any], key: str, *, log: Optional[str] = None) -> Checkpoint:
     """That ``event``, as you read it, is in the log that ``key`` signs. Returns the head of the log, which you may keep.
 
     ``proof`` is that of ``client.events.proof(event["id"])``. For a viewer who does not see every field, only the visible fields
-    are proved. Raises :class:`VerificationError`.
+    are proved. With ``log``, ``<project id>/<environment>``, it has to be that log. Raises :class:`VerificationError`.
     """
     try:
-        checkpoint = verify_checkpoint(proof["checkpoint"], key)
+        checkpoint = verify_checkpoint(proof["checkpoint"], key, log=log)
         parts = proof.get("parts")
         computed = content_hash(
             event, checkpoint.log, content_salt=None if parts is not None else proof["content_salt"], parts=parts
@@ -288,16 +293,19 @@ def verify_proof(event: Mapping[str, Any], proof: Mapping[str, Any], key: str) -
     return checkpoint
 
 
-def verify_completeness(events: Sequence[Mapping[str, Any]], proof: Mapping[str, Any], key: str) -> Tuple[int, str]:
+def verify_completeness(
+    events: Sequence[Mapping[str, Any]], proof: Mapping[str, Any], key: str, *, log: Optional[str] = None
+) -> Tuple[int, str]:
     """That ``events``, in the order of the feed, are all of a tenant. Returns their signed number and the time of signing.
 
     Events behind that number are newer than the proof. Compare the time with the clock: an old proof hides new events. ``proof`` is
     that of ``client.log.completeness()``. Only the content hashes of the events are used; verify the events with
-    :func:`verify_proof`.
+    :func:`verify_proof`. With ``log``, ``<project id>/<environment>``, the events have to be of that log.
     """
     try:
         head = verify_note(proof["map"], key)
         require(len(head) >= 4 and head[0].endswith("/tenants"), "the note is not that of a map of tenants")
+        require(log is None or head[0].endswith(f"/{log}/tenants"), "the note is of another log")
         label = sha256(b"audit tenant 1\n", from_base64(proof["salt"], "the salt"), proof["tenant_id"].encode())
         size, root = verify_tenant(proof, key, head, label)
         require(all(event["tenant_id"] == proof["tenant_id"] for event in events), "an event is of another tenant")
