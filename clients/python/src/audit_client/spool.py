@@ -81,12 +81,18 @@ class SlotLog:
         return self.path / f"{segment:016d}.events"
 
     def read_position(self) -> Tuple[int, int]:
+        """What the file says, if that is the beginning of a line. Otherwise everything is sent again."""
         first = self.segments[0] if self.segments else 0
         try:
             segment, offset = map(int, (self.path / "position").read_text().split())
+            if offset > 0:
+                with self.file(segment).open("rb") as file:
+                    file.seek(offset - 1)
+                    if file.read(1) != b"\n":
+                        return first, 0
         except (OSError, ValueError):
             return first, 0
-        return (segment, offset) if segment >= first else (first, 0)
+        return (segment, offset) if segment in self.segments and offset >= 0 else (first, 0)
 
     def count(self) -> None:
         """Counts what an earlier process left."""
