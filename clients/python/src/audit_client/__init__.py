@@ -13,7 +13,7 @@ from ._policy import RetryPolicy
 from ._recorder import Overflow, Result, Stats
 from ._version import __version__
 from ._wire import NULL
-from .audited import annotate, audited
+from .annotations import annotate, audited
 from .errors import (
     ApiError,
     AuditError,

@@ -12,7 +12,7 @@ import inspect
 from typing import Any, Awaitable, Callable, Dict, Literal, MutableMapping, Optional, Union
 
 from ._client import AsyncClient, Client
-from .audited import ATTRIBUTE, CURRENT, LOGGER, Annotation, Handled, event_of, needs_event
+from .annotations import ATTRIBUTE, CURRENT, LOGGER, Annotation, Handled, event_of, needs_event
 from .types import Actor, Context
 
 Scope = MutableMapping[str, Any]
@@ -39,7 +39,7 @@ def no_actor(_: Scope) -> Optional[Actor]:
 
 
 class AuditMiddleware:
-    """Records the requests of handlers that have :func:`audit_client.audited.audited`.
+    """Records the requests of handlers that have :func:`audit_client.audited`.
 
     ``tenant`` and ``actor`` get the scope when the handler is done, and return the tenant's id and the actor, or ``None``; they may
     be coroutines. Without an actor the event has the actor ``anonymous``. With ``on_failure="raise"`` a request whose event cannot

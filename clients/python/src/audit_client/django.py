@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.module_loading import import_string
 
 from ._client import Client
-from .audited import ATTRIBUTE, CURRENT, LOGGER, Annotation, Handled, event_of, needs_event
+from .annotations import ATTRIBUTE, CURRENT, LOGGER, Annotation, Handled, event_of, needs_event
 from .types import Actor, Context
 
 
@@ -54,7 +54,7 @@ def imported(value: Any) -> Any:
 
 
 class AuditMiddleware:
-    """Records the requests of views that have :func:`audit_client.audited.audited`."""
+    """Records the requests of views that have :func:`audit_client.audited`."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         options: Mapping[str, Any] = getattr(settings, "AUDIT_LOG", {})

@@ -4,7 +4,16 @@ Responses may have fields that are not listed here: the service adds fields with
 """
 
 from datetime import datetime
-from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Union
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+else:
+    try:
+        # Pydantic, and so FastAPI, accepts only this one before Python 3.12. httpx brings it along there.
+        from typing_extensions import TypedDict
+    except ImportError:
+        from typing import TypedDict
 
 Category = Literal["auth", "access", "mutation", "admin", "security", "system"]
 ActorType = Literal["user", "api_key", "service", "system"]
