@@ -116,3 +116,10 @@ def test_the_package_has_its_types_and_licences(tmp_path: Path) -> None:
     metadata = zipfile.ZipFile(wheel).read(next(name for name in names if name.endswith("/METADATA"))).decode()
     required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line]
     assert required == ["Requires-Dist: httpx<1,>=0.25"]
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/reference.md", "../README.md", "../conformance/README.md"])
+def test_the_links_of_a_document_lead_somewhere(document: str) -> None:
+    path = (ROOT / document).resolve()
+    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+        assert link.startswith("https://") or (path.parent / link).exists(), link

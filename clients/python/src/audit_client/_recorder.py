@@ -1,6 +1,7 @@
 """Records events in the background: one thread that sends batches, in the order in which the events were recorded."""
 
 import atexit
+import collections
 import logging
 import os
 import threading
@@ -160,6 +161,7 @@ class Recorder:
 
     def start_thread(self) -> None:
         if self.thread is None:
+            self.is_finished = False
             self.thread = threading.Thread(target=self.run, name=THREAD_NAME, daemon=True)
             self.thread.start()
 
@@ -210,8 +212,8 @@ class Recorder:
                 if batch:
                     self.deliver(transport, batch)
         except Exception:
+            # The next event starts another one.
             LOGGER.exception("the thread that sends events has ended")
-            raise
         finally:
             transport.close()
             with self.changed:
@@ -297,14 +299,16 @@ class Recorder:
         self.report(results)
 
     def report(self, results: List[Result]) -> None:
+        if self.options.on_result is None:
+            errors = collections.Counter(str(result.error) for result in results if result.error is not None)
+            for error, count in errors.items():
+                LOGGER.error("%d events were not stored: %s", count, error)
+            return
         for result in results:
-            if self.options.on_result is not None:
-                try:
-                    self.options.on_result(result)
-                except Exception:
-                    LOGGER.exception("on_result raised an error")
-            elif result.error is not None:
-                LOGGER.error("an event was not stored: %s", result.error)
+            try:
+                self.options.on_result(result)
+            except Exception:
+                LOGGER.exception("on_result raised an error")
 
 
 RECORDERS: "weakref.WeakSet[Recorder]" = weakref.WeakSet()

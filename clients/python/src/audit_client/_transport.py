@@ -12,6 +12,8 @@ from ._wire import RESPONSE_BYTES_MAX, Call, error_of, lower
 from .errors import ApiError, AuditError, NetworkError
 
 T = TypeVar("T")
+#: Of an export. An event has 64 KiB at most, and about four times that if every letter of it is escaped.
+LINE_BYTES_MAX = 1024 * 1024
 #: Turns status, headers and body of a response into a result, or raises.
 Parse = Callable[[int, Mapping[str, str], bytes], T]
 
@@ -197,4 +199,6 @@ def cut(text: bytes) -> Tuple[Any, bytes]:
     """The whole lines of a text, and what follows the last one."""
     lines = text.split(b"\n")
     rest = lines.pop()
+    if len(rest) > LINE_BYTES_MAX:
+        raise NetworkError(f"the response has a line of more than {LINE_BYTES_MAX} bytes")
     return [line + b"\n" for line in lines], rest

@@ -209,8 +209,12 @@ class SlotLog:
             LOGGER.warning("cannot write %s: %s", self.path / "position", error)
 
     def remove(self, segment: int) -> None:
-        self.file(segment).unlink()
         self.segments.remove(segment)
+        try:
+            self.file(segment).unlink()
+        except OSError as error:
+            # Settled events only. The next process tries again.
+            LOGGER.warning("cannot remove %s: %s", self.file(segment), error)
 
     def close(self) -> None:
         with self.sync_lock:
