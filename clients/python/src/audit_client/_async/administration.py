@@ -1,0 +1,247 @@
+"""Projects, keys, redaction rules, viewers and streams."""
+
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Union, cast
+
+from .._transport import AsyncTransport
+from .._wire import Null, call, json_of, segment
+from ..types import (
+    Behavior,
+    Category,
+    CreatedKey,
+    Environment,
+    KeyInfo,
+    Project,
+    RedactionRule,
+    RedactionTest,
+    Scope,
+    StreamInfo,
+    TierRoute,
+    Time,
+    ViewerTier,
+    ViewerToken,
+)
+
+
+class AsyncProjects:
+    """``client.projects``. Master key."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def list(self) -> "List[Project]":
+        """The projects of the organization, oldest first."""
+        return cast("List[Project]", (await self._transport.send(call("GET", "/projects"), json_of))["projects"])
+
+    async def create(self, name: str) -> Project:
+        """A project without keys."""
+        request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
+        return cast(Project, (await self._transport.send(request, json_of))["project"])
+
+
+class AsyncKeys:
+    """``client.keys``: project keys. Creating and rotating need a master key."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def list(self) -> "List[KeyInfo]":
+        """The keys of the project, or with a master key of the organization."""
+        return cast("List[KeyInfo]", (await self._transport.send(call("GET", "/keys"), json_of))["keys"])
+
+    async def create(
+        self,
+        *,
+        project_id: str,
+        name: str,
+        environment: Optional[Environment] = None,
+        expires_at: Optional[Time] = None,
+        scopes: Optional[Sequence[Scope]] = None,
+        networks: Optional[Sequence[str]] = None,
+    ) -> CreatedKey:
+        """A key. An application that only sends events should have the scope ``events:write`` alone."""
+        body = {
+            "project_id": project_id,
+            "type": "project",
+            "name": name,
+            "environment": environment,
+            "expires_at": expires_at,
+            "scopes": scopes,
+            "networks": networks,
+        }
+        return cast(CreatedKey, await self._transport.send(call("POST", "/keys", body=body, is_idempotent=False), json_of))
+
+    async def rotate(self, key_id: str, *, overlap_seconds: int) -> CreatedKey:
+        """A successor with the same limits; the old key ends after ``overlap_seconds``. 0 for a leaked key."""
+        path = f"/keys/{segment(key_id)}/rotate"
+        request = call("POST", path, {"overlap": overlap_seconds}, is_idempotent=False)
+        return cast(CreatedKey, await self._transport.send(request, json_of))
+
+    async def revoke(self, key_id: str) -> None:
+        """Ends a key at once and for good."""
+        await self._transport.send(call("DELETE", f"/keys/{segment(key_id)}"), json_of)
+
+
+class AsyncMasterKeys:
+    """``client.master_keys``. Master key."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def list(self) -> "List[KeyInfo]":
+        """The master keys of the organization."""
+        return cast("List[KeyInfo]", (await self._transport.send(call("GET", "/master-keys"), json_of))["master_keys"])
+
+    async def create(
+        self,
+        *,
+        name: str,
+        expires_at: Optional[Time] = None,
+        scopes: Optional[Sequence[Scope]] = None,
+        networks: Optional[Sequence[str]] = None,
+    ) -> CreatedKey:
+        """A master key, with the given limits."""
+        body = {"name": name, "expires_at": expires_at, "scopes": scopes, "networks": networks}
+        request = call("POST", "/master-keys", body=body, is_idempotent=False)
+        return cast(CreatedKey, await self._transport.send(request, json_of))
+
+    async def rotate(self, key_id: str, *, overlap_seconds: int) -> CreatedKey:
+        """A successor with the same limits; the old key ends after ``overlap_seconds``."""
+        path = f"/master-keys/{segment(key_id)}/rotate"
+        request = call("POST", path, {"overlap": overlap_seconds}, is_idempotent=False)
+        return cast(CreatedKey, await self._transport.send(request, json_of))
+
+    async def revoke(self, key_id: str) -> None:
+        """Ends a master key at once and for good."""
+        await self._transport.send(call("DELETE", f"/master-keys/{segment(key_id)}"), json_of)
+
+
+class AsyncRedactionRules:
+    """``client.redaction_rules``. Writing needs a master key."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def list(self) -> "List[RedactionRule]":
+        """The built-in rules, then the custom ones."""
+        return cast("List[RedactionRule]", (await self._transport.send(call("GET", "/redaction/rules"), json_of))["rules"])
+
+    async def create(
+        self,
+        *,
+        type: Literal["pattern", "field_redact"],
+        name: str,
+        pattern: Optional[str] = None,
+        fields: Optional[Sequence[str]] = None,
+        behavior: Optional[Behavior] = None,
+        enabled: Optional[bool] = None,
+    ) -> RedactionRule:
+        """A custom rule: ``pattern`` with a regular expression, or ``field_redact`` with dot paths."""
+        body = {"type": type, "name": name, "pattern": pattern, "fields": fields, "behavior": behavior, "enabled": enabled}
+        request = call("POST", "/redaction/rules", body=body, is_idempotent=False)
+        return cast(RedactionRule, (await self._transport.send(request, json_of))["rule"])
+
+    async def update(
+        self,
+        rule_id: str,
+        *,
+        name: Optional[str] = None,
+        pattern: Optional[str] = None,
+        fields: Optional[Sequence[str]] = None,
+        behavior: Optional[Behavior] = None,
+        enabled: Optional[bool] = None,
+    ) -> RedactionRule:
+        """Changes the given fields. Of a built-in rule only ``behavior`` and ``enabled``."""
+        body = {"name": name, "pattern": pattern, "fields": fields, "behavior": behavior, "enabled": enabled}
+        request = call("PUT", f"/redaction/rules/{segment(rule_id)}", body=body)
+        return cast(RedactionRule, (await self._transport.send(request, json_of))["rule"])
+
+    async def delete(self, rule_id: str) -> None:
+        """Ends a custom rule. Events that it changed stay changed."""
+        await self._transport.send(call("DELETE", f"/redaction/rules/{segment(rule_id)}"), json_of)
+
+    async def test(self, event: Mapping[str, Any]) -> RedactionTest:
+        """What the enabled rules would do to an event. Nothing is stored."""
+        request = call("POST", "/redaction/test", body={"event": event})
+        return cast(RedactionTest, await self._transport.send(request, json_of))
+
+
+class AsyncViewerTokens:
+    """``client.viewer_tokens``. Live project key."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(self, tenant_id: str, *, tier: Optional[str] = None, expires_in: Optional[int] = None) -> ViewerToken:
+        """A token that reads the events of one tenant for ``expires_in`` seconds (60 to 86,400), safe in a browser."""
+        body = {"tenant_id": tenant_id, "tier": tier, "expires_in": expires_in}
+        return cast(ViewerToken, await self._transport.send(call("POST", "/viewer-tokens", body=body), json_of))
+
+
+class AsyncViewerTiers:
+    """``client.viewer_tiers``. Master key. A tier defines which events and fields its tokens show."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def list(self) -> "List[ViewerTier]":
+        """All tiers of the project."""
+        return cast("List[ViewerTier]", (await self._transport.send(call("GET", "/viewer-tiers"), json_of))["viewer_tiers"])
+
+    async def create(
+        self,
+        *,
+        name: str,
+        categories: Optional[Sequence[Category]] = None,
+        actions: Optional[Sequence[str]] = None,
+        hidden_fields: Optional[Sequence[str]] = None,
+        routes: Optional[Sequence[TierRoute]] = None,
+    ) -> ViewerTier:
+        """A tier. What is not given is not restricted."""
+        body = {
+            "name": name,
+            "categories": categories,
+            "actions": actions,
+            "hidden_fields": hidden_fields,
+            "routes": routes,
+        }
+        request = call("POST", "/viewer-tiers", body=body, is_idempotent=False)
+        return cast(ViewerTier, (await self._transport.send(request, json_of))["viewer_tier"])
+
+    async def update(
+        self,
+        name: str,
+        *,
+        categories: Union[Sequence[Category], Null, None] = None,
+        actions: Union[Sequence[str], Null, None] = None,
+        hidden_fields: Optional[Sequence[str]] = None,
+        routes: Union[Sequence[TierRoute], Null, None] = None,
+    ) -> ViewerTier:
+        """Replaces the given lists. :data:`audit_client.NULL` lifts a restriction."""
+        body: Dict[str, Any] = {
+            "categories": categories,
+            "actions": actions,
+            "hidden_fields": hidden_fields,
+            "routes": routes,
+        }
+        request = call("PATCH", f"/viewer-tiers/{segment(name)}", body=body)
+        return cast(ViewerTier, (await self._transport.send(request, json_of))["viewer_tier"])
+
+    async def delete(self, name: str) -> None:
+        """Ends a tier and all its tokens."""
+        await self._transport.send(call("DELETE", f"/viewer-tiers/{segment(name)}"), json_of)
+
+
+class AsyncStreams:
+    """``client.streams``: anonymous streams."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def info(self, claim_token: str) -> StreamInfo:
+        """Number of events and state. No credential is needed."""
+        return cast(StreamInfo, await self._transport.send(call("GET", f"/streams/{segment(claim_token)}/info"), json_of))
+
+    async def claim(self, claim_token: str) -> int:
+        """Moves the stream's events into the project, and returns their number. Irreversible. Master key."""
+        request = call("POST", "/streams/claim", body={"claim_token": claim_token}, is_idempotent=False)
+        return int((await self._transport.send(request, json_of))["event_count"])

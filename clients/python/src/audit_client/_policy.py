@@ -1,0 +1,67 @@
+"""When a request is attempted again, and how long the client waits. No I/O, no clock."""
+
+import random
+from dataclasses import dataclass
+from typing import Optional
+
+from .errors import ApiError, AuditError, NetworkError
+
+#: The first attempt and two retries.
+ATTEMPTS_MAX = 3
+#: The events are at fault: invalid, used with other content, of a stream that has ended, too large.
+REFUSAL_STATUSES = (None, 400, 409, 410, 413, 422)
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """Exponential backoff with jitter. All waits are in seconds."""
+
+    #: Mean wait before the first retry; it doubles with each one.
+    backoff_seconds: float = 0.5
+    backoff_seconds_max: float = 30.0
+    #: A longer ``Retry-After`` is not waited for.
+    retry_after_seconds_max: float = 60.0
+
+    def wait_before_retry(self, attempt: int, error: AuditError) -> Optional[float]:
+        """Seconds to wait after the failed ``attempt`` (1, 2, …); ``None`` if there is no further one."""
+        if attempt >= ATTEMPTS_MAX or not is_retryable(error):
+            return None
+        told = error.retry_after if isinstance(error, ApiError) else None
+        if told is not None and told > self.retry_after_seconds_max:
+            return None
+        return max(self.backoff(attempt), told or 0.0)
+
+    def backoff(self, attempt: int) -> float:
+        """Between half and one and a half of the exponential wait: clients that failed together do not return together."""
+        exponential = self.backoff_seconds * 2.0 ** min(attempt - 1, 32)
+        return float(min(exponential, self.backoff_seconds_max) * random.uniform(0.5, 1.5))
+
+    def pause_of_spool(self, failed_rounds: int, error: AuditError) -> float:
+        """Seconds before spooled events are tried again after ``failed_rounds`` times three attempts."""
+        told = error.retry_after if isinstance(error, ApiError) else None
+        return max(self.backoff(failed_rounds + ATTEMPTS_MAX), min(told or 0.0, self.retry_after_seconds_max))
+
+
+def is_retryable(error: AuditError) -> bool:
+    """5xx, no or no readable response, and a 429 that says when."""
+    if isinstance(error, NetworkError):
+        return True
+    if not isinstance(error, ApiError) or error.status is None:
+        return False
+    return error.status >= 500 or (error.status == 429 and error.retry_after is not None)
+
+
+def stays_in_spool(error: AuditError) -> bool:
+    """Whether spooled events wait after this error: an operator or time can remove its cause.
+
+    That is so for everything but the refusal of the events themselves: a key can be replaced (401, 403), an address corrected
+    (3xx, 404), a limit ends (429).
+    """
+    return isinstance(error, NetworkError) or (isinstance(error, ApiError) and error.status not in REFUSAL_STATUSES)
+
+
+def concerns_request(error: AuditError) -> bool:
+    """Whether the server could not read the request at all, so that its events may be valid one by one."""
+    if not isinstance(error, ApiError):
+        return False
+    return error.status == 413 or (error.status == 400 and any(detail.get("field") == "body" for detail in error.details))

@@ -1,0 +1,329 @@
+"""Records events in the background: one thread that sends batches, in the order in which the events were recorded."""
+
+import atexit
+import collections
+import logging
+import os
+import threading
+import time
+import weakref
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union
+
+from ._buffer import Buffer, Entry, MemoryBuffer, body_of, entry_of
+from ._policy import concerns_request, stays_in_spool
+from ._transport import Settings, Transport
+from ._wire import Call, Outcome, json_of, outcomes_of
+from .errors import AuditError, ClientClosed, NotSent, QueueFull
+from .spool import Spool, SpoolBuffer
+
+LOGGER = logging.getLogger("audit_client")
+#: What an exiting interpreter waits for events of a client that was not closed.
+EXIT_SECONDS_MAX = 5.0
+THREAD_NAME = "audit-client"
+
+Overflow = Literal["block", "drop_newest", "error"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a recorded event: ``id`` if it was stored, otherwise ``error``."""
+
+    id: Optional[str]
+    error: Optional[AuditError]
+    body: bytes
+
+    @property
+    def event(self) -> Dict[str, Any]:
+        """The event as it was sent, with its idempotency key."""
+        return Entry(self.body).event()
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Counts since the client was made. ``pending`` are the events that are neither stored nor failed yet."""
+
+    recorded: int
+    stored: int
+    failed: int
+    dropped: int
+    pending: int
+
+
+@dataclass(frozen=True)
+class Recording:
+    """How events are recorded in the background."""
+
+    batch_events: int = 10
+    flush_interval_seconds: float = 5.0
+    queue_events_max: int = 1000
+    overflow: Overflow = "error"
+    block_seconds_max: float = 30.0
+    spool: Optional[Spool] = None
+    on_result: Optional[Callable[[Result], None]] = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.batch_events <= 100:
+            raise ValueError("batch_events must be 1 to 100")
+        if self.queue_events_max < self.batch_events:
+            raise ValueError("queue_events_max must be at least batch_events")
+        if self.overflow not in ("block", "drop_newest", "error"):
+            raise ValueError(f"overflow must be block, drop_newest or error, not {self.overflow!r}")
+
+    def buffer(self) -> Buffer:
+        return MemoryBuffer(self.queue_events_max) if self.spool is None else SpoolBuffer(self.spool)
+
+
+class Recorder:
+    """Used by any number of threads."""
+
+    def __init__(self, settings: Settings, path: str, options: Recording) -> None:
+        self.settings = settings
+        self.path = path
+        self.options = options
+        self.buffer = options.buffer()
+        self.must_open = False
+        self.start_afresh()
+        RECORDERS.add(self)
+        if self.buffer.pending():
+            # Events of an earlier process.
+            self.recorded = self.flush_to = self.buffer.pending()
+            self.start_thread()
+
+    def start_afresh(self) -> None:
+        self.changed = threading.Condition()
+        self.thread: Optional[threading.Thread] = None
+        self.recorded = self.stored = self.failed = self.dropped = 0
+        #: Events up to this number (of those recorded) are sent without waiting for more.
+        self.flush_to = 0
+        self.first_at = time.monotonic()
+        self.paused_until = 0.0
+        self.failed_rounds = 0
+        self.is_closing = self.is_abandoned = self.is_finished = False
+
+    def after_fork(self) -> None:
+        """The child has no thread, and none of the parent's events: the parent sends them."""
+        self.buffer.release_after_fork()
+        self.buffer = MemoryBuffer(self.options.queue_events_max)
+        self.must_open = self.options.spool is not None
+        is_closing = self.is_closing
+        self.start_afresh()
+        self.is_closing = is_closing
+
+    def open_after_fork(self) -> None:
+        """Opens a slot of the spool for a child that records. Most children do not."""
+        self.buffer = self.options.buffer()
+        self.must_open = False
+        self.recorded = self.flush_to = self.buffer.pending()
+
+    # Recording.
+
+    def record(self, event: Mapping[str, Any], overflow: Optional[Overflow] = None) -> bool:
+        """Whether the event was taken; ``False`` only if it was dropped because there is no room."""
+        entry = entry_of(event)
+        with self.changed:
+            if self.must_open:
+                self.open_after_fork()
+            if not self.make_room(entry, overflow or self.options.overflow):
+                return False
+            if self.buffer.pending() == 0:
+                self.first_at = time.monotonic()
+            self.buffer.append(entry)
+            self.recorded += 1
+            self.start_thread()
+            pending = self.buffer.pending()
+            if pending == 1 or pending == self.options.batch_events:
+                self.changed.notify_all()
+        self.buffer.sync(entry)
+        return True
+
+    def make_room(self, entry: Entry, overflow: Overflow) -> bool:
+        if self.is_closing:
+            raise ClientClosed("the client is closed")
+        if self.buffer.has_room(entry):
+            return True
+        if overflow == "block":
+            self.flush_to = self.recorded
+            self.changed.notify_all()
+            is_free = self.changed.wait_for(lambda: self.is_closing or self.buffer.has_room(entry), self.options.block_seconds_max)
+            if self.is_closing:
+                raise ClientClosed("the client is closed")
+            if is_free:
+                return True
+        self.dropped += 1
+        if overflow == "drop_newest":
+            return False
+        raise QueueFull(f"{self.buffer.pending()} events wait to be sent, and there is no room for more")
+
+    def would_wait(self) -> bool:
+        """Whether `record` may wait: for the disk or for room."""
+        return self.options.spool is not None or self.options.overflow == "block"
+
+    def start_thread(self) -> None:
+        if self.thread is None:
+            self.is_finished = False
+            self.thread = threading.Thread(target=self.run, name=THREAD_NAME, daemon=True)
+            self.thread.start()
+
+    # Waiting for events to be sent.
+
+    @property
+    def settled(self) -> int:
+        return self.stored + self.failed
+
+    def flush(self, seconds_max: Optional[float]) -> bool:
+        """Whether all events that were recorded before are settled. Returns at the latest after ``seconds_max``."""
+        with self.changed:
+            target = self.flush_to = self.recorded
+            self.changed.notify_all()
+            self.changed.wait_for(lambda: self.settled >= target or self.is_finished, seconds_max)
+            return self.settled >= target
+
+    def close(self, seconds_max: Optional[float]) -> bool:
+        """Flushes, and ends the thread. With a spool it does not wait for a server that does not respond."""
+        with self.changed:
+            self.is_closing = True
+            self.flush_to = self.recorded
+            self.paused_until = 0.0
+            self.changed.notify_all()
+            if self.thread is not None:
+                self.changed.wait_for(lambda: self.is_finished, seconds_max)
+            self.is_abandoned = True
+            self.changed.notify_all()
+            pending = self.buffer.pending()
+            self.buffer.close()
+        RECORDERS.discard(self)
+        if pending and not self.buffer.is_durable:
+            LOGGER.error("the client was closed with %d events that were not sent", pending)
+        return pending == 0
+
+    def stats(self) -> Stats:
+        with self.changed:
+            return Stats(self.recorded, self.stored, self.failed, self.dropped, self.buffer.pending())
+
+    # The thread.
+
+    def run(self) -> None:
+        transport = Transport(self.settings)
+        try:
+            while self.wait_until_due():
+                with self.changed:
+                    batch = [] if self.is_abandoned else self.buffer.peek()
+                if batch:
+                    self.deliver(transport, batch)
+        except Exception:
+            # The next event starts another one.
+            LOGGER.exception("the thread that sends events has ended")
+        finally:
+            transport.close()
+            with self.changed:
+                self.is_finished = True
+                self.thread = None
+                self.changed.notify_all()
+
+    def wait_until_due(self) -> bool:
+        """Waits for a batch. False at the end."""
+        with self.changed:
+            while True:
+                if self.is_abandoned or (self.is_closing and not self.buffer.pending()):
+                    return False
+                wait = self.seconds_until_due()
+                if wait is not None and wait <= 0:
+                    return True
+                self.changed.wait(wait)
+
+    def seconds_until_due(self) -> Optional[float]:
+        pending, now = self.buffer.pending(), time.monotonic()
+        if not pending:
+            return None
+        if self.paused_until > now:
+            return self.paused_until - now
+        if pending >= self.options.batch_events or self.flush_to > self.settled:
+            return 0.0
+        return self.first_at + self.options.flush_interval_seconds - now
+
+    def deliver(self, transport: Transport, batch: List[Entry]) -> bool:
+        """Sends a batch and settles its events. False if they have to wait in the spool."""
+        started_at = time.monotonic()
+
+        def parse(status: int, headers: Mapping[str, str], body: bytes) -> List[Outcome]:
+            return outcomes_of(json_of(status, headers, body), len(batch))
+
+        try:
+            outcomes = transport.send(Call("POST", self.path, body=body_of(batch), in_environment=True), parse, self.sleep)
+        except AuditError as error:
+            if len(batch) > 1 and concerns_request(error):
+                half = len(batch) // 2
+                return self.deliver(transport, batch[:half]) and self.deliver(transport, batch[half:])
+            if self.buffer.is_durable and (isinstance(error, NotSent) or stays_in_spool(error)):
+                self.pause(error)
+                return False
+            self.settle(batch, [error] * len(batch), started_at)
+        else:
+            self.settle(batch, outcomes, started_at)
+        return True
+
+    def sleep(self, seconds: float) -> None:
+        with self.changed:
+            if self.changed.wait_for(lambda: self.is_abandoned, seconds):
+                raise NotSent("the client was closed before the event was sent")
+
+    def pause(self, error: AuditError) -> None:
+        with self.changed:
+            self.failed_rounds += 1
+            if self.is_closing:
+                # The spool keeps the events. Waiting for the server would only hold up the end of the process.
+                self.is_abandoned = True
+                return
+            seconds = self.settings.retry.pause_of_spool(self.failed_rounds, error)
+            self.paused_until = time.monotonic() + seconds
+        LOGGER.warning("events wait in the spool, next attempt in %.1f s: %s", seconds, error)
+
+    def settle(self, batch: List[Entry], outcomes: Sequence[Union[str, AuditError]], started_at: float) -> None:
+        results = [
+            Result(None, outcome, entry.body) if isinstance(outcome, AuditError) else Result(outcome, None, entry.body)
+            for entry, outcome in zip(batch, outcomes)
+        ]
+        failed = sum(result.error is not None for result in results)
+        with self.changed:
+            if self.is_abandoned:
+                # The client reported these events as pending, and the next process may have the spool.
+                return
+            self.buffer.advance(batch)
+            self.stored += len(results) - failed
+            self.failed += failed
+            self.failed_rounds = 0
+            # Events that are left came while this batch was sent.
+            self.first_at = started_at
+            self.changed.notify_all()
+        self.report(results)
+
+    def report(self, results: List[Result]) -> None:
+        if self.options.on_result is None:
+            errors = collections.Counter(str(result.error) for result in results if result.error is not None)
+            for error, count in errors.items():
+                LOGGER.error("%d events were not stored: %s", count, error)
+            return
+        for result in results:
+            try:
+                self.options.on_result(result)
+            except Exception:
+                LOGGER.exception("on_result raised an error")
+
+
+RECORDERS: "weakref.WeakSet[Recorder]" = weakref.WeakSet()
+
+
+def close_all() -> None:
+    for recorder in list(RECORDERS):
+        recorder.close(EXIT_SECONDS_MAX)
+
+
+def reset_all() -> None:
+    for recorder in list(RECORDERS):
+        recorder.after_fork()
+
+
+atexit.register(close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=reset_all)

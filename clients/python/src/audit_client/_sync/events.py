@@ -1,0 +1,180 @@
+# Generated from audit_client/_async by tools/unasync.py. Change that file.
+"""Events: ingest, queries, the feed, exports and proofs."""
+
+import json
+from typing import Any, Iterator, Dict, Literal, Mapping, Optional, Sequence, Union, cast
+
+from .._buffer import REQUEST_EVENTS_MAX, body_of, entry_of
+from .._transport import Transport
+from .._wire import Call, Params, call, ingest_result_of, json_of, segment, text_response
+from ..types import (
+    ActorType,
+    Category,
+    Completeness,
+    ConsistencyProof,
+    Event,
+    EventInput,
+    EventPage,
+    FeedPage,
+    IngestResult,
+    Proof,
+    Time,
+)
+
+#: Seconds that the feed waits for an event before it responds with an empty page.
+FEED_WAIT_SECONDS = 30
+
+
+class Events:
+    """``client.events``"""
+
+    def __init__(self, transport: Transport, ingest_path: str) -> None:
+        self._transport = transport
+        self._ingest_path = ingest_path
+
+    def ingest(self, events: Union[EventInput, Sequence[EventInput]], *, receipts: bool = False) -> IngestResult:
+        """Sends one event, or 1 to 100, and returns when they are stored durably.
+
+        Refused events of a sequence are in ``errors`` of the result, unless all are refused: that is an ``ApiError``. Events
+        without an idempotency key get one, so that retries store nothing twice. With ``receipts`` the result has the
+        signed receipt of each event, about a second later.
+        """
+        headers = {"Prefer": "receipt"} if receipts else {}
+        if isinstance(events, Mapping):
+            body = entry_of(events).body
+        else:
+            if not 1 <= len(events) <= REQUEST_EVENTS_MAX:
+                raise ValueError(f"a request has 1 to {REQUEST_EVENTS_MAX} events, not {len(events)}")
+            body = body_of([entry_of(event) for event in events])
+        count = 1 if isinstance(events, Mapping) else len(events)
+        request = Call("POST", self._ingest_path, body=body, headers=headers, in_environment=True)
+        return self._transport.send(request, ingest_result_of(count))
+
+    def query(
+        self,
+        *,
+        tenant_id: Optional[str] = None,
+        actor_id: Optional[str] = None,
+        actor_type: Optional[ActorType] = None,
+        action: Optional[str] = None,
+        category: Optional[Category] = None,
+        target_id: Optional[str] = None,
+        target_type: Optional[str] = None,
+        start_date: Optional[Time] = None,
+        end_date: Optional[Time] = None,
+        search: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Event]:
+        """All events that match every given filter, newest first, page by page. ``limit`` is the size of a page (1 to 200)."""
+        params: Params = {
+            "tenant_id": tenant_id,
+            "actor_id": actor_id,
+            "actor_type": actor_type,
+            "action": action,
+            "category": category,
+            "target_id": target_id,
+            "target_type": target_type,
+            "start_date": start_date,
+            "end_date": end_date,
+            "search": search,
+            "limit": limit,
+        }
+        cursor: Optional[str] = None
+        while True:
+            page = self._page(params, cursor)
+            for event in page["events"]:
+                yield event
+            cursor = page["cursor"]
+            if cursor is None:
+                return
+
+    def page(self, *, cursor: Optional[str] = None, **filters: Any) -> EventPage:
+        """One page, with the filters of :meth:`query`. ``cursor`` is that of the page before it, with the same filters."""
+        return self._page(filters, cursor)
+
+    def _page(self, params: Params, cursor: Optional[str]) -> EventPage:
+        request = call("GET", "/events", {**params, "cursor": cursor}, in_environment=True)
+        return cast(EventPage, self._transport.send(request, json_of))
+
+    def get(self, event_id: str) -> Event:
+        """One event."""
+        request = call("GET", f"/events/{segment(event_id)}", in_environment=True)
+        return cast(Event, (self._transport.send(request, json_of))["event"])
+
+    def feed(
+        self, *, after: Optional[str] = None, follow: bool = True, wait: int = FEED_WAIT_SECONDS, **filters: Any
+    ) -> Iterator[FeedPage]:
+        """Pages of events in commit order, oldest first, without gaps; for ever, or with ``follow=False`` up to the latest.
+
+        Store ``page["cursor"]`` after the events of the page are safe, and continue from it with ``after``. A page can be
+        empty. Filters are those of :meth:`query`, except ``search`` and the dates.
+        """
+        while True:
+            params = {**filters, "after": after, "wait": wait if follow else 0}
+            request = call("GET", "/events/feed", params, extra_seconds=wait, in_environment=True)
+            page = cast(FeedPage, self._transport.send(request, json_of))
+            yield page
+            after = page["cursor"]
+            if not follow and not page["has_more"]:
+                return
+
+    def export(self, **filters: Any) -> Iterator[Event]:
+        """All events that match, newest first, in one response. An interruption raises :class:`NetworkError`."""
+        request = call("GET", "/events/export", {**filters, "format": "jsonl"}, in_environment=True)
+        for line in self._transport.lines(request):
+            yield cast(Event, json.loads(line))
+
+    def export_csv(self, **filters: Any) -> Iterator[bytes]:
+        """The same as CSV, in pieces to be written one after the other."""
+        request = call("GET", "/events/export", {**filters, "format": "csv"}, in_environment=True)
+        for line in self._transport.lines(request):
+            yield line
+
+    def proof(self, event_id: str) -> Proof:
+        """The proof that an event is in the log, for :func:`audit_client.verify_proof`."""
+        request = call("GET", f"/events/{segment(event_id)}/proof", in_environment=True)
+        return cast(Proof, self._transport.send(request, json_of))
+
+    def receipt(self, event_id: str) -> bytes:
+        """The same proof as a file, for ``audit-server check``."""
+        request = call("GET", f"/events/{segment(event_id)}/receipt", in_environment=True)
+        return self._transport.send(request, text_response)
+
+
+class Log:
+    """``client.log``: the verifiable log."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def checkpoint(self, *, cosigned: Optional[Literal[True]] = None) -> str:
+        """The latest signed checkpoint, a note for :func:`audit_client.verify_note`."""
+        request = call("GET", "/log/checkpoint", {"cosigned": cosigned}, in_environment=True)
+        return (self._transport.send(request, text_response)).decode()
+
+    def key(self) -> str:
+        """The key that verifies checkpoints. Compare it with the one that the operator gave you over another channel."""
+        return (self._transport.send(call("GET", "/log/key"), text_response)).decode().strip()
+
+    def key_rotations(self) -> str:
+        """The statements by which each key names the next one."""
+        return (self._transport.send(call("GET", "/log/key/rotations"), text_response)).decode()
+
+    def tile(self, path: str) -> bytes:
+        """Hashes of the tree, by the path of a tile after ``tile/`` (C2SP tlog-tiles)."""
+        steps = "/".join(segment(step) for step in path.split("/"))
+        return self._transport.send(call("GET", f"/log/tile/{steps}", in_environment=True), text_response)
+
+    def consistency(self, from_size: int, to_size: int) -> ConsistencyProof:
+        """The proof that the log of ``to_size`` events extends that of ``from_size``."""
+        request = call("GET", "/log/consistency", {"from": from_size, "to": to_size}, in_environment=True)
+        return cast(ConsistencyProof, self._transport.send(request, json_of))
+
+    def completeness(self, *, tenant_id: Optional[str] = None) -> Completeness:
+        """The proof that a tenant's events are complete. A viewer token names its tenant itself."""
+        request = call("GET", "/log/completeness", {"tenant_id": tenant_id}, in_environment=True)
+        return cast(Completeness, self._transport.send(request, json_of))
+
+    def tenants(self) -> Dict[str, Any]:
+        """For auditors: the signed map of all tenants, its key, and the size of the log that it is bound to."""
+        return self._transport.send(call("GET", "/log/tenants", in_environment=True), json_of)

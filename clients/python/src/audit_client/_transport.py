@@ -1,0 +1,204 @@
+"""Sends calls with httpx: the time limit, the size limit and the retries of one request. Once for threads, once for asyncio."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Any, AsyncIterator, Callable, Dict, Iterator, Mapping, Optional, Tuple, TypeVar
+
+import httpx
+
+from ._policy import RetryPolicy
+from ._wire import RESPONSE_BYTES_MAX, Call, error_of, lower
+from .errors import ApiError, AuditError, NetworkError
+
+T = TypeVar("T")
+#: Of an export. An event has 64 KiB at most, and about four times that if every letter of it is escaped.
+LINE_BYTES_MAX = 1024 * 1024
+#: Turns status, headers and body of a response into a result, or raises.
+Parse = Callable[[int, Mapping[str, str], bytes], T]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where requests go and with what."""
+
+    #: Without ``/api/v1``.
+    base_url: str
+    headers: Dict[str, str]
+    timeout_seconds: float
+    retry: RetryPolicy
+    #: `live` or `test`, for master keys.
+    environment: Optional[str] = None
+    #: Arguments of ``httpx.Client``, such as ``verify``, ``proxy``, ``transport``.
+    http_options: Mapping[str, Any] = field(default_factory=dict)
+
+    def url(self, call: Call) -> str:
+        return f"{self.base_url}/api/v1{call.path}"
+
+    def request_headers(self, call: Call) -> Dict[str, str]:
+        headers = {**self.headers, **call.headers}
+        if call.body is not None:
+            headers["Content-Type"] = "application/json"
+        return headers
+
+    def arguments(self, call: Call) -> Dict[str, Any]:
+        params = dict(call.params)
+        if call.in_environment and self.environment is not None:
+            params["environment"] = self.environment
+        return {
+            "params": params,
+            "content": call.body,
+            "headers": self.request_headers(call),
+            "timeout": self.timeout_seconds + call.extra_seconds,
+        }
+
+    def client_arguments(self) -> Dict[str, Any]:
+        # A redirect would send the key and the events to whatever address the response names.
+        return {**self.http_options, "follow_redirects": False}
+
+    def wait_before_retry(self, call: Call, attempt: int, error: AuditError) -> Optional[float]:
+        is_known_unsent = isinstance(error, Unsent) or (isinstance(error, ApiError) and error.status == 429)
+        if not call.is_idempotent and not is_known_unsent:
+            return None
+        return self.retry.wait_before_retry(attempt, error)
+
+
+class Unsent(NetworkError):
+    """No connection was made, so the server has not seen the request."""
+
+
+def network_error(error: httpx.HTTPError) -> NetworkError:
+    kind = Unsent if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)) else NetworkError
+    return kind(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+
+
+class Body:
+    """Collects the body of a response within the limits. httpx limits the time of each read, not of all together."""
+
+    def __init__(self, seconds_max: float) -> None:
+        self.deadline = time.monotonic() + seconds_max
+        self.parts = bytearray()
+
+    def add(self, part: bytes) -> None:
+        self.parts += part
+        if len(self.parts) > RESPONSE_BYTES_MAX:
+            raise NetworkError(f"the response has more than {RESPONSE_BYTES_MAX} bytes")
+        if time.monotonic() > self.deadline:
+            raise NetworkError("the response took longer than the timeout")
+
+
+class Transport:
+    """For threads. Its connections may be shared by them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.http = httpx.Client(**settings.client_arguments())
+
+    def attempt(self, call: Call, parse: "Parse[T]") -> T:
+        """One request, without retries."""
+        arguments = self.settings.arguments(call)
+        body = Body(arguments["timeout"])
+        try:
+            with self.http.stream(call.method, self.settings.url(call), **arguments) as response:
+                for part in response.iter_bytes():
+                    body.add(part)
+        except httpx.HTTPError as error:
+            raise network_error(error) from error
+        return parse(response.status_code, lower(response.headers), bytes(body.parts))
+
+    def send(self, call: Call, parse: "Parse[T]", sleep: Callable[[float], object] = time.sleep) -> T:
+        """A request with retries."""
+        attempt = 1
+        while True:
+            try:
+                return self.attempt(call, parse)
+            except AuditError as error:
+                wait = self.settings.wait_before_retry(call, attempt, error)
+                if wait is None:
+                    raise
+            sleep(wait)
+            attempt += 1
+
+    def lines(self, call: Call) -> Iterator[bytes]:
+        """The body of a response in pieces, however long it is. An interruption raises; there are no retries."""
+        try:
+            with self.http.stream(call.method, self.settings.url(call), **self.settings.arguments(call)) as response:
+                if response.status_code != 200:
+                    raise error_of(response.status_code, lower(response.headers), response.read())
+                yield from split_lines(response.iter_bytes())
+        except httpx.HTTPError as error:
+            raise network_error(error) from error
+
+    def close(self) -> None:
+        self.http.close()
+
+
+class AsyncTransport:
+    """For asyncio."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.http = httpx.AsyncClient(**settings.client_arguments())
+
+    async def attempt(self, call: Call, parse: "Parse[T]") -> T:
+        """One request, without retries."""
+        arguments = self.settings.arguments(call)
+        body = Body(arguments["timeout"])
+        try:
+            async with self.http.stream(call.method, self.settings.url(call), **arguments) as response:
+                async for part in response.aiter_bytes():
+                    body.add(part)
+        except httpx.HTTPError as error:
+            raise network_error(error) from error
+        return parse(response.status_code, lower(response.headers), bytes(body.parts))
+
+    async def send(self, call: Call, parse: "Parse[T]") -> T:
+        """A request with retries."""
+        attempt = 1
+        while True:
+            try:
+                return await self.attempt(call, parse)
+            except AuditError as error:
+                wait = self.settings.wait_before_retry(call, attempt, error)
+                if wait is None:
+                    raise
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    async def lines(self, call: Call) -> AsyncIterator[bytes]:
+        """The body of a response in pieces, however long it is. An interruption raises; there are no retries."""
+        rest = b""
+        try:
+            async with self.http.stream(call.method, self.settings.url(call), **self.settings.arguments(call)) as response:
+                if response.status_code != 200:
+                    raise error_of(response.status_code, lower(response.headers), await response.aread())
+                async for part in response.aiter_bytes():
+                    lines, rest = cut(rest + part)
+                    for line in lines:
+                        yield line
+        except httpx.HTTPError as error:
+            raise network_error(error) from error
+        if rest:
+            yield rest
+
+    async def close(self) -> None:
+        await self.http.aclose()
+
+
+def split_lines(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Lines with their line feed."""
+    rest = b""
+    for part in parts:
+        lines, rest = cut(rest + part)
+        yield from lines
+    if rest:
+        yield rest
+
+
+def cut(text: bytes) -> Tuple[Any, bytes]:
+    """The whole lines of a text, and what follows the last one."""
+    lines = text.split(b"\n")
+    rest = lines.pop()
+    if len(rest) > LINE_BYTES_MAX:
+        raise NetworkError(f"the response has a line of more than {LINE_BYTES_MAX} bytes")
+    return [line + b"\n" for line in lines], rest

@@ -1,0 +1,367 @@
+"""What requests and responses contain. Everything is a plain dictionary at run time.
+
+Responses may have fields that are not listed here: the service adds fields without a new version.
+"""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Union
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+else:
+    try:
+        # Pydantic, and so FastAPI, accepts only this one before Python 3.12. httpx brings it along there.
+        from typing_extensions import TypedDict
+    except ImportError:
+        from typing import TypedDict
+
+Category = Literal["auth", "access", "mutation", "admin", "security", "system"]
+ActorType = Literal["user", "api_key", "service", "system"]
+Severity = Literal["low", "medium", "high", "critical"]
+AlertStatus = Literal["open", "acknowledged", "resolved"]
+GroupBy = Literal["actor_id", "tenant_id"]
+Behavior = Literal["replace", "hash", "mask"]
+Environment = Literal["live", "test"]
+Scope = Literal["events:write", "events:read", "alerts", "viewer-tokens", "admin"]
+TierRoute = Literal["event", "feed", "export", "proofs"]
+DeliveryStatus = Literal["pending", "delivered", "failed"]
+#: ISO 8601 text, or a datetime with a time zone.
+Time = Union[str, datetime]
+
+
+class _ActorRequired(TypedDict):
+    id: str
+    type: ActorType
+
+
+class Actor(_ActorRequired, total=False):
+    """Who acted."""
+
+    name: str
+    email: str
+
+
+class _TargetRequired(TypedDict):
+    id: str
+    type: str
+
+
+class Target(_TargetRequired, total=False):
+    """What was acted upon."""
+
+    name: str
+
+
+class Context(TypedDict, total=False):
+    """Where the action came from."""
+
+    ip_address: str
+    user_agent: str
+    location: str
+    session_id: str
+
+
+class _ChangeRequired(TypedDict):
+    field: str
+
+
+class Change(_ChangeRequired, total=False):
+    """One changed field; ``before`` and ``after`` are any JSON."""
+
+    before: Any
+    after: Any
+
+
+class _EventRequired(TypedDict):
+    action: str
+    category: Category
+    tenant_id: str
+    actor: Actor
+
+
+class EventInput(_EventRequired, total=False):
+    """An event to record. ``action`` is dot-namespaced lower case, such as ``user.role.updated``."""
+
+    target: Target
+    context: Context
+    metadata: Dict[str, Any]
+    changes: List[Change]
+    idempotency_key: str
+    occurred_at: str
+
+
+class _StoredEventRequired(_EventRequired):
+    id: str
+    content_hash: str
+    redacted: bool
+    occurred_at: str
+    received_at: str
+
+
+class Event(_StoredEventRequired, total=False):
+    """An event as the service returns it, redacted as it was stored."""
+
+    target: Target
+    context: Context
+    metadata: Dict[str, Any]
+    changes: List[Change]
+    idempotency_key: str
+    content_salt: str
+
+
+class FieldError(TypedDict):
+    field: str
+    message: str
+
+
+class _RefusedRequired(TypedDict):
+    index: int
+    code: str
+    message: str
+
+
+class Refused(_RefusedRequired, total=False):
+    """A refused event of a batch, by its index."""
+
+    details: List[FieldError]
+
+
+class LogSize(TypedDict):
+    size: int
+
+
+class _IngestResultRequired(TypedDict):
+    ids: List[str]
+    redacted_count: int
+    request_id: str
+
+
+class IngestResult(_IngestResultRequired, total=False):
+    """The response to events that were stored durably."""
+
+    repeated_count: int
+    errors: List[Refused]
+    log: LogSize
+    receipts: List[str]
+
+
+class EventPage(TypedDict):
+    events: List[Event]
+    cursor: Optional[str]
+    has_more: bool
+    request_id: str
+
+
+class FeedPage(TypedDict):
+    """Events in commit order. Store ``cursor`` after the events are safe; it is never ``None``."""
+
+    events: List[Event]
+    cursor: str
+    has_more: bool
+    request_id: str
+
+
+class Alert(TypedDict):
+    id: str
+    rule_id: str
+    rule_name: str
+    severity: Severity
+    status: AlertStatus
+    group_key: str
+    event_count: int
+    sample_event_ids: List[str]
+    fired_at: str
+    acknowledged_at: Optional[str]
+    resolved_at: Optional[str]
+
+
+class AlertPage(TypedDict):
+    alerts: List[Alert]
+    cursor: Optional[str]
+    has_more: bool
+    request_id: str
+
+
+class _AlertRuleRequired(TypedDict):
+    id: str
+    type: Literal["builtin", "custom"]
+    name: str
+    action_pattern: str
+    threshold: int
+    window_seconds: int
+    group_by: GroupBy
+    severity: Severity
+    enabled: bool
+    cooldown_seconds: int
+
+
+class AlertRule(_AlertRuleRequired, total=False):
+    created_at: str
+
+
+class Webhook(TypedDict):
+    """``secret`` is complete only in the responses that create a webhook or rotate its secret."""
+
+    id: str
+    url: str
+    enabled: bool
+    secret: str
+    created_at: str
+
+
+class DeliveryAttempt(TypedDict):
+    number: int
+    started_at: str
+    duration_ms: int
+    status_code: Optional[int]
+    error: Optional[str]
+
+
+class WebhookDelivery(TypedDict):
+    id: str
+    webhook_id: str
+    message_id: str
+    type: str
+    alert_id: Optional[str]
+    status: DeliveryStatus
+    created_at: str
+    next_attempt_at: Optional[str]
+    finished_at: Optional[str]
+    attempts: List[DeliveryAttempt]
+
+
+class DeliveryPage(TypedDict):
+    deliveries: List[WebhookDelivery]
+    cursor: Optional[str]
+    has_more: bool
+    request_id: str
+
+
+class _CreatedKeyRequired(TypedDict):
+    key: str
+    id: str
+    prefix: str
+    name: str
+    expiresAt: Optional[str]
+    scopes: Optional[List[Scope]]
+    networks: Optional[List[str]]
+
+
+class CreatedKey(_CreatedKeyRequired, total=False):
+    """A new key. ``key`` is shown only here."""
+
+    type: str
+    environment: Environment
+
+
+class _KeyInfoRequired(TypedDict):
+    id: str
+    prefix: str
+    name: str
+    lastUsedAt: Optional[str]
+    createdAt: str
+    revokedAt: Optional[str]
+    expiresAt: Optional[str]
+    scopes: Optional[List[Scope]]
+    networks: Optional[List[str]]
+
+
+class KeyInfo(_KeyInfoRequired, total=False):
+    type: str
+    project_id: str
+    environment: Environment
+    lastUsedFrom: Optional[str]
+
+
+class Project(TypedDict):
+    id: str
+    name: str
+    created_at: str
+
+
+class _RedactionRuleRequired(TypedDict):
+    id: str
+    type: Literal["builtin", "pattern", "field_redact"]
+    name: str
+    behavior: Behavior
+    enabled: bool
+
+
+class RedactionRule(_RedactionRuleRequired, total=False):
+    builtin_id: str
+    pattern: str
+    fields: List[str]
+    created_at: str
+
+
+class RedactionMetadata(TypedDict):
+    was_redacted: bool
+    redacted_fields: List[str]
+    redacted_rules: List[str]
+    rules_evaluated: int
+
+
+class RedactionTest(TypedDict):
+    original: Dict[str, Any]
+    redacted: Dict[str, Any]
+    metadata: RedactionMetadata
+
+
+class ViewerToken(TypedDict):
+    token: str
+    expires_at: str
+
+
+class ViewerTier(TypedDict):
+    name: str
+    categories: Optional[List[Category]]
+    actions: Optional[List[str]]
+    hidden_fields: List[str]
+    routes: Optional[List[TierRoute]]
+    created_at: str
+
+
+class StreamInfo(TypedDict):
+    claim_token: str
+    event_count: int
+    status: Literal["active", "claimed", "expired"]
+    created_at: str
+    expires_at: str
+
+
+class PartProof(TypedDict, total=False):
+    """``salt`` or ``hash`` of one part of an event."""
+
+    salt: str
+    hash: str
+
+
+class _ProofRequired(TypedDict):
+    seq: int
+    content_hash: str
+    inclusion: List[str]
+    checkpoint: str
+
+
+class Proof(_ProofRequired, total=False):
+    """Proof that an event is in the log. Readers of the whole event get ``content_salt``, others ``parts``."""
+
+    content_salt: str
+    parts: Dict[str, PartProof]
+
+
+class ConsistencyProof(TypedDict):
+    consistency: List[str]
+
+
+class _CompletenessRequired(TypedDict):
+    tenant_id: str
+    salt: str
+    map: str
+
+
+class Completeness(_CompletenessRequired, total=False):
+    """Proof that a tenant's events are complete."""
+
+    checkpoint: str
+    path: List[str]

@@ -1,0 +1,51 @@
+from pathlib import Path
+from typing import Any, Dict, Iterator, cast
+
+import pytest
+from audit_server import AuditServer
+
+from audit_client import Client, EventInput
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AuditServer]:
+    """One server for all tests that do not stop it. Each test uses a tenant of its own."""
+    server = AuditServer(tmp_path_factory.mktemp("server")).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[AuditServer]:
+    """A server for one test."""
+    server = AuditServer(tmp_path).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def tenant(request: pytest.FixtureRequest) -> str:
+    return str(request.node.name)[:200]
+
+
+@pytest.fixture
+def audit(server: AuditServer) -> Iterator[Client]:
+    with Client(server.base_url, server.project_key) as client:
+        yield client
+
+
+@pytest.fixture
+def master(server: AuditServer) -> Iterator[Client]:
+    with Client(server.base_url, server.master_key, project_id=server.project_id) as client:
+        yield client
+
+
+def event(tenant: str, **fields: Any) -> EventInput:
+    made: Dict[str, Any] = {
+        "action": "invoice.updated",
+        "category": "mutation",
+        "tenant_id": tenant,
+        "actor": {"id": "user_1", "type": "user", "name": "Jane"},
+        **fields,
+    }
+    return cast(EventInput, made)

@@ -1,0 +1,172 @@
+"""Ingest, queries, feed, export and errors against the real server."""
+
+import asyncio
+from datetime import datetime, timedelta, timezone
+from typing import Any, Dict, List
+
+import pytest
+from audit_server import AuditServer
+from conftest import event
+
+from audit_client import ApiError, AsyncClient, Client, NetworkError, Result, RetryPolicy
+
+
+def test_recorded_events_are_found(server: AuditServer, tenant: str) -> None:
+    results: List[Result] = []
+    with Client(server.base_url + "/api/v1/", server.project_key, on_result=results.append) as audit:
+        for number in range(25):
+            assert audit.record(event(tenant, metadata={"n": number}))
+        assert audit.flush()
+        stats = audit.stats()
+        assert (stats.recorded, stats.stored, stats.failed, stats.dropped, stats.pending) == (25, 25, 0, 0, 0)
+        found = list(audit.events.query(tenant_id=tenant, limit=10))
+    assert sorted(one["metadata"]["n"] for one in found) == list(range(25))
+    assert {one["id"] for one in found} == {result.id for result in results}
+    assert {one["idempotency_key"] for one in found} == {result.event["idempotency_key"] for result in results}
+
+
+def test_one_event_and_a_batch_are_ingested_directly(audit: Client, tenant: str) -> None:
+    one = audit.events.ingest(event(tenant))
+    assert len(one["ids"]) == 1
+    batch = audit.events.ingest([event(tenant), event(tenant, category="nonsense"), event(tenant)])
+    assert len(batch["ids"]) == 2
+    assert [(entry["index"], entry["code"]) for entry in batch["errors"]] == [(1, "validation_error")]
+    assert batch["errors"][0]["details"][0]["field"] == "category"
+    for wrong in ([], [event(tenant)] * 101):
+        with pytest.raises(ValueError, match="1 to 100"):
+            audit.events.ingest(wrong)
+
+
+def test_a_repeat_with_an_idempotency_key_of_the_caller_is_stored_once(audit: Client, tenant: str) -> None:
+    for _ in range(2):
+        audit.record(event(tenant, idempotency_key=f"{tenant}-1"))
+        assert audit.flush()
+    assert audit.stats().failed == 0
+    assert len(list(audit.events.query(tenant_id=tenant))) == 1
+
+
+def test_an_event_that_json_cannot_express_is_refused_at_once(audit: Client, tenant: str) -> None:
+    unserializable: List[Any] = [float("nan"), "\ud800", object(), {("a",): 1}]
+    for value in unserializable:
+        with pytest.raises((TypeError, ValueError)):
+            audit.record(event(tenant, metadata={"value": value}))
+    with pytest.raises(TypeError, match="dictionary"):
+        audit.record("user.created")  # type: ignore[arg-type]
+    assert audit.stats().recorded == 0
+
+
+def test_an_event_that_the_server_cannot_read_is_refused_alone(server: AuditServer, tenant: str) -> None:
+    results: List[Result] = []
+    with Client(server.base_url, server.project_key, on_result=results.append) as audit:
+        for number in range(5):
+            # Two keys that JSON makes equal: the server refuses the text of the whole request.
+            audit.record(event(tenant, metadata={1: "a", "1": "b"} if number == 2 else {"n": number}))
+    errors = [result.error for result in results if result.error is not None]
+    assert len(results) == 5 and len(errors) == 1
+    assert isinstance(errors[0], ApiError) and errors[0].code == "validation_error"
+
+
+def test_filters_and_pages(audit: Client, tenant: str) -> None:
+    start = datetime.now(timezone.utc) - timedelta(days=3)
+    for day in range(4):
+        when = (start + timedelta(days=day)).isoformat()
+        audit.events.ingest(event(tenant, action=f"day.number_{day}", occurred_at=when, actor={"id": f"u{day}", "type": "service"}))
+    pages = audit.events.page(tenant_id=tenant, limit=3)
+    assert [one["action"] for one in pages["events"]] == ["day.number_3", "day.number_2", "day.number_1"]
+    assert pages["has_more"]
+    assert [one["action"] for one in audit.events.page(tenant_id=tenant, limit=3, cursor=pages["cursor"])["events"]] == [
+        "day.number_0"
+    ]
+    middle = audit.events.query(
+        tenant_id=tenant, start_date=start + timedelta(hours=12), end_date=start + timedelta(days=2, hours=1)
+    )
+    assert [one["action"] for one in middle] == ["day.number_2", "day.number_1"]
+    assert [one["action"] for one in audit.events.query(tenant_id=tenant, actor_id="u1")] == ["day.number_1"]
+    assert [one["action"] for one in audit.events.query(tenant_id=tenant, search="number 0")] == ["day.number_0"]
+    with pytest.raises(ValueError, match="time zone"):
+        next(audit.events.query(start_date=datetime(2026, 1, 15)))
+
+
+def test_feed_and_export_have_all_events(audit: Client, tenant: str) -> None:
+    audit.events.ingest([event(tenant, metadata={"n": number}) for number in range(7)])
+    pages = list(audit.events.feed(follow=False, limit=3, tenant_id=tenant))
+    fed = [one["metadata"]["n"] for page in pages for one in page["events"]]
+    assert fed == list(range(7))
+    audit.events.ingest(event(tenant, metadata={"n": 7}))
+    following = audit.events.feed(after=pages[-1]["cursor"], tenant_id=tenant)
+    assert [one["metadata"]["n"] for one in next(following)["events"]] == [7]
+    assert sorted(one["metadata"]["n"] for one in audit.events.export(tenant_id=tenant)) == list(range(8))
+    csv = b"".join(audit.events.export_csv(tenant_id=tenant)).decode()
+    assert len(csv.splitlines()) == 9
+
+
+def test_errors_are_typed(server: AuditServer, audit: Client) -> None:
+    with pytest.raises(ApiError) as invalid:
+        audit.events.ingest({"action": "Created"})  # type: ignore[arg-type]
+    assert (invalid.value.status, invalid.value.code) == (400, "validation_error")
+    assert {"tenant_id", "category", "actor"} <= {detail["field"] for detail in invalid.value.details}
+    assert invalid.value.request_id is not None and invalid.value.request_id.startswith("req_")
+    assert "tenant_id: Required" in str(invalid.value)
+    with pytest.raises(ApiError) as missing:
+        audit.events.get("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    assert (missing.value.status, missing.value.code) == (404, "not_found")
+    with Client(server.base_url, "pk_live_wrong") as wrong, pytest.raises(ApiError) as refused:
+        wrong.events.page()
+    assert (refused.value.status, refused.value.code) == (401, "invalid_api_key")
+
+
+def test_a_server_that_is_not_there_is_a_network_error() -> None:
+    with Client("http://127.0.0.1:9", "pk_live_x", retry=RetryPolicy(backoff_seconds=0.001)) as audit:
+        with pytest.raises(NetworkError, match="ConnectError"):
+            audit.events.page()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (("ftp://example.com", "pk_live_x"), {}),
+        (("http://example.com",), {}),
+        (("http://example.com", "pk_live_x"), {"stream": True}),
+        (("http://example.com", "pk_live_x\n"), {}),
+        (("http://example.com", ""), {}),
+        (("http://example.com", "pk_live_x"), {"batch_events": 101}),
+        (("http://example.com", "pk_live_x"), {"queue_events_max": 5}),
+        (("http://example.com", "pk_live_x"), {"overflow": "ignore"}),
+        (("http://example.com",), {"stream": True, "claim_token": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"}),
+    ],
+)
+def test_options_that_cannot_work_are_refused(arguments: Any, options: Dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        Client(*arguments, **options)
+
+
+def test_ids_that_would_name_another_path_are_refused(audit: Client) -> None:
+    for wrong in ("", "..", "a/b", "a?b", "ä"):
+        with pytest.raises(ValueError, match="is not an id"):
+            audit.events.get(wrong)
+
+
+def test_asyncio(server: AuditServer, tenant: str) -> None:
+    async def use() -> None:
+        async with AsyncClient(server.base_url, server.project_key) as audit:
+            await audit.record(event(tenant, metadata={"n": 0}))
+            assert await audit.flush()
+            await audit.events.ingest([event(tenant, metadata={"n": 1}), event(tenant, metadata={"n": 2})])
+            found = [one["metadata"]["n"] async for one in audit.events.query(tenant_id=tenant, limit=2)]
+            assert sorted(found) == [0, 1, 2]
+            exported = [one["metadata"]["n"] async for one in audit.events.export(tenant_id=tenant)]
+            assert sorted(exported) == [0, 1, 2]
+            pages = [page async for page in audit.events.feed(follow=False, tenant_id=tenant)]
+            assert [one["metadata"]["n"] for page in pages for one in page["events"]] == [0, 1, 2]
+            with pytest.raises(ApiError):
+                await audit.projects.list()
+
+    asyncio.run(use())
+
+
+def test_the_environment_of_a_master_key(server: AuditServer, tenant: str) -> None:
+    with Client(server.base_url, server.master_key, environment="test") as test, Client(server.base_url, server.master_key) as live:
+        test.record(event(tenant))
+        assert test.flush()
+        assert len(list(test.events.query(tenant_id=tenant))) == 1
+        assert list(live.events.query(tenant_id=tenant)) == []

@@ -1,0 +1,188 @@
+"""Verification: the published test vectors, tampered proofs, and proofs of the real server."""
+
+import base64
+import copy
+import json
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+from audit_server import AuditServer
+from conftest import event
+
+from audit_client import (
+    Client,
+    VerificationError,
+    content_hash,
+    verify_completeness,
+    verify_consistency,
+    verify_inclusion,
+    verify_note,
+    verify_proof,
+)
+from audit_client._canonical import canonical, number
+from audit_client.proofs import leaf_hash, root_of, sha256, verify_checkpoint
+
+VECTORS = Path(__file__).parents[3] / "docs" / "vectors"
+
+
+def vectors(name: str) -> Dict[str, Any]:
+    found: Dict[str, Any] = json.loads((VECTORS / name).read_text(encoding="utf-8"))
+    return found
+
+
+EVENTS = vectors("events.json")
+LOG = "0e3b7a1c-5d2f-4c68-9b1a-7f40c2d8e915/live"
+
+
+@pytest.mark.parametrize("vector", EVENTS["events"], ids=lambda vector: f"line{vector['line']}")
+def test_the_vectors_of_events(vector: Dict[str, Any]) -> None:
+    read = json.loads(vector["read"])
+    hashed = {name: value for name, value in read.items() if name not in ("content_hash", "content_salt", "redacted")}
+    assert canonical(hashed) == vector["canonical"]
+    assert content_hash(read, LOG, content_salt=vector["content_salt"]) == read["content_hash"]
+    assert base64.b64encode(leaf_hash(read["content_hash"])).decode() == vector["leaf_hash"]
+    checkpoint = verify_proof(read, vector["proof"], EVENTS["key"])
+    assert (checkpoint.size, checkpoint.log) == (5, LOG)
+    viewer = json.loads(vector["viewer"]["read"])
+    assert content_hash(viewer, LOG, parts=vector["viewer"]["parts"]) == read["content_hash"]
+
+
+def test_a_proof_of_something_else_is_refused() -> None:
+    vector = EVENTS["events"][1]
+    read, proof = json.loads(vector["read"]), vector["proof"]
+    changed: List[Any] = [
+        ({**read, "action": "other.action"}, proof),
+        ({**read, "tenant_id": "other"}, proof),
+        ({**read, "added": 1, "metadata": {}}, proof),
+        ({**read, "content_hash": "sha256:" + "0" * 64}, proof),
+        (read, {**proof, "seq": 0}),
+        (read, {**proof, "seq": 5}),
+        (read, {**proof, "seq": -1}),
+        (read, {**proof, "inclusion": proof["inclusion"][:-1]}),
+        (read, {**proof, "inclusion": [*proof["inclusion"], proof["inclusion"][0]]}),
+        (read, {**proof, "inclusion": list(reversed(proof["inclusion"]))}),
+        (read, {**proof, "inclusion": ["!"]}),
+        (read, {**proof, "content_salt": "00" * 16}),
+        (read, {**proof, "content_salt": "00"}),
+        (read, {**proof, "content_hash": EVENTS["events"][0]["proof"]["content_hash"]}),
+        (read, {**proof, "checkpoint": proof["checkpoint"].replace("\n5\n", "\n6\n")}),
+        (read, {**proof, "parts": {}}),
+        (read, {**proof, "parts": None, "content_salt": None}),
+        (read, {}),
+        (EVENTS["events"], proof),
+    ]
+    for one, other in changed:
+        with pytest.raises(VerificationError):
+            verify_proof(one, other, EVENTS["key"])
+
+
+def test_the_vectors_of_trees() -> None:
+    merkle = vectors("merkle.json")
+    leaves = [sha256(b"\0", bytes.fromhex(leaf)) for leaf in merkle["leaves"]]
+    assert [leaf.hex() for leaf in leaves] == merkle["leaf_hashes"]
+    roots = [bytes.fromhex(root) for root in merkle["roots"]]
+    assert [root_of(leaves[:size]) for size in range(9)] == roots
+    for proof in merkle["inclusion"]:
+        path = [bytes.fromhex(text) for text in proof["hashes"]]
+        verify_inclusion(leaves[proof["index"]], proof["index"], proof["size"], path, roots[proof["size"]])
+        for wrong in (path[:-1], [*path, roots[0]], [roots[0], *path]):
+            if wrong != path:
+                with pytest.raises(VerificationError):
+                    verify_inclusion(leaves[proof["index"]], proof["index"], proof["size"], wrong, roots[proof["size"]])
+    checked = 0
+    for proof in merkle["consistency"]:
+        old, new = proof["from"], proof["to"]
+        path = [bytes.fromhex(text) for text in proof["hashes"]]
+        if old == 0:
+            continue
+        verify_consistency(old, roots[old], new, roots[new], path)
+        checked += 1
+        for arguments in ((old, roots[0], new, roots[new], path), (old, roots[old], new, roots[new], [*path, roots[0]])):
+            with pytest.raises(VerificationError):
+                verify_consistency(*arguments)
+    assert checked > 20
+
+
+def test_the_vectors_of_checkpoints() -> None:
+    given = vectors("checkpoint.json")
+    for checkpoint in given["checkpoints"]:
+        head = verify_checkpoint(checkpoint["note"], given["key"])
+        assert head.size == checkpoint["size"]
+    assert given["refused"]
+    log = verify_checkpoint(given["checkpoints"][0]["note"], given["key"]).log
+    for refused in given["refused"]:
+        with pytest.raises(VerificationError):
+            verify_checkpoint(refused["note"], given["key"], log=log)
+    for key in ("", "a+b", given["key"].replace("4ffeabe4", "4ffeabe5"), given["key"][:-4] + "AAAA"):
+        with pytest.raises(VerificationError):
+            verify_note(given["checkpoints"][0]["note"], key)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (-0.0, "0"), (1.0, "1"), (1.5, "1.5"), (-1.5, "-1.5"), (1e20, "100000000000000000000"), (1e21, "1e+21"),
+        (123456789012345680000.0, "123456789012345680000"), (1.2e21, "1.2e+21"), (1e-6, "0.000001"), (1e-7, "1e-7"),
+        (1.25e-7, "1.25e-7"), (5e-324, "5e-324"), (1.7976931348623157e308, "1.7976931348623157e+308"), (0.1, "0.1"),
+        (333333333.33333329, "333333333.3333333"), (4.5, "4.5"), (2e-3, "0.002"), (9007199254740992.0, "9007199254740992"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written_as_in_rfc_8785(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_canonical_json_sorts_by_utf_16_and_keeps_integers() -> None:
+    assert canonical({"\ufb33": 1, "\U0001f600": 2, "b": [True, None, "\u2028\n\x1f"], "a": 2**80}) == (
+        '{"a":1208925819614629174706176,"b":[true,null,"\u2028\\n\\u001f"],"\U0001f600":2,"\ufb33":1}'
+    )
+
+
+def test_proofs_of_the_server(server: AuditServer, audit: Client, tenant: str) -> None:
+    key = server.run("log", "key").strip()
+    assert audit.log.key() == key
+    numbers = {"small": 1e-7, "large": 1e22, "whole": 5.0, "integer": 2**70, "text": "\u00fc\u4e16\U0001f600"}
+    ids = [audit.events.ingest(event(tenant, metadata={**numbers, "n": n}))["ids"][0] for n in range(3)]
+    for event_id in ids:
+        read = audit.events.get(event_id)
+        log = f"{server.project_id}/live"
+        assert verify_proof(read, audit.events.proof(event_id), key, log=log).log == log
+        with pytest.raises(VerificationError, match="of the log"):
+            verify_proof(read, audit.events.proof(event_id), key, log=f"{server.project_id}/test")
+        with pytest.raises(VerificationError, match="not the one of the proof"):
+            verify_proof({**read, "category": "auth"}, audit.events.proof(event_id), key)
+    assert b"tlog-proof" in audit.events.receipt(ids[0])
+    old = verify_checkpoint(audit.log.checkpoint(), key)
+    audit.events.ingest(event(tenant))
+    new = verify_checkpoint(audit.log.checkpoint(), key)
+    consistency = audit.log.consistency(old.size, new.size)["consistency"]
+    verify_consistency(old.size, old.root, new.size, new.root, [base64.b64decode(text) for text in consistency])
+    assert len(audit.log.tile(f"0/000.p/{new.size}" if new.size < 256 else "0/000")) % 32 == 0
+
+
+def test_a_viewer_verifies_its_events_and_that_none_is_missing(server: AuditServer, audit: Client, tenant: str) -> None:
+    key = server.run("log", "key").strip()
+    audit.events.ingest([event(tenant, metadata={"secret": n}, context={"ip_address": "203.0.113.7"}) for n in range(5)])
+    audit.events.ingest(event("somebody else"))
+    token = audit.viewer_tokens.create(tenant, tier="standard")["token"]
+    with Client(server.base_url, token) as viewer:
+        seen = [one for page in viewer.events.feed(follow=False) for one in page["events"]]
+        assert len(seen) == 5 and "metadata" not in seen[0]
+        for one in seen:
+            proof = viewer.events.proof(one["id"])
+            assert "parts" in proof
+            verify_proof(one, proof, key)
+        completeness = viewer.log.completeness()
+    size, _ = verify_completeness(seen, completeness, key, log=f"{server.project_id}/live")
+    assert size == 5
+    with pytest.raises(VerificationError, match="another log"):
+        verify_completeness(seen, completeness, key, log=f"{server.project_id}/test")
+    other = copy.deepcopy(completeness)
+    other["tenant_id"] = "somebody else"
+    for events, proof_of_all in ((seen[:-1], completeness), (seen[::-1], completeness), (seen, other), (seen, {})):
+        with pytest.raises(VerificationError):
+            verify_completeness(events, proof_of_all, key)
+    assert verify_completeness([], audit.log.completeness(tenant_id="nobody"), key)[0] == 0
+    with pytest.raises(VerificationError):
+        verify_completeness([], completeness, key)
+    assert audit.log.tenants()["map"]

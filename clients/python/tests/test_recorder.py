@@ -1,0 +1,126 @@
+"""The background thread: faults of callbacks and disks, and its end."""
+
+import threading
+from pathlib import Path
+from typing import List
+
+import httpx
+import pytest
+from audit_server import AuditServer
+from conftest import event
+
+from audit_client import Client, ClientClosed, NetworkError, QueueFull, Result, RetryPolicy, Spool
+from audit_client.spool import SpoolBuffer
+
+NOWHERE = "http://127.0.0.1:9"
+QUICK = RetryPolicy(backoff_seconds=0.001, backoff_seconds_max=0.01)
+
+
+def test_a_callback_that_fails_does_not_stop_the_thread(server: AuditServer, tenant: str, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(result: Result) -> None:
+        raise ZeroDivisionError
+
+    with Client(server.base_url, server.project_key, on_result=fail) as audit:
+        audit.record(event(tenant))
+        assert audit.flush()
+        audit.record(event(tenant))
+        assert audit.flush()
+    assert audit.stats().stored == 2
+    assert "on_result raised an error" in caplog.text
+
+
+def test_errors_that_nobody_listens_to_are_logged(server: AuditServer, tenant: str, caplog: pytest.LogCaptureFixture) -> None:
+    with Client(server.base_url, server.project_key) as audit:
+        for _ in range(3):
+            audit.record(event(tenant, category="nonsense"))
+    assert audit.stats().failed == 3
+    assert "3 events were not stored: 400 validation_error" in caplog.text
+
+
+def test_a_disk_that_fails_once_ends_no_recording(
+    server: AuditServer, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    peek, has_failed = SpoolBuffer.peek, threading.Event()
+
+    def fail_once(self: SpoolBuffer) -> object:
+        if not has_failed.is_set():
+            has_failed.set()
+            raise OSError(5, "Input/output error")
+        return peek(self)
+
+    monkeypatch.setattr(SpoolBuffer, "peek", fail_once)
+    with Client(server.base_url, server.project_key, spool=Spool(tmp_path)) as audit:
+        audit.record(event(tenant))
+        assert not audit.flush()
+        audit.record(event(tenant))
+        assert audit.flush()
+        assert len(list(audit.events.query(tenant_id=tenant))) == 2
+    assert "Input/output error" in caplog.text
+
+
+def test_nothing_is_recorded_after_close(tenant: str) -> None:
+    audit = Client(NOWHERE, "pk_live_x")
+    assert audit.close() and audit.close()
+    with pytest.raises(ClientClosed):
+        audit.record(event(tenant))
+
+
+def test_close_with_a_spool_does_not_wait_for_a_server_that_is_away(tmp_path: Path, tenant: str) -> None:
+    audit = Client(NOWHERE, "pk_live_x", spool=Spool(tmp_path), retry=QUICK)
+    audit.record(event(tenant))
+    # Without a deadline: it would wait for ever.
+    assert not audit.close(None)
+    assert audit.stats().pending == 1
+
+
+def test_a_blocked_thread_gives_up_and_is_told_of_a_close(tenant: str) -> None:
+    answered = threading.Event()
+
+    def hold(request: httpx.Request) -> httpx.Response:
+        answered.wait(60)
+        raise httpx.ReadError("reset")
+
+    options = {"transport": httpx.MockTransport(hold)}
+    audit = Client(NOWHERE, "pk_live_x", queue_events_max=10, overflow="block", block_seconds_max=0.05, http_options=options)
+    for _ in range(10):
+        audit.record(event(tenant))
+    with pytest.raises(QueueFull):
+        audit.record(event(tenant))
+    assert audit.stats().dropped == 1
+    audit.close(0)
+    with pytest.raises(ClientClosed):
+        audit.record(event(tenant))
+    answered.set()
+
+
+def test_a_response_without_end_and_one_that_is_too_slow_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """httpx limits the time of each read only, and no size."""
+    monkeypatch.setattr("audit_client._transport.RESPONSE_BYTES_MAX", 1000)
+    endless = httpx.MockTransport(lambda request: httpx.Response(200, content=b" " * 1001))
+    with Client(NOWHERE, "pk_live_x", retry=QUICK, http_options={"transport": endless}) as audit:
+        with pytest.raises(NetworkError, match="more than 1000 bytes"):
+            audit.events.page()
+        lines = audit.events.export_csv()
+        monkeypatch.setattr("audit_client._transport.LINE_BYTES_MAX", 1000)
+        with pytest.raises(NetworkError, match="line of more than 1000 bytes"):
+            next(lines)
+    slow = httpx.MockTransport(lambda request: httpx.Response(200, content=b" "))
+    with Client(NOWHERE, "pk_live_x", retry=QUICK, timeout_seconds=-1, http_options={"transport": slow}) as audit:
+        with pytest.raises(NetworkError, match="longer than the timeout"):
+            audit.events.page()
+
+
+def test_requests_that_do_harm_when_executed_twice_are_not_repeated() -> None:
+    requests: List[httpx.Request] = []
+
+    def lose(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        raise httpx.ReadError("reset")
+
+    with Client(NOWHERE, "mk_x", retry=QUICK, http_options={"transport": httpx.MockTransport(lose)}) as master:
+        with pytest.raises(NetworkError):
+            master.projects.create("billing")
+        assert len(requests) == 1
+        with pytest.raises(NetworkError):
+            master.projects.list()
+        assert len(requests) == 4
