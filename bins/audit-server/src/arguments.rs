@@ -234,7 +234,7 @@ pub(crate) struct HttpOptions {
 pub(crate) struct SelfAuditOptions {
     /// Whether changes of keys, rules, webhooks and the like are events in the logs of their projects: on or off. The first
     /// command on a new database decides, and each start of a server.
-    #[arg(long, value_name = "on|off", env = "AUDIT_SELF_AUDIT", default_value = "on", value_parser = on_or_off, action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "STATE", env = "AUDIT_SELF_AUDIT", default_value = "on", value_parser = on_or_off, action = clap::ArgAction::Set)]
     pub(crate) self_audit: bool,
 }
 

@@ -395,6 +395,20 @@ mod tests {
     }
 
     #[test]
+    fn an_event_like_one_of_the_services_own_is_refused() {
+        let of = |tenant_id: &str, action: &str| {
+            let mut event = with("action", json!(action));
+            event["tenant_id"] = json!(tenant_id);
+            read(event)
+        };
+        let message = "action: must not begin with audit. for the tenant audit-server: these are the service's own events";
+        assert_eq!(fields_of(of("audit-server", "audit.api_key.created")), [message]);
+        for (tenant_id, action) in [("audit-server", "audits.x"), ("audit", "audit.api_key.created")] {
+            assert!(of(tenant_id, action).is_ok(), "{tenant_id} {action}");
+        }
+    }
+
+    #[test]
     fn null_stands_for_no_field() {
         assert_eq!(
             fields_of(read(with("target", Value::Null))),

@@ -383,3 +383,27 @@ const fn action_of(
         (false, false) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_is_one_of_the_service_and_documented_with_its_category() {
+        let document = include_str!("../../../../docs/api.md");
+        for action in ServiceAction::ALL {
+            let parsed = action.as_str().parse::<Action>().unwrap();
+            assert!(
+                audit_domain::is_service_event(SERVICE_TENANT_ID, &parsed),
+                "{action}"
+            );
+            let mut rows = document.lines().filter(|line| line.starts_with("| `audit."));
+            let row = rows.find(|row| row.contains(&format!("`{action}`")));
+            let category = format!("| `{}` |", action.category());
+            assert!(
+                row.is_some_and(|row| row.contains(&category)),
+                "{action}: {row:?}"
+            );
+        }
+    }
+}
