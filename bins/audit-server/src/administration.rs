@@ -2,8 +2,8 @@
 
 use crate::arguments::{OrganizationCommand, Output, ProjectCommand, ViewerSecretCommand};
 use crate::printable::{printable, printable_lines};
-use crate::service::open_to_administer;
-use audit_app::{NewOrganization, Organization, Project};
+use crate::service::{open_to_administer, open_to_administer_with};
+use audit_app::{NewOrganization, Organization, Project, Requester, Settings};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -37,10 +37,15 @@ pub(crate) fn organizations(command: &OrganizationCommand) -> anyhow::Result<Exi
         OrganizationCommand::Create {
             name,
             plan,
+            self_audit,
             output,
             database,
         } => {
-            let service = open_to_administer(database)?;
+            let settings = Settings {
+                self_audit: self_audit.self_audit,
+                ..Settings::default()
+            };
+            let service = open_to_administer_with(database, settings)?;
             let new = service.create_organization(name, *plan)?;
             service.close();
             let value = json!({
@@ -104,7 +109,7 @@ pub(crate) fn projects(command: &ProjectCommand) -> anyhow::Result<ExitCode> {
         database,
     } = command;
     let service = open_to_administer(database)?;
-    let project = service.create_project(*organization, name)?;
+    let project = service.create_project(*organization, name, &Requester::Operator)?;
     service.close();
     let value = json!({"project_id": project.id, "name": project.name});
     print(

@@ -231,6 +231,14 @@ pub(crate) struct HttpOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SelfAuditOptions {
+    /// Whether changes of keys, rules, webhooks and the like are events in the logs of their projects: on or off. The first
+    /// command on a new database decides, and each start of a server.
+    #[arg(long, value_name = "STATE", env = "AUDIT_SELF_AUDIT", default_value = "on", value_parser = on_or_off, action = clap::ArgAction::Set)]
+    pub(crate) self_audit: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ServeOptions {
     #[command(flatten)]
     pub(crate) http: HttpOptions,
@@ -246,6 +254,8 @@ pub(crate) struct ServeOptions {
     pub(crate) database: DatabaseOptions,
     #[command(flatten)]
     pub(crate) service: ServiceOptions,
+    #[command(flatten)]
+    pub(crate) self_audit: SelfAuditOptions,
     #[command(flatten)]
     pub(crate) anchors: AnchorOptions,
 }
@@ -304,6 +314,8 @@ pub(crate) enum OrganizationCommand {
         #[arg(long, default_value = "enterprise")]
         plan: Plan,
         #[command(flatten)]
+        self_audit: SelfAuditOptions,
+        #[command(flatten)]
         output: Output,
         #[command(flatten)]
         database: DatabaseOptions,
@@ -359,6 +371,14 @@ fn network(text: &str) -> Result<ipnet::IpNet, String> {
     text.parse()
         .or_else(|_| single())
         .map_err(|_| "must be a network such as 10.0.0.0/8, or an address".to_owned())
+}
+
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("must be on or off".to_owned()),
+    }
 }
 
 pub(crate) fn positive(text: &str) -> Result<usize, String> {

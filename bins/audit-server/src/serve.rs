@@ -53,6 +53,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         places: options.anchors.places(&options.webhooks)?,
     };
     let mut settings = options.webhooks.settings(options.service.settings());
+    settings.self_audit = options.self_audit.self_audit;
     settings.witnesses = options.policy.witnesses()?;
     settings.signing_program = options.signing.program()?;
     settings.signing_program_before = options.signing_before.program()?;
@@ -69,6 +70,9 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         .check_webhook_secrets()
         .context("AUDIT_ENCRYPTION_KEY does not match the database")?;
     service.check_log_key().context("the key of the log")?;
+    service
+        .set_self_audit(options.self_audit.self_audit)
+        .context("--self-audit")?;
     if signer.is_new() {
         log::info!("the state file is new: this server signs what continues the checkpoints in the database");
     }

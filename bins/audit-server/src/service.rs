@@ -140,11 +140,19 @@ impl WebhookOptions {
 
 /// Opens the service for an administration command, which reads and writes a few rows.
 pub(crate) fn open_to_administer(database: &DatabaseOptions) -> anyhow::Result<Arc<AuditLog>> {
+    open_to_administer_with(database, Settings::default())
+}
+
+/// [`open_to_administer`] with these settings.
+pub(crate) fn open_to_administer_with(
+    database: &DatabaseOptions,
+    settings: Settings,
+) -> anyhow::Result<Arc<AuditLog>> {
     let store = StoreOptions {
         readers_max: 1,
         ..StoreOptions::default()
     };
-    open(database, Settings::default(), store, None)
+    open(database, settings, store, None)
 }
 
 /// Opens the service.

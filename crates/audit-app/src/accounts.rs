@@ -1,6 +1,7 @@
 //! Organizations and projects.
 
 use crate::error::{AppError, Result};
+use crate::self_audit::{Changed, Place, Requester, ServiceEvent};
 use crate::service::AuditLog;
 use audit_auth::{KeyText, MasterKey};
 use audit_domain::{Environment, KeyLimits, Name, OrganizationId, Plan, ProjectId, ViewerTier};
@@ -31,9 +32,10 @@ impl AuditLog {
     pub fn create_organization(self: &Arc<Self>, name: &Name, plan: Plan) -> Result<NewOrganization> {
         let place = self.store.read(|reader| reader.cell_for_new_project())?;
         let (new, keys) = self.new_organization(name, plan);
-        let (new, keys) = self.store.configure(Deployment, move |configurator| {
-            insert_organization(configurator, &new, &keys, place)?;
-            Ok::<_, AppError>((new, keys))
+        let project = Place::Project(new.project.id);
+        let (new, keys) = self.change(Deployment, project, &Requester::Operator, move |configurator| {
+            let events = insert_organization(configurator, &new, &keys, place)?;
+            Ok(Changed::by_all((new, keys), events))
         })?;
         self.insert_first_project(&new, &keys, place)?;
         Ok(new)
@@ -51,12 +53,13 @@ impl AuditLog {
         let name = "default".parse::<Name>().map_err(AppError::internal)?;
         let place = self.store.read(|reader| reader.cell_for_new_project())?;
         let (new, keys) = self.new_organization(&name, Plan::Enterprise);
-        let created = self.store.configure(Deployment, move |configurator| {
+        let project = Place::Project(new.project.id);
+        let created = self.change(Deployment, project, &Requester::Operator, move |configurator| {
             if !configurator.organizations()?.is_empty() {
-                return Ok(None);
+                return Ok(Changed::nothing(None));
             }
-            insert_organization(configurator, &new, &keys, place)?;
-            Ok::<_, AppError>(Some((new, keys)))
+            let events = insert_organization(configurator, &new, &keys, place)?;
+            Ok(Changed::by_all(Some((new, keys)), events))
         })?;
         let Some((new, keys)) = created else {
             return Ok(None);
@@ -75,8 +78,10 @@ impl AuditLog {
         if place == CellId::HOME {
             return Ok(());
         }
-        self.insert_project(new.project.clone(), place)?;
-        self.insert_key(live.clone(), *new.project_key.hash().as_bytes(), new.project.id)
+        let operator = &Requester::Operator;
+        self.insert_project(new.project.clone(), place, operator)?;
+        let hash = *new.project_key.hash().as_bytes();
+        self.insert_key(live.clone(), hash, new.project.id, operator)
     }
 
     fn new_organization(&self, name: &Name, plan: Plan) -> (NewOrganization, [Key; 2]) {
@@ -138,11 +143,14 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`].
     pub fn set_plan(self: &Arc<Self>, id: OrganizationId, plan: Plan) -> Result<()> {
-        self.store
-            .configure(id, move |configurator| match configurator.set_plan(plan)? {
-                true => Ok(()),
-                false => Err(AppError::NotFound("organization")),
-            })?;
+        self.change_organization(id, &Requester::Operator, move |configurator| {
+            let before = configurator
+                .organization(id)?
+                .ok_or(AppError::NotFound("organization"))?;
+            configurator.set_plan(plan)?;
+            let event = (before.plan != plan).then(|| ServiceEvent::plan_updated(&before, plan));
+            Ok(Changed::if_some((), event))
+        })?;
         // A cell that cannot be reached now gets it from `refresh_cells`.
         self.complete_organizations(Some(id))
     }
@@ -162,50 +170,69 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`] when the organization does not exist, [`AppError::Forbidden`] when it has
     /// [`PROJECTS_MAX`] projects.
-    pub fn create_project(self: &Arc<Self>, organization_id: OrganizationId, name: &Name) -> Result<Project> {
+    pub fn create_project(
+        self: &Arc<Self>,
+        organization_id: OrganizationId,
+        name: &Name,
+        requester: &Requester,
+    ) -> Result<Project> {
         let place = self.store.read(|reader| reader.cell_for_new_project())?;
-        self.insert_project(self.new_project(organization_id, name.as_str()), place)
+        self.insert_project(self.new_project(organization_id, name.as_str()), place, requester)
     }
 
     /// Adds a project to a cell, and then to the list of projects. A project that was not added to the list cannot be used.
-    fn insert_project(self: &Arc<Self>, project: Project, place: CellId) -> Result<Project> {
+    fn insert_project(
+        self: &Arc<Self>,
+        project: Project,
+        place: CellId,
+        requester: &Requester,
+    ) -> Result<Project> {
         let organization_id = project.organization_id;
+        let of_project = Place::Project(project.id);
         if place != CellId::HOME {
             self.store
                 .read(|reader| check_new_project(reader, organization_id))?;
             self.copy_organization(place, organization_id)?;
             let project = project.clone();
             self.cell(place)?
-                .store
-                .configure(organization_id, move |configurator| {
-                    configurator.insert_project(&project, &ViewerTier::initial())
+                .change(organization_id, of_project, requester, move |configurator| {
+                    configurator.insert_project(&project, &ViewerTier::initial())?;
+                    Ok(Changed::by((), ServiceEvent::project_created(&project)))
                 })?;
         }
-        self.store.configure(organization_id, move |configurator| {
+        self.change(organization_id, of_project, requester, move |configurator| {
             check_new_project(configurator, organization_id)?;
-            match place == CellId::HOME {
-                true => configurator.insert_project(&project, &ViewerTier::initial())?,
-                false => configurator.insert_project_of_cell(&project, place)?,
+            if place != CellId::HOME {
+                configurator.insert_project_of_cell(&project, place)?;
+                return Ok(Changed::nothing(project));
             }
-            Ok(project)
+            configurator.insert_project(&project, &ViewerTier::initial())?;
+            let event = ServiceEvent::project_created(&project);
+            Ok(Changed::by(project, event))
         })
     }
 }
 
-/// Adds an organization with its master key; also its project and the key of the project, if they are in the home cell.
+/// Adds an organization with its master key; also its project and the key of the project, if they are in the home cell. Returns
+/// the events for the log of that project.
 fn insert_organization(
     configurator: &mut Configurator<'_, Deployment>,
     new: &NewOrganization,
     [master, live]: &[Key; 2],
     place: CellId,
-) -> Result<()> {
+) -> Result<Vec<ServiceEvent>> {
     configurator.insert_organization(&new.organization)?;
     configurator.insert_first_key(master, new.master_key.hash().as_bytes())?;
-    if place == CellId::HOME {
-        configurator.insert_project(&new.project, &ViewerTier::initial())?;
-        configurator.insert_first_key(live, new.project_key.hash().as_bytes())?;
+    if place != CellId::HOME {
+        return Ok(Vec::new());
     }
-    Ok(())
+    configurator.insert_project(&new.project, &ViewerTier::initial())?;
+    configurator.insert_first_key(live, new.project_key.hash().as_bytes())?;
+    Ok(vec![
+        ServiceEvent::project_created(&new.project),
+        ServiceEvent::key_created(master),
+        ServiceEvent::key_created(live),
+    ])
 }
 
 /// Fails unless the organization exists and may have another project.

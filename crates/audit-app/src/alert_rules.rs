@@ -1,6 +1,7 @@
 //! Alert rules of a project.
 
 use crate::error::{AppError, Result};
+use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_alerts::{
     AlertRule, AlertRuleId, BuiltinRule, CUSTOM_RULES_MAX, RuleChange, RuleDefinition, RuleOrigin, RuleSet,
@@ -70,7 +71,7 @@ impl AuditLog {
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         let rule = AlertRule::custom(RuleId::from_random(self.entropy.bytes()), now, definition);
-        self.store.configure(project_id, move |configurator| {
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
             if configurator.plan_of(project_id)? == Plan::Free {
                 let message = "custom alert rules need a paid plan";
                 return Err(AppError::AlertRuleLimit(message.to_owned()));
@@ -81,7 +82,8 @@ impl AuditLog {
                 return Err(AppError::AlertRuleLimit(message));
             }
             configurator.put_alert_rule(&rule, now)?;
-            Ok(rule)
+            let event = ServiceEvent::alert_rule(None, Some(&rule));
+            Ok(Changed::if_some(rule, event))
         })
     }
 
@@ -99,8 +101,9 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
-        self.store.configure(
+        self.change_project(
             project_id,
+            &Requester::from(master),
             move |configurator: &mut Configurator<'_, ProjectId>| {
                 let rules = rules_of(configurator.alert_rules(project_id)?);
                 let rule = rules
@@ -108,10 +111,12 @@ impl AuditLog {
                     .find(|rule| rule.id() == id)
                     .ok_or(AppError::NotFound("alert rule"))?;
                 let changed = rule.changed(change)?;
-                if changed != rule {
-                    configurator.put_alert_rule(&changed, now)?;
+                if changed == rule {
+                    return Ok(Changed::nothing(changed));
                 }
-                Ok(changed)
+                configurator.put_alert_rule(&changed, now)?;
+                let event = ServiceEvent::alert_rule(Some(&rule), Some(&changed));
+                Ok(Changed::if_some(changed, event))
             },
         )
     }
@@ -123,12 +128,12 @@ impl AuditLog {
     pub fn delete_alert_rule(&self, master: &MasterKey, selection: Selection, id: AlertRuleId) -> Result<()> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
-        self.store.configure(project_id, move |configurator| {
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
             let rules = rules_of(configurator.alert_rules(project_id)?);
             let rule = rules.iter().find(|rule| rule.id() == id);
-            let id = rule.ok_or(AppError::NotFound("alert rule"))?.deletable()?;
-            configurator.delete_alert_rule(AlertRuleId::Custom(id))?;
-            Ok(())
+            let rule = rule.ok_or(AppError::NotFound("alert rule"))?;
+            configurator.delete_alert_rule(AlertRuleId::Custom(rule.deletable()?))?;
+            Ok(Changed::if_some((), ServiceEvent::alert_rule(Some(rule), None)))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Alerts: listing and transitions.
 
 use crate::error::{AppError, Result};
+use crate::self_audit::{Place, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_alerts::{Alert, AlertAction, AlertId};
 use audit_auth::KeyHolder;
@@ -64,22 +65,35 @@ impl AuditLog {
         id: AlertId,
         action: AlertAction,
     ) -> Result<Alert> {
-        let (project_id, ledger_id) = self.store.read(|reader| {
-            let scope = self.scope(reader, principal, selection)?;
-            Ok::<_, AppError>((scope.project.project.id, scope.ledger_id))
-        })?;
+        let scope = self
+            .store
+            .read(|reader| self.scope(reader, principal, selection))?;
+        let (project_id, ledger_id) = (scope.project.project.id, scope.ledger_id);
+        let recorder = self.recorder(Place::Project(project_id), &Requester::from(principal))?;
         let now = self.clock.now();
-        self.store.write_for(project_id, move |writer| {
+        let changed = self.store.write_for(project_id, move |writer| {
             writer.hold_project(project_id)?;
+            if recorder.is_some() {
+                // Before the alert, as commits lock them.
+                writer.hold_configuration(project_id)?;
+            }
             let alert = writer.lock_alert(ledger_id, id)?;
             let alert = alert.ok_or(AppError::NotFound("alert"))?;
             let before = alert.state;
             let alert = alert.apply(action, now)?;
-            if alert.state != before {
-                writer.update_alert_state(ledger_id, &alert)?;
+            if alert.state == before {
+                return Ok(alert);
             }
-            Ok(alert)
-        })
+            writer.update_alert_state(ledger_id, &alert)?;
+            if let Some(recorder) = recorder {
+                let event = ServiceEvent::alert_updated(before.status(), &alert, scope.environment);
+                recorder.record(writer, project_id, vec![event])?;
+            }
+            Ok::<_, AppError>(alert)
+        });
+        // An event may have raised an alert.
+        self.wake_deliveries();
+        changed
     }
 
     /// The id in a cursor of a list that is sorted by id.

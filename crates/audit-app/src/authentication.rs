@@ -159,11 +159,13 @@ impl AuditLog {
                 project_id,
                 environment,
                 scopes,
+                client,
             }),
             None => Principal::Master(MasterKey {
                 key_id,
                 organization_id,
                 scopes,
+                client,
             }),
         })
     }
@@ -173,6 +175,7 @@ impl AuditLog {
         reader: &mut Reader<'_>,
         present: &mut Present<'_>,
         token: &ViewerTokenText,
+        client: Option<IpAddr>,
     ) -> Result<Principal> {
         let secrets = self.viewer_secrets(reader)?;
         let claims = viewer_token::verify(token, &secrets, self.clock.now())?;
@@ -191,8 +194,10 @@ impl AuditLog {
         Ok(Principal::Viewer(Viewer {
             organization_id: project.project.organization_id,
             project_id: claims.project_id,
+            token_id: claims.jti(),
             tenant_id: claims.tenant_id,
             tier: claims.tier,
+            client,
         }))
     }
 }
@@ -233,7 +238,7 @@ impl<P: Policy> Presented<P> {
                     }
                 }
             }
-            Credential::ViewerToken(token) => self.service.viewer(reader, present, token)?,
+            Credential::ViewerToken(token) => self.service.viewer(reader, present, token, self.client)?,
         };
         self.note_owner(&principal);
         admit::<P>(principal)

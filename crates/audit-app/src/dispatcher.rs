@@ -19,6 +19,7 @@ pub use results::DeliveryStatistics;
 pub(crate) use wake::Wake;
 
 use crate::error::Result;
+use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::AuditLog;
 use crate::webhooks::WEBHOOKS_MAX;
 use audit_domain::{ProjectId, Timestamp};
@@ -297,11 +298,24 @@ impl Dispatcher {
             let project_id = result.project_id.parse::<ProjectId>();
             let project_id = project_id.map_err(|_| StoreError::Damaged { what: "project id" });
             let written = project_id.and_then(|project_id| {
-                let store = &self.service.store;
-                store.configure(project_id, move |configurator| result.write_gone(configurator))
+                let written = self.write_gone_in(project_id, result);
+                written.map_err(|error| StoreError::Unreachable(error.to_string()))
             });
             self.note_written(&webhook_id, written);
         }
+    }
+
+    fn write_gone_in(&self, project_id: ProjectId, result: DeliveryResult) -> Result<Option<NextStep>> {
+        self.service
+            .change_project(project_id, &Requester::Service, move |configurator| {
+                let before = configurator.webhook(project_id, &result.webhook_id)?;
+                let step = result.write_gone(configurator)?;
+                let after = configurator.webhook(project_id, &result.webhook_id)?;
+                let changed = before.zip(after).filter(|(before, after)| before != after);
+                let event =
+                    changed.and_then(|(before, after)| ServiceEvent::webhook(Some(&before), Some(&after)));
+                Ok(Changed::if_some(step, event))
+            })
     }
 
     fn note_written(&self, webhook_id: &str, written: Result<Option<NextStep>, StoreError>) {

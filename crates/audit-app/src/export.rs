@@ -8,6 +8,7 @@ use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::events::{as_stored, permitted, visible_json};
 use crate::reading::ReadRequest;
+use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use crate::turns::{Member, OwnedTurns, ReadOwner};
 use audit_admission::TurnsOptions;
@@ -156,12 +157,15 @@ impl AuditLog {
         after: Option<Position>,
         limit: PageLimit,
     ) -> Result<(EventPage, Option<ViewerTier>)> {
-        let (page, query, ()) = self.read_page(|reader| {
+        let (page, query, (project_id, requester, event)) = self.read_page(|reader| {
             let access =
                 request
                     .presented
                     .read_access(reader, request.selection, Some(ViewerRoute::Export))?;
             let filter = permitted(&access.principal, request.filter.clone());
+            let (project, environment) = (&access.scope.project.project, access.scope.environment);
+            let event = ServiceEvent::events_exported(project, environment, &filter);
+            let begun = (project.id, Requester::from(&access.principal), event);
             let query = EventQuery {
                 ledger_id: access.scope.ledger_id,
                 filter: as_stored(&self.stream_engine, filter),
@@ -169,8 +173,12 @@ impl AuditLog {
                 after,
                 limit,
             };
-            Ok((query, ()))
+            Ok((query, begun))
         })?;
+        if after.is_none() {
+            // The response begins after this.
+            self.record_read(project_id, &requester, event)?;
+        }
         Ok((page, query.tier))
     }
 }

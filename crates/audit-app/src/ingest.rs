@@ -12,7 +12,7 @@ use crate::redact_event::redact_and_record;
 use crate::redaction::EngineInUse;
 use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
 use audit_auth::{EventsWrite, Keys, Principal};
-use audit_domain::{ContentSalt, Environment, Event, EventId, ProjectId, Stamp};
+use audit_domain::{ContentSalt, DigestKey, Environment, Event, EventId, ProjectId, Stamp};
 use audit_redact::Engine;
 use audit_store::{Destination, NewEvent, Reader, StoreError};
 use std::sync::Arc;
@@ -52,9 +52,9 @@ pub struct RefusedEvent {
 
 /// The destination of a request's events and the configuration that redacts them.
 #[derive(Clone)]
-struct IngestTarget {
-    destination: Destination,
-    project: Arc<ProjectConfiguration>,
+pub(crate) struct IngestTarget {
+    pub(crate) destination: Destination,
+    pub(crate) project: Arc<ProjectConfiguration>,
 }
 
 impl Presented<Keys<EventsWrite>> {
@@ -271,7 +271,11 @@ impl AuditLog {
         }
     }
 
-    fn target_for_project(&self, project_id: ProjectId, environment: Environment) -> Result<IngestTarget> {
+    pub(crate) fn target_for_project(
+        &self,
+        project_id: ProjectId,
+        environment: Environment,
+    ) -> Result<IngestTarget> {
         self.store.read(|reader| {
             let project = self
                 .directory
@@ -295,24 +299,35 @@ impl AuditLog {
         &self,
         target: &IngestTarget,
         engine: &Engine,
-        mut event: Event,
+        event: Event,
         stamp: Stamp,
     ) -> (NewEvent, usize) {
         let digest_key = self.settings.digest_key.as_ref();
-        let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
-        let idempotency = event.idempotency_key.as_deref().zip(digest);
-        let watches = target.project.alert_rules.watches(
-            event.action.as_str(),
-            &event.tenant_id,
-            &event.actor.id,
-            event.occurred_at.unwrap_or(stamp.received_at),
-            stamp.received_at,
-        );
         let salt = ContentSalt::from_bytes(self.entropy.bytes());
-        let new =
-            NewEvent::new(&target.destination, record, salt, &event.facets(), idempotency).watched(watches);
-        (new, report.fields().len())
+        prepare_event(target, engine, digest_key, salt, event, stamp)
     }
+}
+
+/// Redacts an event and prepares it for the store.
+pub(crate) fn prepare_event(
+    target: &IngestTarget,
+    engine: &Engine,
+    digest_key: Option<&DigestKey>,
+    salt: ContentSalt,
+    mut event: Event,
+    stamp: Stamp,
+) -> (NewEvent, usize) {
+    let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
+    let idempotency = event.idempotency_key.as_deref().zip(digest);
+    let watches = target.project.alert_rules.watches(
+        event.action.as_str(),
+        &event.tenant_id,
+        &event.actor.id,
+        event.occurred_at.unwrap_or(stamp.received_at),
+        stamp.received_at,
+    );
+    let new = NewEvent::new(&target.destination, record, salt, &event.facets(), idempotency).watched(watches);
+    (new, report.fields().len())
 }
 
 /// Whether the error does not depend on the configuration.

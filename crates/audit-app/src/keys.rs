@@ -1,6 +1,7 @@
 //! Project keys and master keys: creation, listing, rotation, revocation.
 
 use crate::error::{AppError, Result};
+use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::AuditLog;
 use audit_auth::{KeyHolder, KeyKind, KeyText, Principal};
 use audit_domain::{
@@ -38,6 +39,13 @@ pub const KEY_OVERLAP_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub const KEY_OVERLAP_DEFAULT: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl KeyManager<'_> {
+    fn requester(self) -> Requester {
+        match self {
+            Self::Operator => Requester::Operator,
+            Self::Holder(principal) => principal.into(),
+        }
+    }
+
     /// Whether the organization's keys are within reach.
     fn reaches(self, organization_id: OrganizationId) -> bool {
         match self {
@@ -134,7 +142,8 @@ impl AuditLog {
         let owner = owner.filter(|owner| manager.reaches(*owner));
         let owner = owner.ok_or(AppError::NotFound("project"))?;
         let new = self.new_key(owner, Some((project_id, environment)), name.as_str(), limits);
-        self.insert_key(new.key.clone(), *new.text.hash().as_bytes(), project_id)?;
+        let hash = *new.text.hash().as_bytes();
+        self.insert_key(new.key.clone(), hash, project_id, &manager.requester())?;
         Ok(new)
     }
 
@@ -144,14 +153,16 @@ impl AuditLog {
         key: Key,
         hash: KeyTextHash,
         project_id: ProjectId,
+        requester: &Requester,
     ) -> Result<()> {
         self.in_cell_of(
             |reader| reader.cell_of_project(project_id),
             |service| {
                 self.enter_key(service, &key, &hash)?;
                 let key = key.clone();
-                service.store.configure(project_id, move |configurator| {
-                    insert_project_key(configurator, &key, &hash)
+                service.change_project(project_id, requester, move |configurator| {
+                    insert_project_key(configurator, &key, &hash)?;
+                    Ok(Changed::by((), ServiceEvent::key_created(&key)))
                 })
             },
         )
@@ -265,9 +276,11 @@ impl AuditLog {
     pub fn revoke_key(self: &Arc<Self>, manager: KeyManager<'_>, id: KeyId) -> Result<()> {
         self.in_cell_of_key(id, |service| {
             let now = service.clock.now();
-            let (_, project_id) = service.managed_key(manager, id)?;
-            service.store.configure(project_id, move |configurator| {
-                Ok::<_, AppError>(configurator.revoke_key(id, now)?)
+            let (key, project_id) = service.managed_key(manager, id)?;
+            service.change_project(project_id, &manager.requester(), move |configurator| {
+                let is_revoked = configurator.revoke_key(id, now)?;
+                let event = is_revoked.then(|| ServiceEvent::key_revoked(&key));
+                Ok(Changed::if_some((), event))
             })
         })
     }
@@ -290,10 +303,11 @@ impl AuditLog {
             let hash = *new.text.hash().as_bytes();
             let end = service.end_of_overlap(overlap);
             self.enter_key(service, &new.key, &hash)?;
-            service.store.configure(project_id, move |configurator| {
+            service.change_project(project_id, &manager.requester(), move |configurator| {
                 insert_project_key(configurator, &new.key, &hash)?;
                 configurator.end_key(id, end)?;
-                Ok::<_, AppError>(new)
+                let event = ServiceEvent::key_rotated(&old, &new.key, end);
+                Ok(Changed::by(new, event))
             })
         })
     }
@@ -311,15 +325,17 @@ impl AuditLog {
         organization_id: OrganizationId,
         name: &Name,
         limits: KeyLimits,
+        requester: &Requester,
     ) -> Result<NewKey> {
         self.check_limits(&limits)?;
         let new = self.new_key(organization_id, None, name.as_str(), limits);
-        self.store.configure(organization_id, move |configurator| {
+        self.change_organization(organization_id, requester, move |configurator| {
             configurator
                 .organization(organization_id)?
                 .ok_or(AppError::NotFound("organization"))?;
             insert_master_key(configurator, &new)?;
-            Ok(new)
+            let event = ServiceEvent::key_created(&new.key);
+            Ok(Changed::by(new, event))
         })
     }
 
@@ -346,9 +362,10 @@ impl AuditLog {
     /// one that can administer the organization for good, unless the operator revokes it, who can create another one.
     pub fn revoke_master_key(&self, manager: KeyManager<'_>, id: KeyId) -> Result<()> {
         let now = self.clock.now();
-        let organization_id = self.managed_master_key(manager, id)?.organization_id;
+        let key = self.managed_master_key(manager, id)?;
+        let organization_id = key.organization_id;
         let may_be_last = matches!(manager, KeyManager::Operator);
-        self.store.configure(organization_id, move |configurator| {
+        self.change_organization(organization_id, &manager.requester(), move |configurator| {
             let remain = configurator.master_keys(organization_id)?;
             let is_revoked = remain.iter().any(|key| key.id == id && key.revoked_at.is_some());
             let is_last = !remain.iter().any(|key| key.id != id && administers(key));
@@ -358,7 +375,9 @@ impl AuditLog {
                         .to_owned(),
                 ));
             }
-            Ok(configurator.revoke_master_key(id, now)?)
+            let is_revoked = configurator.revoke_master_key(id, now)?;
+            let event = is_revoked.then(|| ServiceEvent::key_revoked(&key));
+            Ok(Changed::if_some((), event))
         })
     }
 
@@ -370,10 +389,11 @@ impl AuditLog {
         let old = self.managed_master_key(manager, id)?;
         let new = self.successor(&old)?;
         let end = self.end_of_overlap(overlap);
-        self.store.configure(old.organization_id, move |configurator| {
+        self.change_organization(old.organization_id, &manager.requester(), move |configurator| {
             insert_master_key(configurator, &new)?;
             configurator.end_master_key(id, end)?;
-            Ok::<_, AppError>(new)
+            let event = ServiceEvent::key_rotated(&old, &new.key, end);
+            Ok(Changed::by(new, event))
         })
     }
 }

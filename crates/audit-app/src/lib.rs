@@ -58,6 +58,7 @@ mod purge;
 mod reading;
 mod redact_event;
 mod redaction;
+mod self_audit;
 mod service;
 mod settings;
 mod streams;
@@ -93,6 +94,7 @@ pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, PatternText, RULES_COMPILED_BYTES_MAX, RedactionRule,
     RedactionRuleChange, RedactionTrial, RuleSubject,
 };
+pub use self_audit::{KEY_READS_PER_MINUTE_MAX, Requester, ServiceAction, VIEWERS_READS_PER_MINUTE_MAX};
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};

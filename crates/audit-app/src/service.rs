@@ -8,6 +8,7 @@ use crate::export::Exports;
 use crate::feed::Feeds;
 use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots, Witnessing};
 use crate::redaction::Engines;
+use crate::self_audit::{ReadLimit, SelfAudit};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
 use crate::turns::ReaderTurns;
@@ -47,6 +48,9 @@ pub struct AuditLog {
     pub(crate) feeds: Feeds,
     pub(crate) exports: Exports,
     pub(crate) turns: ReaderTurns,
+    /// Of all cells.
+    pub(crate) self_audit: Arc<SelfAudit>,
+    pub(crate) read_limit: ReadLimit,
     pending: Mutex<PendingDeliveries>,
     keys_used: Mutex<HashMap<KeyId, KeyUse>>,
 }
@@ -93,6 +97,7 @@ struct Parts {
     settings: Settings,
     cursor_key: CursorKey,
     engines: Arc<Engines>,
+    self_audit: Arc<SelfAudit>,
 }
 
 impl Parts {
@@ -104,6 +109,8 @@ impl Parts {
             feeds: Feeds::new(self.store.readers_max()),
             exports: Exports::default(),
             turns: ReaderTurns::new(self.store.readers_max()),
+            self_audit: self.self_audit,
+            read_limit: ReadLimit::default(),
             store: self.store,
             home_store: self.home_store,
             cells: Cells::new(self.has_cells),
@@ -177,8 +184,10 @@ impl AuditLog {
         let has_cells = store.read(|reader| reader.has_cells())?;
         let store = Arc::new(store);
         let engines = Engines::new(settings.hash_key.clone());
+        let self_audit = SelfAudit::open(&store, settings.self_audit, clock.now(), &entropy)?;
         let parts = Parts {
             engines: Arc::new(engines),
+            self_audit,
             home_store: Arc::clone(&store),
             store,
             has_cells,
@@ -194,6 +203,7 @@ impl AuditLog {
     pub(crate) fn in_cell(&self, store: Store) -> Result<Arc<Self>> {
         let parts = Parts {
             engines: Arc::clone(&self.engines),
+            self_audit: Arc::clone(&self.self_audit),
             store: Arc::new(store),
             home_store: Arc::clone(&self.home_store),
             has_cells: false,

@@ -29,6 +29,8 @@ pub struct Settings {
     /// The most changes of a map of tenants that one request makes, each of up to 10,000 events. What is left is added in the
     /// background, and the request is [`AppError::Unavailable`](crate::AppError::Unavailable) meanwhile.
     pub tenant_map_steps_max: u32,
+    /// Whether the service records its own changes as events, where the database does not say so yet.
+    pub self_audit: bool,
     /// The limits of anonymous streams.
     pub stream_limits: StreamLimits,
     /// Events per day on the free plan; `None` for no limit.
@@ -51,6 +53,7 @@ impl Default for Settings {
             signing_program_before: None,
             witnesses: None,
             tenant_map_steps_max: 20,
+            self_audit: true,
             stream_limits: StreamLimits::default(),
             daily_events_max_free: Some(1_000),
             daily_events_max_pro: Some(1_000_000),

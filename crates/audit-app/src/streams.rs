@@ -6,6 +6,7 @@ use crate::error::{AppError, Result};
 use crate::ingest::{Ingested, Prepared, STALE_RETRIES_MAX, destination, read_events};
 use crate::redact_event::redact_and_record;
 use crate::redaction::EngineInUse;
+use crate::self_audit::{Place, Recorder, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, Record, Timestamp};
@@ -172,7 +173,9 @@ impl AuditLog {
                 .read(|reader| self.scope(reader, &principal, selection))?;
             // Not in the transaction, for which others wait.
             self.engines.compiled(&scope.project.rules)?;
-            match self.claim_with_compiled_rules(&principal, selection, token) {
+            let place = Place::Project(scope.project.project.id);
+            let recorder = self.recorder(place, &Requester::from(master))?;
+            match self.claim_with_compiled_rules(&principal, selection, token, recorder) {
                 Err(AppError::Unavailable(StoreError::Stale)) => {}
                 outcome => return outcome,
             }
@@ -185,6 +188,7 @@ impl AuditLog {
         principal: &Principal,
         selection: Selection,
         token: ClaimToken,
+        recorder: Option<Recorder>,
     ) -> Result<u64> {
         let (this, principal) = (Arc::clone(self), principal.clone());
         self.store.write(move |writer| {
@@ -201,7 +205,12 @@ impl AuditLog {
                 entropy: Arc::clone(&this.entropy),
                 now: this.clock.now(),
             };
-            claim(writer, claiming, token)
+            let stored = claim(writer, claiming, token)?;
+            if let Some(recorder) = recorder {
+                let event = ServiceEvent::stream_claimed(&token.sha256(), stored, scope.environment);
+                recorder.record(writer, project_id, vec![event])?;
+            }
+            Ok(stored)
         })
     }
 

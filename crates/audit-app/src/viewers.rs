@@ -1,6 +1,7 @@
 //! Viewer tokens and viewer tiers.
 
 use crate::error::{AppError, Result};
+use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{
     MasterKey, Principal, ProjectKey, TokenLifetime, ViewerClaims, ViewerSecret, ViewerTokenText,
@@ -44,7 +45,7 @@ impl AuditLog {
         }
         let principal = Principal::Project(*key);
         let tier = tier.unwrap_or_else(|| DEFAULT_TIER.to_owned());
-        self.store.read(|reader| {
+        let (token, claims) = self.store.read(|reader| -> Result<_> {
             let scope = self.scope(reader, &principal, Selection::default())?;
             let found = scope
                 .project
@@ -66,8 +67,12 @@ impl AuditLog {
                 lifetime,
                 self.entropy.bytes(),
             );
-            Ok((viewer_token::sign(&claims, secret)?, claims.expires_at))
-        })
+            Ok((viewer_token::sign(&claims, secret)?, claims))
+        })?;
+        let event = ServiceEvent::viewer_token_created(&claims);
+        // Before anybody has the token.
+        self.record_read(key.project_id, &Requester::from(key), event)?;
+        Ok((token, claims.expires_at))
     }
 
     /// Replaces the secret that signs viewer tokens. The old secret verifies until its last token has expired.
@@ -108,7 +113,7 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let created_at = self.clock.now();
-        self.store.configure(project_id, move |configurator| {
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
             let tiers = configurator.tiers(project_id)?;
             if tiers.iter().any(|known| known.tier.name == tier.name) {
                 return Err(AppError::Conflict(format!(
@@ -122,7 +127,8 @@ impl AuditLog {
                 )));
             }
             configurator.insert_tier(&tier, created_at)?;
-            Ok(StoredTier { tier, created_at })
+            let event = ServiceEvent::viewer_tier(None, Some(&tier));
+            Ok(Changed::if_some(StoredTier { tier, created_at }, event))
         })
     }
 
@@ -139,7 +145,7 @@ impl AuditLog {
     ) -> Result<StoredTier> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
-        self.store.configure(project_id, move |configurator| {
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
             let found = configurator
                 .tiers(project_id)?
                 .into_iter()
@@ -153,10 +159,12 @@ impl AuditLog {
                 .hidden_fields
                 .unwrap_or(std::mem::take(&mut tier.hidden_fields));
             tier.routes = change.routes.unwrap_or(tier.routes.take());
-            if *tier != before {
-                configurator.update_tier(tier)?;
+            if *tier == before {
+                return Ok(Changed::nothing(stored));
             }
-            Ok(stored)
+            configurator.update_tier(tier)?;
+            let event = ServiceEvent::viewer_tier(Some(&before), Some(tier));
+            Ok(Changed::if_some(stored, event))
         })
     }
 
@@ -167,11 +175,12 @@ impl AuditLog {
     pub fn delete_viewer_tier(&self, master: &MasterKey, selection: Selection, name: TierName) -> Result<()> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
-        self.store.configure(project_id, move |configurator| {
-            match configurator.delete_tier(&name)? {
-                true => Ok(()),
-                false => Err(AppError::NotFound("viewer tier")),
-            }
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
+            let tiers = configurator.tiers(project_id)?;
+            let found = tiers.iter().find(|known| known.tier.name == name);
+            let tier = &found.ok_or(AppError::NotFound("viewer tier"))?.tier;
+            configurator.delete_tier(&name)?;
+            Ok(Changed::if_some((), ServiceEvent::viewer_tier(Some(tier), None)))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Webhooks of a project.
 
 use crate::error::{AppError, Result};
+use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{Plan, ProjectId, Timestamp, Violations};
@@ -134,14 +135,15 @@ impl AuditLog {
             created_at: now.as_micros(),
         };
         let (secret, sealed) = self.new_secret(&row.id);
-        self.store.configure(project_id, move |configurator| {
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
             require_paid_plan(configurator, project_id)?;
             if configurator.webhooks(project_id)?.len() >= WEBHOOKS_MAX {
                 let message = format!("a project has at most {WEBHOOKS_MAX} webhooks");
                 return Err(AppError::Forbidden(message));
             }
             configurator.insert_webhook(&row, &sealed)?;
-            Webhook::from_row(&row, Some(secret))
+            let event = ServiceEvent::webhook(None, Some(&row));
+            Ok(Changed::if_some(Webhook::from_row(&row, Some(secret))?, event))
         })
     }
 
@@ -163,17 +165,20 @@ impl AuditLog {
         if let Some(url) = &change.url {
             self.check_url(url)?;
         }
-        let changed = self.store.configure(project_id, move |configurator| {
+        let changed = self.change_project(project_id, &Requester::from(master), move |configurator| {
             let before = webhook_of(configurator, project_id, id)?;
             let after = WebhookRow {
                 url: change.url.unwrap_or_else(|| before.url.clone()),
                 enabled: change.enabled.unwrap_or(before.enabled),
                 ..before.clone()
             };
-            if after != before {
-                configurator.update_webhook(&before, &after)?;
+            let webhook = Webhook::from_row(&after, None)?;
+            if after == before {
+                return Ok(Changed::nothing(webhook));
             }
-            Webhook::from_row(&after, None)
+            configurator.update_webhook(&before, &after)?;
+            let event = ServiceEvent::webhook(Some(&before), Some(&after));
+            Ok(Changed::if_some(webhook, event))
         });
         // Enabling a webhook releases its held deliveries.
         self.wake_deliveries();
@@ -188,9 +193,10 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
-        self.store.configure(project_id, move |configurator| {
-            match configurator.delete_webhook(&id.to_string(), now)? {
-                true => Ok(()),
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
+            let webhook = webhook_of(configurator, project_id, id)?;
+            match configurator.delete_webhook(&webhook.id, now)? {
+                true => Ok(Changed::if_some((), ServiceEvent::webhook(Some(&webhook), None))),
                 false => Err(AppError::NotFound("webhook")),
             }
         })
@@ -214,14 +220,15 @@ impl AuditLog {
         let expires_at = Timestamp::from_seconds(now.as_seconds() + REPLACED_SECRET_SECONDS);
         let (secret, sealed) = self.new_secret(&id.to_string());
         // `configure` serializes rotations.
-        self.store.configure(project_id, move |configurator| {
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
             let webhook = webhook_of(configurator, project_id, id)?;
             let active = configurator.webhook_secrets(&webhook.id, now)?;
             if active.len() >= WEBHOOK_SECRETS_MAX {
                 return Err(too_many_secrets(&active));
             }
             configurator.rotate_webhook_secret(&webhook.id, &sealed, now, expires_at)?;
-            Webhook::from_row(&webhook, Some(secret))
+            let event = ServiceEvent::webhook_secret_rotated(&webhook);
+            Ok(Changed::by(Webhook::from_row(&webhook, Some(secret))?, event))
         })
     }
 

@@ -1,6 +1,7 @@
 //! Principals: the holders of verified credentials.
 
 use audit_domain::{Environment, KeyId, KeyScopes, OrganizationId, ProjectId};
+use std::net::IpAddr;
 
 /// The holder of a valid credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct MasterKey {
     pub organization_id: OrganizationId,
     /// What it may do.
     pub scopes: KeyScopes,
+    /// The address of the client, if it is known.
+    pub client: Option<IpAddr>,
 }
 
 /// A valid project key: reads and writes one environment of its project.
@@ -37,6 +40,8 @@ pub struct ProjectKey {
     pub environment: Environment,
     /// What it may do.
     pub scopes: KeyScopes,
+    /// The address of the client, if it is known.
+    pub client: Option<IpAddr>,
 }
 
 /// A valid viewer token: reads the live events of one tenant that its tier shows.
@@ -50,6 +55,10 @@ pub struct Viewer {
     pub tenant_id: String,
     /// Name of the visibility tier.
     pub tier: String,
+    /// The id of the token (`jti`).
+    pub token_id: String,
+    /// The address of the client, if it is known.
+    pub client: Option<IpAddr>,
 }
 
 impl Principal {

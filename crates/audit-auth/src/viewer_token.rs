@@ -109,6 +109,11 @@ impl ViewerClaims {
             token_id: random,
         }
     }
+
+    /// The id of the token as the token has it.
+    pub fn jti(&self) -> String {
+        Uuid::from_bytes(self.token_id).to_string()
+    }
 }
 
 /// The claims cannot be signed.
@@ -230,7 +235,7 @@ impl From<&ViewerClaims> for WireClaims {
             tier_at: claims.tier_created_at.as_micros(),
             iat: claims.issued_at.as_seconds(),
             exp: claims.expires_at.as_seconds(),
-            jti: Uuid::from_bytes(claims.token_id).to_string(),
+            jti: claims.jti(),
         }
     }
 }

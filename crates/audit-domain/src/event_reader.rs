@@ -3,6 +3,7 @@
 use crate::event::{Action, Actor, ActorType, Category, Change, Context, Event, Target};
 use crate::fields::Fields;
 use crate::json::{self, Json, Members};
+use crate::service_event::{SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_event};
 use crate::{Timestamp, Violation, Violations};
 use serde_json::Value;
 use std::fmt;
@@ -93,10 +94,17 @@ fn read_event(fields: &mut Fields<'_>, now: Timestamp) -> Option<Event> {
             Ok(time) => Some(time.truncated_to_millis()),
             Err(error) => fields.violate("occurred_at", error),
         });
+    let (action, tenant_id) = (action?, tenant_id?);
+    if is_service_event(&tenant_id, &action) {
+        let message = format_args!(
+            "must not begin with {SERVICE_ACTION_PREFIX} for the tenant {SERVICE_TENANT_ID}: these are the service's own events"
+        );
+        return fields.violate("action", message);
+    }
     Some(Event {
-        action: action?,
+        action,
         category: category?,
-        tenant_id: tenant_id?,
+        tenant_id,
         actor: actor??,
         target: target.flatten(),
         context,
@@ -384,6 +392,20 @@ mod tests {
             fields_of(read(sized(limits::EVENT_CHARS_MAX + 1))),
             ["event: must have at most 65536 characters as JSON"]
         );
+    }
+
+    #[test]
+    fn an_event_like_one_of_the_services_own_is_refused() {
+        let of = |tenant_id: &str, action: &str| {
+            let mut event = with("action", json!(action));
+            event["tenant_id"] = json!(tenant_id);
+            read(event)
+        };
+        let message = "action: must not begin with audit. for the tenant audit-server: these are the service's own events";
+        assert_eq!(fields_of(of("audit-server", "audit.api_key.created")), [message]);
+        for (tenant_id, action) in [("audit-server", "audits.x"), ("audit", "audit.api_key.created")] {
+            assert!(of(tenant_id, action).is_ok(), "{tenant_id} {action}");
+        }
     }
 
     #[test]

@@ -51,6 +51,7 @@ mod log_name;
 mod month;
 mod record;
 pub mod search;
+mod service_event;
 mod tier;
 mod time;
 mod time_ordered;
@@ -77,6 +78,7 @@ pub use log_name::LogName;
 pub use month::{IdempotencyWindow, Month};
 pub use record::{DamagedEvent, HashedRecord, Record, Stamp, StoredEvent};
 pub use search::{Search, SearchWord};
+pub use service_event::{SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_event};
 pub use tier::{
     DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerRoute, ViewerTier,
 };

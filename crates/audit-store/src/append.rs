@@ -135,6 +135,8 @@ pub enum Appended {
 pub(crate) enum Origin {
     /// A client: they count towards the daily limit, and their stamps follow those before them.
     Sent,
+    /// The service itself: they count towards no limit.
+    Service,
     /// The claim of a stream at this time: they keep their stamps and count towards no limit.
     Claimed(Timestamp),
 }
@@ -158,7 +160,7 @@ impl AppendRequest {
         let stamps = self.events.iter().map(|event| event.record.stamp());
         let received = stamps.map(|stamp| stamp.received_at.max(stamp.id.time()));
         let claimed = match self.origin {
-            Origin::Sent => None,
+            Origin::Sent | Origin::Service => None,
             Origin::Claimed(at) => Some(at),
         };
         received.chain(claimed).max()

@@ -176,7 +176,7 @@ impl Store {
     /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], [`StoreError::OutcomeUnknown`], or the
     /// database's own.
     pub async fn append(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let (ticket, mut outcome) = self.push(destination, events)?;
+        let (ticket, mut outcome) = self.push(destination, events, Origin::Sent)?;
         match tokio::time::timeout(self.write_timeout, &mut outcome).await {
             Ok(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
             Err(_) => self.expired(ticket, &mut outcome),
@@ -188,7 +188,19 @@ impl Store {
     /// # Errors
     /// As [`Self::append`].
     pub fn append_blocking(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let (ticket, mut outcome) = self.push(destination, events)?;
+        self.append_of(Origin::Sent, destination, events)
+    }
+
+    /// Appends the service's own events. They use up no daily limit. Blocks.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn append_service_blocking(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
+        self.append_of(Origin::Service, destination, events)
+    }
+
+    fn append_of(&self, origin: Origin, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
+        let (ticket, mut outcome) = self.push(destination, events, origin)?;
         match waiting::wait_at_most(&mut outcome, self.write_timeout) {
             Some(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
             None => self.expired(ticket, &mut outcome),
@@ -214,11 +226,12 @@ impl Store {
         &self,
         destination: Destination,
         events: Vec<NewEvent>,
+        origin: Origin,
     ) -> Result<(Ticket, oneshot::Receiver<AppendOutcome>)> {
         let (waiting, outcome) = WaitingAppend::new(AppendRequest {
             destination,
             events,
-            origin: Origin::Sent,
+            origin,
         });
         Ok((self.queue.push_append(waiting)?, outcome))
     }

@@ -257,7 +257,11 @@ fn the_tour_of_the_readme_works_as_printed() {
     if !has_curl() {
         return;
     }
-    let server = Server::start(&Database::create(DatabaseKind::Sqlite), &[]);
+    // As a user starts it.
+    let server = Server::start(
+        &Database::create(DatabaseKind::Sqlite),
+        &[("AUDIT_SELF_AUDIT", "on")],
+    );
     let organization = Organization::create(&server, "enterprise");
     let blocks = blocks(&read("README.md"));
     let start = blocks

@@ -22,6 +22,9 @@ const CHECKPOINT_INTERVAL_MS: u64 = 800;
 /// signing.
 const SCAN_INTERVAL: Duration = Duration::from_secs(60);
 
+/// After an error, the switch of self-audit is recorded after this time.
+const SELF_AUDIT_RETRY_INTERVAL: Duration = Duration::from_secs(5);
+
 /// The interval at which the maps of tenants are brought up to date whose logs have many new events.
 const TENANT_MAPS_INTERVAL_MS: u64 = 1_000;
 
@@ -47,6 +50,16 @@ impl Background {
         background.spawn("background", service, maintain)?;
         background.spawn("checkpoints", service, sign_checkpoints)?;
         background.spawn("tenant maps", service, update_tenant_maps)?;
+        Ok(background)
+    }
+
+    /// Records that the operator has switched self-audit on or off.
+    pub(super) fn record_self_audit_switch(home: &Arc<AuditLog>) -> std::io::Result<Self> {
+        let mut background = Self {
+            stop: Vec::new(),
+            threads: Vec::new(),
+        };
+        background.spawn("self-audit", home, record_self_audit_switch)?;
         Ok(background)
     }
 
@@ -169,6 +182,17 @@ impl UnsignedScan {
             None
         });
         self.is_running = self.after.is_some();
+    }
+}
+
+/// Stores the event of the last switch of self-audit in the log of every project, or until `stopped` closes.
+fn record_self_audit_switch(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
+    let is_stopped = || stopped.try_recv() == Err(mpsc::TryRecvError::Disconnected);
+    while let Err(error) = home.record_self_audit_switch(is_stopped) {
+        log::warn!("cannot record yet that self-audit was switched on or off: {error}");
+        if !pause(stopped, SELF_AUDIT_RETRY_INTERVAL) {
+            return;
+        }
     }
 }
 

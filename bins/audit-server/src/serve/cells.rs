@@ -10,6 +10,7 @@ use std::sync::Arc;
 pub(super) struct CellWorkers {
     /// `None` on SQLite, which has no cells.
     list: Option<Background>,
+    self_audit: Background,
     home: Workers,
     others: Arc<Mutex<Others>>,
 }
@@ -61,6 +62,7 @@ impl CellWorkers {
         let has_list = !home.cells().context("cannot read the list of cells")?.is_empty();
         Ok(Self {
             home: Workers::start(home, sender)?,
+            self_audit: Background::record_self_audit_switch(home)?,
             list: has_list.then(|| Background::follow_cells(home)).transpose()?,
             others,
         })
@@ -69,6 +71,7 @@ impl CellWorkers {
     /// Ends the threads after their current step.
     pub(super) fn stop(self) {
         let list = self.list.map(Background::request_stop);
+        let self_audit = self.self_audit.request_stop();
         let others = {
             let mut others = self.others.lock();
             others.is_stopped = true;
@@ -79,6 +82,7 @@ impl CellWorkers {
         if let Some(list) = list {
             list.join();
         }
+        self_audit.join();
     }
 }
 

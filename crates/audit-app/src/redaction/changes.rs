@@ -8,6 +8,7 @@ use super::{
     RedactionRule, RedactionRuleChange, RuleSubject, rules_of,
 };
 use crate::error::{AppError, Result};
+use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ProjectId, RuleId, Timestamp, Violations};
@@ -93,11 +94,15 @@ impl AuditLog {
             let message = "a built-in rule cannot be deleted; set enabled to false to switch it off";
             return Err(AppError::Forbidden(message.to_owned()));
         }
-        self.store.configure(project_id, move |configurator| {
-            match configurator.delete_redaction_rule(&id)? {
-                true => Ok(()),
-                false => Err(AppError::NotFound("redaction rule")),
-            }
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
+            let rules = configurator.redaction_rules(project_id)?;
+            let rule = rules.iter().find(|rule| rule.id == id);
+            let rule = rule.ok_or(AppError::NotFound("redaction rule"))?;
+            configurator.delete_redaction_rule(&id)?;
+            Ok(Changed::if_some(
+                (),
+                ServiceEvent::redaction_rule(Some(rule), None),
+            ))
         })
     }
 
@@ -120,15 +125,16 @@ impl AuditLog {
             let before = self.store.read(|reader| reader.redaction_rules(project_id))?;
             let (rule, field) = rule(&before)?;
             let row = rule.to_row(now);
-            if rules_of(&before)?
-                .iter()
-                .any(|present| present.to_row(now) == row)
-            {
+            let present = rules_of(&before)?;
+            let present = present.iter().find(|present| present.id == rule.id);
+            let present = present.map(|present| present.to_row(now));
+            if present.as_ref() == Some(&row) {
                 return Ok(rule);
             }
+            let event = ServiceEvent::redaction_rule(present.as_ref(), Some(&row));
             let after = with_row(&before, &row);
             self.check_compiled_bytes(after, field)?;
-            match self.store_rule(project_id, before, row) {
+            match self.store_rule(master, project_id, before, row, event) {
                 Err(AppError::Unavailable(StoreError::Stale)) => {}
                 outcome => return outcome.map(|()| rule),
             }
@@ -151,15 +157,18 @@ impl AuditLog {
     /// Stores a rule if the rules are still those of `before`.
     fn store_rule(
         &self,
+        master: &MasterKey,
         project_id: ProjectId,
         before: Vec<RedactionRuleRow>,
         row: RedactionRuleRow,
+        event: Option<ServiceEvent>,
     ) -> Result<()> {
-        self.store.configure(project_id, move |configurator| {
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
             if configurator.redaction_rules(project_id)? != before {
                 return Err(AppError::Unavailable(StoreError::Stale));
             }
-            Ok(configurator.put_redaction_rule(&row)?)
+            configurator.put_redaction_rule(&row)?;
+            Ok(Changed::if_some((), event))
         })
     }
 }

@@ -7,6 +7,7 @@ use crate::directory::load_present;
 use crate::error::{AppError, Result};
 use crate::ingest::{STALE_RETRIES_MAX, destination};
 use crate::redaction::Engines;
+use crate::self_audit::{Place, Recorder, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use crate::settings::Settings;
 use audit_auth::{MasterKey, Principal};
@@ -36,18 +37,18 @@ impl AuditLog {
         let (opened, now) = (claim.clone(), self.clock.now());
         self.home_store
             .write(move |writer| open_claim(writer, &opened, now))?;
-        self.complete_claim(claim)
+        self.complete_claim(claim, &Requester::from(master))
     }
 
     /// Stores the events of a claimed stream in this cell, unless that was done, and removes them from the stream. Returns
     /// their number.
-    fn complete_claim(&self, claim: OpenClaim) -> Result<u64> {
+    fn complete_claim(&self, claim: OpenClaim, requester: &Requester) -> Result<u64> {
         let hash = claim.token_hash;
         let events = self.home_store.write(move |writer| match writer.stream(&hash)? {
             Some(stream) => Ok(writer.stream_events(&stream)?),
             None => Err(AppError::StreamNotFound),
         })?;
-        let stored = self.store_claim(&claim, &events)?;
+        let stored = self.store_claim(&claim, &events, requester)?;
         self.wake_deliveries();
         self.home_store.write(move |writer| {
             if let Some(mut stream) = writer.lock_stream(&hash)? {
@@ -61,7 +62,7 @@ impl AuditLog {
     }
 
     /// Stores the events of a claim with a record of it, or returns the number in the record.
-    fn store_claim(&self, claim: &OpenClaim, events: &[StreamEvent]) -> Result<u64> {
+    fn store_claim(&self, claim: &OpenClaim, events: &[StreamEvent], requester: &Requester) -> Result<u64> {
         for _ in 0..STALE_RETRIES_MAX {
             let (settings, project_id) = (&self.settings, claim.project_id);
             let project = self
@@ -71,6 +72,7 @@ impl AuditLog {
             self.engines
                 .compiled(&project.ok_or(AppError::NotFound("project"))?.rules)?;
             let storing = StoringClaim {
+                recorder: self.recorder(Place::Project(project_id), requester)?,
                 claim: claim.clone(),
                 events: events.to_vec(),
                 settings: self.settings.clone(),
@@ -93,7 +95,7 @@ impl AuditLog {
             let project_id = claim.project_id;
             let completed = self.in_cell_of(
                 |reader| reader.cell_of_project(project_id),
-                |service| service.complete_claim(claim.clone()),
+                |service| service.complete_claim(claim.clone(), &Requester::Service),
             );
             if let Err(error) = completed {
                 log::warn!("cannot complete the claim of a stream by project {project_id}: {error}");
@@ -119,6 +121,7 @@ fn open_claim(writer: &mut Writer<'_>, claim: &OpenClaim, now: Timestamp) -> Res
 
 /// What the transaction of a claim needs.
 struct StoringClaim {
+    recorder: Option<Recorder>,
     claim: OpenClaim,
     events: Vec<StreamEvent>,
     settings: Settings,
@@ -145,6 +148,15 @@ impl StoringClaim {
         };
         let stored = append_claimed(writer, claiming, self.events)?;
         writer.insert_stored_claim(&self.claim, stored)?;
+        if let Some(recorder) = &self.recorder {
+            let OpenClaim {
+                token_hash,
+                project_id,
+                environment,
+            } = &self.claim;
+            let event = ServiceEvent::stream_claimed(token_hash, stored, *environment);
+            recorder.record(writer, *project_id, vec![event])?;
+        }
         Ok(stored)
     }
 }

@@ -31,6 +31,7 @@ impl CredentialKind {
                 key_id,
                 organization_id,
                 scopes: KeyScopes::ALL,
+                client: None,
             }),
             Self::ProjectKey => Principal::Project(ProjectKey {
                 key_id,
@@ -38,12 +39,15 @@ impl CredentialKind {
                 project_id,
                 environment: Environment::Live,
                 scopes: KeyScopes::ALL,
+                client: None,
             }),
             Self::ViewerToken => Principal::Viewer(Viewer {
                 organization_id,
                 project_id,
                 tenant_id: String::new(),
                 tier: String::new(),
+                token_id: String::new(),
+                client: None,
             }),
         }
     }

@@ -7,7 +7,7 @@ use crate::input::{Fielded, JsonBody, NoParameters, Parameters};
 use crate::reply::{Created, Reply};
 use crate::schema::{NameText, Time, Uuid, absent_not_null};
 use actix_web::web;
-use audit_app::{AppError, Key, KeyManager, NewKey};
+use audit_app::{AppError, Key, KeyManager, NewKey, Requester};
 use audit_auth::{Master, Principal};
 use audit_domain::{Fields, KeyId, KeyLimits, Name};
 use schemars::JsonSchema;
@@ -118,8 +118,9 @@ pub(super) async fn create(
 ) -> Result<Reply<NewMasterKeyBody, Created>, ApiError> {
     parameters.refuse()?;
     let (name, limits) = body.read(caller.room()).await?;
-    let new = caller
-        .run_at_home(move |service, master| service.create_master_key(master.organization_id, &name, limits));
+    let new = caller.run_at_home(move |service, master| {
+        service.create_master_key(master.organization_id, &name, limits, &Requester::from(&master))
+    });
     Ok(Reply::created(new.await?.into()))
 }
 

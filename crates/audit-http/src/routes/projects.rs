@@ -5,7 +5,7 @@ use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters};
 use crate::reply::{Created, Reply};
 use crate::schema::{NameText, Time, Uuid};
-use audit_app::Project;
+use audit_app::{Project, Requester};
 use audit_auth::Master;
 use audit_domain::{Fields, Name, ProjectId};
 use schemars::JsonSchema;
@@ -69,7 +69,9 @@ pub(super) async fn create(
     parameters.refuse()?;
     let name = body.read(caller.room()).await?;
     let project = caller
-        .run_at_home(move |service, master| service.create_project(master.organization_id, &name))
+        .run_at_home(move |service, master| {
+            service.create_project(master.organization_id, &name, &Requester::from(&master))
+        })
         .await?;
     Ok(Reply::created(OneProjectBody {
         project: project.into(),

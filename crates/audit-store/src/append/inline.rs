@@ -38,6 +38,19 @@ impl Writer<'_> {
         self.append(destination, events, Origin::Sent, now)
     }
 
+    /// Appends the service's own events in this transaction. They use up no daily limit.
+    ///
+    /// # Errors
+    /// As [`crate::Store::append`].
+    pub fn append_service(
+        &mut self,
+        destination: Destination,
+        events: Vec<NewEvent>,
+        now: Timestamp,
+    ) -> AppendOutcome {
+        self.append(destination, events, Origin::Service, now)
+    }
+
     fn append(
         &mut self,
         destination: Destination,

@@ -289,10 +289,13 @@ impl Plan {
     fn add_row(&mut self, end: &mut LedgerEnd, event: NewEvent, origin: Origin) -> EventId {
         let mut record = event.record;
         let arrived_at = record.stamp().received_at;
-        if origin == Origin::Sent {
-            let stamp = record.stamp().following(end.last);
-            if stamp != record.stamp() {
-                record.restamp(stamp);
+        match origin {
+            Origin::Claimed(_) => {}
+            Origin::Sent | Origin::Service => {
+                let stamp = record.stamp().following(end.last);
+                if stamp != record.stamp() {
+                    record.restamp(stamp);
+                }
             }
         }
         let stamp = record.stamp();

@@ -217,8 +217,8 @@ impl Configurator<'_, OrganizationId> {
         insert_key(self.uncached_session(), key, hash)
     }
 
-    /// Revokes a master key, unless it is revoked already. Requests of the key that are being prepared are refused as stale.
-    pub fn revoke_master_key(&mut self, id: KeyId, now: Timestamp) -> Result<()> {
+    /// Revokes a master key; `false` when it is revoked already. Requests of the key that are being prepared are refused as stale.
+    pub fn revoke_master_key(&mut self, id: KeyId, now: Timestamp) -> Result<bool> {
         let key = api_keys::table
             .find(id.to_string())
             .filter(api_keys::organization_id.eq(self.owner().to_string()))
@@ -229,8 +229,7 @@ impl Configurator<'_, OrganizationId> {
                 .set(api_keys::revoked_at.eq(Some(now.as_micros())))
                 .execute(session)?;
             Ok(revoked > 0)
-        })?;
-        Ok(())
+        })
     }
 
     /// Ends a master key at this time, unless it ends earlier or is revoked.
@@ -274,8 +273,8 @@ impl Configurator<'_, ProjectId> {
         insert_key(self.session()?, key, hash)
     }
 
-    /// Revokes a key, unless it is revoked already.
-    pub fn revoke_key(&mut self, id: KeyId, now: Timestamp) -> Result<()> {
+    /// Revokes a key; `false` when it is revoked already.
+    pub fn revoke_key(&mut self, id: KeyId, now: Timestamp) -> Result<bool> {
         let active = api_keys::table
             .find(id.to_string())
             .filter(api_keys::project_id.eq(self.owner().to_string()))
@@ -285,8 +284,7 @@ impl Configurator<'_, ProjectId> {
                 .set(api_keys::revoked_at.eq(Some(now.as_micros())))
                 .execute(session)?;
             Ok(revoked > 0)
-        })?;
-        Ok(())
+        })
     }
 
     /// Ends a key at this time, unless it ends earlier or is revoked.

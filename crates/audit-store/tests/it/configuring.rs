@@ -119,12 +119,12 @@ const STEPS: [(&str, bool, Step); 38] = [
     (
         "revoke it",
         true,
-        Step::Organization(|c| c.revoke_master_key(key_id(2), NOW)),
+        Step::Organization(|c| c.revoke_master_key(key_id(2), NOW).map(drop)),
     ),
     (
         "revoke it again",
         false,
-        Step::Organization(|c| c.revoke_master_key(key_id(2), NOW)),
+        Step::Organization(|c| c.revoke_master_key(key_id(2), NOW).map(drop)),
     ),
     (
         "a new key",
@@ -134,22 +134,22 @@ const STEPS: [(&str, bool, Step); 38] = [
     (
         "revoke it as a master key",
         false,
-        Step::Organization(|c| c.revoke_master_key(key_id(1), NOW)),
+        Step::Organization(|c| c.revoke_master_key(key_id(1), NOW).map(drop)),
     ),
     (
         "revoke a key",
         true,
-        Step::Project(|c, _| c.revoke_key(key_id(1), NOW)),
+        Step::Project(|c, _| c.revoke_key(key_id(1), NOW).map(drop)),
     ),
     (
         "revoke it again",
         false,
-        Step::Project(|c, _| c.revoke_key(key_id(1), NOW)),
+        Step::Project(|c, _| c.revoke_key(key_id(1), NOW).map(drop)),
     ),
     (
         "revoke an unknown key",
         false,
-        Step::Project(|c, _| c.revoke_key(key_id(9), NOW)),
+        Step::Project(|c, _| c.revoke_key(key_id(9), NOW).map(drop)),
     ),
     (
         "a redaction rule",

@@ -156,6 +156,24 @@ fn a_repeated_key_is_stored_once_within_and_across_requests() {
 }
 
 #[test]
+fn an_event_of_the_service_uses_up_no_daily_limit_and_follows_the_stamps_before_it() {
+    let mut before = before();
+    head(&mut before).day_events = 9;
+    let mut own = request(Some(9), vec![event(1, None, "own")]);
+    own.origin = Origin::Service;
+    let sent = |key| request(Some(9), vec![event(2, Some(key), "sent")]);
+    let plan = plan(vec![own, sent("k")], before);
+    assert!(plan.outcomes[0].is_ok());
+    assert!(matches!(
+        plan.outcomes[1],
+        Err(StoreError::DailyLimit { limit: 9 })
+    ));
+    let head = &plan.after.heads[&LEDGER];
+    assert_eq!((plan.rows.len(), head.size, head.day_events), (1, 11, 9));
+    assert_eq!(head.last, Some(plan.rows[0].record.stamp()));
+}
+
+#[test]
 fn a_request_beyond_the_daily_limit_changes_nothing() {
     let mut before = before();
     head(&mut before).day_events = 7;

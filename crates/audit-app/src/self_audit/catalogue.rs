@@ -1,0 +1,409 @@
+//! Every event of the service: its action, its category, and what it says. No event contains a secret, the text of a key, or
+//! the path of a webhook's URL, which often is a secret of the receiver.
+
+use super::settings::{self, Settings, changes, origin_of_url, text_or_null};
+use audit_alerts::{Alert, AlertRule, AlertStatus};
+use audit_auth::ViewerClaims;
+use audit_domain::{
+    Action, ActionError, Actor, Category, Context, Environment, Event, EventFilter, Plan, SERVICE_TENANT_ID,
+    Target, Timestamp, ViewerTier,
+};
+use audit_store::{Key, Organization, Project, RedactionRuleRow, StreamTokenHash, WebhookRow};
+use serde_json::{Map, Value, json};
+
+audit_domain::words! {
+    /// The actions of the service's own events.
+    pub enum ServiceAction {
+        /// A project key was created.
+        ApiKeyCreated = "audit.api_key.created",
+        /// A project key was replaced by another one.
+        ApiKeyRotated = "audit.api_key.rotated",
+        /// A project key was revoked.
+        ApiKeyRevoked = "audit.api_key.revoked",
+        /// A master key was created.
+        MasterKeyCreated = "audit.master_key.created",
+        /// A master key was replaced by another one.
+        MasterKeyRotated = "audit.master_key.rotated",
+        /// A master key was revoked.
+        MasterKeyRevoked = "audit.master_key.revoked",
+        /// A project was created.
+        ProjectCreated = "audit.project.created",
+        /// The plan of an organization was changed.
+        PlanUpdated = "audit.plan.updated",
+        /// A custom redaction rule was created.
+        RedactionRuleCreated = "audit.redaction_rule.created",
+        /// A redaction rule was changed.
+        RedactionRuleUpdated = "audit.redaction_rule.updated",
+        /// A custom redaction rule was deleted.
+        RedactionRuleDeleted = "audit.redaction_rule.deleted",
+        /// A viewer tier was created.
+        ViewerTierCreated = "audit.viewer_tier.created",
+        /// A viewer tier was changed.
+        ViewerTierUpdated = "audit.viewer_tier.updated",
+        /// A viewer tier was deleted.
+        ViewerTierDeleted = "audit.viewer_tier.deleted",
+        /// A viewer token was created.
+        ViewerTokenCreated = "audit.viewer_token.created",
+        /// A custom alert rule was created.
+        AlertRuleCreated = "audit.alert_rule.created",
+        /// An alert rule was changed.
+        AlertRuleUpdated = "audit.alert_rule.updated",
+        /// A custom alert rule was deleted.
+        AlertRuleDeleted = "audit.alert_rule.deleted",
+        /// The status of an alert was changed.
+        AlertUpdated = "audit.alert.updated",
+        /// A webhook was created.
+        WebhookCreated = "audit.webhook.created",
+        /// A webhook was changed, or its receiver disabled it by responding 410.
+        WebhookUpdated = "audit.webhook.updated",
+        /// A webhook was deleted.
+        WebhookDeleted = "audit.webhook.deleted",
+        /// The secret of a webhook was replaced.
+        WebhookSecretRotated = "audit.webhook.secret_rotated",
+        /// A stream was claimed.
+        StreamClaimed = "audit.stream.claimed",
+        /// An export began.
+        EventsExported = "audit.events.exported",
+        /// The operator had the service record its changes again.
+        SelfAuditEnabled = "audit.self_audit.enabled",
+        /// The operator had the service record its changes no longer.
+        SelfAuditDisabled = "audit.self_audit.disabled",
+    }
+}
+
+impl ServiceAction {
+    /// The category of its events: `security` for what decides who sees which data, `admin` for the rest.
+    pub const fn category(self) -> Category {
+        match self {
+            Self::ApiKeyCreated
+            | Self::ApiKeyRotated
+            | Self::ApiKeyRevoked
+            | Self::MasterKeyCreated
+            | Self::MasterKeyRotated
+            | Self::MasterKeyRevoked
+            | Self::RedactionRuleCreated
+            | Self::RedactionRuleUpdated
+            | Self::RedactionRuleDeleted
+            | Self::ViewerTierCreated
+            | Self::ViewerTierUpdated
+            | Self::ViewerTierDeleted
+            | Self::ViewerTokenCreated
+            | Self::WebhookSecretRotated
+            | Self::EventsExported
+            | Self::SelfAuditEnabled
+            | Self::SelfAuditDisabled => Category::Security,
+            Self::ProjectCreated
+            | Self::PlanUpdated
+            | Self::AlertRuleCreated
+            | Self::AlertRuleUpdated
+            | Self::AlertRuleDeleted
+            | Self::AlertUpdated
+            | Self::WebhookCreated
+            | Self::WebhookUpdated
+            | Self::WebhookDeleted
+            | Self::StreamClaimed => Category::Admin,
+        }
+    }
+}
+
+/// An event of the service, without its actor.
+#[derive(Clone, Debug)]
+pub(crate) struct ServiceEvent {
+    action: ServiceAction,
+    target: Target,
+    before: Settings,
+    after: Settings,
+    metadata: Map<String, Value>,
+    idempotency_key: Option<String>,
+}
+
+impl ServiceEvent {
+    fn new(action: ServiceAction, target_type: &str, id: impl ToString, name: Option<&str>) -> Self {
+        Self {
+            action,
+            target: Target {
+                id: id.to_string(),
+                target_type: target_type.to_owned(),
+                name: name.map(str::to_owned),
+            },
+            before: Settings::default(),
+            after: Settings::default(),
+            metadata: Map::new(),
+            idempotency_key: None,
+        }
+    }
+
+    fn changing(self, before: Settings) -> Self {
+        Self { before, ..self }
+    }
+
+    fn to(self, after: Settings) -> Self {
+        Self { after, ..self }
+    }
+
+    fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The event, by `actor`.
+    ///
+    /// # Errors
+    /// None: every action is one.
+    pub(super) fn into_event(self, actor: Actor, context: Option<Context>) -> Result<Event, ActionError> {
+        let changes = changes(self.before, self.after);
+        Ok(Event {
+            action: self.action.as_str().parse::<Action>()?,
+            category: self.action.category(),
+            tenant_id: SERVICE_TENANT_ID.to_owned(),
+            actor,
+            target: Some(self.target),
+            context,
+            metadata: Some(self.metadata).filter(|metadata| !metadata.is_empty()),
+            changes: Some(changes).filter(|changes| !changes.is_empty()),
+            idempotency_key: self.idempotency_key,
+            occurred_at: None,
+        })
+    }
+
+    fn of_key(action: [ServiceAction; 2], key: &Key) -> Self {
+        let (action, kind) = match key.project {
+            Some(_) => (action[0], "api_key"),
+            None => (action[1], "master_key"),
+        };
+        Self::new(action, kind, key.id, Some(&key.name))
+    }
+
+    pub(crate) fn key_created(key: &Key) -> Self {
+        let actions = [ServiceAction::ApiKeyCreated, ServiceAction::MasterKeyCreated];
+        Self::of_key(actions, key).to(settings::of_key(key))
+    }
+
+    pub(crate) fn key_revoked(key: &Key) -> Self {
+        let actions = [ServiceAction::ApiKeyRevoked, ServiceAction::MasterKeyRevoked];
+        let status = |status: &str| Settings::from([("status", json!(status))]);
+        Self::of_key(actions, key)
+            .changing(status("active"))
+            .to(status("revoked"))
+    }
+
+    /// `old` ends at `end`, unless it ends earlier, and `new` follows it.
+    pub(crate) fn key_rotated(old: &Key, new: &Key, end: Timestamp) -> Self {
+        let actions = [ServiceAction::ApiKeyRotated, ServiceAction::MasterKeyRotated];
+        let before = old.limits.expires_at;
+        let after = before.map_or(end, |before| before.min(end));
+        let expires_at = |at: Option<Timestamp>| Settings::from([("expires_at", text_or_null(at))]);
+        Self::of_key(actions, old)
+            .changing(expires_at(before))
+            .to(expires_at(Some(after)))
+            .with("new_key_id", new.id.to_string())
+    }
+
+    pub(crate) fn project_created(project: &Project) -> Self {
+        Self::new(
+            ServiceAction::ProjectCreated,
+            "project",
+            project.id,
+            Some(&project.name),
+        )
+    }
+
+    pub(crate) fn plan_updated(before: &Organization, after: Plan) -> Self {
+        let plan = |plan: Plan| Settings::from([("plan", json!(plan.as_str()))]);
+        Self::new(
+            ServiceAction::PlanUpdated,
+            "organization",
+            before.id,
+            Some(&before.name),
+        )
+        .changing(plan(before.plan))
+        .to(plan(after))
+    }
+
+    pub(crate) fn redaction_rule(
+        before: Option<&RedactionRuleRow>,
+        after: Option<&RedactionRuleRow>,
+    ) -> Option<Self> {
+        let action = action_of(
+            before.is_some(),
+            after.is_some(),
+            [
+                ServiceAction::RedactionRuleCreated,
+                ServiceAction::RedactionRuleUpdated,
+                ServiceAction::RedactionRuleDeleted,
+            ],
+        )?;
+        let rule = after.or(before)?;
+        let event = Self::new(action, "redaction_rule", &rule.id, Some(&rule.name));
+        Some(event.changed_to(before, after, settings::of_redaction_rule))
+    }
+
+    pub(crate) fn alert_rule(before: Option<&AlertRule>, after: Option<&AlertRule>) -> Option<Self> {
+        let action = action_of(
+            before.is_some(),
+            after.is_some(),
+            [
+                ServiceAction::AlertRuleCreated,
+                ServiceAction::AlertRuleUpdated,
+                ServiceAction::AlertRuleDeleted,
+            ],
+        )?;
+        let rule = after.or(before)?;
+        let name = rule.definition().name.as_str();
+        let event = Self::new(action, "alert_rule", rule.id(), Some(name));
+        Some(event.changed_to(before, after, settings::of_alert_rule))
+    }
+
+    pub(crate) fn viewer_tier(before: Option<&ViewerTier>, after: Option<&ViewerTier>) -> Option<Self> {
+        let action = action_of(
+            before.is_some(),
+            after.is_some(),
+            [
+                ServiceAction::ViewerTierCreated,
+                ServiceAction::ViewerTierUpdated,
+                ServiceAction::ViewerTierDeleted,
+            ],
+        )?;
+        let tier = after.or(before)?;
+        let event = Self::new(action, "viewer_tier", &tier.name, None);
+        Some(event.changed_to(before, after, settings::of_tier))
+    }
+
+    pub(crate) fn webhook(before: Option<&WebhookRow>, after: Option<&WebhookRow>) -> Option<Self> {
+        let action = action_of(
+            before.is_some(),
+            after.is_some(),
+            [
+                ServiceAction::WebhookCreated,
+                ServiceAction::WebhookUpdated,
+                ServiceAction::WebhookDeleted,
+            ],
+        )?;
+        let webhook = after.or(before)?;
+        let name = origin_of_url(&webhook.url);
+        let event = Self::new(action, "webhook", &webhook.id, Some(&name));
+        let event = event.changed_to(before, after, settings::of_webhook);
+        let is_moved = before
+            .zip(after)
+            .is_some_and(|(before, after)| before.url != after.url);
+        Some(match is_moved {
+            // Also where only the path is another one, which is not shown.
+            true => event.with("url_changed", true),
+            false => event,
+        })
+    }
+
+    pub(crate) fn webhook_secret_rotated(webhook: &WebhookRow) -> Self {
+        let name = origin_of_url(&webhook.url);
+        Self::new(
+            ServiceAction::WebhookSecretRotated,
+            "webhook",
+            &webhook.id,
+            Some(&name),
+        )
+    }
+
+    pub(crate) fn alert_updated(before: AlertStatus, alert: &Alert, environment: Environment) -> Self {
+        let status = |status: AlertStatus| Settings::from([("status", json!(status.as_str()))]);
+        let name = alert.rule_name.as_str();
+        Self::new(ServiceAction::AlertUpdated, "alert", alert.id, Some(name))
+            .changing(status(before))
+            .to(status(alert.state.status()))
+            .with("environment", environment.as_str())
+    }
+
+    /// The token of a stream is a secret, so its SHA-256 names the stream.
+    pub(crate) fn stream_claimed(token: &StreamTokenHash, events: u64, environment: Environment) -> Self {
+        let hex: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self::new(
+            ServiceAction::StreamClaimed,
+            "stream",
+            format!("sha256:{hex}"),
+            None,
+        )
+        .with("event_count", events)
+        .with("environment", environment.as_str())
+    }
+
+    pub(crate) fn viewer_token_created(claims: &ViewerClaims) -> Self {
+        Self::new(
+            ServiceAction::ViewerTokenCreated,
+            "tenant",
+            &claims.tenant_id,
+            None,
+        )
+        .with("tier", claims.tier.as_str())
+        .with("token_id", claims.jti())
+        .with("expires_at", claims.expires_at.to_string())
+    }
+
+    pub(crate) fn events_exported(project: &Project, environment: Environment, filter: &EventFilter) -> Self {
+        let event = Self::new(
+            ServiceAction::EventsExported,
+            "project",
+            project.id,
+            Some(&project.name),
+        )
+        .with("environment", environment.as_str());
+        match &filter.tenant_id {
+            Some(tenant_id) => event.with("tenant_id", tenant_id.as_str()),
+            None => event,
+        }
+    }
+
+    /// `switch_id` identifies the switch, so that it is recorded once in each project.
+    pub(crate) fn self_audit_switched(is_on: bool, project: &Project, switch_id: &str) -> Self {
+        let action = match is_on {
+            true => ServiceAction::SelfAuditEnabled,
+            false => ServiceAction::SelfAuditDisabled,
+        };
+        let event = Self::new(action, "project", project.id, Some(&project.name));
+        Self {
+            idempotency_key: Some(format!("{action} {switch_id}")),
+            ..event
+        }
+    }
+
+    fn changed_to<T>(self, before: Option<&T>, after: Option<&T>, settings: fn(&T) -> Settings) -> Self {
+        self.changing(before.map(settings).unwrap_or_default())
+            .to(after.map(settings).unwrap_or_default())
+    }
+}
+
+/// Created, updated or deleted; `None` where there was nothing and is nothing.
+const fn action_of(
+    was: bool,
+    is: bool,
+    [created, updated, deleted]: [ServiceAction; 3],
+) -> Option<ServiceAction> {
+    match (was, is) {
+        (false, true) => Some(created),
+        (true, true) => Some(updated),
+        (true, false) => Some(deleted),
+        (false, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_is_one_of_the_service_and_documented_with_its_category() {
+        let document = include_str!("../../../../docs/api.md");
+        for action in ServiceAction::ALL {
+            let parsed = action.as_str().parse::<Action>().unwrap();
+            assert!(
+                audit_domain::is_service_event(SERVICE_TENANT_ID, &parsed),
+                "{action}"
+            );
+            let mut rows = document.lines().filter(|line| line.starts_with("| `audit."));
+            let row = rows.find(|row| row.contains(&format!("`{action}`")));
+            let category = format!("| `{}` |", action.category());
+            assert!(
+                row.is_some_and(|row| row.contains(&category)),
+                "{action}: {row:?}"
+            );
+        }
+    }
+}

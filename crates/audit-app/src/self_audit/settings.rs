@@ -1,0 +1,212 @@
+//! What the service's events say about the settings of an object, before and after a change.
+//!
+//! Each function takes its object apart without `..`, so that a new setting does not compile until it is decided whether it
+//! may be shown.
+
+use audit_alerts::{AlertRule, RuleDefinition};
+use audit_domain::{Change, KeyLimits, KeyScope, ViewerTier};
+use audit_store::{Key, RedactionRuleRow, WebhookRow};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+
+/// The longest value that is shown, in characters of JSON: an event must stay small.
+const VALUE_CHARS_MAX: usize = 4_000;
+
+/// Settings by name. `null` is a setting that limits nothing.
+pub(super) type Settings = BTreeMap<&'static str, Value>;
+
+/// The settings that differ.
+pub(super) fn changes(mut before: Settings, mut after: Settings) -> Vec<Change> {
+    let present = |value: Option<Value>| value.filter(|value| !value.is_null());
+    let fields: BTreeSet<_> = before.keys().chain(after.keys()).copied().collect();
+    let change = |field: &'static str| {
+        let (before, after) = (present(before.remove(field)), present(after.remove(field)));
+        (before != after).then(|| Change {
+            field: field.to_owned(),
+            before: before.map(shown),
+            after: after.map(shown),
+        })
+    };
+    fields.into_iter().filter_map(change).collect()
+}
+
+fn shown(value: Value) -> Value {
+    match value.to_string().chars().count() {
+        0..=VALUE_CHARS_MAX => value,
+        chars => json!(format!("{chars} characters, not shown")),
+    }
+}
+
+pub(super) fn text_or_null(value: Option<impl Display>) -> Value {
+    value.map_or(Value::Null, |value| json!(value.to_string()))
+}
+
+fn texts<T: Display>(values: &[T]) -> Value {
+    values.iter().map(ToString::to_string).collect()
+}
+
+fn texts_or_null<T: Display>(values: Option<&[T]>) -> Value {
+    values.map_or(Value::Null, texts)
+}
+
+/// Scheme, host and port of a URL. Receivers often put a secret into the path.
+pub(super) fn origin_of_url(url: &str) -> String {
+    let authority_at = url.find("://").map_or(0, |at| at + "://".len());
+    let end = url[authority_at..].find(['/', '?', '#', '\\']);
+    url[..end.map_or(url.len(), |end| authority_at + end)].to_owned()
+}
+
+pub(super) fn of_key(key: &Key) -> Settings {
+    let Key {
+        id: _,
+        organization_id: _,
+        project,
+        name,
+        prefix: _,
+        created_at: _,
+        last_used_at: _,
+        last_used_from: _,
+        revoked_at: _,
+        limits,
+    } = key;
+    let KeyLimits {
+        expires_at,
+        scopes,
+        networks,
+    } = limits;
+    let scopes = scopes.map(|scopes| scopes.iter().collect::<Vec<KeyScope>>());
+    Settings::from([
+        ("name", json!(name)),
+        (
+            "environment",
+            text_or_null(project.map(|(_, environment)| environment)),
+        ),
+        ("expires_at", text_or_null(*expires_at)),
+        ("scopes", texts_or_null(scopes.as_deref())),
+        ("networks", texts_or_null(networks.as_deref())),
+    ])
+}
+
+pub(super) fn of_redaction_rule(rule: &RedactionRuleRow) -> Settings {
+    let RedactionRuleRow {
+        id: _,
+        kind,
+        name,
+        pattern,
+        fields,
+        behavior,
+        enabled,
+        created_at: _,
+    } = rule;
+    Settings::from([
+        ("type", json!(kind)),
+        ("name", json!(name)),
+        ("pattern", text_or_null(pattern.as_ref())),
+        ("fields", texts_or_null(fields.as_deref())),
+        ("behavior", json!(behavior)),
+        ("enabled", json!(enabled)),
+    ])
+}
+
+pub(super) fn of_alert_rule(rule: &AlertRule) -> Settings {
+    let RuleDefinition {
+        name,
+        action_pattern,
+        threshold,
+        window_seconds,
+        group_by,
+        severity,
+        enabled,
+        cooldown_seconds,
+    } = rule.definition();
+    Settings::from([
+        ("name", json!(name.as_str())),
+        ("action_pattern", json!(action_pattern.to_string())),
+        ("threshold", json!(threshold.get())),
+        ("window_seconds", json!(window_seconds.get())),
+        ("group_by", json!(group_by.as_str())),
+        ("severity", json!(severity.as_str())),
+        ("enabled", json!(enabled)),
+        ("cooldown_seconds", json!(cooldown_seconds.get())),
+    ])
+}
+
+pub(super) fn of_tier(tier: &ViewerTier) -> Settings {
+    let ViewerTier {
+        name: _,
+        categories,
+        actions,
+        hidden_fields,
+        routes,
+    } = tier;
+    Settings::from([
+        ("categories", texts_or_null(categories.as_deref())),
+        ("actions", texts_or_null(actions.as_deref())),
+        ("hidden_fields", texts(hidden_fields)),
+        ("routes", texts_or_null(routes.as_deref())),
+    ])
+}
+
+pub(super) fn of_webhook(webhook: &WebhookRow) -> Settings {
+    let WebhookRow {
+        id: _,
+        project_id: _,
+        url,
+        enabled,
+        created_at: _,
+    } = webhook;
+    Settings::from([("url", json!(origin_of_url(url))), ("enabled", json!(enabled))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_a_change() {
+        let before = Settings::from([
+            ("kept", json!(1)),
+            ("changed", json!(1)),
+            ("unlimited", Value::Null),
+        ]);
+        let after = Settings::from([
+            ("kept", json!(1)),
+            ("changed", json!(2)),
+            ("unlimited", json!(["a"])),
+        ]);
+        let changes = changes(before, after);
+        let of = |field: &str| {
+            let change = changes.iter().find(|change| change.field == field).unwrap();
+            (change.before.clone(), change.after.clone())
+        };
+        assert_eq!(changes.len(), 2, "{changes:?}");
+        assert_eq!(of("changed"), (Some(json!(1)), Some(json!(2))));
+        assert_eq!(of("unlimited"), (None, Some(json!(["a"]))));
+    }
+
+    #[test]
+    fn a_large_value_is_not_shown() {
+        let (at, past) = ("a".repeat(VALUE_CHARS_MAX - 2), "a".repeat(VALUE_CHARS_MAX - 1));
+        assert_eq!(shown(json!(at)), json!(at));
+        assert_eq!(shown(json!(past)), json!("4001 characters, not shown"));
+    }
+
+    #[test]
+    fn of_a_url_only_the_origin_is_shown() {
+        for (url, origin) in [
+            (
+                "https://hooks.example.com/services/T0/B0/secret",
+                "https://hooks.example.com",
+            ),
+            (
+                "https://example.com:8443?token=secret",
+                "https://example.com:8443",
+            ),
+            ("https://example.com#secret", "https://example.com"),
+            ("https://example.com", "https://example.com"),
+        ] {
+            assert_eq!(origin_of_url(url), origin);
+        }
+    }
+}
