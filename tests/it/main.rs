@@ -27,6 +27,7 @@ mod feed;
 mod hostile;
 mod import;
 mod index_verify;
+mod listening;
 mod log;
 mod logs;
 mod lost_changes;

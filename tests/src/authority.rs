@@ -1,6 +1,6 @@
-//! The certificate authority that is trusted only by servers configured with it.
+//! The certificate authority that is trusted by the client of the tests, and by servers configured with it.
 
-use crate::certificates::CertificateAuthority;
+use crate::certificates::{CertificateAuthority, Identity};
 use crate::edge::temporary_directory;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 pub(crate) struct Authority {
+    authority: CertificateAuthority,
     /// Its certificate in PEM, for `AUDIT_WEBHOOK_CA_FILE`.
     pub(crate) file: PathBuf,
     /// TLS for receivers, with a certificate that it has signed.
@@ -22,6 +23,18 @@ pub(crate) struct Authority {
 pub(crate) fn authority() -> &'static Authority {
     static AUTHORITY: OnceLock<Authority> = OnceLock::new();
     AUTHORITY.get_or_init(create)
+}
+
+impl Authority {
+    /// Its certificate in PEM.
+    pub(crate) fn pem(&self) -> &str {
+        self.authority.pem()
+    }
+}
+
+/// A certificate for a server with these names and addresses that the client of the tests trusts.
+pub fn trusted_identity(names: &[&str]) -> Identity {
+    authority().authority.server(names)
 }
 
 fn create() -> Authority {
@@ -40,6 +53,7 @@ fn create() -> Authority {
         .with_single_cert(vec![certificate], key)
         .expect("a key that fits its certificate");
     Authority {
+        authority,
         file,
         tls: Arc::new(tls),
     }

@@ -4,6 +4,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
 };
+use time::OffsetDateTime;
 
 /// A certificate authority that nobody trusts who is not told to.
 #[expect(missing_debug_implementations, reason = "it holds a private key")]
@@ -43,12 +44,14 @@ impl CertificateAuthority {
 
     /// A certificate for a server with these names and addresses.
     pub fn server(&self, names: &[&str]) -> Identity {
-        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        let mut parameters = CertificateParams::new(names).expect("names of a server");
-        // OpenSSL takes a certificate for self-signed if it has the name of its issuer.
-        parameters
-            .distinguished_name
-            .push(DnType::CommonName, "test server");
+        self.sign(server_parameters(names))
+    }
+
+    /// The same, valid from the year 2000 until this time.
+    pub fn server_until(&self, names: &[&str], until: OffsetDateTime) -> Identity {
+        let mut parameters = server_parameters(names);
+        parameters.not_before = rcgen::date_time_ymd(2000, 1, 1);
+        parameters.not_after = until;
         self.sign(parameters)
     }
 
@@ -70,4 +73,14 @@ impl CertificateAuthority {
             key: key.serialize_pem(),
         }
     }
+}
+
+fn server_parameters(names: &[&str]) -> CertificateParams {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    let mut parameters = CertificateParams::new(names).expect("names of a server");
+    // OpenSSL takes a certificate for self-signed if it has the name of its issuer.
+    parameters
+        .distinguished_name
+        .push(DnType::CommonName, "test server");
+    parameters
 }

@@ -1,11 +1,13 @@
 //! A client that checks the conventions of the interface on every response.
 
 use crate::answer::{Answer, RawAnswer};
+use crate::authority::authority;
 use crate::live::{EventStream, Live};
 use serde_json::{Value, json};
 use std::time::Duration;
 use ureq::Agent;
 use ureq::http::Method;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// More than any response takes, even with a thousand concurrent clients.
 const ANSWER_SECONDS_MAX: u64 = 120;
@@ -20,16 +22,28 @@ pub struct Client {
 
 impl Client {
     pub(crate) fn new(base_url: &str) -> Self {
-        let agent = Agent::config_builder()
+        let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(Duration::from_secs(ANSWER_SECONDS_MAX)))
-            .build()
-            .new_agent();
+            .timeout_global(Some(Duration::from_secs(ANSWER_SECONDS_MAX)));
+        if base_url.starts_with("https:") {
+            let root = Certificate::from_pem(authority().pem().as_bytes()).expect("a certificate");
+            let roots = RootCerts::new_with_certs(&[root]);
+            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+        }
+        let agent = config.build().new_agent();
         Self {
             agent,
             base_url: base_url.to_owned(),
             headers: Vec::new(),
+        }
+    }
+
+    /// The same client of another place of the server: `http://127.0.0.1:PORT`, `https://localhost:PORT`.
+    pub fn at(&self, base_url: &str) -> Self {
+        Self {
+            headers: self.headers.clone(),
+            ..Self::new(base_url)
         }
     }
 

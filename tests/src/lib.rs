@@ -14,7 +14,7 @@
 //! All tests are one binary, `tests/it`:
 //! - `routes/` mirrors the paths of the interface: `routes/alerts/webhooks.rs` tests `/api/v1/alerts/webhooks`.
 //! - A directory or file beside it tests behavior that several routes share (`access`, `feed`, `export`, `log`,
-//!   `streams`, `alerts`, `webhooks`, `errors`) or the program as a whole (`command_line`, `start`, `operations`,
+//!   `streams`, `alerts`, `webhooks`, `errors`) or the program as a whole (`command_line`, `start`, `listening`, `operations`,
 //!   `durability`, `overload`, `lost_changes`, `faults`).
 //! - `migrations`, `dependencies`, `skips`, `documents` and `conformance` test the repository.
 //!
@@ -69,6 +69,7 @@ mod witness;
 
 pub use alerts::{alert_rule, door_opened};
 pub use answer::{Answer, RawAnswer};
+pub use authority::trusted_identity;
 pub use certificates::{CertificateAuthority, Identity};
 pub use client::{Client, Request};
 pub use clock::Clock;

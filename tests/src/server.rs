@@ -293,8 +293,8 @@ impl Server {
             line.strip_prefix("listening on ")
                 .map(|url| url.trim().to_owned())
         };
-        let base_url = process
-            .stdout
+        let stdout = &process.stdout;
+        let base_url = stdout
             .wait_for(Deadline::seconds(START_SECONDS_MAX), listening)
             .unwrap_or_else(|| {
                 panic!(
@@ -303,7 +303,10 @@ impl Server {
                     process.stderr.text()
                 )
             });
-        assert!(base_url.starts_with("http://127.0.0.1:"), "{base_url}");
+        let is_known = ["http://127.0.0.1:", "https://127.0.0.1:", "unix:/"]
+            .iter()
+            .any(|beginning| base_url.starts_with(beginning));
+        assert!(is_known, "{base_url}");
         Self {
             process,
             base_url,
@@ -329,7 +332,15 @@ impl Server {
         })
     }
 
-    /// Where it listens: `http://127.0.0.1:PORT`.
+    /// A client of the address of its metrics.
+    pub fn metrics_client(&self) -> Client {
+        let stdout = self.stdout();
+        let mut lines = stdout.lines();
+        let url = lines.find_map(|line| line.strip_prefix("metrics on "));
+        Client::new(url.unwrap_or_else(|| panic!("no address of metrics in {stdout}")))
+    }
+
+    /// Where it listens: `http://127.0.0.1:PORT`, `https://127.0.0.1:PORT` or `unix:PATH`.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }

@@ -8,13 +8,15 @@ use crate::copy::CopyOptions;
 use crate::index::IndexCommand;
 use crate::keys::{KeyCommand, MasterKeyCommand};
 use crate::ledger::LogCommand;
+use crate::listener::ListenAddress;
+use crate::logging::LogFormat;
 use crate::serve::anchors::AnchorOptions;
 use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
 use crate::witness::WitnessOptions;
 use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// A verifiable audit log service in one binary.
@@ -205,20 +207,43 @@ pub(crate) struct WebhookOptions {
 /// Options of the HTTP interface.
 #[derive(Debug, Args)]
 pub(crate) struct HttpOptions {
-    /// Address and port to listen on; port 0 picks a free port.
+    /// Address and port to listen on, or `unix:PATH` for a Unix socket; port 0 picks a free port.
     #[arg(
         long,
         value_name = "ADDRESS",
         env = "AUDIT_LISTEN",
         default_value = "127.0.0.1:8080"
     )]
-    pub(crate) listen: String,
+    pub(crate) listen: ListenAddress,
+    /// File with the server's certificate and those of the authorities above it (PEM): the server speaks HTTPS.
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "AUDIT_TLS_CERTIFICATE",
+        requires = "tls_key"
+    )]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// File with the private key of the certificate (PEM, not encrypted).
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "AUDIT_TLS_KEY",
+        requires = "tls_certificate"
+    )]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Another address, or `unix:PATH`, for /metrics, /healthz and /readyz over plain HTTP. --listen then has no /metrics.
+    #[arg(long, value_name = "ADDRESS", env = "AUDIT_METRICS_LISTEN")]
+    pub(crate) metrics_listen: Option<ListenAddress>,
+    /// Anonymous streams: on, or off, which removes their routes.
+    #[arg(long, value_name = "SWITCH", env = "AUDIT_STREAMS", default_value = "on")]
+    pub(crate) streams: Switch,
     /// Origins whose web pages may read events with a viewer token, such as `https://app.example.com`; all by default.
     #[arg(long, value_name = "LIST", env = "AUDIT_CORS_ORIGINS", value_delimiter = ',')]
     pub(crate) cors_origins: Vec<String>,
-    /// Networks of proxies whose X-Forwarded-For is trusted, such as `10.0.0.0/8`; none by default.
-    #[arg(long, value_name = "LIST", env = "AUDIT_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
-    pub(crate) trusted_proxies: Vec<ipnet::IpNet>,
+    /// Networks of proxies whose X-Forwarded-For is trusted, such as `10.0.0.0/8`, and `unix` for every client of a Unix socket;
+    /// none by default.
+    #[arg(long, value_name = "LIST", env = "AUDIT_TRUSTED_PROXIES", value_delimiter = ',', value_parser = proxy)]
+    pub(crate) trusted_proxies: Vec<Proxy>,
     /// Sustained requests per second of one credential, on each node; 0 for no limit.
     #[arg(long, value_name = "N", env = "AUDIT_RATE_LIMIT_PER_SECOND", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) rate_limit_per_second: u32,
@@ -228,6 +253,30 @@ pub(crate) struct HttpOptions {
     /// Threads that serve requests; one per processor by default.
     #[arg(long, value_name = "N", env = "AUDIT_HTTP_WORKERS", value_parser = positive)]
     pub(crate) http_workers: Option<usize>,
+}
+
+/// A switch of an option that is on by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+/// Proxies whose X-Forwarded-For is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proxy {
+    /// Those of a network.
+    Network(ipnet::IpNet),
+    /// Every client of a Unix socket.
+    Unix,
+}
+
+/// Options of the log.
+#[derive(Debug, Args)]
+pub(crate) struct LogOptions {
+    /// Form of the log on standard error: text, or json for one JSON object per line.
+    #[arg(long, value_name = "FORMAT", env = "AUDIT_LOG_FORMAT", default_value = "text")]
+    pub(crate) log_format: LogFormat,
 }
 
 #[derive(Debug, Args)]
@@ -240,6 +289,8 @@ pub(crate) struct SelfAuditOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeOptions {
+    #[command(flatten)]
+    pub(crate) logging: LogOptions,
     #[command(flatten)]
     pub(crate) http: HttpOptions,
     #[command(flatten)]
@@ -258,6 +309,17 @@ pub(crate) struct ServeOptions {
     pub(crate) self_audit: SelfAuditOptions,
     #[command(flatten)]
     pub(crate) anchors: AnchorOptions,
+}
+
+impl Command {
+    /// The form of the log. Only servers have an option for it.
+    pub(crate) fn log_format(&self) -> LogFormat {
+        match self {
+            Self::Serve(options) => options.logging.log_format,
+            Self::Witness(options) => options.logging.log_format,
+            _ => LogFormat::Text,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -364,13 +426,17 @@ pub(crate) enum ViewerSecretCommand {
     },
 }
 
-/// A network or a single address.
-fn network(text: &str) -> Result<ipnet::IpNet, String> {
+/// A network, a single address, or `unix`.
+fn proxy(text: &str) -> Result<Proxy, String> {
     let text = text.trim();
+    if text == "unix" {
+        return Ok(Proxy::Unix);
+    }
     let single = || text.parse::<std::net::IpAddr>().map(ipnet::IpNet::from);
     text.parse()
         .or_else(|_| single())
-        .map_err(|_| "must be a network such as 10.0.0.0/8, or an address".to_owned())
+        .map(Proxy::Network)
+        .map_err(|_| "must be a network such as 10.0.0.0/8, an address, or unix".to_owned())
 }
 
 fn on_or_off(text: &str) -> Result<bool, String> {

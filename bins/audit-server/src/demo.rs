@@ -2,7 +2,7 @@
 
 use crate::arguments::{DatabaseOptions, DemoOptions, WebhookOptions};
 use crate::import::{Target, import};
-use crate::serve::{listen, run};
+use crate::serve::{Sockets, run};
 use crate::service::open;
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection, Settings};
@@ -27,7 +27,7 @@ const TABLE_ROWS_MAX: usize = 10;
 
 /// The command.
 pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
-    let listener = listen(&options.http)?;
+    let sockets = Sockets::open(&options.http)?;
     let directory = tempfile::tempdir().context("cannot create a temporary directory")?;
     let database = DatabaseOptions {
         database_url: format!("sqlite:{}", directory.path().join("demo.db").display()),
@@ -56,10 +56,10 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
         service.close();
         return Ok(ExitCode::SUCCESS);
     }
-    write!(out, "{}", next_steps(&new, &listener.local_addr()?.to_string()))?;
+    write!(out, "{}", next_steps(&new, &sockets.curl_arguments()))?;
     drop(out);
     let code = run(
-        listener,
+        sockets,
         service,
         &options.http,
         WebhookOptions::default().sender()?,
@@ -86,14 +86,14 @@ fn load(out: &mut impl Write, service: &Arc<AuditLog>, new: &NewOrganization) ->
     Ok(())
 }
 
-fn next_steps(new: &NewOrganization, address: &str) -> String {
+fn next_steps(new: &NewOrganization, server: &str) -> String {
     format!(
         "A server with these events is running. Ctrl-C stops it and removes the database.\n\n\
          master key   {}\nproject key  {}\n\n\
          The latest event of one actor:\n\n  \
-         curl -sS -G http://{address}/api/v1/events -H 'Authorization: Bearer {}' --data-urlencode 'actor_id={ACTOR}' -d limit=1\n\n\
+         curl -sS -G {server}/api/v1/events -H 'Authorization: Bearer {}' --data-urlencode 'actor_id={ACTOR}' -d limit=1\n\n\
          Store an event of your own:\n\n  \
-         curl -sS http://{address}/api/v1/events -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' \
+         curl -sS {server}/api/v1/events -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' \
          -d '{{\"action\":\"user.created\",\"category\":\"mutation\",\"tenant_id\":\"acme\",\"actor\":{{\"id\":\"user_1\",\"type\":\"user\",\"email\":\"jane@example.com\"}}}}'\n\n\
          Next: run audit-server serve, which keeps its database. docs/api.md describes every endpoint.\n\n",
         new.master_key.as_str(),

@@ -1,23 +1,31 @@
-//! The HTTP server: actix-web's own, but with connections that have limits of their own, and shares of addresses.
+//! The HTTP server: actix-web's own, but with connections that have limits of their own, shares of addresses, and TLS.
 
 mod connection;
+mod handshake;
 mod share;
+mod transport;
 
 pub(crate) use share::Connections;
 
+use crate::listener::Listener;
+use crate::tls::Tls;
 use actix_http::error::DispatchError;
 use actix_http::{HttpService, KeepAlive, Request, Response};
-use actix_server::{Server, ServerBuilder};
+use actix_server::{GracefulShutdownSignal, Server, ServerBuilder};
 use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::Error;
 use actix_web::body::MessageBody;
 use actix_web::dev::{AppConfig, ServiceResponse};
-use actix_web::rt::net::TcpStream;
+use actix_web::rt::net::{TcpStream, UnixStream};
+use actix_web::rt::time::timeout;
 use connection::Connection;
+use handshake::handshake;
+use share::Slot;
 use std::future::ready;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
+use transport::Transport;
 
 /// Connections that one worker of actix takes before it stops accepting: more than [`Connections`] admits.
 const WORKER_CONNECTIONS_MAX: usize = 64 * 1024;
@@ -26,22 +34,33 @@ const WORKER_CONNECTIONS_MAX: usize = 64 * 1024;
 const UNREAD_BODY_SECONDS_MAX: u64 = 3;
 
 /// Timeouts of the server.
+#[derive(Clone, Copy)]
 pub(crate) struct Timeouts {
     /// Of an idle connection.
     pub(crate) keep_alive: Duration,
     /// Of the head of a request.
     pub(crate) request_head: Duration,
+    /// Of a TLS handshake.
+    pub(crate) handshake: Duration,
     /// Of accepted requests after a shutdown signal, in seconds.
     pub(crate) shutdown_seconds: u64,
 }
 
-/// Starts a server with one application for each worker, by default one worker per processor. It handles no signals.
+/// A socket, and what is served on it.
+pub(crate) struct Service<A> {
+    pub(crate) listener: Listener,
+    /// Encrypts the connections of a TCP listener.
+    pub(crate) tls: Option<Tls>,
+    pub(crate) connections: Connections,
+    pub(crate) application: A,
+}
+
+/// Starts a server with one application for each service and worker, by default one worker per processor. It handles no
+/// signals.
 pub(crate) fn start<A, I, S, B>(
-    listener: TcpListener,
+    services: Vec<Service<A>>,
     workers: Option<usize>,
     timeouts: Timeouts,
-    connections: Connections,
-    application: A,
 ) -> io::Result<Server>
 where
     A: Fn() -> I + Send + Clone + 'static,
@@ -63,40 +82,122 @@ where
     if let Some(workers) = workers {
         builder = builder.workers(workers);
     }
+    for service in services {
+        builder = listen(builder, service, timeouts)?;
+    }
+    Ok(builder.run())
+}
+
+/// Adds a service to a server.
+fn listen<A, I, S, B>(
+    builder: ServerBuilder,
+    service: Service<A>,
+    timeouts: Timeouts,
+) -> io::Result<ServerBuilder>
+where
+    A: Fn() -> I + Send + Clone + 'static,
+    I: IntoServiceFactory<S, Request>,
+    S: ServiceFactory<
+            Request,
+            Config = AppConfig,
+            Response = ServiceResponse<B>,
+            Error = Error,
+            InitError = (),
+        > + 'static,
+    S::Future: 'static,
+    B: MessageBody + 'static,
+{
+    let Service {
+        listener,
+        tls,
+        connections,
+        application,
+    } = service;
     let stopping = builder.graceful_shutdown_signal();
-    let address = listener.local_addr()?;
-    let builder = builder.listen("http", listener, move || {
-        let (stopping, connections) = (stopping.clone(), connections.clone());
+    let address = match &listener {
+        Listener::Tcp(listener) => Some(listener.local_addr()?),
+        Listener::Unix(_) => None,
+    };
+    let signal = stopping.clone();
+    let http = move || {
+        let signal = signal.clone();
         let application = application()
             .into_factory()
             .map_err(|error| Response::from(error.error_response()));
         let http = HttpService::build()
             .graceful_shutdown_signal(move || {
-                let stopping = stopping.clone();
-                async move { stopping.notified().await }
+                let signal = signal.clone();
+                async move { signal.notified().await }
             })
             .keep_alive(KeepAlive::Timeout(timeouts.keep_alive))
             .client_request_timeout(timeouts.request_head)
             .client_disconnect_timeout(Duration::from_secs(UNREAD_BODY_SECONDS_MAX))
-            .local_addr(address)
-            .on_connect_ext(|connection: &Connection<TcpStream>, data| {
-                data.insert(connection.patience().clone());
-            })
-            .h1(map_config(application, |()| AppConfig::default()));
-        fn_service(move |stream: TcpStream| ready(admit(stream, &connections))).and_then(http)
-    })?;
-    Ok(builder.run())
+            .on_connect_ext(|transport: &Transport, data| {
+                data.insert(transport.patience().clone());
+            });
+        let http = match address {
+            Some(address) => http.local_addr(address),
+            None => http,
+        };
+        http.h1(map_config(application, |()| AppConfig::default()))
+    };
+    match listener {
+        Listener::Tcp(listener) => builder.listen("http", listener, move || {
+            let (connections, tls, stopping) = (connections.clone(), tls.clone(), stopping.clone());
+            let open = move |stream: TcpStream| {
+                let (connections, tls, stopping) = (connections.clone(), tls.clone(), stopping.clone());
+                async move {
+                    let peer = stream.peer_addr()?;
+                    let slot = admit(&connections, Some(peer.ip()))?;
+                    let transport = match tls {
+                        None => Transport::Tcp(Connection::new(stream, slot)),
+                        Some(tls) => encrypted(stream, slot, &tls, timeouts.handshake, &stopping).await?,
+                    };
+                    Ok((transport, Some(peer)))
+                }
+            };
+            fn_service(open).and_then(http())
+        }),
+        Listener::Unix(listener) => builder.listen_uds("unix", listener, move || {
+            let connections = connections.clone();
+            let open = move |stream: UnixStream| {
+                let slot = admit(&connections, None);
+                let transport = slot.map(|slot| Transport::Unix(Connection::new(stream, slot)));
+                ready(transport.map(|transport| (transport, None::<SocketAddr>)))
+            };
+            fn_service(open).and_then(http())
+        }),
+    }
 }
 
-/// The connection, unless its address has its share: it is then closed.
-fn admit(
+/// A slot for the connection of an address, unless the address has its share: the connection is then closed.
+fn admit(connections: &Connections, address: Option<IpAddr>) -> Result<Slot, DispatchError> {
+    let slot = connections.admit(address);
+    Ok(slot.ok_or_else(|| io::Error::other("the address has its share of the connections"))?)
+}
+
+/// The connection after its handshake, which must be complete within a time and before the server stops.
+async fn encrypted(
     stream: TcpStream,
-    connections: &Connections,
-) -> Result<(Connection<TcpStream>, Option<SocketAddr>), DispatchError> {
+    slot: Slot,
+    tls: &Tls,
+    time: Duration,
+    stopping: &GracefulShutdownSignal,
+) -> Result<Transport, DispatchError> {
     let peer = stream.peer_addr()?;
-    let slot = connections.admit(peer.ip());
-    let slot = slot.ok_or_else(|| io::Error::other("the address has its share of the connections"))?;
-    Ok((Connection::new(stream, slot), Some(peer)))
+    let handshake = timeout(time, handshake(stream, slot, &tls.config));
+    let outcome = tokio::select! {
+        outcome = handshake => outcome.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
+        () = stopping.notified() => Err(io::Error::other("the server stops")),
+    };
+    match outcome {
+        Ok(stream) => Ok(Transport::Tls(stream)),
+        Err(error) => {
+            tls.status.handshake_failed();
+            log::debug!("the TLS handshake with {peer} failed: {error}");
+            Err(error.into())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -104,6 +205,7 @@ mod tests {
     use super::*;
     use actix_web::rt::net::TcpStream;
     use actix_web::{App, HttpResponse, web};
+    use std::net::TcpListener;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     /// Sends a request on a new connection. Returns the connection if it gets a response.
@@ -116,19 +218,34 @@ mod tests {
         (sent.is_ok() && read.is_ok() && &beginning == b"HTTP/1.1 200").then_some(stream)
     }
 
-    #[actix_web::test]
-    async fn a_connection_beyond_the_share_of_its_address_is_closed() {
+    fn listen() -> (Listener, SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
+        (Listener::Tcp(listener), address)
+    }
+
+    /// Serves up to three connections.
+    fn serve(listener: Listener, tls: Option<Tls>) -> Server {
         let timeouts = Timeouts {
             keep_alive: Duration::from_secs(60),
             request_head: Duration::from_secs(60),
+            handshake: Duration::from_secs(60),
             shutdown_seconds: 0,
         };
-        let application = || App::new().default_service(web::to(HttpResponse::Ok));
-        let connections = Connections::new(3, |_| false);
-        let server = start(listener, Some(1), timeouts, connections, application).unwrap();
+        let service = Service {
+            listener,
+            tls,
+            connections: Connections::new(3, |_| false),
+            application: || App::new().default_service(web::to(HttpResponse::Ok)),
+        };
+        start(vec![service], Some(1), timeouts).unwrap()
+    }
+
+    #[actix_web::test]
+    async fn a_connection_beyond_the_share_of_its_address_is_closed() {
+        let (listener, address) = listen();
+        let server = serve(listener, None);
         let handle = server.handle();
         actix_web::rt::spawn(server);
         let first = request(address).await.expect("a connection of two");
@@ -138,6 +255,51 @@ mod tests {
         // The server notices the end of the first one at some time.
         while request(address).await.is_none() {}
         drop(second);
+        handle.stop(false).await;
+    }
+
+    /// Whether the server closes a new connection that sends nothing, before another one that it has.
+    async fn is_closed(address: SocketAddr, other: &mut TcpStream) -> bool {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let (mut first, mut second) = ([0], [0]);
+        tokio::select! {
+            read = stream.read(&mut first) => read.map_or(true, |bytes| bytes == 0),
+            _ = other.read(&mut second) => false,
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_connection_counts_before_its_handshake_is_complete() {
+        let directory = tempfile::tempdir().unwrap();
+        let identity = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let (certificate, key) = (directory.path().join("certificate"), directory.path().join("key"));
+        std::fs::write(&certificate, identity.cert.pem()).unwrap();
+        std::fs::write(&key, identity.signing_key.serialize_pem()).unwrap();
+        let (tls, _watching) = crate::tls::open(&certificate, &key).unwrap();
+        let (listener, address) = listen();
+        let server = serve(listener, Some(tls));
+        let handle = server.handle();
+        actix_web::rt::spawn(server);
+        let mut silent = TcpStream::connect(address).await.unwrap();
+        let second = TcpStream::connect(address).await.unwrap();
+        assert!(
+            is_closed(address, &mut silent).await,
+            "two thirds of three are taken"
+        );
+        // The end of one that never spoke frees its slot.
+        drop(second);
+        let refused = loop {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let sent = stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await;
+            let mut answer = Vec::new();
+            let read = stream.read_to_end(&mut answer).await;
+            if sent.is_ok() && read.is_ok() && answer.starts_with(b"HTTP/1.1 400") {
+                break stream;
+            }
+        };
+        // It counts until the client closes it, too.
+        assert!(is_closed(address, &mut silent).await);
+        drop(refused);
         handle.stop(false).await;
     }
 }

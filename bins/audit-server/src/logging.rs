@@ -1,40 +1,46 @@
 //! The log on standard error.
 
+mod json;
+mod members;
+
 use crate::printable::printable;
+use crate::system::SystemClock;
+use audit_domain::Clock;
+use clap::ValueEnum;
 use env_logger::{Builder, Env, Logger};
-use std::borrow::Cow;
+use std::io::Write;
+use std::sync::OnceLock;
 
 /// Targets that are never logged, whatever `RUST_LOG` says: their lines contain webhook URLs with tokens, and whole
 /// requests.
 const SILENT_TARGETS: [&str; 3] = ["ureq", "ureq_proto", "rustls"];
 
 /// Drops [`SILENT_TARGETS`], and escapes control characters: some texts are of clients.
-struct FilteredLogger(Logger);
+struct FilteredLogger {
+    logger: Logger,
+    format: LogFormat,
+}
 
 impl log::Log for FilteredLogger {
     fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
-        !is_silent(metadata.target()) && self.0.enabled(metadata)
+        !is_silent(metadata.target()) && self.logger.enabled(metadata)
     }
 
     fn log(&self, record: &log::Record<'_>) {
-        if !is_silent(record.target()) {
-            let message = record.args().to_string();
-            match printable(&message) {
-                Cow::Borrowed(_) => self.0.log(record),
-                Cow::Owned(escaped) => {
-                    let mut copy = log::Record::builder();
-                    copy.metadata(record.metadata().clone())
-                        .module_path(record.module_path())
-                        .file(record.file())
-                        .line(record.line());
-                    self.0.log(&copy.args(format_args!("{escaped}")).build());
-                }
-            }
+        if is_silent(record.target()) || !self.logger.matches(record) {
+            return;
         }
+        let mut message = record.args().to_string();
+        if self.format == LogFormat::Text {
+            members::append(&mut message, record.key_values());
+        }
+        let message = printable(&message);
+        let mut copy = record.to_builder();
+        self.logger.log(&copy.args(format_args!("{message}")).build());
     }
 
     fn flush(&self) {
-        self.0.flush();
+        self.logger.flush();
     }
 }
 
@@ -43,15 +49,50 @@ fn is_silent(target: &str) -> bool {
     SILENT_TARGETS.contains(&krate)
 }
 
+/// The form of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+static FORMAT: OnceLock<LogFormat> = OnceLock::new();
+
+/// The form of the log of this process.
+pub(crate) fn format() -> LogFormat {
+    FORMAT.get().copied().unwrap_or_default()
+}
+
 /// Starts the log with the filter in `RUST_LOG`.
-pub(crate) fn start() {
+pub(crate) fn start(format: LogFormat) {
     let environment = Env::default().default_filter_or("info");
-    let logger = Builder::from_env(environment).build();
+    let mut builder = Builder::from_env(environment);
+    if format == LogFormat::Json {
+        builder.format(|out, record| {
+            let time = out.timestamp_micros().to_string();
+            out.write_all(&json::line(&time, record))
+        });
+        std::panic::set_hook(Box::new(|panic| log::error!("{panic}")));
+    }
+    let logger = builder.build();
     let level_max = logger.filter();
+    FORMAT.get_or_init(|| format);
     // Fails only if there is a logger already.
-    if log::set_boxed_logger(Box::new(FilteredLogger(logger))).is_ok() {
+    if log::set_boxed_logger(Box::new(FilteredLogger { logger, format })).is_ok() {
         log::set_max_level(level_max);
     }
+}
+
+/// Writes the error with which the process ends as a line of JSON, whatever `RUST_LOG` says.
+pub(crate) fn write_final_error(message: &str) {
+    let time = SystemClock.now().to_string();
+    let mut record = log::Record::builder();
+    let record = record.level(log::Level::Error).target("audit_server");
+    let message = printable(message);
+    let line = json::line(&time, &record.args(format_args!("{message}")).build());
+    // A closed standard error cannot be reported anywhere.
+    std::io::stderr().write_all(&line).ok();
 }
 
 #[cfg(test)]

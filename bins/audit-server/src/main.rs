@@ -19,6 +19,7 @@ mod import;
 mod index;
 mod keys;
 mod ledger;
+mod listener;
 mod logging;
 mod printable;
 mod progress;
@@ -28,11 +29,13 @@ mod service;
 mod signing_program;
 mod system;
 mod tenant_proof;
+mod tls;
 mod witness;
 mod witnesses;
 
 use arguments::{Arguments, Command, DatabaseCommand};
 use clap::Parser;
+use logging::LogFormat;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -45,7 +48,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return refuse_command_line(&error),
     };
-    logging::start();
+    logging::start(arguments.command.log_format());
     let outcome = match arguments.command {
         Command::Serve(options) => serve::serve(&options),
         Command::Demo(options) => demo::demo(&options),
@@ -68,7 +71,10 @@ fn main() -> ExitCode {
         // The reader of our output has closed it, as in `audit-server routes | head`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            print_error(&format!("{error:#}"));
+            match logging::format() {
+                LogFormat::Text => print_error(&format!("{error:#}")),
+                LogFormat::Json => logging::write_final_error(&format!("{error:#}")),
+            }
             ExitCode::FAILURE
         }
     }

@@ -5,21 +5,21 @@ mod background;
 mod cells;
 
 use crate::administration::describe;
-use crate::arguments::{HttpOptions, ServeOptions};
-use crate::http::{self, Connections, Timeouts};
+use crate::arguments::{HttpOptions, Proxy, ServeOptions, Switch};
+use crate::http::{self, Connections, Service, Timeouts};
+use crate::listener::{Bound, ListenAddress, SocketFile};
 use crate::service::open;
 use crate::system::SystemEntropy;
+use crate::tls::{self, Tls, Watching};
 use actix_web::rt::signal::unix::{Signal, SignalKind, signal};
 use actix_web::{App, web};
 use anchors::{AnchorWorker, Anchors};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use audit_app::{AuditLog, NewOrganization, Sender};
-use audit_http::{CorsOrigins, HttpState, RateLimit, TrustedProxies};
+use audit_http::{CorsOrigins, HttpState, RateLimit, Surface, TrustedProxies};
 use cells::CellWorkers;
-use rustix::net::sockopt;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::Write;
-use std::net::TcpListener;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,20 +33,16 @@ const EXIT_SECONDS_MAX: u64 = 9;
 const KEEP_ALIVE_SECONDS: u64 = 75;
 /// The head of a request must arrive within this time.
 const REQUEST_HEAD_SECONDS_MAX: u64 = 20;
-/// Bytes of a response that the kernel takes from the server before the client does; Linux reserves twice as much. It is also
-/// how finely the server sees that a client reads.
-const SEND_BUFFER_BYTES: usize = 128 * 1024;
-/// The kernel closes a connection when bytes that it took wait this long for the client, longer than the server waits.
-const UNACKNOWLEDGED_MS_MAX: u32 = 75_000;
+/// A TLS handshake must be complete within this time.
+const HANDSHAKE_SECONDS_MAX: u64 = 10;
+/// Connections to the address of the metrics, at most. They are few, and apart from those of clients.
+const METRICS_CONNECTIONS_MAX: usize = 64;
 /// A lower limit of open files is reported: 512 are for the database and outgoing connections, and as many for clients.
 const OPEN_FILES_MIN: u64 = 1_024;
-/// The length of the socket's accept queue.
-pub(crate) const BACKLOG_CONNECTIONS_MAX: u32 = 4_096;
-
 /// `audit-server serve`.
 pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     // The port first: otherwise a port in use would leave an organization whose keys were never printed.
-    let listener = listen(&options.http)?;
+    let sockets = Sockets::open(&options.http)?;
     let sender = options.webhooks.sender()?;
     let anchors = Anchors {
         every: options.anchors.anchor_every,
@@ -76,48 +72,65 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     if signer.is_new() {
         log::info!("the state file is new: this server signs what continues the checkpoints in the database");
     }
-    let address = listener.local_addr()?;
     if let Some(new) = service.create_first_organization()? {
         let mut stdout = std::io::stdout().lock();
-        write!(stdout, "{}", first_start(&new, &address.to_string()))?;
+        write!(stdout, "{}", first_start(&new, &sockets.curl_arguments()))?;
     }
-    run(listener, service, &options.http, sender, Some(anchors))
+    run(sockets, service, &options.http, sender, Some(anchors))
 }
 
 /// The output of the first start.
-fn first_start(new: &NewOrganization, address: &str) -> String {
+fn first_start(new: &NewOrganization, server: &str) -> String {
     format!(
         "The database is new. Its keys are printed only now; the database stores their hashes.\n\n{}\n\
          Store an event:\n\n  \
-         curl -sS http://{address}/api/v1/events -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' \
+         curl -sS {server}/api/v1/events -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' \
          -d '{{\"action\":\"user.created\",\"category\":\"mutation\",\"tenant_id\":\"acme\",\"actor\":{{\"id\":\"user_1\",\"type\":\"user\",\"email\":\"jane@example.com\"}}}}'\n\n\
          Read it back:\n\n  \
-         curl -sS http://{address}/api/v1/events -H 'Authorization: Bearer {}'\n\n",
+         curl -sS {server}/api/v1/events -H 'Authorization: Bearer {}'\n\n",
         describe(new),
         new.project_key.as_str(),
         new.project_key.as_str(),
     )
 }
 
-/// Binds the address.
-pub(crate) fn listen(options: &HttpOptions) -> anyhow::Result<TcpListener> {
-    raise_open_files_limit();
-    let listener = TcpListener::bind(&options.listen);
-    let listener = listener.with_context(|| format!("cannot listen on {}", options.listen))?;
-    // The standard library sets a short accept queue. A second listen(2) on the same socket lengthens it.
-    rustix::net::listen(&listener, BACKLOG_CONNECTIONS_MAX as i32).context("cannot listen")?;
-    set_options_of_connections(&listener).context("cannot listen")?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
+/// The sockets of the server, and its TLS.
+pub(crate) struct Sockets {
+    main: Bound,
+    metrics: Option<Bound>,
+    tls: Option<(Tls, Watching)>,
 }
 
-/// Sets what connections inherit from their listener.
-fn set_options_of_connections(listener: &TcpListener) -> rustix::io::Result<()> {
-    sockopt::set_socket_send_buffer_size(listener, SEND_BUFFER_BYTES)?;
-    sockopt::set_tcp_user_timeout(listener, UNACKNOWLEDGED_MS_MAX)?;
-    // A response is written in pieces. Otherwise the last one would wait until the client's kernel has acknowledged the one
-    // before it, which it delays by 40 ms (Nagle's algorithm).
-    sockopt::set_tcp_nodelay(listener, true)
+impl Sockets {
+    /// Binds the addresses and reads the certificate.
+    pub(crate) fn open(options: &HttpOptions) -> anyhow::Result<Self> {
+        let files = options.tls_certificate.as_deref().zip(options.tls_key.as_deref());
+        if files.is_some() && matches!(options.listen, ListenAddress::Unix(_)) {
+            bail!("--tls-certificate cannot be used with --listen unix:, which has no network to protect");
+        }
+        let tls = files.map(|(certificate, key)| tls::open(certificate, key));
+        let tls = tls.transpose()?;
+        raise_open_files_limit();
+        let metrics = options.metrics_listen.as_ref().map(ListenAddress::bind);
+        Ok(Self {
+            metrics: metrics.transpose().context("--metrics-listen")?,
+            main: options.listen.bind()?,
+            tls,
+        })
+    }
+
+    /// The arguments with which curl reaches the server, up to the path of a URL.
+    pub(crate) fn curl_arguments(&self) -> String {
+        self.main.place.curl_arguments(self.tls.is_some())
+    }
+
+    /// The lines that say where the server listens.
+    fn announcement(&self) -> String {
+        let metrics = self.metrics.as_ref();
+        let metrics = metrics.map(|bound| format!("metrics on {}\n", bound.place.url(false)));
+        let main = self.main.place.url(self.tls.is_some());
+        format!("{}listening on {main}\n", metrics.unwrap_or_default())
+    }
 }
 
 /// Each connection is an open file, and most shells limit those to 1,024.
@@ -143,7 +156,7 @@ fn warn_of_few_open_files(open_files_max: Option<u64>) {
 
 /// Serves until SIGTERM or SIGINT, then completes the accepted requests.
 pub(crate) fn run(
-    listener: TcpListener,
+    sockets: Sockets,
     service: Arc<AuditLog>,
     options: &HttpOptions,
     sender: Sender,
@@ -152,21 +165,12 @@ pub(crate) fn run(
     let state = web::Data::new(HttpState::new(
         Arc::clone(&service),
         Arc::new(SystemEntropy),
-        http_options(options),
+        http_options(options, sockets.tls.as_ref().map(|(tls, _)| tls)),
     )?);
     let workers = CellWorkers::start(&service, sender)?;
     let anchor_worker = AnchorWorker::start(&service, anchors)?;
-    let proxies = TrustedProxies::new(options.trusted_proxies.clone());
-    let open_files_max = getrlimit(Resource::Nofile).current;
-    warn_of_few_open_files(open_files_max);
-    let connections = Connections::within(open_files_max, move |address| proxies.contain(address));
-    let serving = serve_requests(
-        listener,
-        options.http_workers,
-        connections,
-        state,
-        Arc::clone(&service),
-    );
+    warn_of_few_open_files(getrlimit(Resource::Nofile).current);
+    let serving = serve_requests(sockets, options, state, Arc::clone(&service));
     let outcome = actix_web::rt::System::new().block_on(serving);
     // All accepted requests have their responses.
     if let Some(worker) = anchor_worker {
@@ -179,24 +183,69 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is served on each socket.
+fn services<I>(
+    sockets: Sockets,
+    options: &HttpOptions,
+    application: impl Fn(Surface) -> I,
+) -> (Vec<Service<I>>, Kept) {
+    let proxies = trusted_proxies(options);
+    let open_files_max = getrlimit(Resource::Nofile).current;
+    let main = match sockets.metrics {
+        Some(_) => Surface::WithoutMetrics,
+        None => Surface::Whole,
+    };
+    let (tls, watching) = sockets.tls.unzip();
+    let mut services = vec![Service {
+        listener: sockets.main.listener,
+        tls,
+        connections: Connections::within(open_files_max, move |peer| proxies.trust(peer)),
+        application: application(main),
+    }];
+    let mut files = vec![sockets.main.file];
+    if let Some(metrics) = sockets.metrics {
+        services.push(Service {
+            listener: metrics.listener,
+            tls: None,
+            connections: Connections::new(METRICS_CONNECTIONS_MAX, |_| false),
+            application: application(Surface::Operations),
+        });
+        files.push(metrics.file);
+    }
+    let kept = Kept {
+        _watching: watching,
+        _files: files.into_iter().flatten().collect(),
+    };
+    (services, kept)
+}
+
+/// What must live as long as the server runs.
+struct Kept {
+    _watching: Option<Watching>,
+    _files: Vec<SocketFile>,
+}
+
 async fn serve_requests(
-    listener: TcpListener,
-    workers: Option<usize>,
-    connections: Connections,
+    sockets: Sockets,
+    options: &HttpOptions,
     state: web::Data<HttpState>,
     service: Arc<AuditLog>,
 ) -> std::io::Result<()> {
-    let address = listener.local_addr()?;
-    let application = move || App::new().configure(|config| audit_http::configure(config, state.clone()));
     let timeouts = Timeouts {
         keep_alive: Duration::from_secs(KEEP_ALIVE_SECONDS),
         request_head: Duration::from_secs(REQUEST_HEAD_SECONDS_MAX),
+        handshake: Duration::from_secs(HANDSHAKE_SECONDS_MAX),
         shutdown_seconds: SHUTDOWN_SECONDS_MAX,
     };
     // Before the line "listening on": a reader of that line may send a signal at once.
     let terminate = signal(SignalKind::terminate())?;
     let interrupt = signal(SignalKind::interrupt())?;
-    let server = http::start(listener, workers, timeouts, connections, application)?;
+    let announcement = sockets.announcement();
+    let (services, _kept) = services(sockets, options, |surface| {
+        let state = state.clone();
+        move || App::new().configure(|config| audit_http::configure(config, state.clone(), surface))
+    });
+    let server = http::start(services, options.http_workers, timeouts)?;
     let handle = server.handle();
     actix_web::rt::spawn(async move {
         wait_for_signal(terminate, interrupt).await;
@@ -206,7 +255,7 @@ async fn serve_requests(
     });
     {
         let mut stdout = std::io::stdout().lock();
-        writeln!(stdout, "listening on http://{address}")?;
+        write!(stdout, "{announcement}")?;
         stdout.flush()?;
     }
     server.await
@@ -220,8 +269,17 @@ pub(crate) async fn wait_for_signal(mut terminate: Signal, mut interrupt: Signal
     log::info!("{name}: completing the accepted requests");
 }
 
+fn trusted_proxies(options: &HttpOptions) -> TrustedProxies {
+    let network = |proxy: &Proxy| match proxy {
+        Proxy::Network(network) => Some(*network),
+        Proxy::Unix => None,
+    };
+    let networks = options.trusted_proxies.iter().filter_map(network).collect();
+    TrustedProxies::new(networks, options.trusted_proxies.contains(&Proxy::Unix))
+}
+
 /// The options of the HTTP interface as audit-http takes them.
-fn http_options(options: &HttpOptions) -> audit_http::HttpOptions {
+fn http_options(options: &HttpOptions, tls: Option<&Tls>) -> audit_http::HttpOptions {
     let origin = |origin: &String| origin.trim_end_matches('/').to_owned();
     let per_second = options.rate_limit_per_second;
     audit_http::HttpOptions {
@@ -229,7 +287,9 @@ fn http_options(options: &HttpOptions) -> audit_http::HttpOptions {
             [] => CorsOrigins::Any,
             origins => CorsOrigins::Only(origins.iter().map(origin).collect()),
         },
-        trusted_proxies: TrustedProxies::new(options.trusted_proxies.clone()),
+        trusted_proxies: trusted_proxies(options),
+        without_streams: options.streams == Switch::Off,
+        tls: tls.map(|tls| Arc::clone(&tls.status)),
         rate_limit: (per_second > 0).then(|| RateLimit {
             per_second,
             burst: options.rate_limit_burst.unwrap_or(per_second),
@@ -249,29 +309,5 @@ fn exit_at_deadline(service: Arc<AuditLog>) {
     let thread = std::thread::Builder::new().name("watchdog".to_owned());
     if let Err(error) = thread.spawn(watchdog) {
         log::warn!("cannot start the shutdown watchdog: {error}");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::net::TcpStream;
-
-    #[test]
-    fn connections_have_the_options_of_their_listener() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        set_options_of_connections(&listener).unwrap();
-        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (connection, _) = listener.accept().unwrap();
-        assert!(sockopt::tcp_nodelay(&connection).unwrap());
-        assert_eq!(
-            sockopt::tcp_user_timeout(&connection).unwrap(),
-            UNACKNOWLEDGED_MS_MAX
-        );
-        // Linux doubles it for its own use.
-        assert_eq!(
-            sockopt::socket_send_buffer_size(&connection).unwrap(),
-            2 * SEND_BUFFER_BYTES
-        );
     }
 }

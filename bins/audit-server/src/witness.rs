@@ -5,9 +5,10 @@
 
 mod state;
 
-use crate::arguments::positive;
-use crate::http::{self, Connections, Timeouts};
-use crate::serve::{BACKLOG_CONNECTIONS_MAX, wait_for_signal};
+use crate::arguments::{LogOptions, positive};
+use crate::http::{self, Connections, Service, Timeouts};
+use crate::listener::{Bound, ListenAddress};
+use crate::serve::wait_for_signal;
 use crate::system::SystemClock;
 use actix_web::http::StatusCode;
 use actix_web::http::header::ContentType;
@@ -21,7 +22,6 @@ use clap::Args;
 use rustix::process::{Resource, getrlimit};
 use state::{Refusal, WitnessState};
 use std::io::Write;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -38,6 +38,8 @@ const SHUTDOWN_SECONDS_MAX: u64 = 5;
 
 #[derive(Debug, Args)]
 pub(crate) struct WitnessOptions {
+    #[command(flatten)]
+    pub(crate) logging: LogOptions,
     /// Address and port to listen on; port 0 picks a free port.
     #[arg(
         long,
@@ -80,10 +82,7 @@ pub(crate) struct WitnessOptions {
 }
 
 pub(crate) fn run(options: &WitnessOptions) -> anyhow::Result<ExitCode> {
-    let listener = TcpListener::bind(&options.listen);
-    let listener = listener.with_context(|| format!("cannot listen on {}", options.listen))?;
-    rustix::net::listen(&listener, BACKLOG_CONNECTIONS_MAX as i32).context("cannot listen")?;
-    listener.set_nonblocking(true)?;
+    let bound = ListenAddress::Tcp(options.listen.clone()).bind()?;
     let logs = options.log.iter().map(|key| key.trim().parse());
     let logs: Vec<VerifierKey> = logs.collect::<Result<_, _>>().context("--log")?;
     let logs = latest(logs, &options.rotations)?;
@@ -91,7 +90,7 @@ pub(crate) fn run(options: &WitnessOptions) -> anyhow::Result<ExitCode> {
     let name = name.transpose().context("--name")?;
     let state = WitnessState::open(&options.state, name, logs, options.logs_max)?;
     writeln!(std::io::stdout(), "witness key: {}", state.key())?;
-    let serving = serve(listener, web::Data::new(state));
+    let serving = serve(bound, web::Data::new(state));
     actix_web::rt::System::new()
         .block_on(serving)
         .context("the witness stopped")?;
@@ -111,8 +110,7 @@ fn latest(logs: Vec<VerifierKey>, files: &[PathBuf]) -> anyhow::Result<Vec<Verif
     Ok(logs.into_iter().map(latest).collect())
 }
 
-async fn serve(listener: TcpListener, state: web::Data<WitnessState>) -> std::io::Result<()> {
-    let address = listener.local_addr()?;
+async fn serve(bound: Bound, state: web::Data<WitnessState>) -> std::io::Result<()> {
     let application = move || {
         App::new()
             .app_data(state.clone())
@@ -124,13 +122,20 @@ async fn serve(listener: TcpListener, state: web::Data<WitnessState>) -> std::io
     let timeouts = Timeouts {
         keep_alive: Duration::from_secs(KEEP_ALIVE_SECONDS),
         request_head: Duration::from_secs(REQUEST_HEAD_SECONDS_MAX),
+        handshake: Duration::from_secs(REQUEST_HEAD_SECONDS_MAX),
         shutdown_seconds: SHUTDOWN_SECONDS_MAX,
     };
     let terminate = signal(SignalKind::terminate())?;
     let interrupt = signal(SignalKind::interrupt())?;
     let open_files_max = getrlimit(Resource::Nofile).current;
     let connections = Connections::within(open_files_max, |_| false);
-    let server = http::start(listener, None, timeouts, connections, application)?;
+    let service = Service {
+        listener: bound.listener,
+        tls: None,
+        connections,
+        application,
+    };
+    let server = http::start(vec![service], None, timeouts)?;
     let handle = server.handle();
     actix_web::rt::spawn(async move {
         wait_for_signal(terminate, interrupt).await;
@@ -138,7 +143,7 @@ async fn serve(listener: TcpListener, state: web::Data<WitnessState>) -> std::io
     });
     {
         let mut stdout = std::io::stdout().lock();
-        writeln!(stdout, "listening on http://{address}")?;
+        writeln!(stdout, "listening on {}", bound.place.url(false))?;
         stdout.flush()?;
     }
     server.await

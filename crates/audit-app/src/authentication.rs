@@ -6,11 +6,39 @@ use crate::service::AuditLog;
 use audit_auth::{
     Credential, KeyKind, MasterKey, Policy, Principal, ProjectKey, Viewer, ViewerTokenText, viewer_token,
 };
-use audit_domain::{OrganizationId, ProjectId};
+use audit_domain::{KeyId, OrganizationId, ProjectId};
 use audit_store::{ConfigurationVersion, Key, Reader, StoredTier};
 use std::marker::PhantomData;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// Whose credential a request presented, known once it was looked up, even if it was then refused. For the access log; it proves
+/// nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Identity(Arc<OnceLock<(Option<KeyId>, Option<ProjectId>)>>);
+
+impl Identity {
+    /// The key, unless the credential is a viewer token or unknown.
+    #[must_use]
+    pub fn key_id(&self) -> Option<KeyId> {
+        self.0.get()?.0
+    }
+
+    /// The project of a project key or viewer token.
+    #[must_use]
+    pub fn project_id(&self) -> Option<ProjectId> {
+        self.0.get()?.1
+    }
+
+    /// A credential is looked up several times in a request, and is the same each time.
+    fn note(&self, key_id: Option<KeyId>, project_id: Option<ProjectId>) {
+        self.0.get_or_init(|| (key_id, project_id));
+    }
+
+    fn note_key(&self, key: &Key) {
+        self.note(Some(key.id), key.project.map(|(project_id, _)| project_id));
+    }
+}
 
 /// A well-formed credential that has not been looked up, and the policy that must admit it.
 ///
@@ -100,6 +128,7 @@ pub struct Presented<P: Policy> {
     pub(crate) credential: Credential,
     /// The address of the client, which a key can be limited to; `None` if it is unknown.
     pub(crate) client: Option<IpAddr>,
+    pub(crate) identity: Identity,
     pub(crate) policy: PhantomData<P>,
 }
 
@@ -110,6 +139,7 @@ impl<P: Policy> Clone for Presented<P> {
             home: Arc::clone(&self.home),
             credential: self.credential.clone(),
             client: self.client,
+            identity: self.identity.clone(),
             policy: PhantomData,
         }
     }
@@ -129,6 +159,7 @@ impl AuditLog {
             home: Arc::clone(self),
             credential,
             client,
+            identity: Identity::default(),
             policy: PhantomData,
         };
         presented.in_cached_cell(selected)
@@ -203,6 +234,11 @@ impl AuditLog {
 }
 
 impl<P: Policy> Presented<P> {
+    /// Whose credential it is, as far as it was looked up.
+    pub fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
     /// Looks the credential up. The proof reflects the present configuration: revocations and deleted tiers apply from their
     /// commit on. Blocks.
     ///
@@ -229,16 +265,24 @@ impl<P: Policy> Presented<P> {
                 match text.kind() == KeyKind::Master && self.service.is_cell() {
                     true => self.home.home_store.read(|reader| {
                         let key = self.home.directory.present().key(reader, &hash)?;
-                        self.home
-                            .key_holder(&*key.ok_or(AppError::InvalidKey)?, self.client)
+                        let key = key.ok_or(AppError::InvalidKey)?;
+                        self.identity.note_key(&key);
+                        self.home.key_holder(&key, self.client)
                     })?,
                     false => {
                         let key = present.key(reader, &hash)?.ok_or(AppError::InvalidKey)?;
+                        self.identity.note_key(&key);
                         self.service.key_holder(&key, self.client)?
                     }
                 }
             }
-            Credential::ViewerToken(token) => self.service.viewer(reader, present, token, self.client)?,
+            Credential::ViewerToken(token) => {
+                let principal = self.service.viewer(reader, present, token, self.client)?;
+                if let Principal::Viewer(viewer) = &principal {
+                    self.identity.note(None, Some(viewer.project_id));
+                }
+                principal
+            }
         };
         self.note_owner(&principal);
         admit::<P>(principal)
@@ -258,6 +302,7 @@ impl<P: Policy> Presented<P> {
             return None;
         };
         let cached = directory.cached_key(&text.hash())?;
+        self.identity.note_key(&cached.key);
         let proof = admit::<P>(self.service.key_holder(&cached.key, self.client).ok()?).ok()?;
         Some((proof, cached.version))
     }

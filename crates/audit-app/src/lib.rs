@@ -70,7 +70,7 @@ mod webhooks;
 pub use accounts::{NewOrganization, PROJECTS_MAX};
 pub use alert_rules::AlertRules;
 pub use alerts::{AlertsRequest, AlertsResponse};
-pub use authentication::Presented;
+pub use authentication::{Identity, Presented};
 pub use cells::CellReport;
 pub use copy::{CopyError, CopyOutcome, CopyRequest, CopyStep, copy_database};
 pub use deliveries::{DeliveriesRequest, DeliveriesResponse, Delivery, DeliveryAttempt, DeliveryKind};

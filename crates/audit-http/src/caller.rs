@@ -11,7 +11,7 @@ use crate::state::HttpState;
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::rt::time::timeout;
-use actix_web::{FromRequest, HttpRequest, web};
+use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use audit_app::{AppError, AuditLog, Presented};
 use audit_auth::{Credential, Policy};
 use audit_domain::OrganizationId;
@@ -106,6 +106,7 @@ fn presented<P: Policy>(request: &HttpRequest) -> Result<(web::Data<HttpState>, 
         address_of(request, &state.trusted_proxies),
         selected_project(request),
     );
+    request.extensions_mut().insert(presented.identity());
     Ok((state.clone(), presented))
 }
 

@@ -6,36 +6,43 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// The proxies whose `X-Forwarded-For` is trusted.
 #[derive(Clone, Debug, Default)]
-pub struct TrustedProxies(Vec<IpNet>);
+pub struct TrustedProxies {
+    networks: Vec<IpNet>,
+    unix: bool,
+}
 
 impl TrustedProxies {
-    /// The proxies in these networks.
-    pub const fn new(networks: Vec<IpNet>) -> Self {
-        Self(networks)
+    /// The proxies in these networks, and with `unix` every peer of a Unix socket.
+    pub const fn new(networks: Vec<IpNet>, unix: bool) -> Self {
+        Self { networks, unix }
     }
 
-    /// Whether the address is that of a trusted proxy.
+    /// Whether the peer is a trusted proxy. A peer without an address is that of a Unix socket.
     #[must_use]
-    pub fn contain(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.contains(&address))
+    pub fn trust(&self, peer: Option<IpAddr>) -> bool {
+        match peer {
+            Some(address) => self.networks.iter().any(|network| network.contains(&address)),
+            None => self.unix,
+        }
     }
 
     /// The client's address: the peer's, or, if that is a trusted proxy, the last address in `X-Forwarded-For` that is
-    /// not one. The client may have forged everything before it.
-    fn client(&self, peer: IpAddr, forwarded_for: &[&str]) -> IpAddr {
-        let mut client = peer.to_canonical();
+    /// not one. The client may have forged everything before it. `None` if it is unknown, as on a Unix socket without a
+    /// trusted proxy.
+    fn client(&self, peer: Option<IpAddr>, forwarded_for: &[&str]) -> Option<IpAddr> {
+        let mut client = peer.map(|address| address.to_canonical());
         let hops = forwarded_for
             .iter()
             .rev()
             .flat_map(|line| line.rsplit(','))
             .map(read_address);
         for hop in hops {
-            if !self.contain(client) {
+            if !self.trust(client) {
                 break;
             }
             // Trusted proxies write only addresses, so any other text ends the trusted part.
             let Some(address) = hop else { break };
-            client = address;
+            client = Some(address);
         }
         client
     }
@@ -59,15 +66,15 @@ pub(crate) fn client_of(request: &HttpRequest, proxies: &TrustedProxies) -> Stri
     name(address_of(request, proxies).unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED)))
 }
 
-/// The address of the client of a request; `None` if the peer has none.
+/// The address of the client of a request; `None` if it is unknown.
 pub(crate) fn address_of(request: &HttpRequest, proxies: &TrustedProxies) -> Option<IpAddr> {
-    let peer = request.peer_addr()?.ip();
+    let peer = request.peer_addr().map(|peer| peer.ip());
     let forwarded_for: Vec<&str> = request
         .headers()
         .get_all("x-forwarded-for")
         .filter_map(|value| value.to_str().ok())
         .collect();
-    Some(proxies.client(peer, &forwarded_for))
+    proxies.client(peer, &forwarded_for)
 }
 
 fn name(address: IpAddr) -> String {
@@ -86,8 +93,31 @@ mod tests {
 
     fn client(peer: &str, forwarded_for: &[&str]) -> String {
         let networks = ["10.0.0.0/8", "fd00::/8"].map(|network| network.parse().unwrap());
-        let proxies = TrustedProxies::new(networks.to_vec());
-        name(proxies.client(peer.parse().unwrap(), forwarded_for))
+        let proxies = TrustedProxies::new(networks.to_vec(), false);
+        let client = proxies.client(Some(peer.parse().unwrap()), forwarded_for);
+        name(client.unwrap())
+    }
+
+    #[test]
+    fn a_peer_of_a_unix_socket_is_believed_if_it_is_trusted() {
+        let networks = vec!["10.0.0.0/8".parse().unwrap()];
+        let client = |unix, forwarded_for: &[&str]| {
+            let proxies = TrustedProxies::new(networks.clone(), unix);
+            proxies
+                .client(None, forwarded_for)
+                .map(|address| address.to_string())
+        };
+        assert_eq!(client(false, &["198.51.100.1"]), None);
+        assert_eq!(client(true, &[]), None);
+        assert_eq!(client(true, &["nonsense"]), None);
+        assert_eq!(
+            client(true, &["1.1.1.1, 198.51.100.1"]).as_deref(),
+            Some("198.51.100.1")
+        );
+        assert_eq!(
+            client(true, &["198.51.100.1, 10.0.0.2"]).as_deref(),
+            Some("198.51.100.1")
+        );
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub enum ApiError {
     /// The interface has no such path.
     #[error("there is nothing at this path")]
     NoRoute,
+    /// The operator has switched anonymous streams off.
+    #[error("this server has no anonymous streams: they are switched off")]
+    StreamsOff,
     /// The path does not support this method.
     #[error("this path takes {allow} only")]
     MethodNotAllowed {
@@ -147,7 +150,7 @@ impl ApiError {
     fn answer(&self) -> (ErrorCode, String) {
         let code = match self {
             Self::App(error) => return app_answer(error),
-            Self::NoRoute => ErrorCode::NotFound,
+            Self::NoRoute | Self::StreamsOff => ErrorCode::NotFound,
             Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge,
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,

@@ -2,12 +2,12 @@
 //!
 //! ```no_run
 //! use actix_web::{App, HttpServer, web};
-//! use audit_http::HttpState;
+//! use audit_http::{HttpState, Surface};
 //!
 //! # async fn serve(state: HttpState) -> std::io::Result<()> {
 //! let state = web::Data::new(state);
 //! let server = HttpServer::new(move || {
-//!     App::new().configure(|config| audit_http::configure(config, state.clone()))
+//!     App::new().configure(|config| audit_http::configure(config, state.clone(), Surface::Whole))
 //! });
 //! server.bind("127.0.0.1:8080")?.run().await
 //! # }
@@ -22,6 +22,7 @@
 //! - A bad credential is reported before a bad body or parameter, and before the body is read.
 
 mod about;
+mod access_log;
 mod body;
 mod caller;
 mod client_address;
@@ -46,6 +47,7 @@ mod routes;
 mod schema;
 mod state;
 mod streaming;
+mod tls_status;
 mod unread;
 
 pub use client_address::TrustedProxies;
@@ -53,22 +55,24 @@ pub use error::ApiError;
 pub use error_code::ErrorCode;
 pub use patience::Patience;
 pub use rate_limit::RateLimit;
-pub use routes::{ENDPOINTS, Endpoint};
+pub use routes::{ENDPOINTS, Endpoint, Surface};
 pub use state::{CorsOrigins, HttpOptions, HttpState};
+pub use tls_status::TlsStatus;
 
 use actix_web::{middleware, web};
 
 /// Bytes of a request body, at most.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Adds the whole interface to an application.
-pub fn configure(config: &mut web::ServiceConfig, state: web::Data<HttpState>) {
+/// Adds the interface, or a part of it, to an application.
+pub fn configure(config: &mut web::ServiceConfig, state: web::Data<HttpState>, surface: Surface) {
+    let without_streams = state.without_streams;
     config.app_data(state).service(
         web::scope("")
             // The last one is the outermost: a page may read errors too.
             .wrap(middleware::from_fn(rate_limit::with_rate_limit))
             .wrap(middleware::from_fn(request_id::with_request_id))
             .wrap(middleware::from_fn(cors::with_cors))
-            .configure(routes::register),
+            .configure(|config| routes::register(config, surface, without_streams)),
     );
 }

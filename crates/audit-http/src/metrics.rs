@@ -1,11 +1,13 @@
 //! Metrics in Prometheus' text format.
 
+use crate::tls_status::{TlsMetrics, TlsStatus};
 use audit_app::{AuditLog, Ingested};
 use parking_lot::Mutex;
 use prometheus::{
     Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
     TextEncoder,
 };
+use std::sync::Arc;
 
 /// Counters and histograms of this process.
 pub(crate) struct Metrics {
@@ -37,13 +39,17 @@ pub(crate) struct Metrics {
     feed_readers: IntGauge,
     feed_waiting: IntGauge,
     exports_running: IntGauge,
+    tls: Option<TlsMetrics>,
     /// Held while counters are updated from those of the service.
     rendering: Mutex<()>,
 }
 
 impl Metrics {
-    pub(crate) fn new() -> prometheus::Result<Self> {
+    pub(crate) fn new(tls: Option<Arc<TlsStatus>>) -> prometheus::Result<Self> {
         let registry = Registry::new();
+        let tls = tls
+            .map(|status| TlsMetrics::register(status, &registry))
+            .transpose()?;
         let counter = |name: &str, help: &str| -> prometheus::Result<IntCounter> {
             let counter = IntCounter::new(name, help)?;
             registry.register(Box::new(counter.clone()))?;
@@ -174,6 +180,7 @@ impl Metrics {
                 "Those of them that have everything and wait for more.",
             )?,
             exports_running: gauge("audit_exports_running", "Exports that run in this process.")?,
+            tls,
             rendering: Mutex::default(),
             replica_queries,
             webhook_attempts,
@@ -284,6 +291,9 @@ impl Metrics {
         self.read_deliveries(service);
         self.read_readers(service);
         self.read_anchors(service);
+        if let Some(tls) = &self.tls {
+            tls.read();
+        }
         self.commits
             .inc_by(statistics.commits.saturating_sub(self.commits.get()));
         self.events_stored

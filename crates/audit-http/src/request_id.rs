@@ -1,5 +1,6 @@
 //! The middleware around every route: gives the request its id, renders errors, counts, and writes the log's line.
 
+use crate::access_log::logged;
 use crate::error::ApiError;
 use crate::held::counted;
 use crate::patience::Patience;
@@ -16,8 +17,6 @@ use std::time::Instant;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 const PREFIX: &str = "req_";
-/// Bytes of a method in the log, at most. The longest registered one has 17 (RFC 3253).
-const METHOD_BYTES_SHOWN_MAX: usize = 32;
 pub(crate) const INCOMING_CHARS_MIN: usize = 8;
 pub(crate) const INCOMING_CHARS_MAX: usize = 128;
 
@@ -80,6 +79,7 @@ pub(crate) async fn with_request_id(
         None => counted(&state, &request, response).unwrap_or_else(|error| error.render(id.as_str())),
     };
     Patience::set(&request, response.body().size());
+    let chunked_bytes = unread.as_ref().map(Unread::read_bytes);
     let response = match unread {
         Some(unread) => unread.closes(response),
         None => response,
@@ -93,8 +93,8 @@ pub(crate) async fn with_request_id(
     if let Some(allowance) = allowance {
         allowance.write(response.headers_mut());
     }
-    observe(&state, &response, &id, started);
-    Ok(response)
+    let route = count(&state, &response, started);
+    Ok(logged(response, &state, id, route, started, chunked_bytes))
 }
 
 /// Responses have secrets and events of customers: no cache stores them, and no browser guesses what they are. What may be
@@ -117,30 +117,15 @@ fn render(error: &Error, id: &RequestId) -> actix_web::HttpResponse {
     }
 }
 
-/// Routes, not paths: a path can hold a stream's token or a customer's id.
-fn observe(state: &HttpState, response: &ServiceResponse<BoxBody>, id: &RequestId, started: Instant) {
-    let route = response
-        .request()
-        .match_pattern()
-        .unwrap_or_else(|| "unmatched".to_owned());
-    let method = response.request().method().as_str();
-    let (status, elapsed) = (response.status(), started.elapsed());
-    state
-        .metrics
-        .request(method, &route, status.as_u16(), elapsed.as_secs_f64());
-    log::info!(
-        target: "audit_http::access",
-        "{} {} {route} {} {:.1}ms",
-        id.as_str(),
-        shown(method),
-        status.as_u16(),
-        elapsed.as_secs_f64() * 1_000.0
+/// Counts the request, and returns its route: the pattern, because a path can hold a stream's token or a customer's id.
+fn count(state: &HttpState, response: &ServiceResponse<BoxBody>, started: Instant) -> String {
+    let request = response.request();
+    let route = request.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
+    state.metrics.request(
+        request.method().as_str(),
+        &route,
+        response.status().as_u16(),
+        started.elapsed().as_secs_f64(),
     );
-}
-
-/// The beginning of a method. A client may send a method of any length.
-fn shown(method: &str) -> impl std::fmt::Display {
-    // Methods are ASCII (RFC 9110, section 9.1).
-    let beginning = method.get(..METHOD_BYTES_SHOWN_MAX).unwrap_or(method);
-    beginning.escape_debug()
+    route
 }

@@ -31,8 +31,13 @@ use std::sync::LazyLock;
 pub(crate) use alerts::AlertBody;
 pub(crate) use export::ExportFormat;
 
+/// The path of the metrics, which a listener of their own may serve.
+const METRICS: &str = "/metrics";
+
 /// One endpoint.
 pub struct Endpoint {
+    /// The module of the handler.
+    module: &'static str,
     /// The HTTP method.
     pub method: &'static str,
     /// The path; parts in braces are parameters, and `{path}` is the rest of it, slashes included.
@@ -46,6 +51,7 @@ pub struct Endpoint {
 macro_rules! endpoint {
     ($method:ident $path:expr => $module:ident :: $handler:ident) => {
         Endpoint {
+            module: stringify!($module),
             method: stringify!($method),
             path: $path,
             route: || web::method(Method::$method).to($module::$handler),
@@ -112,7 +118,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/docs" => documentation::page),
     endpoint!(GET "/healthz" => operations::healthz),
     endpoint!(GET "/readyz" => operations::readyz),
-    endpoint!(GET "/metrics" => operations::metrics),
+    endpoint!(GET METRICS => operations::metrics),
 ];
 
 /// The paths of [`ENDPOINTS`] that a viewer token may read, which web pages do.
@@ -129,14 +135,43 @@ pub(crate) static VIEWER_READS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Registers every endpoint, and the preflights of what web pages read; another method of a known path is 405, another path 404.
-pub(crate) fn register(config: &mut web::ServiceConfig) {
-    let mut paths: Vec<&str> = ENDPOINTS.iter().map(|endpoint| endpoint.path).collect();
+/// Which endpoints a listener serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// All of them.
+    Whole,
+    /// All but `/metrics`, which another listener serves.
+    WithoutMetrics,
+    /// Those for operators: `/healthz`, `/readyz` and `/metrics`.
+    Operations,
+}
+
+impl Surface {
+    fn has(self, endpoint: &Endpoint) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::WithoutMetrics => endpoint.path != METRICS,
+            Self::Operations => endpoint.module == "operations",
+        }
+    }
+}
+
+/// Registers the endpoints of a surface, and the preflights of what web pages read; another method of a known path is 405,
+/// another path 404. So is every method of a stream's path if streams are switched off.
+pub(crate) fn register(config: &mut web::ServiceConfig, surface: Surface, without_streams: bool) {
+    let served = ENDPOINTS.iter().filter(|endpoint| surface.has(endpoint));
+    let is_off = |endpoint: &&Endpoint| without_streams && endpoint.module == "streams";
+    let (off, on): (Vec<_>, Vec<_>) = served.partition(is_off);
+    for endpoint in off {
+        let refuse = web::route().to(|| async { Err::<&str, _>(ApiError::StreamsOff) });
+        config.service(web::resource(endpoint.path).default_service(refuse));
+    }
+    let mut paths: Vec<&str> = on.iter().map(|endpoint| endpoint.path).collect();
     paths.dedup();
     for path in paths {
         let mut resource = web::resource(path.replace("{path}", "{path:.*}"));
         let mut allow: Vec<&str> = Vec::new();
-        for endpoint in ENDPOINTS.iter().filter(|endpoint| endpoint.path == path) {
+        for endpoint in on.iter().filter(|endpoint| endpoint.path == path) {
             resource = resource.route((endpoint.route)());
             allow.push(endpoint.method);
         }

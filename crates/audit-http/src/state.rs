@@ -6,6 +6,7 @@ use crate::held::RESPONSES_BYTES_MAX;
 use crate::metrics::Metrics;
 use crate::owner::Memory;
 use crate::rate_limit::{Buckets, RateLimit};
+use crate::tls_status::TlsStatus;
 use audit_app::AuditLog;
 use audit_domain::Entropy;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub struct HttpState {
     pub(crate) metrics: Metrics,
     pub(crate) cors_origins: CorsOrigins,
     pub(crate) trusted_proxies: TrustedProxies,
+    pub(crate) without_streams: bool,
     pub(crate) buckets: Option<Buckets>,
     /// For the bodies of callers with a credential.
     pub(crate) bodies: Memory,
@@ -36,6 +38,10 @@ pub struct HttpOptions {
     pub trusted_proxies: TrustedProxies,
     /// The limit of requests by credential; `None` for no limit.
     pub rate_limit: Option<RateLimit>,
+    /// Whether the routes of anonymous streams answer 404.
+    pub without_streams: bool,
+    /// What the metrics say about the TLS of the server; `None` without it.
+    pub tls: Option<Arc<TlsStatus>>,
 }
 
 /// Which web pages may read events with a viewer token.
@@ -61,9 +67,10 @@ impl HttpState {
         Ok(Self {
             service,
             entropy,
-            metrics: Metrics::new()?,
+            metrics: Metrics::new(options.tls)?,
             cors_origins: options.cors_origins,
             trusted_proxies: options.trusted_proxies,
+            without_streams: options.without_streams,
             buckets: options.rate_limit.map(Buckets::new),
             bodies: Memory::new(BODIES_BYTES_MAX),
             stream_bodies: Memory::new(STREAM_BODIES_BYTES_MAX),

@@ -2,7 +2,8 @@
 //!
 //! actix-http reads a chunked body to its end after the response if it was dropped, however long that takes, to keep the
 //! connection. It closes the connection after the response if the body is still there. So an unread one stays until the
-//! response was sent. (With a `Content-Length` it always closes the connection.)
+//! response was sent. (With a `Content-Length` it always closes the connection.) Their bytes are counted on the way, for the
+//! access log.
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest};
@@ -11,14 +12,18 @@ use actix_web::http::header::TRANSFER_ENCODING;
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpResponse};
 use futures_core::Stream;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 /// Where a chunked body is put when it is dropped before its end.
 #[derive(Clone, Default)]
-pub(crate) struct Unread(Rc<RefCell<Option<Payload>>>);
+pub(crate) struct Unread {
+    payload: Rc<RefCell<Option<Payload>>>,
+    /// Bytes of it that were read.
+    read_bytes: Rc<Cell<u64>>,
+}
 
 /// A body on its way to a handler.
 struct Watched {
@@ -49,9 +54,14 @@ impl Unread {
         Some(unread)
     }
 
+    /// Bytes of the body that were read until now.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.read_bytes.get()
+    }
+
     /// The response, after which the connection is closed if the body was not read to its end.
     pub(crate) fn closes(self, response: HttpResponse) -> HttpResponse {
-        match self.0.take() {
+        match self.payload.take() {
             Some(unread) => response.map_body(|_, body| {
                 BoxBody::new(WithUnread {
                     body,
@@ -69,6 +79,10 @@ impl Stream for Watched {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = Pin::new(&mut self.payload).poll_next(context);
         self.has_ended |= matches!(next, Poll::Ready(None));
+        if let Poll::Ready(Some(Ok(bytes))) = &next {
+            let read_bytes = &self.unread.read_bytes;
+            read_bytes.set(read_bytes.get() + bytes.len() as u64);
+        }
         next
     }
 }
@@ -76,7 +90,7 @@ impl Stream for Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         if !self.has_ended {
-            *self.unread.0.borrow_mut() = Some(std::mem::replace(&mut self.payload, Payload::None));
+            *self.unread.payload.borrow_mut() = Some(std::mem::replace(&mut self.payload, Payload::None));
         }
     }
 }

@@ -11,6 +11,7 @@ mod ingest;
 mod limits;
 mod model;
 mod nodes;
+mod off;
 mod privacy;
 mod purge;
 mod races;

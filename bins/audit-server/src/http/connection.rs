@@ -193,7 +193,7 @@ mod tests {
     fn connect(bytes: usize) -> (Connection<DuplexStream>, DuplexStream) {
         let (server, client) = duplex(bytes);
         let slots = Connections::new(10, |_| false);
-        let slot = slots.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
+        let slot = slots.admit(Some(IpAddr::V4(Ipv4Addr::LOCALHOST))).unwrap();
         (Connection::new(server, slot), client)
     }
 

@@ -14,14 +14,17 @@ const OTHER_FILES: usize = 512;
 pub(crate) struct Connections {
     budget: Budget<IpAddr>,
     /// Proxies, behind which all clients have one address.
-    is_exempt: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
+    is_exempt: Arc<dyn Fn(Option<IpAddr>) -> bool + Send + Sync>,
 }
 
 /// One connection of an address. It counts until it is dropped; that of a proxy does not.
 pub(super) struct Slot(#[expect(dead_code, reason = "counts until it is dropped")] Option<Held<IpAddr>>);
 
 impl Connections {
-    pub(crate) fn new(most: usize, is_exempt: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(
+        most: usize,
+        is_exempt: impl Fn(Option<IpAddr>) -> bool + Send + Sync + 'static,
+    ) -> Self {
         Self {
             budget: Budget::new(most),
             is_exempt: Arc::new(is_exempt),
@@ -31,7 +34,7 @@ impl Connections {
     /// As many as the limit of open files allows.
     pub(crate) fn within(
         open_files_max: Option<u64>,
-        is_exempt: impl Fn(IpAddr) -> bool + Send + Sync + 'static,
+        is_exempt: impl Fn(Option<IpAddr>) -> bool + Send + Sync + 'static,
     ) -> Self {
         let files = open_files_max.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
         // A limit that leaves almost nothing is shared by halves.
@@ -39,12 +42,14 @@ impl Connections {
         Self::new(most.min(CONNECTIONS_MAX), is_exempt)
     }
 
-    /// A slot for a connection from `address`; `None` if the address has its share.
-    pub(super) fn admit(&self, address: IpAddr) -> Option<Slot> {
-        let address = address.to_canonical();
+    /// A slot for a connection from `address`, or from a Unix socket, which counts as one address; `None` if the address has
+    /// its share.
+    pub(super) fn admit(&self, address: Option<IpAddr>) -> Option<Slot> {
+        let address = address.map(|address| address.to_canonical());
         if (self.is_exempt)(address) {
             return Some(Slot(None));
         }
+        let address = address.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED));
         let mut held = self.budget.hold(subscriber(address));
         held.grow(1).then_some(Slot(Some(held)))
     }
@@ -63,7 +68,7 @@ mod tests {
     use super::*;
 
     fn admitted(connections: &Connections, address: &str) -> Vec<Slot> {
-        let address = address.parse().unwrap();
+        let address = Some(address.parse().unwrap());
         std::iter::from_fn(|| connections.admit(address)).collect()
     }
 
@@ -87,7 +92,7 @@ mod tests {
 
     #[test]
     fn proxies_are_exempt() {
-        let proxy: IpAddr = "10.0.0.1".parse().unwrap();
+        let proxy: Option<IpAddr> = Some("10.0.0.1".parse().unwrap());
         let connections = Connections::new(3, move |address| address == proxy);
         let slots: Vec<_> = (0..100).map(|_| connections.admit(proxy).unwrap()).collect();
         assert_eq!(admitted(&connections, "192.0.2.1").len(), 2);

@@ -1,0 +1,64 @@
+//! The server's own TLS. Certificate and key are read again when their files change.
+
+mod pair;
+mod validity;
+mod watch;
+
+use audit_http::TlsStatus;
+use pair::PairFiles;
+use parking_lot::RwLock;
+use rustls::ServerConfig;
+use rustls::crypto::ring::{Ticketer, default_provider};
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::path::Path;
+use std::sync::Arc;
+use watch::Watch;
+pub(crate) use watch::Watching;
+
+/// HTTP/2 is not offered: its streams would share the limits that each connection has for one request at a time.
+const PROTOCOL: &[u8] = b"http/1.1";
+
+/// The certificate that new connections get.
+#[derive(Debug)]
+struct InUse(RwLock<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for InUse {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0.read()))
+    }
+}
+
+/// How connections are encrypted.
+#[derive(Clone)]
+pub(crate) struct Tls {
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) status: Arc<TlsStatus>,
+}
+
+/// Reads certificate and key, which are followed as long as the second value lives.
+///
+/// # Errors
+/// When they cannot be read, or are not a pair that TLS can use.
+pub(crate) fn open(certificate: &Path, key: &Path) -> anyhow::Result<(Tls, Watching)> {
+    let provider = Arc::new(default_provider());
+    let files = PairFiles::new(certificate, key);
+    let contents = files.read()?;
+    let pair = files.parse(&contents, &provider)?;
+    let in_use = Arc::new(InUse(RwLock::new(Arc::clone(&pair.key))));
+    let status = Arc::new(TlsStatus::default());
+    let mut config = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::clone(&in_use) as Arc<dyn ResolvesServerCert>);
+    config.alpn_protocols = vec![PROTOCOL.to_vec()];
+    // Clients keep their sessions, sealed with a key that changes every few hours. The server holds nothing for them.
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.ticketer = Ticketer::new()?;
+    let watching = Watch::new(files, contents, pair, provider, in_use, Arc::clone(&status)).start()?;
+    let tls = Tls {
+        config: Arc::new(config),
+        status,
+    };
+    Ok((tls, watching))
+}
