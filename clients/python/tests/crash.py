@@ -44,7 +44,9 @@ class Crash:
         assert writer.stdout is not None
         server_ends_at = self.random.randrange(events) if events else 0
         if events == 0:
-            # Somewhere in its start, when it reads the spool.
+            # Somewhere in its start, when it reads the spool and cannot send.
+            self.server.kill()
+            self.kills_of_server += 1
             time.sleep(self.random.uniform(0.0, 0.3))
         else:
             writer.stdout.readline()

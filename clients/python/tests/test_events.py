@@ -8,7 +8,7 @@ import pytest
 from audit_server import AuditServer
 from conftest import event
 
-from audit_client import ApiError, AsyncClient, Client, NetworkError, Result, RetryPolicy
+from audit_client import ApiError, AsyncClient, Client, NetworkError, Result, RetryPolicy, Spool
 
 
 def test_recorded_events_are_found(server: AuditServer, tenant: str) -> None:
@@ -129,6 +129,7 @@ def test_a_server_that_is_not_there_is_a_network_error() -> None:
         (("http://example.com", "pk_live_x"), {"stream": True}),
         (("http://example.com", "pk_live_x\n"), {}),
         (("http://example.com", ""), {}),
+        (("http://example.com",), {"stream": True, "spool": Spool("never made")}),
         (("http://example.com", "pk_live_x"), {"batch_events": 101}),
         (("http://example.com", "pk_live_x"), {"queue_events_max": 5}),
         (("http://example.com", "pk_live_x"), {"overflow": "ignore"}),

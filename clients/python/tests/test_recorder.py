@@ -124,3 +124,18 @@ def test_requests_that_do_harm_when_executed_twice_are_not_repeated() -> None:
         with pytest.raises(NetworkError):
             master.projects.list()
         assert len(requests) == 4
+
+
+def test_a_thread_that_cannot_be_started_is_started_later(
+    server: AuditServer, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with Client(server.base_url, server.project_key) as audit:
+        monkeypatch.setattr(threading.Thread, "start", fail)
+        with pytest.raises(RuntimeError):
+            audit.record(event(tenant))
+        monkeypatch.undo()
+        assert audit.flush()
+        assert audit.stats().stored == 1

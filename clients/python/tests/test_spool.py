@@ -243,10 +243,13 @@ def test_an_unreachable_server_costs_no_event(server: AuditServer, tmp_path: Pat
 def test_a_forked_child_sends_its_own_events(server: AuditServer, tmp_path: Path, tenant: str, uses_spool: bool) -> None:
     audit = Client(server.base_url, server.project_key, spool=Spool(tmp_path) if uses_spool else None, flush_interval_seconds=600)
     audit.record(event(tenant, metadata={"by": "parent"}))
+    audit.events.page()
+    connections = audit.events._transport.http
     child = os.fork()
     if child == 0:
         audit.record(event(tenant, metadata={"by": "child"}))
-        os._exit(0 if audit.close() and audit.stats().stored == 1 else 1)
+        is_separate = audit.events.page() is not None and audit.events._transport.http is not connections
+        os._exit(0 if audit.close() and audit.stats().stored == 1 and is_separate else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert audit.close()
     with Client(server.base_url, server.project_key) as reader:

@@ -49,6 +49,9 @@ class _Base:
             raise ValueError("pass either an api_key, or stream=True to send to an anonymous stream")
         if claim_token is not None and not stream:
             raise ValueError("claim_token is for stream=True")
+        if stream and spool is not None and claim_token is None:
+            # The events that one process leaves in the spool would go to the stream of the next one.
+            raise ValueError("a spool with stream=True needs a claim_token that stays the same")
         #: The token of the anonymous stream; ``None`` unless ``stream`` is set. Whoever has it can claim the stream.
         self.claim_token: Optional[str] = claim_token_of(claim_token) if stream else None
         self._ingest_path = f"/streams/{self.claim_token}/events" if stream else "/events"

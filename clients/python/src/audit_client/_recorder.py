@@ -88,7 +88,8 @@ class Recorder:
         if self.buffer.pending():
             # Events of an earlier process.
             self.recorded = self.flush_to = self.buffer.pending()
-            self.start_thread()
+            with self.changed:
+                self.start_thread()
 
     def start_afresh(self) -> None:
         self.changed = threading.Condition()
@@ -160,10 +161,12 @@ class Recorder:
         return self.options.spool is not None or self.options.overflow == "block"
 
     def start_thread(self) -> None:
+        """With the lock held. If the system has no thread left, that is an error now, and the next call tries again."""
         if self.thread is None:
             self.is_finished = False
-            self.thread = threading.Thread(target=self.run, name=THREAD_NAME, daemon=True)
-            self.thread.start()
+            thread = threading.Thread(target=self.run, name=THREAD_NAME, daemon=True)
+            thread.start()
+            self.thread = thread
 
     # Waiting for events to be sent.
 
@@ -175,6 +178,8 @@ class Recorder:
         """Whether all events that were recorded before are settled. Returns at the latest after ``seconds_max``."""
         with self.changed:
             target = self.flush_to = self.recorded
+            if self.buffer.pending() and not self.is_closing:
+                self.start_thread()
             self.changed.notify_all()
             self.changed.wait_for(lambda: self.settled >= target or self.is_finished, seconds_max)
             return self.settled >= target

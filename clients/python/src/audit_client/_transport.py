@@ -1,9 +1,11 @@
 """Sends calls with httpx: the time limit, the size limit and the retries of one request. Once for threads, once for asyncio."""
 
 import asyncio
+import os
 import time
+import weakref
 from dataclasses import dataclass, field
-from typing import Any, AsyncIterator, Callable, Dict, Iterator, Mapping, Optional, Tuple, TypeVar
+from typing import Any, AsyncIterator, Callable, Dict, Iterator, Mapping, Optional, Tuple, TypeVar, Union
 
 import httpx
 
@@ -87,12 +89,32 @@ class Body:
             raise NetworkError("the response took longer than the timeout")
 
 
+#: The child of a fork makes new connections: on those of its parent, both would read each other's responses.
+TRANSPORTS: "weakref.WeakSet[Union[Transport, AsyncTransport]]" = weakref.WeakSet()
+
+
+def forget_connections() -> None:
+    for transport in list(TRANSPORTS):
+        transport.made = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_connections)
+
+
 class Transport:
     """For threads. Its connections may be shared by them."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.http = httpx.Client(**settings.client_arguments())
+        self.made: Optional[httpx.Client] = httpx.Client(**settings.client_arguments())
+        TRANSPORTS.add(self)
+
+    @property
+    def http(self) -> httpx.Client:
+        if self.made is None:
+            self.made = httpx.Client(**self.settings.client_arguments())
+        return self.made
 
     def attempt(self, call: Call, parse: "Parse[T]") -> T:
         """One request, without retries."""
@@ -130,7 +152,8 @@ class Transport:
             raise network_error(error) from error
 
     def close(self) -> None:
-        self.http.close()
+        if self.made is not None:
+            self.made.close()
 
 
 class AsyncTransport:
@@ -138,7 +161,14 @@ class AsyncTransport:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.http = httpx.AsyncClient(**settings.client_arguments())
+        self.made: Optional[httpx.AsyncClient] = httpx.AsyncClient(**settings.client_arguments())
+        TRANSPORTS.add(self)
+
+    @property
+    def http(self) -> httpx.AsyncClient:
+        if self.made is None:
+            self.made = httpx.AsyncClient(**self.settings.client_arguments())
+        return self.made
 
     async def attempt(self, call: Call, parse: "Parse[T]") -> T:
         """One request, without retries."""
@@ -182,7 +212,8 @@ class AsyncTransport:
             yield rest
 
     async def close(self) -> None:
-        await self.http.aclose()
+        if self.made is not None:
+            await self.made.aclose()
 
 
 def split_lines(parts: Iterator[bytes]) -> Iterator[bytes]:

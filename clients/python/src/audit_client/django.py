@@ -50,7 +50,8 @@ def annotation_of(view: Callable[..., Any], method: str) -> Optional[Annotation]
 
 
 def imported(value: Any) -> Any:
-    return import_string(value) if isinstance(value, str) else value
+    load: Callable[[str], Any] = import_string
+    return load(value) if isinstance(value, str) else value
 
 
 class AuditMiddleware:

@@ -156,6 +156,14 @@ class SlotLog:
         while line:
             line = line[os.write(fd, line) :]
 
+    def sync_last(self) -> None:
+        """For threads that have written and find the file closed when they come to sync it."""
+        assert self.fd is not None
+        try:
+            os.fsync(self.fd)
+        except OSError as error:
+            LOGGER.error("the last events of the spool %s may not be on the disk: %s", self.path, error)
+
     def undo_write(self) -> None:
         """After a full disk: removes the part that was written, or leaves this segment."""
         if self.fd is None:
@@ -216,9 +224,11 @@ class SlotLog:
             # Settled events only. The next process tries again.
             LOGGER.warning("cannot remove %s: %s", self.file(segment), error)
 
-    def close(self) -> None:
+    def close(self, *, sync: bool) -> None:
         with self.sync_lock:
             if self.fd is not None:
+                if sync:
+                    self.sync_last()
                 os.close(self.fd)
                 self.fd = None
         if self.reader is not None:
@@ -270,7 +280,7 @@ class SpoolBuffer(Buffer):
             elif log.pending:
                 self.left_behind.append(log)
             else:
-                log.close()
+                log.close(sync=False)
         if own is None:
             raise SpoolError(f"{SLOTS_MAX} processes use the spool {self.spool.path}")
         return own
@@ -292,7 +302,7 @@ class SpoolBuffer(Buffer):
 
     def current(self) -> SlotLog:
         while self.left_behind and not self.left_behind[0].pending:
-            self.left_behind.pop(0).close()
+            self.left_behind.pop(0).close(sync=False)
         return self.left_behind[0] if self.left_behind else self.own
 
     def peek(self) -> List[Entry]:
@@ -305,14 +315,17 @@ class SpoolBuffer(Buffer):
             self.current().advance(entries)
 
     def close(self) -> None:
+        self.release(sync=self.spool.fsync)
+
+    def release(self, *, sync: bool) -> None:
         if self.is_closed:
             return
         self.is_closed = True
         for log in [*self.left_behind, self.own]:
-            log.close()
+            log.close(sync=sync)
 
     def release_after_fork(self) -> None:
         for log in [*self.left_behind, self.own]:
             # A thread of the parent may have held the lock; it does not exist here.
             log.sync_lock = threading.Lock()
-        self.close()
+        self.release(sync=False)
