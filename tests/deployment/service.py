@@ -124,7 +124,9 @@ def environment(url):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIT_")}
     # One head key for all nodes.
     head_key = os.path.join(tempfile.gettempdir(), "audit-nodes.head-key")
-    return {**kept, "AUDIT_DATABASE_URL": url, "AUDIT_HEAD_KEY_FILE": head_key, "RUST_LOG": "warn"}
+    settings = {"AUDIT_DATABASE_URL": url, "AUDIT_HEAD_KEY_FILE": head_key, "RUST_LOG": "warn"}
+    # The logs have the events of the load and no others.
+    return {**kept, **settings, "AUDIT_SELF_AUDIT": "off"}
 
 
 def create_organization(binary, url, name):

@@ -3,6 +3,7 @@
 mod atomicity;
 mod cases;
 mod forging;
+mod sources;
 mod switching;
 
 use audit_tests::{

@@ -195,6 +195,8 @@ pub(crate) fn remove_settings(command: &mut Command) {
             command.env_remove(name);
         }
     }
+    // The log has the events of the load and no others.
+    command.env("AUDIT_SELF_AUDIT", "off");
 }
 
 #[cfg(test)]
