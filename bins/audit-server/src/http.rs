@@ -50,9 +50,17 @@ pub(crate) struct Timeouts {
 pub(crate) struct Service<A> {
     pub(crate) listener: Listener,
     /// Encrypts the connections of a TCP listener.
-    pub(crate) tls: Option<Tls>,
+    pub(crate) encryption: Option<Encryption>,
     pub(crate) connections: Connections,
     pub(crate) application: A,
+}
+
+/// How connections are encrypted.
+#[derive(Clone)]
+pub(crate) struct Encryption {
+    pub(crate) tls: Tls,
+    /// The connections whose handshake is not complete, each of which may hold a message of 64 KiB.
+    pub(crate) handshakes: Connections,
 }
 
 /// Starts a server with one application for each service and worker, by default one worker per processor. It handles no
@@ -109,7 +117,7 @@ where
 {
     let Service {
         listener,
-        tls,
+        encryption,
         connections,
         application,
     } = service;
@@ -143,15 +151,19 @@ where
     };
     match listener {
         Listener::Tcp(listener) => builder.listen("http", listener, move || {
-            let (connections, tls, stopping) = (connections.clone(), tls.clone(), stopping.clone());
+            let (connections, encryption, stopping) =
+                (connections.clone(), encryption.clone(), stopping.clone());
             let open = move |stream: TcpStream| {
-                let (connections, tls, stopping) = (connections.clone(), tls.clone(), stopping.clone());
+                let (connections, encryption, stopping) =
+                    (connections.clone(), encryption.clone(), stopping.clone());
                 async move {
                     let peer = stream.peer_addr()?;
                     let slot = admit(&connections, Some(peer.ip()))?;
-                    let transport = match tls {
+                    let transport = match encryption {
                         None => Transport::Tcp(Connection::new(stream, slot)),
-                        Some(tls) => encrypted(stream, slot, &tls, timeouts.handshake, &stopping).await?,
+                        Some(encryption) => {
+                            encrypted(stream, slot, &encryption, timeouts.handshake, &stopping).await?
+                        }
                     };
                     Ok((transport, Some(peer)))
                 }
@@ -180,11 +192,13 @@ fn admit(connections: &Connections, address: Option<IpAddr>) -> Result<Slot, Dis
 async fn encrypted(
     stream: TcpStream,
     slot: Slot,
-    tls: &Tls,
+    encryption: &Encryption,
     time: Duration,
     stopping: &GracefulShutdownSignal,
 ) -> Result<Transport, DispatchError> {
+    let Encryption { tls, handshakes } = encryption;
     let peer = stream.peer_addr()?;
+    let _handshake = admit(handshakes, Some(peer.ip()))?;
     let handshake = timeout(time, handshake(stream, slot, &tls.config));
     let outcome = tokio::select! {
         outcome = handshake => outcome.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
@@ -226,7 +240,7 @@ mod tests {
     }
 
     /// Serves up to three connections.
-    fn serve(listener: Listener, tls: Option<Tls>) -> Server {
+    fn serve(listener: Listener, encryption: Option<Encryption>) -> Server {
         let timeouts = Timeouts {
             keep_alive: Duration::from_secs(60),
             request_head: Duration::from_secs(60),
@@ -235,7 +249,7 @@ mod tests {
         };
         let service = Service {
             listener,
-            tls,
+            encryption,
             connections: Connections::new(3, |_| false),
             application: || App::new().default_service(web::to(HttpResponse::Ok)),
         };
@@ -268,16 +282,18 @@ mod tests {
         }
     }
 
+    /// TLS with a certificate of its own, with room for so many handshakes.
+    fn encryption(handshakes: usize) -> (Encryption, crate::tls::Watching) {
+        let (tls, watching, _) = crate::tls::open_new();
+        let handshakes = Connections::new(handshakes, |_| false);
+        (Encryption { tls, handshakes }, watching)
+    }
+
     #[actix_web::test]
     async fn a_connection_counts_before_its_handshake_is_complete() {
-        let directory = tempfile::tempdir().unwrap();
-        let identity = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let (certificate, key) = (directory.path().join("certificate"), directory.path().join("key"));
-        std::fs::write(&certificate, identity.cert.pem()).unwrap();
-        std::fs::write(&key, identity.signing_key.serialize_pem()).unwrap();
-        let (tls, _watching) = crate::tls::open(&certificate, &key).unwrap();
         let (listener, address) = listen();
-        let server = serve(listener, Some(tls));
+        let (encryption, _watching) = encryption(100);
+        let server = serve(listener, Some(encryption));
         let handle = server.handle();
         actix_web::rt::spawn(server);
         let mut silent = TcpStream::connect(address).await.unwrap();
@@ -300,6 +316,18 @@ mod tests {
         // It counts until the client closes it, too.
         assert!(is_closed(address, &mut silent).await);
         drop(refused);
+        handle.stop(false).await;
+    }
+    #[actix_web::test]
+    async fn handshakes_have_a_share_of_their_own() {
+        let (listener, address) = listen();
+        // Of two, one address gets one.
+        let (encryption, _watching) = encryption(2);
+        let server = serve(listener, Some(encryption));
+        let handle = server.handle();
+        actix_web::rt::spawn(server);
+        let mut silent = TcpStream::connect(address).await.unwrap();
+        assert!(is_closed(address, &mut silent).await);
         handle.stop(false).await;
     }
 }

@@ -7,8 +7,8 @@ use crate::printable::printable;
 use crate::system::SystemClock;
 use audit_domain::Clock;
 use clap::ValueEnum;
-use env_logger::{Builder, Env, Logger};
-use std::io::Write;
+use env_logger::{Builder, Env, Logger, WriteStyle};
+use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 
 /// Targets that are never logged, whatever `RUST_LOG` says: their lines contain webhook URLs with tokens, and whole
@@ -68,12 +68,21 @@ pub(crate) fn format() -> LogFormat {
 pub(crate) fn start(format: LogFormat) {
     let environment = Env::default().default_filter_or("info");
     let mut builder = Builder::from_env(environment);
-    if format == LogFormat::Json {
-        builder.format(|out, record| {
-            let time = out.timestamp_micros().to_string();
-            out.write_all(&json::line(&time, record))
-        });
-        std::panic::set_hook(Box::new(|panic| log::error!("{panic}")));
+    match format {
+        LogFormat::Json => {
+            without_colors(&mut builder).format(|out, record| {
+                let time = out.timestamp_micros().to_string();
+                out.write_all(&json::line(&time, record))
+            });
+            std::panic::set_hook(Box::new(|panic| log::error!("{panic}")));
+        }
+        LogFormat::Text if !std::io::stderr().is_terminal() => {
+            without_colors(&mut builder).format(|out, record| {
+                let (time, target) = (out.timestamp_seconds(), record.target());
+                writeln!(out, "[{time} {:<5} {target}] {}", record.level(), record.args())
+            });
+        }
+        LogFormat::Text => {}
     }
     let logger = builder.build();
     let level_max = logger.filter();
@@ -82,6 +91,11 @@ pub(crate) fn start(format: LogFormat) {
     if log::set_boxed_logger(Box::new(FilteredLogger { logger, format })).is_ok() {
         log::set_max_level(level_max);
     }
+}
+
+/// For lines that have no colors: env_logger would search each for them, which is half of the cost of a line.
+fn without_colors(builder: &mut Builder) -> &mut Builder {
+    builder.write_style(WriteStyle::Always)
 }
 
 /// Writes the error with which the process ends as a line of JSON, whatever `RUST_LOG` says.

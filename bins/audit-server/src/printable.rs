@@ -25,7 +25,9 @@ pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&is_escaped) {
+    // Most texts are of these, which takes a fraction of the time to see.
+    let is_plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    if is_plain || !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 8);

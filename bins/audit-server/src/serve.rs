@@ -6,7 +6,7 @@ mod cells;
 
 use crate::administration::describe;
 use crate::arguments::{HttpOptions, Proxy, ServeOptions, Switch};
-use crate::http::{self, Connections, Service, Timeouts};
+use crate::http::{self, Connections, Encryption, Service, Timeouts};
 use crate::listener::{Bound, ListenAddress, SocketFile};
 use crate::service::open;
 use crate::system::SystemEntropy;
@@ -35,6 +35,8 @@ const KEEP_ALIVE_SECONDS: u64 = 75;
 const REQUEST_HEAD_SECONDS_MAX: u64 = 20;
 /// A TLS handshake must be complete within this time.
 const HANDSHAKE_SECONDS_MAX: u64 = 10;
+/// TLS handshakes in flight, at most. Each may hold some 70 KiB.
+const HANDSHAKES_MAX: usize = 2_048;
 /// Connections to the address of the metrics, at most. They are few, and apart from those of clients.
 const METRICS_CONNECTIONS_MAX: usize = 64;
 /// A lower limit of open files is reported: 512 are for the database and outgoing connections, and as many for clients.
@@ -189,16 +191,20 @@ fn services<I>(
     options: &HttpOptions,
     application: impl Fn(Surface) -> I,
 ) -> (Vec<Service<I>>, Kept) {
-    let proxies = trusted_proxies(options);
+    let (proxies, exempt) = (trusted_proxies(options), trusted_proxies(options));
     let open_files_max = getrlimit(Resource::Nofile).current;
     let main = match sockets.metrics {
         Some(_) => Surface::WithoutMetrics,
         None => Surface::Whole,
     };
     let (tls, watching) = sockets.tls.unzip();
+    let encryption = tls.map(|tls| Encryption {
+        tls,
+        handshakes: Connections::new(HANDSHAKES_MAX, move |peer| exempt.trust(peer)),
+    });
     let mut services = vec![Service {
         listener: sockets.main.listener,
-        tls,
+        encryption,
         connections: Connections::within(open_files_max, move |peer| proxies.trust(peer)),
         application: application(main),
     }];
@@ -206,7 +212,7 @@ fn services<I>(
     if let Some(metrics) = sockets.metrics {
         services.push(Service {
             listener: metrics.listener,
-            tls: None,
+            encryption: None,
             connections: Connections::new(METRICS_CONNECTIONS_MAX, |_| false),
             application: application(Surface::Operations),
         });

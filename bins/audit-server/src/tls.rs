@@ -55,10 +55,23 @@ pub(crate) fn open(certificate: &Path, key: &Path) -> anyhow::Result<(Tls, Watch
     // Clients keep their sessions, sealed with a key that changes every few hours. The server holds nothing for them.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.ticketer = Ticketer::new()?;
-    let watching = Watch::new(files, contents, pair, provider, in_use, Arc::clone(&status)).start()?;
+    let digest = contents.digest();
+    let watching = Watch::new(files, digest, pair, provider, in_use, Arc::clone(&status)).start()?;
     let tls = Tls {
         config: Arc::new(config),
         status,
     };
     Ok((tls, watching))
+}
+
+/// TLS with a new certificate for `localhost`, and that certificate.
+#[cfg(test)]
+pub(crate) fn open_new() -> (Tls, Watching, rustls::pki_types::CertificateDer<'static>) {
+    let directory = tempfile::tempdir().unwrap();
+    let identity = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (certificate, key) = (directory.path().join("certificate"), directory.path().join("key"));
+    std::fs::write(&certificate, identity.cert.pem()).unwrap();
+    std::fs::write(&key, identity.signing_key.serialize_pem()).unwrap();
+    let (tls, watching) = open(&certificate, &key).unwrap();
+    (tls, watching, identity.cert.der().clone())
 }

@@ -131,7 +131,7 @@ async fn serve(bound: Bound, state: web::Data<WitnessState>) -> std::io::Result<
     let connections = Connections::within(open_files_max, |_| false);
     let service = Service {
         listener: bound.listener,
-        tls: None,
+        encryption: None,
         connections,
         application,
     };

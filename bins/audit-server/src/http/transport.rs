@@ -77,3 +77,50 @@ impl AsyncWrite for Transport {
         delegate!(self.get_mut(), stream => Pin::new(stream).poll_shutdown(context))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::Connections;
+    use rustls::crypto::ring::default_provider;
+    use rustls::pki_types::ServerName;
+    use rustls::{ClientConfig, RootCertStore};
+    use std::sync::Arc;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+    #[actix_web::test]
+    async fn a_client_that_takes_nothing_is_given_up_with_tls_too() {
+        tokio::time::pause();
+        let (tls, _watching, certificate) = crate::tls::open_new();
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate).unwrap();
+        let client = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let (server, socket) = duplex(8 * 1024);
+        let slot = Connections::new(10, |_| false).admit(None).unwrap();
+        let connector = TlsConnector::from(Arc::new(client));
+        let (server, client) = tokio::join!(
+            TlsAcceptor::from(tls.config).accept(Connection::new(server, slot)),
+            connector.connect(ServerName::try_from("localhost").unwrap(), socket),
+        );
+        let (mut server, mut client) = (server.unwrap(), client.unwrap());
+        // As long as the client reads, nothing is missing.
+        let mut read = vec![0; 200_000];
+        let write = async {
+            server.write_all(&[7; 200_000]).await?;
+            server.flush().await
+        };
+        let (written, all) = tokio::join!(write, client.read_exact(&mut read));
+        written.unwrap();
+        all.unwrap();
+        assert!(read.iter().all(|byte| *byte == 7));
+        // What fits into the buffers of TLS counts too: a flush does not wait for ever.
+        server.write_all(&[7; 12_000]).await.unwrap();
+        let error = server.flush().await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+}

@@ -31,6 +31,14 @@ impl<'v> VisitValue<'v> for Member<'_, '_> {
     fn visit_null(&mut self) -> Result<(), Error> {
         Ok(())
     }
+
+    fn visit_str(&mut self, value: &str) -> Result<(), Error> {
+        self.line.push(' ');
+        self.line.push_str(self.name.as_str());
+        self.line.push('=');
+        self.line.push_str(value);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

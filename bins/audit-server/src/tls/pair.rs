@@ -7,6 +7,7 @@ use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{Error, InconsistentKeys};
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -23,14 +24,21 @@ pub(super) struct PairFiles {
 }
 
 /// What is in both files.
-#[derive(PartialEq, Eq)]
 pub(super) struct Contents {
     certificate: Vec<u8>,
     key: Vec<u8>,
 }
 
+impl Contents {
+    /// Tells contents apart without a copy of the key.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        let certificate = Sha256::digest(&self.certificate);
+        let both = Sha256::new().chain_update(certificate).chain_update(&self.key);
+        both.finalize().into()
+    }
+}
+
 /// A certificate with the chain above it, and its key.
-#[derive(Clone, Debug)]
 pub(super) struct Pair {
     pub(super) key: Arc<CertifiedKey>,
     pub(super) validity: Validity,

@@ -1,7 +1,7 @@
 //! Reads certificate and key again when their files change, and reports a certificate that expires.
 
 use super::InUse;
-use super::pair::{Contents, Pair, PairFiles};
+use super::pair::{Pair, PairFiles};
 use super::validity::Validity;
 use crate::system::SystemClock;
 use audit_domain::Clock;
@@ -23,7 +23,8 @@ const WARNING_INTERVAL_SECONDS: i64 = 24 * 60 * 60;
 /// The files, and the pair of them that is in use.
 pub(super) struct Watch {
     files: PairFiles,
-    contents: Contents,
+    /// Of the contents of the files when the pair was read.
+    digest: [u8; 32],
     validity: Validity,
     provider: Arc<CryptoProvider>,
     in_use: Arc<InUse>,
@@ -41,7 +42,7 @@ pub(crate) struct Watching {
 impl Watch {
     pub(super) fn new(
         files: PairFiles,
-        contents: Contents,
+        digest: [u8; 32],
         pair: Pair,
         provider: Arc<CryptoProvider>,
         in_use: Arc<InUse>,
@@ -49,7 +50,7 @@ impl Watch {
     ) -> Self {
         let mut watch = Self {
             files,
-            contents,
+            digest,
             validity: pair.validity,
             provider,
             in_use,
@@ -85,13 +86,14 @@ impl Watch {
     }
 
     /// The pair in the files, if it is another one.
-    fn changed(&self) -> anyhow::Result<Option<(Contents, Pair)>> {
+    fn changed(&self) -> anyhow::Result<Option<([u8; 32], Pair)>> {
         let contents = self.files.read()?;
-        if contents == self.contents {
+        let digest = contents.digest();
+        if digest == self.digest {
             return Ok(None);
         }
         let pair = self.files.parse(&contents, &self.provider)?;
-        Ok(Some((contents, pair)))
+        Ok(Some((digest, pair)))
     }
 
     fn look(&mut self) {
@@ -99,8 +101,8 @@ impl Watch {
             Ok(changed) => {
                 self.failed_looks = 0;
                 self.status.set_reload_failing(false);
-                if let Some((contents, pair)) = changed {
-                    self.contents = contents;
+                if let Some((digest, pair)) = changed {
+                    self.digest = digest;
                     self.put_in_use(pair);
                     log::info!("{}: the new certificate is in use", self.files);
                 }
