@@ -6,6 +6,7 @@ mod cells;
 
 use crate::administration::describe;
 use crate::arguments::{HttpOptions, ServeOptions};
+use crate::backup::schedule::{BackupWorker, Schedule};
 use crate::http::{self, Connections, Timeouts};
 use crate::service::open;
 use crate::system::SystemEntropy;
@@ -58,6 +59,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     settings.signing_program_before = options.signing_before.program()?;
     let signer = options.database.signer()?;
     settings.signer = Some(Arc::clone(&signer));
+    let backups = options.backups.schedule(&options.database)?;
     let replica = options.service.replica()?;
     let service = open(
         &options.database,
@@ -77,7 +79,11 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         let mut stdout = std::io::stdout().lock();
         write!(stdout, "{}", first_start(&new, &address.to_string()))?;
     }
-    run(listener, service, &options.http, sender, Some(anchors))
+    let extras = Extras {
+        anchors: Some(anchors),
+        backups,
+    };
+    run(listener, service, &options.http, sender, extras)
 }
 
 /// The output of the first start.
@@ -137,13 +143,20 @@ fn warn_of_few_open_files(open_files_max: Option<u64>) {
     }
 }
 
+/// What a server does beside serving, if it is told to.
+#[derive(Default)]
+pub(crate) struct Extras {
+    anchors: Option<Anchors>,
+    backups: Option<Schedule>,
+}
+
 /// Serves until SIGTERM or SIGINT, then completes the accepted requests.
 pub(crate) fn run(
     listener: TcpListener,
     service: Arc<AuditLog>,
     options: &HttpOptions,
     sender: Sender,
-    anchors: Option<Anchors>,
+    extras: Extras,
 ) -> anyhow::Result<ExitCode> {
     let state = web::Data::new(HttpState::new(
         Arc::clone(&service),
@@ -151,7 +164,8 @@ pub(crate) fn run(
         http_options(options),
     )?);
     let workers = CellWorkers::start(&service, sender)?;
-    let anchor_worker = AnchorWorker::start(&service, anchors)?;
+    let anchor_worker = AnchorWorker::start(&service, extras.anchors)?;
+    let backup_worker = BackupWorker::start(&service, extras.backups)?;
     let proxies = TrustedProxies::new(options.trusted_proxies.clone());
     let open_files_max = getrlimit(Resource::Nofile).current;
     warn_of_few_open_files(open_files_max);
@@ -166,6 +180,9 @@ pub(crate) fn run(
     let outcome = actix_web::rt::System::new().block_on(serving);
     // All accepted requests have their responses.
     if let Some(worker) = anchor_worker {
+        worker.stop();
+    }
+    if let Some(worker) = backup_worker {
         worker.stop();
     }
     workers.stop();

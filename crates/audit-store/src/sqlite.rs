@@ -4,6 +4,7 @@
 //! is a narrow table (`event_times`). The index is a file of its own (`index.rs`).
 
 pub(crate) mod append;
+pub(crate) mod backup;
 pub(crate) mod connection;
 pub(crate) mod copy;
 mod entry;

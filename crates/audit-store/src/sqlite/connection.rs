@@ -177,13 +177,22 @@ pub(crate) fn open_locked(path: &Path, cache_kib: u32, timeout_ms: u32) -> Resul
 /// Opens the database at `path` to read it. The file is not changed, not even by the end of the connection, which would empty
 /// the write-ahead log.
 pub(crate) fn connect_read_only(path: &Path) -> Result<SqliteConnection> {
+    let mut connection = open_read_only(path)?;
+    connection
+        .batch_execute("PRAGMA query_only = ON")
+        .map_err(|error| unreachable_file(path, &error))?;
+    Ok(connection)
+}
+
+/// The same, for a connection that may write other files.
+pub(crate) fn open_read_only(path: &Path) -> Result<SqliteConnection> {
     let open = |mode: &str| -> Result<SqliteConnection> {
         let uri = format!("file:{}?{mode}", uri_path(path));
         let mut connection =
             SqliteConnection::establish(&uri).map_err(|error| unreachable_file(path, &error))?;
         connection
             .batch_execute(&format!(
-                "PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}; PRAGMA temp_store = MEMORY; PRAGMA query_only = ON;
+                "PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}; PRAGMA temp_store = MEMORY;
                  SELECT count(*) FROM sqlite_schema"
             ))
             .map_err(|error| unreachable_file(path, &error))?;
@@ -196,6 +205,18 @@ pub(crate) fn connect_read_only(path: &Path) -> Result<SqliteConnection> {
         Err(_) if !Path::new(&log).exists() => open("mode=ro&immutable=1"),
         opened => opened,
     }
+}
+
+/// Opens a file that no other process knows, without a write-ahead log.
+pub(crate) fn open_file_alone(path: &Path) -> Result<SqliteConnection> {
+    let mut connection = SqliteConnection::establish(&path.to_string_lossy())
+        .map_err(|error| unreachable_file(path, &error))?;
+    connection
+        .batch_execute(&format!(
+            "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -{WRITER_CACHE_KIB}"
+        ))
+        .map_err(|error| unreachable_file(path, &error))?;
+    Ok(connection)
 }
 
 /// A path within a URI.
@@ -247,7 +268,11 @@ fn set_up(connection: &mut SqliteConnection, options: FileOptions) -> diesel::Qu
     ))?;
     use_write_ahead_log(connection)?;
     let checkpoint_pages = checkpoint_kib * 1024 / page_bytes_of(connection)?;
-    connection.batch_execute(&format!("PRAGMA wal_autocheckpoint = {checkpoint_pages}"))
+    // A log that a long reader, such as a backup, has kept from restarting gives its space back when it restarts.
+    let kept_bytes = u64::from(checkpoint_kib) * 1024;
+    connection.batch_execute(&format!(
+        "PRAGMA wal_autocheckpoint = {checkpoint_pages}; PRAGMA journal_size_limit = {kept_bytes}"
+    ))
 }
 
 /// The size of a page.
