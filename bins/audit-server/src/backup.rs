@@ -9,7 +9,7 @@ use crate::arguments::DatabaseOptions;
 use crate::progress;
 use anyhow::{Context, bail};
 use audit_app::{LedgerReport, SignerMemory, VerifyOptions, first_finding, verify_deployment};
-use audit_store::{DatabaseUrl, SourceSchema, StoreError, copy_snapshot, inspect};
+use audit_store::{DatabaseUrl, SourceSchema, StoreError, check_copy, copy_snapshot, inspect};
 use clap::Args;
 use new_file::{NewFile, directory_of};
 use rustix::process::setpriority_process;
@@ -169,11 +169,12 @@ fn fill(
     };
     // A thread of its own, because a priority cannot be raised again.
     let verified = std::thread::scope(|scope| {
-        let verify = || {
+        let verify = || -> anyhow::Result<Vec<LedgerReport>> {
             if let Err(error) = setpriority_process(None, VERIFICATION_NICE) {
                 log::debug!("cannot lower the priority of a verification: {error}");
             }
-            verify_deployment(&url, options, &mut report_progress)
+            check_copy(new.path())?;
+            Ok(verify_deployment(&url, options, &mut report_progress)?)
         };
         scope.spawn(verify).join()
     });

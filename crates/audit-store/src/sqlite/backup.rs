@@ -21,15 +21,14 @@ pub enum SourceSchema {
 }
 
 /// Copies what is committed in the SQLite database at `source` to the empty file at `target`, without free pages and without the
-/// index, and checks the structure of the copy. The file is not synced.
+/// index. The file is not synced.
 ///
 /// `VACUUM INTO` reads one snapshot and locks nothing that a commit needs. The backup API of SQLite begins again after each commit
 /// of another process, so beside steady writes it does not end. The write-ahead log of the source keeps what is committed meanwhile
 /// until the copy ends, and is checkpointed and restarted after it.
 ///
 /// # Errors
-/// When the source is no database of this program, has another schema, or cannot be read; when the target cannot be written; and
-/// when the copy is damaged.
+/// When the source is no database of this program, has another schema, or cannot be read, and when the target cannot be written.
 pub fn copy_snapshot(source: &Path, target: &Path, schema: SourceSchema) -> Result<()> {
     let mut connection = open_read_only(source)?;
     migrate::check_sqlite(&mut connection, schema == SourceSchema::CurrentOrEarlier)?;
@@ -43,21 +42,24 @@ pub fn copy_snapshot(source: &Path, target: &Path, schema: SourceSchema) -> Resu
         .execute(&mut connection)
         .map_err(|error| failed(source, &error))?;
     drop(connection);
-    let mut copy = open_file_alone(&absolute)?;
-    if schema == SourceSchema::CurrentOrEarlier {
-        migrate::sqlite(&mut copy)?;
+    match schema {
+        SourceSchema::Current => Ok(()),
+        SourceSchema::CurrentOrEarlier => migrate::sqlite(&mut open_file_alone(&absolute)?),
     }
-    check_structure(&mut copy)
 }
 
-/// Checks that every page of a database is used once, every row is well-formed, and every index has the rows of its table.
-fn check_structure(connection: &mut SqliteConnection) -> Result<()> {
+/// Checks that every page of a copy is used once, every row is well-formed, and every index has the rows of its table.
+///
+/// # Errors
+/// When the copy is damaged, or cannot be read.
+pub fn check_copy(path: &Path) -> Result<()> {
     #[derive(QueryableByName)]
     struct Check {
         #[diesel(sql_type = Text)]
         integrity_check: String,
     }
-    let checked: Check = diesel::sql_query("PRAGMA integrity_check(1)").get_result(connection)?;
+    let mut connection = open_read_only(path)?;
+    let checked: Check = diesel::sql_query("PRAGMA integrity_check(1)").get_result(&mut connection)?;
     match checked.integrity_check.as_str() {
         "ok" => Ok(()),
         problem => Err(StoreError::CopyFailed(format!(
@@ -118,8 +120,7 @@ mod tests {
             )
             .unwrap();
         drop(connection);
-        let mut connection = open_file_alone(&path).unwrap();
-        let problem = check_structure(&mut connection).unwrap_err().to_string();
+        let problem = check_copy(&path).unwrap_err().to_string();
         assert!(problem.contains("damaged"), "{problem}");
     }
 }
