@@ -18,9 +18,9 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// The pause after a failure, unless the interval is shorter.
-const RETRY_SECONDS: i64 = 300;
-/// The longest wait until the wall clock is read again.
-const WAIT_SECONDS_MAX: i64 = 60;
+const RETRY_MIN: Duration = Duration::from_secs(300);
+/// A long attempt that failed is followed by a pause this many times as long.
+const RETRY_PAUSE_FACTOR: u32 = 10;
 /// How long a stop waits for a backup that is being written. Its partial file is removed by the next start.
 const STOP_SECONDS_MAX: u64 = 1;
 /// The digits of an id.
@@ -45,7 +45,7 @@ pub(crate) struct ScheduleOptions {
 pub(crate) struct Schedule {
     database: DatabaseOptions,
     directory: PathBuf,
-    every_seconds: i64,
+    every: Duration,
     keep: usize,
     id: String,
 }
@@ -66,7 +66,7 @@ impl ScheduleOptions {
         Ok(Some(Schedule {
             database: database.clone(),
             directory: directory.clone(),
-            every_seconds: self.backup_every.seconds(),
+            every: Duration::from_secs(self.backup_every.seconds().unsigned_abs()),
             keep: self.backup_keep,
             id: read_id(&database.backup_id_file()?).context("--state-directory")?,
         }))
@@ -76,52 +76,43 @@ impl ScheduleOptions {
 impl Schedule {
     /// Makes backups until `stopping` closes.
     fn work(&self, service: &AuditLog, stopping: &mpsc::Receiver<()>) {
-        let mut last = self.last().unwrap_or_else(|error| {
+        let last = self.last().unwrap_or_else(|error| {
             log::warn!("cannot list the backups: {error:#}");
             None
         });
-        service.backups().begin(self.every_seconds, last);
-        let mut next_at = due_at(last, self.every_seconds, SystemClock.now());
-        loop {
-            let now = SystemClock.now();
-            let left = (next_at.as_micros() - now.as_micros()).clamp(0, WAIT_SECONDS_MAX * 1_000_000);
-            let wait = Duration::from_micros(left.unsigned_abs());
-            if stopping.recv_timeout(wait) != Err(mpsc::RecvTimeoutError::Timeout) {
-                return;
-            }
-            let now = SystemClock.now();
-            if now < next_at {
-                continue;
-            }
-            match self.make(now) {
-                Ok(()) => {
-                    last = Some(now);
-                    service.backups().succeeded(now);
-                    next_at = due_at(last, self.every_seconds, now);
+        service.backups().begin(self.every.as_secs().cast_signed(), last);
+        let mut pause = due_in(last, self.every, SystemClock.now());
+        while stopping.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout) {
+            let (now, began) = (SystemClock.now(), Instant::now());
+            let made = self.make(now);
+            let duration = began.elapsed();
+            // Not one after the other where the interval is too short.
+            pause = self.every.saturating_sub(duration).max(duration);
+            match made {
+                Ok(None) => service.backups().succeeded(now),
+                // The next copy would be the same.
+                Ok(Some(finding)) => {
+                    log::error!("the log is inconsistent, so its copy is no backup: {finding}");
+                    service.backups().failed();
                 }
                 Err(error) => {
                     log::error!("no backup was made: {error:#}");
                     service.backups().failed();
-                    next_at = SystemClock
-                        .now()
-                        .plus_seconds(RETRY_SECONDS.min(self.every_seconds));
+                    pause = self.every.min(RETRY_MIN.max(RETRY_PAUSE_FACTOR * duration));
                 }
             }
         }
     }
 
-    /// Makes a backup, and deletes old ones.
-    fn make(&self, now: Timestamp) -> anyhow::Result<()> {
+    /// Makes a backup, and deletes old ones. Returns the first finding if the log is inconsistent; then no backup is deleted.
+    fn make(&self, now: Timestamp) -> anyhow::Result<Option<String>> {
         let began = Instant::now();
         self.remove_abandoned()?;
         let name = name_of(now, &self.id);
         let copy = write(&self.database, &self.directory.join(&name))?;
         if let Some(finding) = copy.finding() {
             self.remove_old(INCONSISTENT, &format!("{name}{INCONSISTENT}"), INCONSISTENT_KEPT)?;
-            bail!(
-                "the log is inconsistent: {finding}; the copy is {}",
-                copy.path.display()
-            );
+            return Ok(Some(finding));
         }
         report(&copy, began.elapsed());
         let removed = self.remove_old("", &name, self.keep);
@@ -131,7 +122,7 @@ impl Schedule {
             Ok(count) => log::info!("{count} older backups were deleted"),
             Err(error) => log::error!("cannot delete older backups: {error:#}"),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// The time of the last backup in the directory.
@@ -190,10 +181,13 @@ fn report(copy: &VerifiedCopy, duration: Duration) {
     );
 }
 
-/// When the next backup is due. A last one in the future is one of a wrong clock.
-fn due_at(last: Option<Timestamp>, every_seconds: i64, now: Timestamp) -> Timestamp {
-    let last = last.filter(|last| *last <= now);
-    last.map_or(now, |last| last.plus_seconds(every_seconds))
+/// How long until the next backup is due. A last one in the future is one of a wrong clock.
+fn due_in(last: Option<Timestamp>, every: Duration, now: Timestamp) -> Duration {
+    let since = last.map(|last| now.as_micros() - last.as_micros());
+    let since = since.and_then(|micros| u64::try_from(micros).ok());
+    since.map_or(Duration::ZERO, |micros| {
+        every.saturating_sub(Duration::from_micros(micros))
+    })
 }
 
 /// The name of a backup that was begun at this time.
@@ -318,11 +312,12 @@ mod tests {
 
     #[test]
     fn a_backup_is_due_an_interval_after_the_last_one_and_at_once_without_one() {
+        let due = |last, every| due_in(last, Duration::from_secs(every), NOW).as_secs();
         let before = NOW.plus_seconds(-10);
-        assert_eq!(due_at(Some(before), 60, NOW), NOW.plus_seconds(50));
-        assert_eq!(due_at(Some(before), 5, NOW), NOW.plus_seconds(-5));
-        assert_eq!(due_at(None, 60, NOW), NOW);
-        assert_eq!(due_at(Some(NOW.plus_seconds(1)), 60, NOW), NOW);
+        assert_eq!(due(Some(before), 60), 50);
+        assert_eq!(due(Some(before), 5), 0);
+        assert_eq!(due(None, 60), 0);
+        assert_eq!(due(Some(NOW.plus_seconds(1)), 60), 0);
     }
 
     #[test]
@@ -343,7 +338,7 @@ mod tests {
         let schedule = Schedule {
             database: Database::parse_from(["x"]).options,
             directory: directory.clone(),
-            every_seconds: 60,
+            every: Duration::from_secs(60),
             keep: 2,
             id: ID.to_owned(),
         };
