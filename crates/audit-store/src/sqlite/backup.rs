@@ -1,6 +1,7 @@
 //! Copies of a database that a server may be using.
 
-use super::connection::{open_file_alone, open_read_only};
+use super::connection::unreachable_file;
+use super::read_only::open_read_only;
 use crate::error::{Result, StoreError};
 use crate::migrate;
 use diesel::connection::SimpleConnection;
@@ -48,6 +49,18 @@ pub fn copy_snapshot(source: &Path, target: &Path, schema: SourceSchema) -> Resu
     }
 }
 
+/// Opens a file that no other process knows, without a write-ahead log.
+fn open_file_alone(path: &Path) -> Result<SqliteConnection> {
+    let mut connection = SqliteConnection::establish(&path.to_string_lossy())
+        .map_err(|error| unreachable_file(path, &error))?;
+    connection
+        .batch_execute(&format!(
+            "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -{CACHE_KIB}"
+        ))
+        .map_err(|error| unreachable_file(path, &error))?;
+    Ok(connection)
+}
+
 /// Checks that every page of a copy is used once, every row is well-formed, and every index has the rows of its table.
 ///
 /// # Errors
@@ -75,6 +88,7 @@ fn failed(source: &Path, error: &dyn std::fmt::Display) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::connection::{FileOptions, open_file};
 
     #[test]
     fn a_database_of_another_program_is_not_copied() {
@@ -106,6 +120,35 @@ mod tests {
         let mut copied = SqliteConnection::establish(&path("c.db").to_string_lossy()).unwrap();
         copied.batch_execute("SELECT size FROM ledgers").unwrap();
         assert!(connection.batch_execute("SELECT size FROM ledgers").is_err());
+    }
+
+    #[test]
+    fn the_write_ahead_log_gives_its_space_back_after_a_long_reader() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let options = FileOptions {
+            page_bytes: 4_096,
+            cache_kib: 1_024,
+            checkpoint_kib: 512,
+        };
+        let mut writer = open_file(&path, options).unwrap();
+        writer.batch_execute("CREATE TABLE a (x BLOB)").unwrap();
+        let mut write = |bytes: u32| {
+            let insert = format!("INSERT INTO a VALUES (zeroblob({bytes}))");
+            writer.batch_execute(&insert).unwrap();
+            path.with_extension("db-wal").metadata().unwrap().len()
+        };
+        let mut reader = open_read_only(&path).unwrap();
+        reader.batch_execute("BEGIN; SELECT count(*) FROM a").unwrap();
+        for _ in 0..10 {
+            write(400_000);
+        }
+        assert!(write(1) > 4_000_000, "the reader needs it");
+        reader.batch_execute("COMMIT").unwrap();
+        // One commit moves the log into the file, and the next one begins it anew.
+        write(1);
+        let bytes = write(1);
+        assert!(bytes <= 512 * 1_024, "{bytes}");
     }
 
     #[test]
