@@ -7,6 +7,7 @@
 
 mod access;
 mod alerts;
+mod backup;
 mod cells;
 mod command_line;
 mod conformance;
@@ -40,6 +41,7 @@ mod postgres;
 mod postgres_index;
 mod postgres_outcomes;
 mod postgres_tls;
+mod private_files;
 mod rate_limit;
 mod replica;
 mod routes;

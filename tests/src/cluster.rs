@@ -1,5 +1,9 @@
 //! A PostgreSQL cluster of the machine's programs.
 
+mod archive;
+
+pub use archive::ArchivedCluster;
+
 use crate::edge::{Deadline, environment, temporary_directory};
 use crate::prerequisite::Prerequisite;
 use crate::process::Process;
@@ -188,6 +192,12 @@ impl Drop for Cluster {
             self.thaw();
         }
     }
+}
+
+/// The directory of PostgreSQL's programs.
+pub(crate) fn program_directory() -> Option<String> {
+    let directory = PathBuf::from(find_program("initdb")?);
+    Some(directory.parent()?.display().to_string())
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {

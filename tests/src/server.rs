@@ -39,7 +39,7 @@ pub fn webhook_environment() -> [(&'static str, &'static str); 2] {
 }
 
 /// The binary that `AUDIT_SERVER_BIN` names, or else the one that cargo builds, once per test process.
-fn binary() -> &'static str {
+pub(crate) fn program() -> &'static str {
     static BINARY: OnceLock<String> = OnceLock::new();
     BINARY.get_or_init(|| environment("AUDIT_SERVER_BIN").unwrap_or_else(build))
 }
@@ -189,7 +189,7 @@ fn start_under(
     environment: &[(&str, &str)],
 ) -> Process {
     let mut all = prefix.to_vec();
-    all.push(binary().to_owned());
+    all.push(program().to_owned());
     all.extend(arguments.iter().map(|&argument| argument.to_owned()));
     let mut environment: Vec<_> = environment
         .iter()

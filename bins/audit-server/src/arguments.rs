@@ -2,6 +2,8 @@
 //!
 //! docs/configuration.md documents all of it. `documentation.rs` compares the two.
 
+use crate::backup::schedule::ScheduleOptions;
+use crate::backup::{BackupOptions, RestoreOptions};
 use crate::cells::CellsCommand;
 use crate::check::CheckOptions;
 use crate::copy::CopyOptions;
@@ -59,6 +61,12 @@ pub(crate) enum Command {
     /// Manage the database.
     #[command(subcommand)]
     Db(DatabaseCommand),
+    /// Write a verified backup of an SQLite database to a new file, while a server runs.
+    ///
+    /// Exit code 0: the backup is complete. 1: it could not be written, or the log is inconsistent; its copy then has another name.
+    Backup(BackupOptions),
+    /// Restore a backup to a new SQLite database, and say what that means for the log.
+    Restore(RestoreOptions),
     /// Verify a receipt, a proof, an evidence archive or an anchor, offline.
     ///
     /// Exit code 0: every event is in the signed log. 1: the file does not prove it. 2: the check could not be completed.
@@ -83,7 +91,7 @@ pub(crate) enum DatabaseCommand {
 }
 
 /// Kept as text: an error of the command-line parser would repeat a mistyped URL with its password.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct DatabaseOptions {
     /// Database: sqlite:PATH or postgres://USER@HOST/DATABASE.
     #[arg(
@@ -309,6 +317,8 @@ pub(crate) struct ServeOptions {
     pub(crate) self_audit: SelfAuditOptions,
     #[command(flatten)]
     pub(crate) anchors: AnchorOptions,
+    #[command(flatten)]
+    pub(crate) backups: ScheduleOptions,
 }
 
 impl Command {

@@ -2,7 +2,7 @@
 
 use crate::arguments::{DatabaseOptions, DemoOptions, WebhookOptions};
 use crate::import::{Target, import};
-use crate::serve::{Sockets, run};
+use crate::serve::{Extras, Sockets, run};
 use crate::service::open;
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection, Settings};
@@ -63,7 +63,7 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
         service,
         &options.http,
         WebhookOptions::default().sender()?,
-        None,
+        Extras::default(),
     )?;
     directory
         .close()

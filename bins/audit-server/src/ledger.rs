@@ -11,7 +11,7 @@ mod verify;
 use crate::service::open;
 use crate::{is_broken_pipe, print_error};
 use anyhow::Context;
-pub(crate) use arguments::LogCommand;
+pub(crate) use arguments::{Age, LogCommand};
 use arguments::{KeyOptions, LogKeyOptions, NewNameOptions, RotateKeyOptions};
 use audit_app::{AuditLog, Settings, VerifierKey};
 use audit_store::StoreOptions;

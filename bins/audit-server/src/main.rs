@@ -5,6 +5,7 @@
 
 mod administration;
 mod arguments;
+mod backup;
 mod cells;
 mod check;
 mod client;
@@ -36,6 +37,8 @@ mod witnesses;
 use arguments::{Arguments, Command, DatabaseCommand};
 use clap::Parser;
 use logging::LogFormat;
+use rustix::fs::Mode;
+use rustix::process::umask;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Err(error) => return refuse_command_line(&error),
     };
     logging::start(arguments.command.log_format());
+    make_files_private();
     let outcome = match arguments.command {
         Command::Serve(options) => serve::serve(&options),
         Command::Demo(options) => demo::demo(&options),
@@ -57,6 +61,8 @@ fn main() -> ExitCode {
         Command::Index(command) => index::run(&command),
         Command::Db(DatabaseCommand::Copy(options)) => copy::run(&options),
         Command::Db(DatabaseCommand::Cells(command)) => cells::run(&command),
+        Command::Backup(options) => backup::backup(&options),
+        Command::Restore(options) => backup::restore(&options),
         Command::Check(options) => check::run(&options),
         Command::Witness(options) => witness::run(&options),
         Command::Routes => administration::routes(),
@@ -78,6 +84,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Has all files and directories that this process or one of its programs creates be for their owner alone, whatever the umask of
+/// the caller is. What others may read gets its permissions where it is created.
+fn make_files_private() {
+    umask(Mode::from_raw_mode(0o077));
 }
 
 /// Help and version go to standard output as clap renders them, an error to standard error as one line.

@@ -6,6 +6,7 @@ mod cells;
 
 use crate::administration::describe;
 use crate::arguments::{HttpOptions, Proxy, ServeOptions, Switch};
+use crate::backup::schedule::{BackupWorker, Schedule};
 use crate::http::{self, Connections, Encryption, Service, Timeouts};
 use crate::listener::{Bound, ListenAddress, SocketFile};
 use crate::service::open;
@@ -57,6 +58,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     settings.signing_program_before = options.signing_before.program()?;
     let signer = options.database.signer()?;
     settings.signer = Some(Arc::clone(&signer));
+    let backups = options.backups.schedule(&options.database)?;
     let replica = options.service.replica()?;
     let service = open(
         &options.database,
@@ -78,7 +80,11 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         let mut stdout = std::io::stdout().lock();
         write!(stdout, "{}", first_start(&new, &sockets.curl_arguments()))?;
     }
-    run(sockets, service, &options.http, sender, Some(anchors))
+    let extras = Extras {
+        anchors: Some(anchors),
+        backups,
+    };
+    run(sockets, service, &options.http, sender, extras)
 }
 
 /// The output of the first start.
@@ -156,13 +162,20 @@ fn warn_of_few_open_files(open_files_max: Option<u64>) {
     }
 }
 
+/// What a server does beside serving, if it is told to.
+#[derive(Default)]
+pub(crate) struct Extras {
+    anchors: Option<Anchors>,
+    backups: Option<Schedule>,
+}
+
 /// Serves until SIGTERM or SIGINT, then completes the accepted requests.
 pub(crate) fn run(
     sockets: Sockets,
     service: Arc<AuditLog>,
     options: &HttpOptions,
     sender: Sender,
-    anchors: Option<Anchors>,
+    extras: Extras,
 ) -> anyhow::Result<ExitCode> {
     let state = web::Data::new(HttpState::new(
         Arc::clone(&service),
@@ -170,12 +183,16 @@ pub(crate) fn run(
         http_options(options, sockets.tls.as_ref().map(|(tls, _)| tls)),
     )?);
     let workers = CellWorkers::start(&service, sender)?;
-    let anchor_worker = AnchorWorker::start(&service, anchors)?;
+    let anchor_worker = AnchorWorker::start(&service, extras.anchors)?;
+    let backup_worker = BackupWorker::start(&service, extras.backups)?;
     warn_of_few_open_files(getrlimit(Resource::Nofile).current);
     let serving = serve_requests(sockets, options, state, Arc::clone(&service));
     let outcome = actix_web::rt::System::new().block_on(serving);
     // All accepted requests have their responses.
     if let Some(worker) = anchor_worker {
+        worker.stop();
+    }
+    if let Some(worker) = backup_worker {
         worker.stop();
     }
     workers.stop();

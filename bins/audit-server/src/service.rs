@@ -46,6 +46,11 @@ impl DatabaseOptions {
         self.state_file(".signed")
     }
 
+    /// The file of the id in the names of this node's backups.
+    pub(crate) fn backup_id_file(&self) -> anyhow::Result<PathBuf> {
+        self.state_file(".backup-id")
+    }
+
     fn state_file(&self, extension: &str) -> anyhow::Result<PathBuf> {
         let (folder, mut name) = match &self.url()? {
             DatabaseUrl::Sqlite(path) => (

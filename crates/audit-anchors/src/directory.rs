@@ -25,8 +25,11 @@ pub fn store_in(directory: &Path, name: &str, content: &[u8]) -> Result<(), Plac
     }
     let mut file = tempfile::Builder::new()
         .prefix(".partial-")
-        .permissions(fs::Permissions::from_mode(0o644))
         .tempfile_in(directory)
+        .map_err(failed)?;
+    // Whatever the umask of the process is: anchors are for others to read.
+    file.as_file()
+        .set_permissions(fs::Permissions::from_mode(0o644))
         .map_err(failed)?;
     file.write_all(content).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;

@@ -1,5 +1,6 @@
 //! The service: its parts, and the project and environment that a request may access.
 
+use crate::backups::Backups;
 use crate::cells::Cells;
 use crate::directory::{Directory, Present, ProjectConfiguration};
 use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
@@ -41,6 +42,7 @@ pub struct AuditLog {
     pub(crate) tile_roots: TileRoots,
     pub(crate) signing: Signing,
     pub(crate) anchoring: Anchoring,
+    pub(crate) backups: Backups,
     pub(crate) tenant_maps: TenantMaps,
     pub(crate) witnessing: Witnessing,
     pub(crate) wake: Arc<Wake>,
@@ -124,6 +126,7 @@ impl Parts {
             tile_roots: TileRoots::default(),
             signing: Signing::new(self.settings.signer.clone()),
             anchoring: Anchoring::default(),
+            backups: Backups::default(),
             tenant_maps: TenantMaps::default(),
             witnessing: Witnessing::new(self.settings.witnesses.clone()),
             wake,

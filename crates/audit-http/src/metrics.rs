@@ -34,6 +34,10 @@ pub(crate) struct Metrics {
     anchor_failures: IntCounterVec,
     anchors_pending: IntGaugeVec,
     last_anchor_seconds: IntGauge,
+    backups: IntCounter,
+    backup_failures: IntCounter,
+    backup_every_seconds: IntGauge,
+    last_backup_seconds: IntGauge,
     without_quorum: IntGauge,
     witness_requests: IntCounterVec,
     feed_readers: IntGauge,
@@ -163,6 +167,22 @@ impl Metrics {
                 "audit_anchor_last_timestamp_seconds",
                 "Start of the last interval that has an anchor, in seconds since 1970; 0 for none.",
             )?,
+            backups: counter(
+                "audit_backups_total",
+                "Backups that this process has made and verified.",
+            )?,
+            backup_failures: counter(
+                "audit_backup_failures_total",
+                "Attempts of this process that led to no backup.",
+            )?,
+            backup_every_seconds: gauge(
+                "audit_backup_interval_seconds",
+                "Interval of the backups of this process; 0 if it makes none.",
+            )?,
+            last_backup_seconds: gauge(
+                "audit_backup_last_timestamp_seconds",
+                "Beginning of the last verified backup, in seconds since 1970; 0 for none.",
+            )?,
             without_quorum: gauge(
                 "audit_logs_without_quorum",
                 "Logs whose latest checkpoint was published without a quorum of witnesses, more than a second ago.",
@@ -236,6 +256,16 @@ impl Metrics {
         }
     }
 
+    fn read_backups(&self, service: &AuditLog) {
+        let statistics = service.backup_statistics();
+        self.backups
+            .inc_by(statistics.made.saturating_sub(self.backups.get()));
+        self.backup_failures
+            .inc_by(statistics.failures.saturating_sub(self.backup_failures.get()));
+        self.backup_every_seconds.set(statistics.every_seconds);
+        self.last_backup_seconds.set(statistics.last_seconds);
+    }
+
     fn read_readers(&self, service: &AuditLog) {
         let reading = service.reading_statistics();
         let gauge = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
@@ -294,6 +324,7 @@ impl Metrics {
         if let Some(tls) = &self.tls {
             tls.read();
         }
+        self.read_backups(service);
         self.commits
             .inc_by(statistics.commits.saturating_sub(self.commits.get()));
         self.events_stored

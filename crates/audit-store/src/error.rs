@@ -84,6 +84,9 @@ pub enum StoreError {
     /// A copy cannot begin or continue.
     #[error("{0}")]
     CopyRefused(String),
+    /// A backup, or a restored database, cannot be written, or is damaged.
+    #[error("{0}")]
+    CopyFailed(String),
     /// An event of the source of a copy is damaged.
     #[error("event {seq} of {ledger} is damaged in the source: {what}")]
     DamagedSource {

@@ -136,6 +136,7 @@ pub use queue::{AnonymousStreams, QueueLimits, Turn};
 pub use recent::RecentEvent;
 pub use replica::ReplicaStatistics;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};
+pub use sqlite::backup::{SourceSchema, check_copy, copy_snapshot};
 pub use store::{HeadKeys, Store, StoreOptions, StoreStatistics};
 pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};
 pub use tenants::{

@@ -31,12 +31,12 @@ pub(crate) fn sqlite(connection: &mut SqliteConnection) -> Result<()> {
         .map_err(TransactionError::into_store)
 }
 
-/// Fails unless the database on SQLite has the schema of this version. Changes nothing.
-pub(crate) fn check_sqlite(connection: &mut SqliteConnection) -> Result<()> {
+/// Fails unless the database on SQLite has the schema of this version, or may have an earlier one and has. Changes nothing.
+pub(crate) fn check_sqlite(connection: &mut SqliteConnection, may_be_earlier: bool) -> Result<()> {
     let refused = |what: &str| StoreError::Migration(what.to_owned());
     let applied =
         applied_on_sqlite(connection).ok_or_else(|| refused("it is not a database of this program"))?;
-    match is_current(&applied)? {
+    match is_current(&applied)? || may_be_earlier {
         true => Ok(()),
         false => Err(refused(
             "a start of this version of the server has to migrate it first",

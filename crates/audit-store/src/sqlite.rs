@@ -4,6 +4,7 @@
 //! is a narrow table (`event_times`). The index is a file of its own (`index.rs`).
 
 pub(crate) mod append;
+pub(crate) mod backup;
 pub(crate) mod connection;
 pub(crate) mod copy;
 mod entry;
@@ -15,6 +16,7 @@ pub(crate) mod inspection;
 mod key_filter;
 pub(crate) mod key_uses;
 mod keys;
+mod read_only;
 mod schema;
 mod seen_keys;
 mod statements;
@@ -189,7 +191,7 @@ impl Database {
 
     /// Opens a session that changes nothing and has no index.
     pub(crate) fn open_inspector(&self) -> Result<SqliteSession> {
-        let connection = connection::connect_read_only(&self.path)?;
+        let connection = read_only::connect_read_only(&self.path)?;
         Ok(self.session_of(connection, AppendMemory::default()))
     }
 

@@ -22,6 +22,7 @@ use crate::schema::{alert_groups, alerts, ledger_actions, ledger_months, ledgers
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
 use audit_alerts::GroupHash;
 use audit_domain::{IdempotencyWindow, ProjectId, Timestamp};
+use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -86,8 +87,16 @@ pub(crate) fn after_work(session: &mut SqliteSession) {
     }
 }
 
-/// Before a clean stop: moves the write-ahead log into the database file, so that a copy of the file is a backup.
+/// How long a clean stop waits for a reader that still needs the write-ahead log, such as a backup.
+const CLOSE_TIMEOUT_MS: u32 = 1_000;
+
+/// Before a clean stop: moves the write-ahead log into the database file, so that a copy of the file is a backup. While another
+/// process or a backup reads, the rest is left to the next start.
 pub(crate) fn before_close(session: &mut SqliteSession) {
+    let timeout = format!("PRAGMA busy_timeout = {CLOSE_TIMEOUT_MS}");
+    if let Err(error) = session.connection.batch_execute(&timeout) {
+        log::warn!("cannot set the timeout of the last checkpoint: {error}");
+    }
     if let Err(error) = checkpoint_and_truncate(&mut session.connection) {
         log::warn!("cannot move the write-ahead log into the database: {error}");
     }

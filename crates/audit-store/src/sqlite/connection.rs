@@ -25,7 +25,7 @@ pub(crate) enum Purpose {
 }
 
 /// How long a statement waits for another process that holds the write lock, such as an import beside a running server.
-const BUSY_TIMEOUT_MS: u32 = 5_000;
+pub(super) const BUSY_TIMEOUT_MS: u32 = 5_000;
 /// Page size of a new file. Larger pages need fewer writes for many events, smaller ones fewer bytes for a commit of one event.
 const PAGE_BYTES: u32 = 8 * 1024;
 /// Size of the write-ahead log at which a commit checkpoints it, in KiB, where the checkpointer ([`super::wal`]) could not.
@@ -174,40 +174,7 @@ pub(crate) fn open_locked(path: &Path, cache_kib: u32, timeout_ms: u32) -> Resul
     Ok(connection)
 }
 
-/// Opens the database at `path` to read it. The file is not changed, not even by the end of the connection, which would empty
-/// the write-ahead log.
-pub(crate) fn connect_read_only(path: &Path) -> Result<SqliteConnection> {
-    let open = |mode: &str| -> Result<SqliteConnection> {
-        let uri = format!("file:{}?{mode}", uri_path(path));
-        let mut connection =
-            SqliteConnection::establish(&uri).map_err(|error| unreachable_file(path, &error))?;
-        connection
-            .batch_execute(&format!(
-                "PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}; PRAGMA temp_store = MEMORY; PRAGMA query_only = ON;
-                 SELECT count(*) FROM sqlite_schema"
-            ))
-            .map_err(|error| unreachable_file(path, &error))?;
-        Ok(connection)
-    };
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    match open("mode=ro") {
-        // In a directory that cannot be written, SQLite needs to know that no process writes to the file.
-        Err(_) if !Path::new(&log).exists() => open("mode=ro&immutable=1"),
-        opened => opened,
-    }
-}
-
-/// A path within a URI.
-fn uri_path(path: &Path) -> String {
-    let escape = |character: char| match character {
-        '%' | '?' | '#' => format!("%{:02X}", u32::from(character)),
-        other => other.to_string(),
-    };
-    path.to_string_lossy().chars().map(escape).collect()
-}
-
-fn unreachable_file(path: &Path, error: &dyn fmt::Display) -> StoreError {
+pub(super) fn unreachable_file(path: &Path, error: &dyn fmt::Display) -> StoreError {
     let error = shortage::with_advice(&error.to_string());
     StoreError::Unreachable(format!("{}: {error}", path.display()))
 }
@@ -247,7 +214,11 @@ fn set_up(connection: &mut SqliteConnection, options: FileOptions) -> diesel::Qu
     ))?;
     use_write_ahead_log(connection)?;
     let checkpoint_pages = checkpoint_kib * 1024 / page_bytes_of(connection)?;
-    connection.batch_execute(&format!("PRAGMA wal_autocheckpoint = {checkpoint_pages}"))
+    // A log that a long reader, such as a backup, has kept from restarting gives its space back when it restarts.
+    let kept_bytes = u64::from(checkpoint_kib) * 1024;
+    connection.batch_execute(&format!(
+        "PRAGMA wal_autocheckpoint = {checkpoint_pages}; PRAGMA journal_size_limit = {kept_bytes}"
+    ))
 }
 
 /// The size of a page.

@@ -68,7 +68,7 @@ impl Source {
         }
         let mut connection = connection::open_to_copy(path, CACHE_KIB)?;
         connection.batch_execute("PRAGMA query_only = ON")?;
-        migrate::check_sqlite(&mut connection)?;
+        migrate::check_sqlite(&mut connection, false)?;
         Ok(Self {
             path: path.to_owned(),
             reader: SourceReader { connection },
