@@ -42,6 +42,7 @@ mod postgres_tls;
 mod rate_limit;
 mod replica;
 mod routes;
+mod secrets;
 mod skips;
 mod slow_clients;
 mod start;

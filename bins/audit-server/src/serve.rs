@@ -52,7 +52,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         every: options.anchors.anchor_every,
         places: options.anchors.places(&options.webhooks)?,
     };
-    let mut settings = options.webhooks.settings(options.service.settings());
+    let mut settings = options.webhooks.settings(options.service.settings()?);
     settings.witnesses = options.policy.witnesses()?;
     settings.signing_program = options.signing.program()?;
     settings.signing_program_before = options.signing_before.program()?;
@@ -65,9 +65,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         options.service.store(),
         replica.as_ref(),
     )?;
-    service
-        .check_webhook_secrets()
-        .context("AUDIT_ENCRYPTION_KEY does not match the database")?;
+    service.check_secrets()?;
     service.check_log_key().context("the key of the log")?;
     if signer.is_new() {
         log::info!("the state file is new: this server signs what continues the checkpoints in the database");

@@ -58,6 +58,7 @@ mod purge;
 mod reading;
 mod redact_event;
 mod redaction;
+mod secrets;
 mod service;
 mod settings;
 mod streams;
@@ -93,6 +94,7 @@ pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, PatternText, RULES_COMPILED_BYTES_MAX, RedactionRule,
     RedactionRuleChange, RedactionTrial, RuleSubject,
 };
+pub use secrets::{Rewrapped, SecretFailure, SecretState, SecretStatus, head_key_place, secrets_status};
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
@@ -117,11 +119,12 @@ pub use audit_ledger::{
     ConsistencyProof, HeadKey, HeadKeyId, InclusionProof, TenantProof, TileId, VerifierKey,
 };
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
+pub use audit_secrets::{EncryptionKey, KeyId, KeyRing, OpenError, Secret, SecretText};
 pub use audit_store::{
     AlertFilter, Cell, CellSize, Key, MovedProject, NewCell, Organization, Project, StoreStatistics,
     StoredTier,
 };
 pub use audit_webhooks::{
-    AddressPolicy, DeliveryId, DeliveryStatus, EncryptionKey, FailureKind, Sender, SenderOptions, WebhookId,
-    WebhookSecret, WebhookUrl,
+    AddressPolicy, DeliveryId, DeliveryStatus, FailureKind, Sender, SenderOptions, WebhookId, WebhookSecret,
+    WebhookUrl,
 };
