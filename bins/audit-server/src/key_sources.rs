@@ -135,10 +135,13 @@ impl EncryptionOptions {
         let others = previous_keys.iter().map(|key| key.as_str().parse());
         let others = others.collect::<Result<Vec<_>, _>>().context(previous.name)?;
         let keys = KeyRing::new(current_key, others).context(previous.name)?;
-        Ok(match self.accept_plain_secrets {
-            true => keys.accepting_plain(),
-            false => keys,
-        })
+        if !self.accept_plain_secrets {
+            return Ok(keys);
+        }
+        log::warn!(
+            "secrets in plain text are accepted: run `audit-server secrets rewrap --seal-plain`, and remove --accept-plain-secrets"
+        );
+        Ok(keys.accepting_plain())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Secrets at rest: every one is encrypted for its place, and the encryption key can be introduced and rotated.
 
+mod cells;
 mod hash_keys;
 mod places;
 mod rotation;
