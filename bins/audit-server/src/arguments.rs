@@ -33,7 +33,7 @@ pub(crate) enum Command {
     /// Load real events into a temporary database, run three queries, then serve it.
     Demo(DemoOptions),
     /// Import events from a file of JSON lines, into the database or over HTTP.
-    Import(ImportOptions),
+    Import(Box<ImportOptions>),
     /// Manage organizations and their plans.
     #[command(subcommand)]
     Org(OrganizationCommand),
