@@ -45,6 +45,7 @@ mod private_files;
 mod rate_limit;
 mod replica;
 mod routes;
+mod secrets;
 mod self_audit;
 mod skips;
 mod slow_clients;

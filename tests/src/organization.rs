@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::database::DatabaseKind;
-use crate::server::{Server, command_line_with};
+use crate::server::Server;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -35,21 +35,8 @@ impl Organization {
     pub fn create_with(server: &Server, plan: &str, environment: &[(&str, &str)]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("organization {}", COUNT.fetch_add(1, Ordering::Relaxed));
-        let created = command_line_with(
-            &[
-                "org",
-                "create",
-                "--name",
-                &name,
-                "--plan",
-                plan,
-                "--json",
-                "--database-url",
-                server.database_url(),
-            ],
-            environment,
-        )
-        .json();
+        let create = ["org", "create", "--name", &name, "--plan", plan, "--json"];
+        let created = server.command_line_with(&create, environment).json();
         Self::from_json(server, &created)
     }
 

@@ -263,6 +263,16 @@ pub struct Server {
     process: Process,
     base_url: String,
     database_url: String,
+    /// Its encryption keys, which commands on its database need too.
+    encryption: Vec<(String, String)>,
+}
+
+fn encryption_of(environment: &[(&str, &str)]) -> Vec<(String, String)> {
+    let keys = environment
+        .iter()
+        .filter(|(name, _)| name.starts_with("AUDIT_ENCRYPTION_KEY"));
+    keys.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
 }
 
 impl Server {
@@ -274,21 +284,21 @@ impl Server {
     /// The same on this clock instead of the machine's.
     pub fn start_at(database: &Database, environment: &[(&str, &str)], clock: &Clock) -> Self {
         let process = start_process(&serve_on(database), environment, Some(clock));
-        Self::listening(database, process)
+        Self::listening(database, process, environment)
     }
 
     /// The same with a command line of one's own.
     pub fn start_with(database: &Database, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        Self::listening(database, start_process(arguments, environment, None))
+        Self::listening(database, start_process(arguments, environment, None), environment)
     }
 
     /// The same, executed by this command.
     pub fn start_under(database: &Database, environment: &[(&str, &str)], prefix: &[String]) -> Self {
         let process = start_under(prefix, "KILL", &serve_on(database), environment);
-        Self::listening(database, process)
+        Self::listening(database, process, environment)
     }
 
-    fn listening(database: &Database, process: Process) -> Self {
+    fn listening(database: &Database, process: Process, environment: &[(&str, &str)]) -> Self {
         let listening = |line: &str| {
             line.strip_prefix("listening on ")
                 .map(|url| url.trim().to_owned())
@@ -311,6 +321,7 @@ impl Server {
             process,
             base_url,
             database_url: database.url().to_owned(),
+            encryption: encryption_of(environment),
         }
     }
 
@@ -355,9 +366,20 @@ impl Server {
         Client::new(&self.base_url)
     }
 
-    /// Runs a command on this server's database while it runs.
+    /// Runs a command on this server's database while it runs, with its encryption keys.
     pub fn command_line(&self, arguments: &[&str]) -> Finished {
-        on_url(&self.database_url, arguments)
+        self.command_line_with(arguments, &[])
+    }
+
+    /// The same with these environment variables too.
+    pub fn command_line_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
+        let own = self.encryption.iter();
+        let own = own.map(|(name, value)| (name.as_str(), value.as_str()));
+        let is_given = |name: &str| environment.iter().any(|(given, _)| *given == name);
+        let own = own.filter(|(name, _)| !is_given(name));
+        let environment: Vec<_> = environment.iter().copied().chain(own).collect();
+        let arguments = [arguments, &["--database-url", &self.database_url]].concat();
+        command_line_with(&arguments, &environment)
     }
 
     /// Its standard output so far.

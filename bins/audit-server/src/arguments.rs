@@ -8,16 +8,17 @@ use crate::cells::CellsCommand;
 use crate::check::CheckOptions;
 use crate::copy::CopyOptions;
 use crate::index::IndexCommand;
+use crate::key_sources::{EncryptionOptions, HashKeyOptions};
 use crate::keys::{KeyCommand, MasterKeyCommand};
 use crate::ledger::LogCommand;
 use crate::listener::ListenAddress;
 use crate::logging::LogFormat;
+use crate::secrets::SecretsCommand;
 use crate::serve::anchors::AnchorOptions;
 use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
 use crate::witness::WitnessOptions;
 use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -36,7 +37,7 @@ pub(crate) enum Command {
     /// Load real events into a temporary database, run three queries, then serve it.
     Demo(DemoOptions),
     /// Import events from a file of JSON lines, into the database or over HTTP.
-    Import(ImportOptions),
+    Import(Box<ImportOptions>),
     /// Manage organizations and their plans.
     #[command(subcommand)]
     Org(OrganizationCommand),
@@ -52,6 +53,9 @@ pub(crate) enum Command {
     /// Manage the secret that signs viewer tokens.
     #[command(subcommand)]
     ViewerSecret(ViewerSecretCommand),
+    /// Manage the encryption of the secrets in the database.
+    #[command(subcommand)]
+    Secrets(SecretsCommand),
     /// Verify, audit and export the verifiable log.
     #[command(subcommand)]
     Log(LogCommand),
@@ -105,20 +109,18 @@ pub(crate) struct DatabaseOptions {
     /// Directory of the files that must not be in the database; by default the one of an SQLite database, or audit-data.
     #[arg(long, value_name = "PATH", env = "AUDIT_STATE_DIR")]
     pub(crate) state_directory: Option<PathBuf>,
-    /// File of the key that authenticates the heads of the logs, the same on every node; by default derived from the encryption
-    /// key, or in the state directory.
+    /// File of the key that authenticates the heads of the logs, the same on every node; by default it is in the
+    /// database, encrypted with the encryption key, or without one in the state directory.
     #[arg(long, value_name = "PATH", env = "AUDIT_HEAD_KEY_FILE")]
     pub(crate) head_key_file: Option<PathBuf>,
-    /// Encrypts secrets in the database: 32 random bytes in base64 or hexadecimal.
-    #[arg(long, value_name = "KEY", env = "AUDIT_ENCRYPTION_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) encryption_key: Option<String>,
+    #[command(flatten)]
+    pub(crate) encryption: EncryptionOptions,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ServiceOptions {
-    /// Key of the hashes that redaction writes. Without it, short values can be guessed from their hashes.
-    #[arg(long, value_name = "KEY", env = "AUDIT_HASH_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) hash_key: Option<String>,
+    #[command(flatten)]
+    pub(crate) hash_keys: HashKeyOptions,
     /// Live events that a project on the free plan may store per UTC day; 0 for no limit.
     #[arg(
         long,

@@ -9,7 +9,7 @@ use crate::arguments::DatabaseOptions;
 use crate::progress;
 use anyhow::{Context, bail};
 use audit_app::{LedgerReport, SignerMemory, VerifyOptions, first_finding, verify_deployment};
-use audit_store::{DatabaseUrl, SourceSchema, StoreError, check_copy, copy_snapshot, inspect};
+use audit_store::{DatabaseUrl, HeadKeys as _, SourceSchema, StoreError, check_copy, copy_snapshot, inspect};
 use clap::Args;
 use new_file::{NewFile, directory_of};
 use rustix::process::setpriority_process;
@@ -188,7 +188,7 @@ fn fill(
 
 fn verify_options(database: &DatabaseOptions) -> anyhow::Result<VerifyOptions> {
     Ok(VerifyOptions {
-        encryption_key: database.encryption_key()?,
+        encryption: database.keys()?.clone(),
         head_keys: database.head_keys()?.all()?,
         ..VerifyOptions::default()
     })
@@ -248,12 +248,11 @@ fn after_restore(database: &DatabaseOptions, copy: &VerifiedCopy) -> anyhow::Res
         )?;
     }
     let url = DatabaseUrl::Sqlite(copy.path.clone());
-    let id = inspect(&url, |reader| reader.head_key_id()).map_err(|error: StoreError| {
+    let stored = inspect(&url, |reader| reader.stored_head_key()).map_err(|error: StoreError| {
         anyhow::Error::new(error).context("cannot read the restored database")
     })?;
     let keys = database.head_keys()?;
-    let has_key = keys.all()?.iter().any(|key| id == Some(key.id()));
-    if id.is_some() && !has_key {
+    if stored.id.is_some() && keys.choose(&stored).is_err() {
         writeln!(
             text,
             "- This node does not have the head key, and a server does not start without it: give it the AUDIT_ENCRYPTION_KEY \

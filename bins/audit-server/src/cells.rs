@@ -3,7 +3,7 @@
 use crate::arguments::{DatabaseOptions, Output};
 use crate::printable::printable_lines;
 use crate::service::open_to_administer;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use audit_app::{AuditLog, CellReport, NewCell};
 use audit_domain::ProjectId;
 use audit_store::DatabaseUrl;
@@ -120,7 +120,12 @@ fn create(
         || with_schema(&"postgres://host/database".to_owned()),
         with_schema,
     );
-    url_of_cell.parse::<DatabaseUrl>().context("--url or --schema")?;
+    let url_of_cell = url_of_cell.parse::<DatabaseUrl>().context("--url or --schema")?;
+    if url_of_cell.has_password() && database.keys()?.current_id().is_some() {
+        bail!(
+            "--url has a password, which would be stored in plain text: use a password file (passfile=PATH, or PGPASSFILE)"
+        );
+    }
     let home = open_to_administer(database)?;
     let cell = NewCell {
         name: name.to_owned(),

@@ -1,10 +1,10 @@
 //! `audit-server db copy`: moves a deployment from SQLite to PostgreSQL.
 
+use crate::key_sources::EncryptionOptions;
 use crate::system::{SystemClock, SystemEntropy};
 use anyhow::Context;
 use audit_app::{CopyOutcome, CopyRequest, CopyStep, LedgerReport, copy_database};
 use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::process::ExitCode;
@@ -25,17 +25,16 @@ pub(crate) struct CopyOptions {
     /// Copy the rest, verify the target and mark the source as moved. Stop the server of the source first.
     #[arg(long)]
     finish: bool,
-    /// Encryption key of `serve`, if it has one: 32 bytes in base64 or hexadecimal.
-    #[arg(long, value_name = "KEY", env = "AUDIT_ENCRYPTION_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
-    encryption_key: Option<String>,
+    /// Those of `serve`, if it has any.
+    #[command(flatten)]
+    encryption: EncryptionOptions,
 }
 
 pub(crate) fn run(options: &CopyOptions) -> anyhow::Result<ExitCode> {
-    let key = options.encryption_key.as_deref().map(str::parse);
     let request = CopyRequest {
         from: options.from.parse().context("--from")?,
         to: options.to.parse().context("--to")?,
-        encryption_key: key.transpose().context("--encryption-key")?,
+        encryption: options.encryption.keys()?.clone(),
         finish: options.finish,
     };
     let mut progress = Progress::new()?;

@@ -2,6 +2,7 @@
 
 use crate::arguments::{DatabaseOptions, DemoOptions, WebhookOptions};
 use crate::import::{Target, import};
+use crate::key_sources::EncryptionOptions;
 use crate::serve::{Extras, Sockets, run};
 use crate::service::open;
 use anyhow::Context;
@@ -33,7 +34,7 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
         database_url: format!("sqlite:{}", directory.path().join("demo.db").display()),
         state_directory: None,
         head_key_file: None,
-        encryption_key: None,
+        encryption: EncryptionOptions::default(),
     };
     let settings = Settings {
         signer: Some(database.signer()?),

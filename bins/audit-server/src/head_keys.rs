@@ -1,9 +1,12 @@
-//! The key that authenticates the heads of ledgers: derived from the encryption key, or in a file of its own.
+//! The key that authenticates the heads of ledgers: in the database, encrypted with the encryption key, or in a file of its own.
+//!
+//! Earlier releases derived it from the encryption key. Such a key stays, and is stored encrypted at the next start, so that it
+//! does not depend on the encryption key any more.
 
 use crate::system::SystemEntropy;
-use audit_app::{HeadKey, HeadKeyId};
+use audit_app::{HeadKey, KeyRing, Secret, SecretFailure, head_key_place};
 use audit_domain::Entropy;
-use audit_store::{HeadKeys, StoreError};
+use audit_store::{ChosenHeadKey, HeadKeys, StoreError, StoredHeadKey};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,49 +14,96 @@ use std::path::{Path, PathBuf};
 
 /// The keys of heads that this node has.
 pub(crate) struct NodeKeys {
-    pub(crate) derived: Option<HeadKey>,
+    pub(crate) encryption: KeyRing,
     /// The file of a key, which need not exist.
     pub(crate) file: PathBuf,
     pub(crate) is_file_given: bool,
 }
 
 impl NodeKeys {
-    /// All of them, the preferred one first.
+    /// All that need no database.
     pub(crate) fn all(&self) -> Result<Vec<HeadKey>, StoreError> {
-        let stored = read(&self.file).map_err(|error| self.unusable(&error))?;
-        let mut keys: Vec<HeadKey> = self.derived.iter().cloned().chain(stored).collect();
-        if self.is_file_given {
-            keys.reverse();
-        }
-        Ok(keys)
+        let derived = self.derived().into_iter().map(|secret| key_of(&secret));
+        Ok(self.stored_in_file()?.into_iter().chain(derived).collect())
+    }
+
+    fn stored_in_file(&self) -> Result<Option<HeadKey>, StoreError> {
+        read(&self.file).map_err(|error| self.unusable(&error))
+    }
+
+    /// The keys that earlier releases derived from the encryption keys.
+    fn derived(&self) -> Vec<Secret> {
+        let keys = self.encryption.keys().iter();
+        keys.map(|key| Secret::new(*key.derive(b"audit head key")))
+            .collect()
     }
 
     fn unusable(&self, error: &io::Error) -> StoreError {
         StoreError::HeadKey(format!("cannot use {}: {error}", self.file.display()))
     }
+
+    /// The key for the database, with its stored form.
+    fn sealed(&self, secret: &Secret) -> ChosenHeadKey {
+        let sealed = self.encryption.seal(secret, &head_key_place(), random());
+        ChosenHeadKey {
+            key: key_of(secret),
+            sealed: Some(sealed),
+        }
+    }
+
+    /// The key of a new deployment: that of the given file, or one that is stored encrypted, or else that of a new file.
+    fn new_key(&self) -> Result<ChosenHeadKey, StoreError> {
+        if !self.is_file_given && self.encryption.current_id().is_some() {
+            return Ok(self.sealed(&Secret::new(random())));
+        }
+        let key = create(&self.file).map_err(|error| self.unusable(&error))?;
+        Ok(ChosenHeadKey { key, sealed: None })
+    }
+
+    /// Opens the key that the database has.
+    fn open(&self, sealed: &[u8]) -> Result<HeadKey, StoreError> {
+        let place = head_key_place();
+        let opened = self.encryption.open_only_sealed(sealed, &place);
+        let opened =
+            opened.map_err(|error| StoreError::HeadKey(SecretFailure { place, error }.to_string()))?;
+        Ok(key_of(&opened))
+    }
+}
+
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    SystemEntropy.fill(&mut bytes);
+    bytes
+}
+
+fn key_of(secret: &Secret) -> HeadKey {
+    HeadKey::new(secret.as_bytes())
 }
 
 impl HeadKeys for NodeKeys {
-    /// A new deployment gets the key of the given file, or else the derived one, or else a new file.
-    fn choose(&self, id: Option<HeadKeyId>) -> Result<HeadKey, StoreError> {
-        let keys = self.all()?;
-        if let Some(id) = id {
-            let found = keys.into_iter().find(|key| key.id() == id);
-            return found.ok_or_else(|| {
-                StoreError::HeadKey(format!(
-                    "this node does not have the key {id}, which authenticates the heads of the logs: give it the \
-                     AUDIT_ENCRYPTION_KEY of the other nodes, or a copy of their key file as {}",
-                    self.file.display()
-                ))
-            });
-        }
-        if self.is_file_given || keys.is_empty() {
-            let created = create(&self.file).map_err(|error| self.unusable(&error))?;
-            return Ok(created);
-        }
-        keys.into_iter()
-            .next()
-            .ok_or_else(|| StoreError::HeadKey("there is no key".to_owned()))
+    /// An existing deployment keeps the key that it has. It is never one in plain text in the database: its writer could choose that.
+    fn choose(&self, stored: &StoredHeadKey) -> Result<ChosenHeadKey, StoreError> {
+        let Some(id) = stored.id else {
+            return self.new_key();
+        };
+        let mut derived = self.derived().into_iter();
+        let sealed = match (&stored.sealed, derived.find(|secret| key_of(secret).id() == id)) {
+            (None, Some(derived)) => return Ok(self.sealed(&derived)),
+            (None, None) => None,
+            // Without an encryption key, the file may have it.
+            (Some(_), _) if self.encryption.current_id().is_none() => None,
+            (Some(sealed), _) => Some(self.open(sealed)?),
+        };
+        let in_file = self.stored_in_file()?;
+        let found = sealed.into_iter().chain(in_file).find(|key| key.id() == id);
+        let key = found.ok_or_else(|| {
+            StoreError::HeadKey(format!(
+                "this node does not have the key {id}, which authenticates the heads of the logs: give it the \
+                 AUDIT_ENCRYPTION_KEY of the other nodes, or a copy of their key file as {}",
+                self.file.display()
+            ))
+        })?;
+        Ok(ChosenHeadKey { key, sealed: None })
     }
 }
 

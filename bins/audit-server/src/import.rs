@@ -90,7 +90,7 @@ fn target(options: &ImportOptions) -> anyhow::Result<Target> {
         (_, _, Some(project_id)) => Target::Database {
             service: open(
                 &options.database,
-                options.service.settings(),
+                options.service.settings()?,
                 options.service.store(),
                 None,
             )?,

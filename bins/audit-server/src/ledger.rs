@@ -8,12 +8,12 @@ pub(crate) mod export;
 mod repair;
 mod verify;
 
-use crate::service::open;
+use crate::service::open_with_keys;
 use crate::{is_broken_pipe, print_error};
 use anyhow::Context;
 pub(crate) use arguments::{Age, LogCommand};
 use arguments::{KeyOptions, LogKeyOptions, NewNameOptions, RotateKeyOptions};
-use audit_app::{AuditLog, Settings, VerifierKey};
+use audit_app::{AuditLog, KeyRing, Settings, VerifierKey};
 use audit_store::StoreOptions;
 use std::io::Write;
 use std::process::ExitCode;
@@ -46,15 +46,20 @@ pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn open_log(options: &LogKeyOptions) -> anyhow::Result<Arc<AuditLog>> {
-    open_log_with(options, Settings::default())
+    let keys = options.database.keys()?.clone();
+    open_log_with(options, keys, Settings::default())
 }
 
-fn open_log_with(options: &LogKeyOptions, settings: Settings) -> anyhow::Result<Arc<AuditLog>> {
+fn open_log_with(
+    options: &LogKeyOptions,
+    keys: KeyRing,
+    settings: Settings,
+) -> anyhow::Result<Arc<AuditLog>> {
     let store = StoreOptions {
         readers_max: 2,
         ..StoreOptions::default()
     };
-    open(&options.database, settings, store, None)
+    open_with_keys(&options.database, keys, settings, store, None)
 }
 
 fn read_key(text: Option<&str>) -> anyhow::Result<Option<VerifierKey>> {
@@ -79,7 +84,9 @@ fn rotate_key(options: &RotateKeyOptions) -> anyhow::Result<ExitCode> {
         signing_program: options.signing_before.program()?,
         ..Settings::default()
     };
-    let service = open_log_with(&options.log_key, settings)?;
+    // Also replaces a key from before there was an encryption key.
+    let keys = options.log_key.database.keys()?.clone().accepting_plain();
+    let service = open_log_with(&options.log_key, keys, settings)?;
     let key = match options.retire {
         true => service.retire_log_key()?,
         false => service.rotate_log_key(program.as_ref())?.new_key().clone(),

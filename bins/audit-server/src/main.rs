@@ -18,13 +18,16 @@ mod head_keys;
 mod http;
 mod import;
 mod index;
+mod key_sources;
 mod keys;
 mod ledger;
 mod listener;
 mod logging;
 mod printable;
+mod programs;
 mod progress;
 mod retry;
+mod secrets;
 mod serve;
 mod service;
 mod signing_program;
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Project(command) => administration::projects(&command),
         Command::Key(command) => keys::keys(&command),
         Command::MasterKey(command) => keys::master_keys(&command),
+        Command::Secrets(command) => secrets::run(&command),
         Command::ViewerSecret(command) => administration::viewer_secret(&command),
     };
     match outcome {

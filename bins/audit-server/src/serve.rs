@@ -51,7 +51,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         every: options.anchors.anchor_every,
         places: options.anchors.places(&options.webhooks)?,
     };
-    let mut settings = options.webhooks.settings(options.service.settings());
+    let mut settings = options.webhooks.settings(options.service.settings()?);
     settings.self_audit = options.self_audit.self_audit;
     settings.witnesses = options.policy.witnesses()?;
     settings.signing_program = options.signing.program()?;
@@ -66,9 +66,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         options.service.store(),
         replica.as_ref(),
     )?;
-    service
-        .check_webhook_secrets()
-        .context("AUDIT_ENCRYPTION_KEY does not match the database")?;
+    service.check_secrets()?;
     service.check_log_key().context("the key of the log")?;
     service
         .set_self_audit(options.self_audit.self_audit)

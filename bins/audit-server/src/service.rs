@@ -3,11 +3,11 @@
 use crate::arguments::{DatabaseOptions, ServiceOptions, WebhookOptions};
 use crate::clock_watch::WatchedClock;
 use crate::head_keys::NodeKeys;
+use crate::key_sources::hash_key;
 use crate::system::SystemEntropy;
 use anyhow::Context;
 use audit_app::{
-    AddressPolicy, AuditLog, EncryptionKey, HashKey, HeadKey, Sender, SenderOptions, Settings, SignerMemory,
-    StreamLimits,
+    AddressPolicy, AuditLog, KeyRing, Sender, SenderOptions, Settings, SignerMemory, StreamLimits,
 };
 use audit_domain::{Clock, DigestKey, IdempotencyWindow};
 use audit_store::{DatabaseUrl, QueueLimits, Store, StoreOptions};
@@ -23,16 +23,15 @@ impl DatabaseOptions {
         self.database_url.parse().context("--database-url")
     }
 
-    pub(crate) fn encryption_key(&self) -> anyhow::Result<Option<EncryptionKey>> {
-        let key = self.encryption_key.as_deref().map(str::parse);
-        key.transpose().context("--encryption-key")
+    /// The encryption keys of this process.
+    pub(crate) fn keys(&self) -> anyhow::Result<&KeyRing> {
+        self.encryption.keys()
     }
 
     /// The keys of heads that this node has.
     pub(crate) fn head_keys(&self) -> anyhow::Result<NodeKeys> {
-        let derived = self.encryption_key()?;
         Ok(NodeKeys {
-            derived: derived.map(|key| HeadKey::new(&key.derive(b"audit head key"))),
+            encryption: self.keys()?.clone(),
             is_file_given: self.head_key_file.is_some(),
             file: match &self.head_key_file {
                 Some(file) => file.clone(),
@@ -72,14 +71,13 @@ impl DatabaseOptions {
 }
 
 impl ServiceOptions {
-    pub(crate) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
         let limit = |events: u64| Some(events).filter(|events| *events > 0);
-        Settings {
-            hash_key: self
-                .hash_key
-                .as_ref()
-                .map(|key| HashKey::new(key.clone().into_bytes())),
-            digest_key: self.hash_key.as_ref().map(DigestKey::new),
+        let keys = self.hash_keys.keys()?;
+        Ok(Settings {
+            hash_key: keys.current.as_ref().map(hash_key),
+            hash_keys_previous: keys.previous,
+            digest_key: keys.current.as_ref().map(|key| DigestKey::new(key.as_str())),
             daily_events_max_free: limit(self.daily_limit_free),
             daily_events_max_pro: limit(self.daily_limit_pro),
             daily_events_max_enterprise: limit(self.daily_limit_enterprise),
@@ -90,7 +88,7 @@ impl ServiceOptions {
                 events_total: limit(self.stream_events_total),
             },
             ..Settings::default()
-        }
+        })
     }
 
     /// The read replica.
@@ -167,11 +165,23 @@ pub(crate) fn open(
     store: StoreOptions,
     replica: Option<&DatabaseUrl>,
 ) -> anyhow::Result<Arc<AuditLog>> {
+    let keys = database.keys()?.clone();
+    open_with_keys(database, keys, settings, store, replica)
+}
+
+/// Opens the service with these encryption keys.
+pub(crate) fn open_with_keys(
+    database: &DatabaseOptions,
+    encryption: KeyRing,
+    settings: Settings,
+    store: StoreOptions,
+    replica: Option<&DatabaseUrl>,
+) -> anyhow::Result<Arc<AuditLog>> {
     let clock: Arc<dyn Clock> = Arc::new(WatchedClock::default());
     let url = &database.url()?;
     let keys = database.head_keys()?;
     let settings = Settings {
-        encryption_key: database.encryption_key()?,
+        encryption,
         ..settings
     };
     let mut store = Store::open(url, store, &keys, &clock).with_context(|| format!("cannot open {url}"))?;

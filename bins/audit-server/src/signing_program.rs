@@ -1,19 +1,18 @@
 //! `--log-key-command`: a program that signs with a key that this server does not have.
 
+use crate::programs::{self, ProgramLimits};
 use anyhow::{Context, bail};
 use audit_app::{SigningProgram, VerifierKey};
 use audit_ledger::{Checkpoint, KeyName, Origin, TreeHead};
 use clap::Args;
-use std::io::{ErrorKind, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc;
-use std::time::Duration;
 
-/// The program gets this long for a signature.
-const SIGNATURE_SECONDS_MAX: u64 = 5;
-/// Most bytes of its output.
-const OUTPUT_BYTES_MAX: u64 = 1_024;
+/// For one signature.
+const LIMITS: ProgramLimits = ProgramLimits {
+    seconds_max: 5,
+    output_bytes_max: 1_024,
+};
 const PUBLIC_KEY_BYTES: usize = 32;
 const SIGNATURE_BYTES: usize = 64;
 
@@ -130,44 +129,9 @@ impl SigningProgram for ShellCommand {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &self.command]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| error.to_string())?;
-        let output = output_of(&mut child, message);
-        // Also where it has ended: this takes no process that another one has become.
-        let killed = output.is_err().then(|| child.kill());
-        let status = child.wait().map_err(|error| error.to_string())?;
-        let output = output?;
-        if killed.is_some() || !status.success() {
-            return Err(status.to_string());
-        }
+        let child = command.spawn().map_err(|error| error.to_string())?;
+        let output = programs::run(child, message, LIMITS, "--log-key-command")?;
         decode(&output).ok_or_else(|| "it prints no signature of 64 bytes".to_owned())
-    }
-}
-
-/// Writes the message to a process, and reads what it prints, within the time limit.
-fn output_of(child: &mut Child, message: &[u8]) -> Result<Vec<u8>, String> {
-    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err("it has no standard input and output".to_owned());
-    };
-    let message = message.to_vec();
-    let (sender, receiver) = mpsc::channel();
-    // Blocks as long as the process or one that it has started has the pipes open.
-    std::thread::spawn(move || {
-        let mut output = Vec::new();
-        let written = match stdin.write_all(&message) {
-            // A program that fails early says why with its exit status.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            written => written,
-        };
-        drop(stdin);
-        let exchanged = written.and_then(|()| stdout.take(OUTPUT_BYTES_MAX).read_to_end(&mut output));
-        // The receiver is gone after the time limit.
-        if sender.send(exchanged.map(|_| output)).is_err() {
-            log::warn!("--log-key-command responded too late");
-        }
-    });
-    match receiver.recv_timeout(Duration::from_secs(SIGNATURE_SECONDS_MAX)) {
-        Ok(output) => output.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("no signature after {SIGNATURE_SECONDS_MAX} s")),
     }
 }
 

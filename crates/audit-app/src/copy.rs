@@ -6,12 +6,12 @@
 
 use crate::error::AppError;
 use crate::log::key_in;
-use crate::service::CURSOR_KEY;
+use crate::secrets::{SecretFailure, ServiceSecret};
 use crate::verify::{Finding, LedgerReport, VerifyOptions, first_finding, verify_log};
 use audit_domain::{Clock, Entropy};
 use audit_ledger::{Frontier, Hash};
+use audit_secrets::KeyRing;
 use audit_store::{CopyOptions, DatabaseCopy, DatabaseUrl, FinalCopy, FoundCopy, SourceLedger, StoreError};
-use audit_webhooks::EncryptionKey;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What to copy.
@@ -21,8 +21,8 @@ pub struct CopyRequest {
     pub from: DatabaseUrl,
     /// The target.
     pub to: DatabaseUrl,
-    /// The encryption key of the source, which the target needs too.
-    pub encryption_key: Option<EncryptionKey>,
+    /// The encryption keys of the source, which the target needs too.
+    pub encryption: KeyRing,
     /// Whether the copy ends. Otherwise a server may run on the source, and only events are copied.
     pub finish: bool,
 }
@@ -102,10 +102,18 @@ pub fn copy_database(
 ) -> Result<CopyOutcome> {
     let mut copy_id = [0; 16];
     entropy.fill(&mut copy_id);
+    let cursor_key = ServiceSecret::CursorKey;
+    // Sealed or not, it identifies the deployment.
+    let open_cursor_key = |stored: &[u8]| {
+        let place = cursor_key.place();
+        let opened = request.encryption.open(stored, &place);
+        let opened = opened.map_err(|error| SecretFailure { place, error }.to_string());
+        opened.map(|secret| secret.as_bytes().to_vec())
+    };
     let options = CopyOptions {
         from: &request.from,
         to: &request.to,
-        identifying_secret: CURSOR_KEY,
+        identifying_secret: (cursor_key.name(), &open_cursor_key),
         copy_id,
     };
     let mut copy = match DatabaseCopy::open(&options, clock.now())? {
@@ -113,8 +121,8 @@ pub fn copy_database(
         FoundCopy::Complete => return Ok(CopyOutcome::Complete),
     };
     // Before the events: a missing encryption key must not be noticed at the end.
-    let encryption_key = request.encryption_key.as_ref();
-    key_in(|name| copy.source_secret(name), encryption_key).map_err(CopyError::Key)?;
+    let keys = &request.encryption;
+    key_in(|name| copy.source_secret(name), keys).map_err(CopyError::Key)?;
     let mut copy_progress = |done, total| progress(CopyStep::Events, done, total);
     if !request.finish {
         let events = copy.copy_events(&mut copy_progress)?;
@@ -123,7 +131,7 @@ pub fn copy_database(
     let mut copy = copy.lock_source()?;
     copy.copy_events(&mut copy_progress)?;
     let rows = copy.copy_tables()?;
-    let ledgers = verify(&mut copy, encryption_key, progress)?;
+    let ledgers = verify(&mut copy, keys, progress)?;
     copy.complete(clock.now())?;
     Ok(CopyOutcome::Moved { rows, ledgers })
 }
@@ -131,12 +139,12 @@ pub fn copy_database(
 /// Verifies the target, and compares it with the source.
 fn verify(
     copy: &mut FinalCopy,
-    encryption_key: Option<&EncryptionKey>,
+    keys: &KeyRing,
     progress: &mut dyn FnMut(CopyStep, u64, u64),
 ) -> Result<Vec<LedgerReport>> {
     let mut progress = |done, total| progress(CopyStep::Verification, done, total);
     let options = VerifyOptions {
-        encryption_key: encryption_key.cloned(),
+        encryption: keys.clone(),
         ..VerifyOptions::default()
     };
     let reports = copy.read_target(|reader| verify_log(reader, &options, &mut progress));

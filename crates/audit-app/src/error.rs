@@ -1,11 +1,11 @@
 //! The errors of the use cases.
 
 use crate::log::SigningError;
+use crate::secrets::SecretFailure;
 use audit_alerts::{BuiltinRuleError, TransitionError};
 use audit_auth::{CredentialError, Refused, SignError, TokenError};
 use audit_domain::{DamagedEvent, Violations};
 use audit_store::StoreError;
-use audit_webhooks::OpenError;
 
 /// The error of a use case. `audit-http` maps each variant to one response.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ pub enum AppError {
     WebhooksNotAvailable,
     /// A stored secret cannot be decrypted.
     #[error(transparent)]
-    SealedSecret(#[from] OpenError),
+    SealedSecret(Box<SecretFailure>),
     /// The state of the alert does not allow the transition.
     #[error(transparent)]
     Transition(#[from] TransitionError),

@@ -55,11 +55,10 @@ impl Presented<Readers> {
                 scope,
                 tier,
             } = self.read_access(reader, selection, None)?;
-            let filter = as_stored(
-                &service.stream_engine,
-                permitted(&principal, request.filter.clone()),
-            );
+            let filter = permitted(&principal, request.filter.clone());
+            // Of the filter as it was asked for, so that cursors survive a change of the hash key.
             let cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
+            let filter = as_stored(&service.stream_engine, filter);
             let after = match &request.cursor {
                 Some(text) => Some(service.open_cursor(text, &cursor_scope)?),
                 None => None,

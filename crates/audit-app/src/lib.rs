@@ -59,6 +59,7 @@ mod purge;
 mod reading;
 mod redact_event;
 mod redaction;
+mod secrets;
 mod self_audit;
 mod service;
 mod settings;
@@ -96,6 +97,7 @@ pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, PatternText, RULES_COMPILED_BYTES_MAX, RedactionRule,
     RedactionRuleChange, RedactionTrial, RuleSubject,
 };
+pub use secrets::{Rewrapped, SecretFailure, SecretState, SecretStatus, head_key_place, secrets_status};
 pub use self_audit::{KEY_READS_PER_MINUTE_MAX, Requester, ServiceAction, VIEWERS_READS_PER_MINUTE_MAX};
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
@@ -121,11 +123,12 @@ pub use audit_ledger::{
     ConsistencyProof, HeadKey, HeadKeyId, InclusionProof, TenantProof, TileId, VerifierKey,
 };
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
+pub use audit_secrets::{EncryptionKey, KeyId, KeyRing, OpenError, Secret, SecretText};
 pub use audit_store::{
     AlertFilter, Cell, CellSize, Key, MovedProject, NewCell, Organization, Project, StoreStatistics,
     StoredTier,
 };
 pub use audit_webhooks::{
-    AddressPolicy, DeliveryId, DeliveryStatus, EncryptionKey, FailureKind, Sender, SenderOptions, WebhookId,
-    WebhookSecret, WebhookUrl,
+    AddressPolicy, DeliveryId, DeliveryStatus, FailureKind, Sender, SenderOptions, WebhookId, WebhookSecret,
+    WebhookUrl,
 };

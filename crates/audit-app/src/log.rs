@@ -27,6 +27,7 @@ use audit_domain::{
 use audit_ledger::{Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead};
 use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError};
 pub use memory::{SignerMemory, SignerMemoryError};
+pub(crate) use program::is_elsewhere;
 pub use program::{SigningError, SigningProgram};
 pub(crate) use roots::TileRoots;
 pub use rotation::LogKeyError;

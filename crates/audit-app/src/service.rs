@@ -9,6 +9,7 @@ use crate::export::Exports;
 use crate::feed::Feeds;
 use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots, Witnessing};
 use crate::redaction::Engines;
+use crate::secrets::{ServiceSecret, of_viewers};
 use crate::self_audit::{ReadLimit, SelfAudit};
 use crate::settings::Settings;
 use crate::streams::stream_engine;
@@ -16,6 +17,7 @@ use crate::turns::ReaderTurns;
 use audit_auth::{Principal, ViewerSecret};
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
 use audit_redact::Engine;
+use audit_secrets::{KeyRing, Secret};
 use audit_store::{Deployment, Key, KeyUse, LedgerId, Reader, Store, StoreError, StoreStatistics};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -118,7 +120,7 @@ impl Parts {
             cells: Cells::new(self.has_cells),
             clock: self.clock,
             entropy: self.entropy,
-            stream_engine: stream_engine(self.settings.hash_key.as_ref()),
+            stream_engine: stream_engine(&self.settings),
             directory: Directory::default(),
             engines: self.engines,
             cursor_key: self.cursor_key,
@@ -138,31 +140,38 @@ impl Parts {
     }
 }
 
-/// The name of the key of cursors. It is created with the database and never changes.
-pub(crate) const CURSOR_KEY: &str = "cursor_key";
-
 /// The key of cursors, if the database has all secrets of the service. Nothing is locked.
 fn stored_secrets(store: &Store) -> Result<Option<Vec<u8>>> {
     store.read(|reader| {
         let has_viewer_secret = !reader.viewer_secrets()?.is_empty();
-        Ok(reader.secret(CURSOR_KEY)?.filter(|_| has_viewer_secret))
+        let key = reader.secret(ServiceSecret::CursorKey.name())?;
+        Ok(key.filter(|_| has_viewer_secret))
     })
 }
 
 /// Creates the secrets of the service. Several nodes may start on an empty database at the same time: the first one creates
-/// them for all. Returns the key of cursors.
-fn create_secrets(store: &Store, now: Timestamp, entropy: &Arc<dyn Entropy>) -> Result<Vec<u8>> {
-    let new_key: [u8; 32] = entropy.bytes();
+/// them for all. Returns the key of cursors as it is stored.
+fn create_secrets(
+    store: &Store,
+    now: Timestamp,
+    entropy: &Arc<dyn Entropy>,
+    keys: &KeyRing,
+) -> Result<Vec<u8>> {
+    let seal =
+        |bytes: [u8; Secret::BYTES], place| keys.seal_or_bare(&Secret::new(bytes), &place, entropy.bytes());
+    let cursor_key = ServiceSecret::CursorKey;
+    let new_key = seal(entropy.bytes(), cursor_key.place());
     let new_secret = ViewerSecret::generate(entropy.bytes());
+    let sealed_secret = seal(*new_secret.as_bytes(), of_viewers(new_secret.kid()));
     store.configure(Deployment, move |configurator| -> Result<Vec<u8>> {
         if configurator.viewer_secrets()?.is_empty() {
-            configurator.rotate_viewer_secret((new_secret.kid(), new_secret.as_bytes()), now, now)?;
+            configurator.rotate_viewer_secret((new_secret.kid(), &sealed_secret), now, now)?;
         }
-        if let Some(key) = configurator.secret(CURSOR_KEY)? {
+        if let Some(key) = configurator.secret(cursor_key.name())? {
             return Ok(key);
         }
-        configurator.insert_secret(CURSOR_KEY, &new_key, now)?;
-        Ok(new_key.to_vec())
+        configurator.insert_secret(cursor_key.name(), &new_key, now)?;
+        Ok(new_key)
     })
 }
 
@@ -170,7 +179,7 @@ impl AuditLog {
     /// Opens the service. Creates its secrets if the database is new.
     ///
     /// # Errors
-    /// When the database fails.
+    /// When the database fails; [`AppError::SealedSecret`] when the encryption keys are not those of the database.
     pub fn open(
         store: Store,
         clock: Arc<dyn Clock>,
@@ -179,11 +188,9 @@ impl AuditLog {
     ) -> Result<Arc<Self>> {
         let key = match stored_secrets(&store)? {
             Some(key) => key,
-            None => create_secrets(&store, clock.now(), &entropy)?,
+            None => create_secrets(&store, clock.now(), &entropy, &settings.encryption)?,
         };
-        let key = key
-            .try_into()
-            .map_err(|_| AppError::from(StoreError::Damaged { what: "cursor key" }))?;
+        let key = ServiceSecret::CursorKey.open(&key, &settings.encryption)?;
         let has_cells = store.read(|reader| reader.has_cells())?;
         let store = Arc::new(store);
         let engines = Engines::new(settings.hash_key.clone());
@@ -197,7 +204,7 @@ impl AuditLog {
             clock,
             entropy,
             settings,
-            cursor_key: CursorKey::new(key),
+            cursor_key: CursorKey::new(*key.as_bytes()),
         };
         parts.compose()
     }

@@ -4,7 +4,8 @@ use crate::log::{KeyAccess, SignerMemory, SigningProgram, Witnesses};
 use crate::streams::StreamLimits;
 use audit_domain::{DigestKey, Plan};
 use audit_redact::HashKey;
-use audit_webhooks::{AddressPolicy, EncryptionKey};
+use audit_secrets::KeyRing;
+use audit_webhooks::AddressPolicy;
 use std::sync::Arc;
 
 /// The settings of the operator.
@@ -12,12 +13,14 @@ use std::sync::Arc;
 pub struct Settings {
     /// The key of the hashes that redaction writes. It prevents guessing short secrets from their hashes.
     pub hash_key: Option<HashKey>,
+    /// Keys that stored hashes may have been made with. Filters search their forms too.
+    pub hash_keys_previous: Vec<HashKey>,
     /// The key of the digests that distinguish idempotent repeats from conflicts.
     pub digest_key: Option<DigestKey>,
     /// The addresses that webhooks may use.
     pub webhook_addresses: AddressPolicy,
-    /// The key that encrypts secrets in the database.
-    pub encryption_key: Option<EncryptionKey>,
+    /// The keys that encrypt secrets in the database.
+    pub encryption: KeyRing,
     /// What this node has signed. None in a process that signs no checkpoints.
     pub signer: Option<Arc<SignerMemory>>,
     /// Signs checkpoints, where the key is not in the database.
@@ -45,9 +48,10 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             hash_key: None,
+            hash_keys_previous: Vec::new(),
             digest_key: None,
             webhook_addresses: AddressPolicy::Public,
-            encryption_key: None,
+            encryption: KeyRing::default(),
             signer: None,
             signing_program: None,
             signing_program_before: None,
@@ -66,7 +70,7 @@ impl Settings {
     /// What this process has for the keys of the log.
     pub(crate) fn key_access(&self) -> KeyAccess<'_> {
         KeyAccess {
-            encryption: self.encryption_key.as_ref(),
+            encryption: &self.encryption,
             program: self.signing_program.as_ref(),
             program_before: self.signing_program_before.as_ref(),
         }

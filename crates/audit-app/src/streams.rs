@@ -8,6 +8,7 @@ use crate::redact_event::redact_and_record;
 use crate::redaction::EngineInUse;
 use crate::self_audit::{Place, Recorder, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
+use crate::settings::Settings;
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, Record, Timestamp};
 use audit_redact::{Engine, Shape};
@@ -227,13 +228,15 @@ impl AuditLog {
 }
 
 /// The redaction rules of all streams.
-pub(crate) fn stream_engine(hash_key: Option<&audit_redact::HashKey>) -> Engine {
+pub(crate) fn stream_engine(settings: &Settings) -> Engine {
     let default_rules = audit_redact::Builtin::ALL
         .iter()
         .filter(|builtin| builtin.enabled_by_default());
     default_rules
         .fold(
-            Engine::builder().hash_key(hash_key.cloned()),
+            Engine::builder()
+                .hash_key(settings.hash_key.clone())
+                .previous_hash_keys(settings.hash_keys_previous.clone()),
             |builder, builtin| builder.builtin(*builtin, audit_redact::Behavior::Replace),
         )
         .build()

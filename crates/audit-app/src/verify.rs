@@ -15,6 +15,7 @@ mod walk;
 
 use crate::error::{AppError, Result};
 use crate::log::{stored_keys, stored_tenant_map_secret, successors_in};
+use crate::secrets::head_key_place;
 use crate::service::AuditLog;
 pub use anchors::{
     AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, keys_in_database, verify_anchors,
@@ -23,8 +24,8 @@ use audit_domain::{ProjectId, Timestamp};
 use audit_ledger::{
     CheckpointError, Hash, HeadKey, Origin, SignedCheckpoint, TenantMapKey, TreeHead, VerifierKey,
 };
+use audit_secrets::{KeyRing, OpenError};
 use audit_store::{CellId, DatabaseUrl, Reader, StoredLedger, StrayEvent, inspect};
-use audit_webhooks::{EncryptionKey, OpenError};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 pub use repair::{RepairOptions, RepairReport};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -41,8 +42,8 @@ pub struct VerifyOptions {
     pub key: Option<VerifierKey>,
     /// Keys that `key` has followed, whose checkpoints are valid as well.
     pub followed: Vec<VerifierKey>,
-    /// The key that encrypts the log's key in the database.
-    pub encryption_key: Option<EncryptionKey>,
+    /// The keys that encrypt the keys in the database.
+    pub encryption: KeyRing,
     /// The last note of each log that this node has signed or seen published, by origin.
     pub known: HashMap<Box<str>, Arc<str>>,
     /// The keys of heads that are at hand. The one of the database authenticates the heads.
@@ -125,13 +126,18 @@ impl AuditLog {
             Some(key) => vec![key.clone()],
             None => self
                 .home_store
-                .read(|reader| stored_keys(reader, self.settings.encryption_key.as_ref()))?,
+                .read(|reader| stored_keys(reader, &self.settings.encryption))?,
         };
         let options = VerifyOptions {
             key: keys.first().cloned(),
             followed: keys,
-            encryption_key: self.settings.encryption_key.clone(),
-            tenant_map_secret: self.home_store.read(stored_tenant_map_secret)?,
+            encryption: self.settings.encryption.clone(),
+            tenant_map_secret: self
+                .home_store
+                .read(|reader| stored_tenant_map_secret(reader, &self.settings.encryption))?,
+            head_keys: self.home_store.read(|reader| {
+                head_key(reader, &options.head_keys, &self.settings.encryption).map(Vec::from_iter)
+            })?,
             ..options.clone()
         };
         self.store.query(|reader| verify_log(reader, &options, progress))
@@ -156,19 +162,22 @@ pub fn verify_deployment(
         let keys = match &options.key {
             Some(key) => vec![key.clone()],
             None if cells.len() == 1 => Vec::new(),
-            None => stored_keys(reader, options.encryption_key.as_ref())?,
+            None => stored_keys(reader, &options.encryption)?,
         };
-        let tenant_map_secret = stored_tenant_map_secret(reader)?;
+        let tenant_map_secret = stored_tenant_map_secret(reader, &options.encryption)?;
+        let head_key = head_key(reader, &options.head_keys, &options.encryption)?;
         Ok::<_, AppError>(Home {
             placed,
             keys,
             tenant_map_secret,
+            head_key,
         })
     })?;
     let options = VerifyOptions {
         key: home.keys.first().cloned(),
         followed: home.keys,
         tenant_map_secret: home.tenant_map_secret,
+        head_keys: Vec::from_iter(home.head_key),
         ..options.clone()
     };
     let mut reports = Vec::new();
@@ -232,6 +241,8 @@ struct Home {
     /// The key of the log, and those that it has followed.
     keys: Vec<VerifierKey>,
     tenant_map_secret: Option<[u8; TenantMapKey::BYTES]>,
+    /// The key of the heads of all cells.
+    head_key: Option<HeadKey>,
 }
 
 /// Verifies ledgers directly in the database. Calls `progress` with the number of verified events and the total. Ignores
@@ -254,10 +265,10 @@ pub fn verify_log(
         options,
         keys: &keys,
         key_problem: problem,
-        head_key: head_key(reader, &options.head_keys)?,
+        head_key: head_key(reader, &options.head_keys, &options.encryption)?,
         tenant_map_secret: match options.tenant_map_secret {
             Some(secret) => Some(secret),
-            None => stored_tenant_map_secret(reader)?,
+            None => stored_tenant_map_secret(reader, &options.encryption)?,
         },
         // If every event is at its position and the counts match, there are no stray events to search for.
         is_complete: options.project_id.is_none() && reader.has_no_strays()?,
@@ -279,7 +290,7 @@ fn trusted_keys(
     reader: &mut Reader<'_>,
     options: &VerifyOptions,
 ) -> Result<(Vec<VerifierKey>, Option<Problem>)> {
-    let own = stored_keys(reader, options.encryption_key.as_ref());
+    let own = stored_keys(reader, &options.encryption);
     let Some(given) = &options.key else {
         return Ok((own?, None));
     };
@@ -291,7 +302,7 @@ fn trusted_keys(
             Ok((trusted, other))
         }
         // It is encrypted, and the given key suffices with those that follow it.
-        Err(AppError::SealedSecret(OpenError::NeedsKey)) => {
+        Err(AppError::SealedSecret(failure)) if failure.error == OpenError::NeedsKey => {
             let mut keys = successors_in(reader, given)?;
             keys.extend(trusted);
             Ok((keys, None))
@@ -301,13 +312,21 @@ fn trusted_keys(
 }
 
 /// The key of the heads of the database, if it is at hand.
-pub(crate) fn head_key(reader: &mut Reader<'_>, keys: &[HeadKey]) -> Result<Option<HeadKey>> {
-    let id = reader.head_key_id()?;
-    let key = keys.iter().find(|key| id.is_none_or(|id| id == key.id()));
+pub(crate) fn head_key(
+    reader: &mut Reader<'_>,
+    given: &[HeadKey],
+    keys: &KeyRing,
+) -> Result<Option<HeadKey>> {
+    let stored = reader.stored_head_key()?;
+    let is_its_key = |key: &HeadKey| stored.id.is_none_or(|id| id == key.id());
+    let sealed = stored.sealed.as_deref();
+    let sealed = sealed.and_then(|sealed| keys.open_only_sealed(sealed, &head_key_place()).ok());
+    let sealed = sealed.map(|secret| HeadKey::new(secret.as_bytes()));
+    let key = given.iter().cloned().chain(sealed).find(is_its_key);
     if key.is_none() {
         log::warn!("the key of the heads is not here, so their codes are not verified");
     }
-    Ok(key.cloned())
+    Ok(key)
 }
 
 /// The verification of several ledgers.

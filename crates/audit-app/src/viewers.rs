@@ -1,6 +1,7 @@
 //! Viewer tokens and viewer tiers.
 
 use crate::error::{AppError, Result};
+use crate::secrets;
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{
@@ -11,6 +12,7 @@ use audit_domain::{
     ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, TierName, Timestamp, ViewerRoute,
     ViewerTier, Violations,
 };
+use audit_secrets::Secret;
 use audit_store::{Deployment, StoredTier};
 
 /// The maximum number of tiers of a project.
@@ -56,8 +58,7 @@ impl AuditLog {
                 Some(found) => found.created_at,
                 None => return Err(Violations::one("tier", "must be a viewer tier of the project").into()),
             };
-            let secrets = self.viewer_secrets(reader)?;
-            let secret = secrets.first().ok_or(AppError::NotFound("signing secret"))?;
+            let secret = self.signing_viewer_secret(reader)?;
             let now = self.clock.now();
             let claims = ViewerClaims::issue(
                 key.project_id,
@@ -67,7 +68,7 @@ impl AuditLog {
                 lifetime,
                 self.entropy.bytes(),
             );
-            Ok((viewer_token::sign(&claims, secret)?, claims))
+            Ok((viewer_token::sign(&claims, &secret)?, claims))
         })?;
         let event = ServiceEvent::viewer_token_created(&claims);
         // Before anybody has the token.
@@ -81,10 +82,12 @@ impl AuditLog {
     /// When the database cannot be written.
     pub fn rotate_viewer_secret(&self) -> Result<String> {
         let secret = ViewerSecret::generate(self.entropy.bytes());
+        let place = secrets::of_viewers(secret.kid());
+        let sealed = self.sealed_or_bare(&Secret::new(*secret.as_bytes()), &place);
         let now = self.clock.now();
         let forget_before = now.plus_seconds(-TokenLifetime::SECONDS_MAX);
         self.home_store.configure(Deployment, move |configurator| {
-            configurator.rotate_viewer_secret((secret.kid(), secret.as_bytes()), now, forget_before)?;
+            configurator.rotate_viewer_secret((secret.kid(), &sealed), now, forget_before)?;
             Ok(secret.kid().to_owned())
         })
     }

@@ -1,12 +1,14 @@
 //! Webhooks of a project.
 
 use crate::error::{AppError, Result};
+use crate::secrets;
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{Plan, ProjectId, Timestamp, Violations};
-use audit_store::{Deployment, Reader, StoreError, WebhookRow, WebhookSecretRow};
-use audit_webhooks::{EncryptionKey, WebhookId, WebhookSecret, WebhookUrl, sealing};
+use audit_secrets::KeyRing;
+use audit_store::{Reader, StoreError, WebhookRow, WebhookSecretRow};
+use audit_webhooks::{WebhookId, WebhookSecret, WebhookUrl};
 
 /// The maximum number of webhooks of a project.
 pub const WEBHOOKS_MAX: usize = 20;
@@ -14,8 +16,6 @@ pub const WEBHOOKS_MAX: usize = 20;
 pub const REPLACED_SECRET_SECONDS: i64 = 24 * 3_600;
 /// The maximum number of active secrets of a webhook, because each lengthens a header.
 const WEBHOOK_SECRETS_MAX: usize = 10;
-/// The name of the secret that identifies the encryption key of the database.
-const ENCRYPTION_CHECK: &str = "encryption_check";
 
 /// A webhook of a project.
 #[derive(Clone, Debug)]
@@ -55,11 +55,13 @@ impl Webhook {
 
 /// Decrypts a secret of a webhook.
 pub(crate) fn open_secret(
-    stored: &[u8],
-    key: Option<&EncryptionKey>,
+    stored: &WebhookSecretRow,
+    keys: &KeyRing,
     webhook_id: &str,
 ) -> Result<WebhookSecret> {
-    Ok(sealing::open(stored, key, webhook_id.as_bytes())?)
+    let place = secrets::of_webhook(webhook_id, stored.number);
+    let secret = secrets::open(&stored.secret, keys, place)?;
+    Ok(WebhookSecret::from_bytes(*secret.as_bytes()))
 }
 
 pub(crate) fn require_paid_plan(reader: &mut Reader<'_>, project_id: ProjectId) -> Result<()> {
@@ -134,7 +136,9 @@ impl AuditLog {
             enabled,
             created_at: now.as_micros(),
         };
-        let (secret, sealed) = self.new_secret(&row.id);
+        let secret = self.new_secret();
+        let sealed = self.sealed(&secret, &secrets::of_webhook(&row.id, 1));
+        let secret = WebhookSecret::from_bytes(*secret.as_bytes());
         self.change_project(project_id, &Requester::from(master), move |configurator| {
             require_paid_plan(configurator, project_id)?;
             if configurator.webhooks(project_id)?.len() >= WEBHOOKS_MAX {
@@ -218,7 +222,8 @@ impl AuditLog {
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
         let expires_at = Timestamp::from_seconds(now.as_seconds() + REPLACED_SECRET_SECONDS);
-        let (secret, sealed) = self.new_secret(&id.to_string());
+        let (secret, nonce) = (self.new_secret(), self.entropy.bytes());
+        let keys = self.settings.encryption.clone();
         // `configure` serializes rotations.
         self.change_project(project_id, &Requester::from(master), move |configurator| {
             let webhook = webhook_of(configurator, project_id, id)?;
@@ -226,53 +231,11 @@ impl AuditLog {
             if active.len() >= WEBHOOK_SECRETS_MAX {
                 return Err(too_many_secrets(&active));
             }
-            configurator.rotate_webhook_secret(&webhook.id, &sealed, now, expires_at)?;
+            let seal = |number| keys.seal(&secret, &secrets::of_webhook(&webhook.id, number), nonce);
+            configurator.rotate_webhook_secret(&webhook.id, seal, now, expires_at)?;
             let event = ServiceEvent::webhook_secret_rotated(&webhook);
+            let secret = WebhookSecret::from_bytes(*secret.as_bytes());
             Ok(Changed::by(Webhook::from_row(&webhook, Some(secret))?, event))
         })
-    }
-
-    /// Checks that the configured encryption key is the key of this database. The first configured key becomes the key of
-    /// the database; secrets that were stored before it stay readable. The service must not start with another key or, once
-    /// there is one, without a key: it would store secrets that other nodes cannot read.
-    ///
-    /// # Errors
-    /// [`AppError::SealedSecret`] when it is another key.
-    pub fn check_webhook_secrets(&self) -> Result<()> {
-        let key = self.settings.encryption_key.clone();
-        let now = self.clock.now();
-        let (secrets, check) = self.store.query(|reader| -> Result<_> {
-            Ok((reader.all_webhook_secrets(now)?, reader.secret(ENCRYPTION_CHECK)?))
-        })?;
-        secrets
-            .into_iter()
-            .try_for_each(|(id, stored)| open_secret(&stored, key.as_ref(), &id).map(|_| ()))?;
-        let check = match (check, &key) {
-            (Some(check), _) => check,
-            (None, Some(_)) => self.insert_encryption_check(now)?,
-            (None, None) => return Ok(()),
-        };
-        open_secret(&check, key.as_ref(), ENCRYPTION_CHECK).map(|_| ())
-    }
-
-    /// Stores what only the configured key decrypts, unless another node has meanwhile. Returns what is stored.
-    fn insert_encryption_check(&self, now: Timestamp) -> Result<Vec<u8>> {
-        let (_, new_check) = self.new_secret(ENCRYPTION_CHECK);
-        // `configure` serializes nodes that start at the same time.
-        self.store.configure(Deployment, move |configurator| {
-            if let Some(check) = configurator.secret(ENCRYPTION_CHECK)? {
-                return Ok(check);
-            }
-            configurator.insert_secret(ENCRYPTION_CHECK, &new_check, now)?;
-            Ok(new_check)
-        })
-    }
-
-    /// Creates a secret of a webhook. Returns it plain and as stored.
-    fn new_secret(&self, webhook_id: &str) -> (WebhookSecret, Vec<u8>) {
-        let secret = WebhookSecret::from_bytes(self.entropy.bytes());
-        let key = self.settings.encryption_key.as_ref();
-        let sealed = sealing::seal(&secret, key, webhook_id.as_bytes(), self.entropy.bytes());
-        (secret, sealed)
     }
 }

@@ -1,11 +1,12 @@
 //! The secrets that sign viewer tokens, and the lifetime of tokens.
 
 use std::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A secret that signs viewer tokens, and its name (`kid`), which a token carries in its header.
 ///
-/// `Debug` shows only the name.
-#[derive(Clone)]
+/// `Debug` shows only the name, and the memory of the secret is zeroed when it is dropped.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct ViewerSecret {
     kid: String,
     secret: [u8; Self::SECRET_BYTES],

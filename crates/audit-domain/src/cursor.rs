@@ -6,6 +6,7 @@ use aes_siv::siv::Aes128Siv;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A place in the order of events: `occurred_at` descending, then id descending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,8 +43,8 @@ impl Position {
     }
 }
 
-/// The secret with which cursors are sealed.
-#[derive(Clone)]
+/// The secret with which cursors are sealed. Its memory is zeroed when it is dropped.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct CursorKey([u8; 32]);
 
 /// The text is not a cursor that this service gave out for this query.

@@ -4,6 +4,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
+use zeroize::Zeroizing;
 
 /// The hash that a stored event has in its log ([`ContentHash::of`]). Written `sha256:` and 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,28 +48,32 @@ impl FromStr for ContentHash {
     }
 }
 
-/// A key for [`SentDigest`], so that the digest cannot be used to guess what redaction removed.
+/// A key for [`SentDigest`], so that the digest cannot be used to guess what redaction removed. Its memory is zeroed when it is
+/// dropped.
 #[derive(Clone)]
 pub struct DigestKey {
-    /// With the key, and nothing else yet.
-    mac: Hmac<Sha256>,
+    key: Zeroizing<Vec<u8>>,
     name: [u8; SentDigest::KEY_NAME_BYTES],
 }
 
 impl DigestKey {
     /// Any number of secret bytes.
     pub fn new(secret: impl AsRef<[u8]>) -> Self {
-        // HMAC takes keys of every length, so the error cannot happen; an empty key is then as good as any.
-        let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(secret.as_ref())
-            .unwrap_or_else(|_| Hmac::new(&Default::default()));
-        let mut name = [0; SentDigest::KEY_NAME_BYTES];
-        name.copy_from_slice(&authenticate(&mac, b"name of the digest key")[..SentDigest::KEY_NAME_BYTES]);
-        Self { mac, name }
+        let mut key = Self {
+            key: Zeroizing::new(secret.as_ref().to_vec()),
+            name: Default::default(),
+        };
+        let digest = key.authenticate(b"name of the digest key");
+        key.name.copy_from_slice(&digest[..SentDigest::KEY_NAME_BYTES]);
+        key
     }
-}
 
-fn authenticate(mac: &Hmac<Sha256>, message: &[u8]) -> [u8; 32] {
-    mac.clone().chain_update(message).finalize().into_bytes().into()
+    fn authenticate(&self, message: &[u8]) -> [u8; 32] {
+        // HMAC takes keys of every length, so the error cannot happen; an empty key is then as good as any.
+        let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&self.key)
+            .unwrap_or_else(|_| Hmac::new(&Default::default()));
+        mac.chain_update(message).finalize().into_bytes().into()
+    }
 }
 
 impl fmt::Debug for DigestKey {
@@ -99,7 +104,7 @@ impl SentDigest {
 
     pub(crate) fn of(canonical: &str, key: Option<&DigestKey>) -> Self {
         let (name, digest) = match key {
-            Some(key) => (key.name, authenticate(&key.mac, canonical.as_bytes())),
+            Some(key) => (key.name, key.authenticate(canonical.as_bytes())),
             None => (Default::default(), Sha256::digest(canonical.as_bytes()).into()),
         };
         let mut bytes = [0; Self::BYTES];

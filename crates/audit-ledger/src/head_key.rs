@@ -2,11 +2,13 @@
 
 use ring::hmac;
 use std::fmt;
+use zeroize::Zeroizing;
 
-/// The key of the codes. It is not in the database, so only the service can write a head. `Debug` hides it.
+/// The key of the codes. It is not in the database, or only encrypted, so only the service can write a head. `Debug` hides it, and
+/// its memory is zeroed when it is dropped.
 #[derive(Clone)]
 pub struct HeadKey {
-    key: hmac::Key,
+    bytes: Zeroizing<Vec<u8>>,
     id: HeadKeyId,
 }
 
@@ -37,14 +39,19 @@ impl HeadKey {
 
     /// The key with these bytes.
     pub fn new(bytes: &[u8; Self::BYTES]) -> Self {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, bytes);
-        let digest = hmac::sign(&key, b"audit head key id");
-        let mut id = [0; HeadKeyId::BYTES];
-        id.copy_from_slice(&digest.as_ref()[..HeadKeyId::BYTES]);
-        Self {
-            key,
-            id: HeadKeyId(id),
-        }
+        let bytes = Zeroizing::new(bytes.to_vec());
+        let mut key = Self {
+            bytes,
+            id: HeadKeyId([0; HeadKeyId::BYTES]),
+        };
+        let digest = hmac::sign(&key.hmac(), b"audit head key id");
+        key.id.0.copy_from_slice(&digest.as_ref()[..HeadKeyId::BYTES]);
+        key
+    }
+
+    /// For one code: `ring` does not zero its keys.
+    fn hmac(&self) -> hmac::Key {
+        hmac::Key::new(hmac::HMAC_SHA256, &self.bytes)
     }
 
     /// Its id.
@@ -65,7 +72,7 @@ impl HeadKey {
     /// assert!(!HeadKey::new(&[8; 32]).verifies(&head, &code));
     /// ```
     pub fn code(&self, head: &SealedHead<'_>) -> [u8; Self::CODE_BYTES] {
-        let tag = hmac::sign(&self.key, &head.encode());
+        let tag = hmac::sign(&self.hmac(), &head.encode());
         let mut code = [0; Self::CODE_BYTES];
         code.copy_from_slice(tag.as_ref());
         code
@@ -74,7 +81,7 @@ impl HeadKey {
     /// The code of another record that only the service writes. `context` separates the kinds of records; every field in
     /// `record` has a fixed length, or its length before it.
     pub fn code_of_record(&self, context: &str, record: &[u8]) -> [u8; Self::CODE_BYTES] {
-        let mut hmac = hmac::Context::with_key(&self.key);
+        let mut hmac = hmac::Context::with_key(&self.hmac());
         hmac.update(context.as_bytes());
         hmac.update(b"\n");
         hmac.update(record);
@@ -85,7 +92,7 @@ impl HeadKey {
 
     /// Whether this is the code of the head.
     pub fn verifies(&self, head: &SealedHead<'_>, code: &[u8]) -> bool {
-        hmac::verify(&self.key, &head.encode(), code).is_ok()
+        hmac::verify(&self.hmac(), &head.encode(), code).is_ok()
     }
 }
 

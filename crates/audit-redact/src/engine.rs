@@ -26,6 +26,7 @@ pub struct Engine {
     pattern_behaviors: Vec<Behavior>,
     builtins: builtin::Enabled,
     hash_key: Option<HashKey>,
+    previous_hash_keys: Vec<HashKey>,
 }
 
 #[derive(Debug, Clone)]
@@ -41,6 +42,7 @@ pub struct EngineBuilder {
     patterns: Vec<(String, Pattern, Behavior)>,
     fields: Vec<(String, FieldRule)>,
     hash_key: Option<HashKey>,
+    previous_hash_keys: Vec<HashKey>,
 }
 
 impl EngineBuilder {
@@ -69,6 +71,12 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets keys that stored hashes may have been made with. Only [`Engine::identifier_forms`] uses them.
+    pub fn previous_hash_keys(mut self, keys: Vec<HashKey>) -> Self {
+        self.previous_hash_keys = keys;
+        self
+    }
+
     /// Builds the engine.
     pub fn build(self) -> Engine {
         let custom = self
@@ -91,6 +99,7 @@ impl EngineBuilder {
             pattern_behaviors,
             builtins,
             hash_key: self.hash_key,
+            previous_hash_keys: self.previous_hash_keys,
         }
     }
 }
@@ -140,16 +149,14 @@ impl Engine {
         Session::new(self)
     }
 
-    /// Every form in which an identifier with this original value may be stored: the value itself, then its hash forms.
+    /// Every form in which an identifier with this original value may be stored: the value itself, then its hash forms with the
+    /// hash key, the previous ones, and none.
     /// The result does not depend on the current rules, because an event may have been redacted under other rules.
     pub fn identifier_forms(&self, original: &str) -> Vec<String> {
         let mut forms = vec![original.to_owned()];
         if !outputs::is_hash(original) {
-            forms.extend(
-                self.hash_key
-                    .as_ref()
-                    .map(|key| hash::keyed(key, original.as_bytes())),
-            );
+            let keys = self.hash_key.iter().chain(&self.previous_hash_keys);
+            forms.extend(keys.map(|key| hash::keyed(key, original.as_bytes())));
             forms.push(hash::unkeyed(original.as_bytes()));
         }
         forms

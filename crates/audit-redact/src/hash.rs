@@ -1,6 +1,7 @@
 //! The output of the hash behaviour.
 
 use std::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -13,8 +14,8 @@ pub(crate) const HMAC_PREFIX: &str = "hmac-sha256:";
 pub(crate) const DIGEST_HEX_CHARS: usize = 64;
 
 /// The key of the keyed hash form. Without a key, a reader of `sha256:…` can recover a short value by hashing every
-/// candidate: a social security number has only a billion.
-#[derive(Clone)]
+/// candidate: a social security number has only a billion. Its memory is zeroed when it is dropped.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct HashKey(Vec<u8>);
 
 impl HashKey {

@@ -10,6 +10,7 @@ mod keys;
 mod owner;
 mod redaction_rules;
 mod schema;
+mod stored_secrets;
 mod viewers;
 mod webhooks;
 
@@ -18,6 +19,7 @@ pub use accounts::{Organization, Project};
 pub use keys::{FoundKey, Key, KeyTextHash, KeyUse};
 pub use owner::{ConfigurationVersion, Deployment, Owner};
 pub use redaction_rules::RedactionRuleRow;
+pub use stored_secrets::{SecretRow, StoredSecret};
 pub use viewers::{StoredTier, StoredViewerSecret};
 pub use webhooks::{WebhookRow, WebhookSecretRow};
 

@@ -31,15 +31,18 @@ const TILE_LEVELS: u32 = 5;
 /// Bits of the width of a tile.
 const TILE_WIDTH_BITS: u32 = 8;
 
+/// Reads a secret from what is stored of it. Otherwise it says why it cannot.
+pub type OpenSecret<'a> = dyn Fn(&[u8]) -> Result<Vec<u8>, String> + 'a;
+
 /// What a copy is called with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct CopyOptions<'a> {
     /// The source.
     pub from: &'a DatabaseUrl,
     /// The target.
     pub to: &'a DatabaseUrl,
-    /// The name of a secret of the source that never changes: it identifies the deployment.
-    pub identifying_secret: &'a str,
+    /// The name of a secret of the source that never changes, and how to read what is stored: the secret identifies the deployment.
+    pub identifying_secret: (&'a str, &'a OpenSecret<'a>),
     /// Random, for a copy that begins.
     pub copy_id: [u8; 16],
 }
@@ -138,9 +141,10 @@ impl DatabaseCopy {
     /// [`StoreError::CopyRefused`] when the source cannot be copied, or the target has anything else than this copy.
     pub fn open(options: &CopyOptions<'_>, now: Timestamp) -> Result<FoundCopy> {
         let mut source = open_source(options.from)?;
-        let secret = source.secret(options.identifying_secret)?;
-        let secret = secret.ok_or_else(|| refused("the source was never served: it has nothing to copy"))?;
-        let deployment_id = Sha256::digest(secret);
+        let (name, open) = options.identifying_secret;
+        let stored = source.secret(name)?;
+        let stored = stored.ok_or_else(|| refused("the source was never served: it has nothing to copy"))?;
+        let deployment_id = Sha256::digest(open(&stored).map_err(|why| refused(&why))?);
         let moved = source.record()?.filter(|record| record.is(MOVED));
         let mut target = open_target(options.to)?;
         let record = match target.record()? {

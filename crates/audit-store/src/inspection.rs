@@ -9,11 +9,11 @@ use crate::error::{Result, StoreError};
 use crate::ledgers::{SEALED_COLUMNS, SealedColumns, name_of, sealed};
 use crate::schema::{alerts, ledgers, log_checkpoints, log_tiles};
 use crate::search::verification::IndexReport;
-use crate::store::head_key_id;
+use crate::store::{StoredHeadKey, stored_head_key};
 use crate::tree::{CheckpointRow, TreeSession};
 use audit_alerts::Alert;
 use audit_domain::{ContentHash, ContentSalt, LogName, ProjectId, Timestamp};
-use audit_ledger::{HeadKey, HeadKeyId};
+use audit_ledger::HeadKey;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
@@ -220,9 +220,9 @@ impl Reader<'_> {
         })
     }
 
-    /// The id of the key that authenticates the heads, if the database has one.
-    pub fn head_key_id(&mut self) -> Result<Option<HeadKeyId>> {
-        head_key_id(self.session())
+    /// What the database has of the key that authenticates the heads.
+    pub fn stored_head_key(&mut self) -> Result<StoredHeadKey> {
+        stored_head_key(self.session())
     }
 
     /// The stored tiles of a ledger that its tree does not have, `limit` at most: level and index.

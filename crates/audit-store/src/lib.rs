@@ -119,9 +119,9 @@ pub use append::{AppendOutcome, Appended, AppendedEvents, Destination, LedgerId,
 pub use cells::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 pub use configuration::{
     ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, KeyUse, Organization, Owner, Project,
-    RedactionRuleRow, StoredTier, StoredViewerSecret, WebhookRow, WebhookSecretRow,
+    RedactionRuleRow, SecretRow, StoredSecret, StoredTier, StoredViewerSecret, WebhookRow, WebhookSecretRow,
 };
-pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, SourceLedger};
+pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, OpenSecret, SourceLedger};
 pub use database::{DatabaseUrl, DatabaseUrlError};
 pub use deliveries::{
     AfterAttempt, AlertLedgers, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, LeasedDelivery,
@@ -137,7 +137,7 @@ pub use recent::RecentEvent;
 pub use replica::ReplicaStatistics;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};
 pub use sqlite::backup::{SourceSchema, check_copy, copy_snapshot};
-pub use store::{HeadKeys, Store, StoreOptions, StoreStatistics};
+pub use store::{ChosenHeadKey, HeadKeys, Store, StoreOptions, StoreStatistics, StoredHeadKey};
 pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};
 pub use tenants::{
     NewTenantTile, StoredTenantLog, StoredTenantMap, StoredTenantTile, TenantLog, TenantMapChange,

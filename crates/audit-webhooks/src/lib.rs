@@ -22,9 +22,8 @@
 //! ```
 //!
 //! # Invariants
-//! - No secret is printed: the `Debug` of [`WebhookSecret`] and [`EncryptionKey`] hides it. That of [`WebhookUrl`] shows only
+//! - No secret is printed: the `Debug` of [`WebhookSecret`] hides it, and its memory is zeroed. That of [`WebhookUrl`] shows only
 //!   the host, because receivers put tokens into paths. None of them implements serde's traits.
-//! - A sealed secret opens only in the row it was sealed for: see [`sealing`].
 //! - Checking and sending use one parse result: that of [`WebhookUrl`].
 //! - Under [`AddressPolicy::Public`] no packet is sent to an address that [`is_public`] refuses: every attempt resolves the
 //!   name, checks all addresses, and connects to the addresses it checked.
@@ -42,7 +41,6 @@ mod resolver;
 mod retry;
 mod retry_after;
 mod roots;
-pub mod sealing;
 mod secret;
 mod sender;
 mod signature;
@@ -58,7 +56,6 @@ pub use resolver::{Lookup, TooManyLookups};
 pub use retry::{ATTEMPTS_MAX, NextStep, Persistence, RETRY_DELAYS_SECONDS, next_step, step_after_failure};
 pub use retry_after::RetryAfter;
 pub use roots::CertificatesError;
-pub use sealing::{EncryptionKey, EncryptionKeyError, OpenError};
 pub use secret::{SecretError, WebhookSecret};
 pub use sender::{OutgoingRequest, RESPONSE_BYTES_MAX, Sender, SenderError, SenderOptions};
 pub use signature::{SignatureHeaders, signature};

@@ -3,11 +3,13 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The secret of a webhook: 32 random bytes, shared with its receiver.
 ///
-/// Its text is `whsec_` and standard base64 with padding (Standard Webhooks, section "Signature scheme"). `Debug` hides it.
-#[derive(Clone, PartialEq, Eq)]
+/// Its text is `whsec_` and standard base64 with padding (Standard Webhooks, section "Signature scheme"). `Debug` hides it, and its
+/// memory is zeroed when it is dropped.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct WebhookSecret([u8; Self::BYTES]);
 
 /// The text is not a webhook's secret.

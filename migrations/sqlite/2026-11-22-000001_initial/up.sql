@@ -14,7 +14,8 @@ CREATE TABLE deployment (
 );
 INSERT INTO deployment (id, version) VALUES (1, 1);
 
--- Secrets that the service generates for itself, by name, such as the key of the cursors.
+-- Secrets that the service generates for itself, by name, such as the key of the cursors; encrypted where an encryption key is
+-- configured. Also values that are not secret: the name of the log, the statements of its keys, the id of the head key.
 CREATE TABLE secrets (
     name TEXT NOT NULL PRIMARY KEY,
     secret BLOB NOT NULL,
@@ -82,7 +83,7 @@ CREATE INDEX api_keys_by_organization ON api_keys (organization_id);
 
 -- ---- Viewers ----
 
--- HMAC secrets that sign viewer tokens, by the `kid` of the token. A retired secret verifies until its last token expires.
+-- HMAC secrets that sign viewer tokens, by the `kid` of the token; encrypted where an encryption key is configured. A retired secret verifies until its last token expires.
 CREATE TABLE viewer_secrets (
     kid TEXT NOT NULL PRIMARY KEY,
     secret BLOB NOT NULL,

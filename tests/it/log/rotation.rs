@@ -302,12 +302,17 @@ fn a_plain_key_in_place_of_an_encrypted_one_is_refused(kind: DatabaseKind) {
     let refused = serve_refused(&database, &encrypted);
     assert!(refused.contains("not encrypted"), "{refused}");
     assert_eq!(refused.lines().count(), 1, "{refused}");
-    // A key from before there was an encryption key is replaced by an encrypted one.
+    // A key from before there was an encryption key is encrypted, or replaced by an encrypted one.
     let database = Database::create(kind);
     let plain = command_line_on(&database, &["log", "key"]).success();
     let refused = serve_refused(&database, &encrypted);
-    assert!(refused.contains("log rotate-key"), "{refused}");
-    let rotate = ["log", "rotate-key", "--database-url", database.url()];
-    assert_ne!(command_line_with(&rotate, &encrypted).success(), plain);
+    assert!(refused.contains("secrets rewrap --seal-plain"), "{refused}");
+    let run = |arguments: &[&str]| {
+        let arguments = [arguments, &["--database-url", database.url()]].concat();
+        command_line_with(&arguments, &encrypted).success()
+    };
+    assert_ne!(run(&["log", "rotate-key"]), plain);
+    let sealed = run(&["secrets", "rewrap", "--seal-plain"]);
+    assert!(!sealed.contains("signing key"), "it was replaced: {sealed}");
     stop(Server::start(&database, &encrypted));
 }

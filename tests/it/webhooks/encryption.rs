@@ -1,8 +1,8 @@
 //! Webhook secrets: encrypted in the database if a key is configured, and never logged.
 
 use audit_tests::{
-    Database, DatabaseKind, Reply, Server, Subscription, assert_signed, on_both_databases, serve_refused,
-    webhook_environment,
+    Database, DatabaseKind, Reply, Server, Subscription, assert_signed, command_line_with, on_both_databases,
+    serve_refused, webhook_environment,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -78,7 +78,7 @@ fn with_a_key_no_file_of_the_database_has_a_secret_in_it() {
 
 on_both_databases! {
     what_is_sealed_is_opened_by_the_same_key_alone,
-    what_was_written_without_a_key_stays_readable_with_one,
+    what_was_written_without_a_key_is_encrypted_by_a_command,
     a_key_of_another_form_is_refused,
     no_secret_is_ever_logged,
 }
@@ -97,11 +97,20 @@ fn what_is_sealed_is_opened_by_the_same_key_alone(database: DatabaseKind) {
     assert_signed(&request, &[subscription.secret()]);
 }
 
-fn what_was_written_without_a_key_stays_readable_with_one(database: DatabaseKind) {
+fn what_was_written_without_a_key_is_encrypted_by_a_command(database: DatabaseKind) {
     let database = Database::create(database);
     let server = start(&database, None);
     let subscription = Subscription::on(&server);
     stop(server);
+    assert_refused(&database, Some(KEY_HEX));
+    let rewrap = [
+        "secrets",
+        "rewrap",
+        "--seal-plain",
+        "--database-url",
+        database.url(),
+    ];
+    command_line_with(&rewrap, &[("AUDIT_ENCRYPTION_KEY", KEY_HEX)]).success();
     let server = start(&database, Some(KEY_HEX));
     let subscription = subscription.moved_to(&server);
     subscription.master.test_webhook(&subscription.webhook);

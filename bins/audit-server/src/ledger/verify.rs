@@ -33,7 +33,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
             .map_or_else(Default::default, |anchors| anchors.heads.clone()),
         project_id: options.project,
         key,
-        encryption_key: database.encryption_key()?,
+        encryption: database.keys()?.clone(),
         head_keys: database.head_keys()?.all()?,
         known: known.unwrap_or_default(),
         signed_before: Some(signed_before),
@@ -96,7 +96,7 @@ fn read_anchors(options: &VerifyOptions, key: Option<&VerifierKey>) -> anyhow::R
     let database = &options.log_key.database;
     let keys = match key {
         Some(key) => vec![key.clone()],
-        None => keys_in_database(&database.url()?, database.encryption_key()?.as_ref())?,
+        None => keys_in_database(&database.url()?, database.keys()?)?,
     };
     if keys.is_empty() {
         bail!("the database has no key that verifies the anchors; give --verifier-key");

@@ -88,8 +88,8 @@ impl CellWorkers {
 
 /// Starts the threads of a cell that was opened.
 fn start_workers(others: &Mutex<Others>, service: &Arc<AuditLog>, sender: &Sender) {
-    if let Err(error) = service.check_webhook_secrets() {
-        log::error!("AUDIT_ENCRYPTION_KEY does not match a cell: {error}");
+    if let Err(error) = service.check_secrets() {
+        log::error!("a cell: {error}");
     }
     let mut others = others.lock();
     if others.is_stopped {

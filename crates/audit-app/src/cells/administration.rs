@@ -1,6 +1,7 @@
 //! The administration of cells.
 
 use crate::error::{AppError, Result};
+use crate::secrets::ServiceSecret;
 use crate::service::AuditLog;
 use audit_domain::ProjectId;
 use audit_store::{
@@ -62,10 +63,11 @@ impl AuditLog {
     /// Marks a store as a cell of this deployment.
     fn prepare_cell(&self, store: &Store, id: CellId) -> Result<()> {
         let now = self.clock.now();
-        let key = self
-            .store
-            .read(|reader| reader.secret(crate::service::CURSOR_KEY))?;
-        let mark = Sha256::digest([b"cell of ".as_slice(), &key.unwrap_or_default()].concat()).to_vec();
+        let cursor_key = ServiceSecret::CursorKey;
+        let key = self.store.read(|reader| reader.secret(cursor_key.name()))?;
+        let key = cursor_key.open(&key.unwrap_or_default(), &self.settings.encryption)?;
+        let mark = Sha256::new_with_prefix("cell of ").chain_update(key.as_bytes());
+        let mark = mark.finalize().to_vec();
         let expected = mark.clone();
         let found = store.configure(Deployment, move |configurator| -> Result<Vec<u8>> {
             if let Some(found) = configurator.secret(DEPLOYMENT_MARK)? {

@@ -133,7 +133,7 @@ impl<P: Policy> Presented<P> {
                 None => only_project(reader, text.hash().as_bytes())?,
             },
             Credential::ViewerToken(token) => {
-                let secrets = viewer_secrets(reader)?;
+                let secrets = viewer_secrets(reader, &self.home.settings.encryption)?;
                 let claims = viewer_token::verify(token, &secrets, self.home.clock.now())?;
                 Some(claims.project_id)
             }

@@ -167,8 +167,8 @@ fn message(
     leased: &LeasedDelivery,
     now: Timestamp,
 ) -> Result<(String, SignatureHeaders)> {
-    let key = service.settings.encryption_key.as_ref();
-    let open = |row: &audit_store::WebhookSecretRow| open_secret(&row.secret, key, &leased.webhook.id);
+    let keys = &service.settings.encryption;
+    let open = |row| open_secret(row, keys, &leased.webhook.id);
     let secrets = leased.secrets.iter().map(open).collect::<Result<Vec<_>>>()?;
     let damaged = || AppError::from(StoreError::Damaged { what: "webhook" });
     let (newest, older) = secrets.split_first().ok_or_else(damaged)?;

@@ -3,11 +3,12 @@
 use super::program::{self, SigningError, SigningProgram};
 use super::rotation::LogKeyError;
 use crate::error::{AppError, Result};
+use crate::secrets::ServiceSecret;
 use audit_ledger::{
     Anchor, Checkpoint, KeyName, SignedAnchor, SignedCheckpoint, SignedTenantMap, SigningKey, TenantMapHead,
     VerifierKey,
 };
-use audit_webhooks::{EncryptionKey, sealing};
+use audit_secrets::KeyRing;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -24,18 +25,18 @@ fn other_key(error: impl Error + Send + Sync + 'static) -> SigningError {
 }
 
 impl LogKey {
-    /// The key that is stored in a row with this name.
+    /// The key that is stored as `secret`.
     pub(super) fn open(
         name: &KeyName,
-        (row, stored): (&str, &[u8]),
-        encryption: Option<&EncryptionKey>,
+        (secret, stored): (ServiceSecret, &[u8]),
+        encryption: &KeyRing,
         program: Option<&Arc<dyn SigningProgram>>,
     ) -> Result<Self> {
         if let Some(public_key) = program::public_key(stored) {
             let verifier = VerifierKey::new(name.clone(), public_key);
             return Ok(Self::Elsewhere(verifier, program.map(Arc::clone)));
         }
-        let seed = sealing::open(stored, encryption, row.as_bytes())?;
+        let seed = secret.open(stored, encryption)?;
         let key = SigningKey::from_seed(name.clone(), seed.as_bytes());
         Ok(Self::Stored(key.map_err(AppError::internal)?))
     }

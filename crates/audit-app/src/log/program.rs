@@ -4,7 +4,7 @@ use audit_ledger::VerifierKey;
 use std::fmt;
 use std::sync::Arc;
 
-/// The first byte of a stored key that lives elsewhere; its public key follows. The forms of [`audit_webhooks::sealing`] are
+/// The first byte of a stored key that lives elsewhere; its public key follows. The forms of `audit_secrets` are
 /// others.
 const ELSEWHERE: u8 = 2;
 
@@ -45,4 +45,9 @@ pub(super) fn public_key(stored: &[u8]) -> Option<[u8; VerifierKey::PUBLIC_KEY_B
         Some((&ELSEWHERE, key)) => key.try_into().ok(),
         _ => None,
     }
+}
+
+/// Whether a stored key is the public key of a program, which is not secret.
+pub(crate) fn is_elsewhere(stored: &[u8]) -> bool {
+    public_key(stored).is_some()
 }

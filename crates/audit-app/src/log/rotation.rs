@@ -2,14 +2,16 @@
 
 use super::key::LogKey;
 use super::program::{self, SigningProgram};
-use super::signer::{KEY, KEY_BEFORE, ROTATIONS};
+use super::signer::ROTATIONS;
 use crate::error::{AppError, Result};
+use crate::secrets::ServiceSecret;
 use crate::service::AuditLog;
 use audit_ledger::{KeyRotation, VerifierKey};
 use audit_store::Deployment;
-use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
 use std::sync::Arc;
 
+const KEY: ServiceSecret = ServiceSecret::LogKey;
+const KEY_BEFORE: ServiceSecret = ServiceSecret::LogKeyBefore;
 /// The most remembered checkpoints that are compared with the key at the start.
 const CHECKED_NOTES_MAX: usize = 10;
 
@@ -19,12 +21,6 @@ pub enum LogKeyError {
     /// A use case failed.
     #[error(transparent)]
     App(#[from] AppError),
-    /// The key is stored in plain text, where secrets are encrypted.
-    #[error(
-        "the log's signing key in the database is not encrypted, and there is an encryption key: after `audit-server log verify \
-         --verifier-key` with the key that auditors have, `audit-server log rotate-key` makes an encrypted one"
-    )]
-    Plain,
     /// The key has not signed what this server remembers.
     #[error(
         "the log's signing key in the database is not the one that this server has signed with, nor one that has followed it: it \
@@ -69,19 +65,15 @@ impl AuditLog {
     /// Checks, at the start of a server, that the key of the log is one that this server may sign with.
     ///
     /// # Errors
-    /// [`LogKeyError::Plain`]; [`LogKeyError::Replaced`]; when the database fails.
+    /// [`LogKeyError::Replaced`]; [`AppError::SealedSecret`] for a key in plain text where there is an encryption key; when the database fails.
     pub fn check_log_key(&self) -> Result<(), LogKeyError> {
-        let stored = self.home_store.read(|reader| reader.secret(KEY))?;
-        let Some(stored) = stored else {
+        let stored = self.home_store.read(|reader| reader.secret(KEY.name()))?;
+        if stored.is_none() {
             if self.settings.signing_program.is_some() {
                 // At once: otherwise a command without the program would create another key on first use.
                 self.log_signer()?;
             }
             return Ok(());
-        };
-        let is_secret = program::public_key(&stored).is_none();
-        if self.settings.encryption_key.is_some() && is_secret && !sealing::is_sealed(&stored) {
-            return Err(LogKeyError::Plain);
         }
         let signer = self.log_signer()?;
         signer.check_programs(self.settings.key_access())?;
@@ -116,8 +108,8 @@ impl AuditLog {
         if signer.is_rotating() {
             return Err(LogKeyError::Unfinished);
         }
-        let key: Option<&EncryptionKey> = self.settings.encryption_key.as_ref();
-        let stored_before = self.home_store.read(|reader| reader.secret(KEY))?;
+        let keys = &self.settings.encryption;
+        let stored_before = self.home_store.read(|reader| reader.secret(KEY.name()))?;
         let old = stored_before.clone().unwrap_or_default();
         let before = match program::public_key(&old) {
             Some(_) => {
@@ -127,30 +119,29 @@ impl AuditLog {
                 old
             }
             None => {
-                let seed = sealing::open(&old, key, KEY.as_bytes()).map_err(AppError::from)?;
-                sealing::seal(&seed, key, KEY_BEFORE.as_bytes(), self.entropy.bytes())
+                let seed = KEY.open(&old, keys)?;
+                self.sealed(&seed, &KEY_BEFORE.place())
             }
         };
         let stored = match program {
             Some(program) => program::stored(program),
-            None => {
-                let seed = WebhookSecret::from_bytes(self.entropy.bytes());
-                sealing::seal(&seed, key, KEY.as_bytes(), self.entropy.bytes())
-            }
+            None => self.sealed(&self.new_secret(), &KEY.place()),
         };
-        let new = LogKey::open(signer.verifier().name(), (KEY, &stored), key, program)?;
+        let new = LogKey::open(signer.verifier().name(), (KEY, &stored), keys, program)?;
         let rotation = signer.rotate_to(&new)?;
         let statements = format!("{}{}", signer.statements(), rotation.note());
         let now = self.clock.now();
         self.home_store
             .configure(Deployment, move |configurator| -> Result<(), LogKeyError> {
                 // Another command may have rotated it meanwhile.
-                if configurator.secret(KEY_BEFORE)?.is_some() || configurator.secret(KEY)? != stored_before {
+                if configurator.secret(KEY_BEFORE.name())?.is_some()
+                    || configurator.secret(KEY.name())? != stored_before
+                {
                     return Err(LogKeyError::Unfinished);
                 }
                 for (name, value) in [
-                    (KEY, stored.as_slice()),
-                    (KEY_BEFORE, &before),
+                    (KEY.name(), stored.as_slice()),
+                    (KEY_BEFORE.name(), &before),
                     (ROTATIONS, statements.as_bytes()),
                 ] {
                     configurator.delete_secret(name)?;
@@ -169,10 +160,10 @@ impl AuditLog {
         let key = self.log_signer()?.verifier().clone();
         self.home_store
             .configure(Deployment, move |configurator| -> Result<(), LogKeyError> {
-                if configurator.secret(KEY_BEFORE)?.is_none() {
+                if configurator.secret(KEY_BEFORE.name())?.is_none() {
                     return Err(LogKeyError::Finished);
                 }
-                configurator.delete_secret(KEY_BEFORE)?;
+                configurator.delete_secret(KEY_BEFORE.name())?;
                 Ok(())
             })?;
         Ok(key)

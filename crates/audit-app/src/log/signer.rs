@@ -4,20 +4,20 @@ use super::key::LogKey;
 use super::program::{self, SigningProgram};
 use super::rotation::LogKeyError;
 use crate::error::{AppError, Result};
+use crate::secrets::ServiceSecret;
 use crate::service::AuditLog;
 use audit_ledger::{
     Anchor, AnchorError, Checkpoint, CheckpointError, KeyName, KeyRotation, Origin, SignedAnchor,
     SignedCheckpoint, SignedTenantMap, TenantMapHead, VerifierKey, key_predecessors, key_successors,
 };
+use audit_secrets::KeyRing;
 use audit_store::{CellId, Deployment, Reader, StoreError};
-use audit_webhooks::{EncryptionKey, WebhookSecret, sealing};
 use std::sync::Arc;
 
-/// The names under which the database stores the log's key and name, the key before it while both sign, and the statements of
-/// its rotations.
-pub(super) const KEY: &str = "log_key";
+const KEY: ServiceSecret = ServiceSecret::LogKey;
+const KEY_BEFORE: ServiceSecret = ServiceSecret::LogKeyBefore;
+/// The names under which the database stores the log's name and the statements of its rotations.
 const NAME: &str = "log_name";
-pub(super) const KEY_BEFORE: &str = "log_key_before";
 pub(super) const ROTATIONS: &str = "log_key_rotations";
 
 /// The signer of the checkpoints of a deployment.
@@ -32,9 +32,9 @@ pub(crate) struct LogSigner {
 }
 
 /// What a process has for the keys of the log.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyAccess<'a> {
-    pub(crate) encryption: Option<&'a EncryptionKey>,
+    pub(crate) encryption: &'a KeyRing,
     pub(crate) program: Option<&'a Arc<dyn SigningProgram>>,
     pub(crate) program_before: Option<&'a Arc<dyn SigningProgram>>,
 }
@@ -50,15 +50,23 @@ struct StoredSigner {
 impl StoredSigner {
     /// `None` where there is no key yet.
     fn read<E>(mut secret: impl FnMut(&str) -> Result<Option<Vec<u8>>, E>) -> Result<Option<Self>, E> {
-        let (Some(sealed), Some(name)) = (secret(KEY)?, secret(NAME)?) else {
+        let (Some(sealed), Some(name)) = (secret(KEY.name())?, secret(NAME)?) else {
             return Ok(None);
         };
         Ok(Some(Self {
             sealed,
             name,
-            sealed_before: secret(KEY_BEFORE)?,
+            sealed_before: secret(KEY_BEFORE.name())?,
             rotations: secret(ROTATIONS)?,
         }))
+    }
+
+    fn open_to_verify(&self, keys: &KeyRing) -> Result<LogSigner> {
+        self.open(KeyAccess {
+            encryption: &keys.clone().accepting_plain(),
+            program: None,
+            program_before: None,
+        })
     }
 
     fn open(&self, access: KeyAccess<'_>) -> Result<LogSigner> {
@@ -171,14 +179,10 @@ impl LogSigner {
     }
 }
 
-/// The keys that verify checkpoints, the present one first, if the database has one.
-pub(crate) fn stored_keys(reader: &mut Reader<'_>, key: Option<&EncryptionKey>) -> Result<Vec<VerifierKey>> {
+/// The keys that verify checkpoints, the present one first, if the database has one. Also a key in plain text: nothing is signed.
+pub(crate) fn stored_keys(reader: &mut Reader<'_>, keys: &KeyRing) -> Result<Vec<VerifierKey>> {
     let stored = StoredSigner::read(|name| reader.secret(name))?;
-    let access = KeyAccess {
-        encryption: key,
-        ..KeyAccess::default()
-    };
-    let signer = stored.map(|stored| stored.open(access)).transpose()?;
+    let signer = stored.map(|stored| stored.open_to_verify(keys)).transpose()?;
     Ok(signer.map(|signer| signer.accepted).unwrap_or_default())
 }
 
@@ -192,14 +196,10 @@ pub(crate) fn successors_in(reader: &mut Reader<'_>, known: &VerifierKey) -> Res
 /// The key that verifies checkpoints of a database whose secrets `secret` reads.
 pub(crate) fn key_in(
     secret: impl FnMut(&str) -> Result<Option<Vec<u8>>, StoreError>,
-    key: Option<&EncryptionKey>,
+    keys: &KeyRing,
 ) -> Result<Option<VerifierKey>> {
     let stored = StoredSigner::read(secret)?;
-    let access = KeyAccess {
-        encryption: key,
-        ..KeyAccess::default()
-    };
-    let signer = stored.map(|stored| stored.open(access)).transpose()?;
+    let signer = stored.map(|stored| stored.open_to_verify(keys)).transpose()?;
     Ok(signer.map(|signer| signer.verifier().clone()))
 }
 
@@ -247,7 +247,7 @@ impl AuditLog {
                 configurator.delete_secret(NAME)?;
                 configurator.insert_secret(NAME, name.as_bytes(), now)?;
                 // The statements are of the old name.
-                configurator.delete_secret(KEY_BEFORE)?;
+                configurator.delete_secret(KEY_BEFORE.name())?;
                 configurator.delete_secret(ROTATIONS)?;
                 configurator.delete_log_checkpoints()?;
                 let name = KeyName::parse(&name).map_err(AppError::internal)?;
@@ -276,18 +276,16 @@ impl AuditLog {
     }
 
     fn create_log_signer(&self) -> Result<StoredSigner> {
-        let key = self.settings.encryption_key.clone();
-        let seed = WebhookSecret::from_bytes(self.entropy.bytes());
         let sealed = match &self.settings.signing_program {
             Some(program) => program::stored(program),
-            None => sealing::seal(&seed, key.as_ref(), KEY.as_bytes(), self.entropy.bytes()),
+            None => self.sealed(&self.new_secret(), &KEY.place()),
         };
         let (name, now) = (self.new_log_name(), self.clock.now());
         // Several nodes may get here at the same time. The first one creates the key.
         self.home_store
             .configure(Deployment, move |configurator| -> Result<StoredSigner> {
-                if configurator.secret(KEY)?.is_none() {
-                    configurator.insert_secret(KEY, &sealed, now)?;
+                if configurator.secret(KEY.name())?.is_none() {
+                    configurator.insert_secret(KEY.name(), &sealed, now)?;
                     configurator.insert_secret(NAME, name.as_bytes(), now)?;
                 }
                 let damaged = || {

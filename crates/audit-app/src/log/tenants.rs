@@ -13,16 +13,18 @@ use super::head_of;
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
 use crate::reading::ReadAccess;
+use crate::secrets::ServiceSecret;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{KeyHolder, Principal, Readers};
 use audit_domain::{Timestamp, ViewerRoute, ViewerTier, Violations};
 use audit_ledger::{Checkpoint, Origin, TenantMapHead, TenantMapKey, TenantProof, TlogProof, TreeHead};
+use audit_secrets::{KeyRing, OpenError};
 use audit_store::{Deployment, LedgerId, LoggedEvent, StoreError, TenantMapState};
 pub(crate) use growth::TenantMaps;
 use notes::NOTE_SECONDS;
 
-/// The name under which the database stores the secret that blinds the maps.
-const SECRET: &str = "tenant_map_secret";
+/// The secret that blinds the maps.
+const SECRET: ServiceSecret = ServiceSecret::TenantMaps;
 /// How often a map is read again while other processes change it.
 const ATTEMPTS_MAX: u32 = 10;
 
@@ -215,22 +217,19 @@ impl AuditLog {
         if let Some(secret) = self.tenant_maps.secret.get() {
             return Ok(*secret);
         }
-        let new: [u8; TenantMapKey::BYTES] = self.entropy.bytes();
+        let new = self.sealed_or_bare(&self.new_secret(), &SECRET.place());
         let now = self.clock.now();
-        let secret = self
+        let stored = self
             .home_store
             .configure(Deployment, move |configurator| -> Result<Vec<u8>> {
-                if let Some(secret) = configurator.secret(SECRET)? {
+                if let Some(secret) = configurator.secret(SECRET.name())? {
                     return Ok(secret);
                 }
-                configurator.insert_secret(SECRET, &new, now)?;
-                Ok(new.to_vec())
+                configurator.insert_secret(SECRET.name(), &new, now)?;
+                Ok(new)
             })?;
-        let what = "secret of the tenants' maps";
-        let secret = secret
-            .try_into()
-            .map_err(|_| AppError::from(StoreError::Damaged { what }))?;
-        Ok(*self.tenant_maps.secret.get_or_init(|| secret))
+        let secret = SECRET.open(&stored, &self.settings.encryption)?;
+        Ok(*self.tenant_maps.secret.get_or_init(|| *secret.as_bytes()))
     }
 
     /// Signs a map, and that a tenant has no events in it; once in [`NOTE_SECONDS`].
@@ -263,12 +262,23 @@ impl AuditLog {
     }
 }
 
-/// The secret that blinds the maps of a deployment, if its home database has one.
+/// The secret that blinds the maps of a deployment, to verify them; `None` where its home database has none, or where the encryption key
+/// is not at hand.
 pub(crate) fn stored_tenant_map_secret(
     reader: &mut audit_store::Reader<'_>,
+    keys: &KeyRing,
 ) -> Result<Option<[u8; TenantMapKey::BYTES]>> {
-    let secret = reader.secret(SECRET)?;
-    Ok(secret.and_then(|secret| secret.try_into().ok()))
+    let Some(stored) = reader.secret(SECRET.name())? else {
+        return Ok(None);
+    };
+    match SECRET.open(&stored, &keys.clone().accepting_plain()) {
+        Ok(secret) => Ok(Some(*secret.as_bytes())),
+        Err(AppError::SealedSecret(failure)) if failure.error == OpenError::NeedsKey => {
+            log::warn!("the encryption key is not here, so the tenants of events are not verified");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The tenant of a viewer who may see all its events; none for a key.

@@ -7,8 +7,8 @@ use crate::log::stored_keys;
 use audit_anchors::{TimeStamp, TimeStampRoots};
 use audit_domain::Timestamp;
 use audit_ledger::{AnchorError, SignedAnchor, TreeHead, VerifierKey};
+use audit_secrets::KeyRing;
 use audit_store::{DatabaseUrl, inspect};
-use audit_webhooks::EncryptionKey;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ pub struct AnchorReport {
 ///
 /// # Errors
 /// When the database cannot be read, or the key is encrypted with another key.
-pub fn keys_in_database(url: &DatabaseUrl, key: Option<&EncryptionKey>) -> Result<Vec<VerifierKey>> {
-    inspect(url, |reader| stored_keys(reader, key))
+pub fn keys_in_database(url: &DatabaseUrl, keys: &KeyRing) -> Result<Vec<VerifierKey>> {
+    inspect(url, |reader| stored_keys(reader, keys))
 }
 
 /// Verifies anchors: their signatures, their order and their time stamps. With `roots`, the time stamps must be by these

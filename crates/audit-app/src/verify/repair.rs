@@ -77,12 +77,12 @@ impl AuditLog {
 
     fn heads_to_repair(&self, reader: &mut Reader<'_>, options: &RepairOptions) -> Result<Repairs> {
         let scope = VerifyOptions {
-            encryption_key: self.settings.encryption_key.clone(),
+            encryption: self.settings.encryption.clone(),
             known: options.known.clone(),
             ..VerifyOptions::default()
         };
         let (keys, _) = trusted_keys(reader, &scope)?;
-        let Some(of_heads) = head_key(reader, &options.head_keys)? else {
+        let Some(of_heads) = head_key(reader, &options.head_keys, &self.settings.encryption)? else {
             return Ok(Repairs::default());
         };
         let verification = Verification {

@@ -48,6 +48,24 @@ fn identifier_forms_are_the_value_and_its_hash_forms() {
 }
 
 #[test]
+fn identifier_forms_have_the_hashes_of_previous_keys() {
+    let key = |text: &str| HashKey::new(text.as_bytes().to_vec());
+    let old = Engine::builder().hash_key(Some(key("old"))).build();
+    let new = Engine::builder()
+        .hash_key(Some(key("new")))
+        .previous_hash_keys(vec![key("old")])
+        .build();
+    let [value, keyed, plain] = old.identifier_forms("jane@example.com").try_into().unwrap();
+    let forms = new.identifier_forms("jane@example.com");
+    assert_eq!(forms.len(), 4);
+    assert_ne!(forms[1], keyed);
+    assert_eq!([&forms[0], &forms[2], &forms[3]], [&value, &keyed, &plain]);
+    // A key was introduced after hashes without one, and was removed again.
+    let none = Engine::builder().previous_hash_keys(vec![key("old")]).build();
+    assert_eq!(none.identifier_forms("jane@example.com"), [value, keyed, plain]);
+}
+
+#[test]
 fn keys_and_integers_of_free_form_parts_are_redacted() {
     let event = json!({
         "metadata": {"jane@example.com": 1, "n": 4111111111111111_u64, "at": 1700000000000_u64, "list": [{"mail": "a@b.co"}]},

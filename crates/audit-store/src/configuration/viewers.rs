@@ -137,8 +137,8 @@ pub(super) fn insert_tier(
 pub struct StoredViewerSecret {
     /// Its name in the header of tokens.
     pub kid: String,
-    /// The secret.
-    pub secret: [u8; 32],
+    /// The secret as it is stored, which may be encrypted.
+    pub secret: Vec<u8>,
     /// When it stopped signing; it verifies until its last token has expired.
     pub retired_at: Option<Timestamp>,
 }
@@ -170,17 +170,12 @@ impl Reader<'_> {
                 viewer_secrets::retired_at,
             ))
             .load::<(String, Vec<u8>, Option<i64>)>(self.session())?;
-        let read = |(kid, secret, retired_at): (String, Vec<u8>, Option<i64>)| {
-            let secret = secret.try_into().map_err(|_| StoreError::Damaged {
-                what: "signing secret",
-            })?;
-            Ok(StoredViewerSecret {
-                kid,
-                secret,
-                retired_at: retired_at.map(Timestamp::from_micros),
-            })
+        let read = |(kid, secret, retired_at): (String, Vec<u8>, Option<i64>)| StoredViewerSecret {
+            kid,
+            secret,
+            retired_at: retired_at.map(Timestamp::from_micros),
         };
-        rows.into_iter().map(read).collect()
+        Ok(rows.into_iter().map(read).collect())
     }
 }
 
@@ -192,7 +187,7 @@ impl Configurator<'_, Deployment> {
     /// Makes `secret` the one that signs. The present one is retired; those retired before `forget_before` are deleted.
     pub fn rotate_viewer_secret(
         &mut self,
-        (kid, secret): (&str, &[u8; 32]),
+        (kid, secret): (&str, &[u8]),
         now: Timestamp,
         forget_before: Timestamp,
     ) -> Result<()> {
@@ -207,7 +202,7 @@ impl Configurator<'_, Deployment> {
         diesel::insert_into(viewer_secrets::table)
             .values((
                 viewer_secrets::kid.eq(kid),
-                viewer_secrets::secret.eq(secret.as_slice()),
+                viewer_secrets::secret.eq(secret),
                 viewer_secrets::created_at.eq(now.as_micros()),
             ))
             .execute(self.uncached_session())?;

@@ -107,12 +107,16 @@ impl Reader<'_> {
         Ok(rows.into_iter().map(read).collect())
     }
 
-    /// Every secret that has not expired at `now`, with its webhook's id.
-    pub fn all_webhook_secrets(&mut self, now: Timestamp) -> Result<Vec<(String, Vec<u8>)>> {
+    /// Every secret that has not expired at `now`, with its webhook's id and its number.
+    pub fn all_webhook_secrets(&mut self, now: Timestamp) -> Result<Vec<(String, i64, Vec<u8>)>> {
         let is_in_force = webhook_secrets::expires_at.gt(now.as_micros());
         Ok(webhook_secrets::table
             .filter(webhook_secrets::expires_at.is_null().or(is_in_force))
-            .select((webhook_secrets::webhook_id, webhook_secrets::secret))
+            .select((
+                webhook_secrets::webhook_id,
+                webhook_secrets::number,
+                webhook_secrets::secret,
+            ))
             .load(self.session())?)
     }
 }
@@ -122,7 +126,7 @@ impl Reader<'_> {
     reason = "all fail only when the database cannot be written"
 )]
 impl Configurator<'_, ProjectId> {
-    /// Adds a webhook with its first secret.
+    /// Adds a webhook with its first secret, which has the number 1.
     pub fn insert_webhook(&mut self, webhook: &WebhookRow, secret: &[u8]) -> Result<()> {
         let row = WebhookRow {
             project_id: self.owner().to_string(),
@@ -180,11 +184,11 @@ impl Configurator<'_, ProjectId> {
         Ok(true)
     }
 
-    /// Makes `secret` the newest. The one before it also signs, until `expires_at`.
+    /// Adds the newest secret: that which `secret` makes for its number. The one before it also signs, until `expires_at`.
     pub fn rotate_webhook_secret(
         &mut self,
         webhook_id: &str,
-        secret: &[u8],
+        secret: impl FnOnce(i64) -> Vec<u8>,
         now: Timestamp,
         expires_at: Timestamp,
     ) -> Result<()> {
@@ -193,7 +197,7 @@ impl Configurator<'_, ProjectId> {
         diesel::update(webhook_secrets::table.find((webhook_id, newest)))
             .set(webhook_secrets::expires_at.eq(Some(expires_at.as_micros())))
             .execute(self.uncached_session())?;
-        self.insert_webhook_secret(webhook_id, newest + 1, secret)
+        self.insert_webhook_secret(webhook_id, newest + 1, &secret(newest + 1))
     }
 
     fn insert_webhook_secret(&mut self, webhook_id: &str, number: i64, secret: &[u8]) -> Result<()> {

@@ -246,7 +246,7 @@ const STEPS: [(&str, bool, Step); 38] = [
     (
         "a new secret for it",
         false,
-        Step::Project(|c, _| c.rotate_webhook_secret("w", b"2", NOW, NOW.plus_seconds(1))),
+        Step::Project(|c, _| c.rotate_webhook_secret("w", |_| b"2".to_vec(), NOW, NOW.plus_seconds(1))),
     ),
     (
         "disable it at another URL",
@@ -276,7 +276,7 @@ const STEPS: [(&str, bool, Step); 38] = [
     (
         "a signing secret",
         false,
-        Step::Deployment(|c| c.rotate_viewer_secret(("kid", &[1; 32]), NOW, NOW)),
+        Step::Deployment(|c| c.rotate_viewer_secret(("kid", &[1; 32][..]), NOW, NOW)),
     ),
     (
         "a secret of the service",

@@ -329,7 +329,7 @@ fn a_deleted_webhook_is_hidden_at_once_and_its_rows_are_removed_in_steps() {
         .store
         .read(|reader| reader.all_webhook_secrets(NOW))
         .unwrap();
-    assert_eq!(secrets, [("b".to_owned(), b"secret".to_vec())]);
+    assert_eq!(secrets, [("b".to_owned(), 1, b"secret".to_vec())]);
 
     let purge =
         |before: Timestamp| fixture.write(move |configurator| configurator.purge_deleted_webhooks(before, 5));
@@ -400,8 +400,8 @@ fn expired_secrets_are_not_returned_and_are_removed() {
     fixture.add_webhook("a");
     let (soon, later) = (NOW.plus_seconds(10), NOW.plus_seconds(20));
     fixture.write(move |configurator| {
-        configurator.rotate_webhook_secret("a", b"second", NOW, soon)?;
-        configurator.rotate_webhook_secret("a", b"third", NOW, later)
+        configurator.rotate_webhook_secret("a", |_| b"second".to_vec(), NOW, soon)?;
+        configurator.rotate_webhook_secret("a", |_| b"third".to_vec(), NOW, later)
     });
     let in_force = |now: Timestamp| {
         let all = fixture

@@ -1,0 +1,102 @@
+//! All stored secrets, to encrypt them again. [`SecretRow`] names every table that has some.
+
+use super::schema::{secrets, viewer_secrets, webhook_secrets};
+use crate::access::{Reader, Writer};
+use crate::error::Result;
+use diesel::prelude::*;
+
+/// The row of a secret.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SecretRow {
+    /// Of the service itself, by name. Some of these are not secret, such as the name of the log.
+    Service(String),
+    /// Signs viewer tokens, by `kid`.
+    Viewer(String),
+    /// Signs the deliveries of a webhook: its id, and the number of the secret.
+    Webhook(String, i64),
+}
+
+/// A secret as it is stored.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoredSecret {
+    /// Its row.
+    pub row: SecretRow,
+    /// As stored: encrypted or not.
+    pub secret: Vec<u8>,
+}
+
+/// Without the secret.
+impl std::fmt::Debug for StoredSecret {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("StoredSecret")
+            .field("row", &self.row)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reader<'_> {
+    /// Every row that has a secret, in order, expired ones included.
+    ///
+    /// # Errors
+    /// When the database cannot be queried.
+    pub fn stored_secrets(&mut self) -> Result<Vec<StoredSecret>> {
+        let of_service: Vec<(String, Vec<u8>)> = secrets::table
+            .order(secrets::name)
+            .select((secrets::name, secrets::secret))
+            .load(self.session())?;
+        let of_viewers: Vec<(String, Vec<u8>)> = viewer_secrets::table
+            .order(viewer_secrets::kid)
+            .select((viewer_secrets::kid, viewer_secrets::secret))
+            .load(self.session())?;
+        let of_webhooks: Vec<(String, i64, Vec<u8>)> = webhook_secrets::table
+            .order((webhook_secrets::webhook_id, webhook_secrets::number))
+            .select((
+                webhook_secrets::webhook_id,
+                webhook_secrets::number,
+                webhook_secrets::secret,
+            ))
+            .load(self.session())?;
+        let stored = |row, secret| StoredSecret { row, secret };
+        let of_service = of_service.into_iter();
+        let of_service = of_service.map(|(name, secret)| stored(SecretRow::Service(name), secret));
+        let of_viewers = of_viewers.into_iter();
+        let of_viewers = of_viewers.map(|(kid, secret)| stored(SecretRow::Viewer(kid), secret));
+        let of_webhooks = of_webhooks.into_iter();
+        let of_webhooks =
+            of_webhooks.map(|(id, number, secret)| stored(SecretRow::Webhook(id, number), secret));
+        Ok(of_service.chain(of_viewers).chain(of_webhooks).collect())
+    }
+}
+
+impl Writer<'_> {
+    /// Stores the same secret in another form. `false`, and nothing is changed, when `before` is no longer what is stored.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn replace_secret(&mut self, before: &StoredSecret, after: &[u8]) -> Result<bool> {
+        let present = &before.secret;
+        let replaced = match &before.row {
+            SecretRow::Service(name) => {
+                let row = secrets::table.find(name).filter(secrets::secret.eq(present));
+                let update = diesel::update(row).set(secrets::secret.eq(after));
+                update.execute(self.session())?
+            }
+            SecretRow::Viewer(kid) => {
+                let row = viewer_secrets::table
+                    .find(kid)
+                    .filter(viewer_secrets::secret.eq(present));
+                let update = diesel::update(row).set(viewer_secrets::secret.eq(after));
+                update.execute(self.session())?
+            }
+            SecretRow::Webhook(id, number) => {
+                let row = webhook_secrets::table
+                    .find((id, number))
+                    .filter(webhook_secrets::secret.eq(present));
+                let update = diesel::update(row).set(webhook_secrets::secret.eq(after));
+                update.execute(self.session())?
+            }
+        };
+        Ok(replaced > 0)
+    }
+}

@@ -1,0 +1,311 @@
+//! What the database has of secrets, and what its writer can do with it.
+
+use super::{
+    Deployment, KEY, NO_HEAD_KEY_FILE, OLD, WITH_OLD, dump, on_both, rewrap, run, start, states, status,
+    stop, verify,
+};
+use audit_tests::{Database, DatabaseKind, on_both_databases, serve_refused};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::collections::BTreeSet;
+
+on_both_databases! {
+    with_a_key_a_new_database_has_every_secret_encrypted,
+    no_column_of_the_database_has_a_secret_after_a_key_was_introduced,
+    a_secret_in_the_place_of_another_is_refused,
+    a_secret_in_plain_text_in_place_of_an_encrypted_one_is_refused,
+    who_writes_the_database_forges_no_viewer_token,
+    without_a_key_secrets_are_as_they_always_were,
+}
+
+/// The tables of secrets, and the names of those of the service itself.
+fn kinds(database: &Database) -> BTreeSet<String> {
+    let (found, _) = status(database, WITH_OLD);
+    let names = states(&found).into_keys();
+    names
+        .map(|name| match name.strip_prefix("secrets ") {
+            Some(name) => name.to_owned(),
+            None => name.split(' ').next().unwrap_or_default().to_owned(),
+        })
+        .collect()
+}
+
+fn with_a_key_a_new_database_has_every_secret_encrypted(kind: DatabaseKind) {
+    let database = on_both(kind);
+    let server = start(&database, WITH_OLD);
+    let deployment = Deployment::on(&server);
+    deployment
+        .subscription
+        .master
+        .rotate_secret(&deployment.subscription.webhook);
+    server.command_line(&["viewer-secret", "rotate"]).success();
+    server.command_line(&["log", "rotate-key"]).success();
+    stop(server);
+    let (found, is_complete) = status(&database, WITH_OLD);
+    assert!(is_complete, "{found}");
+    let id = found["keys"][0]["id"].clone();
+    assert!(
+        states(&found)
+            .values()
+            .all(|state| *state == ("encrypted".to_owned(), id.clone())),
+        "{found}"
+    );
+    assert_eq!(
+        found["keys"][0]["secrets"],
+        found["secrets"].as_array().expect("a list").len()
+    );
+    let expected = [
+        "cursor_key",
+        "encryption_check",
+        "head_key",
+        "log_key",
+        "log_key_before",
+        "tenant_map_secret",
+        "viewer_secrets",
+        "webhook_secrets",
+    ];
+    assert_eq!(
+        kinds(&database),
+        expected.map(str::to_owned).into(),
+        "a new secret is listed here"
+    );
+    verify(&database, WITH_OLD);
+}
+
+/// The secrets in plain text, in hexadecimal.
+fn plain_secrets(database: &Database) -> Vec<String> {
+    let columns = |table: &str| {
+        let columns = if table == "secrets" {
+            "name secret"
+        } else {
+            "secret"
+        };
+        (
+            table.to_owned(),
+            columns.split(' ').map(str::to_owned).collect::<BTreeSet<_>>(),
+        )
+    };
+    let tables = ["secrets", "viewer_secrets", "webhook_secrets"].map(columns);
+    let rows = tables
+        .iter()
+        .flat_map(|(table, columns)| database.rows(table, columns));
+    let rows = rows.filter(|row| {
+        !["log_name", "head_key_id"]
+            .iter()
+            .any(|name| row.starts_with(name))
+    });
+    let bytes = rows.map(|row| row.rsplit("\\x").next().expect("bytes").to_owned());
+    bytes.map(|hex| hex[hex.len() - 64..].to_owned()).collect()
+}
+
+fn no_column_of_the_database_has_a_secret_after_a_key_was_introduced(kind: DatabaseKind) {
+    let database = on_both(kind);
+    let server = start(&database, &[]);
+    let mut deployment = Deployment::on(&server);
+    stop(server);
+    let secrets = plain_secrets(&database);
+    assert_eq!(secrets.len(), 5, "cursors, tenants, log, viewers, webhook");
+    let needles: Vec<String> = secrets
+        .iter()
+        .flat_map(|hex| {
+            let bytes = base16ct::lower::decode_vec(hex).expect("hexadecimal");
+            [
+                hex.clone(),
+                STANDARD.encode(&bytes),
+                URL_SAFE_NO_PAD.encode(&bytes),
+            ]
+        })
+        .chain([OLD.to_owned()])
+        .collect();
+    let held = |database: &Database| {
+        let dump = dump(database);
+        needles
+            .iter()
+            .filter(|needle| dump.contains(needle.as_str()))
+            .count()
+    };
+    assert_eq!(held(&database), 5, "the dump shows what is in plain text");
+
+    let with_key = [(KEY, OLD)];
+    let refused = serve_refused(&database, &with_key);
+    assert!(refused.contains("secrets rewrap --seal-plain"), "{refused}");
+    assert_eq!(refused.lines().count(), 1, "{refused}");
+    let refused = run(&database, &["secrets", "rewrap"], &with_key).refusal();
+    assert!(refused.contains("--seal-plain"), "{refused}");
+    let sealed = run(
+        &database,
+        &["secrets", "rewrap", "--seal-plain", "--json"],
+        &with_key,
+    )
+    .json();
+    assert_eq!((&sealed["sealed"], &sealed["failed"]), (&5.into(), &0.into()));
+    assert_eq!(held(&database), 0);
+    assert!(status(&database, &with_key).1);
+    assert_eq!(rewrap(&database, &with_key)["unchanged"], 6);
+
+    let server = start(&database, &with_key);
+    deployment = deployment.moved_to(&server);
+    deployment.assert_works();
+    stop(server);
+    verify(&database, &with_key);
+    assert_eq!(held(&database), 0);
+}
+
+fn without_a_key_secrets_are_as_they_always_were(kind: DatabaseKind) {
+    let database = on_both(kind);
+    let server = start(&database, &[]);
+    Deployment::on(&server);
+    stop(server);
+    assert!(status(&database, &[]).1);
+    // The lengths that earlier releases read.
+    let length =
+        |condition: &str, bytes: u32| database.count(&format!("{condition} AND length(secret) = {bytes}"));
+    assert_eq!(
+        length("secrets WHERE name IN ('cursor_key', 'tenant_map_secret')", 32),
+        2
+    );
+    assert_eq!(length("secrets WHERE name = 'log_key'", 33), 1);
+    assert_eq!(length("viewer_secrets WHERE TRUE", 32), 1);
+    assert_eq!(length("webhook_secrets WHERE TRUE", 33), 1);
+    assert_eq!(
+        database.count("secrets WHERE name IN ('encryption_check', 'head_key')"),
+        0
+    );
+    let refused = run(&database, &["secrets", "rewrap"], &[]).refusal();
+    assert!(refused.contains("there is no encryption key"), "{refused}");
+}
+
+fn assert_refused(database: &Database, why: &str) {
+    let refused = serve_refused(database, WITH_OLD);
+    assert!(refused.contains(why), "{refused}");
+    assert_eq!(refused.lines().count(), 1, "{refused}");
+}
+
+fn a_secret_in_the_place_of_another_is_refused(kind: DatabaseKind) {
+    let database = on_both(kind);
+    let server = start(&database, WITH_OLD);
+    let deployment = Deployment::on(&server);
+    deployment
+        .subscription
+        .master
+        .rotate_secret(&deployment.subscription.webhook);
+    server.command_line(&["viewer-secret", "rotate"]).success();
+    stop(server);
+    let of = |table: &str, row: &str| format!("(SELECT secret FROM {table} WHERE {row})");
+    let swaps = [
+        (
+            "secrets",
+            "name = 'log_key'",
+            of("secrets", "name = 'tenant_map_secret'"),
+        ),
+        (
+            "secrets",
+            "name = 'cursor_key'",
+            of("webhook_secrets", "number = 1"),
+        ),
+        (
+            "secrets",
+            "name = 'head_key'",
+            of("secrets", "name = 'cursor_key'"),
+        ),
+        (
+            "webhook_secrets",
+            "number = 1",
+            of("webhook_secrets", "number = 2"),
+        ),
+        (
+            "viewer_secrets",
+            "retired_at IS NULL",
+            of("viewer_secrets", "retired_at IS NOT NULL"),
+        ),
+    ];
+    for (table, row, other) in swaps {
+        database.execute(&format!(
+            "CREATE TABLE kept AS SELECT secret FROM {table} WHERE {row}"
+        ));
+        database.execute(&format!("UPDATE {table} SET secret = {other} WHERE {row}"));
+        assert_refused(&database, "belongs to another place");
+        database.execute(&format!(
+            "UPDATE {table} SET secret = (SELECT secret FROM kept) WHERE {row}"
+        ));
+        database.execute("DROP TABLE kept");
+    }
+    stop(start(&database, WITH_OLD));
+}
+
+fn a_secret_in_plain_text_in_place_of_an_encrypted_one_is_refused(kind: DatabaseKind) {
+    let database = on_both(kind);
+    let server = start(&database, WITH_OLD);
+    Deployment::on(&server);
+    stop(server);
+    let bare = database.blob(&[7; 32]);
+    let tagged = database.blob(&[&[0], [7; 32].as_slice()].concat());
+    for (table, row, plain) in [
+        ("secrets", "name = 'cursor_key'", &bare),
+        ("secrets", "name = 'tenant_map_secret'", &bare),
+        ("secrets", "name = 'head_key'", &tagged),
+        ("secrets", "name = 'log_key'", &tagged),
+        ("secrets", "name = 'encryption_check'", &tagged),
+        ("viewer_secrets", "TRUE", &bare),
+        ("webhook_secrets", "TRUE", &tagged),
+    ] {
+        database.execute(&format!(
+            "CREATE TABLE kept AS SELECT secret FROM {table} WHERE {row}"
+        ));
+        database.execute(&format!("UPDATE {table} SET secret = {plain} WHERE {row}"));
+        assert_refused(&database, "is not encrypted");
+        let rewrapped = run(&database, &["secrets", "rewrap"], WITH_OLD).refusal();
+        assert!(rewrapped.contains("is not encrypted"), "{rewrapped}");
+        assert!(!status(&database, WITH_OLD).1);
+        database.execute(&format!(
+            "UPDATE {table} SET secret = (SELECT secret FROM kept) WHERE {row}"
+        ));
+        database.execute("DROP TABLE kept");
+    }
+    // Neither is the key of heads taken from the database without an encryption key.
+    database.execute(&format!(
+        "UPDATE secrets SET secret = {tagged} WHERE name = 'head_key'"
+    ));
+    let refused = serve_refused(&database, &[NO_HEAD_KEY_FILE]);
+    assert!(refused.contains("does not have the key"), "{refused}");
+}
+
+/// The token for another tenant, signed with this secret.
+fn forged(token: &str, secret: &[u8]) -> String {
+    let mut parts = token.strip_prefix("vt_").expect("a viewer token").split('.');
+    let (header, claims) = (parts.next().expect("a header"), parts.next().expect("claims"));
+    let claims = URL_SAFE_NO_PAD.decode(claims).expect("base64");
+    let claims = String::from_utf8(claims).expect("UTF-8").replace("acme", "other");
+    let signed = format!("{header}.{}", URL_SAFE_NO_PAD.encode(claims));
+    let mac = Hmac::<Sha256>::new_from_slice(secret).expect("any key");
+    let signature = mac.chain_update(&signed).finalize().into_bytes();
+    format!("vt_{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
+}
+
+fn who_writes_the_database_forges_no_viewer_token(kind: DatabaseKind) {
+    let planted = [7; 32];
+    let plant = |database: &Database| {
+        let planted = database.blob(&planted);
+        database.execute(&format!("UPDATE viewer_secrets SET secret = {planted}"));
+    };
+    let database = on_both(kind);
+    let server = start(&database, WITH_OLD);
+    let deployment = Deployment::on(&server);
+    plant(&database);
+    let forged_token = forged(&deployment.token, &planted);
+    let viewer = deployment.organization().with_credential(&forged_token);
+    viewer.get("/events").send().expect_status(401);
+    stop(server);
+    // Control: without a key, whoever writes the database signs tokens.
+    let database = on_both(kind);
+    let server = start(&database, &[]);
+    let deployment = Deployment::on(&server);
+    plant(&database);
+    let viewer = deployment
+        .organization()
+        .with_credential(&forged(&deployment.token, &planted));
+    assert_eq!(viewer.find(&[]).len(), 1);
+    stop(server);
+}
