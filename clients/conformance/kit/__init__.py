@@ -1,0 +1,1 @@
+"""The conformance kit for clients: a scripted server and the checks of what a client sent to it and reported."""

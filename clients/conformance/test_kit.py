@@ -1,0 +1,162 @@
+"""The kit accepts a client that conforms and finds the faults of those that do not: python3 -m unittest test_kit
+
+The clients here are scripts of requests, each with one fault. They do not read the cases' steps.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+import urllib.error
+import urllib.request
+import uuid
+
+HERE = pathlib.Path(__file__).parent
+
+
+class Server:
+    """The scripted server with one case."""
+
+    def __init__(self, name):
+        self.process = subprocess.Popen([sys.executable, HERE / "server.py", "--case", name], stdout=subprocess.PIPE)
+        hello = json.loads(self.process.stdout.readline())
+        self.base_url, self.case = hello["base_url"], hello["case"]
+        self.events = [event for step in self.case["do"] for event in step.get("events", [])]
+
+    def post(self, path, body, headers=()):
+        """Status and body; None if the connection breaks."""
+        request = urllib.request.Request(self.base_url + path, json.dumps(body).encode(), method="POST",
+                                         headers={"Content-Type": "application/json", **dict(headers)})
+        try:
+            with urllib.request.urlopen(request) as response:
+                return response.status, json.load(response)
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read())
+        except (OSError, ValueError):
+            return None, None
+
+    def send(self, events, **headers):
+        headers = headers or {"Authorization": "Bearer " + self.case["client"]["api_key"]}
+        return self.post("/api/v1/events", events, headers)
+
+    def report(self, **outcome):
+        """The problems. The process has ended afterwards, and its exit code says the same."""
+        _, verdict = self.post("/__report", outcome)
+        code = self.process.wait()
+        self.process.stdout.close()
+        assert (code == 0) == verdict["passed"] == (not verdict["problems"]), (code, verdict)
+        return verdict["problems"]
+
+
+def keyed(events):
+    return [{"idempotency_key": str(uuid.uuid4()), **event} for event in events]
+
+
+class Kit(unittest.TestCase):
+    def test_a_client_that_conforms_has_no_problems(self):
+        server = Server("a_503_is_retried_with_the_same_keys")
+        events = keyed(server.events)
+        self.assertEqual(server.send(events)[0], 503)
+        status, body = server.send(events)
+        self.assertEqual(status, 201)
+        self.assertEqual(server.report(stored=body["ids"]), [])
+
+    def assert_found(self, text, problems):
+        self.assertTrue(any(text in problem for problem in problems), problems)
+
+    def test_new_keys_on_a_retry_are_found(self):
+        server = Server("a_503_is_retried_with_the_same_keys")
+        server.send(keyed(server.events))
+        _, body = server.send(keyed(server.events))
+        self.assert_found("another idempotency key", server.report(stored=body["ids"]))
+
+    def test_a_fourth_attempt_is_found(self):
+        server = Server("there_is_no_fourth_attempt")
+        events = keyed(server.events)
+        for _ in range(4):
+            _, body = server.send(events)
+        self.assert_found("4 attempts", server.report(stored=body["ids"]))
+
+    def test_a_retry_of_a_400_is_found(self):
+        server = Server("a_400_is_not_retried")
+        events = keyed(server.events)
+        server.send(events)
+        _, body = server.send(events)
+        self.assert_found("2 requests, expected 1", server.report(stored=body["ids"]))
+
+    def test_an_early_retry_is_found(self):
+        server = Server("retry_after_of_a_429_is_the_least_wait")
+        events = keyed(server.events)
+        server.send(events)
+        _, body = server.send(events)
+        self.assert_found("at least 1 s expected", server.report(stored=body["ids"]))
+
+    def test_events_that_the_client_forgets_are_found(self):
+        server = Server("there_is_no_fourth_attempt")
+        events = keyed(server.events)
+        for _ in range(3):
+            server.send(events)
+        self.assert_found("3 events were recorded, and the client accounts for 0", server.report())
+
+    def test_a_resent_event_that_was_stored_is_found(self):
+        server = Server("refused_events_of_a_batch_are_reported_and_not_retried")
+        events = keyed(server.events)
+        server.send(events)
+        server.send(events)
+        self.assert_found("although request 1 settled it", server.report())
+
+    def test_changed_content_and_a_lost_key_are_found(self):
+        server = Server("an_idempotency_key_of_the_caller_is_kept")
+        changed = [{**event, "action": "other.action", "idempotency_key": "mine"} for event in server.events]
+        server.send(changed[:1])
+        problems = server.report()
+        self.assert_found("event 0: sent as", problems)
+        self.assert_found("event 0: idempotency key 'mine'", problems)
+
+    def test_a_missing_credential_is_found(self):
+        server = Server("one_event_sent_directly")
+        _, body = server.send(keyed(server.events), Accept="*/*")
+        self.assert_found("Authorization", server.report(stored=body["ids"]))
+
+    def test_a_credential_in_a_stream_is_found(self):
+        server = Server("a_stream_has_one_fresh_token_and_no_credential")
+        for events in (server.events[:2], server.events[2:]):
+            server.post(f"/api/v1/streams/{uuid.uuid4()}/events", keyed(events), {"Authorization": "Bearer pk_live_x"})
+        problems = server.report()
+        self.assert_found("Authorization", problems)
+        self.assert_found("several claim tokens", problems)
+
+    def test_faults_of_the_connection_look_like_faults(self):
+        server = Server("a_network_failure_is_reported_after_three_attempts")
+        events = keyed(server.events)
+        for _ in range(3):
+            self.assertEqual(server.send(events), (None, None))
+        self.assertEqual(server.report(errors=[{"status": None}] * 3), [])
+        server = Server("a_truncated_response_is_retried")
+        events = keyed(server.events)
+        self.assertEqual(server.send(events), (None, None))
+        _, body = server.send(events)
+        self.assertEqual(server.report(stored=body["ids"]), [])
+
+    def test_large_requests_are_refused_as_by_the_service(self):
+        server = Server("a_backlog_is_sent_in_batches_of_at_most_100")
+        server.post("/__release", {})
+        self.assertEqual(server.send(keyed(server.events[:101]))[0], 400)
+        self.assert_found("101 events", server.report())
+        server = Server("large_events_are_sent_in_bodies_of_at_most_1_mib")
+        self.assertEqual(server.send(keyed(server.events))[0], 413)
+        self.assert_found("bytes", server.report())
+
+    def test_names_are_unique_and_every_case_states_what_it_expects(self):
+        cases = json.loads(subprocess.check_output([sys.executable, HERE / "server.py", "--list"]))
+        self.assertEqual(len({case["name"] for case in cases}), len(cases))
+        known = {"requests", "events_per_request", "stored", "stored_by_server", "errors", "dropped", "raised", "pending", "flushes",
+                 "gaps_seconds_min", "attempts_max", "adds"}
+        for case in cases:
+            self.assertLessEqual(set(case["expect"]), known, case["name"])
+            self.assertTrue(case["expect"], case["name"])
+
+
+if __name__ == "__main__":
+    unittest.main()
