@@ -152,7 +152,7 @@ class Kit(unittest.TestCase):
         cases = json.loads(subprocess.check_output([sys.executable, HERE / "server.py", "--list"]))
         self.assertEqual(len({case["name"] for case in cases}), len(cases))
         known = {"requests", "events_per_request", "stored", "stored_by_server", "errors", "dropped", "raised", "pending", "flushes",
-                 "gaps_seconds_min", "attempts_max", "adds"}
+                 "gaps_seconds_min", "attempts_max", "repeats", "adds"}
         for case in cases:
             self.assertLessEqual(set(case["expect"]), known, case["name"])
             self.assertTrue(case["expect"], case["name"])
