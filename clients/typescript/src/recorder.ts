@@ -186,7 +186,12 @@ export class Recorder {
     for (let failures = 0; this.#isDue() && !this.#abort.signal.aborted; ) {
       let isDone = false;
       try {
-        isDone = await this.#deliver(await this.#buffer.oldest(REQUEST_EVENTS_MAX), failures);
+        const entries = await this.#buffer.oldest(REQUEST_EVENTS_MAX);
+        if (entries.length === 0) {
+          // Events that were there when they were counted cannot be read any more. The next process counts again.
+          throw new AuditError(`${this.#buffer.pending} events of the spool cannot be read`);
+        }
+        isDone = await this.#deliver(entries, failures);
       } catch (cause) {
         // The disk of the spool. The events are still there, or were never acknowledged.
         const error = new AuditError("the spool cannot be read or written", { cause });

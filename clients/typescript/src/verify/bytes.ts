@@ -72,7 +72,7 @@ export function fromBase64(text: unknown, what: string): Bytes {
 }
 
 /** WebCrypto of this runtime. */
-export function subtle(): SubtleCrypto {
+export function subtle(): typeof globalThis.crypto.subtle {
   const found = globalThis.crypto?.subtle;
   if (found === undefined) {
     throw new VerificationError(
