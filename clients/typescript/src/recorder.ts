@@ -139,7 +139,8 @@ export class Recorder {
   #waitForRoom(bytes: number): Promise<boolean> {
     const { overflow = "block" } = this.#options;
     // Callers who never wait for `record` would otherwise fill the memory in place of the queue.
-    if (overflow !== "block" || this.#waiters.length >= this.#waitersMax) {
+    const isTooLarge = this.#waiters.length === 0 && this.#buffer.pending === 0;
+    if (overflow !== "block" || isTooLarge || this.#waiters.length >= this.#waitersMax) {
       return Promise.resolve(false);
     }
     this.#sendUpTo = this.#accepted;
@@ -149,8 +150,13 @@ export class Recorder {
 
   /** Lets in those who wait, as far as there is room. Each appends before the next one is looked at. */
   async #admit(): Promise<void> {
-    while (this.#waiters.length > 0 && this.#buffer.hasRoom(this.#waiters[0]!.bytes)) {
-      this.#waiters.shift()!.resolve(true);
+    while (this.#waiters.length > 0) {
+      const hasRoom = this.#buffer.hasRoom(this.#waiters[0]!.bytes);
+      // An event that does not fit into an empty buffer must not block those behind it for ever.
+      if (!hasRoom && this.#buffer.pending > 0) {
+        return;
+      }
+      this.#waiters.shift()!.resolve(hasRoom);
       await Promise.resolve();
       await Promise.resolve();
     }

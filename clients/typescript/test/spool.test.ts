@@ -157,3 +157,27 @@ test("a full spool refuses events as the caller wants it, and refused events are
   const refused = JSON.parse(line) as { event: NewEvent; error: { code: string } };
   assert.deepEqual([refused.event.action, refused.error.code], ["a.b", "validation_error"]);
 });
+
+test("an event larger than the spool is refused, and does not block the others", async () => {
+  const small: NewEvent = { action: "a.b", category: "auth", tenant_id: "t", actor: { id: "u", type: "user" } };
+  const large = { ...small, metadata: { text: "x".repeat(1000) } };
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const client = new AuditClient({
+    baseUrl: "http://127.0.0.1:1",
+    apiKey: "pk_live_x",
+    spool: await opened({ bytesMax: 300 }),
+    fetch: async () => {
+      await held;
+      return Response.json({ ids: ["evt_1"], redacted_count: 0, request_id: "req_x" }, { status: 201 });
+    },
+  });
+  await assert.rejects(client.record(large), { name: "QueueFullError" });
+  assert.equal(await client.record(small), true);
+  const waiting = [client.record(large), client.record(small)];
+  release();
+  const outcomes = await Promise.allSettled(waiting);
+  assert.deepEqual(outcomes.map(({ status }) => status), ["rejected", "fulfilled"]);
+  assert.equal(await client.close(), true);
+  assert.deepEqual(client.stats(), { stored: 2, failed: 0, dropped: 2, pending: 0 });
+});

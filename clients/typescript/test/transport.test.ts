@@ -108,7 +108,9 @@ test("a feed is followed through kills of the server, each event once", async ()
         }
         // The reader waits for the next event while the server dies.
         setImmediate(async () => {
+          const exited = once(server, "exit");
           server.kill("SIGKILL");
+          await exited;
           ({ process: server } = await launch(directory, { port }));
           ids.push(await sent());
         });
