@@ -1,0 +1,300 @@
+/** Everything that is not an event: keys, projects, viewers, rules, alerts, webhooks, streams and the log. */
+import { pagesOf } from "./pages.js";
+import type { Transport } from "./transport.js";
+import type * as T from "./types.js";
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+const part = encodeURIComponent;
+
+class Resource {
+  constructor(protected readonly transport: Transport) {}
+
+  /** A request that acts on the project of the client. */
+  protected call<R>(method: Method, path: string, fields: { body?: unknown; query?: object; isRepeatable?: boolean } = {}): Promise<R> {
+    return this.transport.json({ method, path, isScoped: true, ...fields });
+  }
+
+  /** A request that acts on the organization, or names its project itself. */
+  protected callUnscoped<R>(method: Method, path: string, body?: unknown, isRepeatable?: boolean): Promise<R> {
+    return this.transport.json({ method, path, body, isRepeatable });
+  }
+}
+
+/** Project keys. */
+export class ProjectKeys extends Resource {
+  /** The keys of the project; of the whole organization for a master key without a project. */
+  async list(): Promise<T.ProjectKey[]> {
+    return (await this.call<T.ResponseOf<"list_keys">>("GET", "/keys")).keys;
+  }
+
+  /** Creates a key. Only this response has its text. */
+  create(key: Omit<T.NewProjectKey, "type">): Promise<T.CreatedProjectKey> {
+    return this.callUnscoped("POST", "/keys", { type: "project", ...key });
+  }
+
+  /** Revokes a key at once and for ever. */
+  async revoke(id: string): Promise<void> {
+    await this.call("DELETE", `/keys/${part(id)}`);
+  }
+
+  /** Creates the successor of a key, which stays valid for `overlapSeconds`. */
+  rotate(id: string, overlapSeconds: number): Promise<T.CreatedProjectKey> {
+    return this.call("POST", `/keys/${part(id)}/rotate`, { query: { overlap: overlapSeconds } });
+  }
+}
+
+/** Master keys. */
+export class MasterKeys extends Resource {
+  async list(): Promise<T.MasterKey[]> {
+    return (await this.callUnscoped<T.ResponseOf<"list_master_keys">>("GET", "/master-keys")).master_keys;
+  }
+
+  /** Creates a key. Only this response has its text. */
+  create(key: T.NewMasterKey): Promise<T.CreatedMasterKey> {
+    return this.callUnscoped("POST", "/master-keys", key);
+  }
+
+  /** Revokes a key at once and for ever. */
+  async revoke(id: string): Promise<void> {
+    await this.callUnscoped("DELETE", `/master-keys/${part(id)}`);
+  }
+
+  /** Creates the successor of a key, which stays valid for `overlapSeconds`. */
+  rotate(id: string, overlapSeconds: number): Promise<T.CreatedMasterKey> {
+    return this.transport.json({
+      method: "POST",
+      path: `/master-keys/${part(id)}/rotate`,
+      query: { overlap: overlapSeconds },
+    });
+  }
+}
+
+/** Projects of the organization. */
+export class Projects extends Resource {
+  async list(): Promise<T.Project[]> {
+    return (await this.callUnscoped<T.ResponseOf<"list_projects">>("GET", "/projects")).projects;
+  }
+
+  async create(name: string): Promise<T.Project> {
+    return (await this.callUnscoped<T.ResponseOf<"create_project">>("POST", "/projects", { name })).project;
+  }
+}
+
+/** Viewer tokens, for customers who read their own events. */
+export class ViewerTokens extends Resource {
+  /** Creates a token that is safe in a browser. Needs a live project key. */
+  create(token: T.NewViewerToken): Promise<T.ViewerToken> {
+    return this.callUnscoped("POST", "/viewer-tokens", token, true);
+  }
+}
+
+/** Viewer tiers: which events and fields a viewer token shows. */
+export class ViewerTiers extends Resource {
+  async list(): Promise<T.ViewerTier[]> {
+    return (await this.call<T.ResponseOf<"list_viewer_tiers">>("GET", "/viewer-tiers")).viewer_tiers;
+  }
+
+  async create(tier: T.NewViewerTier): Promise<T.ViewerTier> {
+    return (await this.call<T.ResponseOf<"create_viewer_tier">>("POST", "/viewer-tiers", { body: tier })).viewer_tier;
+  }
+
+  async update(name: string, change: T.ViewerTierChange): Promise<T.ViewerTier> {
+    const path = `/viewer-tiers/${part(name)}`;
+    return (await this.call<T.ResponseOf<"update_viewer_tier">>("PATCH", path, { body: change })).viewer_tier;
+  }
+
+  /** Deletes a tier, and ends all tokens of it. */
+  async delete(name: string): Promise<void> {
+    await this.call("DELETE", `/viewer-tiers/${part(name)}`);
+  }
+}
+
+/** Redaction rules. */
+export class Redaction extends Resource {
+  async listRules(): Promise<T.RedactionRule[]> {
+    return (await this.call<T.ResponseOf<"list_redaction_rules">>("GET", "/redaction/rules")).rules;
+  }
+
+  async createRule(rule: T.NewRedactionRule): Promise<T.RedactionRule> {
+    return (await this.call<T.ResponseOf<"create_redaction_rule">>("POST", "/redaction/rules", { body: rule })).rule;
+  }
+
+  async updateRule(id: string, change: T.RedactionRuleChange): Promise<T.RedactionRule> {
+    const path = `/redaction/rules/${part(id)}`;
+    return (await this.call<T.ResponseOf<"update_redaction_rule">>("PUT", path, { body: change })).rule;
+  }
+
+  async deleteRule(id: string): Promise<void> {
+    await this.call("DELETE", `/redaction/rules/${part(id)}`);
+  }
+
+  /** Applies the project's rules to a JSON object. Nothing is stored. */
+  test(event: object): Promise<T.RedactionTestResult> {
+    return this.call("POST", "/redaction/test", { body: { event }, isRepeatable: true });
+  }
+}
+
+/** Alert rules. */
+export class AlertRules extends Resource {
+  async list(): Promise<T.AlertRule[]> {
+    return (await this.call<T.ResponseOf<"list_alert_rules">>("GET", "/alerts/rules")).rules;
+  }
+
+  async create(rule: T.NewAlertRule): Promise<T.AlertRule> {
+    return (await this.call<T.ResponseOf<"create_alert_rule">>("POST", "/alerts/rules", { body: rule })).rule;
+  }
+
+  async update(id: string, change: T.AlertRuleChange): Promise<T.AlertRule> {
+    const path = `/alerts/rules/${part(id)}`;
+    return (await this.call<T.ResponseOf<"update_alert_rule">>("PATCH", path, { body: change })).rule;
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.call("DELETE", `/alerts/rules/${part(id)}`);
+  }
+}
+
+/** Fired alerts. */
+export class Alerts extends Resource {
+  /** Alert rules. */
+  readonly rules: AlertRules;
+
+  constructor(transport: Transport) {
+    super(transport);
+    this.rules = new AlertRules(transport);
+  }
+
+  /** One page, newest first. */
+  list(filter: T.AlertFilter = {}): Promise<T.AlertPage> {
+    return this.call("GET", "/alerts", { query: filter });
+  }
+
+  /** All alerts that match, newest first. */
+  async *iterate(filter: T.AlertFilter = {}): AsyncGenerator<T.Alert, void, undefined> {
+    for await (const page of pagesOf((cursor) => this.list({ limit: 100, ...filter, ...cursor }))) {
+      yield* page.alerts;
+    }
+  }
+
+  acknowledge(id: string): Promise<T.Alert> {
+    return this.#change(id, "acknowledged");
+  }
+
+  resolve(id: string): Promise<T.Alert> {
+    return this.#change(id, "resolved");
+  }
+
+  async #change(id: string, status: "acknowledged" | "resolved"): Promise<T.Alert> {
+    const path = `/alerts/${part(id)}`;
+    return (await this.call<T.ResponseOf<"update_alert">>("PATCH", path, { body: { status } })).alert;
+  }
+}
+
+/** Webhooks and their deliveries. */
+export class Webhooks extends Resource {
+  async list(): Promise<T.Webhook[]> {
+    return (await this.call<T.ResponseOf<"list_webhooks">>("GET", "/alerts/webhooks")).webhooks;
+  }
+
+  /** Creates a webhook. Only this response has its secret. */
+  async create(webhook: T.NewWebhook): Promise<T.Webhook> {
+    return (await this.call<T.ResponseOf<"create_webhook">>("POST", "/alerts/webhooks", { body: webhook })).webhook;
+  }
+
+  async update(id: string, change: T.WebhookChange): Promise<T.Webhook> {
+    const path = `/alerts/webhooks/${part(id)}`;
+    return (await this.call<T.ResponseOf<"update_webhook">>("PATCH", path, { body: change })).webhook;
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.call("DELETE", `/alerts/webhooks/${part(id)}`);
+  }
+
+  /** Creates a new secret, which the response shows. The old one signs too, for 24 hours. */
+  async rotateSecret(id: string): Promise<T.Webhook> {
+    const path = `/alerts/webhooks/${part(id)}/rotate-secret`;
+    return (await this.call<T.ResponseOf<"rotate_webhook_secret">>("POST", path)).webhook;
+  }
+
+  /** Sends a `webhook.test`. */
+  async test(id: string): Promise<T.Delivery> {
+    const path = `/alerts/webhooks/${part(id)}/test`;
+    return (await this.call<T.ResponseOf<"test_webhook">>("POST", path)).delivery;
+  }
+
+  /** One page of deliveries, newest first. */
+  listDeliveries(id: string, filter: T.DeliveryFilter = {}): Promise<T.DeliveryPage> {
+    return this.call("GET", `/alerts/webhooks/${part(id)}/deliveries`, { query: filter });
+  }
+
+  /** All deliveries of a webhook, newest first. */
+  async *iterateDeliveries(id: string, filter: T.DeliveryFilter = {}): AsyncGenerator<T.Delivery, void, undefined> {
+    for await (const page of pagesOf((cursor) => this.listDeliveries(id, { limit: 100, ...filter, ...cursor }))) {
+      yield* page.deliveries;
+    }
+  }
+
+  /** Makes another attempt at once. */
+  async retryDelivery(id: string): Promise<T.Delivery> {
+    const path = `/alerts/deliveries/${part(id)}/retry`;
+    return (await this.call<T.ResponseOf<"retry_delivery">>("POST", path, { isRepeatable: true })).delivery;
+  }
+}
+
+/** Anonymous streams. */
+export class Streams extends Resource {
+  /** What is known of a stream. It has no events. */
+  info(claimToken: string): Promise<T.StreamInfo> {
+    return this.callUnscoped("GET", `/streams/${part(claimToken)}/info`);
+  }
+
+  /** Moves all events of a stream into the project. This cannot be undone. */
+  claim(claimToken: string): Promise<T.ClaimResult> {
+    return this.call("POST", "/streams/claim", { body: { claim_token: claimToken } });
+  }
+}
+
+/** The verifiable log. */
+export class Log extends Resource {
+  /** The latest signed checkpoint, or with `cosigned` the last one with a quorum of witnesses. */
+  checkpoint(options: { cosigned?: boolean } = {}): Promise<string> {
+    return this.#text("/log/checkpoint", options.cosigned === true ? { cosigned: true } : {});
+  }
+
+  /** The key that verifies checkpoints. An auditor gets it over another channel, once. */
+  async key(): Promise<string> {
+    return (await this.#text("/log/key")).trim();
+  }
+
+  /** The statements by which each key names the next one. */
+  keyRotations(): Promise<string> {
+    return this.#text("/log/key/rotations");
+  }
+
+  /** The proof that the log of one size continues that of another. `verifyConsistency` verifies it. */
+  consistency(from: number, to: number): Promise<T.ResponseOf<"get_log_consistency">> {
+    return this.call("GET", "/log/consistency", { query: { from, to } });
+  }
+
+  /** The map of all tenants, for auditors. */
+  tenants(): Promise<T.ResponseOf<"get_log_tenants">> {
+    return this.call("GET", "/log/tenants");
+  }
+
+  /** A tile: `path` such as `0/000` or `entries/000.p/12`. */
+  async tile(path: string): Promise<Uint8Array> {
+    const encoded = path.split("/").map(part).join("/");
+    const response = await this.transport.open({
+      method: "GET",
+      path: `/log/tile/${encoded}`,
+      isScoped: true,
+      headers: { Accept: "application/octet-stream" },
+    });
+    return new Uint8Array(await response.arrayBuffer());
+  }
+
+  #text(path: string, query: object = {}): Promise<string> {
+    return this.transport.text({ method: "GET", path, query, isScoped: true, headers: { Accept: "text/plain" } });
+  }
+}

@@ -1,0 +1,160 @@
+import {
+  Alerts,
+  Log,
+  MasterKeys,
+  ProjectKeys,
+  Projects,
+  Redaction,
+  Streams,
+  ViewerTiers,
+  ViewerTokens,
+  Webhooks,
+} from "./administration.js";
+import { type EventBuffer, MemoryBuffer } from "./buffer.js";
+import { directEntryOf, REQUEST_EVENTS_MAX } from "./entry.js";
+import { ingest } from "./ingest.js";
+import { EventReads } from "./reads.js";
+import { Recorder, type RecorderOptions, type RecorderStats } from "./recorder.js";
+import { atLeast, Transport, type TransportOptions } from "./transport.js";
+import type { IngestResult, NewEvent } from "./types.js";
+
+/** How a client works. Either `apiKey`, or `stream`. */
+export interface AuditClientOptions extends TransportOptions, RecorderOptions {
+  /** Sends events to an anonymous stream, without a key. `true` for a new stream. */
+  readonly stream?: boolean | { readonly claimToken: string } | undefined;
+  /** A spool on disk in place of the queue in memory: `await openSpool({ directory })` of `audit-log-client/spool`. The client closes it. */
+  readonly spool?: EventBuffer | undefined;
+}
+
+/** What middleware needs of a client; the test double has it too. */
+export interface EventRecorder {
+  record(event: NewEvent): Promise<boolean>;
+  flush(options?: { readonly deadlineMs?: number | undefined }): Promise<boolean>;
+}
+
+const UUID4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+
+/** The endpoints of one project, or of the organization. */
+export class AuditApi {
+  readonly events: EventReads;
+  readonly keys: ProjectKeys;
+  readonly masterKeys: MasterKeys;
+  readonly projects: Projects;
+  readonly viewerTokens: ViewerTokens;
+  readonly viewerTiers: ViewerTiers;
+  readonly redaction: Redaction;
+  readonly alerts: Alerts;
+  readonly webhooks: Webhooks;
+  readonly streams: Streams;
+  readonly log: Log;
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.events = new EventReads(transport);
+    this.keys = new ProjectKeys(transport);
+    this.masterKeys = new MasterKeys(transport);
+    this.projects = new Projects(transport);
+    this.viewerTokens = new ViewerTokens(transport);
+    this.viewerTiers = new ViewerTiers(transport);
+    this.redaction = new Redaction(transport);
+    this.alerts = new Alerts(transport);
+    this.webhooks = new Webhooks(transport);
+    this.streams = new Streams(transport);
+    this.log = new Log(transport);
+  }
+
+  /** The same endpoints for another project or environment. For master keys. */
+  scoped(scope: { readonly projectId?: string; readonly environment?: "live" | "test" }): AuditApi {
+    return new AuditApi(this.#transport.scoped(scope));
+  }
+}
+
+/** Records events, and has all endpoints of the service. */
+export class AuditClient extends AuditApi implements EventRecorder {
+  /** The token of the stream, with which its events can be claimed; `undefined` with a key. Keep it: nobody else knows it. */
+  readonly claimToken: string | undefined;
+  readonly #transport: Transport;
+  readonly #recorder: Recorder;
+  readonly #path: string;
+
+  constructor(options: AuditClientOptions) {
+    const transport = new Transport(options);
+    super(transport);
+    this.#transport = transport;
+    this.claimToken = claimTokenOf(options);
+    this.#path = this.claimToken === undefined ? "/events" : `/streams/${this.claimToken}/events`;
+    const eventsMax = atLeast("queueEventsMax", options.queueEventsMax ?? 1000, 1);
+    this.#recorder = new Recorder(transport, this.#path, options.spool ?? new MemoryBuffer(eventsMax), options);
+  }
+
+  /**
+   * Records an event: it enters the queue, and is sent with others. With a spool the event is on the disk when the promise
+   * resolves. `false` if it was dropped (`overflow: "drop_newest"`). The outcome of sending is reported to `onStored` and `onFailed`.
+   *
+   * @throws QueueFullError if there is no room, with `overflow: "error"`, or if too many calls wait for room already.
+   */
+  record(event: NewEvent): Promise<boolean> {
+    return this.#recorder.record(event);
+  }
+
+  /**
+   * Sends an event, or up to 100, at once, and waits until they are stored. Of an array, refused events are in `errors` of the result.
+   *
+   * @param options `receipt`: the result has `receipts`; the service then waits for the signature, about a second.
+   * @throws AuditApiError if none was stored.
+   */
+  async ingest(
+    events: NewEvent | readonly NewEvent[],
+    options: { readonly receipt?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<IngestResult> {
+    if (!Array.isArray(events)) {
+      return ingest(this.#transport, this.#path, directEntryOf(events as NewEvent), 1, options);
+    }
+    if (events.length < 1 || events.length > REQUEST_EVENTS_MAX) {
+      throw new RangeError(`a request has 1 to ${REQUEST_EVENTS_MAX} events, not ${events.length}`);
+    }
+    const text = `[${(events as readonly NewEvent[]).map(directEntryOf).join(",")}]`;
+    return ingest(this.#transport, this.#path, text, events.length, options);
+  }
+
+  /**
+   * Sends everything that is queued, and waits until the outcome of each event is known. `false` if that took longer than
+   * `deadlineMs` (30,000 if absent); the events stay queued.
+   */
+  flush(options: { readonly deadlineMs?: number | undefined } = {}): Promise<boolean> {
+    return this.#recorder.flush(options.deadlineMs);
+  }
+
+  /**
+   * Takes no more events, sends everything that is queued, and ends requests that take longer than `deadlineMs` (30,000 if absent). `false`
+   * if events are left: `stats().pending` has their number. From memory they are lost, in a spool they wait for the next process.
+   */
+  close(options: { readonly deadlineMs?: number | undefined } = {}): Promise<boolean> {
+    return this.#recorder.close(options.deadlineMs);
+  }
+
+  /** What has become of the recorded events. */
+  stats(): RecorderStats {
+    return this.#recorder.stats();
+  }
+}
+
+function claimTokenOf(options: AuditClientOptions): string | undefined {
+  const { apiKey, stream = false } = options;
+  if (stream === false) {
+    // A missing variable must not send events to an anonymous stream, so a stream is asked for.
+    if (apiKey === undefined) {
+      throw new TypeError("apiKey is missing (or set stream for an anonymous stream)");
+    }
+    return undefined;
+  }
+  if (apiKey !== undefined) {
+    throw new TypeError("a stream takes no apiKey");
+  }
+  const token = stream === true ? crypto.randomUUID() : stream.claimToken;
+  if (!UUID4.test(token)) {
+    throw new TypeError("claimToken is a UUID of version 4");
+  }
+  return token;
+}

@@ -1,0 +1,66 @@
+import { InvalidEventError } from "./errors.js";
+import type { NewEvent } from "./types.js";
+
+/**
+ * An event as it is sent, in every attempt the same: a caller may change its object after `record` returned. JSON without line breaks.
+ */
+export type Entry = string;
+
+/** Events of a request. */
+export const REQUEST_EVENTS_MAX = 100;
+/** Bytes of the body of a request. */
+export const REQUEST_BYTES_MAX = 1_048_576;
+
+/**
+ * Writes an event as JSON, with an idempotency key. Without a key of the caller's, `now` becomes its time if it has none: otherwise the
+ * service takes the time of receipt, which may be much later. An event with a key of the caller's stays as it is, because the caller may record
+ * it again after a crash, and then the service compares the content.
+ */
+export function entryOf(event: NewEvent, now: Date): Entry {
+  const given = event as { idempotency_key?: unknown; occurred_at?: unknown };
+  const hasKey = given.idempotency_key !== undefined && given.idempotency_key !== null;
+  const hasTime = given.occurred_at !== undefined && given.occurred_at !== null;
+  const key = hasKey ? {} : { idempotency_key: crypto.randomUUID() };
+  const time = hasKey || hasTime ? {} : { occurred_at: now.toISOString() };
+  return jsonOf({ ...event, ...key, ...time });
+}
+
+/** Writes an event that is sent at once as JSON, with an idempotency key. */
+export function directEntryOf(event: NewEvent): Entry {
+  const hasKey = event.idempotency_key !== undefined && event.idempotency_key !== null;
+  return jsonOf({ ...event, ...(hasKey ? {} : { idempotency_key: crypto.randomUUID() }) });
+}
+
+function jsonOf(event: object): Entry {
+  try {
+    return JSON.stringify(event);
+  } catch (cause) {
+    throw new InvalidEventError("the event cannot be written as JSON", { cause });
+  }
+}
+
+/** The event of an entry. */
+export function eventOf(entry: Entry): NewEvent {
+  return JSON.parse(entry) as NewEvent;
+}
+
+const encoder = new TextEncoder();
+
+/** Bytes of an entry in UTF-8. */
+export function bytesOf(entry: Entry): number {
+  return encoder.encode(entry).length;
+}
+
+/** The first entries that fit into a request together; at least one. */
+export function firstRequest(entries: readonly Entry[]): Entry[] {
+  let bytes = 2;
+  let count = 0;
+  for (const entry of entries.slice(0, REQUEST_EVENTS_MAX)) {
+    bytes += bytesOf(entry) + 1;
+    if (count > 0 && bytes > REQUEST_BYTES_MAX) {
+      break;
+    }
+    count += 1;
+  }
+  return entries.slice(0, count);
+}

@@ -1,0 +1,54 @@
+/**
+ * Plugin for Fastify 4 and 5: records who did what, from an annotation in the `config` of the route.
+ *
+ * @module
+ */
+import { additionsTo, type Annotation, type AuditSettings, recordFor } from "./annotation.js";
+
+export { type Additions, addToAudit, type Annotation, type AuditSettings } from "./annotation.js";
+
+/** What the plugin uses of a request of Fastify. */
+export interface FastifyRequestLike {
+  readonly method: string;
+  readonly url: string;
+  readonly ip: string;
+  readonly headers: { readonly "user-agent"?: string | undefined };
+  readonly routeOptions: { readonly config: object };
+}
+
+interface FastifyReplyLike {
+  readonly statusCode: number;
+}
+
+interface FastifyInstanceLike {
+  addHook(name: "onResponse", hook: (request: never, reply: never) => Promise<void>): unknown;
+}
+
+/** The annotation of a route: `app.post("/todos", { config: audited({ action: "todo.created", category: "mutation" }) }, handler)`. */
+export function audited<Request = FastifyRequestLike>(annotation: Annotation<Request>): { audit: Annotation<Request> } {
+  return { audit: annotation };
+}
+
+/** Registers the hook that records the events of annotated routes: `await app.register(auditFastify, settings)`. */
+export async function auditFastify<Request = FastifyRequestLike>(
+  fastify: object,
+  settings: AuditSettings<Request>,
+): Promise<void> {
+  (fastify as FastifyInstanceLike).addHook("onResponse", async (request: FastifyRequestLike, reply: FastifyReplyLike) => {
+    const { audit } = request.routeOptions.config as { audit?: Annotation<Request> };
+    if (audit === undefined) {
+      return;
+    }
+    const facts = {
+      method: request.method,
+      path: request.url.split("?", 1)[0]!,
+      status: reply.statusCode,
+      ip: request.ip,
+      userAgent: request.headers["user-agent"],
+    };
+    await recordFor(settings, audit, request as Request, facts, additionsTo(request));
+  });
+}
+
+// Routes of the surrounding instance too, as `fastify-plugin` does.
+Object.defineProperty(auditFastify, Symbol.for("skip-override"), { value: true });

@@ -1,0 +1,48 @@
+/**
+ * For route handlers of Next.js (app router), and for any handler from a `Request` to a `Response`: records who did what, from an
+ * annotation of the handler.
+ *
+ * @module
+ */
+import { additionsTo, type Annotation, type AuditSettings, recordFor } from "./annotation.js";
+
+export { type Additions, addToAudit, type Annotation, type AuditSettings } from "./annotation.js";
+
+/** Settings for all handlers of an application. */
+export interface NextAuditSettings<Request> extends AuditSettings<Request> {
+  /**
+   * Waits until the event is sent, not only until it is queued. `true` where the process is frozen or ended after the response, as on most
+   * serverless platforms. `false` if absent.
+   */
+  readonly flush?: boolean | undefined;
+  /** The address of the client. The last entry of `X-Forwarded-For` is only as good as the proxy; so there is none if absent. */
+  readonly ip?: ((request: Request) => string | undefined) | undefined;
+}
+
+/** Makes the function that annotates handlers: `export const POST = audited({ action: "todo.created", category: "mutation" }, handler)`. */
+export function auditNext<Req extends Request = Request>(settings: NextAuditSettings<Req>) {
+  return <Context extends unknown[]>(
+      annotation: Annotation<Req>,
+      handler: (request: Req, ...context: Context) => Response | Promise<Response>,
+    ) =>
+    async (request: Req, ...context: Context): Promise<Response> => {
+      let status = 500;
+      try {
+        const response = await handler(request, ...context);
+        status = response.status;
+        return response;
+      } finally {
+        const facts = {
+          method: request.method,
+          path: new URL(request.url).pathname,
+          status,
+          ip: settings.ip?.(request),
+          userAgent: request.headers.get("user-agent") ?? undefined,
+        };
+        await recordFor(settings, annotation, request, facts, additionsTo(request));
+        if (settings.flush === true) {
+          await settings.client.flush();
+        }
+      }
+    };
+}

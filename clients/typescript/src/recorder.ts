@@ -1,0 +1,338 @@
+import type { EventBuffer } from "./buffer.js";
+import { bytesOf, type Entry, entryOf, eventOf, REQUEST_EVENTS_MAX } from "./entry.js";
+import { AuditApiError, AuditError, ClosedError, QueueFullError } from "./errors.js";
+import { asAuditError, deliver, type Outcome } from "./ingest.js";
+import { atLeast, sleep, type Transport } from "./transport.js";
+import type { NewEvent } from "./types.js";
+
+/** How recorded events are sent. */
+export interface RecorderOptions {
+  /** So many queued events are sent at once. 10 if absent, at most 100. */
+  readonly batchEvents?: number | undefined;
+  /** Fewer are sent this many milliseconds after the first of them. 5,000 if absent. */
+  readonly flushIntervalMs?: number | undefined;
+  /** Events in memory, those being sent included. 1,000 if absent. A spool has a limit of its own. */
+  readonly queueEventsMax?: number | undefined;
+  /**
+   * What `record` does when the queue or the spool is full. `block` (the default) waits for room; `drop_newest` drops the event; `error`
+   * rejects with a {@link QueueFullError}. Dropped and rejected events are counted in `stats().dropped`.
+   */
+  readonly overflow?: "block" | "drop_newest" | "error" | undefined;
+  /** Called for each event that the service has stored. */
+  readonly onStored?: ((event: NewEvent, id: string) => void) | undefined;
+  /** Called for each event that was refused, or could not be sent. It is lost, unless the caller records it again. */
+  readonly onFailed?: ((event: NewEvent, error: AuditError) => void) | undefined;
+  /** Called for each event that did not enter the queue. */
+  readonly onDropped?: ((event: NewEvent) => void) | undefined;
+  /** Called when sending a spool is delayed by an error; the events stay in the spool. */
+  readonly onDelayed?: ((error: AuditError) => void) | undefined;
+}
+
+/** What has become of the recorded events. */
+export interface RecorderStats {
+  /** Stored by the service. */
+  readonly stored: number;
+  /** Refused, or given up after the last retry. */
+  readonly failed: number;
+  /** Did not enter the queue. */
+  readonly dropped: number;
+  /** In the queue or the spool. */
+  readonly pending: number;
+}
+
+/** Milliseconds that `flush` and `close` take at most, unless the caller says otherwise. */
+export const FLUSH_DEADLINE_MS = 30_000;
+/** The longest timer of JavaScript. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+interface Waiter {
+  readonly bytes: number;
+  readonly resolve: (hasRoom: boolean) => void;
+}
+
+/** Buffers events and sends them in batches, one request at a time, in the order in which they were recorded. */
+export class Recorder {
+  readonly #transport: Transport;
+  readonly #path: string;
+  readonly #buffer: EventBuffer;
+  readonly #options: RecorderOptions;
+  readonly #batchEvents: number;
+  readonly #flushIntervalMs: number;
+  readonly #waitersMax: number;
+  readonly #counts = { stored: 0, failed: 0, dropped: 0 };
+  readonly #abort = new AbortController();
+  /** Calls of `record` that wait for room. */
+  #waiters: Waiter[] = [];
+  /** Events since the start, with those that were in the spool then: handed to the buffer, safe in the buffer, settled. */
+  #accepted: number;
+  #appended: number;
+  #settledCount = 0;
+  /** Everything up to this number is to be sent, however few it is. */
+  #sendUpTo = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sending: Promise<void> | undefined;
+  /** Called after each settled batch. */
+  #progress: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(transport: Transport, path: string, buffer: EventBuffer, options: RecorderOptions) {
+    this.#transport = transport;
+    this.#path = path;
+    this.#buffer = buffer;
+    this.#options = options;
+    this.#batchEvents = Math.min(atLeast("batchEvents", options.batchEvents ?? 10, 1), REQUEST_EVENTS_MAX);
+    this.#flushIntervalMs = atLeast("flushIntervalMs", options.flushIntervalMs ?? 5000, 0);
+    this.#waitersMax = options.queueEventsMax ?? 1000;
+    this.#accepted = buffer.pending;
+    this.#appended = buffer.pending;
+    // What an earlier process left is sent at once.
+    this.#sendUpTo = this.#appended;
+    this.#schedule();
+  }
+
+  stats(): RecorderStats {
+    return { ...this.#counts, pending: this.#buffer.pending };
+  }
+
+  /** See `AuditClient.record`. */
+  record(event: NewEvent): Promise<boolean> {
+    const recorded = this.#record(event);
+    // A caller who does not wait is told by `onDropped` and `stats`, and must not die of an unhandled rejection.
+    recorded.catch(() => undefined);
+    return recorded;
+  }
+
+  async #record(event: NewEvent): Promise<boolean> {
+    if (this.#isClosed) {
+      this.#drop(event);
+      throw new ClosedError("the client is closed; the event was dropped");
+    }
+    const entry = entryOf(event, new Date());
+    const bytes = bytesOf(entry);
+    // Those who wait already come first.
+    if ((this.#waiters.length > 0 || !this.#buffer.hasRoom(bytes)) && !(await this.#waitForRoom(bytes))) {
+      this.#drop(event);
+      if (this.#options.overflow === "drop_newest") {
+        return false;
+      }
+      throw new QueueFullError("the queue is full; the event was dropped");
+    }
+    this.#accepted += 1;
+    try {
+      await this.#buffer.append(entry);
+    } catch (error) {
+      this.#accepted -= 1;
+      this.#drop(event);
+      throw error;
+    }
+    this.#appended += 1;
+    this.#schedule();
+    return true;
+  }
+
+  #drop(event: NewEvent): void {
+    this.#counts.dropped += 1;
+    this.#options.onDropped?.(event);
+  }
+
+  /** Whether there is room now. */
+  #waitForRoom(bytes: number): Promise<boolean> {
+    const { overflow = "block" } = this.#options;
+    // Callers who never wait for `record` would otherwise fill the memory in place of the queue.
+    const isTooLarge = this.#waiters.length === 0 && this.#buffer.pending === 0;
+    if (overflow !== "block" || isTooLarge || this.#waiters.length >= this.#waitersMax) {
+      return Promise.resolve(false);
+    }
+    this.#sendUpTo = this.#accepted;
+    this.#schedule();
+    return new Promise((resolve) => this.#waiters.push({ bytes, resolve }));
+  }
+
+  /** Lets in those who wait, as far as there is room. Each appends before the next one is looked at. */
+  async #admit(): Promise<void> {
+    while (this.#waiters.length > 0) {
+      const hasRoom = this.#buffer.hasRoom(this.#waiters[0]!.bytes);
+      // An event that does not fit into an empty buffer must not block those behind it for ever.
+      if (!hasRoom && this.#buffer.pending > 0) {
+        return;
+      }
+      this.#waiters.shift()!.resolve(hasRoom);
+      await Promise.resolve();
+      await Promise.resolve();
+    }
+  }
+
+  /** Starts to send if there is a reason to, and the timer if there is something to send later. */
+  #schedule(): void {
+    const waiting = this.#appended - this.#settledCount;
+    if (this.#sending === undefined && this.#isDue()) {
+      this.#sending = this.#send().finally(() => {
+        this.#sending = undefined;
+        if (!this.#abort.signal.aborted) {
+          this.#schedule();
+        }
+        this.#notify();
+      });
+    }
+    if (waiting > 0 && this.#timer === undefined && !this.#isClosed) {
+      this.#timer = setTimeout(() => {
+        this.#timer = undefined;
+        this.#sendUpTo = this.#accepted;
+        this.#schedule();
+      }, Math.min(this.#flushIntervalMs, TIMER_MS_MAX));
+    }
+  }
+
+  #isDue(): boolean {
+    const waiting = this.#appended - this.#settledCount;
+    return waiting >= this.#batchEvents || (waiting > 0 && this.#settledCount < this.#sendUpTo);
+  }
+
+  async #send(): Promise<void> {
+    for (let failures = 0; this.#isDue() && !this.#abort.signal.aborted; ) {
+      let isDone = false;
+      try {
+        const entries = await this.#buffer.oldest(REQUEST_EVENTS_MAX);
+        if (entries.length === 0) {
+          // Events that were there when they were counted cannot be read any more. The next process counts again.
+          throw new AuditError(`${this.#buffer.pending} events of the spool cannot be read`);
+        }
+        isDone = await this.#deliver(entries, failures);
+      } catch (cause) {
+        // The disk of the spool. The events are still there, or were never acknowledged.
+        const error = new AuditError("the spool cannot be read or written", { cause });
+        this.#call(() => this.#options.onDelayed?.(error));
+        await sleep(this.#transport.backoffMs(failures), this.#abort.signal);
+      }
+      failures = isDone ? 0 : failures + 1;
+      await this.#admit();
+      this.#notify();
+    }
+    if (this.#buffer.pending === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+
+  /** Sends some events, and settles them. False if those of a durable buffer have to be sent again. */
+  async #deliver(entries: readonly Entry[], failures: number): Promise<boolean> {
+    let settled = 0;
+    const settle = async (entry: Entry, outcome: Outcome): Promise<void> => {
+      await this.#note(entry, outcome);
+      settled += 1;
+    };
+    let wait: number | undefined;
+    try {
+      await deliver(this.#transport, this.#path, entries, settle, this.#abort.signal);
+    } catch (caught) {
+      if (!this.#abort.signal.aborted) {
+        const error = asAuditError(caught);
+        wait = await this.#fail(entries.slice(settled), error, failures, settle);
+      }
+    }
+    if (settled > 0) {
+      await this.#buffer.settle(settled);
+      this.#settledCount += settled;
+    }
+    if (wait !== undefined) {
+      await sleep(wait, this.#abort.signal);
+    }
+    return wait === undefined;
+  }
+
+  /** After the last retry: from memory the events are lost; in a spool they stay. Returns the wait before they are sent again. */
+  async #fail(
+    entries: readonly Entry[],
+    error: AuditError,
+    failures: number,
+    settle: (entry: Entry, outcome: Outcome) => Promise<void>,
+  ): Promise<number | undefined> {
+    if (this.#buffer.isDurable) {
+      this.#call(() => this.#options.onDelayed?.(error));
+      const retryAfterMs = error instanceof AuditApiError ? (error.retryAfterMs ?? 0) : 0;
+      return Math.max(retryAfterMs, this.#transport.backoffMs(failures));
+    }
+    for (const entry of entries) {
+      await settle(entry, { error });
+    }
+    return undefined;
+  }
+
+  async #note(entry: Entry, outcome: Outcome): Promise<void> {
+    if ("id" in outcome) {
+      this.#counts.stored += 1;
+      if (this.#options.onStored !== undefined) {
+        this.#call(() => this.#options.onStored?.(eventOf(entry), outcome.id));
+      }
+      return;
+    }
+    const error = asAuditError(outcome.error);
+    await this.#buffer.noteRefused(entry, error);
+    this.#counts.failed += 1;
+    this.#call(() => this.#options.onFailed?.(eventOf(entry), error));
+  }
+
+  /** Calls a function of the caller. Its fault is the caller's, and does not stop the sending. */
+  #call(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+
+  #notify(): void {
+    const callbacks = this.#progress;
+    this.#progress = [];
+    for (const callback of callbacks) {
+      callback();
+    }
+  }
+
+  /** See `AuditClient.flush`. */
+  async flush(deadlineMs = FLUSH_DEADLINE_MS): Promise<boolean> {
+    const goal = this.#accepted;
+    const deadline = Date.now() + deadlineMs;
+    this.#sendUpTo = Math.max(this.#sendUpTo, goal);
+    this.#schedule();
+    while (this.#settledCount < goal) {
+      const left = deadline - Date.now();
+      if (left <= 0 || this.#abort.signal.aborted) {
+        return false;
+      }
+      await this.#progressWithin(left);
+    }
+    return true;
+  }
+
+  #progressWithin(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.min(ms, TIMER_MS_MAX));
+      this.#progress.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /** See `AuditClient.close`. */
+  async close(deadlineMs = FLUSH_DEADLINE_MS): Promise<boolean> {
+    const deadline = Date.now() + deadlineMs;
+    this.#isClosed = true;
+    let isDone = await this.flush(deadlineMs);
+    while (isDone && this.#waiters.length + this.#accepted > this.#settledCount && Date.now() < deadline) {
+      isDone = await this.flush(deadline - Date.now());
+    }
+    this.#abort.abort();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const waiter of this.#waiters.splice(0)) {
+      waiter.resolve(false);
+    }
+    await this.#sending;
+    await this.#buffer.close();
+    return isDone && this.#buffer.pending === 0;
+  }
+}

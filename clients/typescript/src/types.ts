@@ -1,0 +1,86 @@
+/**
+ * The public types. All of them are read from the operations of the OpenAPI document, so a schema that is renamed there changes
+ * nothing here.
+ */
+import type { operations } from "./generated/openapi.js";
+
+type Operations = operations;
+type Json<T> = T extends { content: { "application/json": infer Body } } ? Body : never;
+type Success<Responses> = Responses extends { 200: infer R }
+  ? R
+  : Responses extends { 201: infer R }
+    ? R
+    : Responses extends { 202: infer R }
+      ? R
+      : never;
+
+/** The body of the successful response to an operation. */
+export type ResponseOf<Name extends keyof Operations> = Json<Success<Operations[Name]["responses"]>>;
+/** The body of the request of an operation. */
+export type RequestOf<Name extends keyof Operations> = Json<NonNullable<Operations[Name]["requestBody"]>>;
+/** The query parameters of an operation, without those that the client sets itself. */
+export type QueryOf<Name extends keyof Operations> = Omit<
+  NonNullable<Operations[Name]["parameters"]["query"]>,
+  "project_id" | "environment"
+>;
+
+type ErrorOf<Name extends keyof Operations> = Operations[Name]["responses"] extends { 400: infer R } ? Json<R> : never;
+
+/** The body of a failed response. */
+export type ErrorResponse = ErrorOf<"list_events">;
+/** A code of an error that this version of the interface has. */
+export type ErrorCode = ErrorResponse["error"]["code"];
+/** One invalid field of a request. */
+export type ErrorDetail = NonNullable<ErrorResponse["error"]["details"]>[number];
+
+/** An event to be recorded. */
+export type NewEvent = Exclude<RequestOf<"ingest_events">, readonly unknown[]>;
+/** An event as keys read it. */
+export type AuditEvent = ResponseOf<"get_event">["event"];
+/** An event as a viewer token or a key reads it: fields may be hidden. */
+export type VisibleEvent = ResponseOf<"list_events">["events"][number];
+export type EventPage = ResponseOf<"list_events">;
+export type EventFilter = QueryOf<"list_events">;
+export type FeedPage = ResponseOf<"follow_events">;
+export type FeedFilter = QueryOf<"follow_events">;
+export type ExportFilter = QueryOf<"export_events">;
+export type IngestResult = ResponseOf<"ingest_events">;
+export type RefusedEvent = NonNullable<IngestResult["errors"]>[number];
+export type EventProof = ResponseOf<"get_event_proof">;
+export type Completeness = ResponseOf<"get_log_completeness">;
+
+export type ProjectKey = ResponseOf<"list_keys">["keys"][number];
+export type NewProjectKey = RequestOf<"create_key">;
+export type CreatedProjectKey = ResponseOf<"create_key">;
+export type MasterKey = ResponseOf<"list_master_keys">["master_keys"][number];
+export type NewMasterKey = RequestOf<"create_master_key">;
+export type CreatedMasterKey = ResponseOf<"create_master_key">;
+export type Project = ResponseOf<"list_projects">["projects"][number];
+
+export type NewViewerToken = RequestOf<"create_viewer_token">;
+export type ViewerToken = ResponseOf<"create_viewer_token">;
+export type ViewerTier = ResponseOf<"list_viewer_tiers">["viewer_tiers"][number];
+export type NewViewerTier = RequestOf<"create_viewer_tier">;
+export type ViewerTierChange = RequestOf<"update_viewer_tier">;
+
+export type RedactionRule = ResponseOf<"list_redaction_rules">["rules"][number];
+export type NewRedactionRule = RequestOf<"create_redaction_rule">;
+export type RedactionRuleChange = RequestOf<"update_redaction_rule">;
+export type RedactionTestResult = ResponseOf<"test_redaction">;
+
+export type AlertRule = ResponseOf<"list_alert_rules">["rules"][number];
+export type NewAlertRule = RequestOf<"create_alert_rule">;
+export type AlertRuleChange = RequestOf<"update_alert_rule">;
+export type Alert = ResponseOf<"list_alerts">["alerts"][number];
+export type AlertPage = ResponseOf<"list_alerts">;
+export type AlertFilter = QueryOf<"list_alerts">;
+
+export type Webhook = ResponseOf<"list_webhooks">["webhooks"][number];
+export type NewWebhook = RequestOf<"create_webhook">;
+export type WebhookChange = RequestOf<"update_webhook">;
+export type Delivery = ResponseOf<"retry_delivery">["delivery"];
+export type DeliveryPage = ResponseOf<"list_deliveries">;
+export type DeliveryFilter = QueryOf<"list_deliveries">;
+
+export type StreamInfo = ResponseOf<"get_stream">;
+export type ClaimResult = ResponseOf<"claim_stream">;
