@@ -93,6 +93,12 @@ const RULES: &[Rule] = &[
         ],
         avoids: &[WEB],
     },
+    // Files and their headers: no other crate of the workspace.
+    Rule {
+        package: "audit-web",
+        reaches: &[],
+        avoids: &[DATABASE, CLIENT],
+    },
     Rule {
         package: "audit-http",
         reaches: &[
@@ -124,6 +130,7 @@ const RULES: &[Rule] = &[
             "audit-ledger",
             "audit-redact",
             "audit-store",
+            "audit-web",
             "audit-webhooks",
         ],
         avoids: &[],

@@ -15,6 +15,7 @@ use anchors::{AnchorWorker, Anchors};
 use anyhow::Context;
 use audit_app::{AuditLog, NewOrganization, Sender};
 use audit_http::{CorsOrigins, HttpState, RateLimit, TrustedProxies};
+use audit_web::{FrameAncestors, Pages};
 use cells::CellWorkers;
 use rustix::net::sockopt;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -150,6 +151,7 @@ pub(crate) fn run(
         Arc::new(SystemEntropy),
         http_options(options),
     )?);
+    let pages = pages(options)?;
     let workers = CellWorkers::start(&service, sender)?;
     let anchor_worker = AnchorWorker::start(&service, anchors)?;
     let proxies = TrustedProxies::new(options.trusted_proxies.clone());
@@ -161,6 +163,7 @@ pub(crate) fn run(
         options.http_workers,
         connections,
         state,
+        pages,
         Arc::clone(&service),
     );
     let outcome = actix_web::rt::System::new().block_on(serving);
@@ -180,10 +183,19 @@ async fn serve_requests(
     workers: Option<usize>,
     connections: Connections,
     state: web::Data<HttpState>,
+    pages: Option<Pages>,
     service: Arc<AuditLog>,
 ) -> std::io::Result<()> {
     let address = listener.local_addr()?;
-    let application = move || App::new().configure(|config| audit_http::configure(config, state.clone()));
+    let application = move || {
+        App::new().configure(|config| {
+            // Before the API, which takes every path.
+            if let Some(pages) = &pages {
+                audit_web::configure(config, pages);
+            }
+            audit_http::configure(config, state.clone());
+        })
+    };
     let timeouts = Timeouts {
         keep_alive: Duration::from_secs(KEEP_ALIVE_SECONDS),
         request_head: Duration::from_secs(REQUEST_HEAD_SECONDS_MAX),
@@ -231,6 +243,14 @@ fn http_options(options: &HttpOptions) -> audit_http::HttpOptions {
             burst: options.rate_limit_burst.unwrap_or(per_second),
         }),
     }
+}
+
+/// The pages, unless they are switched off.
+fn pages(options: &HttpOptions) -> anyhow::Result<Option<Pages>> {
+    let ancestors = FrameAncestors::parse(&options.portal_frame_ancestors)
+        .context("AUDIT_PORTAL_FRAME_ANCESTORS")?;
+    let pages = Pages::new(ancestors).context("AUDIT_PORTAL_FRAME_ANCESTORS")?;
+    Ok(options.pages.then_some(pages))
 }
 
 /// Exits the process if a hanging database keeps it from stopping. Acknowledged events are committed. The requests that
