@@ -1,0 +1,176 @@
+// The published test vectors of the log, and what must be refused.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import {
+  canonical,
+  leafHash,
+  openCheckpoint,
+  parseJson,
+  type ProofOfEvent,
+  type PartProof,
+  RootBuilder,
+  toBase64,
+  toHex,
+  verifyConsistency,
+  verifyInclusion,
+  VerificationError,
+  type VerificationFailure,
+  verifyProof,
+} from "audit-log-client/verify";
+import { DOCS } from "./paths.js";
+
+function vectors<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(`vectors/${name}`, DOCS), "utf8")) as T;
+}
+
+function hex(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(text, "hex"));
+}
+
+function base64(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(text, "base64"));
+}
+
+async function refused(code: VerificationFailure, promise: Promise<unknown>): Promise<void> {
+  await assert.rejects(promise, (error) => {
+    assert.ok(error instanceof VerificationError, String(error));
+    assert.equal(error.code, code, error.message);
+    return true;
+  });
+}
+
+interface Merkle {
+  leaves: string[];
+  leaf_hashes: string[];
+  roots: string[];
+  inclusion: { index: number; size: number; hashes: string[] }[];
+  consistency: { from: number; to: number; hashes: string[] }[];
+}
+
+test("roots, inclusion and consistency proofs are those of the Merkle vectors", async () => {
+  const v = vectors<Merkle>("merkle.json");
+  const leaves = await Promise.all(v.leaves.map((leaf) => leafHash(hex(leaf))));
+  assert.deepEqual(leaves.map(toHex), v.leaf_hashes);
+  const builder = new RootBuilder();
+  assert.equal(toHex(await builder.root()), v.roots[0]);
+  for (const [index, leaf] of leaves.entries()) {
+    await builder.add(leaf);
+    assert.equal(toHex(await builder.root()), v.roots[index + 1]);
+  }
+  for (const { index, size, hashes } of v.inclusion) {
+    const proof = { index, size, leaf: leaves[index]!, hashes: hashes.map(hex), root: hex(v.roots[size]!) };
+    await verifyInclusion(proof);
+    await refused("not_included", verifyInclusion({ ...proof, leaf: await leafHash(hex("ff")) }));
+    await refused("not_included", verifyInclusion({ ...proof, hashes: [...proof.hashes, proof.leaf] }));
+    await refused("not_included", verifyInclusion({ ...proof, index: size }));
+  }
+  for (const { from, to, hashes } of v.consistency) {
+    const proof = {
+      from: { size: from, root: hex(v.roots[from]!) },
+      to: { size: to, root: hex(v.roots[to]!) },
+      hashes: hashes.map(hex),
+    };
+    await verifyConsistency(proof);
+    if (from > 0) {
+      const forged = { ...proof, from: { size: from, root: await leafHash(hex("ff")) } };
+      await refused("inconsistent", verifyConsistency(forged));
+    }
+  }
+});
+
+interface CheckpointVectors {
+  key: string;
+  origin: string;
+  checkpoints: { size: number; note: string }[];
+  consistency: string[];
+  refused: { why: string; note: string }[];
+}
+
+test("checkpoints are those of the vectors, and every forged one is refused", async () => {
+  const v = vectors<CheckpointVectors>("checkpoint.json");
+  const [first, second] = await Promise.all(v.checkpoints.map(({ note }) => openCheckpoint(note, v.key, v.origin)));
+  assert.deepEqual([first!.size, second!.size], [100, 300]);
+  await verifyConsistency({ from: first!, to: second!, hashes: v.consistency.map(base64) });
+  assert.ok(v.refused.length > 10);
+  for (const { why, note } of v.refused) {
+    await assert.rejects(openCheckpoint(note, v.key, v.origin), VerificationError, why);
+  }
+  await refused("invalid_key", openCheckpoint(v.checkpoints[0]!.note, v.key.replace("4ffeabe4", "4ffeabe5")));
+  await refused("invalid_key", openCheckpoint(v.checkpoints[0]!.note, []));
+});
+
+interface EventVectors {
+  key: string;
+  events: {
+    read: string;
+    canonical: string;
+    leaf_hash: string;
+    proof: ProofOfEvent;
+    viewer: { read: string; parts: Record<string, PartProof> };
+  }[];
+}
+
+test("events of the vectors verify, whole and as a viewer sees them", async () => {
+  const { key, events } = vectors<EventVectors>("events.json");
+  for (const { read, canonical: text, leaf_hash, proof, viewer } of events) {
+    const event = JSON.parse(read) as Record<string, unknown>;
+    const whole = await verifyProof(event, proof, { key, log: "0e3b7a1c-5d2f-4c68-9b1a-7f40c2d8e915/live" });
+    assert.equal(canonical(whole.event), text);
+    assert.deepEqual(whole.unverifiedParts, []);
+    assert.equal(toBase64(await leafHash(hex(whole.contentHash.slice(7)))), leaf_hash);
+
+    const { content_salt: _, ...rest } = proof;
+    const seen = JSON.parse(viewer.read) as Record<string, unknown>;
+    const partly = await verifyProof(seen, { ...rest, parts: viewer.parts }, { key });
+    assert.deepEqual(partly.unverifiedParts, ["actor.email", "network", "client", "metadata"]);
+    assert.equal("metadata" in partly.event, false);
+  }
+});
+
+test("a changed, added or removed field and a proof of something else are refused", async () => {
+  const { key, events } = vectors<EventVectors>("events.json");
+  const { read, proof } = events[0]!;
+  const event = JSON.parse(read) as Record<string, unknown>;
+  const changed: [VerificationFailure, object][] = [
+    ["content_hash_mismatch", { ...event, action: "account.deleted" }],
+    ["content_hash_mismatch", { ...event, tenant_id: "another" }],
+    ["content_hash_mismatch", { ...event, changes: [] }],
+    ["content_hash_mismatch", { ...event, metadata: undefined }],
+    ["content_hash_mismatch", { ...event, content_hash: events[1]!.proof.content_hash }],
+  ];
+  for (const [code, forged] of changed) {
+    await refused(code, verifyProof(forged, proof, { key }));
+  }
+  await refused("not_included", verifyProof(event, { ...proof, seq: 1 }, { key }));
+  await refused("not_included", verifyProof(event, { ...proof, inclusion: proof.inclusion.slice(1) }, { key }));
+  await refused("other_log", verifyProof(event, proof, { key, log: "0e3b7a1c-5d2f-4c68-9b1a-7f40c2d8e915/test" }));
+  await refused("too_small", verifyProof(event, proof, { key, sizeMin: 6 }));
+  const { key: other } = vectors<CheckpointVectors>("checkpoint.json");
+  await verifyProof(event, proof, { key: [other, key] });
+});
+
+test("a verified event has no field that the proof does not cover", async () => {
+  const { key, events } = vectors<EventVectors>("events.json");
+  const { read, proof } = events[0]!;
+  const event = JSON.parse(read) as { actor: object };
+  const forged = { ...event, severity: "none", actor: { ...event.actor, role: "admin" }, redacted: true };
+  const { event: verified } = await verifyProof(forged, proof, { key });
+  assert.deepEqual(Object.keys(verified).sort(), [
+    "action", "actor", "category", "context", "id", "idempotency_key", "metadata", "occurred_at", "received_at", "tenant_id",
+  ]);
+  assert.equal("role" in (verified["actor"] as object), false);
+});
+
+test("JSON keeps all digits of integers and is canonical as RFC 8785 says", () => {
+  const text = '{"b":[1e21,0.000001,1E-7,-0.0,5.0],"a":123456789012345678901234567890,"\\u20ac":"\\u0007\\/\\"","A":-9007199254740993}';
+  const expected = '{"A":-9007199254740993,"a":123456789012345678901234567890,"b":[1e+21,0.000001,1e-7,0,5],"€":"\\u0007/\\""}';
+  assert.equal(canonical(parseJson(text)), expected);
+  assert.deepEqual(parseJson(' { "a" : [ ] , "b" : { } , "c" : [ true , false , null , "" ] } '), {
+    a: [], b: {}, c: [true, false, null, ""],
+  });
+  assert.ok(Object.hasOwn(parseJson('{"__proto__":1}') as object, "__proto__"));
+  for (const broken of ['{"a":1,"a":2}', "[1,]", "01", "[1] 2", '"\n"', "nul", "", "[".repeat(300), '{"a" 1}', "1.", "-"]) {
+    assert.throws(() => parseJson(broken), SyntaxError, broken);
+  }
+});
