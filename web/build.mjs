@@ -17,6 +17,10 @@ const PAGES = [
   { name: "console", entry: "src/console/console.ts", path: "/console" },
 ];
 
+const manifest = readFileSync(join(here, "../Cargo.toml"), "utf8");
+const version = /\[workspace\.package\]\nversion = "([^"]+)"/.exec(manifest)?.[1];
+if (!version) throw new Error("Cargo.toml has no version");
+
 const options = {
   absWorkingDir: here,
   bundle: true,
@@ -26,6 +30,7 @@ const options = {
   legalComments: "none",
   charset: "utf8",
   write: false,
+  define: { VERSION: JSON.stringify(version) },
   conditions: ["production"],
   logLevel: "warning",
   plugins: [{ name: "css-in-templates", setup: minifyTemplates }],

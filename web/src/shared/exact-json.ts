@@ -1,18 +1,9 @@
+import { parseJson } from "../../../clients/typescript/src/verify/json.js";
 import type { Json } from "./types.js";
 
-/** The third argument of a reviver (ECMAScript 2026); older browsers do not pass it. */
-interface Source {
-  source?: string;
-}
-
-/** Parses JSON. Integers that a double would change become `bigint`, where the browser tells their digits. */
+/** Parses JSON with all digits of integers. Texts without a long number take the faster way. */
 export function parseExact(text: string): unknown {
-  const revive = (_key: string, value: unknown, context?: Source): unknown => {
-    const isLossy = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
-    const source = context?.source;
-    return isLossy && source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value;
-  };
-  return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
+  return /\d{16}/.test(text) ? parseJson(text) : JSON.parse(text);
 }
 
 /** Writes JSON for people to read, with all digits. */

@@ -29,12 +29,9 @@ export const theme = css`
     --mono: var(--audit-mono-font, ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, monospace);
     --size: var(--audit-font-size, 13px);
     --radius: var(--audit-radius, 6px);
-    color-scheme: light dark;
     font: var(--size) / 1.45 var(--font);
     color: var(--text);
   }
-  :host([theme="light"]) { color-scheme: light; }
-  :host([theme="dark"]) { color-scheme: dark; }
   *, *::before, *::after { box-sizing: border-box; }
   [hidden] { display: none !important; }
   button, input, select, textarea { font: inherit; color: inherit; }
@@ -81,4 +78,11 @@ export const theme = css`
     border: 2px solid var(--border); border-top-color: var(--accent);
   }
   @keyframes turn { to { transform: rotate(1turn); } }
+`;
+
+/** For the outermost element: light and dark as the system prefers, or as the attribute `theme` says. Elements within inherit it. */
+export const scheme = css`
+  :host { color-scheme: light dark; }
+  :host([theme="light"]) { color-scheme: light; }
+  :host([theme="dark"]) { color-scheme: dark; }
 `;

@@ -30,10 +30,15 @@ export class EventPages {
   private reading: Promise<void> | undefined;
 
   constructor(
-    private readonly api: Api,
+    private api: Api,
     private readonly filter: Filter,
     private readonly signal: AbortSignal,
   ) {}
+
+  /** Reads on with another credential of the same reader: cursors are valid for it too. */
+  continueWith(api: Api): void {
+    this.api = api;
+  }
 
   /** The number of events read so far. */
   get length(): number {

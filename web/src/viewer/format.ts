@@ -10,7 +10,7 @@ export class Formats {
   private readonly buckets = new Map<Interval, Intl.DateTimeFormat>();
 
   constructor(
-    private readonly language: string,
+    readonly language: string,
     readonly messages: Messages,
     private readonly isUtc: boolean,
   ) {

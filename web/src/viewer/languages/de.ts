@@ -121,13 +121,16 @@ export const de: Messages = {
   eventNotFound: "Dieses Ereignis gibt es nicht, oder Sie dürfen es nicht sehen.",
   proof: {
     title: "Nachweis",
-    check: "Nachweis prüfen",
+    checks: "Was geprüft wurde",
     again: "Erneut prüfen",
     running: "Wird in Ihrem Browser geprüft …",
     verified: "Nachgewiesen",
     verifiedText: "Dieses Ereignis ist genau so, wie es im Log aufgezeichnet wurde, und das Log wurde mit diesem Inhalt signiert.",
+    consistent: "Stimmig",
+    consistentText: "Dieses Ereignis ist genau so, wie es in dem Log steht, das der Nachweis nennt.",
+    noKeyText: "Die Signatur wurde nicht geprüft, weil dieser Seite kein Schlüssel vorgegeben ist.",
     unpinnedText:
-      "Der Signaturschlüssel kommt vom selben Server. Um ein gefälschtes Log auszuschließen, vergleichen Sie den Schlüssel unten mit dem, den Sie auf anderem Weg erhalten haben.",
+      "Die Signatur ist gültig, aber der Schlüssel kommt vom selben Server. Um ein gefälschtes Log auszuschließen, vergleichen Sie den Schlüssel unten mit dem, den Sie auf anderem Weg erhalten haben.",
     pinnedText: "Die Signatur wurde mit dem Schlüssel geprüft, der dieser Seite vorgegeben ist.",
     failed: "Nicht nachgewiesen",
     failedText: "Verlassen Sie sich nicht auf dieses Ereignis. Nennen Sie dem Betreiber des Logs die Angaben unten.",

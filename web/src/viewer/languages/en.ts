@@ -120,13 +120,16 @@ export const en = {
   eventNotFound: "This event does not exist, or you cannot see it.",
   proof: {
     title: "Proof",
-    check: "Check the proof",
+    checks: "What was checked",
     again: "Check again",
     running: "Checking in your browser …",
     verified: "Verified",
     verifiedText: "This event is exactly as it was recorded in the log, and the log was signed with this content.",
+    consistent: "Consistent",
+    consistentText: "This event is exactly as it was recorded in the log that the proof names.",
+    noKeyText: "The signature was not checked, because this page was given no key to check it against.",
     unpinnedText:
-      "The signing key was supplied by the same server. To rule out a forged log, compare the key below with the one that you received another way.",
+      "The signature is valid, but the key was supplied by the same server. To rule out a forged log, compare the key below with the one that you received another way.",
     pinnedText: "The signature was checked against the key that this page was given.",
     failed: "Not verified",
     failedText: "Do not rely on this event. Tell the operator of the log, with the details below.",
