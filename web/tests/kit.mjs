@@ -141,3 +141,31 @@ export async function expectAccessible(page) {
   const lines = serious.map(({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.slice(0, 3).map((node) => `${node.target}: ${node.failureSummary}`).join("\n  ")}`);
   if (lines.length > 0) throw new Error(`not accessible:\n${lines.join("\n")}`);
 }
+
+/** Opens the portal with a token, and waits for the list or a state. */
+export async function openPortal(server, token, { fragment = "", ...options } = {}) {
+  const page = await openPage(server, options);
+  await page.goto(`${server.url}/portal#token=${token}${fragment}`);
+  await page.locator(".line, .state h3").first().waitFor();
+  return page;
+}
+
+/** Polls until the check holds, and fails with its last error. */
+export async function eventually(check, seconds = 15) {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** A picture for the documentation, if they are wanted. */
+export async function picture(page, name) {
+  if (!process.env.AUDIT_WEB_PICTURES) return;
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path: join(process.env.AUDIT_WEB_PICTURES, `${name}.png`), scale: "css" });
+}

@@ -69,7 +69,7 @@ export abstract class Section extends LitElement {
       :host { display: block; padding: 16px 20px 40px; overflow: auto; min-height: 0; }
       h2 { margin: 0 0 2px; font-size: 1.35em; } h3 { margin: 22px 0 8px; font-size: 1.05em; }
       p { margin: 4px 0 10px; max-width: 80ch; }
-      .scroll { overflow-x: auto; border: 1px solid var(--border); border-radius: var(--radius); }
+      .scroll { position: relative; overflow-x: auto; border: 1px solid var(--border); border-radius: var(--radius); }
       table { width: 100%; border-collapse: collapse; }
       th, td { padding: 6px 10px; text-align: start; vertical-align: middle; border-bottom: 1px solid color-mix(in srgb, var(--border) 60%, transparent); }
       tbody tr:last-child > * { border-bottom: 0; }
@@ -88,7 +88,7 @@ export abstract class Section extends LitElement {
       .badge.delivered, .badge.resolved, .badge.on { background: var(--good-bg); color: var(--good); border-color: transparent; }
       .bar { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; margin: 10px 0; }
       .empty { padding: 24px; text-align: center; color: var(--muted); border: 1px dashed var(--border); border-radius: var(--radius); }
-      .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 10px; margin: 12px 0; }
+      .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(124px, 1fr)); gap: 10px; margin: 12px 0; }
       .card { padding: 10px 14px; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); }
       .card b { display: block; font-size: 1.5em; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
       pre { margin: 0; padding: 10px; overflow: auto; background: var(--surface); border: 1px solid var(--border); border-radius: var(--radius);

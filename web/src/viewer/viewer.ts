@@ -1,4 +1,5 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
 import { Api, asFailure, Failure, type FailureKind, isAbort } from "../shared/api.js";
 import { scheme, theme } from "../shared/theme.js";
 import type { AuditEvent, Summary } from "../shared/types.js";
@@ -280,10 +281,14 @@ export class AuditLogViewer extends LitElement {
     this.isConnected_ = false;
     if (this.paused || !this.token) return;
     this.following = new AbortController();
+    let isFirst = true;
     const listener = {
       arrived: () => this.onArrival(),
       connected: (isConnected: boolean) => {
         if (isConnected) this.isOffline = false;
+        // What was stored after the list was read and before the feed began.
+        if (isConnected && isFirst) this.onArrival();
+        isFirst &&= !isConnected;
         this.isConnected_ = isConnected;
       },
       ended: (failure: Failure) => failure.kind === "expired" && this.fail(failure),
@@ -512,7 +517,9 @@ export class AuditLogViewer extends LitElement {
   private list(pages: EventPages): TemplateResult {
     const { messages: t } = this.formats;
     const [from, to] = this.window();
-    const rows = Array.from({ length: to - from }, (_, index) => this.line(from + index, pages.at(from + index)));
+    const positions = Array.from({ length: to - from }, (_, index) => from + index);
+    // A row keeps its element while it is rendered: a click that scrolls must not land on another event.
+    const rows = repeat(positions, (position) => position, (position) => this.line(position, pages.at(position)));
     const columns = [t.time, t.action, t.actor, t.target, ...(this.hasTenants ? [t.tenant] : [])];
     return html`<div class="list">
       ${this.arrivedCount > 0
