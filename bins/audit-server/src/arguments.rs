@@ -228,11 +228,16 @@ pub(crate) struct HttpOptions {
     /// Threads that serve requests; one per processor by default.
     #[arg(long, value_name = "N", env = "AUDIT_HTTP_WORKERS", value_parser = positive)]
     pub(crate) http_workers: Option<usize>,
-    /// Serve the start page, the portal, the console and the viewer component.
-    #[arg(long, value_name = "on|off", env = "AUDIT_PAGES", default_value = "on", value_parser = on_or_off)]
+    /// Serve the start page, the portal, the console and the viewer component: on or off.
+    #[arg(long, value_name = "STATE", env = "AUDIT_PAGES", default_value = "on", value_parser = on_or_off)]
     pub(crate) pages: bool,
     /// Origins whose pages may show the portal in a frame, such as `https://app.example.com`; none by default.
-    #[arg(long, value_name = "LIST", env = "AUDIT_PORTAL_FRAME_ANCESTORS", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "LIST",
+        env = "AUDIT_PORTAL_FRAME_ANCESTORS",
+        value_delimiter = ','
+    )]
     pub(crate) portal_frame_ancestors: Vec<String>,
 }
 

@@ -247,8 +247,8 @@ fn http_options(options: &HttpOptions) -> audit_http::HttpOptions {
 
 /// The pages, unless they are switched off.
 fn pages(options: &HttpOptions) -> anyhow::Result<Option<Pages>> {
-    let ancestors = FrameAncestors::parse(&options.portal_frame_ancestors)
-        .context("AUDIT_PORTAL_FRAME_ANCESTORS")?;
+    let ancestors =
+        FrameAncestors::parse(&options.portal_frame_ancestors).context("AUDIT_PORTAL_FRAME_ANCESTORS")?;
     let pages = Pages::new(ancestors).context("AUDIT_PORTAL_FRAME_ANCESTORS")?;
     Ok(options.pages.then_some(pages))
 }

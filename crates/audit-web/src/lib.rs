@@ -7,10 +7,12 @@
 //! use actix_web::App;
 //! use audit_web::{FrameAncestors, Pages};
 //!
-//! let pages = Pages::new(FrameAncestors::parse(&["https://app.example.com".to_owned()])?);
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let pages = Pages::new(FrameAncestors::parse(&["https://app.example.com".to_owned()])?)?;
 //! let application = App::new().configure(|config| audit_web::configure(config, &pages));
 //! # drop(application);
-//! # Ok::<(), audit_web::FrameAncestorError>(())
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! Invariants:
@@ -66,11 +68,7 @@ pub fn configure(config: &mut web::ServiceConfig, pages: &Pages) {
             let response = respond(&request, file, &policy);
             async move { response }
         };
-        config.service(
-            web::resource(file.path)
-                .guard(guard::Get())
-                .to(handler),
-        );
+        config.service(web::resource(file.path).guard(guard::Get()).to(handler));
     }
 }
 
@@ -111,7 +109,9 @@ fn respond(request: &HttpRequest, file: &'static File, policy: &HeaderValue) -> 
 
 /// Whether the value of `If-None-Match` has the tag (RFC 9110, section 13.1.2: weak comparison).
 fn has_tag(tags: &str, tag: &str) -> bool {
-    let mut listed = tags.split(',').map(|listed| listed.trim().trim_start_matches("W/"));
+    let mut listed = tags
+        .split(',')
+        .map(|listed| listed.trim().trim_start_matches("W/"));
     listed.any(|listed| listed == "*" || listed == tag)
 }
 

@@ -38,7 +38,10 @@ async fn every_file_has_the_headers_that_protect_it() {
         let response = get(&pages(&[]), test::TestRequest::get().uri(file.path)).await;
         assert_eq!(response.status(), StatusCode::OK, "{}", file.path);
         let policy = header(&response, CONTENT_SECURITY_POLICY);
-        assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self';"),
+            "{policy}"
+        );
         assert!(!policy.contains("unsafe"), "{policy}");
         assert!(policy.ends_with("frame-ancestors 'none'"), "{policy}");
         assert_eq!(header(&response, X_CONTENT_TYPE_OPTIONS), "nosniff");
@@ -52,7 +55,11 @@ async fn only_files_with_their_hash_in_their_name_are_cached_for_ever() {
     let cached = FILES.iter().filter(|file| file.is_hashed);
     assert!(cached.clone().count() >= 4);
     for file in cached {
-        assert!(file.path.starts_with("/assets/") && file.path.contains('-'), "{}", file.path);
+        assert!(
+            file.path.starts_with("/assets/") && file.path.contains('-'),
+            "{}",
+            file.path
+        );
         let response = get(&pages(&[]), test::TestRequest::get().uri(file.path)).await;
         assert_eq!(header(&response, CACHE_CONTROL), FOR_EVER);
     }
@@ -60,9 +67,13 @@ async fn only_files_with_their_hash_in_their_name_are_cached_for_ever() {
         let response = get(&pages(&[]), test::TestRequest::get().uri(path)).await;
         assert_eq!(header(&response, CACHE_CONTROL), REVALIDATED);
         let tag = header(&response, ETAG);
-        let again = test::TestRequest::get().uri(path).insert_header((IF_NONE_MATCH, tag));
+        let again = test::TestRequest::get()
+            .uri(path)
+            .insert_header((IF_NONE_MATCH, tag));
         assert_eq!(get(&pages(&[]), again).await.status(), StatusCode::NOT_MODIFIED);
-        let other = test::TestRequest::get().uri(path).insert_header((IF_NONE_MATCH, "\"x\""));
+        let other = test::TestRequest::get()
+            .uri(path)
+            .insert_header((IF_NONE_MATCH, "\"x\""));
         assert_eq!(get(&pages(&[]), other).await.status(), StatusCode::OK);
     }
 }
@@ -71,7 +82,10 @@ async fn only_files_with_their_hash_in_their_name_are_cached_for_ever() {
 async fn the_portal_alone_can_be_framed_by_the_named_origins() {
     let pages = pages(&["https://app.example.com/", "https://*.example.org"]);
     for (path, expected) in [
-        ("/portal", "frame-ancestors https://app.example.com https://*.example.org"),
+        (
+            "/portal",
+            "frame-ancestors https://app.example.com https://*.example.org",
+        ),
         ("/console", "frame-ancestors 'none'"),
         ("/", "frame-ancestors 'none'"),
     ] {
@@ -98,7 +112,15 @@ async fn other_methods_are_left_to_other_services() {
 
 #[::core::prelude::v1::test]
 fn what_is_not_an_origin_is_refused() {
-    for text in ["", "*", "app.example.com", "https://", "https://a b", "https://a; script-src *", "javascript:x"] {
+    for text in [
+        "",
+        "*",
+        "app.example.com",
+        "https://",
+        "https://a b",
+        "https://a; script-src *",
+        "javascript:x",
+    ] {
         assert!(FrameAncestors::parse(&[text.to_owned()]).is_err(), "{text}");
     }
 }

@@ -65,7 +65,8 @@ class Portal extends LitElement {
   private take(): void {
     const { token, key, lang, theme: wanted } = takeFragment();
     if (token !== undefined) this.token = token;
-    if (key !== undefined) this.key = key;
+    // A plus sign that nobody encoded is read as a space, and keys have no spaces.
+    if (key !== undefined) this.key = key.replaceAll(" ", "+");
     if (lang !== undefined) this.language = chooseLanguage([lang]).name.split("-")[0] ?? "en";
     if (THEMES.some((name) => name === wanted)) this.theme = wanted ?? "auto";
   }

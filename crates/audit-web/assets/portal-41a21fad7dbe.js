@@ -479,7 +479,7 @@ select { border-color: transparent; background: transparent; }
 select:hover { border-color: var(--control); }
 @media (max-width: 480px) { header { flex-wrap: nowrap; padding: 4px 8px; } h1 { white-space: nowrap; } select { width: 92px; padding: 3px 0; } }
 audit-log-viewer { flex: 1; --audit-height: auto; min-height: 0; }
-`]}constructor(){super(),this.token="",this.theme="auto",this.language=H(navigator.languages).name.split("-")[0]??"en",this.take(),addEventListener("hashchange",()=>this.take())}take(){let{token:t,key:e,lang:i,theme:s}=cs();t!==void 0&&(this.token=t),e!==void 0&&(this.key=e),i!==void 0&&(this.language=H([i]).name.split("-")[0]??"en"),ai.some(r=>r===s)&&(this.theme=s??"auto")}render(){let{messages:t}=H([this.language]);document.documentElement.lang=this.language,document.documentElement.dir=t.direction,document.title=t.title;let e=new Intl.DisplayNames([this.language],{type:"language"});return h`
+`]}constructor(){super(),this.token="",this.theme="auto",this.language=H(navigator.languages).name.split("-")[0]??"en",this.take(),addEventListener("hashchange",()=>this.take())}take(){let{token:t,key:e,lang:i,theme:s}=cs();t!==void 0&&(this.token=t),e!==void 0&&(this.key=e.replaceAll(" ","+")),i!==void 0&&(this.language=H([i]).name.split("-")[0]??"en"),ai.some(r=>r===s)&&(this.theme=s??"auto")}render(){let{messages:t}=H([this.language]);document.documentElement.lang=this.language,document.documentElement.dir=t.direction,document.title=t.title;let e=new Intl.DisplayNames([this.language],{type:"language"});return h`
 <header>
 <h1>${t.title}</h1>
 <span class="tenant muted">${we(this.token)??""}</span>
