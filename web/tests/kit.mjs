@@ -1,10 +1,11 @@
 // What the browser tests share: a server of their own, events, and pages on which every violation of the policy is a failure.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
+import { smaller } from "./smaller-png.mjs";
 
 const here = import.meta.dirname;
 export const assets = join(here, "../../crates/audit-web/assets");
@@ -116,7 +117,7 @@ async function serveFromDisk(page, server) {
     const { pathname } = new URL(route.request().url());
     const name = names[pathname] ?? (pathname.startsWith("/assets/") ? pathname.slice(8) : undefined);
     if (!name) return route.fallback();
-    const { headers } = await fetch(`${server.url}/portal`);
+    const { headers } = await fetch(`${server.url}${names[pathname] ? pathname : "/portal"}`);
     const type = { html: "text/html; charset=utf-8", js: "text/javascript", css: "text/css", svg: "image/svg+xml" }[name.split(".").pop()];
     const policy = { "content-security-policy": headers.get("content-security-policy"), "content-type": type };
     await route.fulfill({ body: readFileSync(join(assets, name)), headers: policy });
@@ -167,5 +168,5 @@ export async function eventually(check, seconds = 15) {
 export async function picture(page, name) {
   if (!process.env.AUDIT_WEB_PICTURES) return;
   await page.mouse.move(0, 0);
-  await page.screenshot({ path: join(process.env.AUDIT_WEB_PICTURES, `${name}.png`), scale: "css" });
+  writeFileSync(join(process.env.AUDIT_WEB_PICTURES, `${name}.png`), smaller(await page.screenshot({ scale: "css" })));
 }

@@ -229,7 +229,7 @@ pub(crate) struct HttpOptions {
     #[arg(long, value_name = "N", env = "AUDIT_HTTP_WORKERS", value_parser = positive)]
     pub(crate) http_workers: Option<usize>,
     /// Serve the start page, the portal, the console and the viewer component: on or off.
-    #[arg(long, value_name = "STATE", env = "AUDIT_PAGES", default_value = "on", value_parser = on_or_off)]
+    #[arg(long, value_name = "STATE", env = "AUDIT_PAGES", default_value = "on", action = clap::ArgAction::Set, value_parser = on_or_off)]
     pub(crate) pages: bool,
     /// Origins whose pages may show the portal in a frame, such as `https://app.example.com`; none by default.
     #[arg(

@@ -165,9 +165,9 @@ class Console extends LitElement {
         <h1><a href="#/overview">Audit log</a></h1>
         ${environment === "test" ? html`<span class="test">test environment</span>` : nothing}
         ${isMaster
-          ? html`<select aria-label="Project" @change=${this.onProject}>${projects.map(({ id, name }) => html`<option value=${id} ?selected=${id === project?.id}>${name}</option>`)}</select>
+          ? html`<select aria-label="Project" @change=${this.onProject}>${projects.map(({ id, name }) => html`<option value=${id} .selected=${id === project?.id}>${name}</option>`)}</select>
               <select aria-label="Environment" @change=${(event: Event) => (this.session = session.with({ environment: (event.target as HTMLSelectElement).value as "live" | "test" }))}>
-                ${(["live", "test"] as const).map((name) => html`<option ?selected=${name === environment}>${name}</option>`)}
+                ${(["live", "test"] as const).map((name) => html`<option .selected=${name === environment}>${name}</option>`)}
               </select>`
           : html`<span class="muted">project key</span>`}
         <button @click=${() => (this.session = undefined)}>Sign out</button>

@@ -82,10 +82,10 @@ class Portal extends LitElement {
         <h1>${t.title}</h1>
         <span class="tenant muted">${tenantOf(this.token) ?? ""}</span>
         <select aria-label=${t.language} @change=${(event: Event) => (this.language = (event.target as HTMLSelectElement).value)}>
-          ${languageNames().map((name) => html`<option value=${name} ?selected=${name === this.language}>${names.of(name) ?? name}</option>`)}
+          ${languageNames().map((name) => html`<option value=${name} .selected=${name === this.language}>${names.of(name) ?? name}</option>`)}
         </select>
         <select aria-label=${t.theme} @change=${(event: Event) => (this.theme = (event.target as HTMLSelectElement).value)}>
-          ${THEMES.map((name) => html`<option value=${name} ?selected=${name === this.theme}>${t.themes[name]}</option>`)}
+          ${THEMES.map((name) => html`<option value=${name} .selected=${name === this.theme}>${t.themes[name]}</option>`)}
         </select>
       </header>
       <audit-log-viewer fragment .token=${this.token} .pinnedKey=${this.key} lang=${this.language} theme=${this.theme}></audit-log-viewer>

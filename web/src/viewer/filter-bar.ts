@@ -123,12 +123,12 @@ export class FilterBar extends LitElement {
           @keydown=${(event: KeyboardEvent) => this.onEnter("search", event)}
         />
         <select aria-label=${t.category} @change=${(event: Event) => this.set("category", (event.target as HTMLSelectElement).value)}>
-          <option value="" ?selected=${!this.filter.category}>${t.allCategories}</option>
-          ${CATEGORIES.map((name) => html`<option value=${name} ?selected=${this.filter.category === name}>${this.categoryLabel(name)}</option>`)}
+          <option value="" .selected=${!this.filter.category}>${t.allCategories}</option>
+          ${CATEGORIES.map((name) => html`<option value=${name} .selected=${this.filter.category === name}>${this.categoryLabel(name)}</option>`)}
         </select>
         <select aria-label=${t.range} @change=${this.onRange}>
           ${(["all", ...Object.keys(RANGES), "custom"] as (keyof typeof t.ranges)[]).map(
-            (name) => html`<option value=${name} ?selected=${range === name}>${t.ranges[name]}</option>`,
+            (name) => html`<option value=${name} .selected=${range === name}>${t.ranges[name]}</option>`,
           )}
         </select>
         <button aria-expanded=${this.isExpanded} @click=${() => (this.isExpanded = !this.isExpanded)}>
@@ -184,9 +184,9 @@ export class FilterBar extends LitElement {
       <label>
         ${t.actorType}
         <select @change=${(event: Event) => this.set("actor_type", (event.target as HTMLSelectElement).value)}>
-          <option value="" ?selected=${!this.filter.actor_type}>${t.any}</option>
+          <option value="" .selected=${!this.filter.actor_type}>${t.any}</option>
           ${Object.entries(t.actorTypes).map(
-            ([name, label]) => html`<option value=${name} ?selected=${this.filter.actor_type === name}>${label}</option>`,
+            ([name, label]) => html`<option value=${name} .selected=${this.filter.actor_type === name}>${label}</option>`,
           )}
         </select>
       </label>

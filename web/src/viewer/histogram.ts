@@ -55,6 +55,7 @@ export class Histogram extends LitElement {
       .caption b { color: var(--text); font-weight: 600; }
       .legend { display: flex; flex-wrap: wrap; gap: 2px 12px; }
       .legend span { display: inline-flex; align-items: center; gap: 5px; }
+      .zoom { min-height: 20px; padding: 0 6px; }
       :host([narrow]) .legend { display: none; }
     `,
   ];
@@ -146,7 +147,10 @@ export class Histogram extends LitElement {
       </div>
       <div class="caption">
         ${this.active >= 0 ? html`<b aria-live="off">${this.selectionLabel()}</b>` : this.legend()}
-        <span>${this.caption()}</span>
+        <span>
+          ${this.caption()}
+          ${this.isZoomed ? html`<button class="plain zoom" @click=${() => this.zoomOut()}>${messages.zoomOut}</button>` : nothing}
+        </span>
       </div>
     `;
   }

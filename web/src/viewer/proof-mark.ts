@@ -26,11 +26,12 @@ export class ProofMark extends LitElement {
     css`
       :host { display: block; }
       .mark { border-inline-start: 4px solid var(--border); padding: 8px 12px; border-radius: var(--radius); background: var(--surface); }
-      .mark.verified, .mark.consistent { border-color: var(--good); background: var(--good-bg); }
+      .mark.verified { border-color: var(--good); background: var(--good-bg); }
+      .mark.consistent { border-color: var(--accent); background: var(--selected); }
       .mark.failed { border-color: var(--bad); background: var(--bad-bg); }
       .mark.unavailable { border-color: var(--warn); }
       h4 { display: flex; align-items: center; gap: 8px; margin: 0 0 4px; font-size: 1em; }
-      .verified h4, .consistent h4 { color: var(--good); } .failed h4 { color: var(--bad); } .unavailable h4 { color: var(--warn); }
+      .verified h4 { color: var(--good); } .consistent h4 { color: var(--accent); } .failed h4 { color: var(--bad); } .unavailable h4 { color: var(--warn); }
       p { margin: 4px 0; }
       ul { margin: 8px 0; padding: 0; list-style: none; }
       li { padding-block: 2px; padding-inline-start: 22px; position: relative; }

@@ -17,8 +17,9 @@ export const viewerStyles = css`
   .head, .line { display: grid; grid-template-columns: 172px minmax(150px, 1.3fr) minmax(120px, 1fr) minmax(120px, 1fr); gap: 12px;
     align-items: center; padding: 0 12px; }
   .tenants :is(.head, .line) { grid-template-columns: 172px minmax(150px, 1.3fr) minmax(110px, 1fr) minmax(110px, 1fr) minmax(90px, 0.7fr); }
-  .head { height: 30px; color: var(--muted); font-size: 0.88em; font-weight: 600; position: sticky; top: 0; z-index: 1; background: var(--surface);
+  .head { height: 30px; color: var(--muted); font-size: 0.88em; font-weight: 600; background: var(--surface);
     border-bottom: 1px solid var(--border); }
+  .columns { position: sticky; top: 0; z-index: 1; }
   .line { height: 34px; border-bottom: 1px solid color-mix(in srgb, var(--border) 55%, transparent); cursor: pointer; }
   .line:hover { background: var(--surface); }
   .line.active { box-shadow: inset 3px 0 var(--accent); }

@@ -24,6 +24,8 @@ const ARRIVALS_MS = 400;
 /** The counts over time are read again at most this often while events arrive. */
 const SUMMARY_MS = 10_000;
 const CLOCK_MS = 15_000;
+/** Fresh tokens are asked for at most this often. */
+const REFRESH_MS_MIN = 5_000;
 
 /** Returns a fresh token after the present one has expired. */
 export type RefreshToken = () => Promise<string> | string;
@@ -106,6 +108,8 @@ export class AuditLogViewer extends LitElement {
   private arrivals: ReturnType<typeof setTimeout> | undefined;
   private clock: ReturnType<typeof setInterval> | undefined;
   private summaryReadAt = 0;
+  private askedAt = -Infinity;
+  private askedFor = "";
   private readonly freshIds = new Set<string>();
   private readonly resize = new ResizeObserver(([entry]) => {
     if (entry) this.isNarrow = entry.contentRect.width < NARROW_PX;
@@ -144,7 +148,7 @@ export class AuditLogViewer extends LitElement {
     addEventListener("hashchange", this.onHash);
     addEventListener("online", this.onOnline);
     if (this.fragment) this.applyView(fromFragment(location.hash));
-    if (this.hasUpdated) this.reload();
+    if (this.hasUpdated) this.start();
   }
 
   override disconnectedCallback(): void {
@@ -174,7 +178,7 @@ export class AuditLogViewer extends LitElement {
   };
 
   private readonly onOnline = (): void => {
-    if (this.isOffline || this.failure?.kind === "offline") this.reload();
+    if (this.isOffline || this.failure?.kind === "offline") this.start();
   };
 
   private applyView(view: View): void {
@@ -204,7 +208,7 @@ export class AuditLogViewer extends LitElement {
       });
     }
     if (changed.has("token") && this.isSameReader(changed.get("token") as string | undefined)) this.resume();
-    else if (isOther || changed.has("filter")) this.reload();
+    else if (isOther || changed.has("filter")) this.start();
     if (changed.has("wanted") && this.wanted && this.pages && !this.isLoading) void this.openById(this.wanted);
     if (changed.has("paused") && !isOther && this.pages) this.followLive();
   }
@@ -214,8 +218,13 @@ export class AuditLogViewer extends LitElement {
     this.layOut();
   }
 
-  /** Reads everything again, from the newest event. */
-  reload(): void {
+  /** Reads everything again, from the newest event. Properties that were set before take effect first. */
+  async reload(): Promise<void> {
+    await this.updateComplete;
+    this.start();
+  }
+
+  private start(): void {
     this.loading.abort();
     this.following.abort();
     this.loading = new AbortController();
@@ -291,7 +300,11 @@ export class AuditLogViewer extends LitElement {
         isFirst &&= !isConnected;
         this.isConnected_ = isConnected;
       },
-      ended: (failure: Failure) => failure.kind === "expired" && this.fail(failure),
+      ended: (failure: Failure) => {
+        if (failure.kind === "expired") this.fail(failure);
+        // A tier without the feed: the list works alone.
+        else this.paused = true;
+      },
     };
     void follow(this.api, this.filter, listener, this.following.signal);
   }
@@ -310,7 +323,7 @@ export class AuditLogViewer extends LitElement {
     try {
       const positions = await pages.refresh();
       if (signal.aborted) return;
-      if (!positions) return this.reload();
+      if (!positions) return this.start();
       for (const position of positions) {
         const event = pages.at(position);
         if (event) this.freshIds.add(event.id);
@@ -343,10 +356,16 @@ export class AuditLogViewer extends LitElement {
   }
 
   private async askForToken(failure: Failure): Promise<void> {
+    // Several requests may fail with one token.
+    if (this.askedFor === this.token) return;
+    this.askedFor = this.token;
     const request = new CustomEvent("audit-token-expired", { detail: { code: failure.code }, bubbles: true, composed: true, cancelable: true });
     const isHandled = !this.dispatchEvent(request);
-    this.isWaiting = isHandled || Boolean(this.refreshToken);
-    if (!this.refreshToken) return;
+    // A page whose fresh tokens are refused too must not be asked without end.
+    const isTooSoon = Date.now() - this.askedAt < REFRESH_MS_MIN;
+    this.isWaiting = isHandled || (Boolean(this.refreshToken) && !isTooSoon);
+    if (!this.refreshToken || isTooSoon) return;
+    this.askedAt = Date.now();
     try {
       this.token = await this.refreshToken();
     } catch {
@@ -478,7 +497,7 @@ export class AuditLogViewer extends LitElement {
   private messages(): TemplateResult[] {
     const { messages: t } = this.formats;
     const shown: TemplateResult[] = [];
-    const retry = html`<button @click=${() => this.reload()}>${t.retry}</button>`;
+    const retry = html`<button @click=${() => this.start()}>${t.retry}</button>`;
     if (this.isOffline) shown.push(html`<div class="notice" role="status"><b>${t.offline}</b><span>${t.offlineText}</span>${retry}</div>`);
     if (this.failure && this.pages && this.pages.length > 0) shown.push(html`<div class="notice bad" role="alert">${this.failureText(this.failure)}</div>`);
     if (this.downloaded !== undefined) {
@@ -510,7 +529,7 @@ export class AuditLogViewer extends LitElement {
       <h3>${titles[failure.kind] ?? t.failed}</h3>
       <p>${text}</p>
       ${details} ${failure.requestId ? html`<p class="mono">${t.requestId}: ${failure.requestId}</p>` : nothing}
-      ${isExpired ? nothing : html`<button @click=${() => this.reload()}>${t.retry}</button>`}
+      ${isExpired ? nothing : html`<button @click=${() => this.start()}>${t.retry}</button>`}
     `;
   }
 
@@ -533,7 +552,7 @@ export class AuditLogViewer extends LitElement {
         aria-activedescendant=${this.active >= from && this.active < to ? `row-${this.active}` : nothing}
         @scroll=${this.onScroll} @keydown=${this.onKey}
       >
-        <div role="rowgroup">
+        <div class="columns" role="rowgroup">
           <div class="head" role="row" aria-rowindex="1">${columns.map((name) => html`<div role="columnheader">${name}</div>`)}</div>
         </div>
         <div role="rowgroup">

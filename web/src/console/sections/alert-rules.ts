@@ -97,7 +97,7 @@ export class AlertRules extends Section {
       ${label}<input name=${name} type=${type} required ?disabled=${isBuiltin && name !== "cooldown_seconds"} min=${attributes.min ?? nothing} max=${attributes.max ?? nothing} .value=${String(draft[name] ?? fallback)} />
     </label>`;
     const select = (name: "group_by" | "severity", label: string, options: string[]): TemplateResult => html`<label>
-      ${label}<select name=${name} ?disabled=${isBuiltin}>${options.map((value) => html`<option ?selected=${draft[name] === value}>${value}</option>`)}</select>
+      ${label}<select name=${name} ?disabled=${isBuiltin}>${options.map((value) => html`<option .selected=${draft[name] === value}>${value}</option>`)}</select>
     </label>`;
     return html`<h3>${draft.id ? `Edit ${draft.name ?? ""}` : "New rule"}</h3>
       <form class="inline" @submit=${this.onSubmit}>

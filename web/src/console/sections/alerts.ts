@@ -65,8 +65,8 @@ export class Alerts extends Section {
       void this.reload();
     };
     return html`<label>${label}<select @change=${onChange}>
-      <option value="" ?selected=${value === ""}>all</option>
-      ${options.map((name) => html`<option ?selected=${name === value}>${name}</option>`)}
+      <option value="" .selected=${value === ""}>all</option>
+      ${options.map((name) => html`<option .selected=${name === value}>${name}</option>`)}
     </select></label>`;
   }
 

@@ -109,7 +109,7 @@ export class Redaction extends Section {
       <th scope="row">${rule.name} ${rule.type === "builtin" ? html`<span class="badge">built-in</span>` : nothing}</th>
       <td><code>${rule.pattern ?? rule.fields?.join(", ") ?? ""}</code></td>
       <td><select aria-label="Behavior of ${rule.name}" ?disabled=${!isMaster} @change=${(event: Event) => this.amend(rule, { behavior: (event.target as HTMLSelectElement).value })}>
-        ${BEHAVIORS.map((name) => html`<option ?selected=${name === rule.behavior}>${name}</option>`)}</select></td>
+        ${BEHAVIORS.map((name) => html`<option .selected=${name === rule.behavior}>${name}</option>`)}</select></td>
       <td class="actions">${isMaster && rule.type !== "builtin" ? html`<button class="danger" @click=${() => this.confirmRemoval(rule)}>Delete</button>` : nothing}</td>
     </tr>`);
     return html`${this.masterOnly()} ${this.tester()}
