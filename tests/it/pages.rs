@@ -5,6 +5,8 @@ use audit_tests::{
     start_command_line,
 };
 
+/// The demo loads 2,900 events before it prints the link.
+const DEMO_SECONDS_MAX: u64 = 120;
 const PAGES: [&str; 4] = ["/", "/portal", "/console", "/viewer.js"];
 
 fn server(environment: &[(&str, &str)]) -> Server {
@@ -103,7 +105,7 @@ fn the_demo_prints_a_link_to_what_a_customer_sees() {
         let key = rest.split_whitespace().next()?.replace("%2B", "+");
         Some((host, token.to_owned(), key))
     };
-    let found = process.stdout.wait_for(Deadline::new(), find);
+    let found = process.stdout.wait_for(Deadline::seconds(DEMO_SECONDS_MAX), find);
     let (host, token, key) = found.expect("the demo prints the link");
     let viewer = Client::new(&host).with_credential(&token);
     assert_eq!(

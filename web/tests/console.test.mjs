@@ -174,6 +174,19 @@ test("a key is created, shown once and revoked with its name typed", async () =>
   await closePage(page);
 });
 
+test("a key that may only read events sees what it may", async () => {
+  const body = { project_id: server.projectId, type: "project", name: "reader", scopes: ["events:read"] };
+  const { key } = await request(server, "POST", "/keys", { key: server.master, body });
+  const page = await signIn("overview", { key });
+  await page.getByText("events in the log").waitFor();
+  assert.equal(await page.getByText("open alerts").count(), 0);
+  await page.getByRole("link", { name: "Alerts", exact: true }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await page.locator(".line").first().waitFor();
+  await closePage(page);
+});
+
 test("a tier is created, and its tenant is seen with a project key", async () => {
   const page = await signIn("tiers");
   await page.getByLabel("Project", { exact: true }).selectOption({ label: "default" });

@@ -1,6 +1,6 @@
 /** `/console`: administration for operators, developers and support. The key is kept in memory only. */
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
-import { Api, asFailure, type Failure } from "../shared/api.js";
+import { Api, asFailure, type Failure, optional } from "../shared/api.js";
 import { scheme, theme } from "../shared/theme.js";
 import { define } from "../viewer/elements.js";
 import { type Filter, fromFragment } from "../viewer/filter.js";
@@ -123,11 +123,13 @@ class Console extends LitElement {
       this.failure = failure;
     };
     if (!key.startsWith("mk_")) {
-      const { keys } = await api.get<{ keys: { project_id: string }[] }>("/keys");
-      const project = keys[0] && { id: keys[0].project_id, name: "", created_at: "" };
+      const list = await optional(api.get<{ keys: { project_id: string }[] }>("/keys"));
+      const id = list?.keys[0]?.project_id;
+      const project = id === undefined ? undefined : { id, name: "", created_at: "" };
       return new Session(key, [], project, key.startsWith("pk_test_") ? "test" : "live", ended);
     }
-    const { projects } = await api.get<{ projects: Project[] }>("/projects");
+    // A key without the scope `admin` works too, where the organization has one project.
+    const projects = (await optional(api.get<{ projects: Project[] }>("/projects")))?.projects ?? [];
     return new Session(key, projects, projects[0], "live", ended);
   }
 

@@ -148,3 +148,13 @@ export function isAbort(error: unknown): boolean {
 export function asFailure(error: unknown): Failure {
   return error instanceof Failure ? error : new Failure("server", error instanceof Error ? error.message : String(error));
 }
+
+/** What the credential may not see, or the server does not have, is `undefined`. Other failures are thrown. */
+export async function optional<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof Failure && ["forbidden", "not_found"].includes(error.kind)) return undefined;
+    throw error;
+  }
+}

@@ -5,16 +5,16 @@ use super::File;
 /// Every file.
 pub(crate) static FILES: &[File] = &[
     File {
-        path: "/assets/console-bc769a640c11.js",
-        name: "console-bc769a640c11.js",
-        etag: "\"bc769a640c11\"",
+        path: "/assets/console-87b5cd9f1d39.js",
+        name: "console-87b5cd9f1d39.js",
+        etag: "\"87b5cd9f1d39\"",
         is_hashed: true,
-        bytes: include_bytes!("../../assets/console-bc769a640c11.js"),
+        bytes: include_bytes!("../../assets/console-87b5cd9f1d39.js"),
     },
     File {
         path: "/console",
         name: "console.html",
-        etag: "\"48d4db6d44ae\"",
+        etag: "\"fa811175fd3e\"",
         is_hashed: false,
         bytes: include_bytes!("../../assets/console.html"),
     },

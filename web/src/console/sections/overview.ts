@@ -1,4 +1,5 @@
 import { css, html, nothing, type TemplateResult } from "lit";
+import { optional } from "../../shared/api.js";
 import { CATEGORIES, type Summary } from "../../shared/types.js";
 import { en } from "../../viewer/languages/en.js";
 import { Formats } from "../../viewer/format.js";
@@ -20,7 +21,7 @@ export class Overview extends Section {
   protected readonly heading = "Overview";
   protected readonly text = `The last ${DAYS} days of this project, and the state of the server.`;
   private summary: Summary | undefined;
-  private openAlerts = "";
+  private openAlerts: string | undefined;
   private logSize: number | undefined;
   private readiness = "";
   private gauges: Gauges = {};
@@ -30,15 +31,15 @@ export class Overview extends Section {
     const { api } = this.session;
     const start_date = new Date(Date.now() - DAYS * 86_400_000).toISOString();
     const [summary, alerts, checkpoint, ready, metrics] = await Promise.all([
-      api.get<Summary>("/events/summary", { start_date, interval: "day", split: "category" }).catch(() => undefined),
-      api.get<{ alerts: unknown[]; has_more: boolean }>("/alerts", { status: "open", limit: 100 }),
-      api.text("/log/checkpoint"),
+      optional(api.get<Summary>("/events/summary", { start_date, interval: "day", split: "category" })),
+      optional(api.get<{ alerts: unknown[]; has_more: boolean }>("/alerts", { status: "open", limit: 100 })),
+      optional(api.text("/log/checkpoint")),
       fetch("/readyz", { cache: "no-store" }).then((response) => response.ok, () => false),
       fetch("/metrics", { cache: "no-store" }).then((response) => (response.ok ? response.text() : ""), () => ""),
     ]);
     this.summary = summary;
-    this.openAlerts = `${alerts.alerts.length}${alerts.has_more ? "+" : ""}`;
-    this.logSize = Number(checkpoint.split("\n")[1]);
+    this.openAlerts = alerts && `${alerts.alerts.length}${alerts.has_more ? "+" : ""}`;
+    this.logSize = checkpoint === undefined ? undefined : Number(checkpoint.split("\n")[1]);
     this.readiness = ready ? "ready" : "not ready";
     const gauge = (name: string): number | undefined => {
       const value = new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1];
