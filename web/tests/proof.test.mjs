@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { closePage, eventually, openPage, picture, request, startBrowser, startServer, stopBrowser, stopServer, store, viewerToken } from "./kit.mjs";
+import { closePage, eventually, expectAccessible, openPage, picture, request, startBrowser, startServer, stopBrowser, stopServer, store, viewerToken } from "./kit.mjs";
 
 let server;
 let key;
@@ -88,6 +88,23 @@ test("an edited field is shown as such", async () => {
     if (change === edits[0]) await picture(page, "proof-failed");
     await closePage(page);
   }
+});
+
+test("a row that was tampered with shows as such when the rows are verified", async () => {
+  const page = await openPage(server);
+  const token = await viewerToken(server, "acme", { tier: "full" });
+  await page.route("**/api/v1/events?**", async (route) => {
+    const body = await (await route.fetch()).text();
+    return route.fulfill({ contentType: "application/json", body: body.replace("Anna Berger", "Somebody Else") });
+  });
+  await page.goto(`${server.url}/portal#token=${token}&key=${encodeURIComponent(key)}`);
+  await page.getByRole("button", { name: "Verify shown events" }).click();
+  await page.getByText("Verified: 2. Not verified: 1. Without a proof: 0.").waitFor();
+  assert.match(await page.locator(".line.tampered").textContent(), /Somebody Else/);
+  assert.equal(await page.locator(".line .mark.verified").count(), 2);
+  await expectAccessible(page);
+  await picture(page, "proof-list");
+  await closePage(page);
 });
 
 test("an event that was edited with its hash is not in the tree", async () => {

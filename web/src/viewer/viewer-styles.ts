@@ -9,7 +9,7 @@ export const viewerStyles = css`
   .top { padding: 10px 12px 8px; border-bottom: 1px solid var(--border); }
   .tools { display: flex; flex-wrap: wrap; gap: 6px; margin-inline-start: auto; }
   .chart { padding: 8px 12px 2px; border-bottom: 1px solid var(--border); }
-  .messages { padding: 8px 12px 0; } .messages:empty { display: none; }
+  .messages > * { margin: 8px 12px 0; }
   .main { display: flex; flex: 1; min-height: 0; position: relative; }
   .list { display: flex; flex-direction: column; flex: 1; min-width: 0; min-height: 0; position: relative; }
   .grid { flex: 1; overflow-y: auto; overflow-x: hidden; overflow-anchor: none; min-height: 0; }
@@ -27,7 +27,10 @@ export const viewerStyles = css`
   .line.open { background: var(--selected); }
   .line > div { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .line .action { display: flex; align-items: center; gap: 8px; font-weight: 500; }
-  .line .action span:last-child { overflow: hidden; text-overflow: ellipsis; }
+  .line.tampered { background: var(--bad-bg); }
+  .line .mark { flex: none; font-weight: 700; color: var(--muted); } .line .mark.verified { color: var(--good); }
+  .line .mark.consistent { color: var(--accent); } .line .mark.failed { color: var(--bad); }
+  .line .action span:nth-child(2) { overflow: hidden; text-overflow: ellipsis; }
   .line time, .line .secondary { color: var(--muted); font-variant-numeric: tabular-nums; }
   .line .type { color: var(--muted); font-size: 0.9em; }
   @media (prefers-reduced-motion: no-preference) { .line.fresh { animation: arrive 2.4s ease-out; } }

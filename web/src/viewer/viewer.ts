@@ -1,15 +1,19 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
-import { Api, asFailure, Failure, type FailureKind, isAbort } from "../shared/api.js";
+import { Api, asFailure, type Failure, isAbort } from "../shared/api.js";
 import { scheme, theme } from "../shared/theme.js";
 import type { AuditEvent, Summary } from "../shared/types.js";
-import { download, type Format } from "./download.js";
+import { Downloads } from "./downloads.js";
 import type { EventDetails } from "./event-details.js";
 import { EventPages } from "./event-pages.js";
 import { claimsOf, type Filter, fromFragment, isEmpty, tenantOf, toFragment, toParameters, type View } from "./filter.js";
 import { Formats } from "./format.js";
 import { chooseLanguage } from "./languages/index.js";
 import { follow } from "./live-feed.js";
+import type { Outcome } from "./proof.js";
+import { ProofChecks } from "./proof-checks.js";
+import { pendingRow, row } from "./row.js";
+import { failureText, state } from "./states.js";
 import { viewerStyles } from "./viewer-styles.js";
 
 const ROW_PX = 34;
@@ -59,9 +63,6 @@ export class AuditLogViewer extends LitElement {
     isAbsolute: { state: true },
     isUtc: { state: true },
     isNarrow: { state: true },
-    isMenuOpen: { state: true },
-    downloaded: { state: true },
-    downloadFailure: { state: true },
     arrivedCount: { state: true },
     isWaiting: { state: true },
     announcement: { state: true },
@@ -92,9 +93,6 @@ export class AuditLogViewer extends LitElement {
   declare private isAbsolute: boolean;
   declare private isUtc: boolean;
   declare private isNarrow: boolean;
-  declare private isMenuOpen: boolean;
-  declare private downloaded: number | undefined;
-  declare private downloadFailure: string;
   declare private arrivedCount: number;
   declare private isWaiting: boolean;
   declare private announcement: string;
@@ -104,7 +102,8 @@ export class AuditLogViewer extends LitElement {
   private pages: EventPages | undefined;
   private loading = new AbortController();
   private following = new AbortController();
-  private downloading: AbortController | undefined;
+  private readonly downloads = new Downloads(this);
+  private readonly checks = new ProofChecks(this);
   private arrivals: ReturnType<typeof setTimeout> | undefined;
   private clock: ReturnType<typeof setInterval> | undefined;
   private summaryReadAt = 0;
@@ -134,8 +133,6 @@ export class AuditLogViewer extends LitElement {
     this.isAbsolute = true;
     this.isUtc = false;
     this.isNarrow = false;
-    this.isMenuOpen = false;
-    this.downloadFailure = "";
     this.arrivedCount = 0;
     this.isWaiting = false;
     this.announcement = "";
@@ -160,7 +157,7 @@ export class AuditLogViewer extends LitElement {
     removeEventListener("online", this.onOnline);
     this.loading.abort();
     this.following.abort();
-    this.downloading?.abort();
+    this.downloads.abort();
   }
 
   /** The link to what is shown: filters and the open event, never the token. */
@@ -234,6 +231,7 @@ export class AuditLogViewer extends LitElement {
     this.arrivedCount = 0;
     this.active = 0;
     this.pages = undefined;
+    this.checks.clear();
     if (!this.token) return;
     void this.load(new EventPages(this.api, this.filter, this.loading.signal), this.loading.signal);
   }
@@ -421,6 +419,20 @@ export class AuditLogViewer extends LitElement {
     }
   }
 
+  /** Verifies the proofs of the rows that are seen. */
+  private verifyShown(): void {
+    const { pages, grid } = this;
+    if (!pages || !grid) return;
+    const from = Math.floor(grid.scrollTop / this.rowHeight);
+    const count = Math.ceil(grid.clientHeight / this.rowHeight);
+    const shown = Array.from({ length: count }, (_, index) => pages.at(from + index)).filter((event) => event !== undefined);
+    void this.checks.run(shown, this.api, this.pinnedKey, this.formats, this.loading.signal);
+  }
+
+  private onProof(event: CustomEvent<{ outcome: Outcome }>): void {
+    if (this.opened) this.checks.note(this.opened, event.detail.outcome);
+  }
+
   override render(): TemplateResult {
     const { messages: t } = this.formats;
     const isListed = this.pages && (this.pages.length > 0 || (!this.isLoading && !this.failure));
@@ -435,7 +447,7 @@ export class AuditLogViewer extends LitElement {
                 part="details" exportparts="proof, details-header"
                 .event=${this.opened} .api=${this.api} .pinnedKey=${this.pinnedKey} .formats=${this.formats}
                 @close=${() => this.close()} @step=${(event: CustomEvent<number>) => this.step(event.detail)}
-                @filter-by=${this.onFilterBy} @keydown=${this.onDetailsKey}
+                @filter-by=${this.onFilterBy} @audit-proof-checked=${this.onProof} @keydown=${this.onDetailsKey}
               ></audit-log-event>`
             : nothing}
         </div>
@@ -463,15 +475,7 @@ export class AuditLogViewer extends LitElement {
             <button class="live" aria-pressed=${!this.paused} title=${this.paused ? t.liveStart : t.livePause} @click=${() => (this.paused = !this.paused)}>
               ${!this.paused && !this.isConnected_ && !this.failure ? t.liveConnecting : t.live}
             </button>
-            <div class="menu" @focusout=${this.onMenuFocus} @keydown=${this.onMenuKey}>
-              <button aria-expanded=${this.isMenuOpen} aria-haspopup="true" @click=${() => (this.isMenuOpen = !this.isMenuOpen)}>${t.download}</button>
-              ${this.isMenuOpen
-                ? html`<div>
-                    <button @click=${() => this.save("csv")}>${t.downloadCsv}</button>
-                    <button @click=${() => this.save("jsonl")}>${t.downloadJson}</button>
-                  </div>`
-                : nothing}
-            </div>
+            ${this.downloads.menu(this.api, this.filter, this.formats)}
           </div>
         </audit-log-filters>
       </div>
@@ -494,43 +498,27 @@ export class AuditLogViewer extends LitElement {
     this.filter = rest;
   }
 
-  private messages(): TemplateResult[] {
+  private messages(): TemplateResult {
     const { messages: t } = this.formats;
-    const shown: TemplateResult[] = [];
-    const retry = html`<button @click=${() => this.start()}>${t.retry}</button>`;
-    if (this.isOffline) shown.push(html`<div class="notice" role="status"><b>${t.offline}</b><span>${t.offlineText}</span>${retry}</div>`);
-    if (this.failure && this.pages && this.pages.length > 0) shown.push(html`<div class="notice bad" role="alert">${this.failureText(this.failure)}</div>`);
-    if (this.downloaded !== undefined) {
-      shown.push(html`<div class="notice good" role="status">${t.downloading(this.formats.bytes(this.downloaded))}
-        <button @click=${() => this.downloading?.abort()}>${t.cancel}</button></div>`);
-    }
-    if (this.downloadFailure) shown.push(html`<div class="notice bad" role="alert">${t.downloadFailed}: ${this.downloadFailure}</div>`);
-    return shown;
+    const offline = html`<div class="notice" role="status"><b>${t.offline}</b><span>${t.offlineText}</span>
+      <button @click=${() => this.start()}>${t.retry}</button></div>`;
+    const isListed = this.pages && this.pages.length > 0;
+    return html`${this.isOffline ? offline : nothing}
+      ${this.failure && isListed ? html`<div class="notice bad" role="alert">${this.failureText(this.failure)}</div>` : nothing}
+      ${this.checks.message(this.formats)} ${this.downloads.message(this.formats)}`;
   }
 
   private emptyState(): TemplateResult {
     const { messages: t } = this.formats;
-    if (!this.token) return html`<div class="state" part="state"><h3>${t.noToken}</h3><p>${t.noTokenText}</p></div>`;
+    if (!this.token) return state(t.noToken, t.noTokenText);
     if (this.failure) return html`<div class="state" part="state" role="alert">${this.failureText(this.failure)}</div>`;
     if (this.isLoading || !this.pages) return html`<div class="state" part="state" role="status"><p class="spinner">${t.loading}</p></div>`;
-    if (isEmpty(this.filter)) return html`<div class="state" part="state"><h3>${t.empty}</h3><p>${t.emptyText}</p></div>`;
-    return html`<div class="state" part="state">
-      <h3>${t.emptyFilter}</h3><p>${t.emptyFilterText}</p><button @click=${() => (this.filter = {})}>${t.clearFilters}</button>
-    </div>`;
+    if (isEmpty(this.filter)) return state(t.empty, t.emptyText);
+    return state(t.emptyFilter, t.emptyFilterText, html`<button @click=${() => (this.filter = {})}>${t.clearFilters}</button>`);
   }
 
   private failureText(failure: Failure): TemplateResult {
-    const { messages: t } = this.formats;
-    const titles: Partial<Record<FailureKind, string>> = { expired: t.expired, offline: t.offline, busy: t.busy, forbidden: t.forbidden };
-    const isExpired = failure.kind === "expired";
-    const text = isExpired ? (this.isWaiting ? t.expiredWaiting : t.expiredText) : failure.kind === "offline" ? t.offlineText : failure.message;
-    const details = failure.details.map(({ field, message }) => html`<p><code>${field}</code> ${message}</p>`);
-    return html`
-      <h3>${titles[failure.kind] ?? t.failed}</h3>
-      <p>${text}</p>
-      ${details} ${failure.requestId ? html`<p class="mono">${t.requestId}: ${failure.requestId}</p>` : nothing}
-      ${isExpired ? nothing : html`<button @click=${() => this.start()}>${t.retry}</button>`}
-    `;
+    return failureText(failure, this.formats.messages, this.isWaiting, () => this.start());
   }
 
   private list(pages: EventPages): TemplateResult {
@@ -566,24 +554,17 @@ export class AuditLogViewer extends LitElement {
   }
 
   private line(position: number, event: AuditEvent | undefined): TemplateResult {
-    const id = `row-${position}`;
-    if (!event) {
-      return html`<div class="line" role="row" id=${id} aria-rowindex=${position + 2} aria-busy="true"><div class="pending" role="gridcell"></div></div>`;
-    }
-    const isOpen = event.id === this.opened?.id;
-    const classes = ["line", position === this.active ? "active" : "", isOpen ? "open" : "", this.freshIds.has(event.id) ? "fresh" : ""];
-    const { formats } = this;
-    const full = formats.full(event.occurred_at);
-    const time = this.isAbsolute && !this.isNarrow ? formats.absolute(event.occurred_at) : formats.relative(event.occurred_at, Date.now());
-    const category = event.category ?? "system";
-    const categoryName = formats.messages.categories[category] ?? category;
-    return html`<div class=${classes.join(" ")} role="row" part="row" id=${id} aria-rowindex=${position + 2} aria-selected=${isOpen} @click=${() => this.open(position)}>
-      <div role="gridcell" class="when"><time datetime=${event.occurred_at} title=${full}>${time}</time></div>
-      <div role="gridcell" class="action"><span class="dot ${category}" role="img" aria-label=${categoryName} title=${categoryName}></span><span>${event.action ?? "–"}</span></div>
-      <div role="gridcell" class="who" title=${event.actor?.id ?? ""}>${event.actor?.name ?? event.actor?.id ?? "–"}</div>
-      <div role="gridcell" class="what secondary" title=${event.target?.id ?? ""}>${event.target?.name ?? event.target?.id ?? "–"}</div>
-      ${this.hasTenants ? html`<div role="gridcell" class="tenant secondary">${event.tenant_id}</div>` : nothing}
-    </div>`;
+    if (!event) return pendingRow(position);
+    const state = {
+      position,
+      isActive: position === this.active,
+      isOpen: event.id === this.opened?.id,
+      isFresh: this.freshIds.has(event.id),
+      isRelative: !this.isAbsolute || this.isNarrow,
+      hasTenant: this.hasTenants,
+      open: () => this.open(position),
+    };
+    return row(event, state, this.formats, this.checks);
   }
 
   private foot(): TemplateResult {
@@ -596,6 +577,7 @@ export class AuditLogViewer extends LitElement {
     return html`<footer part="footer">
       <span>${loaded > 0 || total !== undefined ? text : nothing}</span>
       <div class="tools">
+        <button class="plain" ?disabled=${this.checks.progress?.isRunning} @click=${() => this.verifyShown()}>${t.proof.checkShown}</button>
         ${this.fragment ? html`<button class="plain" @click=${() => this.copyLink()}>${t.copyLink}</button>` : nothing}
         <button class="plain" @click=${() => (this.isAbsolute = !this.isAbsolute)}>${this.isAbsolute ? t.relativeTimes : t.absoluteTimes}</button>
         <button class="plain" aria-pressed=${this.isUtc} @click=${() => (this.isUtc = !this.isUtc)}>${t.utc}</button>
@@ -606,32 +588,6 @@ export class AuditLogViewer extends LitElement {
   private async copyLink(): Promise<void> {
     await navigator.clipboard.writeText(this.link).catch(() => undefined);
     this.announcement = this.formats.messages.copied;
-  }
-
-  private onMenuFocus(event: FocusEvent): void {
-    if (!(event.currentTarget as Element).contains(event.relatedTarget as Node | null)) this.isMenuOpen = false;
-  }
-
-  private onMenuKey(event: KeyboardEvent): void {
-    if (event.key !== "Escape") return;
-    this.isMenuOpen = false;
-    (event.currentTarget as Element).querySelector("button")?.focus();
-  }
-
-  private async save(format: Format): Promise<void> {
-    this.isMenuOpen = false;
-    this.downloading?.abort();
-    const downloading = new AbortController();
-    this.downloading = downloading;
-    this.downloadFailure = "";
-    this.downloaded = 0;
-    try {
-      await download(this.api, this.filter, format, (bytes) => (this.downloaded = bytes), downloading.signal);
-    } catch (error) {
-      if (!isAbort(error)) this.downloadFailure = asFailure(error).message;
-    } finally {
-      this.downloaded = undefined;
-    }
   }
 
   private onScroll(): void {
