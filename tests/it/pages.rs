@@ -97,17 +97,17 @@ fn the_operator_names_who_may_frame_the_portal() {
 #[test]
 fn the_demo_prints_a_link_to_what_a_customer_sees() {
     let process = start_command_line(&["demo"], &[("AUDIT_LISTEN", "127.0.0.1:0")]);
-    let find = |output: &str| {
-        output.contains("listening on").then_some(())?;
-        let (before, after) = output.split_once("/portal#token=")?;
-        let host = before.rsplit(char::is_whitespace).next()?.to_owned();
-        let (token, rest) = after.split_once("&key=")?;
-        let key = rest.split_whitespace().next()?.replace("%2B", "+");
-        Some((host, token.to_owned(), key))
-    };
-    let found = process.stdout.wait_for(Deadline::seconds(DEMO_SECONDS_MAX), find);
-    let (host, token, key) = found.expect("the demo prints the link");
-    let viewer = Client::new(&host).with_credential(&token);
+    let is_listening = |line: &str| line.starts_with("listening on").then_some(());
+    let listening = process
+        .stdout
+        .wait_for(Deadline::seconds(DEMO_SECONDS_MAX), is_listening);
+    let output = process.stdout.text();
+    assert!(listening.is_some(), "{output} {}", process.stderr.text());
+    let (before, after) = output.split_once("/portal#token=").expect("a link");
+    let host = before.rsplit(char::is_whitespace).next().expect("a host");
+    let (token, rest) = after.split_once("&key=").expect("a key");
+    let key = rest.split_whitespace().next().expect("a key").replace("%2B", "+");
+    let viewer = Client::new(host).with_credential(token);
     assert_eq!(
         viewer
             .get("/events")
