@@ -27,7 +27,8 @@ const options = {
   format: "esm",
   target: ["es2022"],
   minify: true,
-  legalComments: "none",
+  // The licence of Lit asks for its notice.
+  legalComments: "eof",
   charset: "utf8",
   write: false,
   define: { VERSION: JSON.stringify(version) },

@@ -484,3 +484,37 @@ ${this.fragment?h`<button class="plain" @click=${()=>this.copyLink()}>${t.copyLi
         <button class="plain" aria-pressed=${this.isUtc} @click=${()=>this.isUtc=!this.isUtc}>${t.utc}</button>
       </div>
     </footer>`}async copyLink(){await navigator.clipboard.writeText(this.link).catch(()=>{}),this.announcement=this.formats.messages.copied}onScroll(){this.grid?.scrollTop===0&&(this.arrivedCount=0),this.requestUpdate()}scrollToTop(){this.arrivedCount=0,this.active=0,this.grid?.scrollTo({top:0}),this.grid?.focus()}onKey(t){let i=Math.max(1,Math.floor((this.grid?.clientHeight??400)/this.rowHeight)-2),n={ArrowDown:1,ArrowUp:-1,PageDown:i,PageUp:-i,Home:-1/0,End:1/0}[t.key];if(n!==void 0)this.moveTo(this.active+n);else if(t.key==="Enter"||t.key===" ")this.open(this.active,!0);else if(t.key==="Escape"&&this.opened)this.close();else return;t.preventDefault()}moveTo(t){let{grid:i,pages:r}=this;if(!i||!r)return;this.active=Math.max(0,Math.min(t,r.length-1));let n=this.active*this.rowHeight,o=this.isNarrow?0:30;n<i.scrollTop?i.scrollTop=n:n+this.rowHeight+o>i.scrollTop+i.clientHeight&&(i.scrollTop=n+this.rowHeight+o-i.clientHeight),this.opened&&!this.isNarrow&&this.open(this.active)}open(t,i=!1){let r=this.pages?.at(t);r&&(this.active=t,this.wanted=void 0,this.opened=r,this.dispatchEvent(new CustomEvent("audit-event-opened",{detail:{id:r.id},bubbles:!0,composed:!0})),(i||this.isNarrow)&&this.focusDetails())}async focusDetails(){await this.updateComplete;let t=this.renderRoot.querySelector("audit-log-event");await t?.updateComplete,t?.focus()}async openById(t){try{let{event:i}=await this.api.get(`/events/${t}`,{},this.loading.signal);this.wanted=void 0,this.opened=i}catch(i){if(x(i))return;this.wanted=void 0,this.announcement=this.formats.messages.eventNotFound}}step(t){this.moveTo(this.active+t),this.open(this.active)}close(){this.opened=void 0,this.updateComplete.then(()=>this.grid?.focus())}onDetailsKey(t){t.key==="Escape"&&this.close()}onFilterBy(t){this.isNarrow&&(this.opened=void 0),this.filter={...this.filter,[t.detail.field]:t.detail.value}}};function ci(){let s=[["audit-log-proof",Ae],["audit-log-event",ge],["audit-log-filters",be],["audit-log-histogram",we],["audit-log-viewer",re]];for(let[e,t]of s)customElements.get(e)||customElements.define(e,t)}ci();export{re as AuditLogViewer,is as languageNames,ts as registerLanguage};
+/*! Bundled license information:
+
+@lit/reactive-element/css-tag.js:
+  (**
+   * @license
+   * Copyright 2019 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+
+@lit/reactive-element/reactive-element.js:
+lit-html/lit-html.js:
+lit-element/lit-element.js:
+lit-html/directive.js:
+lit-html/directives/repeat.js:
+  (**
+   * @license
+   * Copyright 2017 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+
+lit-html/is-server.js:
+  (**
+   * @license
+   * Copyright 2022 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+
+lit-html/directive-helpers.js:
+  (**
+   * @license
+   * Copyright 2020 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+*/

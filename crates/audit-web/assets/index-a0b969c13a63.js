@@ -97,3 +97,28 @@ li a { font-weight: 600; } li p { margin: 4px 0 0; color: var(--muted); font-siz
 <span class="state ${this.readiness}" role="status"><i></i>Version ${"0.1.0"} · ${this.readiness}</span>
 <ul>${Ot.map(({href:t,title:e,text:s})=>Z`<li><a href=${t}>${e}</a><p>${s}</p></li>`)}</ul>
     </div>`}};customElements.define("audit-home",Q);document.querySelector("#app")?.append(document.createElement("audit-home"));
+/*! Bundled license information:
+
+@lit/reactive-element/css-tag.js:
+  (**
+   * @license
+   * Copyright 2019 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+
+@lit/reactive-element/reactive-element.js:
+lit-html/lit-html.js:
+lit-element/lit-element.js:
+  (**
+   * @license
+   * Copyright 2017 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+
+lit-html/is-server.js:
+  (**
+   * @license
+   * Copyright 2022 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+*/

@@ -788,3 +788,37 @@ ${o==="test"?l`<span class="test">test environment</span>`:c}
         <div class="content" @project-created=${this.onCreated}>${e?.content(t)}</div>
       </div>
     `}};Ci();var Qs=[["console-overview",Ge],["console-alerts",Je],["console-rules",qe],["console-webhooks",Qe],["console-redaction",Ze],["console-tiers",Ye],["console-keys",We],["console-streams",Xe],["console-log",Ke],["console-page",Et]];for(let[r,t]of Qs)customElements.define(r,t);document.querySelector("#app")?.append(document.createElement("console-page"));
+/*! Bundled license information:
+
+@lit/reactive-element/css-tag.js:
+  (**
+   * @license
+   * Copyright 2019 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+
+@lit/reactive-element/reactive-element.js:
+lit-html/lit-html.js:
+lit-element/lit-element.js:
+lit-html/directive.js:
+lit-html/directives/repeat.js:
+  (**
+   * @license
+   * Copyright 2017 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+
+lit-html/is-server.js:
+  (**
+   * @license
+   * Copyright 2022 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+
+lit-html/directive-helpers.js:
+  (**
+   * @license
+   * Copyright 2020 Google LLC
+   * SPDX-License-Identifier: BSD-3-Clause
+   *)
+*/
