@@ -99,6 +99,12 @@ const RULES: &[Rule] = &[
         ],
         avoids: &[WEB],
     },
+    // Files and their headers: no other crate of the workspace.
+    Rule {
+        package: "audit-web",
+        reaches: &[],
+        avoids: &[DATABASE, CLIENT],
+    },
     Rule {
         package: "audit-http",
         reaches: &[
@@ -132,6 +138,7 @@ const RULES: &[Rule] = &[
             "audit-redact",
             "audit-secrets",
             "audit-store",
+            "audit-web",
             "audit-webhooks",
         ],
         avoids: &[],

@@ -44,7 +44,6 @@ fn an_error_has_code_message_and_details(database: DatabaseKind) {
 fn an_unknown_route_is_not_found(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     for path in [
-        "/",
         "/api",
         "/api/v1",
         "/api/v2/events",

@@ -36,6 +36,7 @@ mod migrations;
 mod months;
 mod operations;
 mod overload;
+mod pages;
 mod pooler;
 mod postgres;
 mod postgres_index;

@@ -21,7 +21,8 @@ pub struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(base_url: &str) -> Self {
+    /// A client of a server, without a credential.
+    pub fn new(base_url: &str) -> Self {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)

@@ -19,7 +19,7 @@ use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
 use crate::witness::WitnessOptions;
 use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// A verifiable audit log service in one binary.
@@ -245,8 +245,8 @@ pub(crate) struct HttpOptions {
     #[arg(long, value_name = "ADDRESS", env = "AUDIT_METRICS_LISTEN")]
     pub(crate) metrics_listen: Option<ListenAddress>,
     /// Anonymous streams: on, or off, which removes their routes.
-    #[arg(long, value_name = "SWITCH", env = "AUDIT_STREAMS", default_value = "on")]
-    pub(crate) streams: Switch,
+    #[arg(long, value_name = "STATE", env = "AUDIT_STREAMS", default_value = "on", action = clap::ArgAction::Set, value_parser = on_or_off)]
+    pub(crate) streams: bool,
     /// Origins whose web pages may read events with a viewer token, such as `https://app.example.com`; all by default.
     #[arg(long, value_name = "LIST", env = "AUDIT_CORS_ORIGINS", value_delimiter = ',')]
     pub(crate) cors_origins: Vec<String>,
@@ -263,13 +263,17 @@ pub(crate) struct HttpOptions {
     /// Threads that serve requests; one per processor by default.
     #[arg(long, value_name = "N", env = "AUDIT_HTTP_WORKERS", value_parser = positive)]
     pub(crate) http_workers: Option<usize>,
-}
-
-/// A switch of an option that is on by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Switch {
-    On,
-    Off,
+    /// Serve the start page, the portal, the console and the viewer component: on or off.
+    #[arg(long, value_name = "STATE", env = "AUDIT_PAGES", default_value = "on", action = clap::ArgAction::Set, value_parser = on_or_off)]
+    pub(crate) pages: bool,
+    /// Origins whose pages may show the portal in a frame, such as `https://app.example.com`; none by default.
+    #[arg(
+        long,
+        value_name = "LIST",
+        env = "AUDIT_PORTAL_FRAME_ANCESTORS",
+        value_delimiter = ','
+    )]
+    pub(crate) portal_frame_ancestors: Vec<String>,
 }
 
 /// Proxies whose X-Forwarded-For is trusted.

@@ -7,7 +7,7 @@ use crate::serve::{Extras, Sockets, run};
 use crate::service::open;
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection, Settings};
-use audit_auth::{Credential, Readers};
+use audit_auth::{Credential, Project, Readers, TokenLifetime};
 use audit_domain::{Environment, EventFilter, PageLimit, Search};
 use audit_store::StoreOptions;
 use comfy_table::{ContentArrangement, Table, presets::ASCII_MARKDOWN};
@@ -58,6 +58,9 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     write!(out, "{}", next_steps(&new, &sockets.curl_arguments()))?;
+    if options.http.pages {
+        write!(out, "{}", links(&service, &new, &sockets.base_url())?)?;
+    }
     drop(out);
     let code = run(
         sockets,
@@ -102,6 +105,24 @@ fn next_steps(new: &NewOrganization, server: &str) -> String {
         new.project_key.as_str(),
         new.project_key.as_str(),
     )
+}
+
+/// Where a browser shows the events: the portal as the customer sees it, with the key that verifies the log, and the console.
+fn links(service: &Arc<AuditLog>, new: &NewOrganization, server: &str) -> anyhow::Result<String> {
+    let credential = Credential::Key(new.project_key.clone());
+    let key = service
+        .present::<Project>(credential, None, None)
+        .authenticate()?;
+    let lifetime = TokenLifetime::from_seconds(TokenLifetime::SECONDS_MAX)?;
+    let (token, _) =
+        service.create_viewer_token(&key, TENANT.to_owned(), Some("full".to_owned()), lifetime)?;
+    // The fragment is read as a form, in which a plus sign is a space.
+    let log_key = service.log_key()?.to_string().replace('+', "%2B");
+    Ok(format!(
+        "What the customer {TENANT} sees, for a day:\n\n  {server}/portal#token={}&key={log_key}\n\n\
+         The console, with one of the keys above:\n\n  {server}/console\n\n",
+        token.as_str()
+    ))
 }
 
 /// Queries with the key of the project.

@@ -5,7 +5,7 @@ mod background;
 mod cells;
 
 use crate::administration::describe;
-use crate::arguments::{HttpOptions, Proxy, ServeOptions, Switch};
+use crate::arguments::{HttpOptions, Proxy, ServeOptions};
 use crate::backup::schedule::{BackupWorker, Schedule};
 use crate::http::{self, Connections, Encryption, Service, Timeouts};
 use crate::listener::{Bound, ListenAddress, SocketFile};
@@ -18,6 +18,7 @@ use anchors::{AnchorWorker, Anchors};
 use anyhow::{Context, bail};
 use audit_app::{AuditLog, NewOrganization, Sender};
 use audit_http::{CorsOrigins, HttpState, RateLimit, Surface, TrustedProxies};
+use audit_web::{FrameAncestors, Pages};
 use cells::CellWorkers;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::Write;
@@ -130,11 +131,16 @@ impl Sockets {
         self.main.place.curl_arguments(self.tls.is_some())
     }
 
+    /// The URL of the server, or `unix:PATH`.
+    pub(crate) fn base_url(&self) -> String {
+        self.main.place.url(self.tls.is_some())
+    }
+
     /// The lines that say where the server listens.
     fn announcement(&self) -> String {
         let metrics = self.metrics.as_ref();
         let metrics = metrics.map(|bound| format!("metrics on {}\n", bound.place.url(false)));
-        let main = self.main.place.url(self.tls.is_some());
+        let main = self.base_url();
         format!("{}listening on {main}\n", metrics.unwrap_or_default())
     }
 }
@@ -180,11 +186,12 @@ pub(crate) fn run(
         Arc::new(SystemEntropy),
         http_options(options, sockets.tls.as_ref().map(|(tls, _)| tls)),
     )?);
+    let pages = pages(options)?;
     let workers = CellWorkers::start(&service, sender)?;
     let anchor_worker = AnchorWorker::start(&service, extras.anchors)?;
     let backup_worker = BackupWorker::start(&service, extras.backups)?;
     warn_of_few_open_files(getrlimit(Resource::Nofile).current);
-    let serving = serve_requests(sockets, options, state, Arc::clone(&service));
+    let serving = serve_requests(sockets, options, state, pages, Arc::clone(&service));
     let outcome = actix_web::rt::System::new().block_on(serving);
     // All accepted requests have their responses.
     if let Some(worker) = anchor_worker {
@@ -250,6 +257,7 @@ async fn serve_requests(
     sockets: Sockets,
     options: &HttpOptions,
     state: web::Data<HttpState>,
+    pages: Option<Pages>,
     service: Arc<AuditLog>,
 ) -> std::io::Result<()> {
     let timeouts = Timeouts {
@@ -264,7 +272,16 @@ async fn serve_requests(
     let announcement = sockets.announcement();
     let (services, _kept) = services(sockets, options, |surface| {
         let state = state.clone();
-        move || App::new().configure(|config| audit_http::configure(config, state.clone(), surface))
+        let pages = pages.clone().filter(|_| surface != Surface::Operations);
+        move || {
+            App::new().configure(|config| {
+                // Before the API, which takes every path.
+                if let Some(pages) = &pages {
+                    audit_web::configure(config, pages);
+                }
+                audit_http::configure(config, state.clone(), surface);
+            })
+        }
     });
     let server = http::start(services, options.http_workers, timeouts)?;
     let handle = server.handle();
@@ -309,13 +326,21 @@ fn http_options(options: &HttpOptions, tls: Option<&Tls>) -> audit_http::HttpOpt
             origins => CorsOrigins::Only(origins.iter().map(origin).collect()),
         },
         trusted_proxies: trusted_proxies(options),
-        without_streams: options.streams == Switch::Off,
+        without_streams: !options.streams,
         tls: tls.map(|tls| Arc::clone(&tls.status)),
         rate_limit: (per_second > 0).then(|| RateLimit {
             per_second,
             burst: options.rate_limit_burst.unwrap_or(per_second),
         }),
     }
+}
+
+/// The pages, unless they are switched off.
+fn pages(options: &HttpOptions) -> anyhow::Result<Option<Pages>> {
+    let ancestors =
+        FrameAncestors::parse(&options.portal_frame_ancestors).context("AUDIT_PORTAL_FRAME_ANCESTORS")?;
+    let pages = Pages::new(ancestors).context("AUDIT_PORTAL_FRAME_ANCESTORS")?;
+    Ok(options.pages.then_some(pages))
 }
 
 /// Exits the process if a hanging database keeps it from stopping. Acknowledged events are committed. The requests that

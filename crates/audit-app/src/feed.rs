@@ -52,7 +52,7 @@ const READ_WAIT: Duration = Duration::from_secs(30);
 pub struct FeedRequest {
     /// The filter. Ids in it are unredacted, as the client sent them.
     pub filter: EventFilter,
-    /// The cursor to continue from; `None` for the beginning of the ledger.
+    /// The cursor to continue from, or `latest` for the end of the ledger; `None` for its beginning.
     pub after: Option<String>,
     /// The maximum number of events of a page.
     pub limit: PageLimit,

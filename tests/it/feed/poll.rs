@@ -18,6 +18,7 @@ const WAKES_MAX: usize = 20;
 on_both_databases! {
     events_come_in_the_order_of_their_commits_whenever_they_occurred,
     a_feed_without_events_has_a_cursor_to_go_on_from,
+    the_feed_can_begin_at_its_end,
     the_cursor_goes_on_where_the_page_ended,
     an_event_looks_as_it_does_anywhere_else,
     a_poll_ends_with_the_next_event,
@@ -59,6 +60,20 @@ fn a_feed_without_events_has_a_cursor_to_go_on_from(database: DatabaseKind) {
         last["cursor"], next["cursor"],
         "the cursor stays where it is until an event is stored"
     );
+}
+
+fn the_feed_can_begin_at_its_end(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    for client in [project.clone(), organization.viewer("tenant-1", "full")] {
+        project.store(event());
+        let end = page(&client, &[("after", "latest")]);
+        assert_eq!(end["events"], json!([]));
+        assert_eq!(end["has_more"], false);
+        let id = project.store(event());
+        let next = page(&client, &[("after", &end.text("cursor"))]);
+        assert_eq!(ids(&next.list("events")), [id]);
+    }
 }
 
 fn the_cursor_goes_on_where_the_page_ended(database: DatabaseKind) {

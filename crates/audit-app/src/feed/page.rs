@@ -17,6 +17,9 @@ const FETCHED_ROWS_MAX: usize = 250;
 /// A page ends with the event that reaches this size.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
+/// Instead of a cursor: the end of the ledger.
+const LATEST: &str = "latest";
+
 /// An event of the feed.
 #[derive(Debug)]
 pub struct FeedEvent {
@@ -84,17 +87,18 @@ impl AuditLog {
             let ledger_id = access.scope.ledger_id;
             let filter = permitted(&access.principal, request.filter.clone());
             let cursor_scope = cursor_scope(&access, &filter);
+            // Subscribe before reading the size, so that no later commit is missed.
+            let arrivals = self.store.arrivals(ledger_id);
+            let size = reader.ledger_size(ledger_id)?;
             let start = match start {
                 Start::Beginning => 0,
+                Start::Cursor(text) if text == LATEST => size,
                 Start::Cursor(text) => {
                     let opened = self.cursor_key.open_count(text, &cursor_scope);
                     opened.map_err(|error| Violations::one("after", error))?
                 }
                 Start::Seq(seq) => *seq,
             };
-            // Subscribe before reading the size, so that no later commit is missed.
-            let arrivals = self.store.arrivals(ledger_id);
-            let size = reader.ledger_size(ledger_id)?;
             if start > size {
                 let message =
                     "is ahead of the log; the database has lost events since, for example by a restore";

@@ -47,7 +47,8 @@ pub(super) struct FeedBody {
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct FeedQuery {
-    /// The cursor of an earlier response to the same query; without it the feed begins with the oldest event.
+    /// The cursor of an earlier response to the same query, or `latest` for events from now on; without it the feed begins with the
+    /// oldest event.
     after: Option<String>,
     /// Seconds for which the response may wait for an event, when there is none.
     #[schemars(range(min = 0, max = WAIT_SECONDS_MAX), extend("default" = 0), example = 30)]

@@ -1,0 +1,251 @@
+import { css, type CSSResultGroup, html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from "lit";
+import { asFailure, type Failure, isAbort } from "../shared/api.js";
+import { theme } from "../shared/theme.js";
+import type { Session } from "./session.js";
+
+/** What a dangerous action asks before it happens. */
+export interface Question {
+  title: string;
+  /** What it does and whether it can be undone. */
+  text: string;
+  verb: string;
+  /** A text that must be typed. */
+  typed?: string;
+  run: () => Promise<unknown>;
+}
+
+/** A secret that is shown once. */
+interface Secret {
+  title: string;
+  value: string;
+}
+
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** A time in the reader's zone. */
+export function time(value: string | null | undefined): TemplateResult | string {
+  return value ? html`<time datetime=${value} title=${value}>${DATE.format(new Date(value))}</time>` : "–";
+}
+
+/** The fields of a submitted form; empty ones are absent. */
+export function fieldsOf(event: SubmitEvent): Record<string, string> {
+  event.preventDefault();
+  const fields: Record<string, string> = {};
+  for (const [name, value] of new FormData(event.target as HTMLFormElement)) {
+    if (typeof value === "string" && value.trim() !== "") fields[name] = value.trim();
+  }
+  return fields;
+}
+
+/** Lines or comma-separated values. */
+export function listOf(text: string | undefined): string[] {
+  return (text ?? "").split(/[\n,]/).map((item) => item.trim()).filter((item) => item !== "");
+}
+
+/** A page of the console: a title, failures, what it shows, and the dialogs of its actions. */
+export abstract class Section extends LitElement {
+  static override properties: PropertyDeclarations = {
+    session: { attribute: false },
+    failure: { state: true },
+    notice: { state: true },
+    question: { state: true },
+    secret: { state: true },
+    typed: { state: true },
+    isBusy: { state: true },
+    isLoaded: { state: true },
+  };
+  declare session: Session;
+  declare protected failure: Failure | undefined;
+  declare protected notice: string;
+  declare private question: Question | undefined;
+  declare private secret: Secret | undefined;
+  declare private typed: string;
+  declare protected isBusy: boolean;
+  declare protected isLoaded: boolean;
+
+  static override styles: CSSResultGroup = [
+    theme,
+    css`
+      :host { display: block; padding: 16px 20px 40px; overflow: auto; min-height: 0; }
+      h2 { margin: 0 0 2px; font-size: 1.35em; } h3 { margin: 22px 0 8px; font-size: 1.05em; }
+      p { margin: 4px 0 10px; max-width: 80ch; }
+      .scroll { position: relative; overflow-x: auto; border: 1px solid var(--border); border-radius: var(--radius); }
+      table { width: 100%; border-collapse: collapse; }
+      th, td { padding: 6px 10px; text-align: start; vertical-align: middle; border-bottom: 1px solid color-mix(in srgb, var(--border) 60%, transparent); }
+      tbody tr:last-child > * { border-bottom: 0; }
+      thead th { background: var(--surface); color: var(--muted); font-size: 0.88em; font-weight: 600; white-space: nowrap; }
+      td { overflow-wrap: anywhere; min-width: 60px; } td.actions { white-space: nowrap; text-align: end; } time { white-space: nowrap; }
+      tbody th { font-weight: 500; }
+      form.inline { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; padding: 12px; border: 1px solid var(--border); border-radius: var(--radius);
+        background: var(--surface); margin: 8px 0 16px; }
+      label { display: flex; flex-direction: column; gap: 2px; color: var(--muted); font-size: 0.9em; min-width: 0; }
+      label > :is(input, select, textarea) { color: var(--text); font-size: var(--size); }
+      label.check { flex-direction: row; align-items: center; gap: 6px; color: var(--text); font-size: 1em; min-height: 30px; }
+      label.wide { flex: 1 1 260px; }
+      .badge { display: inline-block; padding: 0 8px; border-radius: 10px; background: var(--surface); border: 1px solid var(--border); font-size: 0.9em; white-space: nowrap; }
+      .badge.critical, .badge.failed, .badge.open { background: var(--bad-bg); color: var(--bad); border-color: transparent; }
+      .badge.high, .badge.pending, .badge.acknowledged { background: var(--warn-bg); color: var(--warn); border-color: transparent; }
+      .badge.delivered, .badge.resolved, .badge.on { background: var(--good-bg); color: var(--good); border-color: transparent; }
+      .bar { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; margin: 10px 0; }
+      .empty { padding: 24px; text-align: center; color: var(--muted); border: 1px dashed var(--border); border-radius: var(--radius); }
+      .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(124px, 1fr)); gap: 10px; margin: 12px 0; }
+      .card { padding: 10px 14px; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); }
+      .card b { display: block; font-size: 1.5em; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+      pre { margin: 0; padding: 10px; overflow: auto; background: var(--surface); border: 1px solid var(--border); border-radius: var(--radius);
+        white-space: pre-wrap; overflow-wrap: anywhere; }
+      .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(320px, 100%), 1fr)); gap: 14px; }
+      dialog { width: min(520px, calc(100vw - 32px)); padding: 18px 20px; border: 1px solid var(--border); border-radius: 10px; background: var(--bg); color: var(--text); }
+      dialog::backdrop { background: rgb(0 0 0 / 0.45); } dialog h3 { margin-top: 0; }
+      dialog footer { display: flex; gap: 8px; justify-content: flex-end; margin-top: 16px; }
+      .notice { margin: 10px 0; } mark { background: var(--bad-bg); color: var(--bad); border-radius: 3px; padding: 0 2px; }
+      mark.after { background: var(--good-bg); color: var(--good); }
+    `,
+  ];
+
+  constructor() {
+    super();
+    this.notice = "";
+    this.typed = "";
+    this.isBusy = false;
+    this.isLoaded = false;
+  }
+
+  protected abstract readonly heading: string;
+  protected abstract readonly text: string;
+  protected abstract load(): Promise<void>;
+  protected abstract content(): TemplateResult;
+
+  override willUpdate(changed: PropertyValues): void {
+    if (changed.has("session")) void this.reload();
+  }
+
+  protected async reload(): Promise<void> {
+    this.isLoaded = false;
+    await this.attempt(() => this.load());
+    this.isLoaded = true;
+  }
+
+  /** Does something and shows its failure. Returns whether it succeeded. */
+  protected async attempt(work: () => Promise<unknown>, notice = ""): Promise<boolean> {
+    this.isBusy = true;
+    this.failure = undefined;
+    this.notice = "";
+    try {
+      await work();
+      this.notice = notice;
+      return true;
+    } catch (error) {
+      if (isAbort(error)) return false;
+      this.failure = asFailure(error);
+      if (this.failure.kind === "expired") this.session.onEnded(this.failure);
+      return false;
+    } finally {
+      this.isBusy = false;
+      this.requestUpdate();
+    }
+  }
+
+  /** Changes something, then reads the page again. */
+  protected async change(work: () => Promise<unknown>, notice = ""): Promise<boolean> {
+    const isDone = await this.attempt(work);
+    if (!isDone) return false;
+    await this.attempt(() => this.load());
+    if (!this.failure) this.notice = notice;
+    return true;
+  }
+
+  protected ask(question: Question): void {
+    this.typed = "";
+    this.question = question;
+    void this.showDialog();
+  }
+
+  protected reveal(title: string, value: string): void {
+    this.secret = { title, value };
+    void this.showDialog();
+  }
+
+  private async showDialog(): Promise<void> {
+    await this.updateComplete;
+    const dialog = this.renderRoot.querySelector("dialog");
+    if (dialog && !dialog.open) dialog.showModal();
+  }
+
+  private closeDialog(): void {
+    this.question = undefined;
+    this.secret = undefined;
+  }
+
+  override render(): TemplateResult {
+    const { failure } = this;
+    return html`
+      <h2>${this.heading}</h2>
+      <p class="muted">${this.text}</p>
+      ${failure
+        ? html`<div class="notice bad" role="alert">
+            <b>${failure.message}</b>
+            ${failure.details.map(({ field, message }) => html`<span><code>${field}</code> ${message}</span>`)}
+            ${failure.requestId ? html`<span class="mono">${failure.requestId}</span>` : nothing}
+            <button @click=${() => this.reload()}>Try again</button>
+          </div>`
+        : nothing}
+      <div role="status">${this.notice ? html`<div class="notice good">${this.notice}</div>` : nothing}</div>
+      ${this.isLoaded ? this.content() : html`<p class="spinner">Loading …</p>`} ${this.question ? this.questionDialog(this.question) : nothing}
+      ${this.secret ? this.secretDialog(this.secret) : nothing}
+    `;
+  }
+
+  private questionDialog({ title, text, verb, typed, run }: Question): TemplateResult {
+    const confirm = async (event: SubmitEvent): Promise<void> => {
+      event.preventDefault();
+      this.closeDialog();
+      await this.change(run, `${title}: done.`);
+    };
+    return html`<dialog aria-labelledby="question" @close=${() => this.closeDialog()}>
+      <form @submit=${confirm}>
+        <h3 id="question">${title}</h3>
+        <p>${text}</p>
+        ${typed
+          ? html`<label>To confirm, type ${typed}
+              <input autocomplete="off" spellcheck="false" @input=${(event: Event) => (this.typed = (event.target as HTMLInputElement).value)} /></label>`
+          : nothing}
+        <footer>
+          <button type="button" @click=${() => this.closeDialog()}>Cancel</button>
+          <button class="danger" ?disabled=${typed !== undefined && this.typed !== typed}>${verb}</button>
+        </footer>
+      </form>
+    </dialog>`;
+  }
+
+  private secretDialog({ title, value }: Secret): TemplateResult {
+    const copy = async (): Promise<void> => {
+      await navigator.clipboard.writeText(value).catch(() => undefined);
+      this.notice = "Copied.";
+    };
+    return html`<dialog aria-labelledby="secret" @close=${() => this.closeDialog()}>
+      <h3 id="secret">${title}</h3>
+      <p>It is shown only now. The server cannot show it again.</p>
+      <pre tabindex="0">${value}</pre>
+      <footer>
+        <button @click=${copy}>Copy</button>
+        <button class="primary" @click=${() => this.closeDialog()}>I have stored it</button>
+      </footer>
+    </dialog>`;
+  }
+
+  /** A table, or a sentence when it is empty. */
+  protected table(columns: string[], rows: TemplateResult[], empty: string): TemplateResult {
+    if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
+    return html`<div class="scroll" tabindex="0" role="group" aria-label=${this.heading}>
+      <table>
+        <thead><tr>${columns.map((name) => html`<th scope="col">${name || html`<span class="visually-hidden">Actions</span>`}</th>`)}</tr></thead>
+        <tbody>${rows}</tbody>
+      </table>
+    </div>`;
+  }
+
+  /** Says that only a master key may do something. */
+  protected masterOnly(): TemplateResult | typeof nothing {
+    return this.session.isMaster ? nothing : html`<p class="notice">Changes need a master key. You are signed in with a project key.</p>`;
+  }
+}

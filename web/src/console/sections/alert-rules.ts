@@ -1,0 +1,113 @@
+import { html, nothing, type TemplateResult } from "lit";
+import { preview, type Preview, PREVIEW_EVENTS_MAX, type RuleDraft } from "../preview.js";
+import { fieldsOf, Section, time } from "../section.js";
+
+interface Rule extends RuleDraft {
+  id: string;
+  type: "builtin" | "custom";
+  name: string;
+  severity: string;
+  enabled: boolean;
+}
+
+const NUMBERS = ["threshold", "window_seconds", "cooldown_seconds"];
+
+/** Alert rules, with a preview of what a rule would have done. */
+export class AlertRules extends Section {
+  static override properties = { rules: { state: true }, preview: { state: true }, draft: { state: true } };
+  declare private rules: Rule[];
+  declare private preview: { name: string; result: Preview } | undefined;
+  /** The rule in the form; an empty object for a new one. */
+  declare private draft: Partial<Rule>;
+  protected readonly heading = "Alert rules";
+  protected readonly text = "A rule counts events whose action matches its pattern, by actor or by tenant, and raises an alert at its threshold. Of a built-in rule only the switch and the cooldown change.";
+
+  constructor() {
+    super();
+    this.rules = [];
+    this.draft = {};
+  }
+
+  protected override async load(): Promise<void> {
+    this.rules = (await this.session.api.get<{ rules: Rule[] }>("/alerts/rules")).rules;
+  }
+
+  private amend(rule: Rule, changes: Partial<Rule>): void {
+    void this.change(() => this.session.api.send("PATCH", `/alerts/rules/${rule.id}`, changes), `${rule.name}: changed.`);
+  }
+
+  private confirmRemoval(rule: Rule): void {
+    this.ask({
+      title: `Delete the rule “${rule.name}”`, verb: "Delete",
+      text: "The rule stops at once. Alerts that it has raised stay. This cannot be undone.",
+      run: () => this.session.api.send("DELETE", `/alerts/rules/${rule.id}`),
+    });
+  }
+
+  private async show(rule: RuleDraft, name: string): Promise<void> {
+    this.preview = undefined;
+    await this.attempt(async () => {
+      this.preview = { name, result: await preview(this.session.api, rule) };
+    });
+  }
+
+  private async onSubmit(event: SubmitEvent): Promise<void> {
+    const fields: Record<string, string | number> = fieldsOf(event);
+    for (const name of NUMBERS) if (name in fields) fields[name] = Number(fields[name]);
+    const isPreview = (event.submitter as HTMLButtonElement | null)?.value === "preview";
+    if (isPreview) return this.show(fields as unknown as RuleDraft, "this rule");
+    const { id, type } = this.draft;
+    const body = type === "builtin" ? { cooldown_seconds: fields["cooldown_seconds"] } : fields;
+    const { api } = this.session;
+    const send = (): Promise<unknown> => (id ? api.send("PATCH", `/alerts/rules/${id}`, body) : api.send("POST", "/alerts/rules", body));
+    if (await this.change(send, `${String(fields["name"])}: stored.`)) this.draft = {};
+  }
+
+  protected override content(): TemplateResult {
+    const { isMaster } = this.session;
+    const rows = this.rules.map((rule) => html`<tr>
+      <td><input type="checkbox" aria-label="${rule.name} enabled" .checked=${rule.enabled} ?disabled=${!isMaster}
+        @change=${(event: Event) => this.amend(rule, { enabled: (event.target as HTMLInputElement).checked })} /></td>
+      <th scope="row">${rule.name} ${rule.type === "builtin" ? html`<span class="badge">built-in</span>` : nothing}</th>
+      <td><code>${rule.action_pattern}</code></td>
+      <td>${rule.threshold} in ${rule.window_seconds} s by ${rule.group_by === "tenant_id" ? "tenant" : "actor"}</td>
+      <td><span class="badge ${rule.severity}">${rule.severity}</span></td>
+      <td>${rule.cooldown_seconds} s</td>
+      <td class="actions">
+        <button @click=${() => this.show(rule, rule.name)}>Preview</button>
+        ${isMaster ? html`<button @click=${() => (this.draft = rule)}>Edit</button>` : nothing}
+        ${isMaster && rule.type === "custom" ? html`<button class="danger" @click=${() => this.confirmRemoval(rule)}>Delete</button>` : nothing}
+      </td>
+    </tr>`);
+    return html`${this.masterOnly()} ${this.table(["On", "Rule", "Action", "Fires at", "Severity", "Cooldown", ""], rows, "No rules.")}
+      ${this.preview ? this.previewOf(this.preview.name, this.preview.result) : nothing} ${isMaster ? this.form() : nothing}`;
+  }
+
+  private previewOf(name: string, { lookedAt, matching, alerts }: Preview): TemplateResult {
+    const rows = alerts.slice(0, 20).map((alert) => html`<tr><td>${alert.group}</td><td>${alert.count}</td><td>${time(alert.at)}</td></tr>`);
+    return html`<h3>Preview of ${name}</h3>
+      <p>Among the newest ${lookedAt} events with this action (at most ${PREVIEW_EVENTS_MAX}), ${matching} match. The rule would have raised <b>${alerts.length}</b> alerts. The preview counts by the time of the events; the server also leaves out events that arrive later than the window.</p>
+      ${this.table(["Actor or tenant", "Events", "Time"], rows, "It would have raised no alert.")}`;
+  }
+
+  private form(): TemplateResult {
+    const { draft } = this;
+    const isBuiltin = draft.type === "builtin";
+    const input = (name: keyof Rule, label: string, type: string, fallback: string | number, attributes: { min?: number; max?: number } = {}): TemplateResult => html`<label>
+      ${label}<input name=${name} type=${type} required ?disabled=${isBuiltin && name !== "cooldown_seconds"} min=${attributes.min ?? nothing} max=${attributes.max ?? nothing} .value=${String(draft[name] ?? fallback)} />
+    </label>`;
+    const select = (name: "group_by" | "severity", label: string, options: string[]): TemplateResult => html`<label>
+      ${label}<select name=${name} ?disabled=${isBuiltin}>${options.map((value) => html`<option .selected=${draft[name] === value}>${value}</option>`)}</select>
+    </label>`;
+    return html`<h3>${draft.id ? `Edit ${draft.name ?? ""}` : "New rule"}</h3>
+      <form class="inline" @submit=${this.onSubmit}>
+        ${input("name", "Name", "text", "")} ${input("action_pattern", "Action pattern", "text", "*.deleted")}
+        ${input("threshold", "Threshold", "number", 5, { min: 1, max: 10_000 })} ${input("window_seconds", "Window, seconds", "number", 300, { min: 60, max: 3_600 })}
+        ${select("group_by", "Count by", ["actor_id", "tenant_id"])} ${select("severity", "Severity", ["low", "medium", "high", "critical"])}
+        ${input("cooldown_seconds", "Cooldown, seconds", "number", 3_600, { min: 0, max: 604_800 })}
+        <button class="primary" value="store">${draft.id ? "Store changes" : "Create rule"}</button>
+        ${isBuiltin ? nothing : html`<button value="preview">Preview</button>`}
+        ${draft.id ? html`<button type="button" class="plain" @click=${() => (this.draft = {})}>Cancel</button>` : nothing}
+      </form>`;
+  }
+}

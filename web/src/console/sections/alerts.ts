@@ -1,0 +1,95 @@
+import { html, nothing, type TemplateResult } from "lit";
+import { Section, time } from "../section.js";
+
+interface Alert {
+  id: string;
+  rule_id: string;
+  rule_name: string;
+  severity: string;
+  status: string;
+  group_key: string;
+  event_count: number;
+  sample_event_ids: string[];
+  fired_at: string;
+  acknowledged_at: string | null;
+  resolved_at: string | null;
+}
+
+interface Page {
+  alerts: Alert[];
+  cursor: string | null;
+}
+
+/** Fired alerts: open, acknowledged, resolved. */
+export class Alerts extends Section {
+  static override properties = { status: { state: true }, severity: { state: true }, alerts: { state: true } };
+  declare private status: string;
+  declare private severity: string;
+  declare private alerts: Alert[];
+  private cursor: string | null = null;
+  protected readonly heading = "Alerts";
+  protected readonly text = "Raised by the alert rules. An alert is open until somebody acknowledges or resolves it; it never becomes open again.";
+
+  constructor() {
+    super();
+    this.status = "open";
+    this.severity = "";
+    this.alerts = [];
+  }
+
+  private read(cursor?: string): Promise<Page> {
+    return this.session.api.get<Page>("/alerts", { status: this.status, severity: this.severity, cursor });
+  }
+
+  protected override async load(): Promise<void> {
+    const page = await this.read();
+    this.alerts = page.alerts;
+    this.cursor = page.cursor;
+  }
+
+  private async more(): Promise<void> {
+    await this.attempt(async () => {
+      const page = await this.read(this.cursor ?? undefined);
+      this.alerts = [...this.alerts, ...page.alerts];
+      this.cursor = page.cursor;
+    });
+  }
+
+  private set(alert: Alert, status: string): void {
+    void this.change(() => this.session.api.send("PATCH", `/alerts/${alert.id}`, { status }), `${alert.rule_name}: ${status}.`);
+  }
+
+  private select(label: string, value: string, options: string[], set: (value: string) => void): TemplateResult {
+    const onChange = (event: Event): void => {
+      set((event.target as HTMLSelectElement).value);
+      void this.reload();
+    };
+    return html`<label>${label}<select @change=${onChange}>
+      <option value="" .selected=${value === ""}>all</option>
+      ${options.map((name) => html`<option .selected=${name === value}>${name}</option>`)}
+    </select></label>`;
+  }
+
+  protected override content(): TemplateResult {
+    const rows = this.alerts.map((alert) => html`<tr>
+      <td><span class="badge ${alert.severity}">${alert.severity}</span></td>
+      <th scope="row">${alert.rule_name}</th>
+      <td>${alert.group_key}</td>
+      <td>${alert.event_count}: ${alert.sample_event_ids.slice(0, 3).map((id, index) => html`<a href="#/events?event=${id}">event ${index + 1}</a> `)}</td>
+      <td>${time(alert.fired_at)}</td>
+      <td><span class="badge ${alert.status}">${alert.status}</span></td>
+      <td class="actions">
+        ${alert.status === "open" ? html`<button @click=${() => this.set(alert, "acknowledged")}>Acknowledge</button>` : nothing}
+        ${alert.status !== "resolved" ? html`<button @click=${() => this.set(alert, "resolved")}>Resolve</button>` : nothing}
+      </td>
+    </tr>`);
+    return html`
+      <div class="bar">
+        ${this.select("Status", this.status, ["open", "acknowledged", "resolved"], (value) => (this.status = value))}
+        ${this.select("Severity", this.severity, ["critical", "high", "medium", "low"], (value) => (this.severity = value))}
+      </div>
+      ${this.table(["Severity", "Rule", "Actor or tenant", "Events", "Fired", "Status", ""], rows, "No alerts with this status.")}
+      ${this.cursor ? html`<p><button @click=${() => this.more()}>Show older alerts</button></p>` : nothing}
+    `;
+  }
+}

@@ -1,0 +1,173 @@
+import { html, nothing, type TemplateResult } from "lit";
+import { formatJson } from "../../shared/exact-json.js";
+import type { Json } from "../../shared/types.js";
+import { fieldsOf, listOf, Section } from "../section.js";
+
+interface Rule {
+  id: string;
+  type: "builtin" | "pattern" | "field_redact";
+  name: string;
+  pattern?: string;
+  fields?: string[];
+  behavior: string;
+  enabled: boolean;
+}
+
+interface Tested {
+  original: Json;
+  redacted: Json;
+  metadata: { was_redacted: boolean; redacted_fields: string[]; redacted_rules: string[]; rules_evaluated: number };
+}
+
+const BEHAVIORS = ["replace", "hash", "mask"];
+/** Typing is quiet for this long before the event is tested. */
+const TYPING_MS = 300;
+const EXAMPLE = {
+  action: "user.created", tenant_id: "acme",
+  actor: { id: "user_1", type: "user", name: "Jane Doe", email: "jane@example.com" },
+  metadata: { note: "paid with 4111 1111 1111 1111, call +1 415 555 0132", header: "Bearer abcdef123456", ok: "fine" },
+};
+
+/** Redaction rules, and a tester that marks what they remove. */
+export class Redaction extends Section {
+  static override properties = { rules: { state: true }, tested: { state: true }, fault: { state: true }, type: { state: true } };
+  declare private rules: Rule[];
+  declare private tested: Tested | undefined;
+  declare private fault: string;
+  declare private type: string;
+  private event = formatJson(EXAMPLE);
+  private typing: ReturnType<typeof setTimeout> | undefined;
+  protected readonly heading = "Redaction";
+  protected readonly text = "Rules remove personal data and secrets before an event is stored. A change applies to the next request; stored events do not change.";
+
+  constructor() {
+    super();
+    this.rules = [];
+    this.fault = "";
+    this.type = "pattern";
+  }
+
+  protected override async load(): Promise<void> {
+    this.rules = (await this.session.api.get<{ rules: Rule[] }>("/redaction/rules")).rules;
+    await this.test();
+  }
+
+  private onInput(event: Event): void {
+    this.event = (event.target as HTMLTextAreaElement).value;
+    clearTimeout(this.typing);
+    this.typing = setTimeout(() => void this.test(), TYPING_MS);
+  }
+
+  private async test(): Promise<void> {
+    let event: unknown;
+    try {
+      event = JSON.parse(this.event);
+    } catch (error) {
+      this.fault = error instanceof Error ? error.message : "not JSON";
+      return;
+    }
+    this.fault = "";
+    await this.attempt(async () => {
+      this.tested = await this.session.api.send<Tested>("POST", "/redaction/test", { event });
+    });
+  }
+
+  private amend(rule: Rule, changes: Partial<Rule>): void {
+    void this.change(() => this.session.api.send("PUT", `/redaction/rules/${rule.id}`, changes), `${rule.name}: changed.`);
+  }
+
+  private toggle(rule: Rule, input: HTMLInputElement): void {
+    if (input.checked) return this.amend(rule, { enabled: true });
+    input.checked = true;
+    this.ask({
+      title: `Switch off the rule “${rule.name}”`, verb: "Switch off",
+      text: "From the next request on, what this rule finds is stored as it was sent, and it cannot be removed from the log later.",
+      run: () => this.session.api.send("PUT", `/redaction/rules/${rule.id}`, { enabled: false }),
+    });
+  }
+
+  private confirmRemoval(rule: Rule): void {
+    this.ask({
+      title: `Delete the rule “${rule.name}”`, verb: "Delete",
+      text: "From the next request on, what this rule finds is stored as it was sent. The rule cannot be restored.",
+      run: () => this.session.api.send("DELETE", `/redaction/rules/${rule.id}`),
+    });
+  }
+
+  private async onSubmit(event: SubmitEvent): Promise<void> {
+    const form = event.target as HTMLFormElement;
+    const { fields, ...body } = fieldsOf(event);
+    const rule = body["type"] === "field_redact" ? { ...body, fields: listOf(fields) } : body;
+    if (await this.change(() => this.session.api.send("POST", "/redaction/rules", rule), `${body["name"] ?? ""}: created.`)) form.reset();
+  }
+
+  protected override content(): TemplateResult {
+    const { isMaster } = this.session;
+    const rows = this.rules.map((rule) => html`<tr>
+      <td><input type="checkbox" aria-label="${rule.name} enabled" .checked=${rule.enabled} ?disabled=${!isMaster}
+        @change=${(event: Event) => this.toggle(rule, event.target as HTMLInputElement)} /></td>
+      <th scope="row">${rule.name} ${rule.type === "builtin" ? html`<span class="badge">built-in</span>` : nothing}</th>
+      <td><code>${rule.pattern ?? rule.fields?.join(", ") ?? ""}</code></td>
+      <td><select aria-label="Behavior of ${rule.name}" ?disabled=${!isMaster} @change=${(event: Event) => this.amend(rule, { behavior: (event.target as HTMLSelectElement).value })}>
+        ${BEHAVIORS.map((name) => html`<option .selected=${name === rule.behavior}>${name}</option>`)}</select></td>
+      <td class="actions">${isMaster && rule.type !== "builtin" ? html`<button class="danger" @click=${() => this.confirmRemoval(rule)}>Delete</button>` : nothing}</td>
+    </tr>`);
+    return html`${this.masterOnly()} ${this.tester()}
+      <h3>Rules</h3>${this.table(["On", "Rule", "Finds", "Behavior", ""], rows, "No rules.")} ${isMaster ? this.form() : nothing}`;
+  }
+
+  private tester(): TemplateResult {
+    const { tested } = this;
+    return html`<h3>Try an event</h3>
+      <div class="columns">
+        <label>Event (nothing is stored)<textarea rows="14" spellcheck="false" maxlength="65536" .value=${this.event} @input=${this.onInput}></textarea></label>
+        <div>
+          <span class="muted">What the rules change: <mark>removed</mark> → <mark class="after">stored</mark></span>
+          ${this.fault ? html`<p class="notice bad">${this.fault}</p>` : nothing}
+          ${tested?.metadata.was_redacted
+            ? html`<div class="scroll"><table>
+                  <thead><tr><th scope="col">Field</th><th scope="col">Sent</th><th scope="col">Stored</th></tr></thead>
+                  <tbody>${pairs(tested.original, tested.redacted).map(([path, before, after]) => html`<tr><th scope="row"><code>${path}</code></th><td>${marked(before, after, "removed")}</td><td>${marked(after, before, "after")}</td></tr>`)}</tbody>
+                </table></div>
+                <p class="muted">${tested.metadata.redacted_rules.join(", ")} · ${tested.metadata.rules_evaluated} rules</p>`
+            : tested ? html`<p>Nothing is removed from this event.</p>` : nothing}
+        </div>
+      </div>`;
+  }
+
+  private form(): TemplateResult {
+    return html`<h3>New rule</h3>
+      <form class="inline" @submit=${this.onSubmit}>
+        <label>Type<select name="type" @change=${(event: Event) => (this.type = (event.target as HTMLSelectElement).value)}>
+          <option value="pattern">pattern</option><option value="field_redact">fields</option></select></label>
+        <label>Name<input name="name" required maxlength="100" /></label>
+        ${this.type === "pattern"
+          ? html`<label class="wide">Pattern (regular expression)<input name="pattern" required maxlength="1000" spellcheck="false" /></label>`
+          : html`<label class="wide">Paths, separated by commas<input name="fields" required placeholder="metadata.*.ssn, actor.email" spellcheck="false" /></label>`}
+        <label>Behavior<select name="behavior">${BEHAVIORS.map((name) => html`<option>${name}</option>`)}</select></label>
+        <button class="primary">Create rule</button>
+      </form>`;
+  }
+}
+
+/** The values that differ, with their dot paths. */
+function pairs(before: Json | undefined, after: Json | undefined, path = ""): [string, string, string][] {
+  const isObject = (value: Json | undefined): value is { [key: string]: Json } => typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject(before) || !isObject(after)) return [[path, text(before), text(after)]];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.flatMap((name) => pairs(before[name], after[name], path ? `${path}.${name}` : name));
+}
+
+function text(value: Json | undefined): string {
+  return value === undefined ? "" : typeof value === "string" ? value : formatJson(value);
+}
+
+/** A text with the part marked that the other one does not have. */
+function marked(value: string, other: string, name: string): TemplateResult {
+  let start = 0;
+  while (start < value.length && value[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < value.length - start && end < other.length - start && value.at(-1 - end) === other.at(-1 - end)) end += 1;
+  const middle = value.slice(start, value.length - end);
+  return html`${value.slice(0, start)}${middle ? html`<mark class=${name}>${middle}</mark>` : nothing}${value.slice(value.length - end)}`;
+}

@@ -1,0 +1,98 @@
+/** `/portal`: the viewer on a page of its own. The token comes in the fragment, which browsers send to no server. */
+import { css, html, LitElement, type TemplateResult } from "lit";
+import { scheme, theme } from "../shared/theme.js";
+import { define } from "../viewer/elements.js";
+import { tenantOf } from "../viewer/filter.js";
+import { chooseLanguage, languageNames } from "../viewer/languages/index.js";
+
+/** Names in the fragment that are no part of a view. */
+const OWN = ["token", "key", "lang", "theme"] as const;
+type Own = Partial<Record<(typeof OWN)[number], string>>;
+
+/** Takes its own names out of the fragment and out of the address bar and the history. */
+function takeFragment(): Own {
+  const query = new URLSearchParams(location.hash.slice(1));
+  const own: Own = {};
+  for (const name of OWN) {
+    const value = query.get(name);
+    if (value !== null) own[name] = value;
+    query.delete(name);
+  }
+  const rest = query.toString();
+  if (Object.keys(own).length > 0) history.replaceState(null, "", `${location.pathname}${location.search}${rest && `#${rest}`}`);
+  return own;
+}
+
+const THEMES = ["auto", "light", "dark"] as const;
+
+class Portal extends LitElement {
+  static override properties = {
+    token: { state: true },
+    key: { state: true },
+    language: { state: true },
+    theme: { reflect: true },
+  };
+  declare private token: string;
+  declare private key: string | undefined;
+  declare private language: string;
+  declare theme: string;
+
+  static override styles = [
+    theme,
+    scheme,
+    css`
+      :host { display: flex; flex-direction: column; height: 100vh; height: 100dvh; background: var(--bg); }
+      header { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 12px; padding: 8px 12px; border-bottom: 1px solid var(--border); }
+      h1 { margin: 0; font-size: 1.15em; font-weight: 600; }
+      .tenant { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+      select { border-color: transparent; background: transparent; }
+      select:hover { border-color: var(--control); }
+      @media (max-width: 480px) { header { flex-wrap: nowrap; padding: 4px 8px; } h1 { white-space: nowrap; } select { width: 92px; padding: 3px 0; } }
+      audit-log-viewer { flex: 1; --audit-height: auto; min-height: 0; }
+    `,
+  ];
+
+  constructor() {
+    super();
+    this.token = "";
+    this.theme = "auto";
+    this.language = chooseLanguage(navigator.languages).name.split("-")[0] ?? "en";
+    this.take();
+    // A link that is opened in the same tab changes the fragment alone.
+    addEventListener("hashchange", () => this.take());
+  }
+
+  private take(): void {
+    const { token, key, lang, theme: wanted } = takeFragment();
+    if (token !== undefined) this.token = token;
+    // A plus sign that nobody encoded is read as a space, and keys have no spaces.
+    if (key !== undefined) this.key = key.replaceAll(" ", "+");
+    if (lang !== undefined) this.language = chooseLanguage([lang]).name.split("-")[0] ?? "en";
+    if (THEMES.some((name) => name === wanted)) this.theme = wanted ?? "auto";
+  }
+
+  override render(): TemplateResult {
+    const { messages: t } = chooseLanguage([this.language]);
+    document.documentElement.lang = this.language;
+    document.documentElement.dir = t.direction;
+    document.title = t.title;
+    const names = new Intl.DisplayNames([this.language], { type: "language" });
+    return html`
+      <header>
+        <h1>${t.title}</h1>
+        <span class="tenant muted">${tenantOf(this.token) ?? ""}</span>
+        <select aria-label=${t.language} @change=${(event: Event) => (this.language = (event.target as HTMLSelectElement).value)}>
+          ${languageNames().map((name) => html`<option value=${name} .selected=${name === this.language}>${names.of(name) ?? name}</option>`)}
+        </select>
+        <select aria-label=${t.theme} @change=${(event: Event) => (this.theme = (event.target as HTMLSelectElement).value)}>
+          ${THEMES.map((name) => html`<option value=${name} .selected=${name === this.theme}>${t.themes[name]}</option>`)}
+        </select>
+      </header>
+      <audit-log-viewer fragment .token=${this.token} .pinnedKey=${this.key} lang=${this.language} theme=${this.theme}></audit-log-viewer>
+    `;
+  }
+}
+
+define();
+customElements.define("audit-log-portal", Portal);
+document.querySelector("#app")?.append(document.createElement("audit-log-portal"));

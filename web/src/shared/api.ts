@@ -1,0 +1,160 @@
+import { parseExact } from "./exact-json.js";
+
+/** What a page can do about a failure. */
+export type FailureKind =
+  /** The credential has expired or is not valid any more: a fresh one is needed. */
+  | "expired"
+  /** The credential may not do this. */
+  | "forbidden"
+  /** The request is wrong; `details` say where. */
+  | "invalid"
+  | "not_found"
+  /** The server is overloaded or limits the rate: a later attempt may work. */
+  | "busy"
+  /** No response. */
+  | "offline"
+  | "server";
+
+export interface Detail {
+  field: string;
+  message: string;
+}
+
+export class Failure extends Error {
+  constructor(
+    readonly kind: FailureKind,
+    message: string,
+    readonly status = 0,
+    readonly code = "",
+    readonly requestId = "",
+    readonly details: Detail[] = [],
+  ) {
+    super(message);
+  }
+}
+
+export type Parameters = Record<string, string | number | boolean | undefined>;
+
+/** Where requests go and with which credential. */
+export interface Connection {
+  /** The server without `/api/v1`; empty for the origin of the page. */
+  baseUrl: string;
+  /** A viewer token, a project key or a master key. */
+  credential: string;
+  /** The project that a master key acts on. */
+  projectId?: string | undefined;
+  /** The environment that a master key acts on. */
+  environment?: string | undefined;
+}
+
+const KINDS: Record<number, FailureKind> = {
+  400: "invalid",
+  401: "expired",
+  403: "forbidden",
+  404: "not_found",
+  409: "invalid",
+  413: "invalid",
+  429: "busy",
+  503: "busy",
+};
+
+interface ErrorBody {
+  error?: { code?: string; message?: string; details?: Detail[] };
+  request_id?: string;
+}
+
+/** Requests to the HTTP API with one credential, which is sent in a header and never in a URL. */
+export class Api {
+  constructor(readonly connection: Connection) {}
+
+  get isMaster(): boolean {
+    return this.connection.credential.startsWith("mk_");
+  }
+
+  get isViewer(): boolean {
+    return this.connection.credential.startsWith("vt_");
+  }
+
+  /** A JSON resource. */
+  async get<T>(path: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
+    return this.json<T>(await this.fetch("GET", path, { parameters, signal }));
+  }
+
+  async text(path: string, parameters: Parameters = {}): Promise<string> {
+    const response = await this.fetch("GET", path, { parameters });
+    return response.text().catch(offline);
+  }
+
+  async send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown, parameters: Parameters = {}): Promise<T> {
+    return this.json<T>(await this.fetch(method, path, { parameters, body }));
+  }
+
+  private async json<T>(response: Response): Promise<T> {
+    const text = await response.text().catch(offline);
+    try {
+      return parseExact(text) as T;
+    } catch {
+      throw new Failure("server", "the response is not JSON", response.status);
+    }
+  }
+
+  /** A response with a status of success; every other outcome is thrown as a [Failure]. */
+  async fetch(
+    method: string,
+    path: string,
+    options: { parameters?: Parameters; body?: unknown; accept?: string; signal?: AbortSignal | undefined } = {},
+  ): Promise<Response> {
+    const { credential, baseUrl, projectId, environment } = this.connection;
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(options.parameters ?? {})) {
+      if (value !== undefined && value !== "") query.set(name, String(value));
+    }
+    if (this.isMaster && environment === "test" && /^\/(events|alerts(\?|$|\/alt_)|log)/.test(path)) query.set("environment", "test");
+    const headers: Record<string, string> = {};
+    if (credential) headers["Authorization"] = `Bearer ${credential}`;
+    if (this.isMaster && projectId && !path.startsWith("/projects")) headers["X-Project-Id"] = projectId;
+    if (options.accept) headers["Accept"] = options.accept;
+    const init: RequestInit = { method, headers, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
+    if (options.signal) init.signal = options.signal;
+    if (options.body !== undefined) {
+      headers["Content-Type"] = "application/json";
+      init.body = JSON.stringify(options.body);
+    }
+    const text = query.toString();
+    const url = `${baseUrl.replace(/\/+$/, "")}/api/v1${path}${text && `?${text}`}`;
+    const response = await fetch(url, init).catch(offline);
+    if (!response.ok) throw await failed(response);
+    return response;
+  }
+}
+
+function offline(cause: unknown): never {
+  if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
+  throw new Failure("offline", "no response from the server");
+}
+
+async function failed(response: Response): Promise<Failure> {
+  const body = (await response.json().catch(() => ({}))) as ErrorBody;
+  const kind = KINDS[response.status] ?? "server";
+  const message = body.error?.message ?? `status ${response.status}`;
+  return new Failure(kind, message, response.status, body.error?.code, body.request_id, body.error?.details);
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** Every thrown value as a failure. */
+export function asFailure(error: unknown): Failure {
+  return error instanceof Failure ? error : new Failure("server", error instanceof Error ? error.message : String(error));
+}
+
+/** What the credential may not see, or the server does not have, is `undefined`. Other failures are thrown. */
+export async function optional<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof Failure && ["forbidden", "not_found"].includes(error.kind)) return undefined;
+    throw error;
+  }
+}

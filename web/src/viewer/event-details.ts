@@ -1,0 +1,180 @@
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import type { Api } from "../shared/api.js";
+import { formatJson, inlineJson } from "../shared/exact-json.js";
+import { theme } from "../shared/theme.js";
+import type { AuditEvent, Change, Json } from "../shared/types.js";
+import type { FilterField } from "./filter.js";
+import type { Formats } from "./format.js";
+
+/** Everything about one event. Fires `filter-by` with `{field, value}`, `step` with -1 or 1, and `close`. */
+export class EventDetails extends LitElement {
+  static override properties = {
+    event: { attribute: false },
+    api: { attribute: false },
+    pinnedKey: { attribute: false },
+    formats: { attribute: false },
+    isRaw: { state: true },
+    copied: { state: true },
+  };
+  declare event: AuditEvent;
+  declare api: Api;
+  declare pinnedKey: string | undefined;
+  declare formats: Formats;
+  declare private isRaw: boolean;
+  declare private copied: string;
+
+  static override styles = [
+    theme,
+    css`
+      :host { display: flex; flex-direction: column; min-height: 0; background: var(--bg); }
+      header { display: flex; gap: 8px; align-items: flex-start; padding: 12px 16px; border-bottom: 1px solid var(--border); }
+      header > div:first-child { flex: 1; min-width: 0; }
+      h3 { margin: 0; font-size: 1.12em; overflow-wrap: anywhere; }
+      .buttons { display: flex; gap: 4px; }
+      .body { flex: 1; overflow: auto; padding: 4px 16px 20px; min-height: 0; }
+      section { margin-top: 16px; }
+      h4 { margin: 0 0 6px; font-size: 0.86em; font-weight: 600; color: var(--muted); }
+      dl { display: grid; grid-template-columns: minmax(92px, auto) 1fr; gap: 3px 12px; margin: 0; }
+      dt { color: var(--muted); }
+      dd { margin: 0; min-width: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+      button.value { min-height: 0; padding: 0 3px; margin-inline-start: -3px; border: 0; background: none; text-align: start;
+        white-space: pre-wrap; overflow-wrap: anywhere; text-decoration: underline dotted; text-underline-offset: 3px; display: inline; }
+      table { width: 100%; border-collapse: collapse; table-layout: fixed; }
+      th, td { padding: 5px 8px; text-align: start; vertical-align: top; border: 1px solid var(--border); overflow-wrap: anywhere; }
+      th { font-weight: 600; background: var(--surface); }
+      td { white-space: pre-wrap; }
+      td.before { background: var(--bad-bg); } td.after { background: var(--good-bg); }
+      pre { margin: 8px 0 0; padding: 10px; overflow: auto; background: var(--surface); border: 1px solid var(--border);
+        border-radius: var(--radius); white-space: pre-wrap; overflow-wrap: anywhere; max-height: 60vh; }
+      .notice { margin-top: 12px; }
+    `,
+  ];
+
+  constructor() {
+    super();
+    this.isRaw = false;
+    this.copied = "";
+  }
+
+  override willUpdate(changed: PropertyValues): void {
+    if (changed.has("event")) this.copied = "";
+  }
+
+  /** Moves the focus to the heading, for readers who came here by keyboard. */
+  override focus(): void {
+    this.renderRoot.querySelector<HTMLElement>("h3")?.focus();
+  }
+
+  override render(): TemplateResult {
+    const { event, formats } = this;
+    const { messages: t } = formats;
+    const { actor, target, context } = event;
+    return html`
+      <header part="details-header">
+        <div>
+          <h3 tabindex="-1">${event.action ?? event.id}</h3>
+          <span class="muted">${this.sentence()}</span>
+        </div>
+        <div class="buttons">
+          <button class="plain icon" aria-label=${t.previousEvent} title=${t.previousEvent} @click=${() => this.step(-1)}>↑</button>
+          <button class="plain icon" aria-label=${t.nextEvent} title=${t.nextEvent} @click=${() => this.step(1)}>↓</button>
+          <button class="plain icon" aria-label=${t.close} title=${t.close} @click=${() => this.dispatchEvent(new CustomEvent("close"))}>✕</button>
+        </div>
+      </header>
+      <div class="body" tabindex="0" role="group" aria-label=${t.details}>
+        <section aria-label=${t.proof.title}>
+          <audit-log-proof .event=${event} .api=${this.api} .pinnedKey=${this.pinnedKey} .formats=${formats} exportparts="proof"></audit-log-proof>
+        </section>
+        ${event.redacted ? html`<p class="notice">${t.redacted}</p>` : nothing}
+        <section>
+          <dl>
+            ${this.row(t.occurredAt, formats.full(event.occurred_at))} ${this.row(t.receivedAt, formats.full(event.received_at))}
+            ${this.row(t.category, event.category && (t.categories[event.category] ?? event.category), "category", event.category)}
+            ${this.row(t.action, event.action, "action")} ${this.row(t.tenant, event.tenant_id, "tenant_id")}
+          </dl>
+        </section>
+        ${this.changes(event.changes)}
+        ${this.section(t.actor, [
+          this.row(t.name, actor?.name), this.row(t.id, actor?.id, "actor_id"), this.row(t.email, actor?.email),
+          this.row(t.type, actor?.type && (t.actorTypes[actor.type] ?? actor.type), "actor_type", actor?.type),
+        ], actor)}
+        ${this.section(t.target, [
+          this.row(t.name, target?.name), this.row(t.id, target?.id, "target_id"), this.row(t.type, target?.type, "target_type"),
+        ], target)}
+        ${this.section(t.context, [
+          this.row(t.ipAddress, context?.ip_address), this.row(t.location, context?.location), this.row(t.userAgent, context?.user_agent),
+          this.row(t.session, context?.session_id),
+        ], context)}
+        ${this.section(t.metadata, metadataRows(event.metadata).map(([name, value]) => this.row(name, value)), event.metadata)}
+        <section>
+          <dl>${this.row(t.id, event.id)} ${this.row(t.contentHash, event.content_hash)}</dl>
+        </section>
+        <section>
+          <button aria-expanded=${this.isRaw} @click=${() => (this.isRaw = !this.isRaw)}>${this.isRaw ? t.hideJson : t.rawJson}</button>
+          <button @click=${() => this.copy(formatJson(event as unknown as Json))}>${this.copied ? t.copied : t.copyJson}</button>
+          <span class="visually-hidden" role="status">${this.copied}</span>
+          ${this.isRaw ? html`<pre tabindex="0" aria-label=${t.rawJson}>${formatJson(event as unknown as Json)}</pre>` : nothing}
+        </section>
+      </div>
+    `;
+  }
+
+  private sentence(): string {
+    const { actor, target, occurred_at } = this.event;
+    const who = actor?.name ?? actor?.id;
+    const what = target?.name ?? target?.id;
+    const when = this.formats.relative(occurred_at, Date.now());
+    return [what ? `${who ?? "?"} → ${what}` : who, when].filter(Boolean).join(" · ");
+  }
+
+  private step(direction: number): void {
+    this.dispatchEvent(new CustomEvent("step", { detail: direction }));
+  }
+
+  private section(title: string, rows: unknown[], value: object | undefined): TemplateResult | typeof nothing {
+    return value && Object.keys(value).length > 0 ? html`<section><h4>${title}</h4><dl>${rows}</dl></section>` : nothing;
+  }
+
+  /** A line with a value; one that is a filter can be clicked. */
+  private row(label: string, value: string | undefined, field?: FilterField, filterValue = value): TemplateResult | typeof nothing {
+    if (value === undefined || value === "") return nothing;
+    const { messages: t } = this.formats;
+    const detail = { field, value: filterValue };
+    const content = field
+      ? html`<button class="value" title=${t.filterBy(label, value)} @click=${() => this.dispatchEvent(new CustomEvent("filter-by", { detail }))}>${value}</button>`
+      : value;
+    return html`<dt>${label}</dt><dd>${content}</dd>`;
+  }
+
+  private changes(changes: Change[] | undefined): TemplateResult | typeof nothing {
+    if (!changes || changes.length === 0) return nothing;
+    const { messages: t } = this.formats;
+    const cell = (value: Json | undefined): unknown => (value === undefined ? html`<span class="muted">${t.absent}</span>` : inlineJson(value));
+    return html`<section>
+      <h4>${t.changes}</h4>
+      <table>
+        <thead><tr><th scope="col">${t.field}</th><th scope="col">${t.before}</th><th scope="col">${t.after}</th></tr></thead>
+        <tbody>
+          ${changes.map((change) => html`<tr><th scope="row">${change.field}</th><td class="before">${cell(change.before)}</td><td class="after">${cell(change.after)}</td></tr>`)}
+        </tbody>
+      </table>
+    </section>`;
+  }
+
+  private async copy(text: string): Promise<void> {
+    await navigator.clipboard.writeText(text).catch(() => undefined);
+    this.copied = this.formats.messages.copied;
+  }
+}
+
+/** The leaves of metadata with their dot paths. */
+function metadataRows(metadata: AuditEvent["metadata"]): [string, string][] {
+  const rows: [string, string][] = [];
+  const visit = (path: string, value: Json): void => {
+    const isBranch = typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
+    if (!isBranch) return void rows.push([path, inlineJson(value)]);
+    for (const [name, inner] of Object.entries(value)) visit(path ? `${path}.${name}` : name, inner);
+  };
+  if (metadata) visit("", metadata);
+  return rows;
+}

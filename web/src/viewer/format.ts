@@ -1,0 +1,98 @@
+import type { Interval } from "../shared/types.js";
+import type { Messages } from "./languages/index.js";
+
+/** Formats for one language and zone. */
+export class Formats {
+  private readonly absoluteTime: Intl.DateTimeFormat;
+  private readonly fullTime: Intl.DateTimeFormat;
+  private readonly relativeTime: Intl.RelativeTimeFormat;
+  private readonly numbers: Intl.NumberFormat;
+  private readonly buckets = new Map<Interval, Intl.DateTimeFormat>();
+
+  constructor(
+    readonly language: string,
+    readonly messages: Messages,
+    private readonly isUtc: boolean,
+  ) {
+    const zone: Intl.DateTimeFormatOptions = isUtc ? { timeZone: "UTC" } : {};
+    this.absoluteTime = new Intl.DateTimeFormat(language, {
+      ...zone, year: "numeric", month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",
+    });
+    this.fullTime = new Intl.DateTimeFormat(language, {
+      ...zone, weekday: "short", year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
+      fractionalSecondDigits: 3, timeZoneName: "short", hourCycle: "h23",
+    });
+    this.relativeTime = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
+    this.numbers = new Intl.NumberFormat(language);
+  }
+
+  number(value: number): string {
+    return this.numbers.format(value);
+  }
+
+  absolute(time: string): string {
+    return this.absoluteTime.format(new Date(time));
+  }
+
+  full(time: string): string {
+    return this.fullTime.format(new Date(time));
+  }
+
+  relative(time: string, now: number): string {
+    const seconds = Math.round((Date.parse(time) - now) / 1000);
+    const size = Math.abs(seconds);
+    if (size < 10) return this.messages.justNow;
+    const units: [Intl.RelativeTimeFormatUnit, number][] = [
+      ["year", 31_557_600], ["month", 2_629_800], ["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1],
+    ];
+    const [unit, length] = units.find(([, length]) => size >= length) ?? ["second", 1];
+    return this.relativeTime.format(Math.trunc(seconds / length), unit);
+  }
+
+  /** A bucket of the histogram. Days and longer begin in UTC, so their names are those of UTC. */
+  bucket(start: string, interval: Interval): string {
+    let format = this.buckets.get(interval);
+    if (!format) {
+      const fields: Record<Interval, Intl.DateTimeFormatOptions> = {
+        minute: { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+        hour: { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+        day: { year: "numeric", month: "short", day: "numeric", timeZone: "UTC" },
+        week: { year: "numeric", month: "short", day: "numeric", timeZone: "UTC" },
+        month: { year: "numeric", month: "long", timeZone: "UTC" },
+      };
+      const zone: Intl.DateTimeFormatOptions = this.isUtc ? { timeZone: "UTC" } : {};
+      format = new Intl.DateTimeFormat(this.language, { ...zone, ...fields[interval] });
+      this.buckets.set(interval, format);
+    }
+    return format.format(new Date(start));
+  }
+
+  bytes(count: number): string {
+    const unit = count < 1_000_000 ? "kilobyte" : "megabyte";
+    const value = count / (unit === "kilobyte" ? 1_000 : 1_000_000);
+    return new Intl.NumberFormat(this.language, { style: "unit", unit, maximumFractionDigits: 1 }).format(value);
+  }
+}
+
+/** The time after a bucket, in milliseconds since 1970. */
+export function bucketEnd(start: string, interval: Interval): number {
+  const date = new Date(start);
+  if (interval === "month") return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+  const lengths = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 };
+  return date.getTime() + lengths[interval];
+}
+
+/** The value of an `<input type="datetime-local">` for a time, in the zone of the reader or in UTC. */
+export function toLocalInput(time: string | undefined, isUtc: boolean): string {
+  if (!time || Number.isNaN(Date.parse(time))) return "";
+  const date = new Date(time);
+  const shifted = isUtc ? date : new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 19);
+}
+
+/** The time that an `<input type="datetime-local">` names, in UTC; the end of the second for an end. */
+export function fromLocalInput(value: string, isUtc: boolean, isEnd: boolean): string | undefined {
+  if (!value) return undefined;
+  const time = Date.parse(isUtc ? `${value}Z` : value);
+  return Number.isNaN(time) ? undefined : new Date(time + (isEnd ? 999 : 0)).toISOString();
+}

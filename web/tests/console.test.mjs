@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { sampleEvents, summaryOf } from "./data.mjs";
+import { closePage, eventually, expectAccessible, openPage, picture, request, startBrowser, startServer, stopBrowser, stopServer, store } from "./kit.mjs";
+
+let server;
+const events = sampleEvents(300);
+const MARKUP = "<img src=x onerror=\"window.pwned='console'\">";
+const failure = { action: "auth.failed", category: "auth", tenant_id: "acme", actor: { id: `u_9 ${MARKUP}`, type: "user" } };
+
+before(async () => {
+  server = await startServer();
+  await startBrowser();
+  await store(server, events);
+  await store(server, Array.from({ length: 6 }, () => failure));
+  const key = server.master;
+  await request(server, "POST", "/alerts/webhooks", { key, body: { url: `https://127.0.0.1:9/alerts?${encodeURIComponent(MARKUP)}` } });
+  await request(server, "POST", "/redaction/rules", { key, body: { type: "pattern", name: MARKUP, pattern: "EMP-[0-9]{6}", behavior: "mask" } });
+  const rule = { name: MARKUP, action_pattern: "*.deleted", threshold: 3, window_seconds: 60, group_by: "actor_id", severity: "low" };
+  await request(server, "POST", "/alerts/rules", { key, body: rule });
+});
+after(async () => {
+  await stopBrowser();
+  await stopServer(server);
+});
+
+async function signIn(path, { key = server.master, ...options } = {}) {
+  const page = await openPage(server, options);
+  await page.route("**/events/summary?**", (route) => route.fulfill({ json: summaryOf(events) }));
+  await page.goto(`${server.url}/console#/${path}`);
+  await page.getByLabel("Key").fill(key);
+  await page.getByLabel("Key").press("Enter");
+  await page.locator("nav a[aria-current]").waitFor();
+  return page;
+}
+
+const row = (page, text) => page.locator("tbody tr").filter({ hasText: text });
+
+test("a key that is not valid does not sign in, and no page keeps one that is", async () => {
+  const page = await openPage(server);
+  await page.goto(`${server.url}/console`);
+  await expectAccessible(page);
+  await page.getByLabel("Key").fill("mk_wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByLabel("Key").fill(server.master);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  const kept = await page.evaluate(async () => [localStorage.length, sessionStorage.length, document.cookie, (await indexedDB.databases()).length, location.href, JSON.stringify(history.state)]);
+  assert.ok(!JSON.stringify(kept).includes(server.master), `${kept}`);
+  assert.deepEqual(kept.slice(0, 4), [0, 0, "", 0]);
+  await page.reload();
+  await page.getByRole("heading", { name: "Audit log console" }).waitFor();
+  await closePage(page);
+});
+
+test("every section is accessible, light and dark, wide and narrow", async () => {
+  for (const options of [{}, { colorScheme: "dark", viewport: { width: 320, height: 640 } }]) {
+    const page = await signIn("overview", options);
+    for (const name of ["Overview", "Events", "Alerts", "Alert rules", "Webhooks", "Redaction", "Viewer tiers", "Projects and keys", "Streams", "Verifiable log"]) {
+      await page.getByRole("link", { name, exact: true }).click();
+      await page.locator("nav a[aria-current]", { hasText: name }).waitFor();
+      await page.locator(name === "Events" ? ".line" : ".content h2").first().waitFor();
+      await page.getByText("Loading …").waitFor({ state: "detached" });
+      await expectAccessible(page);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= page.viewportSize().width, `${name}: ${width} wide`);
+      if (!options.viewport && name === "Overview") await picture(page, "console");
+      if (!options.viewport && name === "Redaction") await picture(page, "console-redaction");
+    }
+    await closePage(page);
+  }
+});
+
+test("an alert is acknowledged and resolved", async () => {
+  const page = await signIn("alerts");
+  await row(page, "Auth Brute Force").getByRole("button", { name: "Acknowledge" }).click();
+  await page.getByText("No alerts with this status").waitFor();
+  await page.getByLabel("Status").selectOption("acknowledged");
+  await row(page, "Auth Brute Force").getByRole("button", { name: "Resolve" }).click();
+  await page.getByText("No alerts with this status").waitFor();
+  await page.getByLabel("Status").selectOption("resolved");
+  await row(page, "Auth Brute Force").getByText("event 1").click();
+  await page.locator("audit-log-event h3", { hasText: "auth.failed" }).waitFor();
+  await closePage(page);
+});
+
+test("a rule is previewed, created, changed and deleted", async () => {
+  const page = await signIn("rules");
+  await row(page, "Auth Brute Force").getByRole("button", { name: "Preview" }).click();
+  await page.getByText(/would have raised/).first().waitFor();
+  await page.getByLabel("Name").fill("Exports");
+  await page.getByLabel("Action pattern").fill("document.exported");
+  await page.getByLabel("Threshold").fill("2");
+  await page.getByLabel("Window, seconds").fill("3600");
+  await page.getByRole("button", { name: "Create rule" }).click();
+  await row(page, "Exports").waitFor();
+  await row(page, "Exports").getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Cooldown, seconds").fill("60");
+  await page.getByRole("button", { name: "Store changes" }).click();
+  await row(page, "60 s").waitFor();
+  await row(page, "Exports").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByText("This cannot be undone").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await row(page, "Exports").waitFor({ state: "detached" });
+  await closePage(page);
+});
+
+test("the tester marks what redaction removes", async () => {
+  const page = await signIn("redaction");
+  const event = { actor: { id: "a", type: "user", email: "jane@example.com" }, metadata: { note: `EMP-123456 ${MARKUP}` } };
+  await page.getByRole("textbox", { name: "Event (nothing is stored)" }).fill(JSON.stringify(event));
+  await eventually(async () => {
+    const marks = await page.locator("table mark").allTextContents();
+    assert.ok(marks.includes("jane@example.com"), marks.join(" | "));
+    assert.ok(marks.some((text) => text.includes("EMP-123456")), marks.join(" | "));
+  });
+  const email = row(page, "Email");
+  await email.getByRole("checkbox").uncheck({ force: true, noWaitAfter: true }).catch(() => undefined);
+  await page.getByRole("dialog").getByRole("button", { name: "Switch off" }).click();
+  await eventually(async () => assert.ok(!(await page.locator("table mark").allTextContents()).includes("jane@example.com")));
+  await email.getByRole("checkbox").check();
+  await eventually(async () => assert.ok((await page.locator("table mark").allTextContents()).includes("jane@example.com")));
+  await closePage(page);
+});
+
+test("a webhook shows its secret once, and its deliveries", async () => {
+  const page = await signIn("webhooks");
+  await page.getByLabel("New webhook: URL").fill("https://127.0.0.1:9/other");
+  await page.getByRole("button", { name: "Create webhook" }).click();
+  const dialog = page.getByRole("dialog");
+  assert.match(await dialog.locator("pre").textContent(), /^whsec_[A-Za-z0-9+/=]{44}$/);
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  const other = row(page, "/other").first();
+  await other.getByRole("button", { name: "Test" }).click();
+  await eventually(async () => {
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await row(page, "connection_failed").first().waitFor({ timeout: 500 });
+  });
+  await other.getByRole("button", { name: "Rotate secret" }).click();
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  assert.match(await dialog.locator("pre").textContent(), /^whsec_/);
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await other.getByRole("button", { name: "Disable" }).click();
+  await row(page, "disabled").waitFor();
+  await row(page, "/other").first().getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await row(page, "/other").waitFor({ state: "detached" });
+  await closePage(page);
+});
+
+test("a key is created, shown once and revoked with its name typed", async () => {
+  const page = await signIn("keys");
+  const form = page.locator("form").filter({ hasText: "Create project key" });
+  await form.getByLabel("Name").fill("reporting");
+  await form.getByLabel("events:read").check();
+  await form.getByRole("button", { name: "Create project key" }).click();
+  const dialog = page.getByRole("dialog");
+  const text = await dialog.locator("pre").textContent();
+  assert.match(text, /^pk_live_/);
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await request(server, "GET", "/events", { key: text });
+  await row(page, "reporting").getByRole("button", { name: "Revoke" }).click();
+  const revoke = dialog.getByRole("button", { name: "Revoke" });
+  assert.ok(await revoke.isDisabled());
+  await dialog.getByRole("textbox").fill("reporting");
+  await revoke.click();
+  await row(page, "reporting").waitFor({ state: "detached" });
+  await assert.rejects(request(server, "GET", "/events", { key: text }), /key_revoked/);
+  await page.getByLabel("New project: name").fill(MARKUP);
+  await page.getByRole("button", { name: "Create project", exact: true }).click();
+  await eventually(async () => assert.equal(await page.getByLabel("Project", { exact: true }).locator("option:checked").textContent(), MARKUP));
+  await closePage(page);
+});
+
+test("a key that may only read events sees what it may", async () => {
+  const body = { project_id: server.projectId, type: "project", name: "reader", scopes: ["events:read"] };
+  const { key } = await request(server, "POST", "/keys", { key: server.master, body });
+  const page = await signIn("overview", { key });
+  await page.getByText("events in the log").waitFor();
+  assert.equal(await page.getByText("open alerts").count(), 0);
+  await page.getByRole("link", { name: "Alerts", exact: true }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await page.locator(".line").first().waitFor();
+  await closePage(page);
+});
+
+test("a tier is created, and its tenant is seen with a project key", async () => {
+  const page = await signIn("tiers");
+  await page.getByLabel("Project", { exact: true }).selectOption({ label: "default" });
+  await page.getByLabel("Name").fill("names");
+  await page.getByLabel("Hidden fields").fill("target, metadata");
+  await page.getByRole("button", { name: "Create tier" }).click();
+  await row(page, "names").waitFor();
+  await closePage(page);
+  const other = await signIn("tiers", { key: server.project });
+  await other.getByLabel("Tenant").fill("globex");
+  await other.getByLabel("Tier").fill("names");
+  await other.getByRole("button", { name: "See as this tenant" }).click();
+  await other.locator(".line").first().waitFor();
+  assert.deepEqual([...new Set(await other.locator(".line .what").allTextContents())], ["–"]);
+  await closePage(other);
+});
+
+test("the log is verified in the browser, and a checkpoint of another history is refused", async () => {
+  const earlier = await request(server, "GET", "/log/checkpoint");
+  await store(server, [failure]);
+  const page = await signIn("log");
+  await page.getByText("The signature was verified in this browser").waitFor();
+  await page.getByLabel("Project", { exact: true }).selectOption({ label: "default" });
+  await page.getByLabel("Earlier checkpoint").fill(earlier);
+  await page.getByRole("button", { name: "Verify in this browser" }).click();
+  await page.getByText("The log continues this checkpoint").waitFor();
+  await page.route("**/log/consistency?**", async (route) => {
+    const body = await (await route.fetch()).json();
+    body.consistency.reverse();
+    body.consistency.push(body.consistency[0] ?? "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=");
+    return route.fulfill({ json: body });
+  });
+  await page.getByRole("button", { name: "Verify in this browser" }).click();
+  await page.locator(".notice.bad").waitFor();
+  await closePage(page);
+});
+
+test("the start page says where to go and that the server is ready", async () => {
+  const page = await openPage(server);
+  await page.goto(server.url);
+  await page.getByText(/Version .* ready/).waitFor();
+  await expectAccessible(page);
+  for (const name of ["Console", "Portal", "API"]) assert.equal(await page.getByRole("link", { name, exact: true }).count(), 1);
+  await closePage(page);
+});

@@ -1,0 +1,77 @@
+// Events like those of a small company that sells software, the same at every run except for the day on which they end.
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (state * 1664525 + 1013904223) % 4294967296;
+    return state / 4294967296;
+  };
+}
+
+const PEOPLE = [["u_anna", "Anna Berger"], ["u_marc", "Marc Olsen"], ["u_ines", "Inês Duarte"], ["u_yusuf", "Yusuf Kaya"], ["u_lea", "Léa Fontaine"]];
+const KINDS = [
+  [30, "auth.succeeded", "auth"],
+  [9, "auth.failed", "auth"],
+  [22, "document.viewed", "access", "document"],
+  [14, "document.updated", "mutation", "document", [{ field: "title", before: "Draft budget", after: "Budget 2027" }, { field: "owner", after: "u_lea" }]],
+  [7, "document.exported", "access", "document"],
+  [5, "user.role.updated", "admin", "user", [{ field: "role", before: "member", after: "admin" }]],
+  [5, "project.api_key.created", "security", "api_key"],
+  [4, "user.invited", "admin", "user"],
+  [4, "backup.completed", "system", "backup"],
+];
+const TARGETS = { document: ["Budget 2027", "Contract Nordlicht", "Roadmap", "Minutes of the board"], user: PEOPLE.map(([, name]) => name), api_key: ["CI deployment", "Data warehouse"], backup: ["nightly"] };
+
+export function sampleEvents(count, tenants = ["acme", "globex"], now = Date.now()) {
+  const next = random(7);
+  const pick = (list) => list[Math.floor(next() * list.length)];
+  const weights = KINDS.reduce((sum, [weight]) => sum + weight, 0);
+  return Array.from({ length: count }, (_, index) => {
+    let left = next() * weights;
+    const [, action, category, type, changes] = KINDS.find(([weight]) => (left -= weight) < 0) ?? KINDS[0];
+    const [id, name] = pick(PEOPLE);
+    const age = (1 - next() ** 1.6) * 28 * 86_400_000;
+    const event = {
+      action, category, tenant_id: tenants[index % 4 === 3 ? 1 : 0] ?? tenants[0],
+      actor: action.startsWith("backup") ? { id: "svc_backup", type: "service", name: "Backup" } : { id, type: "user", name },
+      context: { ip_address: `203.0.113.${Math.floor(next() * 250)}`, user_agent: "Mozilla/5.0 (X11; Linux x86_64)", location: pick(["Berlin", "Lisbon", "Oslo"]) },
+      occurred_at: new Date(now - age).toISOString(),
+      metadata: { request: `r-${index}`, plan: "business", retries: 0 },
+    };
+    if (type) event.target = { id: `${type}_${Math.floor(next() * 40)}`, type, name: pick(TARGETS[type]) };
+    if (changes) event.changes = changes;
+    return event;
+  });
+}
+
+const SCRIPT = "<img src=x onerror=\"window.pwned='img'\"><script>window.pwned='script'</script>";
+const LINK = "javascript:window.pwned='link'";
+
+/** An event with markup in every field that takes text. */
+export const hostileEvent = (tenant_id = "acme") => ({
+  action: "user.created", category: "security", tenant_id,
+  actor: { id: `${SCRIPT}-actor`, type: "user", name: `"><svg onload="window.pwned='svg'">`, email: LINK },
+  target: { id: `</div>${SCRIPT}`, type: `${SCRIPT}type`, name: "{{constructor.constructor('window.pwned=1')()}}" },
+  context: { ip_address: LINK, user_agent: SCRIPT, location: `\${window.pwned='template'}`, session_id: `' onmouseover='window.pwned="mouse"` },
+  metadata: { [`${SCRIPT}key`]: SCRIPT, __proto__x: { constructor: SCRIPT }, list: [SCRIPT, { deep: LINK }], number: 12345678901234567890n },
+  changes: [{ field: SCRIPT, before: SCRIPT, after: { html: SCRIPT } }, { field: "‮gnirts‬", before: null, after: [LINK] }],
+  idempotency_key: `${SCRIPT}${Math.random()}`,
+});
+
+/** The response of `GET /events/summary` for events, by day. */
+export function summaryOf(events) {
+  const days = new Map();
+  const top = { looked_at: events.length, actor_id: new Map(), action: new Map(), category: new Map(), target_type: new Map(), tenant_id: new Map() };
+  for (const event of events) {
+    const start = `${event.occurred_at.slice(0, 10)}T00:00:00.000Z`;
+    const bucket = days.get(start) ?? { start, count: 0, categories: {} };
+    bucket.count += 1;
+    bucket.categories[event.category] = (bucket.categories[event.category] ?? 0) + 1;
+    days.set(start, bucket);
+    const values = { actor_id: event.actor.id, action: event.action, category: event.category, target_type: event.target?.type, tenant_id: event.tenant_id };
+    for (const [field, value] of Object.entries(values)) if (value) top[field].set(value, (top[field].get(value) ?? 0) + 1);
+  }
+  const counted = (map) => [...map].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
+  const buckets = [...days.values()].sort((a, b) => (a.start < b.start ? -1 : 1));
+  const lists = Object.fromEntries(Object.entries(top).map(([field, map]) => [field, map instanceof Map ? counted(map) : map]));
+  return { interval: "day", buckets, total: events.length, top: lists, request_id: "req_00000000000000000000" };
+}

@@ -1,0 +1,328 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { hostileEvent, sampleEvents, summaryOf } from "./data.mjs";
+import { closePage, eventually, expectAccessible, openPage, openPortal, picture, request, startBrowser, startServer, stopBrowser, stopServer, store, viewerToken } from "./kit.mjs";
+
+let server;
+let token;
+let key;
+const events = sampleEvents(500);
+const ofAcme = events.filter((event) => event.tenant_id === "acme");
+
+before(async () => {
+  server = await startServer();
+  await startBrowser();
+  await store(server, events);
+  token = await viewerToken(server, "acme", { tier: "full" });
+  key = (await request(server, "GET", "/log/key")).trim();
+});
+after(async () => {
+  await stopBrowser();
+  await stopServer(server);
+});
+
+const lines = (page) => page.locator(".line");
+const counts = (page) => page.route("**/events/summary?**", (route) => route.fulfill({ json: summaryOf(ofAcme) }));
+const fragmentOf = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
+const footer = (page) => page.locator("footer span").first().textContent();
+
+test("a link shows the events of its tenant and loses its token", async () => {
+  const page = await openPortal(server, token);
+  assert.ok(!page.url().includes("vt_"), page.url());
+  assert.equal(await page.locator(".tenant").first().textContent(), "acme");
+  const shown = await page.evaluate(() => performance.getEntriesByType("navigation")[0].name);
+  assert.ok(!(await page.content()).includes(token), shown);
+  const stored = await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie, JSON.stringify(history.state)]);
+  assert.deepEqual(stored, [0, 0, "", "null"]);
+  await closePage(page);
+});
+
+test("a token of one tenant shows nothing of another one", async () => {
+  const page = await openPortal(server, token, { fragment: "&tenant_id=globex" });
+  await lines(page).first().click();
+  const tenants = await page.locator("audit-log-event").getByRole("button", { name: "globex" }).count();
+  assert.equal(tenants, 0);
+  const [id] = await store(server, [{ action: "secret.made", category: "system", tenant_id: "globex", actor: { id: "x", type: "user" } }]);
+  await page.goto(`${server.url}/portal`);
+  await page.goto(`${server.url}/portal#token=${token}&event=${id}`);
+  await lines(page).first().waitFor();
+  await eventually(async () => assert.match(await page.locator(".visually-hidden[role=status]").first().textContent(), /does not exist/));
+  assert.equal(await page.locator("audit-log-event").count(), 0);
+  await closePage(page);
+});
+
+test("filters narrow the list, and a link restores them without the token", async () => {
+  const page = await openPortal(server, token);
+  await page.getByLabel("Category").selectOption("admin");
+  await eventually(() => assert.equal(fragmentOf(page).get("category"), "admin"));
+  await page.getByRole("button", { name: "More filters" }).click();
+  await page.getByLabel("Action", { exact: true }).fill("user.role.*");
+  await eventually(async () => {
+    const actions = await page.locator(".line .action").allTextContents();
+    assert.ok(actions.length > 0 && actions.every((action) => action.includes("user.role.updated")), actions.join());
+  });
+  await page.getByRole("button", { name: "Copy link" }).click();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(!link.includes("vt_") && link.includes("action=user.role.*"), link);
+  await closePage(page);
+  const restored = await openPortal(server, token, { fragment: `&${link.split("#")[1]}` });
+  assert.match(await lines(restored).first().textContent(), /user\.role\.updated/);
+  await restored.getByRole("button", { name: "Clear filters" }).click();
+  await eventually(async () => assert.match(await footer(restored), /events loaded/));
+  assert.equal(await restored.getByLabel("Category").inputValue(), "");
+  await closePage(restored);
+});
+
+test("search and dates narrow the list", async () => {
+  const page = await openPortal(server, token);
+  await page.getByRole("searchbox").fill("anna document");
+  await eventually(async () => {
+    const texts = await lines(page).allTextContents();
+    assert.ok(texts.length > 0 && texts.every((text) => text.includes("document.") && text.includes("Anna")), texts[0]);
+  });
+  await page.getByLabel("Period").selectOption("week");
+  await eventually(() => assert.ok(fragmentOf(page).get("start_date")));
+  await page.getByLabel("Period").selectOption("custom");
+  await page.getByLabel("To (Local time)").fill("2001-01-01T00:00:00");
+  await page.getByText("No event matches").waitFor();
+  await expectAccessible(page);
+  await closePage(page);
+});
+
+test("everything can be reached by keyboard", async () => {
+  const page = await openPage(server);
+  await counts(page);
+  await page.goto(`${server.url}/portal#token=${token}`);
+  await lines(page).first().waitFor();
+  const focused = () => page.evaluate(() => {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    return `${element?.className ?? ""} ${element?.getAttribute("aria-label") ?? element?.textContent?.trim() ?? ""}`;
+  });
+  const tabTo = async (name) => {
+    for (let presses = 0; presses < 40; presses += 1) {
+      await page.keyboard.press("Tab");
+      if ((await focused()).includes(name)) return;
+    }
+    assert.fail(`${name} cannot be reached by Tab`);
+  };
+  for (const name of ["Search", "Category", "Period", "More filters", "Live", "Download", "Events over time"]) await tabTo(name);
+  await page.keyboard.press("End");
+  await page.keyboard.press("Shift+ArrowLeft");
+  await page.keyboard.press("Enter");
+  await eventually(() => assert.ok(fragmentOf(page).get("start_date") && fragmentOf(page).get("end_date")));
+  await page.keyboard.press("Escape");
+  await eventually(() => assert.equal(fragmentOf(page).get("start_date"), null));
+  await lines(page).first().waitFor();
+  await tabTo("Events");
+  for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.locator("audit-log-event h3").waitFor();
+  assert.equal(await page.evaluate(() => document.querySelector("audit-log-portal").shadowRoot.querySelector("audit-log-viewer").shadowRoot.activeElement?.localName), "audit-log-event");
+  const opened = fragmentOf(page).get("event");
+  assert.match(opened ?? "", /^evt_/);
+  await page.keyboard.press("Escape");
+  await eventually(async () => assert.match(await focused(), /^grid/));
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await eventually(() => assert.notEqual(fragmentOf(page).get("event") ?? opened, opened));
+  await closePage(page);
+});
+
+test("markup in every field of an event stays text", async () => {
+  const [id] = await store(server, [JSON.parse(JSON.stringify(hostileEvent(), (_, value) => (typeof value === "bigint" ? value.toString() : value)))]);
+  const hostile = await viewerToken(server, "acme", { tier: "full" });
+  const page = await openPage(server);
+  const evil = "<img src=x onerror=\"window.pwned='top'\">";
+  const summary = summaryOf(ofAcme);
+  for (const field of ["actor_id", "action", "category", "target_type"]) summary.top[field].unshift({ value: evil, count: 9 });
+  await page.route("**/events/summary?**", (route) => route.fulfill({ json: summary }));
+  await page.goto(`${server.url}/portal#token=${hostile}&event=${id}&actor_id=${encodeURIComponent(evil)}&search=${encodeURIComponent("a")}`);
+  await page.locator("audit-log-event h3").waitFor();
+  await page.getByRole("button", { name: "Raw JSON" }).click();
+  await page.getByRole("button", { name: "More filters" }).click();
+  await page.locator("audit-log-proof .mark.consistent, audit-log-proof .mark.verified").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).first().click();
+  await lines(page).first().waitFor();
+  await lines(page).first().hover();
+  const shown = await page.locator("audit-log-event pre").textContent();
+  assert.ok(shown.includes("<script>"), shown);
+  await closePage(page);
+});
+
+test("what cannot be shown is said in words", async () => {
+  const quiet = await openPortal(server, await viewerToken(server, "nobody"));
+  await quiet.getByText("No events yet").waitFor();
+  await expectAccessible(quiet);
+  await closePage(quiet);
+
+  const without = await openPage(server);
+  await without.goto(`${server.url}/portal`);
+  await without.getByText("No access yet").waitFor();
+  await expectAccessible(without);
+  await closePage(without);
+
+  const refused = await openPortal(server, `${token.slice(0, -4)}AAAA`);
+  await refused.getByText("Your access has expired").waitFor();
+  await closePage(refused);
+
+  const busy = await openPage(server);
+  let isBusy = true;
+  const error = { error: { code: "unavailable", message: "too many requests" }, request_id: "req_00000000000000000001" };
+  await busy.route("**/api/v1/events?**", (route) => (isBusy ? route.fulfill({ status: 503, json: error }) : route.fallback()));
+  await busy.goto(`${server.url}/portal#token=${token}`);
+  await busy.getByText("req_00000000000000000001").waitFor();
+  isBusy = false;
+  await busy.getByRole("button", { name: "Try again" }).click();
+  await lines(busy).first().waitFor();
+  await closePage(busy);
+
+  const slow = await openPage(server);
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await slow.route("**/api/v1/events?**", async (route) => (await released, route.fallback()));
+  await slow.goto(`${server.url}/portal#token=${token}`);
+  await slow.getByText("Loading events").waitFor();
+  release();
+  await lines(slow).first().waitFor();
+  await closePage(slow);
+});
+
+test("without a connection the list stays, and comes up to date afterwards", async () => {
+  const page = await openPortal(server, token);
+  await page.context().setOffline(true);
+  await page.locator(".grid").evaluate((grid) => (grid.scrollTop = grid.scrollHeight));
+  await page.getByText("No connection").waitFor();
+  assert.ok((await lines(page).count()) > 0);
+  await page.context().setOffline(false);
+  await page.getByText("No connection").waitFor({ state: "detached" });
+  await lines(page).first().waitFor();
+  await closePage(page);
+});
+
+test("new events appear without losing the place, and not while paused", async () => {
+  const page = await openPortal(server, token);
+  await page.locator(".live[aria-pressed=true]", { hasText: /^\s*Live/ }).waitFor();
+  const event = (name) => ({ action: `live.${name}`, category: "system", tenant_id: "acme", actor: { id: "clock", type: "system" } });
+  await store(server, [event("first")]);
+  await lines(page).filter({ hasText: "live.first" }).waitFor();
+  const grid = page.locator(".grid");
+  await grid.evaluate((element) => (element.scrollTop = 1200));
+  const seen = async () => grid.evaluate((element) => {
+    const top = element.getBoundingClientRect().top + 40;
+    return [...element.querySelectorAll(".line")].find((line) => line.getBoundingClientRect().top > top)?.querySelector("time").title;
+  });
+  await eventually(async () => assert.ok(await seen()));
+  const before = await seen();
+  await store(server, [event("second"), event("third")]);
+  await page.getByRole("button", { name: "2 new events" }).waitFor();
+  assert.equal(await seen(), before);
+  await page.getByRole("button", { name: "2 new events" }).click();
+  await lines(page).filter({ hasText: "live.third" }).waitFor();
+  await page.getByRole("button", { name: "Live" }).click();
+  await page.locator(".live[aria-pressed=false]").waitFor();
+  await store(server, [event("unseen")]);
+  // Started again, the list goes on with what is stored from then on; what was missed comes with it.
+  await page.getByRole("button", { name: "Live" }).click();
+  await page.locator(".live[aria-pressed=true]", { hasText: /^\s*Live/ }).waitFor();
+  await lines(page).filter({ hasText: "live.unseen" }).waitFor();
+  await closePage(page);
+});
+
+test("a hundred thousand events can be scrolled", async () => {
+  const page = await openPage(server);
+  const total = 100_000;
+  await page.addInitScript((total) => {
+    globalThis.requests = 0;
+    const make = (index) => ({
+      id: `evt_${String(total - index).padStart(26, "0")}`, action: `bulk.n${index}`, category: "system", tenant_id: "acme", redacted: false,
+      occurred_at: new Date(1.7e12 - index * 1000).toISOString(), received_at: new Date(1.7e12).toISOString(), content_hash: "sha256:00", actor: { id: "u", type: "user" },
+    });
+    const original = globalThis.fetch;
+    globalThis.fetch = async (url, init) => {
+      if (!String(url).includes("/events?")) return original(url, init);
+      globalThis.requests += 1;
+      const from = Number(new URLSearchParams(String(url).split("?")[1]).get("cursor") ?? 0);
+      const events = Array.from({ length: Math.min(200, total - from) }, (_, offset) => make(from + offset));
+      const hasMore = from + 200 < total;
+      return new Response(JSON.stringify({ events, cursor: hasMore ? String(from + 200) : null, has_more: hasMore, request_id: "r" }));
+    };
+  }, total);
+  const requests = () => page.evaluate(() => globalThis.requests);
+  await page.goto(`${server.url}/portal#token=${token}`);
+  const grid = page.locator(".grid");
+  await grid.waitFor();
+  await page.evaluate(() => {
+    const grid = document.querySelector("audit-log-portal").shadowRoot.querySelector("audit-log-viewer").shadowRoot.querySelector(".grid");
+    const scroll = () => {
+      grid.scrollTop = grid.scrollHeight;
+      if (!grid.textContent.includes("No older events")) requestAnimationFrame(scroll);
+    };
+    scroll();
+  });
+  await page.getByText("No older events").waitFor({ timeout: 120_000 });
+  await lines(page).filter({ hasText: "bulk.n99999" }).waitFor();
+  assert.ok((await lines(page).count()) < 100, "only the rows that are seen are in the page");
+  const read = await requests();
+  assert.ok(read >= 500, `${read}`);
+  // Back in the middle: those pages were dropped and are read again.
+  await grid.evaluate((element) => (element.scrollTop = 50_000 * 34));
+  await lines(page).filter({ hasText: "bulk.n50001" }).waitFor();
+  assert.ok((await requests()) > read);
+  await grid.evaluate((element) => (element.scrollTop = 0));
+  await lines(page).filter({ hasText: "bulk.n0" }).first().waitFor();
+  await closePage(page);
+});
+
+test("events are downloaded as CSV and as JSON lines", async () => {
+  const page = await openPortal(server, token, { fragment: "&category=admin" });
+  for (const [name, extension, check] of [
+    ["Download as CSV", /\.csv$/, (text) => assert.match(text, /^id,occurred_at/)],
+    ["Download as JSON lines", /\.jsonl$/, (text) => assert.equal(JSON.parse(text.split("\n")[0]).category, "admin")],
+  ]) {
+    await page.getByRole("button", { name: "Download" }).click();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name }).click();
+    const file = await downloading;
+    assert.match(file.suggestedFilename(), extension);
+    const chunks = [];
+    for await (const chunk of await file.createReadStream()) chunks.push(chunk);
+    check(Buffer.concat(chunks).toString());
+  }
+  await closePage(page);
+});
+
+test("it is accessible and complete in German, dark and narrow", async () => {
+  for (const options of [{}, { colorScheme: "dark" }, { viewport: { width: 320, height: 640 } }]) {
+    for (const language of ["en", "de"]) {
+      const page = await openPage(server, options);
+      await counts(page);
+      // A narrow list has few rows: those that have changes.
+      await page.goto(`${server.url}/portal#token=${token}&key=${encodeURIComponent(key)}&lang=${language}${options.viewport ? "&action=user.role.updated" : ""}`);
+      await lines(page).first().waitFor();
+      await page.locator("audit-log-histogram rect").first().waitFor();
+      const title = { en: "Audit log", de: "Audit-Log" }[language];
+      assert.equal(await page.title(), title);
+      await expectAccessible(page);
+      if (options.viewport && language === "de") await picture(page, "portal-narrow");
+      await lines(page).filter({ hasText: "role.updated" }).first().click();
+      await page.locator("audit-log-proof .mark[role]:not(:has(.spinner))").waitFor();
+      await page.locator("audit-log-event table td").first().waitFor();
+      await expectAccessible(page);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= page.viewportSize().width, `${width} wide`);
+      if (!options.viewport && !options.colorScheme && language === "en") await picture(page, "portal");
+      if (options.colorScheme && language === "de") await picture(page, "portal-dark");
+      await closePage(page);
+    }
+  }
+});
+
+test("the portal is small", async () => {
+  const page = await openPortal(server, token);
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+  console.log(`first content after ${Math.round(paint)} ms`);
+  const weights = await page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => name.includes("/assets/")).map(({ decodedBodySize }) => decodedBodySize));
+  assert.ok(weights.length >= 2 && weights.reduce((sum, weight) => sum + weight, 0) < 200_000, `${weights}`);
+  await closePage(page);
+});
