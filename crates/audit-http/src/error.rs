@@ -64,7 +64,7 @@ pub(crate) struct DetailBody {
 
 /// Why the request failed.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ErrorBody")]
+#[schemars(rename = "ErrorInfo")]
 pub(crate) struct ErrorBody {
     /// For programs.
     #[schemars(with = "Word<ErrorCode>")]
@@ -79,7 +79,7 @@ pub(crate) struct ErrorBody {
 
 /// The response to a failed request.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Error")]
+#[schemars(rename = "ErrorResponse")]
 pub(crate) struct ErrorAnswer<'a> {
     error: ErrorBody,
     /// Names the request, here, in the header `x-request-id` and in the service's log.

@@ -110,6 +110,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/streams/{token}/info" => streams::info),
     endpoint!(GET "/api/v1/openapi.json" => documentation::openapi),
     endpoint!(GET "/docs" => documentation::page),
+    endpoint!(GET "/docs/scalar.js" => documentation::library),
     endpoint!(GET "/healthz" => operations::healthz),
     endpoint!(GET "/readyz" => operations::readyz),
     endpoint!(GET "/metrics" => operations::metrics),

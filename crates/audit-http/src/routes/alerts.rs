@@ -50,6 +50,7 @@ pub(crate) struct AlertBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AlertPage")]
 pub(super) struct AlertsBody {
     alerts: Vec<AlertBody>,
     /// Asks for the next page; `null` on the last.
@@ -59,6 +60,7 @@ pub(super) struct AlertsBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AlertResult")]
 pub(super) struct OneAlertBody {
     alert: AlertBody,
 }

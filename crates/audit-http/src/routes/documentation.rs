@@ -3,7 +3,8 @@
 use crate::openapi;
 use actix_web::HttpResponse;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ContentType, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ContentType, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 
 /// The description is that of this process: another version may handle the next request.
@@ -27,4 +28,13 @@ pub(super) async fn page() -> HttpResponse {
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((REFERRER_POLICY, "no-referrer"))
         .body(page.html.as_str())
+}
+
+/// The library of the page.
+pub(super) async fn library() -> HttpResponse {
+    HttpResponse::Ok()
+        .insert_header((CONTENT_TYPE, "text/javascript; charset=utf-8"))
+        .insert_header(NO_CACHE)
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .body(openapi::LIBRARY)
 }

@@ -2,7 +2,7 @@
 
 use crate::caller::Bearer;
 use crate::error::{ApiError, ErrorBody, item_error};
-use crate::event_schema::{Event, EventsInput, VisibleEvent};
+use crate::event_schema::{EventsInput, VisibleEvent};
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
 use crate::parameters::{WholeNumber, read_time, take};
 use crate::preference::ReceiptPreference;
@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "IngestResult")]
 pub(super) struct IngestedBody {
     /// Ids of the stored events in the order they were sent; for a repeat, the id of the first.
     #[schemars(with = "Vec<Id<EventId>>")]
@@ -48,7 +49,7 @@ pub(super) struct IngestedBody {
 
 /// Where events are in the verifiable log.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "LogPlace")]
+#[schemars(rename = "LogPosition")]
 struct LogBody {
     /// The size of a log that has all of them.
     size: u64,
@@ -83,6 +84,7 @@ impl From<Ingested> for IngestedBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventPage")]
 pub(super) struct EventsBody {
     #[schemars(with = "Vec<VisibleEvent>")]
     events: Vec<Box<RawValue>>,
@@ -93,8 +95,9 @@ pub(super) struct EventsBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventResult")]
 pub(super) struct EventBody {
-    #[schemars(with = "Event")]
+    #[schemars(with = "VisibleEvent")]
     event: Box<RawValue>,
 }
 
