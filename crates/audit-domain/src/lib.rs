@@ -45,6 +45,7 @@ mod fields;
 mod filter;
 mod glob;
 mod ids;
+mod iso8601;
 pub mod json;
 mod key_limits;
 mod log_name;
@@ -80,7 +81,7 @@ pub use search::{Search, SearchWord};
 pub use tier::{
     DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerRoute, ViewerTier,
 };
-pub use time::{Clock, Entropy, Timestamp, TimestampError};
+pub use time::{Bound, Clock, DateError, Entropy, Timestamp, TimestampError};
 pub use time_ordered::TimeOrdered;
 pub use violation::{Violation, Violations};
 pub use words::UnknownWord;

@@ -25,6 +25,7 @@ mod about;
 mod body;
 mod caller;
 mod client_address;
+mod compression;
 mod cors;
 mod csv;
 mod error;

@@ -1,5 +1,6 @@
 //! The middleware around every route: gives the request its id, renders errors, counts, and writes the log's line.
 
+use crate::compression::{compressed, without_stream};
 use crate::error::ApiError;
 use crate::held::counted;
 use crate::patience::Patience;
@@ -8,6 +9,7 @@ use crate::state::HttpState;
 use crate::unread::Unread;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
@@ -77,7 +79,14 @@ pub(crate) async fn with_request_id(
     let (request, response) = response.map_into_boxed_body().into_parts();
     let response = match response.error() {
         Some(error) => render(error, &id),
-        None => counted(&state, &request, response).unwrap_or_else(|error| error.render(id.as_str())),
+        None => {
+            let response = compressed(&state, &request, response).await;
+            counted(&state, &request, response).unwrap_or_else(|error| error.render(id.as_str()))
+        }
+    };
+    let response = match request.method() {
+        &Method::HEAD => without_stream(response),
+        _ => response,
     };
     Patience::set(&request, response.body().size());
     let response = match unread {

@@ -13,7 +13,7 @@ use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
 use audit_auth::{EventsWrite, Keys, Readers};
 use audit_domain::{
-    ActionFilter, ActorType, Category, EventFilter, EventId, Fields, PageLimit, Search, Timestamp,
+    ActionFilter, ActorType, Bound, Category, EventFilter, EventId, Fields, PageLimit, Search, Timestamp,
     Violations, limits,
 };
 use schemars::JsonSchema;
@@ -134,10 +134,12 @@ pub(super) struct FilterQuery {
 pub(super) struct HistoryQuery {
     #[schemars(flatten)]
     filter: FilterQuery,
-    /// Events that occurred at this time or later: RFC 3339 with any offset.
+    /// Events that occurred at this time or later: ISO 8601 with an
+    /// offset, or a date alone, which is its first instant in UTC.
     #[schemars(example = &"2026-01-15T00:00:00Z")]
     start_date: Option<AnyTime>,
-    /// Events that occurred at this time or earlier: RFC 3339 with any offset.
+    /// Events that occurred at this time or earlier: ISO 8601 with an
+    /// offset, or a date alone, which is its last instant in UTC.
     #[schemars(example = &"2026-01-15T23:59:59.999Z")]
     end_date: Option<AnyTime>,
     /// Words, all of which must be words of the action, the actor's name or the target's name; a word with a `*` behind
@@ -222,8 +224,8 @@ impl Fielded for HistoryQuery {
 
     fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
         let history = History {
-            start: read_time(fields, "start_date"),
-            end: read_time(fields, "end_date"),
+            start: read_time(fields, "start_date", Bound::Start),
+            end: read_time(fields, "end_date", Bound::End),
             search: read_with(fields, "search", Search::parse),
         };
         Some(read_filter(fields, history))

@@ -3,7 +3,7 @@
 use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters, Parameters, ProjectParameters};
-use crate::parameters::read_time;
+use crate::parameters::read_instant;
 use crate::reply::{Created, Reply};
 use crate::schema::{AnyTime, NameText, Time, True, Uuid, Word, absent_not_null};
 use actix_web::web;
@@ -197,7 +197,7 @@ impl From<KeyLimits> for LimitsBody {
 
 /// The limits of a new key.
 pub(super) fn read_limits(fields: &mut Fields<'_>) -> KeyLimits {
-    let expires_at = read_time(fields, "expires_at");
+    let expires_at = read_instant(fields, "expires_at");
     // An empty list would limit nothing or everything, depending on who reads it.
     let scopes = fields.optional_filled_list::<KeyScope>("scopes", KeyScope::ALL.len());
     let networks = fields.optional_filled_list::<Network>("networks", KeyLimits::NETWORKS_MAX);

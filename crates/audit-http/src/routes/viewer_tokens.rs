@@ -20,7 +20,7 @@ pub(super) struct NewTokenInput {
     /// The name of a viewer tier of the project.
     #[schemars(extend("default" = DEFAULT_TIER))]
     tier: Option<Text<1, { limits::ID_CHARS_MAX }>>,
-    /// Whole seconds: `3600`, not `3600.0`.
+    /// Whole seconds.
     #[schemars(
         range(min = TokenLifetime::SECONDS_MIN, max = TokenLifetime::SECONDS_MAX),
         extend("default" = TokenLifetime::SECONDS_DEFAULT)
