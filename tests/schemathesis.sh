@@ -79,7 +79,7 @@ TOML
   echo "== $label: $name"
   # Not everything that is refused can be said in a schema (a cursor of another query, a time too far in the future, a
   # claimed stream), so a refusal of a request that fits the schema is no failure.
-  if ! "$schemathesis" --config-file "$work/$name.toml" run "$base/api/v1/openapi.json" --url "$base" \
+  if ! PYTHONPATH=$(dirname "$0") SCHEMATHESIS_HOOKS=schemathesis_hooks "$schemathesis" --config-file "$work/$name.toml" run "$base/api/v1/openapi.json" --url "$base" \
     ${credential:+--header "Authorization: Bearer $credential"} --checks all \
     --exclude-checks positive_data_acceptance --max-examples "$examples" --seed "$seed" --no-color "$@" \
     >"$work/$name.log" 2>&1; then

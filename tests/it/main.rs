@@ -8,6 +8,7 @@
 mod access;
 mod alerts;
 mod cells;
+mod clients;
 mod command_line;
 mod conformance;
 mod content_hash;

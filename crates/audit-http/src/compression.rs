@@ -101,7 +101,9 @@ pub(crate) async fn compressed(
 
 /// A cache may keep both forms of a response.
 pub(crate) fn vary(headers: &mut HeaderMap) {
-    headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    if !headers.contains_key(VARY) {
+        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
 }
 
 /// The body is gzip.

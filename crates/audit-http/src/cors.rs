@@ -33,7 +33,9 @@ pub(crate) async fn with_cors(
     if depends_on_origin {
         // Also without the other headers: a cache must not give one origin the response to another one.
         let headers = response.headers_mut();
-        headers.append(VARY, HeaderValue::from_static("Origin"));
+        let both = headers.contains_key(VARY);
+        let names = if both { "Accept-Encoding, Origin" } else { "Origin" };
+        headers.insert(VARY, HeaderValue::from_static(names));
     }
     if let Some(origin) = origin {
         allow(response.headers_mut(), origin);
