@@ -71,7 +71,7 @@ fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
         assert_eq!(answer.status, 204, "{answer:?}");
         assert!(allows_origin(&answer), "{answer:?}");
         let methods = answer.header("access-control-allow-methods");
-        assert_eq!(methods, Some("GET"), "{path}");
+        assert_eq!(methods, Some("GET, HEAD"), "{path}");
         let headers = answer.header("access-control-allow-headers").unwrap_or_default();
         let headers: Vec<&str> = headers.split(", ").collect();
         for header in ["authorization", "last-event-id"] {
@@ -85,7 +85,11 @@ fn a_preflight_for_anything_else_is_refused(database: DatabaseKind) {
     for path in PATHS {
         let answer = preflight(&client, path, "POST");
         assert_eq!(answer.status, 405, "{answer:?}");
-        let allow = if path == "/events" { "POST, GET" } else { "GET" };
+        let allow = if path == "/events" {
+            "POST, GET, HEAD"
+        } else {
+            "GET, HEAD"
+        };
         assert_eq!(answer.header("allow"), Some(allow));
         assert_no_cors(&answer);
     }
@@ -163,7 +167,8 @@ fn a_response_says_that_it_depends_on_the_origin_also_to_a_refused_one(database:
         for answer in [get_from_page(&viewer, &path), viewer.get(&path).send_raw()] {
             assert_eq!(answer.status, 200, "{answer:?}");
             assert_no_cors(&answer);
-            assert_eq!(answer.header("vary"), Some("Origin"), "{answer:?}");
+            let vary = answer.header("vary").unwrap_or_default();
+            assert!(vary.ends_with("Origin"), "{answer:?}");
         }
     }
 }

@@ -63,7 +63,7 @@ fn an_unknown_route_is_not_found(database: DatabaseKind) {
 fn a_wrong_method_is_refused_with_those_that_are_allowed(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     let cases: [(&str, &str, &[&str]); 9] = [
-        ("DELETE", "/api/v1/events", &["GET", "POST"]),
+        ("DELETE", "/api/v1/events", &["GET", "HEAD", "POST"]),
         ("PATCH", "/api/v1/events/evt_00000000000000000000000000", &["GET"]),
         ("PUT", "/api/v1/keys", &["GET", "POST"]),
         (
@@ -79,7 +79,7 @@ fn a_wrong_method_is_refused_with_those_that_are_allowed(database: DatabaseKind)
         ),
         ("GET", "/api/v1/viewer-tokens", &["POST"]),
         ("PUT", "/api/v1/viewer-tiers/full", &["PATCH", "DELETE"]),
-        ("POST", "/healthz", &["GET"]),
+        ("POST", "/healthz", &["GET", "HEAD"]),
     ];
     for (method, path, allowed) in cases {
         let answer = project

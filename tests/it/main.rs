@@ -9,6 +9,7 @@ mod access;
 mod alerts;
 mod backup;
 mod cells;
+mod clients;
 mod command_line;
 mod conformance;
 mod content_hash;

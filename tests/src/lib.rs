@@ -50,6 +50,7 @@ mod edge;
 mod ending;
 mod events;
 mod faults;
+mod gzip;
 mod live;
 mod organization;
 mod pgbouncer;
@@ -82,6 +83,7 @@ pub use edge::{Deadline, allow_many_open_files, moment, now_plus, temporary_dire
 pub use ending::{AnnounceOnDrop, Ending};
 pub use events::{content_hash, event, event_with, merge};
 pub use faults::{FaultyDisk, MemoryGroup, SmallDisk, few_open_files};
+pub use gzip::{gunzip, gzip};
 pub use live::{EventStream, Live, Next, SentEvent};
 pub use organization::Organization;
 pub use pgbouncer::PgBouncer;

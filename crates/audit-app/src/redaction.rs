@@ -154,16 +154,18 @@ impl RedactionRule {
     /// Applies a change.
     ///
     /// # Errors
-    /// [`AppError::Forbidden`] for a field that cannot change.
+    /// [`AppError::Forbidden`] for a fixed field of a built-in rule, [`AppError::Invalid`] for a field that a rule of this
+    /// type does not have.
     fn change(&mut self, change: RedactionRuleChange) -> Result<()> {
-        let forbidden = |message: &str| Err(AppError::Forbidden(message.to_owned()));
+        let wrong = |field: &str, message: &str| Err(audit_domain::Violations::one(field, message).into());
         let is_builtin = matches!(self.subject, RuleSubject::Builtin(_));
         if is_builtin && (change.name.is_some() || change.pattern.is_some() || change.fields.is_some()) {
-            return forbidden("of a built-in rule only behavior and enabled can be changed");
+            let message = "of a built-in rule only behavior and enabled can be changed";
+            return Err(AppError::Forbidden(message.to_owned()));
         }
         match (&mut self.subject, change.pattern, change.fields) {
-            (RuleSubject::Pattern(_), _, Some(_)) => return forbidden("a pattern rule has no fields"),
-            (RuleSubject::Fields(_), Some(_), _) => return forbidden("a field_redact rule has no pattern"),
+            (RuleSubject::Pattern(_), _, Some(_)) => return wrong("fields", "a pattern rule has none"),
+            (RuleSubject::Fields(_), Some(_), _) => return wrong("pattern", "a field_redact rule has none"),
             (RuleSubject::Pattern(pattern), Some(changed), None) => *pattern = changed,
             (RuleSubject::Fields(fields), None, Some(changed)) => *fields = changed,
             _ => {}

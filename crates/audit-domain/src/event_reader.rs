@@ -182,7 +182,7 @@ fn read_changes(items: Vec<Json<'_>>, fields: &mut Fields<'_>) -> Vec<Change> {
 
 /// A value of any shape, below `changes[]`, so three levels down.
 fn read_free_form(fields: &mut Fields<'_>, name: &str) -> Option<Value> {
-    let value = fields.optional(name)?;
+    let value = fields.take_any(name)?;
     let path = fields.path(name);
     check_value(fields, &Place::Field(&path), &value, 4);
     Some(value.into())
@@ -409,10 +409,42 @@ mod tests {
     }
 
     #[test]
-    fn null_stands_for_no_field() {
+    fn null_stands_for_an_absent_field() {
+        let nulls = json!({
+            "action": "user.created", "category": "mutation", "tenant_id": "t",
+            "actor": {"id": "a", "type": "user", "name": null, "email": null},
+            "target": null, "context": null, "metadata": null, "changes": null, "idempotency_key": null,
+            "occurred_at": null,
+        });
+        let absent = read(valid()).unwrap();
+        let read_nulls = read(nulls).unwrap();
+        assert_eq!(read_nulls, absent);
+        // The digest of what was sent is that of the canonical text, so a repeat with `null` is no conflict.
+        assert_eq!(read_nulls.to_text(), absent.to_text());
+        let inner = |field, value| read(with(field, value)).unwrap();
+        let target = inner("target", json!({"id": "i", "type": "t", "name": null}));
+        assert_eq!(target.target.unwrap().name, None);
+        let context = inner("context", json!({"ip_address": null, "session_id": "s"}));
+        assert_eq!(context.context.unwrap().session_id.as_deref(), Some("s"));
+        // The value of a changed field may be `null`.
+        let changes = inner("changes", json!([{"field": "f", "before": null}]))
+            .changes
+            .unwrap();
         assert_eq!(
-            fields_of(read(with("target", Value::Null))),
-            ["target: Expected object, received null"]
+            (&changes[0].before, &changes[0].after),
+            (&Some(Value::Null), &None)
+        );
+    }
+
+    #[test]
+    fn null_is_no_value_of_a_required_field() {
+        assert_eq!(
+            fields_of(read(with("action", Value::Null))),
+            ["action: Expected string, received null"]
+        );
+        assert_eq!(
+            fields_of(read(with("actor", Value::Null))),
+            ["actor: Expected object, received null"]
         );
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::json::{Json, Members};
 use crate::{Violation, Violations};
+use serde_json::Number;
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -11,6 +12,9 @@ use std::str::FromStr;
 ///
 /// A method that cannot read a field notes a violation and returns `None`. Reading goes on, so that one response names
 /// every failing field.
+///
+/// `null` stands for an absent field where a field is optional. Where it is a value, [`Self::take_any`] and
+/// [`Self::take_null`] read it.
 pub struct Fields<'a> {
     prefix: Cow<'a, str>,
     members: Members<'a>,
@@ -83,7 +87,7 @@ impl<'a> Fields<'a> {
 
     /// A field of any type.
     pub fn required(&mut self, name: &str) -> Option<Json<'a>> {
-        match self.optional(name) {
+        match self.take_any(name) {
             Some(value) => Some(value),
             None => self.violate(name, "Required"),
         }
@@ -136,30 +140,37 @@ impl<'a> Fields<'a> {
     /// A whole number that is converted into a value, if there is one.
     pub fn optional_number<T: TryFrom<i64, Error: Display>>(&mut self, name: &str) -> Option<T> {
         let number = self.optional_integer(name, i64::MIN..=i64::MAX)?;
+        self.as_number(name, number)
+    }
+
+    /// A whole number that is converted into a value.
+    pub fn required_number<T: TryFrom<i64, Error: Display>>(&mut self, name: &str) -> Option<T> {
+        let value = self.required(name)?;
+        let number = self.as_integer(name, &value, i64::MIN..=i64::MAX)?;
+        self.as_number(name, number)
+    }
+
+    fn as_number<T: TryFrom<i64, Error: Display>>(&mut self, name: &str, number: i64) -> Option<T> {
         match T::try_from(number) {
             Ok(value) => Some(value),
             Err(error) => self.violate(name, error),
         }
     }
 
-    /// A whole number that is converted into a value.
-    pub fn required_number<T: TryFrom<i64, Error: Display>>(&mut self, name: &str) -> Option<T> {
-        match self.has(name) {
-            true => self.optional_number(name),
-            false => self.violate(name, "Required"),
-        }
-    }
-
     /// A whole number within `range`, if there is one.
     pub fn optional_integer(&mut self, name: &str, range: RangeInclusive<i64>) -> Option<i64> {
         let value = self.optional(name)?;
-        let Json::Number(number) = &value else {
+        self.as_integer(name, &value, range)
+    }
+
+    fn as_integer(&mut self, name: &str, value: &Json<'_>, range: RangeInclusive<i64>) -> Option<i64> {
+        let Json::Number(number) = value else {
             return self.violate(
                 name,
                 format_args!("Expected number, received {}", value.type_name()),
             );
         };
-        match number.as_i64().filter(|number| range.contains(number)) {
+        match whole(number).filter(|number| range.contains(number)) {
             Some(number) => Some(number),
             None if range == (i64::MIN..=i64::MAX) => self.violate(name, "must be a whole number"),
             None => self.violate(
@@ -208,9 +219,10 @@ impl<'a> Fields<'a> {
         Some(read)
     }
 
-    /// Whether the object has the field and it is unread.
+    /// Whether the object has the field, other than as `null`, and it is unread.
     pub fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|(key, _)| key == name)
+        let mut members = self.members.iter();
+        members.any(|(key, value)| key == name && !matches!(value, Json::Null))
     }
 
     /// Whether the field is there and `null`; takes it if so.
@@ -225,8 +237,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A value of any type, if there is one.
+    /// A value of any type but `null`, if there is one.
     pub fn optional(&mut self, name: &str) -> Option<Json<'a>> {
+        self.take_any(name).filter(|value| !matches!(value, Json::Null))
+    }
+
+    /// A value of any type, `null` included, if there is one.
+    pub fn take_any(&mut self, name: &str) -> Option<Json<'a>> {
         let index = self.members.iter().position(|(key, _)| key == name)?;
         Some(self.members.swap_remove(index).1)
     }
@@ -310,5 +327,74 @@ impl<'a> Fields<'a> {
         for (name, _) in rest {
             self.violate::<()>(&name, "Unrecognized field");
         }
+    }
+}
+
+/// The number if it is whole, however it is written: clients that know only doubles send `3600.0`.
+fn whole(number: &Number) -> Option<i64> {
+    /// Doubles hold every whole number up to here.
+    const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
+    let is_whole = |double: &f64| double.fract() == 0.0 && double.abs() <= EXACT_MAX;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a whole number of at most 53 bits"
+    )]
+    number
+        .as_i64()
+        .or_else(|| number.as_f64().filter(is_whole).map(|double| double as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_whole_number_may_have_a_fraction_of_zeros() {
+        let read = |value: serde_json::Value| {
+            Fields::read(json!({"n": value}), |fields| {
+                Some(fields.optional_integer("n", 0..=1 << 53))
+            })
+        };
+        for text in ["3600", "3600.0", "3.6e3", "36000e-1"] {
+            let value = serde_json::from_str(text).unwrap();
+            assert_eq!(read(value), Ok(Some(3600)), "{text}");
+        }
+        for text in ["3600.5", "-1.0", "1e300", "9007199254740994.0"] {
+            let value = serde_json::from_str(text).unwrap();
+            assert!(read(value).is_err(), "{text}");
+        }
+        assert_eq!(read(json!(null)), Ok(None));
+    }
+
+    #[test]
+    fn null_is_an_absent_field_where_it_is_optional() {
+        let value = || json!({"a": null, "b": null, "c": null});
+        let read = Fields::read(value(), |fields| {
+            assert!(!fields.has("a"));
+            assert_eq!(fields.optional_text("a", 1, 9), None);
+            assert_eq!(fields.optional_bool("b"), None);
+            assert!(fields.take_null("c"));
+            Some(())
+        });
+        assert_eq!(read, Ok(()));
+        let required = Fields::read(value(), |fields| {
+            fields.required_text("a", 1, 9);
+            fields.required_number::<i64>("b");
+            fields.optional_object("c");
+            Some(())
+        });
+        let found = required.unwrap_err().into_vec();
+        let found: Vec<String> = found
+            .into_iter()
+            .map(|violation| format!("{}: {}", violation.field, violation.message))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "a: Expected string, received null",
+                "b: Expected number, received null"
+            ]
+        );
     }
 }

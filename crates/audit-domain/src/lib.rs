@@ -45,6 +45,7 @@ mod fields;
 mod filter;
 mod glob;
 mod ids;
+mod iso8601;
 pub mod json;
 mod key_limits;
 mod log_name;
@@ -82,7 +83,7 @@ pub use service_event::{SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_eve
 pub use tier::{
     DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerRoute, ViewerTier,
 };
-pub use time::{Clock, Entropy, Timestamp, TimestampError};
+pub use time::{Bound, Clock, DateError, Entropy, Timestamp, TimestampError};
 pub use time_ordered::TimeOrdered;
 pub use violation::{Violation, Violations};
 pub use words::UnknownWord;

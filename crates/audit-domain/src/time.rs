@@ -1,5 +1,6 @@
 //! Points in time, as microseconds since the Unix epoch, and the seam through which the current one is read.
 
+use crate::iso8601;
 use std::fmt;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -14,6 +15,20 @@ pub struct Timestamp(i64);
     "must be an RFC 3339 date and time such as 2026-01-15T10:30:00.000Z, between the years 1700 and 2240"
 )]
 pub struct TimestampError;
+
+/// The text is no date, and no date and time with an offset.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("must be a date such as 2026-01-15, or a date and time with an offset such as 2026-01-15T10:30:00Z")]
+pub struct DateError;
+
+/// The end of a span of time that a date alone stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The first instant of the day.
+    Start,
+    /// The last instant of the day.
+    End,
+}
 
 impl Timestamp {
     /// Microseconds in a second.
@@ -90,6 +105,15 @@ impl Timestamp {
             return Err(TimestampError);
         }
         Ok(timestamp)
+    }
+
+    /// Reads a bound of a query as clients write ISO 8601; see [`iso8601`]. Years outside of what is stored are
+    /// clamped: every event is later, or earlier.
+    ///
+    /// # Errors
+    /// [`DateError`] when the text is something else.
+    pub fn parse_bound(text: &str, bound: Bound) -> Result<Self, DateError> {
+        iso8601::parse(text, bound).ok_or(DateError)
     }
 }
 

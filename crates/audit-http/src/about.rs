@@ -39,6 +39,8 @@ audit_domain::words! {
         Alerts = "alerts",
         /// Webhooks and their deliveries.
         Webhooks = "webhooks",
+        /// What the service sends to webhooks.
+        Messages = "webhook-messages",
         /// Anonymous streams.
         Streams = "streams",
         /// Checkpoints, tiles and proofs for auditors.
@@ -73,6 +75,9 @@ impl Tag {
             }
             Self::Webhooks => {
                 "Live alerts are sent to webhooks as the Standard Webhooks specification says, signed, at least once."
+            }
+            Self::Messages => {
+                "What the service sends to webhooks. A client receives these requests and does not make them."
             }
             Self::Streams => {
                 "Anyone may send events to a stream, which a token of the sender's own making names: there is no \

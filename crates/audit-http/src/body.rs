@@ -9,6 +9,7 @@ use crate::owner::{HeldBytes, Memory, Owner};
 use actix_web::dev::Payload;
 use actix_web::web::Bytes;
 use futures_core::Stream;
+use inflating::Inflating;
 use std::future::poll_fn;
 use std::ops::Deref;
 use std::pin::Pin;
@@ -51,6 +52,8 @@ pub(crate) struct UnreadBody {
     pub(crate) payload: Payload,
     /// The `Content-Length`, if there is one.
     pub(crate) declared: Option<usize>,
+    /// Whether it arrives as gzip.
+    pub(crate) is_gzip: bool,
 }
 
 /// The memory that a body is read into, and the owner of what it holds there.
@@ -67,7 +70,10 @@ impl UnreadBody {
             return Err(ApiError::PayloadTooLarge);
         }
         let started = Instant::now();
-        let mut collected = Some(Collected::new(room.memory.hold(room.owner), self.declared));
+        let mut collected = match self.is_gzip {
+            true => Arriving::Gzip(Inflating::new(&room)),
+            false => Arriving::Plain(Some(Collected::new(room.memory.hold(room.owner), self.declared))),
+        };
         let mut arrived = 0;
         loop {
             let chunk = poll_fn(|context| Pin::new(&mut self.payload).poll_next(context));
@@ -80,9 +86,39 @@ impl UnreadBody {
             if arrived > BODY_BYTES_MAX {
                 return Err(ApiError::PayloadTooLarge);
             }
-            collected = collected.and_then(|collected| collected.plus(chunk));
+            collected.take(chunk)?;
         }
-        collected.map(Collected::whole).ok_or(ApiError::Overloaded)
+        collected.whole()
+    }
+}
+
+/// A body that arrives, as it is or as gzip. `None` after its owner's share was exceeded; the rest is discarded.
+enum Arriving {
+    Plain(Option<Collected>),
+    Gzip(Option<Inflating>),
+}
+
+impl Arriving {
+    fn take(&mut self, chunk: Bytes) -> Result<(), ApiError> {
+        match self {
+            Self::Plain(collected) => {
+                *collected = collected.take().and_then(|collected| collected.plus(chunk));
+            }
+            Self::Gzip(inflating) => {
+                if let Some(mut taken) = inflating.take() {
+                    taken.take(&chunk)?;
+                    *inflating = Some(taken).filter(|taken| !taken.is_refused());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn whole(self) -> Result<Body, ApiError> {
+        match self {
+            Self::Plain(collected) => collected.map(Collected::whole).ok_or(ApiError::Overloaded),
+            Self::Gzip(inflating) => inflating.ok_or(ApiError::Overloaded)?.whole(),
+        }
     }
 }
 
@@ -177,6 +213,8 @@ fn reserve(bytes: &mut Vec<u8>, held: &mut HeldBytes, declared: usize, more: usi
     bytes.reserve_exact(capacity - bytes.len());
     Some(())
 }
+
+mod inflating;
 
 #[cfg(test)]
 mod tests;

@@ -33,7 +33,9 @@ pub(crate) async fn with_cors(
     if depends_on_origin {
         // Also without the other headers: a cache must not give one origin the response to another one.
         let headers = response.headers_mut();
-        headers.insert(VARY, HeaderValue::from_static("Origin"));
+        let both = headers.contains_key(VARY);
+        let names = if both { "Accept-Encoding, Origin" } else { "Origin" };
+        headers.insert(VARY, HeaderValue::from_static(names));
     }
     if let Some(origin) = origin {
         allow(response.headers_mut(), origin);
@@ -59,7 +61,8 @@ fn is_viewer_read(request: &HttpRequest) -> bool {
     let token = authorization
         .and_then(|text| text.split_once(' '))
         .map(|(_, token)| token.trim_start());
-    request.method() == Method::GET && token.is_some_and(|token| token.starts_with("vt_"))
+    [Method::GET, Method::HEAD].contains(request.method())
+        && token.is_some_and(|token| token.starts_with("vt_"))
 }
 
 /// The value of `Access-Control-Allow-Origin`, if the page may read.
@@ -83,7 +86,7 @@ pub(crate) fn preflight(
     let asks_to_read = request
         .headers()
         .get(ACCESS_CONTROL_REQUEST_METHOD)
-        .is_some_and(|method| method.as_bytes() == b"GET");
+        .is_some_and(|method| [&b"GET"[..], b"HEAD"].contains(&method.as_bytes()));
     let origin = allowed_origin(request, &state.cors_origins).filter(|_| asks_to_read);
     let Some(origin) = origin else {
         return Err(ApiError::MethodNotAllowed {
@@ -93,7 +96,10 @@ pub(crate) fn preflight(
     let mut response = HttpResponse::new(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     allow(headers, origin);
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
+    headers.insert(
+        ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET, HEAD"),
+    );
     headers.insert(
         ACCESS_CONTROL_ALLOW_HEADERS,
         HeaderValue::from_static("authorization, content-type, last-event-id, x-request-id"),

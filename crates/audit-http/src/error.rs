@@ -34,9 +34,15 @@ pub enum ApiError {
     /// The body is larger than [`crate::BODY_BYTES_MAX`].
     #[error("the request body must have at most {} bytes", crate::BODY_BYTES_MAX)]
     PayloadTooLarge,
-    /// The body is not declared to be JSON, or is compressed.
-    #[error("the header Content-Type must be application/json, and the body not compressed")]
+    /// The body is not declared to be JSON.
+    #[error("the header Content-Type must be application/json")]
     UnsupportedMediaType,
+    /// The body is compressed in a way that is not supported.
+    #[error("the header Content-Encoding must be gzip or identity, or absent")]
+    UnsupportedCoding,
+    /// The body is declared to be gzip and is none, or ends before its end.
+    #[error("the request body is not valid gzip")]
+    BrokenGzip,
     /// The connection broke before the body was complete.
     #[error("the request body is incomplete")]
     IncompleteBody,
@@ -67,7 +73,7 @@ pub(crate) struct DetailBody {
 
 /// Why the request failed.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ErrorBody")]
+#[schemars(rename = "ErrorInfo")]
 pub(crate) struct ErrorBody {
     /// For programs.
     #[schemars(with = "Word<ErrorCode>")]
@@ -82,7 +88,7 @@ pub(crate) struct ErrorBody {
 
 /// The response to a failed request.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Error")]
+#[schemars(rename = "ErrorResponse")]
 pub(crate) struct ErrorAnswer<'a> {
     error: ErrorBody,
     /// Names the request, here, in the header `x-request-id` and in the service's log.
@@ -153,8 +159,8 @@ impl ApiError {
             Self::NoRoute | Self::StreamsOff => ErrorCode::NotFound,
             Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge,
-            Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
-            Self::IncompleteBody | Self::SlowBody => ErrorCode::ValidationError,
+            Self::UnsupportedMediaType | Self::UnsupportedCoding => ErrorCode::UnsupportedMediaType,
+            Self::IncompleteBody | Self::SlowBody | Self::BrokenGzip => ErrorCode::ValidationError,
             Self::Overloaded => ErrorCode::Unavailable,
         };
         (code, self.to_string())
@@ -171,6 +177,8 @@ impl ApiError {
         self.log(request_id, status);
         let mut response = HttpResponseBuilder::new(status);
         match self {
+            // RFC 9110, section 15.5.16.
+            Self::UnsupportedCoding => response.insert_header((header::ACCEPT_ENCODING, "gzip, identity")),
             Self::MethodNotAllowed { allow } => response.insert_header((header::ALLOW, allow.as_str())),
             Self::App(
                 AppError::DailyLimit {

@@ -41,7 +41,7 @@ audit_domain::words! {
         StreamAlreadyClaimed = "stream_already_claimed",
         /// The body is too large.
         PayloadTooLarge = "payload_too_large",
-        /// The body is not declared to be JSON, or is compressed.
+        /// The body is not declared to be JSON, or is compressed other than as gzip.
         UnsupportedMediaType = "unsupported_media_type",
         /// The sender exceeds its request rate.
         RateLimited = "rate_limited",
@@ -126,9 +126,7 @@ impl ErrorCode {
             Self::StreamExpired => "the stream has expired",
             Self::StreamAlreadyClaimed => "the stream was claimed",
             Self::PayloadTooLarge => "the request body must have at most 1048576 bytes",
-            Self::UnsupportedMediaType => {
-                "the header Content-Type must be application/json, and the body not compressed"
-            }
+            Self::UnsupportedMediaType => "the header Content-Type must be application/json",
             Self::RateLimited => "this credential asks too often",
             Self::DailyEventLimitReached => "the project has reached its limit of 1000 events a day",
             Self::StreamDailyLimitReached => "the stream has reached its limit of 100 events a day",
@@ -173,7 +171,7 @@ impl ErrorCode {
             Self::StreamAlreadyClaimed => "the stream's events belong to a project",
             Self::PayloadTooLarge => "the body has more than 1 MiB",
             Self::UnsupportedMediaType => {
-                "the body came without `Content-Type: application/json`, or compressed"
+                "the body came without `Content-Type: application/json`, or with a `Content-Encoding` other than `gzip`"
             }
             Self::RateLimited => {
                 "the credential asks too often, where the operator limits that, or the address does with streams; `Retry-After` says how long to wait"

@@ -5,7 +5,7 @@ use crate::input::JsonBody;
 use crate::openapi::{Describe, Facts, Input};
 use crate::schema::{
     ActionText, AnyTime, ContentHashText, ContentSaltText, FreeForm, FreeFormObject, Id, Text, Time, Word,
-    absent_not_null,
+    absent_not_null, exactly_one,
 };
 use audit_app::BATCH_EVENTS_MAX;
 use audit_domain::limits::{CHANGES_ITEMS_MAX, EVENT_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX};
@@ -20,12 +20,17 @@ type ContextText = Text<0, EVENT_CHARS_MAX>;
 
 /// One event, or an array of them.
 #[derive(JsonSchema)]
-#[schemars(untagged)]
+#[schemars(untagged, transform = exactly_one)]
 #[expect(dead_code, reason = "describes a body")]
 pub(crate) enum EventsInput {
-    One(NewEvent),
-    Many(#[schemars(length(min = 1, max = BATCH_EVENTS_MAX))] Vec<NewEvent>),
+    One(EventInput),
+    Many(EventBatch),
 }
+
+/// Events to be stored.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes a body")]
+pub(crate) struct EventBatch(#[schemars(length(min = 1, max = BATCH_EVENTS_MAX))] Vec<EventInput>);
 
 impl Describe for JsonBody<EventsInput> {
     fn describe(facts: &mut Facts) {
@@ -42,20 +47,20 @@ impl Describe for JsonBody<EventsInput> {
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain reads")]
-pub(crate) struct NewEvent {
+pub(crate) struct EventInput {
     /// What was done: a dot-namespaced name such as `user.role.updated`.
     action: ActionText,
     category: Word<Category>,
     /// Your customer's id. Redaction never touches it.
     tenant_id: IdText,
-    actor: NewActor,
-    target: Option<NewTarget>,
-    context: Option<NewContext>,
+    actor: ActorInput,
+    target: Option<TargetInput>,
+    context: Option<ContextInput>,
     /// Any fields. Integers keep all their digits, up to 308; other numbers become the nearest double.
     metadata: Option<FreeFormObject>,
     /// What changed.
     #[schemars(length(max = CHANGES_ITEMS_MAX))]
-    changes: Option<Vec<NewChange>>,
+    changes: Option<Vec<ChangeInput>>,
     /// Unique per project and environment for as long as the event is kept. The same event again is stored once and
     /// answered with the id of the first; another event with the same key is a `conflict`.
     idempotency_key: Option<IdText>,
@@ -68,7 +73,7 @@ pub(crate) struct NewEvent {
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain reads")]
-struct NewActor {
+struct ActorInput {
     /// Identifies the actor within the tenant.
     id: IdText,
     #[schemars(rename = "type")]
@@ -82,7 +87,7 @@ struct NewActor {
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain reads")]
-struct NewTarget {
+struct TargetInput {
     id: IdText,
     /// In your own words.
     #[schemars(rename = "type")]
@@ -95,7 +100,7 @@ struct NewTarget {
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain reads")]
-struct NewContext {
+struct ContextInput {
     ip_address: Option<ContextText>,
     user_agent: Option<ContextText>,
     location: Option<ContextText>,
@@ -105,7 +110,7 @@ struct NewContext {
 /// One changed field.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what the domain reads")]
-struct NewChange {
+struct ChangeInput {
     field: Text<1, NAME_CHARS_MAX>,
     /// Its value before; absent when there was none.
     #[schemars(skip_serializing_if = "Option::is_none")]
@@ -115,11 +120,11 @@ struct NewChange {
     after: Option<FreeForm>,
 }
 
-/// A stored event, as keys read it: everything that was sent, redacted, and what the service added.
+/// A stored event, as keys read it.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain writes")]
-pub(crate) struct Event {
+struct Event {
     id: Id<EventId>,
     action: String,
     category: Word<Category>,
@@ -172,6 +177,7 @@ struct Target {
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain writes")]
+#[schemars(rename = "EventContext")]
 struct Context {
     ip_address: Option<String>,
     user_agent: Option<String>,
@@ -182,6 +188,7 @@ struct Context {
 /// One changed field.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what the domain writes")]
+#[schemars(rename = "EventChange")]
 struct Change {
     field: String,
     #[schemars(skip_serializing_if = "Option::is_none")]
@@ -195,23 +202,28 @@ pub(crate) struct VisibleEvent;
 
 impl JsonSchema for VisibleEvent {
     fn schema_name() -> Cow<'static, str> {
-        "VisibleEvent".into()
+        "StoredEvent".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = Event::json_schema(generator).to_value();
-        relax(&mut schema, "", generator.definitions());
-        let about = "An event as far as the reader may see it. With a key it is an `Event`; with a viewer token its \
-                     tier may have left out every field that is not required here.";
+        relax(&mut schema, "", generator.definitions_mut());
+        let about = "A stored event: everything that was sent, redacted, and what the service added. With a viewer \
+                     token, its tier may have left out every field that is not required here; with a key, only \
+                     fields that were not sent are absent.";
         schema["description"] = json!(about);
         schema.try_into().unwrap_or_default()
     }
 }
 
-/// Makes the fields below `path` optional that a tier can hide.
-fn relax(schema: &mut Value, path: &str, definitions: &Map<String, Value>) {
-    if let Some(object) = referred_object(schema, definitions) {
-        *schema = object;
+/// Makes the fields below `path` optional that a tier can hide. Nothing else refers to the parts of an event, so they
+/// are changed where they are defined.
+fn relax(schema: &mut Value, path: &str, definitions: &mut Map<String, Value>) {
+    if let Some(name) = referred_object(schema, definitions) {
+        let mut definition = definitions.remove(&name).unwrap_or_default();
+        relax(&mut definition, path, definitions);
+        definitions.insert(name, definition);
+        return;
     }
     let is_shown =
         |path: &str| path.parse::<HiddenField>().is_err() && path != EventField::ContentSalt.as_str();
@@ -236,17 +248,15 @@ fn relax(schema: &mut Value, path: &str, definitions: &Map<String, Value>) {
     if let Some(items) = schema.get_mut("items") {
         // A hidden item becomes `null`.
         relax(items, &below("0"), definitions);
-        items["type"] = json!([items["type"], "null"]);
+        *items = json!({"anyOf": [items.take(), {"type": "null"}]});
     }
 }
 
-/// The object that the schema refers to, if any.
-fn referred_object(schema: &Value, definitions: &Map<String, Value>) -> Option<Value> {
+/// The name of the object that the schema refers to, if any.
+fn referred_object(schema: &Value, definitions: &Map<String, Value>) -> Option<String> {
     let name = schema.get("$ref")?.as_str()?.rsplit('/').next()?;
-    definitions
-        .get(name)
-        .filter(|definition| definition.get("properties").is_some())
-        .cloned()
+    definitions.get(name)?.get("properties")?;
+    Some(name.to_owned())
 }
 
 #[cfg(test)]

@@ -30,7 +30,8 @@ pub(crate) trait Fielded: JsonSchema {
 /// The body of a request that must be JSON as `T` describes it. It is not read yet.
 pub(crate) struct JsonBody<T> {
     body: UnreadBody,
-    is_json: bool,
+    /// Why it is refused whatever it contains.
+    refusal: Option<ApiError>,
     content: PhantomData<T>,
 }
 
@@ -39,21 +40,48 @@ impl<T: 'static> FromRequest for JsonBody<T> {
     type Future = Ready<Result<Self, Infallible>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let is_compressed = request
-            .headers()
-            .get(CONTENT_ENCODING)
-            .is_some_and(|coding| coding.as_bytes() != b"identity");
-        let is_json = request.content_type().eq_ignore_ascii_case("application/json") && !is_compressed;
+        let is_json = request.content_type().eq_ignore_ascii_case("application/json");
+        let coding = coding_of(request);
+        let refusal = match coding {
+            _ if !is_json => Some(ApiError::UnsupportedMediaType),
+            None => Some(ApiError::UnsupportedCoding),
+            Some(_) => None,
+        };
         let declared = request.headers().get(CONTENT_LENGTH);
         let declared = declared.and_then(|length| length.to_str().ok()?.parse().ok());
         ready(Ok(Self {
             body: UnreadBody {
                 payload: payload.take(),
                 declared,
+                // A body that is refused anyway is not inflated.
+                is_gzip: refusal.is_none() && coding == Some(Coding::Gzip),
             },
-            is_json,
+            refusal,
             content: PhantomData,
         }))
+    }
+}
+
+/// How a body is compressed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Coding {
+    Identity,
+    Gzip,
+}
+
+/// The coding of the request's body; `None` for one that is not supported, and for several.
+fn coding_of(request: &HttpRequest) -> Option<Coding> {
+    let mut codings = request.headers().get_all(CONTENT_ENCODING);
+    let coding = match (codings.next(), codings.next()) {
+        (None, _) => return Some(Coding::Identity),
+        (Some(coding), None) => coding.to_str().ok()?.to_ascii_lowercase(),
+        (Some(_), Some(_)) => return None,
+    };
+    match coding.as_str() {
+        "identity" | "" => Some(Coding::Identity),
+        // RFC 9110, section 8.4.1.3.
+        "gzip" | "x-gzip" => Some(Coding::Gzip),
+        _ => None,
     }
 }
 
@@ -61,9 +89,9 @@ impl<T> JsonBody<T> {
     /// Reads the body. Returns its text.
     pub(crate) async fn bytes(self, room: Room) -> Result<Body, ApiError> {
         let body = self.body.collect(room).await;
-        match self.is_json {
-            true => body,
-            false => Err(ApiError::UnsupportedMediaType),
+        match self.refusal {
+            None => body,
+            Some(refusal) => Err(refusal),
         }
     }
 

@@ -26,6 +26,7 @@ mod access_log;
 mod body;
 mod caller;
 mod client_address;
+mod compression;
 mod cors;
 mod csv;
 mod error;

@@ -15,7 +15,7 @@ mod tests;
 
 pub(crate) use credential_kind::CredentialKind;
 pub(crate) use facts::{Answer, Describe, Facts, Input, SchemaOf, facts_of};
-pub(crate) use page::Page;
+pub(crate) use page::{LIBRARY, page};
 
 use model::Document;
 use std::sync::LazyLock;
@@ -33,10 +33,4 @@ pub(crate) fn json() -> &'static str {
         text + "\n"
     });
     &JSON
-}
-
-/// The document as a page to read.
-pub(crate) fn page() -> &'static Page {
-    static PAGE: LazyLock<Page> = LazyLock::new(|| page::render(document()));
-    &PAGE
 }

@@ -1,6 +1,6 @@
 //! Parameters that several lists take.
 
-use audit_domain::{Fields, Timestamp, Violations};
+use audit_domain::{Bound, Fields, Timestamp, Violations};
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -33,18 +33,25 @@ pub(crate) fn take<T>(fields: &mut Fields<'_>, outcome: Result<T, Violations>) -
     }
 }
 
-/// A time, if there is one.
-pub(crate) fn read_time(fields: &mut Fields<'_>, name: &str) -> Option<Timestamp> {
+/// The start or end of a span of time, if there is one.
+pub(crate) fn read_time(fields: &mut Fields<'_>, name: &str, bound: Bound) -> Option<Timestamp> {
     let text = fields.optional_text(name, 0, usize::MAX)?;
-    // A `+` that was not percent-encoded arrives as a space; no other space can stand in a time with an offset.
-    let text = text.replace(' ', "+");
-    match Timestamp::parse_rfc3339(&text) {
+    match Timestamp::parse_bound(&text, bound) {
         Ok(time) => Some(time),
         Err(error) => fields.violate(name, error),
     }
 }
 
-/// Decimal digits.
+/// A time of a body, if there is one.
+pub(crate) fn read_instant(fields: &mut Fields<'_>, name: &str) -> Option<Timestamp> {
+    let text = fields.optional_text(name, 0, usize::MAX)?;
+    match Timestamp::parse_rfc3339(&text.replace(' ', "+")) {
+        Ok(time) => Some(time),
+        Err(error) => fields.violate(name, error),
+    }
+}
+
+/// Decimal digits, and a fraction of zeros: `50` or `50.0`.
 pub(crate) struct WholeNumber(pub(crate) usize);
 
 #[derive(Debug)]
@@ -60,6 +67,11 @@ impl FromStr for WholeNumber {
     type Err = NotWholeNumber;
 
     fn from_str(text: &str) -> Result<Self, NotWholeNumber> {
-        text.parse().map(Self).map_err(|_| NotWholeNumber)
+        let digits = match text.split_once('.') {
+            Some((digits, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') => digits,
+            Some(_) => return Err(NotWholeNumber),
+            None => text,
+        };
+        digits.parse().map(Self).map_err(|_| NotWholeNumber)
     }
 }

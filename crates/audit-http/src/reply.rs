@@ -9,8 +9,9 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, Responder};
 use audit_domain::OrganizationId;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// The status of a successful request.
@@ -45,12 +46,42 @@ pub(crate) struct Reply<T, S = Done> {
     success: PhantomData<S>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct WithRequestId<'a, T> {
     #[serde(flatten)]
     body: T,
-    /// Names the request, here, in the header `x-request-id` and in the service's log.
     request_id: &'a str,
+}
+
+/// [`WithRequestId`] without its values.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is sent")]
+struct Identified<T> {
+    #[serde(flatten)]
+    body: T,
+    /// Names the request, here, in the header `x-request-id` and in the service's log.
+    request_id: String,
+}
+
+/// It has the name of its body: `EventPage`, not a name made of both types.
+impl<T: JsonSchema> JsonSchema for WithRequestId<'_, T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        <Identified<T>>::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = <Identified<T>>::json_schema(generator);
+        let about = T::json_schema(generator).remove("description");
+        schema.remove("description");
+        if let Some(about) = about {
+            schema.insert("description".to_owned(), about);
+        }
+        schema
+    }
 }
 
 impl<T, S> Reply<T, S> {
@@ -101,13 +132,14 @@ impl<T: JsonSchema, S: Success> Describe for Reply<T, S> {
     fn describe(facts: &mut Facts) {
         facts.answer = Some(Answer {
             status: S::STATUS.as_u16(),
-            schema: <WithRequestId<'_, T>>::json_schema,
+            schema: |generator| generator.subschema_for::<WithRequestId<'_, T>>(),
         });
     }
 }
 
 /// The response to a deletion.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Deletion")]
 pub(crate) struct Deleted {
     #[schemars(with = "True")]
     deleted: bool,

@@ -1,6 +1,7 @@
 //! The middleware around every route: gives the request its id, renders errors, counts, and writes the log's line.
 
 use crate::access_log::logged;
+use crate::compression::{compressed, without_stream};
 use crate::error::ApiError;
 use crate::held::counted;
 use crate::patience::Patience;
@@ -9,6 +10,7 @@ use crate::state::HttpState;
 use crate::unread::Unread;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
@@ -76,7 +78,14 @@ pub(crate) async fn with_request_id(
     let (request, response) = response.map_into_boxed_body().into_parts();
     let response = match response.error() {
         Some(error) => render(error, &id),
-        None => counted(&state, &request, response).unwrap_or_else(|error| error.render(id.as_str())),
+        None => {
+            let response = compressed(&state, &request, response).await;
+            counted(&state, &request, response).unwrap_or_else(|error| error.render(id.as_str()))
+        }
+    };
+    let response = match request.method() {
+        &Method::HEAD => without_stream(response),
+        _ => response,
     };
     Patience::set(&request, response.body().size());
     let chunked_bytes = unread.as_ref().map(Unread::read_bytes);

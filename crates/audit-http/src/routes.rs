@@ -42,9 +42,15 @@ pub struct Endpoint {
     pub method: &'static str,
     /// The path; parts in braces are parameters, and `{path}` is the rest of it, slashes included.
     pub path: &'static str,
-    route: fn() -> Route,
+    route: fn(Method) -> Route,
     pub(crate) facts: fn() -> Facts,
     pub(crate) about: fn() -> About,
+}
+
+impl Endpoint {
+    fn method(&self) -> Method {
+        Method::from_bytes(self.method.as_bytes()).unwrap_or_default()
+    }
 }
 
 /// Makes an [`Endpoint`] of a method, a path and a handler. Its description is the function of [`about`] with the same name.
@@ -54,7 +60,7 @@ macro_rules! endpoint {
             module: stringify!($module),
             method: stringify!($method),
             path: $path,
-            route: || web::method(Method::$method).to($module::$handler),
+            route: |method| web::method(method).to($module::$handler),
             facts: || facts_of($module::$handler),
             about: about::$module::$handler,
         }
@@ -116,6 +122,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/streams/{token}/info" => streams::info),
     endpoint!(GET "/api/v1/openapi.json" => documentation::openapi),
     endpoint!(GET "/docs" => documentation::page),
+    endpoint!(GET "/docs/scalar.js" => documentation::library),
     endpoint!(GET "/healthz" => operations::healthz),
     endpoint!(GET "/readyz" => operations::readyz),
     endpoint!(GET METRICS => operations::metrics),
@@ -172,8 +179,13 @@ pub(crate) fn register(config: &mut web::ServiceConfig, surface: Surface, withou
         let mut resource = web::resource(path.replace("{path}", "{path:.*}"));
         let mut allow: Vec<&str> = Vec::new();
         for endpoint in on.iter().filter(|endpoint| endpoint.path == path) {
-            resource = resource.route((endpoint.route)());
+            resource = resource.route((endpoint.route)(endpoint.method()));
             allow.push(endpoint.method);
+            // HEAD is GET whose body is not sent (RFC 9110, section 9.3.2).
+            if endpoint.method() == Method::GET {
+                resource = resource.route((endpoint.route)(Method::HEAD));
+                allow.push("HEAD");
+            }
         }
         let allow = allow.join(", ");
         if VIEWER_READS.contains(path) {

@@ -47,16 +47,16 @@ words_of! {
     AlertStatus: "AlertStatus", as_str, "Where an alert is in its life.";
     Behavior: "RedactionBehavior", as_str, "What a redaction rule does with what it finds.";
     Builtin: "BuiltinRedaction", name, "A kind of sensitive text that is known without any configuration.";
-    Category: "Category", as_str, "The kind of an event.";
+    Category: "EventCategory", as_str, "The kind of an event.";
     DeliveryKind: "DeliveryType", as_str, "What a message tells of.";
     DeliveryStatus: "DeliveryStatus", as_str, "Where a delivery stands: `pending` while attempts follow.";
-    Environment: "Environment", as_str, "Live and test data of a project never mix.";
+    Environment: "ProjectEnvironment", as_str, "Live and test data of a project never mix.";
     ErrorCode: "ErrorCode", as_str, "Every code of an error. Each has one status.";
     ExportFormat: "ExportFormat", as_str, "How an export is written.";
     FailureKind: "FailureKind", as_str, "Why an attempt got no answer.";
     GroupBy: "GroupBy", as_str, "Whose events an alert rule counts together.";
     KeyScope: "KeyScope", as_str, "Something that a key may do.";
-    Severity: "Severity", as_str, "How much an alert matters, from least to most.";
+    Severity: "AlertSeverity", as_str, "How much an alert matters, from least to most.";
     StreamStatus: "StreamStatus", as_str, "Where a stream is in its life.";
 }
 
@@ -69,7 +69,35 @@ impl<T: Words> JsonSchema for Word<T> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "description": T::ABOUT, "enum": T::words()})
+        let mut schema = json_schema!({"type": "string", "description": T::ABOUT, "enum": T::words()});
+        let names: Vec<String> = T::words()
+            .iter()
+            .map(|word| variable_name(T::NAME, word))
+            .collect();
+        if AMBIGUOUS.iter().any(|(list, ..)| *list == T::NAME) {
+            schema.insert("x-enum-varnames".to_owned(), json!(names));
+        }
+        schema
+    }
+}
+
+/// Words that are in two lists, with the names that generators give their constants in one of them: in some languages the
+/// constants of all lists share a name space.
+const AMBIGUOUS: [(&str, &str, &str); 4] = [
+    ("ActorType", "system", "SYSTEM_ACTOR"),
+    ("AlertAction", "acknowledged", "ACKNOWLEDGE"),
+    ("AlertAction", "resolved", "RESOLVE"),
+    ("KeyScope", "admin", "ADMIN_SCOPE"),
+];
+
+/// The name of a word's constant in generated clients.
+pub(crate) fn variable_name(list: &str, word: &str) -> String {
+    let named = AMBIGUOUS.iter().find(|known| known.0 == list && known.1 == word);
+    match named {
+        Some((.., name)) => (*name).to_owned(),
+        None => word
+            .to_uppercase()
+            .replace(|character: char| !character.is_alphanumeric(), "_"),
     }
 }
 
@@ -173,11 +201,7 @@ macro_rules! described {
 
 described! {
     /// A time as responses have it.
-    Time = json_schema!({
-        "type": "string",
-        "format": "date-time",
-        "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$",
-    });
+    Time = json_schema!({"type": "string", "format": "date-time"});
     /// A time as requests may have it.
     AnyTime = json_schema!({"type": "string", "format": "date-time"});
     /// A UUID with hyphens.
@@ -185,7 +209,6 @@ described! {
     /// A UUID of version 4 with hyphens.
     RandomUuid = json_schema!({
         "type": "string",
-        "format": "uuid",
         "pattern": "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-4[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$",
     });
     /// An event's action.
@@ -217,11 +240,11 @@ described! {
     /// The id of a message to a webhook.
     MessageIdText = prefixed_ulid("msg_");
     /// Any JSON.
-    FreeForm = json_schema!(true);
+    FreeForm = json_schema!({});
     /// A JSON object with any fields.
     FreeFormObject = json_schema!({"type": "object", "additionalProperties": true});
     /// `true`, whenever there is a response.
-    True = json_schema!({"type": "boolean", "const": true});
+    True = json_schema!({"type": "boolean", "description": "Always `true`."});
 }
 
 /// `T` or `null`, where `null` means something.
@@ -283,18 +306,38 @@ fn forbid_null(property: &mut Value) -> bool {
     true
 }
 
-/// Closes every object whose fields are listed: the document states exactly which fields this version accepts and
-/// returns. Also puts each paragraph on one line, however its comment was wrapped, and removes `uint`, which is not a
-/// registered format.
+/// Makes a choice exclusive. Some generators of clients take `anyOf` for one object with all the fields.
+pub(crate) fn exactly_one(schema: &mut Schema) {
+    if let Some(choices) = schema.remove("anyOf") {
+        schema.insert("oneOf".to_owned(), choices);
+    }
+}
+
+/// What JSON Schema allows and generators of clients do not read alike: every integer gets one of the two registered
+/// formats, `{}` stands for a schema that is `true`, and each paragraph is on one line, however its comment was wrapped.
 pub(crate) fn finish(schema: &mut Schema) {
     schemars::transform::transform_subschemas(&mut finish, schema);
-    if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
-        schema.insert("additionalProperties".to_owned(), false.into());
+    if schema.as_bool() == Some(true) {
+        *schema = Schema::default();
     }
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace('\n', " ").replace("  ", "\n\n");
     }
-    if schema.get("format") == Some(&json!("uint")) {
-        schema.insert("format".to_owned(), "uint64".into());
+    if is_integer(schema) {
+        let fits_32_bits = schema
+            .get("maximum")
+            .and_then(Value::as_i64)
+            .is_some_and(|maximum| i32::try_from(maximum).is_ok());
+        let format = if fits_32_bits { "int32" } else { "int64" };
+        schema.insert("format".to_owned(), format.into());
+    }
+}
+
+fn is_integer(schema: &Schema) -> bool {
+    let integer = json!("integer");
+    match schema.get("type") {
+        Some(Value::Array(types)) => types.contains(&integer),
+        Some(only) => *only == integer,
+        None => false,
     }
 }

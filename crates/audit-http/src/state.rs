@@ -2,6 +2,7 @@
 
 use crate::body::{BODIES_BYTES_MAX, STREAM_BODIES_BYTES_MAX};
 use crate::client_address::TrustedProxies;
+use crate::compression::Compressors;
 use crate::held::RESPONSES_BYTES_MAX;
 use crate::metrics::Metrics;
 use crate::owner::Memory;
@@ -27,6 +28,7 @@ pub struct HttpState {
     pub(crate) stream_bodies: Memory,
     /// For responses that their clients have not taken yet.
     pub(crate) responses: Memory,
+    pub(crate) compressors: Compressors,
 }
 
 /// The operator's settings for requests.
@@ -75,6 +77,7 @@ impl HttpState {
             bodies: Memory::new(BODIES_BYTES_MAX),
             stream_bodies: Memory::new(STREAM_BODIES_BYTES_MAX),
             responses: Memory::new(RESPONSES_BYTES_MAX),
+            compressors: Compressors::default(),
         })
     }
 }

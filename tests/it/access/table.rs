@@ -394,4 +394,5 @@ pub(crate) const ROUTES: &[Route] = &[
     open("/metrics"),
     open("/api/v1/openapi.json"),
     open("/docs"),
+    open("/docs/scalar.js"),
 ];

@@ -65,7 +65,12 @@ fn every_dependency_of_the_workspace_is_documented_and_no_other() {
 
 #[test]
 fn every_tool_of_the_tests_is_documented_and_no_other() {
-    let python = ["tests/requirements.txt", "tests/requirements-schemathesis.txt"].map(read);
+    let python = [
+        "tests/requirements.txt",
+        "tests/requirements-schemathesis.txt",
+        "clients/generated/requirements.txt",
+    ]
+    .map(read);
     let mut used: BTreeSet<String> = python.iter().flat_map(|file| required(file)).collect();
     used.extend(installed(&read(".ci/run")));
     assert!(

@@ -56,8 +56,8 @@ impl AuditLog {
     /// Changes a rule. Blocks while it is compiled.
     ///
     /// # Errors
-    /// [`AppError::NotFound`], [`AppError::Forbidden`] for a field that cannot change, and [`AppError::Invalid`] as in
-    /// [`Self::create_redaction_rule`].
+    /// [`AppError::NotFound`], [`AppError::Forbidden`] for a fixed field of a built-in rule, and [`AppError::Invalid`] for a
+    /// field that a rule of this type does not have, and as in [`Self::create_redaction_rule`].
     pub fn change_redaction_rule(
         &self,
         master: &MasterKey,

@@ -19,8 +19,9 @@ pub(crate) fn openapi() -> About {
 
 pub(crate) fn page() -> About {
     About {
-        description: "Needs no network and no script.",
-        outcome: "This document as a page to read.",
+        description: "With search, and with a form that sends requests to this server. The page loads and calls nothing \
+                      else.",
+        outcome: "This document as a page to read and to try.",
         plain: Some(Plain {
             status: 200,
             content_types: &["text/html"],
@@ -28,5 +29,22 @@ pub(crate) fn page() -> About {
         }),
         is_additive: true,
         ..About::new("get_documentation", Tag::Operations, "Read the documentation")
+    }
+}
+
+pub(crate) fn library() -> About {
+    About {
+        outcome: "The library that shows the page.",
+        plain: Some(Plain {
+            status: 200,
+            content_types: &["text/javascript"],
+            json_type: "string",
+        }),
+        is_additive: true,
+        ..About::new(
+            "get_documentation_script",
+            Tag::Operations,
+            "Read the script of the documentation",
+        )
     }
 }

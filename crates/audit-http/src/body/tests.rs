@@ -35,6 +35,7 @@ fn unread(body: Arriving, declared: Option<usize>) -> UnreadBody {
             payload: Box::pin(body),
         },
         declared,
+        is_gzip: false,
     }
 }
 
@@ -69,9 +70,14 @@ fn room(memory: &Memory, client: usize) -> Room {
 async fn collect(memory: &Memory, client: usize, body: Vec<u8>) -> Result<Body, ApiError> {
     let declared = Some(body.len());
     let payload = Payload::from(Bytes::from(body));
-    UnreadBody { payload, declared }
-        .collect(room(memory, client))
-        .await
+    let is_gzip = false;
+    UnreadBody {
+        payload,
+        declared,
+        is_gzip,
+    }
+    .collect(room(memory, client))
+    .await
 }
 
 #[actix_web::test]
@@ -169,6 +175,7 @@ async fn a_body_has_a_largest_size() {
     let undeclared = UnreadBody {
         payload: Payload::from(Bytes::from(vec![b' '; BODY_BYTES_MAX + 1])),
         declared: None,
+        is_gzip: false,
     };
     let large = undeclared.collect(room(&memory, 1)).await;
     assert!(matches!(large, Err(ApiError::PayloadTooLarge)));
@@ -190,4 +197,96 @@ async fn pieces_are_put_together() {
         let body = unread(arriving, declared).collect(room(&memory, 1)).await;
         assert_eq!(&*body.expect("whole"), b"abcd", "{declared:?}");
     }
+}
+
+/// The text as gzip.
+fn gzip(text: &[u8]) -> Vec<u8> {
+    crate::compression::gzip(text, flate2::Compression::best()).unwrap()
+}
+
+/// A body that arrives as gzip, in pieces of so many bytes.
+async fn inflate(memory: &Memory, client: usize, body: &[u8], piece: usize) -> Result<Body, ApiError> {
+    let pieces = body.chunks(piece).map(Bytes::copy_from_slice).collect();
+    let arriving = Arriving {
+        pieces,
+        pause: None,
+        stalls: false,
+    };
+    let body = UnreadBody {
+        is_gzip: true,
+        ..unread(arriving, Some(body.len()))
+    };
+    body.collect(room(memory, client)).await
+}
+
+#[actix_web::test]
+async fn gzip_is_inflated_however_it_arrives() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    let text: Vec<u8> = (0..100_000u32)
+        .flat_map(|number| number.to_string().into_bytes())
+        .collect();
+    let mut members = gzip(&text[..1_000]);
+    members.extend(gzip(&text[1_000..]));
+    for body in [gzip(&text), members] {
+        for piece in [1, 7, 16 * 1024, body.len()] {
+            assert_eq!(*inflate(&memory, 1, &body, piece).await.unwrap(), *text);
+        }
+    }
+    assert_eq!(*inflate(&memory, 1, &gzip(b""), 5).await.unwrap(), *b"");
+    assert_eq!(memory.held(), 0);
+}
+
+#[actix_web::test]
+async fn the_limit_of_a_body_is_one_of_its_inflated_bytes() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    let inflated = inflate(&memory, 1, &gzip(&vec![b' '; BODY_BYTES_MAX]), 4096)
+        .await
+        .unwrap();
+    assert_eq!(inflated.len(), BODY_BYTES_MAX);
+    assert!(memory.held() >= BODY_BYTES_MAX, "{}", memory.held());
+    drop(inflated);
+    // A thousand times its size, a million times as members that follow each other.
+    let bomb = gzip(&vec![b' '; 64 * BODY_BYTES_MAX]);
+    assert!(bomb.len() < BODY_BYTES_MAX / 8);
+    for body in [gzip(&vec![b' '; BODY_BYTES_MAX + 1]), bomb] {
+        let refused = inflate(&memory, 1, &body, 16 * 1024).await;
+        assert!(matches!(refused, Err(ApiError::PayloadTooLarge)), "{refused:?}");
+    }
+    assert_eq!(memory.held(), 0);
+}
+
+#[actix_web::test]
+async fn gzip_that_is_none_or_incomplete_is_refused() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    let whole = gzip(&[b'x'; 10_000]);
+    let mut damaged = whole.clone();
+    let checksum = damaged.len() - 6;
+    damaged[checksum] ^= 1;
+    let trailing = [&whole[..], b"{}"].concat();
+    for body in [
+        &whole[..whole.len() - 1],
+        &whole[..20],
+        &damaged,
+        &trailing,
+        b"{\"a\": 1}",
+    ] {
+        let refused = inflate(&memory, 1, body, 16).await;
+        assert!(matches!(refused, Err(ApiError::BrokenGzip)), "{refused:?}");
+    }
+}
+
+#[actix_web::test]
+async fn inflated_bytes_count_as_their_owners() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    let body = gzip(&vec![b' '; BODY_BYTES_MAX]);
+    let mut held = Vec::new();
+    let refused = loop {
+        match inflate(&memory, 1, &body, 16 * 1024).await {
+            Ok(body) => held.push(body),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(refused, ApiError::Overloaded), "{refused:?}");
+    assert!(held.len() < 12);
+    assert!(inflate(&memory, 2, &body, 16 * 1024).await.is_ok());
 }

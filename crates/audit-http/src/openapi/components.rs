@@ -1,11 +1,10 @@
 //! The components that several parts of the document refer to.
 
-use super::credential_kind::CredentialKind;
+use super::credential_kind::security_scheme;
 use super::document::{REQUEST_ID as REQUEST_ID_EXAMPLE, Refusal, refusal};
-use super::model::{Components, Example, Header, Named, Or, Parameter};
+use super::model::{Components, Example, Header, Named, Or, Parameter, PathItem};
 use crate::error::ErrorAnswer;
 use crate::error_code::ErrorCode;
-use crate::request_id::{INCOMING_CHARS_MAX, INCOMING_CHARS_MIN};
 use crate::schema::{Uuid, Word};
 use audit_domain::Environment;
 use schemars::generate::SchemaGenerator;
@@ -13,15 +12,19 @@ use schemars::json_schema;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-pub(super) const REQUEST_ID: &str = "RequestId";
+/// The name of the security scheme.
+pub(super) const BEARER: &str = "bearer";
 pub(super) const PROJECT_ID: &str = "ProjectId";
-pub(super) const PROJECT_ID_HEADER: &str = "ProjectIdHeader";
 pub(super) const ENVIRONMENT: &str = "Environment";
 
 const PROJECT_ID_EXAMPLE: &str = "8aefe29f-cd1a-4802-85e0-718cd30d0f63";
 
 /// All components.
-pub(super) fn components(generator: &mut SchemaGenerator, refusals: &BTreeSet<Refusal>) -> Components {
+pub(super) fn components(
+    generator: &mut SchemaGenerator,
+    refusals: &BTreeSet<Refusal>,
+    path_items: Named<PathItem>,
+) -> Components {
     generator.subschema_for::<ErrorAnswer<'_>>();
     let parameters = parameters(generator);
     let responses = refusals
@@ -32,20 +35,16 @@ pub(super) fn components(generator: &mut SchemaGenerator, refusals: &BTreeSet<Re
         .iter()
         .filter(|code| **code != ErrorCode::MethodNotAllowed)
         .map(|code| (code.as_str().to_owned(), error_example(*code)));
-    let schemes = CredentialKind::ALL.iter();
     let mut schemas: Vec<(String, Value)> = generator.take_definitions(true).into_iter().collect();
     schemas.sort_by(|(one, _), (other, _)| one.cmp(other));
     Components {
         schemas: Named(schemas),
         responses: Named(responses.collect()),
+        path_items,
         parameters,
         examples: Named(codes.collect()),
         headers: headers(),
-        security_schemes: Named(
-            schemes
-                .map(|kind| (kind.scheme_name().to_owned(), kind.security_scheme()))
-                .collect(),
-        ),
+        security_schemes: Named::one(BEARER, security_scheme()),
     }
 }
 
@@ -59,12 +58,8 @@ fn parameters(generator: &mut SchemaGenerator) -> Named<Parameter> {
         schema,
         example: json!(example),
     };
-    let request_id = format!(
-        "The id that the request is to have: {INCOMING_CHARS_MIN} to {INCOMING_CHARS_MAX} characters out of \
-         `A-Z a-z 0-9 _ -`. Anything else is ignored, and an id is made."
-    );
     let project = "The project on which a master key acts; not needed when the organization has only one. A project key \
-                   may name its own.";
+                   may name its own. The header `X-Project-Id` says the same.";
     let project_id = generator.subschema_for::<Uuid>();
     let environment = generator.subschema_for::<Word<Environment>>();
     Named(vec![
@@ -75,7 +70,7 @@ fn parameters(generator: &mut SchemaGenerator) -> Named<Parameter> {
                 "query",
                 project,
                 true,
-                project_id.clone(),
+                project_id,
                 PROJECT_ID_EXAMPLE,
             ),
         ),
@@ -91,29 +86,6 @@ fn parameters(generator: &mut SchemaGenerator) -> Named<Parameter> {
                 "live",
             ),
         ),
-        (
-            PROJECT_ID_HEADER.to_owned(),
-            parameter(
-                "X-Project-Id",
-                "header",
-                "As the parameter `project_id`. When both are there they must be the same.",
-                true,
-                project_id,
-                PROJECT_ID_EXAMPLE,
-            ),
-        ),
-        (
-            REQUEST_ID.to_owned(),
-            parameter(
-                "x-request-id",
-                "header",
-                &request_id,
-                true,
-                // Any other text is ignored, so no text is invalid.
-                json_schema!({"type": "string"}),
-                REQUEST_ID_EXAMPLE,
-            ),
-        ),
     ])
 }
 
@@ -127,7 +99,7 @@ fn headers() -> Named<Header> {
         };
         (name.to_owned(), header)
     };
-    let seconds = || json_schema!({"type": "integer", "minimum": 0});
+    let seconds = || json_schema!({"type": "integer", "format": "int64", "minimum": 0});
     let text = || json_schema!({"type": "string"});
     Named(vec![
         header(

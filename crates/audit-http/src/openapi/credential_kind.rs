@@ -1,6 +1,6 @@
 //! The kinds of credentials, as the document has them.
 
-use crate::openapi::model::SecurityScheme;
+use crate::openapi::model::{CredentialInfo, Named, SecurityScheme};
 use audit_auth::{MasterKey, Policy, Principal, ProjectKey, Viewer};
 use audit_domain::{Environment, KeyId, KeyScopes, OrganizationId, ProjectId};
 
@@ -52,55 +52,45 @@ impl CredentialKind {
         }
     }
 
-    /// Its name among the security schemes.
-    pub(crate) const fn scheme_name(self) -> &'static str {
+    /// Its name in the extension `x-credentials`.
+    pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::MasterKey => "masterKey",
-            Self::ProjectKey => "projectKey",
-            Self::ViewerToken => "viewerToken",
+            Self::MasterKey => "master_key",
+            Self::ProjectKey => "project_key",
+            Self::ViewerToken => "viewer_token",
         }
     }
 
-    /// Its name in text.
-    pub(crate) const fn title(self) -> &'static str {
+    const fn about(self) -> CredentialInfo {
         match self {
-            Self::MasterKey => "master key",
-            Self::ProjectKey => "project key",
-            Self::ViewerToken => "viewer token",
+            Self::MasterKey => CredentialInfo {
+                form: "mk_ and 39 letters and digits",
+                description: "Reaches all projects of one organization, administration included. Made at set-up, with \
+                              `POST /api/v1/master-keys` or with `audit-server master-key create`.",
+            },
+            Self::ProjectKey => CredentialInfo {
+                form: "pk_live_ or pk_test_ and 39 letters and digits",
+                description: "Reaches one project in one environment. Made with `POST /api/v1/keys` or \
+                              `audit-server key create`.",
+            },
+            Self::ViewerToken => CredentialInfo {
+                form: "vt_ and a JWT",
+                description: "Reads the live events of one tenant of one project, as far as its tier shows them, and can \
+                              do nothing else. Made with `POST /api/v1/viewer-tokens`.",
+            },
         }
     }
+}
 
-    /// The shell variable for it in examples.
-    pub(crate) const fn variable(self) -> &'static str {
-        match self {
-            Self::MasterKey => "$MASTER_KEY",
-            Self::ProjectKey => "$PROJECT_KEY",
-            Self::ViewerToken => "$VIEWER_TOKEN",
-        }
-    }
-
-    pub(crate) const fn security_scheme(self) -> SecurityScheme {
-        let (bearer_format, description) = match self {
-            Self::MasterKey => (
-                "mk_ and 39 letters and digits",
-                "Reaches all projects of one organization, administration included. Made at set-up, with `POST /api/v1/master-keys` or with \
-                 `audit-server master-key create`.",
-            ),
-            Self::ProjectKey => (
-                "pk_live_ or pk_test_ and 39 letters and digits",
-                "Reaches one project in one environment. Made with `POST /api/v1/keys` or `audit-server key create`.",
-            ),
-            Self::ViewerToken => (
-                "vt_ and a JWT",
-                "Reads the live events of one tenant of one project, as far as its tier shows them, and can do \
-                 nothing else. Made with `POST /api/v1/viewer-tokens`.",
-            ),
-        };
-        SecurityScheme {
-            kind: "http",
-            scheme: "bearer",
-            bearer_format,
-            description,
-        }
+/// The one security scheme. Generators make a setting of each scheme, and a caller has one credential; which kinds an
+/// operation admits is an extension of the operation.
+pub(crate) fn security_scheme() -> SecurityScheme {
+    let kinds = CredentialKind::ALL.iter();
+    SecurityScheme {
+        kind: "http",
+        scheme: "bearer",
+        description: "A key or a token in the header `Authorization: Bearer …`. `x-credentials` of an operation lists \
+                      the kinds that it admits.",
+        credentials: Named(kinds.map(|kind| (kind.name().to_owned(), kind.about())).collect()),
     }
 }

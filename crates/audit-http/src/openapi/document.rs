@@ -1,10 +1,10 @@
 //! Makes the document.
 
 use super::components::{self, headers_of_errors, success_headers};
-use super::facts::{Facts, Input};
+use super::facts::{Facts, Input, SchemaOf};
 use super::model::{
-    Document, Example, Info, License, Media, Named, Operation, Or, Parameter, RequestBody, Response, Server,
-    TagInfo,
+    Document, Example, Info, License, Link, Media, Named, Operation, Or, Pagination, Parameter, PathItem,
+    RequestBody, Response, Server, ServerVariable, TagInfo,
 };
 use super::outbound;
 use crate::about::{About, Plain, Sample, Tag};
@@ -13,7 +13,7 @@ use crate::routes::{ENDPOINTS, Endpoint};
 use crate::schema::{ADDITIVE, finish};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{Schema, json_schema};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const JSON: &str = "application/json";
@@ -27,7 +27,7 @@ pub(super) fn build() -> Document {
         .with(|settings| settings.definitions_path = "/components/schemas".into())
         .with_transform(finish)
         .into_generator();
-    let mut paths = Named::<Named<Operation>>::default();
+    let mut paths = Named::<PathItem>::default();
     let mut refusals = BTreeSet::new();
     for endpoint in ENDPOINTS {
         let operation = operation(endpoint, &mut generator, &mut refusals);
@@ -37,7 +37,9 @@ pub(super) fn build() -> Document {
             None => paths.push(endpoint.path, Named::one(&method, operation)),
         }
     }
-    let webhooks = outbound::webhooks(&mut generator);
+    let (webhooks, path_items) = outbound::webhooks(&mut generator);
+    let mut components = components::components(&mut generator, &refusals, path_items);
+    close_requests(&paths, &mut components.schemas);
     Document {
         openapi: "3.1.0",
         info: Info {
@@ -50,10 +52,7 @@ pub(super) fn build() -> Document {
                 identifier: "MIT OR Apache-2.0",
             },
         },
-        servers: vec![Server {
-            url: "/",
-            description: "The server that this document comes from.",
-        }],
+        servers: vec![server()],
         tags: Tag::ALL
             .iter()
             .map(|tag| TagInfo {
@@ -63,7 +62,70 @@ pub(super) fn build() -> Document {
             .collect(),
         paths,
         webhooks,
-        components: components::components(&mut generator, &refusals),
+        components,
+    }
+}
+
+/// Closes the objects in bodies of requests: the document states exactly which fields this version accepts. Objects in
+/// responses and messages stay open, because later versions may add fields.
+fn close_requests(paths: &Named<PathItem>, schemas: &mut Named<Value>) {
+    let operations = paths.iter().flat_map(|(_, operations)| operations.iter());
+    let bodies = operations.filter_map(|(_, operation)| operation.request_body.as_ref());
+    let media = bodies.flat_map(|body| body.content.iter());
+    let mut waiting = BTreeSet::new();
+    media.for_each(|(_, media)| references_in(media.schema.as_value(), &mut waiting));
+    let mut seen = BTreeSet::new();
+    while let Some(name) = waiting.pop_first() {
+        let found = schemas.0.iter_mut().find(|(known, _)| *known == name);
+        if let Some((_, schema)) = found.filter(|_| seen.insert(name)) {
+            close(schema);
+            references_in(schema, &mut waiting);
+        }
+    }
+}
+
+/// Puts the default of a field into its description. Generators for TypeScript take a field with a default for one that is
+/// always there.
+fn describe_default(field: &mut Map<String, Value>) {
+    let Some(default) = field.remove("default") else {
+        return;
+    };
+    let about = field.get("description").and_then(Value::as_str);
+    let space = if about.is_some() { " " } else { "" };
+    let default = default
+        .as_str()
+        .map_or_else(|| default.to_string(), str::to_owned);
+    let about = format!("{}{space}When absent: `{default}`.", about.unwrap_or_default());
+    field.insert("description".to_owned(), about.into());
+}
+
+/// The names of the schemas that the schema refers to.
+fn references_in(schema: &Value, names: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(fields) => {
+            let name = schema
+                .get("$ref")
+                .and_then(|name| name.as_str()?.rsplit('/').next());
+            names.extend(name.map(str::to_owned));
+            fields.values().for_each(|value| references_in(value, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| references_in(item, names)),
+        _ => {}
+    }
+}
+
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(close);
+            let is_object = fields.get("type").is_some_and(|kind| kind == "object");
+            if is_object && fields.contains_key("properties") {
+                fields.entry("additionalProperties").or_insert(json!(false));
+            }
+            describe_default(fields);
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
     }
 }
 
@@ -76,21 +138,75 @@ fn operation(
     refusals: &mut BTreeSet<Refusal>,
 ) -> Operation {
     let (facts, about) = ((endpoint.facts)(), (endpoint.about)());
-    let security = facts.credentials.iter().flatten();
+    let credentials = facts.credentials.iter().flatten();
+    let pagination = pagination(&facts, generator);
     Operation {
         operation_id: about.id,
         tags: vec![about.tag.as_str()],
         summary: about.summary,
         description: about.description,
         is_additive: about.is_additive,
-        security: security.map(|kind| Named::one(kind.scheme_name(), [])).collect(),
+        security: facts
+            .credentials
+            .iter()
+            .map(|_| Named::one(components::BEARER, []))
+            .collect(),
+        credentials: credentials.map(|kind| kind.name()).collect(),
         parameters: parameters(endpoint.path, &facts, &about, generator),
         request_body: facts.body.as_ref().map(|body| RequestBody {
             required: true,
             content: Named::one(JSON, media(body, about.requests, generator)),
         }),
-        responses: responses(&facts, &about, generator, refusals),
+        responses: responses(&facts, &about, pagination.as_ref(), generator, refusals),
+        pagination,
     }
+}
+
+/// Where the service listens unless it is told otherwise, and a variable for where it really is.
+fn server() -> Server {
+    let scheme = ServerVariable {
+        choices: &["http", "https"],
+        default: "http",
+        description: "`https` behind a proxy that terminates TLS.",
+    };
+    let host = ServerVariable {
+        choices: &[],
+        default: "127.0.0.1:8080",
+        description: "The name or address of the service, with its port unless that is the one of the scheme.",
+    };
+    Server {
+        url: "{scheme}://{host}",
+        description: "A server of your own.",
+        variables: Named(vec![("scheme".to_owned(), scheme), ("host".to_owned(), host)]),
+    }
+}
+
+/// How a response is paged, which its fields and the parameters of its request show.
+fn pagination(facts: &Facts, generator: &mut SchemaGenerator) -> Option<Pagination> {
+    let mut fields_of = |schema: SchemaOf| {
+        let schema = schema(generator);
+        let name = schema
+            .get("$ref")
+            .and_then(|name| name.as_str()?.rsplit('/').next());
+        let schema = match name {
+            Some(name) => generator.definitions().get(name)?.get("properties").cloned(),
+            None => schema.get("properties").cloned(),
+        };
+        schema?.as_object().cloned()
+    };
+    let page = fields_of(facts.answer.as_ref()?.schema)?;
+    page.get("cursor")?;
+    let parameters = fields_of(facts.query.as_ref()?.schema)?;
+    let parameter = ["cursor", "after"]
+        .into_iter()
+        .find(|name| parameters.contains_key(*name))?;
+    let (items, _) = page.iter().find(|(_, field)| field["type"] == "array")?;
+    Some(Pagination {
+        items: items.clone(),
+        next: "cursor",
+        parameter,
+        has_more: "has_more",
+    })
 }
 
 fn media(body: &Input, samples: &[Sample], generator: &mut SchemaGenerator) -> Media {
@@ -147,14 +263,9 @@ fn parameters(
         }));
     }
     if facts.takes_project {
-        let names = [
-            components::PROJECT_ID,
-            components::ENVIRONMENT,
-            components::PROJECT_ID_HEADER,
-        ];
+        let names = [components::PROJECT_ID, components::ENVIRONMENT];
         parameters.extend(names.map(|name| Or::component("parameters", name)));
     }
-    parameters.push(Or::component("parameters", components::REQUEST_ID));
     parameters
 }
 
@@ -191,6 +302,7 @@ fn query_parameters(query: &Input, generator: &mut SchemaGenerator) -> Vec<Or<Pa
 fn responses(
     facts: &Facts,
     about: &About,
+    pagination: Option<&Pagination>,
     generator: &mut SchemaGenerator,
     refusals: &mut BTreeSet<Refusal>,
 ) -> Named<Or<Response>> {
@@ -202,9 +314,7 @@ fn responses(
         content = plain_content(plain);
     }
     if let Some(answer) = &facts.answer {
-        let mut schema = (answer.schema)(generator);
-        schema.remove("description");
-        finish(&mut schema);
+        let schema = (answer.schema)(generator);
         status = answer.status;
         content
             .0
@@ -214,6 +324,9 @@ fn responses(
         description: about.outcome.to_owned(),
         headers,
         content,
+        links: pagination
+            .map(|pages| next_page(about.id, pages))
+            .unwrap_or_default(),
     };
     let mut responses = Named::one(&status.to_string(), Or::Here(success));
     let codes = facts.codes.iter().chain(about.errors);
@@ -233,6 +346,15 @@ fn responses(
     responses
 }
 
+fn next_page(operation_id: &'static str, pages: &Pagination) -> Named<Link> {
+    let link = Link {
+        operation_id,
+        parameters: Named::one(pages.parameter, "$response.body#/cursor"),
+        description: "The next page, with all other parameters as they were.",
+    };
+    Named::one("next", link)
+}
+
 fn answer_media(schema: Schema, samples: &[Sample]) -> Media {
     let with_request_id = |sample: &Sample| {
         let mut value = value_of(sample);
@@ -247,8 +369,12 @@ fn answer_media(schema: Schema, samples: &[Sample]) -> Media {
 
 fn plain_content(plain: &Plain) -> Named<Media> {
     let media = |content_type: &&str| {
+        let schema = match *content_type {
+            "application/octet-stream" => json_schema!({"type": "string", "format": "binary"}),
+            _ => json_schema!({"type": plain.json_type}),
+        };
         let media = Media {
-            schema: json_schema!({"type": plain.json_type}),
+            schema,
             examples: Named::default(),
         };
         ((*content_type).to_owned(), media)
@@ -263,12 +389,7 @@ pub(super) fn refusal((_, codes): &Refusal) -> Response {
         .map(|code| format!("`{}`: {}.", code.as_str(), code.when()))
         .collect();
     let words: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
-    let schema = json_schema!({
-        "allOf": [
-            {"$ref": "#/components/schemas/Error"},
-            {"properties": {"error": {"properties": {"code": {"enum": words}}}}},
-        ],
-    });
+    let schema = json_schema!({"$ref": "#/components/schemas/ErrorResponse"});
     let example = |word: &&str| ((*word).to_owned(), Or::component("examples", word));
     Response {
         description: list.join("\n\n"),
@@ -280,5 +401,6 @@ pub(super) fn refusal((_, codes): &Refusal) -> Response {
                 examples: Named(words.iter().map(example).collect()),
             },
         ),
+        links: Named::default(),
     }
 }

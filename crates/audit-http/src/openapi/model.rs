@@ -27,12 +27,6 @@ impl<T> Named<T> {
         self.0.push((name.into(), value));
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.0
-            .iter()
-            .find_map(|(known, value)| (known == name).then_some(value))
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
@@ -62,14 +56,6 @@ impl<T> Or<T> {
             reference: format!("#/components/{kind}/{name}"),
         }
     }
-
-    /// The value itself, looked up in `components` if necessary.
-    pub(crate) fn find<'a>(&'a self, components: &'a Named<T>) -> Option<&'a T> {
-        match self {
-            Self::Here(value) => Some(value),
-            Self::Reference { reference } => components.get(reference.rsplit('/').next()?),
-        }
-    }
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -78,10 +64,13 @@ pub(crate) struct Document {
     pub(crate) info: Info,
     pub(crate) servers: Vec<Server>,
     pub(crate) tags: Vec<TagInfo>,
-    pub(crate) paths: Named<Named<Operation>>,
-    pub(crate) webhooks: Named<Named<Operation>>,
+    pub(crate) paths: Named<PathItem>,
+    pub(crate) webhooks: Named<Or<PathItem>>,
     pub(crate) components: Components,
 }
+
+/// Operations by method.
+pub(crate) type PathItem = Named<Operation>;
 
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct Info {
@@ -102,6 +91,15 @@ pub(crate) struct License {
 pub(crate) struct Server {
     pub(crate) url: &'static str,
     pub(crate) description: &'static str,
+    pub(crate) variables: Named<ServerVariable>,
+}
+
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct ServerVariable {
+    #[serde(rename = "enum", skip_serializing_if = "<[&str]>::is_empty")]
+    pub(crate) choices: &'static [&'static str],
+    pub(crate) default: &'static str,
+    pub(crate) description: &'static str,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -121,6 +119,11 @@ pub(crate) struct Operation {
     #[serde(rename = "x-additive", skip_serializing_if = "is_false")]
     pub(crate) is_additive: bool,
     pub(crate) security: Vec<Named<[(); 0]>>,
+    /// The kinds of credentials that are admitted, by the names of [`SecurityScheme::credentials`].
+    #[serde(rename = "x-credentials", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) credentials: Vec<&'static str>,
+    #[serde(rename = "x-pagination", skip_serializing_if = "Option::is_none")]
+    pub(crate) pagination: Option<Pagination>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) parameters: Vec<Or<Parameter>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,6 +162,30 @@ pub(crate) struct Response {
     pub(crate) headers: Named<Or<Header>>,
     #[serde(skip_serializing_if = "Named::is_empty")]
     pub(crate) content: Named<Media>,
+    #[serde(skip_serializing_if = "Named::is_empty")]
+    pub(crate) links: Named<Link>,
+}
+
+/// How a client reads all pages of a list, as the extension `x-pagination`.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Pagination {
+    /// The field of a page that holds its items.
+    pub(crate) items: String,
+    /// The field of a page from which the next one is requested; `null` behind the last page of a list that ends.
+    pub(crate) next: &'static str,
+    /// The parameter that takes it. All other parameters stay as they were.
+    pub(crate) parameter: &'static str,
+    /// The field that tells whether there is another page now.
+    pub(crate) has_more: &'static str,
+}
+
+/// The operation that follows a response.
+#[derive(Clone, Debug, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Link {
+    pub(crate) operation_id: &'static str,
+    pub(crate) parameters: Named<&'static str>,
+    pub(crate) description: &'static str,
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
@@ -188,6 +215,7 @@ pub(crate) struct Example {
 pub(crate) struct Components {
     pub(crate) schemas: Named<Value>,
     pub(crate) responses: Named<Response>,
+    pub(crate) path_items: Named<PathItem>,
     pub(crate) parameters: Named<Parameter>,
     pub(crate) examples: Named<Example>,
     pub(crate) headers: Named<Header>,
@@ -195,11 +223,18 @@ pub(crate) struct Components {
 }
 
 #[derive(Debug, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct SecurityScheme {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) scheme: &'static str,
-    pub(crate) bearer_format: &'static str,
+    pub(crate) description: &'static str,
+    #[serde(rename = "x-credentials")]
+    pub(crate) credentials: Named<CredentialInfo>,
+}
+
+/// A kind of credential.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct CredentialInfo {
+    pub(crate) form: &'static str,
     pub(crate) description: &'static str,
 }

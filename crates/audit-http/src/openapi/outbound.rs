@@ -1,7 +1,9 @@
 //! The requests that the service sends: messages to webhooks.
 
 use super::document::JSON;
-use super::model::{Example, Header, Media, Named, Operation, Or, Parameter, RequestBody, Response};
+use super::model::{
+    Example, Header, Media, Named, Operation, Or, Parameter, PathItem, RequestBody, Response,
+};
 use crate::about::Tag;
 use crate::routes::AlertBody;
 use crate::schema::{Id, MessageIdText, Time};
@@ -14,7 +16,7 @@ use serde_json::{Value, json};
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what is sent")]
 struct AlertFiredMessage {
-    #[schemars(rename = "type", extend("const" = DeliveryKind::AlertFired.as_str()))]
+    #[schemars(rename = "type", extend("enum" = [DeliveryKind::AlertFired.as_str()]))]
     kind: String,
     /// When it was raised.
     timestamp: Time,
@@ -26,7 +28,7 @@ struct AlertFiredMessage {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what is sent")]
 struct WebhookTestMessage {
-    #[schemars(rename = "type", extend("const" = DeliveryKind::WebhookTest.as_str()))]
+    #[schemars(rename = "type", extend("enum" = [DeliveryKind::WebhookTest.as_str()]))]
     kind: String,
     /// When it was asked for.
     timestamp: Time,
@@ -44,8 +46,9 @@ const DESCRIPTION: &str = "A POST to the URL of each enabled webhook of the proj
                            within 15 seconds is success; anything else is tried again for about three days. 410 disables \
                            the webhook. The same message may come more than once: look at `webhook-id`.";
 
-/// The messages.
-pub(super) fn webhooks(generator: &mut SchemaGenerator) -> Named<Named<Operation>> {
+/// The webhooks of the document, and the path items to which they refer. Generators make clients of operations in
+/// `webhooks`, which nobody can call and which do not compile in every language; they leave references alone.
+pub(super) fn webhooks(generator: &mut SchemaGenerator) -> (Named<Or<PathItem>>, Named<PathItem>) {
     let fired = Operation {
         summary: "An alert was raised",
         ..operation(
@@ -78,11 +81,20 @@ pub(super) fn webhooks(generator: &mut SchemaGenerator) -> Named<Named<Operation
             }),
         )
     };
-    Named(vec![
-        (DeliveryKind::AlertFired.to_string(), Named::one("post", fired)),
-        (DeliveryKind::WebhookTest.to_string(), Named::one("post", test)),
-    ])
+    let reference = |kind: DeliveryKind, name| (kind.to_string(), Or::component("pathItems", name));
+    let webhooks = vec![
+        reference(DeliveryKind::AlertFired, ALERT_FIRED),
+        reference(DeliveryKind::WebhookTest, WEBHOOK_TEST),
+    ];
+    let items = vec![
+        (ALERT_FIRED.to_owned(), Named::one("post", fired)),
+        (WEBHOOK_TEST.to_owned(), Named::one("post", test)),
+    ];
+    (Named(webhooks), Named(items))
 }
+
+const ALERT_FIRED: &str = "AlertFired";
+const WEBHOOK_TEST: &str = "WebhookTest";
 
 fn operation(
     operation_id: &'static str,
@@ -97,11 +109,13 @@ fn operation(
     let examples = Named::one("example", example);
     Operation {
         operation_id,
-        tags: vec![Tag::Webhooks.as_str()],
+        tags: vec![Tag::Messages.as_str()],
         summary: "",
         description: DESCRIPTION,
         is_additive: false,
         security: Vec::new(),
+        credentials: Vec::new(),
+        pagination: None,
         parameters: headers(generator),
         request_body: Some(RequestBody {
             required: true,
@@ -122,6 +136,7 @@ fn response(description: &str) -> Or<Response> {
         description: description.to_owned(),
         headers: Named::<Or<Header>>::default(),
         content: Named::default(),
+        links: Named::default(),
     })
 }
 

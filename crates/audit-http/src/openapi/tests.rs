@@ -2,6 +2,7 @@
 
 mod checker;
 mod event_fields;
+mod generators;
 mod inputs;
 mod snapshot;
 
@@ -77,7 +78,14 @@ fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
     for reference in &references {
         assert!(parsed.pointer(&reference[1..]).is_some(), "{reference}");
     }
-    for kind in ["schemas", "responses", "parameters", "headers", "examples"] {
+    for kind in [
+        "schemas",
+        "responses",
+        "parameters",
+        "headers",
+        "examples",
+        "pathItems",
+    ] {
         for name in parsed["components"][kind].as_object().unwrap().keys() {
             // Unknown paths and unsupported methods have no operation.
             let is_used = references.contains(format!("#/components/{kind}/{name}").as_str());
@@ -118,7 +126,7 @@ fn every_body_and_every_answer_has_an_example_that_fits_its_schema() {
         }
     }
     for (name, webhook) in parsed["webhooks"].as_object().unwrap() {
-        check_examples(&checker, &webhook["post"]["requestBody"], name);
+        check_examples(&checker, &checker.resolve(webhook)["post"]["requestBody"], name);
     }
 }
 

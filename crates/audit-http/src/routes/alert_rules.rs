@@ -21,7 +21,7 @@ const CUSTOM: &str = "custom";
 
 /// A custom rule to be made. Numbers are written as whole ones: `5`, not `5.0`.
 #[derive(JsonSchema)]
-#[schemars(rename = "NewAlertRule", transform = absent_not_null)]
+#[schemars(rename = "AlertRuleInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct NewRuleInput {
     name: NameText,
@@ -99,11 +99,13 @@ struct RuleBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AlertRuleResult")]
 pub(super) struct OneRuleBody {
     rule: RuleBody,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AlertRuleList")]
 pub(super) struct RulesBody {
     rules: Vec<RuleBody>,
     /// The last minute in which the rules raised more alerts than a minute may have; absent if there was none within a week.

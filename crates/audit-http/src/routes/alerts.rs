@@ -9,7 +9,7 @@ use crate::schema::{AnyTime, Id, NameText, Text, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{Alert, AlertAction, AlertFilter, AlertId, AlertStatus, AlertsRequest, AppError, Severity};
 use audit_auth::{Alerts, Keys};
-use audit_domain::{EventId, Fields, limits};
+use audit_domain::{Bound, EventId, Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -50,6 +50,7 @@ pub(crate) struct AlertBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AlertPage")]
 pub(super) struct AlertsBody {
     alerts: Vec<AlertBody>,
     /// Asks for the next page; `null` on the last.
@@ -59,6 +60,7 @@ pub(super) struct AlertsBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AlertResult")]
 pub(super) struct OneAlertBody {
     alert: AlertBody,
 }
@@ -75,10 +77,12 @@ pub(super) struct AlertsQuery {
     severity: Option<Word<Severity>>,
     #[schemars(example = &"open")]
     status: Option<Word<AlertStatus>>,
-    /// Alerts that fired at this time or later: RFC 3339 with any offset.
+    /// Alerts that fired at this time or later: ISO 8601 with an
+    /// offset, or a date alone, which is its first instant in UTC.
     #[schemars(example = &"2026-01-15T00:00:00Z")]
     start_date: Option<AnyTime>,
-    /// Alerts that fired at this time or earlier: RFC 3339 with any offset.
+    /// Alerts that fired at this time or earlier: ISO 8601 with an
+    /// offset, or a date alone, which is its last instant in UTC.
     #[schemars(example = &"2026-01-15T23:59:59.999Z")]
     end_date: Option<AnyTime>,
     /// From an earlier response to the same query.
@@ -123,8 +127,8 @@ impl Fielded for AlertsQuery {
             rule_id: fields.optional_text("rule_id", 1, limits::ID_CHARS_MAX),
             severity: fields.optional_parsed("severity"),
             status: fields.optional_parsed("status"),
-            start: read_time(fields, "start_date"),
-            end: read_time(fields, "end_date"),
+            start: read_time(fields, "start_date", Bound::Start),
+            end: read_time(fields, "end_date", Bound::End),
         };
         let cursor = fields.optional_text("cursor", 0, usize::MAX);
         let limit = read_limit(fields, ALERTS_MAX)?;

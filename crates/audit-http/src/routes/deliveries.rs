@@ -70,11 +70,13 @@ struct DeliveryBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DeliveryResult")]
 pub(super) struct OneDeliveryBody {
     delivery: DeliveryBody,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DeliveryPage")]
 pub(super) struct DeliveriesBody {
     deliveries: Vec<DeliveryBody>,
     /// Asks for the next page; `null` on the last.

@@ -1,30 +1,98 @@
 //! `/api/v1/openapi.json` and `/docs`: the description of the interface; no credential.
 
+use crate::compression::{gzip, mark, takes_gzip, vary};
 use crate::openapi;
-use actix_web::HttpResponse;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ContentType, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, EntityTag, Header, HeaderValue, IfNoneMatch,
+    REFERRER_POLICY,
 };
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use flate2::Compression;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
 
-/// The description is that of this process: another version may handle the next request.
-const NO_CACHE: (actix_web::http::header::HeaderName, &str) = (CACHE_CONTROL, "no-cache");
-
-/// The OpenAPI document. A document of another specification's form: there is no `request_id` in it.
-pub(super) async fn openapi() -> HttpResponse {
-    HttpResponse::Ok()
-        .insert_header(ContentType::json())
-        .insert_header(NO_CACHE)
-        .body(openapi::json())
+/// A text that is the same as long as the process runs.
+struct Fixed {
+    content_type: &'static str,
+    text: &'static str,
+    /// Compressed once: no credential is needed to ask for it, and compression costs.
+    gzip: Option<Vec<u8>>,
+    /// Both forms have it, so it is a weak one.
+    tag: EntityTag,
 }
 
-/// The same as a page to read.
-pub(super) async fn page() -> HttpResponse {
-    let page = openapi::page();
-    HttpResponse::Ok()
-        .insert_header(ContentType::html())
-        .insert_header(NO_CACHE)
-        .insert_header((CONTENT_SECURITY_POLICY, page.policy.as_str()))
-        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .insert_header((REFERRER_POLICY, "no-referrer"))
-        .body(page.html.as_str())
+impl Fixed {
+    fn new(content_type: &'static str, text: &'static str) -> Self {
+        Self {
+            content_type,
+            text,
+            gzip: gzip(text.as_bytes(), Compression::default()).ok(),
+            tag: EntityTag::new_weak(URL_SAFE_NO_PAD.encode(&Sha256::digest(text)[..16])),
+        }
+    }
+
+    /// The text, or 304 if the client has it. A cache has to ask: another version may handle the next request.
+    fn response(&'static self, request: &HttpRequest) -> HttpResponse {
+        let mut response = match self.is_known(request) {
+            true => HttpResponse::NotModified().finish(),
+            false => self.whole(request),
+        };
+        let headers = response.headers_mut();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        if let Ok(tag) = HeaderValue::from_str(&self.tag.to_string()) {
+            headers.insert(ETAG, tag);
+        }
+        vary(headers);
+        response
+    }
+
+    fn is_known(&self, request: &HttpRequest) -> bool {
+        match IfNoneMatch::parse(request) {
+            Ok(IfNoneMatch::Any) => true,
+            Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|tag| tag.weak_eq(&self.tag)),
+            Err(_) => false,
+        }
+    }
+
+    fn whole(&'static self, request: &HttpRequest) -> HttpResponse {
+        let mut response = HttpResponse::Ok();
+        response.insert_header((CONTENT_TYPE, self.content_type));
+        match &self.gzip {
+            Some(gzip) if takes_gzip(request) => {
+                let mut response = response.body(Bytes::from_static(gzip));
+                mark(response.headers_mut());
+                response
+            }
+            _ => response.body(Bytes::from_static(self.text.as_bytes())),
+        }
+    }
+}
+
+/// The OpenAPI document. A document of another specification's form: there is no `request_id` in it.
+pub(super) async fn openapi(request: HttpRequest) -> HttpResponse {
+    static DOCUMENT: LazyLock<Fixed> = LazyLock::new(|| Fixed::new("application/json", openapi::json()));
+    DOCUMENT.response(&request)
+}
+
+/// The same as a page to read and to try.
+pub(super) async fn page(request: HttpRequest) -> HttpResponse {
+    static PAGE: LazyLock<Fixed> =
+        LazyLock::new(|| Fixed::new("text/html; charset=utf-8", &openapi::page().html));
+    let mut response = PAGE.response(&request);
+    let headers = response.headers_mut();
+    if let Ok(policy) = HeaderValue::from_str(&openapi::page().policy) {
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+/// The library of the page.
+pub(super) async fn library(request: HttpRequest) -> HttpResponse {
+    static LIBRARY: LazyLock<Fixed> =
+        LazyLock::new(|| Fixed::new("text/javascript; charset=utf-8", openapi::LIBRARY));
+    LIBRARY.response(&request)
 }

@@ -2,7 +2,7 @@
 
 use crate::caller::Bearer;
 use crate::error::{ApiError, ErrorBody, item_error};
-use crate::event_schema::{Event, EventsInput, VisibleEvent};
+use crate::event_schema::{EventsInput, VisibleEvent};
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
 use crate::parameters::{WholeNumber, read_time, take};
 use crate::preference::ReceiptPreference;
@@ -13,7 +13,7 @@ use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
 use audit_auth::{EventsWrite, Keys, Readers};
 use audit_domain::{
-    ActionFilter, ActorType, Category, EventFilter, EventId, Fields, PageLimit, Search, Timestamp,
+    ActionFilter, ActorType, Bound, Category, EventFilter, EventId, Fields, PageLimit, Search, Timestamp,
     Violations, limits,
 };
 use schemars::JsonSchema;
@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "IngestResult")]
 pub(super) struct IngestedBody {
     /// Ids of the stored events in the order they were sent; for a repeat, the id of the first.
     #[schemars(with = "Vec<Id<EventId>>")]
@@ -48,7 +49,7 @@ pub(super) struct IngestedBody {
 
 /// Where events are in the verifiable log.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "LogPlace")]
+#[schemars(rename = "LogPosition")]
 struct LogBody {
     /// The size of a log that has all of them.
     size: u64,
@@ -83,6 +84,7 @@ impl From<Ingested> for IngestedBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventPage")]
 pub(super) struct EventsBody {
     #[schemars(with = "Vec<VisibleEvent>")]
     events: Vec<Box<RawValue>>,
@@ -93,8 +95,9 @@ pub(super) struct EventsBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventResult")]
 pub(super) struct EventBody {
-    #[schemars(with = "Event")]
+    #[schemars(with = "VisibleEvent")]
     event: Box<RawValue>,
 }
 
@@ -131,10 +134,12 @@ pub(super) struct FilterQuery {
 pub(super) struct HistoryQuery {
     #[schemars(flatten)]
     filter: FilterQuery,
-    /// Events that occurred at this time or later: RFC 3339 with any offset.
+    /// Events that occurred at this time or later: ISO 8601 with an
+    /// offset, or a date alone, which is its first instant in UTC.
     #[schemars(example = &"2026-01-15T00:00:00Z")]
     start_date: Option<AnyTime>,
-    /// Events that occurred at this time or earlier: RFC 3339 with any offset.
+    /// Events that occurred at this time or earlier: ISO 8601 with an
+    /// offset, or a date alone, which is its last instant in UTC.
     #[schemars(example = &"2026-01-15T23:59:59.999Z")]
     end_date: Option<AnyTime>,
     /// Words, all of which must be words of the action, the actor's name or the target's name; a word with a `*` behind
@@ -219,8 +224,8 @@ impl Fielded for HistoryQuery {
 
     fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
         let history = History {
-            start: read_time(fields, "start_date"),
-            end: read_time(fields, "end_date"),
+            start: read_time(fields, "start_date", Bound::Start),
+            end: read_time(fields, "end_date", Bound::End),
             search: read_with(fields, "search", Search::parse),
         };
         Some(read_filter(fields, history))

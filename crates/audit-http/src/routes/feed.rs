@@ -33,6 +33,7 @@ const BUSY_PAUSE_SECONDS: u64 = 1;
 const LAST_EVENT_ID: &str = "last-event-id";
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventFeedPage")]
 pub(super) struct FeedBody {
     #[schemars(with = "Vec<VisibleEvent>")]
     events: Vec<Box<RawValue>>,

@@ -3,7 +3,7 @@
 use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters, Parameters, ProjectParameters};
-use crate::parameters::read_time;
+use crate::parameters::read_instant;
 use crate::reply::{Created, Reply};
 use crate::schema::{AnyTime, NameText, Time, True, Uuid, Word, absent_not_null};
 use actix_web::web;
@@ -17,13 +17,13 @@ use std::time::Duration;
 
 /// A project key to be made.
 #[derive(JsonSchema)]
-#[schemars(rename = "NewKey", transform = absent_not_null)]
+#[schemars(rename = "KeyInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct NewKeyInput {
     /// A project of the organization; another one is 404. The header `X-Project-Id` is not looked at.
     project_id: Uuid,
     /// Master keys are made with `POST /api/v1/master-keys`.
-    #[schemars(rename = "type", extend("const" = PROJECT))]
+    #[schemars(rename = "type", extend("enum" = [PROJECT]))]
     kind: String,
     /// For people; need not be unique.
     name: NameText,
@@ -60,6 +60,7 @@ pub(super) struct RotationInput {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CreatedKey")]
 pub(super) struct NewKeyBody {
     /// The full key, shown here only. Only its SHA-256 is kept.
     #[schemars(regex(pattern = "^pk_(live|test)_[0-9A-Za-z]{39}$"))]
@@ -69,7 +70,7 @@ pub(super) struct NewKeyBody {
     /// The first 12 characters of the key.
     prefix: String,
     #[serde(rename = "type")]
-    #[schemars(extend("const" = PROJECT))]
+    #[schemars(extend("enum" = [PROJECT]))]
     kind: &'static str,
     #[schemars(with = "NameText")]
     name: String,
@@ -97,14 +98,14 @@ pub(super) struct LimitsBody {
 /// A project key, without its text.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Key")]
+#[schemars(rename = "ProjectKey")]
 struct KeyBody {
     #[schemars(with = "Uuid")]
     id: KeyId,
     /// The first 12 characters of the key.
     prefix: String,
     #[serde(rename = "type")]
-    #[schemars(extend("const" = PROJECT))]
+    #[schemars(extend("enum" = [PROJECT]))]
     kind: &'static str,
     #[schemars(with = "NameText")]
     name: String,
@@ -129,11 +130,13 @@ struct KeyBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KeyList")]
 pub(super) struct KeysBody {
     keys: Vec<KeyBody>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Revocation")]
 pub(super) struct RevokedBody {
     #[schemars(with = "True")]
     pub(super) revoked: bool,
@@ -194,7 +197,7 @@ impl From<KeyLimits> for LimitsBody {
 
 /// The limits of a new key.
 pub(super) fn read_limits(fields: &mut Fields<'_>) -> KeyLimits {
-    let expires_at = read_time(fields, "expires_at");
+    let expires_at = read_instant(fields, "expires_at");
     // An empty list would limit nothing or everything, depending on who reads it.
     let scopes = fields.optional_filled_list::<KeyScope>("scopes", KeyScope::ALL.len());
     let networks = fields.optional_filled_list::<Network>("networks", KeyLimits::NETWORKS_MAX);

@@ -24,6 +24,7 @@ const FULL_TILE_CACHE: &str = "private, max-age=31536000, immutable";
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(transform = absent_not_null)]
+#[schemars(rename = "InclusionProof")]
 pub(super) struct ProofBody {
     /// The place of the event in the log, from 0; for a viewer token, in the log of its tenant.
     seq: u64,
@@ -44,6 +45,7 @@ pub(super) struct ProofBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ConsistencyProof")]
 pub(super) struct ConsistencyBody {
     from: u64,
     to: u64,
@@ -53,6 +55,7 @@ pub(super) struct ConsistencyBody {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(transform = absent_not_null)]
+#[schemars(rename = "CompletenessProof")]
 pub(super) struct CompletenessBody {
     tenant_id: String,
     /// Blinds the position of the tenant in the map: 32 bytes in base64.
@@ -69,6 +72,7 @@ pub(super) struct CompletenessBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TenantMap")]
 pub(super) struct TenantMapBody {
     /// The number of events of the log that the map is computed from.
     size: u64,

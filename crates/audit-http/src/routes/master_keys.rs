@@ -15,7 +15,7 @@ use serde::Serialize;
 
 /// A master key to be made.
 #[derive(JsonSchema)]
-#[schemars(rename = "NewMasterKey", transform = absent_not_null)]
+#[schemars(rename = "MasterKeyInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct NewMasterKeyInput {
     /// For people; need not be unique.
@@ -25,6 +25,7 @@ pub(super) struct NewMasterKeyInput {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CreatedMasterKey")]
 pub(super) struct NewMasterKeyBody {
     /// The full key, shown here only. Only its SHA-256 is kept.
     #[schemars(regex(pattern = "^mk_[0-9A-Za-z]{39}$"))]
@@ -65,6 +66,7 @@ struct MasterKeyBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MasterKeyList")]
 pub(super) struct MasterKeysBody {
     master_keys: Vec<MasterKeyBody>,
 }

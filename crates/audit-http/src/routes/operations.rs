@@ -12,12 +12,14 @@ use serde::Serialize;
 use std::sync::Arc;
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Health")]
 pub(super) struct StatusBody {
     /// A word for people; what counts is the status of the response.
     status: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Readiness")]
 pub(super) struct ReadinessBody {
     /// A word for people; what counts is the status of the response.
     status: &'static str,

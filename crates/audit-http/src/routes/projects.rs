@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// A project to be made.
 #[derive(JsonSchema)]
-#[schemars(rename = "NewProject")]
+#[schemars(rename = "ProjectInput")]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct NewProjectInput {
     /// For people; need not be unique.
@@ -41,11 +41,13 @@ struct ProjectBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ProjectResult")]
 pub(super) struct OneProjectBody {
     project: ProjectBody,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ProjectList")]
 pub(super) struct ProjectsBody {
     projects: Vec<ProjectBody>,
 }

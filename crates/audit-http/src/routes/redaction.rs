@@ -12,9 +12,10 @@ use audit_app::{
 };
 use audit_auth::{Keys, Master};
 use audit_domain::{Fields, Name, json};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Paths of one rule, at most.
 const RULE_FIELDS_MAX: usize = 100;
@@ -24,37 +25,62 @@ const BUILTIN: &str = "builtin";
 const PATTERN: &str = "pattern";
 const FIELD_REDACT: &str = "field_redact";
 
-/// A custom rule to be made.
+/// A custom rule to be made: one struct for each value of `type`.
+pub(super) struct NewRuleInput;
+
+impl JsonSchema for NewRuleInput {
+    fn schema_name() -> Cow<'static, str> {
+        "RedactionRuleInput".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let pattern = generator.subschema_for::<PatternRuleInput>();
+        let fields = generator.subschema_for::<FieldRuleInput>();
+        json_schema!({
+            "description": "A custom rule to be made.",
+            "oneOf": [pattern, fields],
+            "discriminator": {
+                "propertyName": "type",
+                "mapping": {PATTERN: pattern.get("$ref"), FIELD_REDACT: fields.get("$ref")},
+            },
+        })
+    }
+}
+
+/// A rule that finds what a regular expression matches, in every string.
 #[derive(JsonSchema)]
-#[schemars(rename = "NewRedactionRule", tag = "type", rename_all = "snake_case")]
+#[schemars(rename = "PatternRuleInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
-pub(super) enum NewRuleInput {
-    /// Finds what a regular expression matches, in every string.
-    #[schemars(transform = absent_not_null)]
-    Pattern {
-        /// Reported as `custom:<name>`.
-        name: NameText,
-        /// The syntax is that of the Rust crate `regex`: no look-around, no back-references. Must not match the empty
-        /// string.
-        pattern: PatternText,
-        #[schemars(extend("default" = Behavior::default().as_str()))]
-        behavior: Option<Word<Behavior>>,
-        #[schemars(extend("default" = true))]
-        enabled: Option<bool>,
-    },
-    /// Finds the whole value at dot paths.
-    #[schemars(transform = absent_not_null)]
-    FieldRedact {
-        /// Reported as `custom:<name>`.
-        name: NameText,
-        /// Such as `metadata.user.ssn` or `changes.*.before`; `*` stands for any one step.
-        #[schemars(length(min = 1, max = RULE_FIELDS_MAX))]
-        fields: Vec<FieldPathText>,
-        #[schemars(extend("default" = Behavior::default().as_str()))]
-        behavior: Option<Word<Behavior>>,
-        #[schemars(extend("default" = true))]
-        enabled: Option<bool>,
-    },
+struct PatternRuleInput {
+    #[schemars(rename = "type", extend("enum" = [PATTERN]))]
+    kind: String,
+    /// Reported as `custom:<name>`.
+    name: NameText,
+    /// The syntax is that of the Rust crate `regex`: no look-around, no back-references. Must not match the empty
+    /// string.
+    pattern: PatternText,
+    #[schemars(extend("default" = Behavior::default().as_str()))]
+    behavior: Option<Word<Behavior>>,
+    #[schemars(extend("default" = true))]
+    enabled: Option<bool>,
+}
+
+/// A rule that finds the whole value at dot paths.
+#[derive(JsonSchema)]
+#[schemars(rename = "FieldRuleInput", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+struct FieldRuleInput {
+    #[schemars(rename = "type", extend("enum" = [FIELD_REDACT]))]
+    kind: String,
+    /// Reported as `custom:<name>`.
+    name: NameText,
+    /// Such as `metadata.user.ssn` or `changes.*.before`; `*` stands for any one step.
+    #[schemars(length(min = 1, max = RULE_FIELDS_MAX))]
+    fields: Vec<FieldPathText>,
+    #[schemars(extend("default" = Behavior::default().as_str()))]
+    behavior: Option<Word<Behavior>>,
+    #[schemars(extend("default" = true))]
+    enabled: Option<bool>,
 }
 
 /// Changes of a rule. Absent fields keep their values. Of a built-in rule only `behavior` and `enabled` can change.
@@ -114,16 +140,19 @@ struct RuleBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RedactionRuleResult")]
 pub(super) struct OneRuleBody {
     rule: RuleBody,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RedactionRuleList")]
 pub(super) struct RulesBody {
     rules: Vec<RuleBody>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RedactionTrialResult")]
 pub(super) struct TrialBody {
     /// The parts of the event that change, before redaction.
     #[schemars(with = "FreeFormObject")]

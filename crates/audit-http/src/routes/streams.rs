@@ -20,6 +20,7 @@ use serde::Serialize;
 use std::sync::Arc;
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StreamInfo")]
 pub(super) struct StreamBody {
     #[schemars(with = "RandomUuid")]
     claim_token: ClaimToken,
@@ -36,7 +37,7 @@ pub(super) struct StreamBody {
 
 /// A stream to be claimed.
 #[derive(JsonSchema)]
-#[schemars(rename = "Claim")]
+#[schemars(rename = "StreamClaim")]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct ClaimInput {
     /// The token under which events were sent.
@@ -52,6 +53,7 @@ impl Fielded for ClaimInput {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StreamClaimResult")]
 pub(super) struct ClaimedBody {
     /// How many events were moved into the project.
     event_count: u64,

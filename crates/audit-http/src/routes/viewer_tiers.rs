@@ -17,7 +17,7 @@ const LIST_ITEMS_MAX: usize = 100;
 
 /// A viewer tier to be made.
 #[derive(JsonSchema)]
-#[schemars(rename = "NewViewerTier", transform = absent_not_null)]
+#[schemars(rename = "ViewerTierInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct NewTierInput {
     /// Unique in the project. Cannot be changed.
@@ -84,11 +84,13 @@ struct TierBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ViewerTierResult")]
 pub(super) struct OneTierBody {
     viewer_tier: TierBody,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ViewerTierList")]
 pub(super) struct TiersBody {
     viewer_tiers: Vec<TierBody>,
 }

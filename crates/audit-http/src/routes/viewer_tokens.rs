@@ -12,7 +12,7 @@ use serde::Serialize;
 
 /// A viewer token to be made.
 #[derive(JsonSchema)]
-#[schemars(rename = "NewViewerToken", transform = absent_not_null)]
+#[schemars(rename = "ViewerTokenInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct NewTokenInput {
     /// Whose events the token reads.
@@ -20,7 +20,7 @@ pub(super) struct NewTokenInput {
     /// The name of a viewer tier of the project.
     #[schemars(extend("default" = DEFAULT_TIER))]
     tier: Option<Text<1, { limits::ID_CHARS_MAX }>>,
-    /// Whole seconds: `3600`, not `3600.0`.
+    /// Whole seconds.
     #[schemars(
         range(min = TokenLifetime::SECONDS_MIN, max = TokenLifetime::SECONDS_MAX),
         extend("default" = TokenLifetime::SECONDS_DEFAULT)
@@ -43,6 +43,7 @@ impl Fielded for NewTokenInput {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ViewerToken")]
 pub(super) struct TokenBody {
     /// `vt_` and a JWT, signed with HS256.
     #[schemars(regex(pattern = r"^vt_[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+$"))]

@@ -17,12 +17,12 @@ const URL_CHARS_MAX: usize = 2_048;
 
 /// A webhook to be made.
 #[derive(JsonSchema)]
-#[schemars(rename = "NewWebhook", transform = absent_not_null)]
+#[schemars(rename = "WebhookInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct NewWebhookInput {
     /// Begins with `https://`, without user name, password and fragment. Must not lead to a loopback, private or
     /// otherwise special address, unless the operator allows it.
-    #[schemars(extend("format" = "uri"), regex(pattern = URL_PATTERN))]
+    #[schemars(regex(pattern = URL_PATTERN))]
     url: UrlText,
     #[schemars(extend("default" = true))]
     enabled: Option<bool>,
@@ -34,7 +34,7 @@ pub(super) struct NewWebhookInput {
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct WebhookChangeInput {
     /// As when it is made.
-    #[schemars(extend("format" = "uri"), regex(pattern = URL_PATTERN))]
+    #[schemars(regex(pattern = URL_PATTERN))]
     url: Option<UrlText>,
     enabled: Option<bool>,
 }
@@ -59,11 +59,13 @@ struct WebhookBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "WebhookResult")]
 pub(super) struct OneWebhookBody {
     webhook: WebhookBody,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "WebhookList")]
 pub(super) struct WebhooksBody {
     webhooks: Vec<WebhookBody>,
 }

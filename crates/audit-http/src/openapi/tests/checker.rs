@@ -50,7 +50,8 @@ impl<'a> Checker<'a> {
         let chars = value.as_str().map(|text| text.chars().count() as u64);
         let items = value.as_array().map(|items| items.len() as u64);
         Ok(match keyword {
-            "description" | "default" | "examples" | "format" | "x-additive" => true,
+            "description" | "x-enum-varnames" | "discriminator" | "default" | "examples" | "format"
+            | "x-additive" => true,
             "$ref" => return self.check(self.resolve(schema), value).map(|()| true),
             "type" => match expected {
                 Value::Array(names) => names.iter().any(|name| is_of_type(value, name)),
@@ -114,7 +115,7 @@ impl<'a> Checker<'a> {
                 true
             }
             "additionalProperties" => match expected {
-                Value::Bool(true) => true,
+                Value::Object(_) => true,
                 _ => value
                     .as_object()
                     .is_none_or(|object| object.keys().all(|name| schema["properties"].get(name).is_some())),

@@ -71,19 +71,18 @@ fn is_added(field: EventField) -> bool {
 
 #[test]
 fn a_new_event_has_every_field_that_the_service_does_not_add() {
-    assert_eq!(paths_of("NewEvent", false), fields(|field| !is_added(field)));
+    assert_eq!(paths_of("EventInput", false), fields(|field| !is_added(field)));
 }
 
 #[test]
 fn a_stored_event_has_every_field() {
-    assert_eq!(paths_of("Event", false), fields(|_| true));
+    assert_eq!(paths_of("StoredEvent", false), fields(|_| true));
 }
 
 #[test]
 fn what_a_viewer_sees_for_certain_is_what_no_tier_hides() {
-    assert_eq!(paths_of("VisibleEvent", false), fields(|_| true));
     assert_eq!(
-        paths_of("VisibleEvent", true),
+        paths_of("StoredEvent", true),
         fields(|field| !field.is_hideable() && field != EventField::ContentSalt)
     );
 }

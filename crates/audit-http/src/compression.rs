@@ -1,0 +1,228 @@
+//! Responses as gzip, for clients that take it.
+//!
+//! - Only responses that are large, and text. An event stream is not compressed: each line has to leave at once.
+//! - What a compressor holds is bounded: a response for which there is none is sent as it is.
+//! - The length of a compressed response tells how much its parts repeat each other (BREACH). Keys, tokens and secrets of
+//!   webhooks are shown once, in responses that are too short to be compressed, and credentials of requests stand in
+//!   headers, which are not compressed. So no secret is beside a text that somebody else chose.
+
+use crate::state::HttpState;
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::http::header::{
+    ACCEPT_ENCODING, AcceptEncoding, CONTENT_ENCODING, CONTENT_TYPE, Encoding, Header, HeaderMap,
+    HeaderValue, VARY,
+};
+use actix_web::web::{self, Bytes};
+use actix_web::{HttpRequest, HttpResponse};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::error::Error;
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// A response of fewer bytes is not compressed.
+const COMPRESSED_BYTES_MIN: usize = 4 * 1024;
+/// A response of at most so many bytes is compressed on the thread that serves the connection.
+const COMPRESSED_IN_PLACE_BYTES_MAX: usize = 64 * 1024;
+/// Responses that are compressed at once, each by some 300 KiB.
+pub(crate) const COMPRESSORS_MAX: usize = 8;
+
+/// The compressors that are free: those for whole responses, and those for streamed ones, which keep theirs long.
+pub(crate) struct Compressors {
+    whole: Arc<Semaphore>,
+    streamed: Arc<Semaphore>,
+}
+
+impl Default for Compressors {
+    fn default() -> Self {
+        Self {
+            whole: Arc::new(Semaphore::new(COMPRESSORS_MAX)),
+            streamed: Arc::new(Semaphore::new(COMPRESSORS_MAX)),
+        }
+    }
+}
+
+/// Whether the client prefers gzip.
+pub(crate) fn takes_gzip(request: &HttpRequest) -> bool {
+    if !request.headers().contains_key(ACCEPT_ENCODING) {
+        return false;
+    }
+    let offered = [Encoding::gzip(), Encoding::identity()];
+    AcceptEncoding::parse(request)
+        .ok()
+        .and_then(|accepted| accepted.negotiate(offered.iter()))
+        .is_some_and(|chosen| chosen == Encoding::gzip())
+}
+
+/// The bytes as gzip.
+///
+/// # Errors
+/// None: memory is written.
+pub(crate) fn gzip(bytes: &[u8], level: Compression) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+/// The response, compressed if it is worth it and the client takes it.
+pub(crate) async fn compressed(
+    state: &HttpState,
+    request: &HttpRequest,
+    mut response: HttpResponse,
+) -> HttpResponse {
+    if !is_compressible(response.headers()) {
+        return response;
+    }
+    let is_streamed = match response.body().size() {
+        BodySize::Sized(bytes) if bytes >= COMPRESSED_BYTES_MIN as u64 => false,
+        BodySize::Stream => true,
+        BodySize::None | BodySize::Sized(_) => return response,
+    };
+    vary(response.headers_mut());
+    if !takes_gzip(request) {
+        return response;
+    }
+    let free = match is_streamed {
+        true => &state.compressors.streamed,
+        false => &state.compressors.whole,
+    };
+    let Ok(permit) = Arc::clone(free).try_acquire_owned() else {
+        return response;
+    };
+    if is_streamed {
+        mark(response.headers_mut());
+        return response.map_body(|_, body| BoxBody::new(GzipBody::new(body, permit)));
+    }
+    whole(response).await
+}
+
+/// A cache may keep both forms of a response.
+pub(crate) fn vary(headers: &mut HeaderMap) {
+    if !headers.contains_key(VARY) {
+        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
+}
+
+/// The body is gzip.
+pub(crate) fn mark(headers: &mut HeaderMap) {
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+}
+
+fn is_compressible(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_text = content_type.is_some_and(|content_type| {
+        let plain = content_type.split(';').next().unwrap_or_default();
+        plain != "text/event-stream"
+            && (plain.starts_with("text/") || ["application/json", "application/x-ndjson"].contains(&plain))
+    });
+    is_text && !headers.contains_key(CONTENT_ENCODING)
+}
+
+async fn whole(response: HttpResponse) -> HttpResponse {
+    let (mut response, body) = response.into_parts();
+    let bytes = match body.try_into_bytes() {
+        Ok(bytes) => bytes,
+        Err(body) => return response.set_body(body),
+    };
+    let compressed = match bytes.len() <= COMPRESSED_IN_PLACE_BYTES_MAX {
+        true => gzip(&bytes, Compression::fast()),
+        false => {
+            let bytes = bytes.clone();
+            let work = web::block(move || gzip(&bytes, Compression::fast())).await;
+            work.unwrap_or_else(|error| Err(io::Error::other(error)))
+        }
+    };
+    match compressed {
+        Ok(compressed) if compressed.len() < bytes.len() => {
+            mark(response.headers_mut());
+            response.set_body(BoxBody::new(compressed))
+        }
+        Ok(_) => response.set_body(BoxBody::new(bytes)),
+        Err(error) => {
+            log::warn!("a response could not be compressed: {error}");
+            response.set_body(BoxBody::new(bytes))
+        }
+    }
+}
+
+/// A streamed body as gzip. If the body breaks off, so does this one, without the end of the format.
+struct GzipBody {
+    body: BoxBody,
+    encoder: Option<GzEncoder<Vec<u8>>>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl GzipBody {
+    fn new(body: BoxBody, permit: OwnedSemaphorePermit) -> Self {
+        Self {
+            body,
+            encoder: Some(GzEncoder::new(Vec::new(), Compression::fast())),
+            _permit: permit,
+        }
+    }
+}
+
+impl MessageBody for GzipBody {
+    type Error = Box<dyn Error>;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        loop {
+            let next = ready!(self.body.as_pin_mut().poll_next(context));
+            let Some(encoder) = &mut self.encoder else {
+                return Poll::Ready(None);
+            };
+            let written = match next {
+                Some(Ok(piece)) => encoder
+                    .write_all(&piece)
+                    .map(|()| std::mem::take(encoder.get_mut())),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => match self.encoder.take() {
+                    Some(encoder) => encoder.finish(),
+                    None => return Poll::Ready(None),
+                },
+            };
+            match written {
+                // The encoder keeps what is too short to be compressed.
+                Ok(bytes) if bytes.is_empty() => {}
+                Ok(bytes) => return Poll::Ready(Some(Ok(bytes.into()))),
+                Err(error) => return Poll::Ready(Some(Err(error.into()))),
+            }
+        }
+    }
+}
+
+/// The body of a response to HEAD in place of a streamed one: nothing is produced.
+struct NoStream;
+
+impl MessageBody for NoStream {
+    type Error = std::convert::Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        Poll::Ready(None)
+    }
+}
+
+/// The response to HEAD: its body is not sent, and a streamed one is not made.
+pub(crate) fn without_stream(response: HttpResponse) -> HttpResponse {
+    match response.body().size() {
+        BodySize::Stream => response.map_body(|_, _| BoxBody::new(NoStream)),
+        BodySize::None | BodySize::Sized(_) => response,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+use super::*;
+use crate::streaming::streamed;
+use actix_web::body::to_bytes;
+use actix_web::rt;
+use actix_web::test::TestRequest;
+use flate2::read::GzDecoder;
+use std::io::Read;
+
+fn inflated(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut inflated = Vec::new();
+    GzDecoder::new(bytes).read_to_end(&mut inflated)?;
+    Ok(inflated)
+}
+
+fn permit() -> OwnedSemaphorePermit {
+    Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap()
+}
+
+#[test]
+fn gzip_is_chosen_only_where_the_client_takes_it() {
+    let takes = |accepted: &str| {
+        takes_gzip(
+            &TestRequest::default()
+                .insert_header((ACCEPT_ENCODING, accepted))
+                .to_http_request(),
+        )
+    };
+    for accepted in [
+        "gzip",
+        "gzip, deflate, br, zstd",
+        "gzip;q=0.5, identity;q=0.1",
+        "x, gzip",
+    ] {
+        assert!(takes(accepted), "{accepted}");
+    }
+    for refused in [
+        "identity",
+        "br",
+        "gzip;q=0",
+        "deflate",
+        "gzip;q=0.1, identity;q=0.5",
+        ";;;",
+    ] {
+        assert!(!takes(refused), "{refused}");
+    }
+    assert!(!takes_gzip(&TestRequest::default().to_http_request()));
+}
+
+#[actix_web::test]
+async fn a_streamed_body_inflates_to_what_was_sent() {
+    let (pieces, body) = streamed();
+    let sent: Vec<u8> = (0..200_000u32).flat_map(|number| number.to_le_bytes()).collect();
+    let expected = sent.clone();
+    rt::spawn(async move {
+        pieces.send(sent.into()).await.unwrap();
+        pieces.end().await.unwrap();
+    });
+    let body = to_bytes(GzipBody::new(BoxBody::new(body), permit()))
+        .await
+        .unwrap();
+    assert!(body.len() < expected.len());
+    assert_eq!(inflated(&body).unwrap(), expected);
+}
+
+#[actix_web::test]
+async fn a_streamed_body_that_breaks_off_has_no_end() {
+    let (pieces, body) = streamed();
+    rt::spawn(async move { pieces.send("half".into()).await });
+    assert!(
+        to_bytes(GzipBody::new(BoxBody::new(body), permit()))
+            .await
+            .is_err()
+    );
+}
