@@ -25,6 +25,7 @@ pub(crate) fn sha256(token: &str) -> String {
 on_both_databases! {
     concurrent_changes_have_an_event_each,
     of_concurrent_revocations_one_is_an_event,
+    of_concurrent_acknowledgements_one_is_an_event,
     a_kill_leaves_no_change_without_its_event,
 }
 
@@ -104,6 +105,22 @@ fn of_concurrent_revocations_one_is_an_event(database: DatabaseKind) {
         }
     });
     assert_eq!(own_events_of(&master, "audit.api_key.revoked").len(), 1);
+}
+
+fn of_concurrent_acknowledgements_one_is_an_event(database: DatabaseKind) {
+    let organization = organization(database);
+    let (master, project) = (organization.master(), organization.project());
+    organization.create_alert_rule(audit_tests::alert_rule(json!({})));
+    for _ in 0..3 {
+        let alert = organization.raise_alert();
+        thread::scope(|scope| {
+            for _ in 0..CLIENTS {
+                let (project, alert) = (project.with_own_connections(), &alert);
+                scope.spawn(move || project.move_alert(alert, "acknowledged"));
+            }
+        });
+    }
+    assert_eq!(own_events_of(&master, "audit.alert.updated").len(), 3);
 }
 
 fn a_kill_leaves_no_change_without_its_event(database: DatabaseKind) {
