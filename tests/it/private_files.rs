@@ -1,7 +1,7 @@
 //! Every file and directory that the service creates is for its owner alone, whatever the umask is.
 
 use crate::log::{STATE_DIRECTORY, store_events, text_of};
-use audit_tests::{Database, Server, temporary_directory};
+use audit_tests::{Database, Deadline, Server, temporary_directory};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -70,4 +70,19 @@ fn everything_that_a_server_creates_is_private_whatever_the_umask() {
             assert!(is_found(name), "{name}");
         }
     }
+}
+
+#[test]
+fn anchors_in_a_directory_are_for_all_to_read() {
+    let directory = temporary_directory("anchors-");
+    let database = Database::in_directory(temporary_directory("sqlite-"));
+    let environment = [("AUDIT_ANCHOR_DIRECTORY", text_of(&directory))];
+    let server = Server::start(&database, &environment);
+    server.wait_for_metric("audit_anchor_last_timestamp_seconds", 1);
+    let anchors = Deadline::seconds(60).poll("an anchor is in the directory", || {
+        let is_anchor = |(path, _): &(PathBuf, u32)| path.extension().is_some_and(|end| end == "anchor");
+        let found: Vec<_> = permissions_in(&directory).into_iter().filter(is_anchor).collect();
+        (!found.is_empty()).then_some(found)
+    });
+    assert!(anchors.iter().all(|(_, mode)| *mode == 0o644), "{anchors:?}");
 }
