@@ -220,7 +220,7 @@ fn head_is_get_without_its_body(database: DatabaseKind) {
         "/alerts",
     ] {
         let get = project.get(path).send_raw();
-        let head = project.request("HEAD", path).send_raw();
+        let head = project.request("HEAD", &format!("/api/v1{path}")).send_raw();
         assert_eq!((head.status, head.bytes.len()), (200, 0), "{path}");
         assert_eq!(head.header("content-type"), get.header("content-type"), "{path}");
         if let Some(length) = head.header("content-length") {
@@ -231,7 +231,7 @@ fn head_is_get_without_its_body(database: DatabaseKind) {
         }
     }
     let stream = project
-        .request("HEAD", "/events/feed")
+        .request("HEAD", "/api/v1/events/feed")
         .header("accept", "text/event-stream");
     assert_eq!(stream.send_raw().bytes.len(), 0, "an event stream that ends");
     for path in ["/healthz", "/readyz", "/metrics", "/docs", "/api/v1/openapi.json"] {
@@ -247,10 +247,13 @@ fn head_is_get_without_its_body(database: DatabaseKind) {
         .send_raw();
     assert_eq!((refused.status, refused.bytes.len()), (401, 0));
     let missing = project
-        .request("HEAD", "/events/evt_00000000000000000000000000")
+        .request("HEAD", "/api/v1/events/evt_00000000000000000000000000")
         .send_raw();
     assert_eq!(missing.status, 404);
-    assert_eq!(project.request("HEAD", "/viewer-tokens").send_raw().status, 405);
+    assert_eq!(
+        project.request("HEAD", "/api/v1/viewer-tokens").send_raw().status,
+        405
+    );
 }
 
 fn a_field_that_a_rule_of_this_type_does_not_have_is_invalid(database: DatabaseKind) {

@@ -4,6 +4,7 @@
 //! - times without seconds;
 //! - offsets as `+0000` and `+00`;
 //! - a space for the `T`, as `str()` of Python has it, and for the `+`, as a query string has it that was not encoded;
+//! - a space before the offset, and `UTC` for it, as `to_string()` of the Rust crate `chrono` has them;
 //! - a comma before the fraction;
 //! - years of six digits with a sign, as `toISOString()` of JavaScript has them.
 //!
@@ -77,7 +78,11 @@ fn of_date_and_time(text: &str) -> Option<String> {
 }
 
 fn offset_of(text: &str) -> Option<String> {
-    if text.eq_ignore_ascii_case("z") {
+    let text = match text.strip_prefix(' ') {
+        Some(rest) if !rest.starts_with(|first: char| first.is_ascii_digit()) => rest,
+        _ => text,
+    };
+    if text.eq_ignore_ascii_case("z") || text == "UTC" {
         return Some("Z".to_owned());
     }
     let sign = if text.starts_with('-') { '-' } else { '+' };
@@ -105,6 +110,9 @@ mod tests {
             "2026-01-15T10:30:00Z",
             "2026-01-15t10:30:00z",
             "2026-01-15T10:30Z",
+            "2026-01-15 10:30:00.000 +00:00",
+            "2026-01-15 12:30:00  02:00",
+            "2026-01-15 10:30:00 UTC",
             "2026-01-15 10:30:00+00:00",
             "2026-01-15T10:30:00.000000+0000",
             "2026-01-15T10:30:00,0Z",
@@ -162,7 +170,8 @@ mod tests {
             "2026-01-15T10:30:00+00000",
             "2026-01-15T10:30:00+25:00",
             "2026-01-15T10:30:00ZZ",
-            "2026-01-15T10:30:00 UTC",
+            "2026-01-15T10:30:00 CET",
+            "2026-01-15T10:30:00 ",
             "2026-01-15é10:30:00Z",
             "-1-01-01",
             "+12345-01-01",

@@ -18,7 +18,7 @@ fn client(url: &str, key: &str) -> Configuration {
 }
 
 fn event(action: &str) -> EventInput {
-    let actor = ActorInput::new("user_1".to_owned(), ActorType::User);
+    let actor = ActorInput::new("user_1".to_owned(), ActorType::USER);
     EventInput::new(action.to_owned(), actor, EventCategory::Mutation, TENANT.to_owned())
 }
 
@@ -28,7 +28,7 @@ fn main() {
     let ingest = |events| events_api::ingest_events(&project, events, None, None, None).expect("stored");
     let one = ingest(EventsInput::EventInput(Box::new(event("user.created"))));
     assert_eq!(one.ids.len(), 1);
-    let batch = ingest(EventsInput::ArrayVecEventInput(vec![event("user.updated"); 5]));
+    let batch = ingest(EventsInput::EventBatch(vec![event("user.updated"); 5]));
     assert_eq!(batch.ids.len(), 5);
 
     let now = Utc::now().fixed_offset();

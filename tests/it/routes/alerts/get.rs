@@ -300,7 +300,7 @@ fn every_wrong_parameter_is_named(database: DatabaseKind) {
         ("status", "closed"),
         ("status", "Open"),
         ("start_date", "yesterday"),
-        ("end_date", "2026-01-15"),
+        ("end_date", "2026-01-15T10:30:00"),
         ("group_key", "actor-1"),
         ("offset", "5"),
     ] {
