@@ -11,6 +11,7 @@ pub use status::{SecretState, SecretStatus, secrets_status};
 
 use crate::error::{AppError, Result};
 use crate::log::is_elsewhere;
+use crate::self_audit::SELF_AUDIT;
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
 use audit_secrets::{KeyRing, OpenError, Place, Secret};
@@ -34,12 +35,13 @@ pub(crate) enum ServiceSecret {
 }
 
 /// The rows of the table `secrets` that are not secret: the log's name, the statements of its rotations, the id of the key of
-/// heads, and the digest that marks a cell.
-const PUBLIC: [&str; 4] = [
+/// heads, the digest that marks a cell, and whether the service records its own changes.
+const PUBLIC: [&str; 5] = [
     "log_name",
     "log_key_rotations",
     "head_key_id",
     "cell_of_deployment",
+    SELF_AUDIT,
 ];
 
 /// A stored secret cannot be used.

@@ -20,7 +20,7 @@ pub(crate) use limit::ReadLimit;
 pub use limit::{KEY_READS_PER_MINUTE_MAX, VIEWERS_READS_PER_MINUTE_MAX};
 pub(crate) use recorder::Recorder;
 pub use requester::Requester;
-pub(crate) use switch::SelfAudit;
+pub(crate) use switch::{SELF_AUDIT, SelfAudit};
 
 use crate::error::{AppError, Result};
 use crate::ingest::STALE_RETRIES_MAX;

@@ -6,6 +6,7 @@ mod dependencies;
 mod deployment;
 mod examples;
 mod limits;
+mod operations;
 mod recipes;
 mod routes;
 mod shape;

@@ -8,7 +8,7 @@ use quick_cache::sync::Cache;
 use std::sync::Arc;
 
 /// New viewer tokens and exports of one key per minute, on each node.
-pub const KEY_READS_PER_MINUTE_MAX: u32 = 600;
+pub const KEY_READS_PER_MINUTE_MAX: u32 = 6_000;
 /// Exports of the viewers of one tenant per minute, on each node.
 pub const VIEWERS_READS_PER_MINUTE_MAX: u32 = 60;
 /// The maximum number of requesters that are counted. At the limit, one that was not seen for long is forgotten.

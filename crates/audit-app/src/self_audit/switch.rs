@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The name under which the database stores the decision.
-const SELF_AUDIT: &str = "self_audit";
+pub(crate) const SELF_AUDIT: &str = "self_audit";
 const ID_BYTES: usize = 16;
 
 /// Whether this process records the changes of the service. All cells share it.
