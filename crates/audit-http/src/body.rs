@@ -71,7 +71,7 @@ impl UnreadBody {
         }
         let started = Instant::now();
         let mut collected = match self.is_gzip {
-            true => Arriving::Gzip(Inflating::new(&room)),
+            true => Arriving::Gzip(Inflating::new(&room).map(Box::new)),
             false => Arriving::Plain(Some(Collected::new(room.memory.hold(room.owner), self.declared))),
         };
         let mut arrived = 0;
@@ -95,7 +95,7 @@ impl UnreadBody {
 /// A body that arrives, as it is or as gzip. `None` after its owner's share was exceeded; the rest is discarded.
 enum Arriving {
     Plain(Option<Collected>),
-    Gzip(Option<Inflating>),
+    Gzip(Option<Box<Inflating>>),
 }
 
 impl Arriving {
