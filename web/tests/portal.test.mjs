@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { hostileEvent, sampleEvents, summaryOf } from "./data.mjs";
-import { closePage, eventually, expectAccessible, openPage, openPortal, picture, request, startBrowser, startServer, stopBrowser, stopServer, store, viewerToken } from "./kit.mjs";
+import { withSummary, closePage, eventually, expectAccessible, openPage, openPortal, picture, request, startBrowser, startServer, stopBrowser, stopServer, store, viewerToken } from "./kit.mjs";
 
 let server;
 let token;
@@ -22,7 +22,7 @@ after(async () => {
 });
 
 const lines = (page) => page.locator(".line");
-const counts = (page) => page.route("**/events/summary?**", (route) => route.fulfill({ json: summaryOf(ofAcme) }));
+const counts = (page) => withSummary(page, summaryOf(ofAcme));
 const fragmentOf = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
 const footer = (page) => page.locator("footer span").first().textContent();
 
