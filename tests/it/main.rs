@@ -43,6 +43,7 @@ mod postgres_tls;
 mod rate_limit;
 mod replica;
 mod routes;
+mod rust_client;
 mod self_audit;
 mod skips;
 mod slow_clients;

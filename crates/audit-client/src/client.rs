@@ -88,11 +88,7 @@ impl Client {
             let mut outcomes = outcomes_of(&json_of(body)?, 1)?;
             outcomes.pop().ok_or(Error::NotSent)
         };
-        let sleep = |wait| {
-            std::thread::sleep(wait);
-            Ok(())
-        };
-        self.shared.transport.send(&call, parse, sleep)?
+        self.shared.transport.blocking(&call, parse)?
     }
 
     /// Waits until all events that were recorded before are stored or refused. `false` after `max`.

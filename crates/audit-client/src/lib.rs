@@ -4,6 +4,7 @@ mod administration;
 mod ambient;
 mod buffer;
 mod client;
+mod double;
 mod error;
 mod event;
 mod pages;
@@ -21,6 +22,7 @@ pub use audit_domain::{ActorType, Category, Environment, Timestamp};
 #[cfg(feature = "verify")]
 pub use audit_ledger::SignedCheckpoint;
 pub use client::{Client, ClientBuilder};
+pub use double::{Record, RecordedEvents};
 pub use error::{ApiError, Detail, Error};
 pub use event::{EventBuilder, NewEvent};
 pub use pages::Pages;

@@ -144,6 +144,20 @@ impl Client {
         self.get(&self.in_environment(&format!("/events/{}/proof", segment(id)?)))
     }
 
+    /// The key that verifies proofs. Compare it with the one that the operator gave you over another channel.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn log_key(&self) -> Result<String, Error> {
+        let unreadable = |_| Error::network("the key is not text");
+        let parse = |body: &[u8]| String::from_utf8(body.to_vec()).map_err(unreadable);
+        let key = self
+            .shared
+            .transport
+            .blocking(&Call::new("GET", "/log/key"), parse)?;
+        Ok(key.trim().to_owned())
+    }
+
     /// The alerts that match the parameters of the interface (`status`, `severity`, `rule_id`, …), newest first, page by page.
     pub fn alerts(&self, params: &[(&'static str, &str)]) -> Pages {
         let params = params.iter().map(|(name, value)| (*name, (*value).to_owned()));

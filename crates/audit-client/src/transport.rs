@@ -113,11 +113,20 @@ impl Transport {
     }
 
     /// A request with retries in the calling thread.
-    pub(crate) fn json(&self, call: &Call) -> Result<Value, Error> {
-        self.send(call, json_of, |wait| {
+    pub(crate) fn blocking<T>(
+        &self,
+        call: &Call,
+        parse: impl Fn(&[u8]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.send(call, parse, |wait| {
             std::thread::sleep(wait);
             Ok(())
         })
+    }
+
+    /// As [`Self::blocking`], for a JSON object.
+    pub(crate) fn json(&self, call: &Call) -> Result<Value, Error> {
+        self.blocking(call, json_of)
     }
 }
 
