@@ -233,7 +233,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Called for each event with its id or its error, in the background thread, which it holds up.
+    /// Called for each event with its id or its error, in the background thread, which it holds up. It
+    /// must not flush or close the client, nor own one: that client would never be dropped.
     pub fn on_result(mut self, on_result: impl Fn(&Recorded) + Send + Sync + 'static) -> Self {
         self.recording.on_result = Some(Arc::new(on_result));
         self

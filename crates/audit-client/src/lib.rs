@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "actix")]
+pub mod actix;
 mod administration;
 mod ambient;
 mod buffer;
