@@ -48,6 +48,7 @@ mod rate_limit;
 mod replica;
 mod routes;
 mod secrets;
+mod rust_client;
 mod self_audit;
 mod skips;
 mod slow_clients;

@@ -1,0 +1,7 @@
+//! The client against the scripted server of `clients/conformance`, and its spool.
+
+#[cfg(feature = "actix")]
+mod actix;
+mod conformance;
+mod service;
+mod spool;
