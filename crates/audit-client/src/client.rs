@@ -96,6 +96,11 @@ impl Client {
         self.shared.recorder.flush(max)
     }
 
+    /// As [`Self::flush`], for asynchronous code of any runtime, whose timeout bounds it. `false` if the client was closed before.
+    pub fn flushed(&self) -> impl Future<Output = bool> + Send + 'static {
+        Arc::clone(&self.shared.recorder).flushed()
+    }
+
     /// Flushes and ends the recording of this client and its clones. `false` if events are left: lost in memory, kept in a spool.
     pub fn close(&self, max: Duration) -> bool {
         self.shared.recorder.close(max)

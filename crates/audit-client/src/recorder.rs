@@ -7,8 +7,10 @@ use crate::policy::{concerns_request, stays_in_spool};
 use crate::transport::{Call, Transport, json_of, outcomes_of};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// What `record` does when the queue is full. All of them are counted in [`Stats::dropped`] when the event is not taken.
@@ -74,6 +76,8 @@ struct State {
     is_running: bool,
     is_closing: bool,
     is_abandoned: bool,
+    /// Of the tasks that wait until events are reported.
+    wakers: Vec<Waker>,
 }
 
 impl State {
@@ -126,6 +130,7 @@ impl Recorder {
             is_running: false,
             is_closing: false,
             is_abandoned: false,
+            wakers: Vec::new(),
         };
         let recorder = Arc::new(Self {
             transport,
@@ -228,6 +233,34 @@ impl Recorder {
         let must_wait = |state: &mut State| state.reported < target && state.is_running;
         self.wait_while(&mut state, must_wait, max);
         state.reported >= target
+    }
+
+    /// As [`Self::flush`], without a deadline: the caller's runtime has one.
+    pub(crate) fn flushed(self: Arc<Self>) -> impl Future<Output = bool> + Send {
+        let mut target = None;
+        poll_fn(move |context| {
+            let mut state = self.state.lock();
+            let target = *target.get_or_insert_with(|| {
+                state.flush_to = state.recorded;
+                self.changed.notify_all();
+                state.recorded
+            });
+            if state.reported < target && state.is_running {
+                if !state.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+                    state.wakers.push(context.waker().clone());
+                }
+                return Poll::Pending;
+            }
+            Poll::Ready(state.reported >= target)
+        })
+    }
+
+    /// Wakes what waits for a change of the state, which is unlocked before.
+    fn wake(&self, mut state: MutexGuard<'_, State>) {
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
+        self.changed.notify_all();
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Flushes, and ends the thread. With a spool it does not wait for a server that does not respond.
@@ -376,8 +409,9 @@ impl Recorder {
             state.first_at = started_at;
         }
         self.report(batch, outcomes);
-        self.state.lock().reported += batch.len() as u64;
-        self.changed.notify_all();
+        let mut state = self.state.lock();
+        state.reported += batch.len() as u64;
+        self.wake(state);
     }
 
     fn report(&self, batch: &[Entry], outcomes: Vec<Result<String, Error>>) {
@@ -406,7 +440,8 @@ struct EndOfThread<'a>(&'a Recorder);
 
 impl Drop for EndOfThread<'_> {
     fn drop(&mut self) {
-        self.0.state.lock().is_running = false;
-        self.0.changed.notify_all();
+        let mut state = self.0.state.lock();
+        state.is_running = false;
+        self.0.wake(state);
     }
 }

@@ -3,5 +3,6 @@
 #[cfg(feature = "actix")]
 mod actix;
 mod conformance;
+mod flushed;
 mod service;
 mod spool;
