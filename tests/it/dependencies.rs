@@ -155,6 +155,12 @@ const RULES: &[Rule] = &[
         ],
         avoids: &[DATABASE, WEB],
     },
+    // What other people's programs link.
+    Rule {
+        package: "audit-client",
+        reaches: &["audit-domain", "audit-ledger"],
+        avoids: &[DATABASE, RUNTIME, WEB],
+    },
     // Both see the service from outside.
     Rule {
         package: "audit-bench",

@@ -47,6 +47,7 @@ mod private_files;
 mod rate_limit;
 mod replica;
 mod routes;
+mod rust_client;
 mod secrets;
 mod self_audit;
 mod skips;

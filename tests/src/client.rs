@@ -48,6 +48,11 @@ impl Client {
         }
     }
 
+    /// The address of the service, for clients of other kinds.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
     /// The same client with connections of its own.
     pub fn with_own_connections(&self) -> Self {
         Self {

@@ -1,0 +1,165 @@
+//! Projects, keys, rules, webhooks, tiers and streams.
+//!
+//! Objects come and go as JSON: the interface (`docs/api.md`) lists their members, and a client has to ignore those that it does not
+//! know.
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::pages::{objects, segment};
+use crate::reading::object;
+use crate::transport::Call;
+use serde_json::{Map, Value, json};
+
+/// An object of the interface.
+pub type Object = Map<String, Value>;
+
+/// A kind of object that is administered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Resource {
+    /// Projects of the organization: list and create. Master key.
+    Projects,
+    /// Project keys: list, create (master key), delete (revoke).
+    Keys,
+    /// Master keys: list, create, delete (revoke). Master key.
+    MasterKeys,
+    /// Redaction rules. Writing needs a master key.
+    RedactionRules,
+    /// Alert rules. Writing needs a master key.
+    AlertRules,
+    /// Webhooks. Master key. Only the response to `create` shows the secret.
+    Webhooks,
+    /// Tiers of viewer tokens, by their name. Master key.
+    ViewerTiers,
+}
+
+impl Resource {
+    /// Path, name of the list, name of one object in a response (`None`: the response is the object), method of a change.
+    const fn shape(self) -> (&'static str, &'static str, Option<&'static str>, &'static str) {
+        match self {
+            Self::Projects => ("/projects", "projects", Some("project"), "PATCH"),
+            Self::Keys => ("/keys", "keys", None, "PATCH"),
+            Self::MasterKeys => ("/master-keys", "master_keys", None, "PATCH"),
+            Self::RedactionRules => ("/redaction/rules", "rules", Some("rule"), "PUT"),
+            Self::AlertRules => ("/alerts/rules", "rules", Some("rule"), "PATCH"),
+            Self::Webhooks => ("/alerts/webhooks", "webhooks", Some("webhook"), "PATCH"),
+            Self::ViewerTiers => ("/viewer-tiers", "viewer_tiers", Some("viewer_tier"), "PATCH"),
+        }
+    }
+
+    fn read(self, response: Value) -> Result<Object, Error> {
+        match (self.shape().2, response) {
+            (Some(name), response) => object(response, name),
+            (None, Value::Object(object)) => Ok(object),
+            (None, _) => Err(Error::network("the response is not an object")),
+        }
+    }
+}
+
+impl Client {
+    fn send(
+        &self,
+        method: &'static str,
+        path: String,
+        body: Option<&Value>,
+        once: bool,
+    ) -> Result<Value, Error> {
+        let mut call = Call::new(method, path);
+        if let Some(body) = body {
+            call = call.body(body.to_string().into_bytes());
+        }
+        self.shared.transport.json(&if once { call.once() } else { call })
+    }
+
+    /// All objects of a kind.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn list(&self, resource: Resource) -> Result<Vec<Object>, Error> {
+        let (path, list, ..) = resource.shape();
+        objects(&self.get(path)?, list).map(Vec::from)
+    }
+
+    /// Makes an object of these members. Retried only if the service has not got the first attempt.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn create(&self, resource: Resource, members: &Value) -> Result<Object, Error> {
+        let path = resource.shape().0.to_owned();
+        resource.read(self.send("POST", path, Some(members), true)?)
+    }
+
+    /// Changes the given members of an object.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn update(&self, resource: Resource, id: &str, members: &Value) -> Result<Object, Error> {
+        let (path, _, _, method) = resource.shape();
+        let path = format!("{path}/{}", segment(id)?);
+        resource.read(self.send(method, path, Some(members), false)?)
+    }
+
+    /// Ends an object: revokes a key, deletes a rule, a webhook or a tier.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn delete(&self, resource: Resource, id: &str) -> Result<(), Error> {
+        let path = format!("{}/{}", resource.shape().0, segment(id)?);
+        self.send("DELETE", path, None, false).map(drop)
+    }
+
+    /// Replaces a key by a successor with the same limits, which the response shows. The old key ends after `overlap_seconds`; 0 for
+    /// a leaked key. Of [`Resource::Keys`] or [`Resource::MasterKeys`].
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn rotate_key(&self, resource: Resource, id: &str, overlap_seconds: u64) -> Result<Object, Error> {
+        let path = format!(
+            "{}/{}/rotate?overlap={overlap_seconds}",
+            resource.shape().0,
+            segment(id)?
+        );
+        resource.read(self.send("POST", path, None, true)?)
+    }
+
+    /// A new secret of a webhook, shown only here. The old one also signs for 24 hours.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn rotate_webhook_secret(&self, id: &str) -> Result<Object, Error> {
+        let path = format!("/alerts/webhooks/{}/rotate-secret", segment(id)?);
+        object(self.send("POST", path, None, true)?, "webhook")
+    }
+
+    /// What the enabled redaction rules would do to an event. Nothing is stored.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn test_redaction(&self, event: &Value) -> Result<Value, Error> {
+        self.send(
+            "POST",
+            "/redaction/test".to_owned(),
+            Some(&json!({"event": event})),
+            false,
+        )
+    }
+
+    /// Number of events and state of an anonymous stream.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn stream_info(&self, claim_token: &str) -> Result<Value, Error> {
+        self.get(&format!("/streams/{}/info", segment(claim_token)?))
+    }
+
+    /// Moves the events of a stream into the project, and returns their number. Irreversible. Master key.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn claim_stream(&self, claim_token: &str) -> Result<u64, Error> {
+        let body = json!({"claim_token": claim_token});
+        let response = self.send("POST", "/streams/claim".to_owned(), Some(&body), true)?;
+        let count = response["event_count"].as_u64();
+        count.ok_or_else(|| Error::network("the response has no event_count"))
+    }
+}

@@ -1,0 +1,198 @@
+//! Events as an application records them.
+
+use crate::ambient;
+use crate::buffer::Entry;
+use crate::error::Error;
+use audit_domain::{ActorType, Category, Event, Timestamp, Violations};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// An event to record: who did what, to what, for which customer.
+///
+/// ```
+/// use audit_client::{ActorType, Category, NewEvent};
+///
+/// let event = NewEvent::builder("user.role.updated", Category::Admin, "acme", ("user_1", ActorType::User))
+///     .actor_name("Jane Doe")
+///     .target("user_2", "user")
+///     .change("role", "member", "admin")
+///     .metadata("ticket", 4711)
+///     .build()?;
+/// # Ok::<(), audit_client::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewEvent(Map<String, Value>);
+
+impl NewEvent {
+    /// Begins an event with its required fields; `actor` is its id and its kind.
+    pub fn builder(
+        action: impl Into<String>,
+        category: Category,
+        tenant_id: impl Into<String>,
+        actor: (impl Into<String>, ActorType),
+    ) -> EventBuilder {
+        let mut event = Map::new();
+        event.insert("action".to_owned(), action.into().into());
+        event.insert("category".to_owned(), category.as_str().into());
+        event.insert("tenant_id".to_owned(), tenant_id.into().into());
+        let actor = json!({"id": actor.0.into(), "type": actor.1.as_str()});
+        event.insert("actor".to_owned(), actor);
+        EventBuilder(event)
+    }
+
+    /// An event of the application's own type, or of `serde_json::json!`. Members that are `null` are left out. The service
+    /// checks the fields; [`Self::check`] does the same here.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it is not a JSON object.
+    pub fn from_serialize(event: &impl Serialize) -> Result<Self, Error> {
+        match serde_json::to_value(event) {
+            Ok(Value::Object(mut event)) => {
+                event.retain(|_, value| !value.is_null());
+                Ok(Self(event))
+            }
+            Ok(_) => Err(Error::argument("event", "must be a JSON object")),
+            Err(error) => Err(Error::argument("event", error)),
+        }
+    }
+
+    /// The event as JSON.
+    pub fn as_object(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// Checks all fields as the service does.
+    ///
+    /// # Errors
+    /// Every field that is missing, unknown, of a wrong type or out of its limits.
+    pub fn check(&self) -> Result<(), Violations> {
+        Event::from_json(Value::Object(self.0.clone()), ambient::now()).map(drop)
+    }
+
+    /// The event as it is sent, with what a retry needs: the idempotency key, and the time, which would otherwise be that of the
+    /// successful attempt.
+    ///
+    /// An event with a key of the caller gets no time: the caller may record it twice, and with another time the second would be a
+    /// conflict instead of a repeat.
+    pub(crate) fn into_entry(self) -> Entry {
+        let mut event = self.0;
+        if !event.contains_key("idempotency_key") {
+            event.insert("idempotency_key".to_owned(), ambient::uuid4().into());
+            event
+                .entry("occurred_at")
+                .or_insert_with(|| ambient::now().to_string().into());
+        }
+        Entry::new(Value::Object(event).to_string().into_bytes())
+    }
+}
+
+/// Adds the optional fields of an event.
+#[derive(Clone, Debug)]
+pub struct EventBuilder(Map<String, Value>);
+
+impl EventBuilder {
+    fn set(mut self, field: &str, value: Value) -> Self {
+        self.0.insert(field.to_owned(), value);
+        self
+    }
+
+    fn set_in(mut self, object: &str, field: &str, value: Value) -> Self {
+        let object = self.0.entry(object).or_insert_with(|| json!({}));
+        object[field] = value;
+        self
+    }
+
+    /// `actor.name`.
+    #[must_use]
+    pub fn actor_name(self, name: impl Into<String>) -> Self {
+        self.set_in("actor", "name", name.into().into())
+    }
+
+    /// `actor.email`.
+    #[must_use]
+    pub fn actor_email(self, email: impl Into<String>) -> Self {
+        self.set_in("actor", "email", email.into().into())
+    }
+
+    /// What was acted upon: `target.id` and `target.type`.
+    #[must_use]
+    pub fn target(self, id: impl Into<String>, kind: impl Into<String>) -> Self {
+        let (id, kind) = (id.into(), kind.into());
+        self.set_in("target", "id", id.into())
+            .set_in("target", "type", kind.into())
+    }
+
+    /// `target.name`.
+    #[must_use]
+    pub fn target_name(self, name: impl Into<String>) -> Self {
+        self.set_in("target", "name", name.into().into())
+    }
+
+    /// `context.ip_address`.
+    #[must_use]
+    pub fn ip_address(self, address: std::net::IpAddr) -> Self {
+        self.set_in("context", "ip_address", address.to_string().into())
+    }
+
+    /// `context.user_agent`.
+    #[must_use]
+    pub fn user_agent(self, agent: impl Into<String>) -> Self {
+        self.set_in("context", "user_agent", agent.into().into())
+    }
+
+    /// `context.location`.
+    #[must_use]
+    pub fn location(self, location: impl Into<String>) -> Self {
+        self.set_in("context", "location", location.into().into())
+    }
+
+    /// `context.session_id`.
+    #[must_use]
+    pub fn session_id(self, id: impl Into<String>) -> Self {
+        self.set_in("context", "session_id", id.into().into())
+    }
+
+    /// One more entry of `changes`: a field, its value before and after.
+    #[must_use]
+    pub fn change(
+        mut self,
+        field: impl Into<String>,
+        before: impl Into<Value>,
+        after: impl Into<Value>,
+    ) -> Self {
+        let change = json!({"field": field.into(), "before": before.into(), "after": after.into()});
+        match self.0.entry("changes").or_insert_with(|| json!([])) {
+            Value::Array(changes) => changes.push(change),
+            other => *other = json!([change]),
+        }
+        self
+    }
+
+    /// One member of `metadata`.
+    #[must_use]
+    pub fn metadata(self, key: &str, value: impl Into<Value>) -> Self {
+        self.set_in("metadata", key, value.into())
+    }
+
+    /// When it happened. Without it, and without a key of the caller: when it is recorded.
+    #[must_use]
+    pub fn occurred_at(self, time: Timestamp) -> Self {
+        self.set("occurred_at", time.to_string().into())
+    }
+
+    /// A key of the caller, by which repeats are recognised: also those of a job that runs again.
+    #[must_use]
+    pub fn idempotency_key(self, key: impl Into<String>) -> Self {
+        self.set("idempotency_key", key.into().into())
+    }
+
+    /// The event, checked as the service does.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] names every field that is out of its limits.
+    pub fn build(self) -> Result<NewEvent, Error> {
+        let event = NewEvent(self.0);
+        event.check()?;
+        Ok(event)
+    }
+}

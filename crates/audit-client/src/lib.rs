@@ -1,0 +1,37 @@
+#![doc = include_str!("../README.md")]
+
+#[cfg(feature = "actix")]
+pub mod actix;
+mod administration;
+mod ambient;
+mod buffer;
+mod client;
+mod double;
+mod error;
+mod event;
+mod pages;
+mod policy;
+#[cfg(feature = "verify")]
+mod proof;
+mod reading;
+mod recorder;
+mod spool;
+mod transport;
+mod webhook;
+
+pub use administration::{Object, Resource};
+pub use audit_domain::{ActorType, Category, Environment, Timestamp};
+#[cfg(feature = "verify")]
+pub use audit_ledger::SignedCheckpoint;
+pub use client::{Client, ClientBuilder};
+pub use double::{Record, RecordedEvents};
+pub use error::{ApiError, Detail, Error};
+pub use event::{EventBuilder, NewEvent};
+pub use pages::Pages;
+pub use policy::RetryPolicy;
+#[cfg(feature = "verify")]
+pub use proof::verify_proof;
+pub use reading::{EventQuery, FeedPage};
+pub use recorder::{Overflow, Recorded, Stats};
+pub use spool::Spool;
+pub use webhook::{WebhookHeaders, verify_webhook, verify_webhook_at};

@@ -1,0 +1,145 @@
+//! When a request is attempted again, and how long the client waits. No I/O, no clock.
+
+use crate::error::Error;
+use backon::{BackoffBuilder, ExponentialBuilder};
+use std::time::Duration;
+
+/// The first attempt and two retries.
+pub(crate) const ATTEMPTS_MAX: usize = 3;
+
+/// Exponential backoff with jitter.
+#[derive(Clone, Copy, Debug)]
+pub struct RetryPolicy {
+    /// Least wait before the first retry; it doubles with each one. Jitter adds up to the same again.
+    pub backoff: Duration,
+    /// The longest wait, without its jitter.
+    pub backoff_max: Duration,
+    /// A longer `Retry-After` is not waited for: the error is reported at once.
+    pub retry_after_max: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            backoff: Duration::from_millis(500),
+            backoff_max: Duration::from_secs(30),
+            retry_after_max: Duration::from_secs(60),
+        }
+    }
+}
+
+impl RetryPolicy {
+    /// The wait after the failed `attempt` (1, 2, …); `None` if there is no further one.
+    pub(crate) fn wait_before_retry(&self, attempt: usize, error: &Error, seed: u64) -> Option<Duration> {
+        if attempt >= ATTEMPTS_MAX || !is_retryable(error) {
+            return None;
+        }
+        let told = told(error).unwrap_or_default();
+        (told <= self.retry_after_max).then(|| self.wait(attempt - 1, seed).max(told))
+    }
+
+    /// The wait before spooled events are tried again, after `rounds` failed times three attempts.
+    pub(crate) fn pause_of_spool(&self, rounds: usize, error: &Error, seed: u64) -> Duration {
+        let told = told(error).unwrap_or_default().min(self.retry_after_max);
+        self.wait(rounds + ATTEMPTS_MAX - 1, seed).max(told)
+    }
+
+    /// The wait number `index`, from 0. Jitter keeps clients that failed together from returning together.
+    fn wait(&self, index: usize, seed: u64) -> Duration {
+        let mut waits = ExponentialBuilder::new()
+            .with_min_delay(self.backoff)
+            .with_max_delay(self.backoff_max)
+            .without_max_times()
+            .with_jitter()
+            .with_jitter_seed(seed)
+            .build();
+        // The maximum is reached long before.
+        waits.nth(index.min(64)).unwrap_or(self.backoff_max)
+    }
+}
+
+fn told(error: &Error) -> Option<Duration> {
+    error.api()?.retry_after
+}
+
+/// 5xx, no or no readable response, and a 429 that says when.
+fn is_retryable(error: &Error) -> bool {
+    match error {
+        Error::Network { .. } => true,
+        Error::Api(error) => match error.status {
+            Some(500..) => true,
+            Some(429) => error.retry_after.is_some(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether a request that must not be executed twice may be sent again: the server has not executed the first.
+pub(crate) fn is_known_unsent(error: &Error) -> bool {
+    matches!(error, Error::Network { is_unsent: true, .. }) || error.status() == Some(429)
+}
+
+/// Whether spooled events wait after this error, because an operator or time can remove its cause.
+///
+/// That is so for everything but the refusal of the events themselves: a key can be replaced (401, 403), an address corrected
+/// (3xx, 404), a limit ends (429).
+pub(crate) fn stays_in_spool(error: &Error) -> bool {
+    match error {
+        Error::Network { .. } | Error::NotSent => true,
+        Error::Api(error) => !matches!(error.status, None | Some(400 | 409 | 410 | 413 | 422)),
+        _ => false,
+    }
+}
+
+/// Whether the server could not read the request at all, so that its events may be valid one by one.
+pub(crate) fn concerns_request(error: &Error) -> bool {
+    let Some(error) = error.api() else { return false };
+    let is_about_body = || error.details.iter().any(|detail| detail.field == "body");
+    error.status == Some(413) || (error.status == Some(400) && is_about_body())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ApiError;
+
+    fn response(status: u16, retry_after: Option<u64>) -> Error {
+        let retry_after = retry_after.map(Duration::from_secs);
+        Error::Api(Box::new(ApiError::of_response(status, retry_after, None, b"")))
+    }
+
+    #[test]
+    fn waits_double_and_have_a_maximum() {
+        let policy = RetryPolicy::default();
+        for (index, millis) in [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]
+            .into_iter()
+            .enumerate()
+        {
+            let least = Duration::from_millis(millis);
+            let wait = policy.wait(index, 7);
+            assert!(least <= wait && wait <= 2 * least, "{index}: {wait:?}");
+        }
+        assert!(policy.wait(usize::MAX, 7) <= 2 * policy.backoff_max);
+    }
+
+    #[test]
+    fn retry_after_is_the_least_wait_and_has_a_limit() {
+        let policy = RetryPolicy::default();
+        let wait = |seconds| policy.wait_before_retry(1, &response(429, seconds), 7);
+        assert_eq!(wait(Some(60)), Some(Duration::from_secs(60)));
+        assert_eq!(wait(Some(61)), None);
+        assert_eq!(wait(None), None);
+        assert_eq!(policy.wait_before_retry(3, &response(503, None), 7), None);
+    }
+
+    #[test]
+    fn only_the_refusal_of_events_takes_them_from_the_spool() {
+        for status in [302, 401, 403, 404, 429, 500, 503] {
+            assert!(stays_in_spool(&response(status, None)), "{status}");
+        }
+        for status in [400, 409, 410, 413, 422] {
+            assert!(!stays_in_spool(&response(status, None)), "{status}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Verifies that an event is in the log as it was read.
+
+use crate::error::Error;
+use audit_domain::{ContentHash, ContentSalt, LogName, PartProofs, canonical};
+use audit_ledger::{Hash, InclusionProof, SignedCheckpoint, VerifierKey};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// Members of a response that are not part of the event's content.
+const NOT_HASHED: [&str; 3] = ["content_hash", "content_salt", "redacted"];
+
+/// Verifies that `event`, as you read it, is in the log that `key` signs. Returns the signed head of the log, which you may keep.
+///
+/// `proof` is that of [`Client::proof`](crate::Client::proof). `key` is the log's public key, which the operator gives you over
+/// another channel. For a viewer who does not see every field, only the visible fields are proved. One key signs the logs of all
+/// projects: with `log`, `<project id>/<environment>`, it has to be that log.
+///
+/// # Errors
+/// [`Error::Verification`] names the check that failed.
+pub fn verify_proof(
+    event: &Map<String, Value>,
+    proof: &Value,
+    key: &str,
+    log: Option<&str>,
+) -> Result<SignedCheckpoint, Error> {
+    let key: VerifierKey = key.trim().parse().map_err(invalid)?;
+    let checkpoint = SignedCheckpoint::open_of_owner(text(proof, "checkpoint")?, &key).map_err(invalid)?;
+    let origin = checkpoint.checkpoint().origin().as_str();
+    let name =
+        LogName::of_origin(origin).ok_or_else(|| invalid("the checkpoint is not of a project's log"))?;
+    if log.is_some_and(|log| log != name.as_str()) {
+        return Err(invalid(format!("the checkpoint is of the log {}", name.as_str())));
+    }
+    let claimed: ContentHash = text(proof, "content_hash")?.parse().map_err(invalid)?;
+    let computed = content_hash(event, proof, &name)?;
+    let of_event = event.get("content_hash").and_then(Value::as_str);
+    if computed != claimed || of_event.is_some_and(|text| text != computed.to_string()) {
+        return Err(invalid("the event is not the one of the proof"));
+    }
+    let seq = proof["seq"]
+        .as_u64()
+        .ok_or_else(|| invalid("the proof has no seq"))?;
+    let path = proof["inclusion"]
+        .as_array()
+        .ok_or_else(|| invalid("the proof has no path"))?;
+    let inclusion = InclusionProof::from_base64(path.iter().map(|hash| hash.as_str().unwrap_or_default()));
+    let inclusion = inclusion.map_err(invalid)?;
+    inclusion
+        .verify(seq, &Hash::of_event(&computed), checkpoint.head())
+        .map_err(invalid)?;
+    Ok(checkpoint)
+}
+
+fn content_hash(event: &Map<String, Value>, proof: &Value, log: &LogName) -> Result<ContentHash, Error> {
+    if let Some(parts) = proof.get("parts") {
+        let parts = PartProofs::from_json(parts);
+        let parts = parts.ok_or_else(|| invalid("the proof does not have the parts of an event"))?;
+        return Ok(ContentHash::of_visible(event, &parts, log));
+    }
+    let salt: ContentSalt = text(proof, "content_salt")?.parse().map_err(invalid)?;
+    let mut content = event.clone();
+    content.retain(|name, _| !NOT_HASHED.contains(&name.as_str()));
+    let mut text = String::new();
+    canonical::write_object(&mut text, &content);
+    ContentHash::of(&text, &salt, log).ok_or_else(|| invalid("the event cannot be hashed"))
+}
+
+fn text<'a>(proof: &'a Value, name: &str) -> Result<&'a str, Error> {
+    let text = proof[name].as_str();
+    text.ok_or_else(|| invalid(format!("the proof has no {name}")))
+}
+
+fn invalid(reason: impl fmt::Display) -> Error {
+    Error::Verification(reason.to_string())
+}

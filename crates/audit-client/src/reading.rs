@@ -1,0 +1,204 @@
+//! Events: queries, the feed and proofs. Alerts. Viewer tokens.
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::pages::{Pages, Params, objects, segment, with_query};
+use crate::transport::Call;
+use audit_domain::{ActorType, Category};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// Filters of a query. An event has to match every one that is set.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct EventQuery(Params);
+
+impl EventQuery {
+    /// All events.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A parameter by its name in the interface (`docs/api.md`), which replaces an earlier value.
+    pub fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.0.retain(|(other, _)| *other != name);
+        self.0.push((name, value.into()));
+        self
+    }
+
+    /// Of this customer.
+    pub fn tenant_id(self, id: impl Into<String>) -> Self {
+        self.set("tenant_id", id)
+    }
+
+    /// Of this actor.
+    pub fn actor_id(self, id: impl Into<String>) -> Self {
+        self.set("actor_id", id)
+    }
+
+    /// Of actors of this kind.
+    pub fn actor_type(self, kind: ActorType) -> Self {
+        self.set("actor_type", kind.as_str())
+    }
+
+    /// With this action, or a pattern such as `user.*`.
+    pub fn action(self, action: impl Into<String>) -> Self {
+        self.set("action", action)
+    }
+
+    /// Of this category.
+    pub fn category(self, category: Category) -> Self {
+        self.set("category", category.as_str())
+    }
+
+    /// With this target.
+    pub fn target_id(self, id: impl Into<String>) -> Self {
+        self.set("target_id", id)
+    }
+
+    /// With a target of this type.
+    pub fn target_type(self, kind: impl Into<String>) -> Self {
+        self.set("target_type", kind)
+    }
+
+    /// Not before this date or time (ISO 8601).
+    pub fn start_date(self, date: impl Into<String>) -> Self {
+        self.set("start_date", date)
+    }
+
+    /// Not after this date or time (ISO 8601).
+    pub fn end_date(self, date: impl Into<String>) -> Self {
+        self.set("end_date", date)
+    }
+
+    /// With these words.
+    pub fn search(self, words: impl Into<String>) -> Self {
+        self.set("search", words)
+    }
+
+    /// Events of one page, 1 to 200.
+    pub fn limit(self, events: u32) -> Self {
+        self.set("limit", events.to_string())
+    }
+}
+
+/// A page of the feed.
+#[derive(Clone, Debug)]
+pub struct FeedPage {
+    /// In the order in which they were stored. A page can be empty.
+    pub events: Vec<Map<String, Value>>,
+    /// Where the next page begins. Store it after the events of the page are safe.
+    pub cursor: String,
+    /// Whether there are more events now.
+    pub has_more: bool,
+}
+
+impl Client {
+    pub(crate) fn get(&self, path: &str) -> Result<Value, Error> {
+        self.shared.transport.json(&Call::new("GET", path))
+    }
+
+    /// The events that match, newest first, page by page.
+    pub fn events(&self, query: EventQuery) -> Pages {
+        Pages::new(self, "/events", "events", query.0)
+    }
+
+    /// One event.
+    ///
+    /// # Errors
+    /// [`Error::Api`] with the status 404 if there is none.
+    pub fn event(&self, id: &str) -> Result<Map<String, Value>, Error> {
+        let response = self.get(&self.in_environment(&format!("/events/{}", segment(id)?)))?;
+        object(response, "event")
+    }
+
+    /// A page of events in the order in which they were stored, without gaps. Begins after a cursor. Waits up to `wait` for an event,
+    /// 30 s at most. Filters are those of a query, except the search and the dates.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn feed(&self, query: &EventQuery, after: Option<&str>, wait: Duration) -> Result<FeedPage, Error> {
+        let seconds = wait.as_secs().to_string();
+        let params = query.0.iter().map(|(name, value)| (*name, value.as_str()));
+        let params = params
+            .chain(after.map(|after| ("after", after)))
+            .chain([("wait", seconds.as_str())]);
+        let mut call = Call::new("GET", self.in_environment(&with_query("/events/feed", params)));
+        call.extra = wait;
+        let page = self.shared.transport.json(&call)?;
+        let cursor = page["cursor"].as_str();
+        Ok(FeedPage {
+            events: objects(&page, "events")?.into(),
+            cursor: cursor
+                .ok_or_else(|| Error::network("the page has no cursor"))?
+                .to_owned(),
+            has_more: page["has_more"] == true,
+        })
+    }
+
+    /// The proof that an event is in the log, for `verify_proof`.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn proof(&self, id: &str) -> Result<Value, Error> {
+        self.get(&self.in_environment(&format!("/events/{}/proof", segment(id)?)))
+    }
+
+    /// The key that verifies proofs. Compare it with the one that the operator gave you over another channel.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn log_key(&self) -> Result<String, Error> {
+        let unreadable = |_| Error::network("the key is not text");
+        let parse = |body: &[u8]| String::from_utf8(body.to_vec()).map_err(unreadable);
+        let key = self
+            .shared
+            .transport
+            .blocking(&Call::new("GET", "/log/key"), parse)?;
+        Ok(key.trim().to_owned())
+    }
+
+    /// The alerts that match the parameters of the interface (`status`, `severity`, `rule_id`, …), newest first, page by page.
+    pub fn alerts(&self, params: &[(&'static str, &str)]) -> Pages {
+        let params = params.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        Pages::new(self, "/alerts", "alerts", params.collect())
+    }
+
+    /// Sets the status of an alert: `acknowledged` or `resolved`.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn set_alert_status(&self, id: &str, status: &str) -> Result<Map<String, Value>, Error> {
+        let path = self.in_environment(&format!("/alerts/{}", segment(id)?));
+        let call = Call::new("PATCH", path).body(json!({"status": status}).to_string().into_bytes());
+        object(self.shared.transport.json(&call)?, "alert")
+    }
+
+    /// A token with which a browser reads the events of one tenant, as its tier shows them, for `lifetime` (1 minute to 1 day).
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn viewer_token(
+        &self,
+        tenant_id: &str,
+        tier: Option<&str>,
+        lifetime: Duration,
+    ) -> Result<String, Error> {
+        let mut body = json!({"tenant_id": tenant_id, "expires_in": lifetime.as_secs()});
+        if let Some(tier) = tier {
+            body["tier"] = tier.into();
+        }
+        let call = Call::new("POST", "/viewer-tokens").body(body.to_string().into_bytes());
+        let response = self.shared.transport.json(&call)?;
+        let token = response["token"].as_str().map(str::to_owned);
+        token.ok_or_else(|| Error::network("the response has no token"))
+    }
+}
+
+/// The object with this name in a response.
+pub(crate) fn object(mut response: Value, name: &str) -> Result<Map<String, Value>, Error> {
+    match response[name].take() {
+        Value::Object(object) => Ok(object),
+        _ => Err(Error::network(format!("the response has no {name}"))),
+    }
+}

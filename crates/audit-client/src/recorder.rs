@@ -1,0 +1,447 @@
+//! Records events in the background: one thread that sends batches, in the order in which the events were recorded.
+
+use crate::ambient;
+use crate::buffer::{Buffer, Entry, body_of};
+use crate::error::Error;
+use crate::policy::{concerns_request, stays_in_spool};
+use crate::transport::{Call, Transport, json_of, outcomes_of};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// What `record` does when the queue is full. All of them are counted in [`Stats::dropped`] when the event is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// Waits for room, for [`block_max`](crate::ClientBuilder::block_max) at most; then it is an error.
+    Block,
+    /// Drops the event, and returns `false`.
+    DropNewest,
+    /// Returns [`Error::QueueFull`].
+    Error,
+}
+
+/// What became of a recorded event.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The event as it was sent, JSON, with its idempotency key.
+    pub body: Arc<[u8]>,
+    /// The id of the stored event, or why it was not stored.
+    pub result: Result<String, Error>,
+}
+
+/// Counts since the client was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Events that were taken, those that the spool had at the beginning included.
+    pub recorded: u64,
+    /// Events that the service has stored.
+    pub stored: u64,
+    /// Events that were reported with an error.
+    pub failed: u64,
+    /// Events that did not enter the queue.
+    pub dropped: u64,
+    /// Events that are neither stored nor failed yet.
+    pub pending: u64,
+}
+
+pub(crate) type OnResult = Arc<dyn Fn(&Recorded) + Send + Sync>;
+
+/// How events are recorded.
+#[derive(Clone)]
+pub(crate) struct Options {
+    pub(crate) batch_events: u64,
+    pub(crate) flush_interval: Duration,
+    pub(crate) overflow: Overflow,
+    pub(crate) block_max: Duration,
+    pub(crate) on_result: Option<OnResult>,
+}
+
+struct State {
+    buffer: Buffer,
+    recorded: u64,
+    stored: u64,
+    failed: u64,
+    /// Of those settled, the ones whose outcome was reported.
+    reported: u64,
+    dropped: u64,
+    /// Events up to this number (of those recorded) are sent without waiting for more.
+    flush_to: u64,
+    first_at: Instant,
+    paused_until: Option<Instant>,
+    failed_rounds: usize,
+    is_running: bool,
+    is_closing: bool,
+    is_abandoned: bool,
+    /// Of the tasks that wait until events are reported.
+    wakers: Vec<Waker>,
+}
+
+impl State {
+    fn settled(&self) -> u64 {
+        self.stored + self.failed
+    }
+
+    /// When the next batch has to be sent; `None` if there is none.
+    fn due(&self, options: &Options) -> Option<Instant> {
+        let pending = self.buffer.pending();
+        if pending == 0 {
+            return None;
+        }
+        if let Some(until) = self.paused_until {
+            return Some(until);
+        }
+        let is_due = pending >= options.batch_events || self.flush_to > self.settled();
+        Some(if is_due {
+            self.first_at
+        } else {
+            self.first_at + options.flush_interval
+        })
+    }
+}
+
+/// Used by any number of threads.
+pub(crate) struct Recorder {
+    transport: Transport,
+    path: String,
+    options: Options,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Recorder {
+    /// A recorder, which sends what an earlier one left in the buffer.
+    pub(crate) fn new(transport: Transport, path: String, options: Options, buffer: Buffer) -> Arc<Self> {
+        let pending = buffer.pending();
+        let state = State {
+            buffer,
+            recorded: pending,
+            stored: 0,
+            failed: 0,
+            reported: 0,
+            dropped: 0,
+            flush_to: pending,
+            first_at: Instant::now(),
+            paused_until: None,
+            failed_rounds: 0,
+            is_running: false,
+            is_closing: false,
+            is_abandoned: false,
+            wakers: Vec::new(),
+        };
+        let recorder = Arc::new(Self {
+            transport,
+            path,
+            options,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        });
+        if pending > 0 {
+            recorder.start_thread(&mut recorder.state.lock());
+        }
+        recorder
+    }
+
+    /// Whether the event was taken; `false` only if it was dropped because there is no room.
+    pub(crate) fn record(self: &Arc<Self>, entry: Entry, overflow: Option<Overflow>) -> Result<bool, Error> {
+        let ticket = {
+            let mut state = self.state.lock();
+            if !self.make_room(&mut state, &entry, overflow.unwrap_or(self.options.overflow))? {
+                return Ok(false);
+            }
+            if state.buffer.pending() == 0 {
+                state.first_at = Instant::now();
+            }
+            let ticket = state.buffer.append(entry)?;
+            state.recorded += 1;
+            self.start_thread(&mut state);
+            let pending = state.buffer.pending();
+            if pending == 1 || pending == self.options.batch_events {
+                self.changed.notify_all();
+            }
+            ticket
+        };
+        let Some(ticket) = ticket else { return Ok(true) };
+        let synced = ticket.wait();
+        synced.map_err(|error| Error::Spool(format!("cannot write to the disk: {error}")))?;
+        Ok(true)
+    }
+
+    fn make_room(
+        &self,
+        state: &mut MutexGuard<'_, State>,
+        entry: &Entry,
+        overflow: Overflow,
+    ) -> Result<bool, Error> {
+        if state.is_closing {
+            return Err(Error::Closed);
+        }
+        if state.buffer.has_room(entry) {
+            return Ok(true);
+        }
+        if overflow == Overflow::Block {
+            state.flush_to = state.recorded;
+            self.changed.notify_all();
+            let deadline = Instant::now() + self.options.block_max;
+            let must_wait = |state: &mut State| !state.is_closing && !state.buffer.has_room(entry);
+            self.changed.wait_while_until(state, must_wait, deadline);
+            if state.is_closing {
+                return Err(Error::Closed);
+            }
+            if state.buffer.has_room(entry) {
+                return Ok(true);
+            }
+        }
+        state.dropped += 1;
+        match overflow {
+            Overflow::DropNewest => Ok(false),
+            Overflow::Block | Overflow::Error => Err(Error::QueueFull {
+                pending: state.buffer.pending(),
+            }),
+        }
+    }
+
+    fn start_thread(self: &Arc<Self>, state: &mut State) {
+        if state.is_running {
+            return;
+        }
+        let recorder = Arc::clone(self);
+        let run = move || {
+            let end = EndOfThread(&recorder);
+            recorder.run();
+            drop(end);
+        };
+        match std::thread::Builder::new()
+            .name("audit-client".to_owned())
+            .spawn(run)
+        {
+            Ok(_) => state.is_running = true,
+            // The next event tries again.
+            Err(error) => log::error!("cannot start the thread that sends events: {error}"),
+        }
+    }
+
+    /// Whether all events that were recorded before are settled. Returns at the latest after `max`.
+    pub(crate) fn flush(&self, max: Duration) -> bool {
+        let mut state = self.state.lock();
+        let target = state.recorded;
+        state.flush_to = target;
+        self.changed.notify_all();
+        let must_wait = |state: &mut State| state.reported < target && state.is_running;
+        self.wait_while(&mut state, must_wait, max);
+        state.reported >= target
+    }
+
+    /// As [`Self::flush`], without a deadline: the caller's runtime has one.
+    pub(crate) fn flushed(self: Arc<Self>) -> impl Future<Output = bool> + Send {
+        let mut target = None;
+        poll_fn(move |context| {
+            let mut state = self.state.lock();
+            let target = *target.get_or_insert_with(|| {
+                state.flush_to = state.recorded;
+                self.changed.notify_all();
+                state.recorded
+            });
+            if state.reported < target && state.is_running {
+                if !state.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+                    state.wakers.push(context.waker().clone());
+                }
+                return Poll::Pending;
+            }
+            Poll::Ready(state.reported >= target)
+        })
+    }
+
+    /// Wakes what waits for a change of the state, which is unlocked before.
+    fn wake(&self, mut state: MutexGuard<'_, State>) {
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
+        self.changed.notify_all();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Flushes, and ends the thread. With a spool it does not wait for a server that does not respond.
+    pub(crate) fn close(&self, max: Duration) -> bool {
+        let mut state = self.state.lock();
+        if state.is_abandoned {
+            return state.buffer.pending() == 0;
+        }
+        state.is_closing = true;
+        state.flush_to = state.recorded;
+        state.paused_until = None;
+        self.changed.notify_all();
+        self.wait_while(&mut state, |state| state.is_running, max);
+        state.is_abandoned = true;
+        self.changed.notify_all();
+        let pending = state.buffer.pending();
+        if pending > 0 && !state.buffer.is_durable() {
+            log::error!("the client was closed with {pending} events that were not sent");
+        }
+        state.buffer.close();
+        pending == 0
+    }
+
+    fn wait_while(
+        &self,
+        state: &mut MutexGuard<'_, State>,
+        must_wait: impl FnMut(&mut State) -> bool,
+        max: Duration,
+    ) {
+        match Instant::now().checked_add(max) {
+            Some(deadline) => {
+                self.changed.wait_while_until(state, must_wait, deadline);
+            }
+            None => self.changed.wait_while(state, must_wait),
+        }
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        let state = self.state.lock();
+        Stats {
+            recorded: state.recorded,
+            stored: state.stored,
+            failed: state.failed,
+            dropped: state.dropped,
+            pending: state.buffer.pending(),
+        }
+    }
+
+    fn run(&self) {
+        while let Some(batch) = self.next_batch() {
+            self.deliver(&batch);
+        }
+    }
+
+    /// Waits for a batch. `None` at the end.
+    fn next_batch(&self) -> Option<Vec<Entry>> {
+        let mut state = self.state.lock();
+        loop {
+            if state.is_abandoned || (state.is_closing && state.buffer.pending() == 0) {
+                return None;
+            }
+            let due = state.due(&self.options);
+            match due {
+                None => self.changed.wait(&mut state),
+                Some(due) if due > Instant::now() => {
+                    self.changed.wait_until(&mut state, due);
+                }
+                Some(_) => match state.buffer.peek() {
+                    Ok(batch) if !batch.is_empty() => {
+                        state.paused_until = None;
+                        return Some(batch);
+                    }
+                    Ok(_) => self.pause(&mut state, &Error::Spool("events are missing".to_owned())),
+                    Err(error) => self.pause(&mut state, &error),
+                },
+            }
+        }
+    }
+
+    /// Sends a batch and settles its events. `false` if they have to wait in the spool.
+    fn deliver(&self, batch: &[Entry]) -> bool {
+        let started_at = Instant::now();
+        let call = Call::new("POST", self.path.clone()).body(body_of(batch));
+        let parse = |body: &[u8]| outcomes_of(&json_of(body)?, batch.len());
+        match self.transport.send(&call, parse, |wait| self.sleep(wait)) {
+            Ok(outcomes) => self.settle(batch, outcomes, started_at),
+            Err(error) => {
+                if batch.len() > 1 && concerns_request(&error) {
+                    let (first, second) = batch.split_at(batch.len() / 2);
+                    return self.deliver(first) && self.deliver(second);
+                }
+                let mut state = self.state.lock();
+                if state.buffer.is_durable() && stays_in_spool(&error) {
+                    self.pause(&mut state, &error);
+                    return false;
+                }
+                drop(state);
+                self.settle(batch, vec![Err(error); batch.len()], started_at);
+            }
+        }
+        true
+    }
+
+    fn sleep(&self, wait: Duration) -> Result<(), Error> {
+        let mut state = self.state.lock();
+        self.wait_while(&mut state, |state| !state.is_abandoned, wait);
+        if state.is_abandoned {
+            Err(Error::NotSent)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn pause(&self, state: &mut State, error: &Error) {
+        state.failed_rounds += 1;
+        if state.is_closing {
+            // The spool keeps the events. Waiting for the server would only hold up the end of the process.
+            state.is_abandoned = true;
+            return;
+        }
+        let seed = u64::from_le_bytes(ambient::random());
+        let wait = self
+            .transport
+            .retry
+            .pause_of_spool(state.failed_rounds, error, seed);
+        state.paused_until = Some(Instant::now() + wait);
+        log::warn!(
+            "events wait in the spool, next attempt in {:.1} s: {error}",
+            wait.as_secs_f64()
+        );
+    }
+
+    fn settle(&self, batch: &[Entry], outcomes: Vec<Result<String, Error>>, started_at: Instant) {
+        let failed = outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64;
+        {
+            let mut state = self.state.lock();
+            if state.is_abandoned {
+                // The client reported these events as pending, and the next one may have the spool.
+                return;
+            }
+            state.buffer.advance(batch.len());
+            state.stored += batch.len() as u64 - failed;
+            state.failed += failed;
+            state.failed_rounds = 0;
+            // Events that are left came while this batch was sent.
+            state.first_at = started_at;
+        }
+        self.report(batch, outcomes);
+        let mut state = self.state.lock();
+        state.reported += batch.len() as u64;
+        self.wake(state);
+    }
+
+    fn report(&self, batch: &[Entry], outcomes: Vec<Result<String, Error>>) {
+        let Some(on_result) = &self.options.on_result else {
+            let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+            for error in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
+                *counts.entry(error.to_string()).or_default() += 1;
+            }
+            for (error, count) in counts {
+                log::error!("{count} events were not stored: {error}");
+            }
+            return;
+        };
+        for (entry, result) in batch.iter().zip(outcomes) {
+            let body = Arc::clone(&entry.body);
+            let recorded = Recorded { body, result };
+            if catch_unwind(AssertUnwindSafe(|| on_result(&recorded))).is_err() {
+                log::error!("on_result panicked");
+            }
+        }
+    }
+}
+
+/// Says that the thread has ended, however it ended. The next event starts another one.
+struct EndOfThread<'a>(&'a Recorder);
+
+impl Drop for EndOfThread<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.is_running = false;
+        self.0.wake(state);
+    }
+}

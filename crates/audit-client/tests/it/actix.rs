@@ -1,0 +1,63 @@
+//! The middleware for actix-web records what handlers say, if their requests succeed.
+
+use actix_web::middleware::from_fn;
+use actix_web::test::{TestRequest, call_service, init_service};
+use actix_web::{App, HttpRequest, HttpResponse, web};
+use audit_client::actix::{annotate, record};
+use audit_client::{ActorType, Category, NewEvent, Record, RecordedEvents};
+use std::sync::Arc;
+
+/// Responds with the status in the path, after it has said what happened, once or twice.
+async fn handler(request: HttpRequest, path: web::Path<(u16, u16)>) -> HttpResponse {
+    let (status, count) = path.into_inner();
+    for number in 0..count {
+        let event = NewEvent::builder(
+            "invoice.deleted",
+            Category::Mutation,
+            "acme",
+            ("u1", ActorType::User),
+        );
+        annotate(
+            &request,
+            event.metadata("n", number).build().expect("a valid event"),
+        );
+    }
+    HttpResponse::build(status.try_into().expect("a status")).finish()
+}
+
+/// The number of events after a request.
+async fn recorded_by(path: &str) -> usize {
+    let events = RecordedEvents::default();
+    let audit: Arc<dyn Record> = Arc::new(events.clone());
+    let app = App::new()
+        .app_data(web::Data::new(audit))
+        .wrap(from_fn(record))
+        .route("/{status}/{count}", web::get().to(handler));
+    let app = init_service(app).await;
+    call_service(&app, TestRequest::get().uri(path).to_request()).await;
+    events.events().len()
+}
+
+#[actix_web::test]
+async fn the_events_of_a_successful_request_are_recorded_before_its_response() {
+    assert_eq!(recorded_by("/200/1").await, 1);
+    assert_eq!(recorded_by("/303/2").await, 2);
+    assert_eq!(recorded_by("/204/0").await, 0);
+}
+
+#[actix_web::test]
+async fn those_of_another_request_are_not() {
+    for path in ["/400/1", "/403/1", "/500/1"] {
+        assert_eq!(recorded_by(path).await, 0, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn a_response_does_not_depend_on_the_client() {
+    let app = App::new()
+        .wrap(from_fn(record))
+        .route("/{status}/{count}", web::get().to(handler));
+    let app = init_service(app).await;
+    let response = call_service(&app, TestRequest::get().uri("/200/1").to_request()).await;
+    assert_eq!(response.status(), 200);
+}

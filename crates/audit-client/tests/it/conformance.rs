@@ -1,0 +1,245 @@
+//! The cases of `clients/conformance`: what a client does when the service refuses, delays, breaks the connection or sends
+//! nonsense. `clients/conformance/README.md` describes the protocol.
+
+use audit_client::{Client, ClientBuilder, Error, NewEvent, Overflow, RetryPolicy, Spool};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const SECONDS_MAX: u64 = 60;
+
+fn server() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients/conformance/server.py")
+}
+
+/// All cases; `None` without an interpreter, which is an error where one is required.
+#[expect(clippy::disallowed_methods, reason = "a test reads its environment")]
+fn cases() -> Option<Vec<Value>> {
+    let output = Command::new("python3").arg(server()).arg("--list").output();
+    let output = match output {
+        Ok(output) => output,
+        Err(error) => {
+            let is_required = std::env::var("AUDIT_TEST_REQUIRE_PYTHON").is_ok();
+            assert!(
+                !is_required,
+                "Python is required but python3 does not run: {error}"
+            );
+            let line = format!("SKIPPED: Python: the conformance cases: python3 does not run: {error}\n");
+            std::io::stderr()
+                .write_all(line.as_bytes())
+                .expect("write to standard error");
+            return None;
+        }
+    };
+    assert!(output.status.success(), "{output:?}");
+    Some(serde_json::from_slice(&output.stdout).expect("a JSON array"))
+}
+
+/// What the client reports, in the form of the kit.
+#[derive(Default)]
+struct Outcome {
+    stored: Vec<String>,
+    errors: Vec<Value>,
+    dropped: u64,
+    raised: u64,
+    pending: u64,
+    flushes: Vec<bool>,
+}
+
+impl Outcome {
+    fn add(&mut self, result: Result<String, Error>) {
+        match result {
+            Ok(id) => self.stored.push(id),
+            Err(error) => self
+                .errors
+                .push(json!({"status": error.status(), "code": error.code()})),
+        }
+    }
+
+    fn client_ended(&mut self, client: &Client) {
+        let stats = client.stats();
+        self.dropped += stats.dropped;
+        self.pending = stats.pending;
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "stored": self.stored, "errors": self.errors, "dropped": self.dropped,
+            "raised": self.raised, "pending": self.pending, "flushes": self.flushes,
+        })
+    }
+}
+
+type Shared = Arc<Mutex<Outcome>>;
+
+/// The client's options for those of a case. An unknown one is a fault of this runner.
+fn builder(options: &Value, base_url: &str, spool: &Path, outcome: &Shared) -> ClientBuilder {
+    let outcome = Arc::clone(outcome);
+    let mut retry = RetryPolicy::default();
+    let mut builder =
+        Client::builder(base_url).on_result(move |recorded| outcome.lock().add(recorded.result.clone()));
+    for (name, value) in options.as_object().expect("options") {
+        let text = || value.as_str().expect("a text");
+        let number = || value.as_u64().expect("a number");
+        let count = || usize::try_from(number()).expect("a small number");
+        builder = match name.as_str() {
+            "api_key" => builder.api_key(text()),
+            "mode" if text() == "stream" => builder.stream(),
+            "mode" => builder,
+            "claim_token" => builder.claim_token(text()),
+            "batch_events" => builder.batch_events(count()),
+            "flush_interval_ms" => builder.flush_interval(Duration::from_millis(number())),
+            "queue_events_max" => builder.queue_events_max(count()),
+            "overflow" => builder.overflow(match text() {
+                "block" => Overflow::Block,
+                "drop_newest" => Overflow::DropNewest,
+                "error" => Overflow::Error,
+                other => panic!("an unknown overflow {other}"),
+            }),
+            "timeout_ms" => builder.timeout(Duration::from_millis(number())),
+            "backoff_ms" => {
+                retry.backoff = Duration::from_millis(number());
+                builder
+            }
+            "retry_after_seconds_max" => {
+                retry.retry_after_max = Duration::from_secs(number());
+                builder
+            }
+            "spool" if value == true => builder.spool(Spool::new(spool)),
+            "spool" => builder,
+            other => panic!("an option {other} that this runner does not know"),
+        };
+    }
+    builder.retry(retry)
+}
+
+/// The scripted server, which ends with this value.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It has ended by itself, unless the case failed.
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+fn record(client: &Client, events: &[NewEvent], outcome: &Shared) {
+    for event in events {
+        match client.record(event.clone()) {
+            Ok(_) => {}
+            Err(Error::QueueFull { .. }) => outcome.lock().raised += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn control(agent: &ureq::Agent, url: String, is_post: bool) {
+    let response = if is_post {
+        agent.post(url).send_empty()
+    } else {
+        agent.get(url).call()
+    };
+    assert_eq!(response.expect("a response").status(), 200);
+}
+
+/// The problems that the server has with the client.
+fn run(name: &str) -> Value {
+    let child = Command::new("python3")
+        .arg(server())
+        .args(["--case", name])
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut server = Server(child.expect("the server starts"));
+    let mut hello = String::new();
+    let stdout = server.0.stdout.take().expect("standard output");
+    BufReader::new(stdout).read_line(&mut hello).expect("a line");
+    let hello: Value = serde_json::from_str(&hello).expect("JSON");
+    let (base_url, case) = (hello["base_url"].as_str().expect("an address"), &hello["case"]);
+    let agent = ureq::Agent::new_with_defaults();
+    let directory = tempfile::tempdir().expect("a directory");
+    let outcome = Shared::default();
+    let make = || {
+        let builder = builder(&case["client"], base_url, directory.path(), &outcome);
+        builder.build().expect("a client")
+    };
+    let mut client = make();
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    for step in case["do"].as_array().expect("steps") {
+        let deadline = Duration::from_millis(step["deadline_ms"].as_u64().unwrap_or(SECONDS_MAX * 1000));
+        let events = step["events"].as_array().into_iter().flatten();
+        let events: Vec<NewEvent> = events
+            .map(|event| NewEvent::from_serialize(event).expect("an event"))
+            .collect();
+        match step["do"].as_str().expect("a name") {
+            "record" if step["background"] == true => {
+                let (client, outcome) = (client.clone(), Arc::clone(&outcome));
+                threads.push(std::thread::spawn(move || record(&client, &events, &outcome)));
+            }
+            "record" => record(&client, &events, &outcome),
+            "join" => threads
+                .drain(..)
+                .for_each(|thread| thread.join().expect("no panic")),
+            "ingest" => {
+                let result = client.ingest(events[0].clone());
+                outcome.lock().add(result);
+            }
+            "flush" => {
+                let is_done = client.flush(deadline);
+                outcome.lock().flushes.push(is_done);
+            }
+            "close" => {
+                let is_done = client.close(deadline);
+                outcome.lock().flushes.push(is_done);
+                outcome.lock().client_ended(&client);
+            }
+            "restart" => {
+                client.close(Duration::ZERO);
+                outcome.lock().client_ended(&client);
+                client = make();
+            }
+            "control" => {
+                let path = step["path"].as_str().expect("a path");
+                control(&agent, format!("{base_url}{path}"), step["method"] == "POST");
+            }
+            other => panic!("a step {other} that this runner does not know"),
+        }
+    }
+    let report = outcome.lock().to_json().to_string();
+    let response = agent
+        .post(format!("{base_url}/__report"))
+        .header("content-type", "application/json")
+        .send(report.as_bytes());
+    let text = response
+        .expect("a response")
+        .body_mut()
+        .read_to_string()
+        .expect("a body");
+    let verdict: Value = serde_json::from_str(&text).expect("JSON");
+    let status = server.0.wait().expect("the server ends");
+    assert_eq!(verdict["passed"] == true, status.success());
+    verdict["problems"].clone()
+}
+
+#[test]
+fn the_client_conforms() {
+    let Some(cases) = cases() else { return };
+    assert!(cases.len() > 30, "{} cases", cases.len());
+    let mut problems = Vec::new();
+    for case in &cases {
+        let name = case["name"].as_str().expect("a name");
+        for need in case["needs"].as_array().expect("needs") {
+            assert_eq!(need, "spool", "{name} needs what this client does not have");
+        }
+        let found = run(name);
+        if found != json!([]) {
+            problems.push(format!("{name}: {found}"));
+        }
+    }
+    assert!(problems.is_empty(), "{problems:#?}");
+}
