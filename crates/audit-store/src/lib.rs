@@ -39,7 +39,7 @@
 //! ```compile_fail,E0599
 //! # use audit_domain::{KeyId, OrganizationId, Timestamp};
 //! # use audit_store::{Store, StoreError};
-//! fn revoke(store: &Store, owner: OrganizationId, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+//! fn revoke(store: &Store, owner: OrganizationId, id: KeyId, now: Timestamp) -> Result<bool, StoreError> {
 //!     store.configure(owner, move |configurator| configurator.revoke_key(id, now)) // error: no method `revoke_key`
 //! }
 //! ```
@@ -49,7 +49,7 @@
 //! ```
 //! # use audit_domain::{KeyId, ProjectId, Timestamp};
 //! # use audit_store::{Store, StoreError};
-//! fn revoke(store: &Store, owner: ProjectId, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+//! fn revoke(store: &Store, owner: ProjectId, id: KeyId, now: Timestamp) -> Result<bool, StoreError> {
 //!     store.configure(owner, move |configurator| configurator.revoke_key(id, now))
 //! }
 //! ```

@@ -21,13 +21,10 @@ fn commands(document: &str) -> Vec<String> {
 /// The help of the command, and its options.
 fn help_and_options(command: &str) -> (String, Vec<&str>) {
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
-    let is_name = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    let names: Vec<&str> = words
-        .iter()
-        .take_while(is_name)
-        .filter(|word| !word.starts_with('-'))
-        .copied()
-        .collect();
+    let is_name = |word: &&&str| {
+        !word.starts_with('-') && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    };
+    let names: Vec<&str> = words.iter().take_while(is_name).copied().collect();
     let help = command_line(&[names.as_slice(), &["--help"]].concat());
     assert_eq!(help.exit, Exit::Code(0), "{command}: {help:?}");
     let options = words.into_iter().filter(|word| word.starts_with("--"));

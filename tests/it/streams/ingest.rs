@@ -232,7 +232,7 @@ fn another_method_is_not_allowed(database: DatabaseKind) {
     let info = client.post(&format!("/streams/{}/info", stream.token)).send();
     assert_eq!(
         info.expect_error(405, "method_not_allowed").header("allow"),
-        Some("GET")
+        Some("GET, HEAD")
     );
     let claim = client.get("/streams/claim").send();
     assert_eq!(
