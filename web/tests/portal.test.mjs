@@ -300,7 +300,7 @@ test("it is accessible and complete in German, dark and narrow", async () => {
       // A narrow list has few rows: those that have changes.
       await page.goto(`${server.url}/portal#token=${token}&key=${encodeURIComponent(key)}&lang=${language}${options.viewport ? "&action=user.role.updated" : ""}`);
       await lines(page).first().waitFor();
-      await page.locator("audit-log-histogram rect").first().waitFor();
+      if (!process.env.AUDIT_WEB_PICTURES) await page.locator("audit-log-histogram rect").first().waitFor();
       const title = { en: "Audit log", de: "Audit-Log" }[language];
       assert.equal(await page.title(), title);
       await expectAccessible(page);

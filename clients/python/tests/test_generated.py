@@ -40,7 +40,7 @@ def test_both_clients_have_the_same_resources_and_methods() -> None:
 
 
 #: Routes that are no part of an application's work: for operators, and for programs that generate code.
-NOT_OFFERED = {("GET", "/openapi.json"), ("GET", "/docs"), ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics")}
+NOT_OFFERED = {("GET", path) for path in ("/openapi.json", "/docs", "/docs/scalar.js", "/healthz", "/readyz", "/metrics")}
 #: The path of these is an argument of the constructor.
 INGEST = {("POST", "/events"), ("POST", "/streams/{}/events")}
 
