@@ -77,11 +77,11 @@ missing_required_header.expected-statuses = [400, 401, 403, 405]
 negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429]
 TOML
   echo "== $label: $name"
-  # Not everything that is refused can be said in a schema (a cursor of another query, a time too far in the future, a
-  # claimed stream), so a refusal of a request that fits the schema is no failure.
+  # The hooks have the check of invalid requests. Not everything that is refused can be said in a schema (a cursor of another
+  # query, a time too far in the future, a claimed stream), so a refusal of a request that fits the schema is no failure.
   if ! PYTHONPATH=$(dirname "$0") SCHEMATHESIS_HOOKS=schemathesis_hooks "$schemathesis" --config-file "$work/$name.toml" run "$base/api/v1/openapi.json" --url "$base" \
     ${credential:+--header "Authorization: Bearer $credential"} --checks all \
-    --exclude-checks positive_data_acceptance --max-examples "$examples" --seed "$seed" --no-color "$@" \
+    --exclude-checks positive_data_acceptance,negative_data_rejection --max-examples "$examples" --seed "$seed" --no-color "$@" \
     >"$work/$name.log" 2>&1; then
     cat "$work/$name.log"
     failed=1

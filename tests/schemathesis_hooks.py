@@ -1,6 +1,8 @@
-"""Leaves out bodies that the server accepts although the document does not list them: `null` stands for an absent field."""
+"""The check of invalid requests, without those that the server accepts although the document does not list them: `null` stands
+for an absent field."""
 
 import schemathesis
+from schemathesis.specs.openapi.checks import negative_data_rejection
 
 
 def has_null(value):
@@ -11,6 +13,7 @@ def has_null(value):
     return False
 
 
-@schemathesis.hook
-def filter_body(context, body):
-    return not has_null(body)
+@schemathesis.check
+def refuses_invalid_requests(ctx, response, case):
+    if not has_null(case.body):
+        return negative_data_rejection(ctx, response, case)
