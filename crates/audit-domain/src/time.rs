@@ -107,7 +107,7 @@ impl Timestamp {
         Ok(timestamp)
     }
 
-    /// Reads a bound of a query as clients write ISO 8601; see [`iso8601`]. Years outside of what is stored are
+    /// Reads a bound of a query as clients write ISO 8601; see the module `iso8601`. Years outside of what is stored are
     /// clamped: every event is later, or earlier.
     ///
     /// # Errors
