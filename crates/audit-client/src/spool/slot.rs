@@ -53,7 +53,7 @@ impl Ticket {
 pub(crate) struct Slot {
     path: PathBuf,
     /// Open files have locks as long as they are open: until the end of the process, however that ends.
-    _lock: File,
+    lock: File,
     pending: u64,
     pending_bytes: u64,
     ahead: VecDeque<Entry>,
@@ -89,7 +89,7 @@ impl Slot {
             // Nothing is appended to a segment of an earlier client: its last line may be incomplete.
             number: segments.last().copied().unwrap_or(first) + 1,
             path,
-            _lock: lock,
+            lock,
             pending: 0,
             pending_bytes: 0,
             ahead: VecDeque::new(),
@@ -287,6 +287,16 @@ impl Slot {
     }
 }
 
+/// A process that was just forked has the open files until it executes its program, and with them the lock. So the lock is released, and
+/// not only the file closed.
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Err(error) = self.lock.unlock() {
+            log::debug!("cannot unlock the spool {}: {error}", self.path.display());
+        }
+    }
+}
+
 /// Options of a file that other users cannot read.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -361,5 +371,22 @@ fn sync_directory(path: &Path) -> Result<()> {
         File::open(path)?.sync_all()
     } else {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_free_after_it_was_dropped_although_a_forked_process_has_its_files() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("0");
+        let slot = Slot::open(path.clone()).expect("opened").expect("free");
+        assert!(Slot::open(path.clone()).expect("opened").is_none());
+        let of_forked_process = slot.lock.try_clone().expect("duplicated");
+        drop(slot);
+        assert!(Slot::open(path).expect("opened").is_some());
+        drop(of_forked_process);
     }
 }
