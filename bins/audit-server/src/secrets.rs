@@ -28,8 +28,8 @@ pub(crate) enum SecretsCommand {
     ///
     /// Can be repeated, also after an interruption. Exit code 0: all are encrypted with the present key. 1: some are not.
     Rewrap {
-        /// Also encrypt secrets in plain text. Only for a database that had no encryption key before: otherwise somebody has put
-        /// them there.
+        /// Also encrypt secrets in plain text. Only for a database that had no encryption key before: in any other database,
+        /// such a secret was planted.
         #[arg(long)]
         seal_plain: bool,
         #[command(flatten)]

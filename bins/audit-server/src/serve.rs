@@ -166,7 +166,7 @@ fn warn_of_few_open_files(open_files_max: Option<u64>) {
     }
 }
 
-/// What a server does beside serving, if it is told to.
+/// Optional background work of a server.
 #[derive(Default)]
 pub(crate) struct Extras {
     anchors: Option<Anchors>,

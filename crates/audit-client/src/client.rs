@@ -111,7 +111,7 @@ impl Client {
         self.shared.recorder.stats()
     }
 
-    /// The token of the anonymous stream, if the client has one. Whoever has it can claim the stream.
+    /// The token of the anonymous stream, if the client has one. A holder of the token can claim the stream.
     pub fn claim_token(&self) -> Option<&str> {
         self.shared.claim_token.as_deref()
     }

@@ -4,7 +4,7 @@
 //! - What a compressor holds is bounded: a response for which there is none is sent as it is.
 //! - The length of a compressed response tells how much its parts repeat each other (BREACH). Keys, tokens and secrets of
 //!   webhooks are shown once, in responses that are too short to be compressed, and credentials of requests stand in
-//!   headers, which are not compressed. So no secret is beside a text that somebody else chose.
+//!   headers, which are not compressed. So no compressed response has a secret beside a text of another party.
 
 use crate::state::HttpState;
 use actix_web::body::{BodySize, BoxBody, MessageBody};

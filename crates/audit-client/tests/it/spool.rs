@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const MAX: Duration = Duration::from_secs(120);
 /// A port on which nothing listens.
-const NOBODY: &str = "http://127.0.0.1:9";
+const UNREACHABLE: &str = "http://127.0.0.1:9";
 
 fn event(number: u64) -> NewEvent {
     let event = NewEvent::builder(
@@ -33,7 +33,7 @@ fn client(base_url: &str, spool: Spool) -> Client {
 
 /// A spool with events that a client could not send.
 fn filled(path: &Path, numbers: std::ops::Range<u64>) {
-    let client = client(NOBODY, Spool::new(path));
+    let client = client(UNREACHABLE, Spool::new(path));
     for number in numbers {
         assert!(client.record(event(number)).expect("recorded"));
     }
@@ -90,8 +90,8 @@ fn a_position_that_is_lost_or_wrong_repeats_events_with_the_same_keys() {
 #[test]
 fn clients_share_a_spool_and_take_over_what_others_left() {
     let (service, directory) = (Service::start(), tempfile::tempdir().expect("a directory"));
-    let first = client(NOBODY, Spool::new(directory.path()));
-    let second = client(NOBODY, Spool::new(directory.path()));
+    let first = client(UNREACHABLE, Spool::new(directory.path()));
+    let second = client(UNREACHABLE, Spool::new(directory.path()));
     first.record(event(1)).expect("recorded");
     second.record(event(2)).expect("recorded");
     assert!(!first.close(MAX) && !second.close(MAX));
@@ -102,7 +102,7 @@ fn clients_share_a_spool_and_take_over_what_others_left() {
 #[test]
 fn a_full_spool_refuses_events_and_counts_them() {
     let directory = tempfile::tempdir().expect("a directory");
-    let client = client(NOBODY, Spool::new(directory.path()).bytes_max(500));
+    let client = client(UNREACHABLE, Spool::new(directory.path()).bytes_max(500));
     let mut number = 0;
     while client
         .record_or(event(number), Overflow::DropNewest)

@@ -55,7 +55,7 @@ class AsyncAlerts:
                 return
 
     async def acknowledge(self, alert_id: str) -> Alert:
-        """Somebody is on it."""
+        """Marks the alert as acknowledged."""
         return await self._move(alert_id, "acknowledged")
 
     async def resolve(self, alert_id: str) -> Alert:

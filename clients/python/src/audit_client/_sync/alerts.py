@@ -56,7 +56,7 @@ class Alerts:
                 return
 
     def acknowledge(self, alert_id: str) -> Alert:
-        """Somebody is on it."""
+        """Marks the alert as acknowledged."""
         return self._move(alert_id, "acknowledged")
 
     def resolve(self, alert_id: str) -> Alert:
