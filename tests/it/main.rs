@@ -48,6 +48,7 @@ mod rate_limit;
 mod replica;
 mod routes;
 mod rust_client;
+mod schema_check;
 mod secrets;
 mod self_audit;
 mod skips;

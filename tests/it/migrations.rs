@@ -1,6 +1,7 @@
 //! The migrations of the two databases come in pairs, result in the same tables, and can be reverted.
 
-use audit_tests::{Database, DatabaseKind, Server, on_both_databases};
+use audit_tests::{Database, DatabaseKind, Server, on_both_databases, temporary_directory};
+use sha2::Digest;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -98,4 +99,55 @@ fn names(kind: DatabaseKind) -> Vec<OsString> {
         .collect();
     names.sort();
     names
+}
+
+/// The migrations of the last release with their digests, in the format of `sha256sum`.
+const RELEASED: &str = "../migrations/released.sha256";
+
+/// What is wrong with the files below `root` that this list names.
+fn edited(released: &str, root: &Path) -> Vec<String> {
+    let problem = |line: &str| {
+        let (digest, name) = line.split_once("  ").expect("a digest and a name");
+        let file = root.join(name);
+        let Ok(text) = std::fs::read(&file) else {
+            return Some(format!("{name} was removed"));
+        };
+        let found = base16ct::lower::encode_string(&sha2::Sha256::digest(text));
+        (found != digest).then(|| format!("{name} was edited"))
+    };
+    released.lines().filter_map(problem).collect()
+}
+
+#[test]
+fn no_released_migration_was_edited_or_removed() {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join(RELEASED);
+    let released = std::fs::read_to_string(&list).expect("the list of released migrations");
+    assert_eq!(edited(&released, list.parent().expect("its directory")), [""; 0]);
+    let changelog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../CHANGELOG.md");
+    let changelog = std::fs::read_to_string(changelog).expect("the changelog");
+    let releases = changelog
+        .lines()
+        .filter(|line| line.starts_with("## ") && *line != "## Unreleased");
+    assert_eq!(
+        releases.count() > 0,
+        !released.is_empty(),
+        "a release records its migrations with migrations/freeze"
+    );
+}
+
+#[test]
+fn an_edited_and_a_removed_migration_are_found_in_the_list() {
+    let root = temporary_directory("migrations-");
+    let file = root.join("up.sql");
+    std::fs::write(&file, "CREATE TABLE a (b INT);\n").expect("write a file");
+    let output = std::process::Command::new("sha256sum")
+        .arg("up.sql")
+        .current_dir(&root)
+        .output();
+    let list = String::from_utf8(output.expect("run sha256sum").stdout).expect("a list");
+    assert_eq!(edited(&list, &root), [""; 0]);
+    std::fs::write(&file, "CREATE TABLE a (b BIGINT);\n").expect("write a file");
+    assert_eq!(edited(&list, &root), ["up.sql was edited"]);
+    std::fs::remove_file(&file).expect("remove it");
+    assert_eq!(edited(&list, &root), ["up.sql was removed"]);
 }

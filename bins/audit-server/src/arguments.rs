@@ -7,12 +7,15 @@ use crate::backup::{BackupOptions, RestoreOptions};
 use crate::cells::CellsCommand;
 use crate::check::CheckOptions;
 use crate::copy::CopyOptions;
+use crate::health::HealthOptions;
 use crate::index::IndexCommand;
 use crate::key_sources::{EncryptionOptions, HashKeyOptions};
 use crate::keys::{KeyCommand, MasterKeyCommand};
 use crate::ledger::LogCommand;
 use crate::listener::ListenAddress;
 use crate::logging::LogFormat;
+use crate::manual::{CompletionsOptions, ManOptions};
+use crate::schema::SchemaOptions;
 use crate::secrets::SecretsCommand;
 use crate::serve::anchors::AnchorOptions;
 use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
@@ -24,7 +27,7 @@ use std::path::PathBuf;
 
 /// A verifiable audit log service in one binary.
 #[derive(Debug, Parser)]
-#[command(name = "audit-server", version, about, max_term_width = 110)]
+#[command(name = "audit-server", version = env!("AUDIT_SERVER_VERSION"), about, max_term_width = 110)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -77,12 +80,23 @@ pub(crate) enum Command {
     Check(CheckOptions),
     /// Run a witness: it cosigns the checkpoints of logs that only grow, without seeing their events.
     Witness(WitnessOptions),
+    /// Ask a running server whether it serves. Exit code 0: its status is 2xx. 1: it is not, or there is no response within 2 s.
+    Health(HealthOptions),
     /// Print every route of the HTTP interface.
     Routes,
+    /// Print the completions of a shell.
+    Completions(CompletionsOptions),
+    /// Print the manual page of the program, or write those of all commands.
+    Man(ManOptions),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DatabaseCommand {
+    /// Say which migrations a start of this version would apply, and how long they take. Changes nothing, and runs beside servers.
+    ///
+    /// Exit code 0: none. 1: a later version has changed the database, and this one does not start on it. 2: the check could
+    /// not be completed. 3: there are some.
+    Check(SchemaOptions),
     /// Manage cells: schemas of this database or of others, among which projects are divided. They need PostgreSQL.
     #[command(subcommand)]
     Cells(CellsCommand),

@@ -15,6 +15,7 @@ mod demo;
 #[cfg(test)]
 mod documentation;
 mod head_keys;
+mod health;
 mod http;
 mod import;
 mod index;
@@ -23,10 +24,12 @@ mod keys;
 mod ledger;
 mod listener;
 mod logging;
+mod manual;
 mod printable;
 mod programs;
 mod progress;
 mod retry;
+mod schema;
 mod secrets;
 mod serve;
 mod service;
@@ -62,6 +65,10 @@ fn main() -> ExitCode {
         Command::Import(options) => import::run(&options),
         Command::Log(command) => ledger::run(&command),
         Command::Index(command) => index::run(&command),
+        Command::Health(options) => health::run(&options),
+        Command::Completions(options) => manual::completions(&options),
+        Command::Man(options) => manual::man(&options),
+        Command::Db(DatabaseCommand::Check(options)) => schema::run(&options),
         Command::Db(DatabaseCommand::Copy(options)) => copy::run(&options),
         Command::Db(DatabaseCommand::Cells(command)) => cells::run(&command),
         Command::Backup(options) => backup::backup(&options),

@@ -130,6 +130,7 @@ pub use deliveries::{
 pub use error::StoreError;
 pub use events::{EventPage, EventQuery, FetchSize, LoggedEvent, PAGE_BYTES_MAX};
 pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
+pub use migrate::{MigrationWork, PendingMigration, SchemaComparison, compare_schema};
 pub use postgres::moving::{MovedProject, ProjectMove};
 pub use purge::GroupKey;
 pub use queue::{AnonymousStreams, QueueLimits, Turn};

@@ -1,5 +1,11 @@
 //! Applies pending migrations, and refuses a database of a later release.
 
+mod described;
+mod pending;
+
+pub use described::MigrationWork;
+pub use pending::{PendingMigration, SchemaComparison, compare_schema};
+
 use crate::error::{Result, StoreError};
 use diesel::connection::SimpleConnection;
 use diesel::migration::MigrationSource;

@@ -338,3 +338,26 @@ fn cells_are_listed_and_mistakes_are_refused() {
         assert!(refusal.contains("SQLite has no cells"), "{refusal}");
     }
 }
+
+#[test]
+fn the_schema_of_every_cell_is_compared() {
+    let Some(deployment) = Deployment::create() else {
+        return;
+    };
+    let check = || command_line_on(&deployment.database, &["db", "check", "--json"]);
+    let current = check().json();
+    let names: Vec<_> = current["cells"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|cell| &cell["cell"])
+        .collect();
+    assert_eq!(names, ["home", "near", "far"]);
+    deployment
+        .far
+        .execute("INSERT INTO cell_far.__diesel_schema_migrations (version) VALUES ('99990101000000')");
+    let newer = check();
+    assert_eq!(newer.exit, Exit::Code(1), "{}", newer.stdout);
+    let newer: Value = serde_json::from_str(&newer.stdout).expect("JSON");
+    assert_eq!(newer["cells"][2]["newer"], json!(["99990101000000"]), "{newer}");
+}
