@@ -106,7 +106,8 @@ impl AlertRate {
         bytes
     }
 
-    /// Decodes the output of [`Self::encode`]; `None` when the bytes are anything else.
+    /// Decodes the output of [`Self::encode`]; `None` when the bytes are anything else, such as a time or a count that no clock
+    /// and no number of events reaches.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (&VERSION, rest) = bytes.split_first()? else {
             return None;
@@ -116,11 +117,14 @@ impl AlertRate {
         };
         let numbers: [[u8; 8]; NUMBERS] = numbers.try_into().ok()?;
         let [minute, raised, suppressed_minute, suppressed] = numbers.map(i64::from_be_bytes);
+        let minutes = [Timestamp::MIN, Timestamp::MAX].map(|time| time.as_micros().div_euclid(MINUTE_MICROS));
+        let is_minute = |minute: &i64| (minutes[0]..=minutes[1]).contains(minute);
         Some(Self {
-            minute,
-            raised: raised.cast_unsigned(),
-            suppressed_minute,
-            suppressed: suppressed.cast_unsigned(),
+            minute: Some(minute).filter(is_minute)?,
+            // One half of the range is left, so that counting cannot overflow.
+            raised: raised.try_into().ok()?,
+            suppressed_minute: Some(suppressed_minute).filter(is_minute)?,
+            suppressed: suppressed.try_into().ok()?,
         })
     }
 }
@@ -174,5 +178,17 @@ mod tests {
         assert_eq!(AlertRate::decode(&bytes[1..]), None);
         assert_eq!(AlertRate::decode(&[&bytes[..], &[0; 8]].concat()), None);
         assert_eq!(AlertRate::decode(&[]), None);
+    }
+
+    /// Found by the fuzz target `alert_state`.
+    #[test]
+    fn a_count_or_a_time_beyond_every_clock_is_not_decoded() {
+        let encoded = full().encode();
+        for (number, stored) in [(0, i64::MAX), (0, i64::MIN), (1, -1), (2, i64::MAX), (3, -1)] {
+            let mut bytes = encoded.clone();
+            bytes[1 + 8 * number..9 + 8 * number].copy_from_slice(&stored.to_be_bytes());
+            assert_eq!(AlertRate::decode(&bytes), None, "{number}: {stored}");
+        }
+        assert_eq!(AlertRate::decode(&encoded), Some(full()));
     }
 }

@@ -7,6 +7,7 @@ mod deployment;
 mod examples;
 mod limits;
 mod operations;
+mod parsers;
 mod recipes;
 mod routes;
 mod shape;

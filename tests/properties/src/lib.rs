@@ -4,9 +4,13 @@
 //! A property panics if it does not hold.
 #![expect(clippy::missing_panics_doc, reason = "that is how a property fails")]
 
+pub mod csv;
 pub mod events;
 pub mod index;
 pub mod ledger;
+pub mod names;
+pub mod network;
+pub mod stored;
 pub mod texts;
 
 /// A property, by the name of its fuzz target.
@@ -87,6 +91,36 @@ pub const PROPERTIES: &[Property] = &[
         name: "stored_tree",
         check: ledger::stored_tree,
         seeds: ledger::stored_tree_seeds,
+    },
+    Property {
+        name: "csv",
+        check: csv::csv,
+        seeds: csv::csv_seeds,
+    },
+    Property {
+        name: "identifier",
+        check: names::identifier,
+        seeds: names::identifier_seeds,
+    },
+    Property {
+        name: "webhook_url",
+        check: network::webhook_url,
+        seeds: network::webhook_url_seeds,
+    },
+    Property {
+        name: "time_stamp",
+        check: network::time_stamp,
+        seeds: network::time_stamp_seeds,
+    },
+    Property {
+        name: "alert_state",
+        check: stored::alert_state,
+        seeds: stored::alert_state_seeds,
+    },
+    Property {
+        name: "sealed_secret",
+        check: stored::sealed_secret,
+        seeds: stored::sealed_secret_seeds,
     },
 ];
 

@@ -38,6 +38,8 @@ pub enum DecodeError {
 
 const VERSION: u8 = 1;
 const ID_BYTES: usize = 16;
+/// No group has as many events. One half of the range is left, so that counting cannot overflow.
+const EVENTS_MAX: u64 = u64::MAX / 2;
 
 impl GroupState {
     /// Encodes the state: about 20 bytes for each of the newest ten events, two for every other.
@@ -89,6 +91,7 @@ impl GroupState {
         let event_count = occurrences
             .iter()
             .try_fold(0_u64, |sum, held| sum.checked_add(held.count))
+            .filter(|count| *count <= EVENTS_MAX)
             .ok_or(DecodeError::OutOfRange)?;
         let samples = reader.samples(&occurrences)?;
         if !reader.rest.is_empty() {
