@@ -12,6 +12,8 @@ import urllib.error
 import urllib.request
 import uuid
 
+from kit.routes import Routes
+
 HERE = pathlib.Path(__file__).parent
 
 
@@ -156,6 +158,59 @@ class Kit(unittest.TestCase):
         for case in cases:
             self.assertLessEqual(set(case["expect"]), known, case["name"])
             self.assertTrue(case["expect"], case["name"])
+
+
+class UsedRoutes(unittest.TestCase):
+    """`routes.py` finds what a client has not used."""
+
+    DOCUMENT = {
+        "paths": {
+            "/api/v1/notes": {
+                "get": {
+                    "operationId": "list_notes",
+                    "parameters": [{"name": name, "in": "query"} for name in ("cursor", "word")],
+                    "responses": {"200": {"content": {"application/json": {"examples": {"one": {"value": {"notes": [], "cursor": None}}}}}}},
+                },
+                "post": {
+                    "operationId": "create_note",
+                    "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Note"}}}},
+                    "responses": {"201": {"content": {"application/json": {"examples": {"one": {"value": {"id": "n1"}}}}}}},
+                },
+            },
+            "/api/v1/notes/{id}": {"get": {"operationId": "get_note", "responses": {"200": {"content": {"text/plain": {}}}}}},
+            "/healthz": {"get": {"operationId": "get_health", "responses": {}}},
+        },
+        "components": {"schemas": {"Note": {"oneOf": [{"properties": {"text": {}}}, {"properties": {"image": {}}}]}}},
+    }
+
+    def setUp(self):
+        self.routes = Routes(self.DOCUMENT)
+
+    def call(self, method, target, body=None):
+        status, _, text = self.routes.answer(method, target, {}, b"" if body is None else json.dumps(body).encode())
+        return status, text
+
+    def test_what_was_not_called_is_a_problem(self):
+        self.assertEqual(self.call("POST", "/api/v1/notes", {"text": "a"})[0], 201)
+        self.assertEqual(self.call("GET", "/api/v1/notes/n1"), (200, b""))
+        self.assertEqual(
+            sorted(self.routes.problems()),
+            ["GET /api/v1/notes was not called", "POST /api/v1/notes was called without image"],
+        )
+
+    def test_what_is_not_declared_is_a_problem(self):
+        self.call("POST", "/api/v1/notes", {"text": "a", "image": "b", "sound": "c"})
+        self.call("GET", "/api/v1/notes/n1?deep=1")
+        self.assertEqual(self.call("GET", "/api/v1/other")[0], 404)
+        found = "\n".join(self.routes.problems())
+        for part in ("called with sound,", "called with deep,", "GET /api/v1/other was called,"):
+            self.assertIn(part, found)
+
+    def test_a_list_has_two_pages(self):
+        cursor = json.loads(self.call("GET", "/api/v1/notes?word=a")[1])["cursor"]
+        self.assertIn("GET /api/v1/notes was called without cursor", self.routes.problems())
+        self.assertIsNone(json.loads(self.call("GET", f"/api/v1/notes?cursor={cursor}")[1])["cursor"])
+        self.assertNotIn("GET /api/v1/notes was called without cursor", self.routes.problems())
 
 
 if __name__ == "__main__":

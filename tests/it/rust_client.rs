@@ -1,18 +1,23 @@
 //! The Rust client (`crates/audit-client`) against the real server. Its own tests have the conformance kit.
 
 use audit_client::{
-    ActorType, Category, Client, EventQuery, NewEvent, Object, Overflow, Resource, verify_proof,
+    ActorType, Category, Client, EventQuery, NewEvent, Object, Overflow, Resource, verify_checkpoint,
+    verify_completeness, verify_consistency, verify_proof, verify_receipt,
 };
 use audit_tests::{DatabaseKind, Organization, on_both_databases};
 use serde_json::json;
+use std::io::Read;
 use std::time::Duration;
 
 const MAX: Duration = Duration::from_secs(120);
 
 on_both_databases! {
     recorded_events_are_found_followed_and_proved,
+    receipts_completeness_and_consistency_are_verified,
+    exports_have_every_event,
     what_the_service_says_is_a_typed_error,
     a_master_key_administers,
+    alerts_are_acknowledged_and_resolved,
     a_stream_is_claimed,
 }
 
@@ -78,7 +83,7 @@ fn recorded_events_are_found_followed_and_proved(kind: DatabaseKind) {
         .expect("a page");
     assert!(next.events.is_empty() && !next.has_more);
 
-    let key = audit.log_key().expect("a key");
+    let key = audit.log().key().expect("a key");
     let log = format!("{}/live", organization.project_id);
     let mut read = found[3].clone();
     let id = read["id"].as_str().expect("an id").to_owned();
@@ -98,6 +103,80 @@ fn recorded_events_are_found_followed_and_proved(kind: DatabaseKind) {
     let shown = viewer.event(&id).expect("an event");
     let proof = viewer.proof(&id).expect("a proof");
     verify_proof(&shown, &proof, &key, Some(&log)).expect("verified");
+}
+
+fn receipts_completeness_and_consistency_are_verified(kind: DatabaseKind) {
+    let organization = Organization::fresh(kind);
+    let audit = client(&organization, &organization.project_key);
+    let (key, log) = (
+        audit.log().key().expect("a key"),
+        format!("{}/live", organization.project_id),
+    );
+
+    let (id, receipt) = audit.ingest_with_receipt(event(0)).expect("stored");
+    let (proved, first) = verify_receipt(&receipt, &key, Some(&log)).expect("verified");
+    assert_eq!(
+        (proved["id"] == *id, &proved["action"]),
+        (true, &json!("invoice.updated"))
+    );
+    assert!(!proved.contains_key("redacted"), "{proved:?}");
+    assert_eq!(
+        audit.receipt(&id).expect("a receipt").lines().next(),
+        receipt.lines().next()
+    );
+    verify_receipt(&receipt, &key, Some("other/live")).expect_err("of another log");
+    verify_receipt(&receipt.replace("index 0", "index 1"), &key, None).expect_err("changed");
+
+    let refused = NewEvent::from_serialize(&json!({"action": "Signup"})).expect("an object");
+    let outcomes = audit
+        .ingest_all([event(1), refused, event(2)])
+        .expect("partly stored");
+    let are_stored: Vec<bool> = outcomes.iter().map(Result::is_ok).collect();
+    assert_eq!(are_stored, [true, false, true]);
+    audit.ingest_all([]).expect_err("no events");
+
+    // The receipt waits for a checkpoint with all events.
+    audit.ingest_with_receipt(event(3)).expect("stored");
+    let latest = audit.log().checkpoint().expect("a checkpoint");
+    let latest = verify_checkpoint(&latest, &key, Some(&log)).expect("verified");
+    let (from, to) = (first.head().size, latest.head().size);
+    let proof = audit.log().consistency(from, to).expect("a proof");
+    verify_consistency(&first, &latest, &proof).expect("continues");
+    verify_consistency(&latest, &first, &proof).expect_err("the other way round");
+
+    let proof = audit.log().completeness(Some("acme")).expect("a proof");
+    let query = EventQuery::new().tenant_id("acme");
+    let page = audit.feed(&query, None, Duration::ZERO).expect("a page");
+    let complete = verify_completeness(&page.events, &proof, &key, Some(&log)).expect("complete");
+    assert_eq!(
+        (complete.size, complete.newer, &*complete.tenant_id),
+        (4, 0, "acme")
+    );
+    verify_completeness(&page.events[1..], &proof, &key, None).expect_err("one is missing");
+    verify_completeness(&page.events, &proof, &key, Some("other/live")).expect_err("of another log");
+    let mut swapped = page.events.clone();
+    swapped.swap(0, 1);
+    verify_completeness(&swapped, &proof, &key, None).expect_err("another order");
+}
+
+fn exports_have_every_event(kind: DatabaseKind) {
+    let organization = Organization::fresh(kind);
+    let audit = client(&organization, &organization.project_key);
+    audit.ingest_all((0..60).map(event)).expect("stored");
+    let exported: Vec<Object> = audit
+        .export(&EventQuery::new().tenant_id("acme"))
+        .expect("an export")
+        .map(|event| event.expect("an event"))
+        .collect();
+    assert_eq!(numbers(&exported), Vec::from_iter((0..60).rev()));
+    let mut csv = String::new();
+    let mut body = audit.export_csv(&EventQuery::new()).expect("an export");
+    body.read_to_string(&mut csv).expect("a body");
+    assert_eq!(csv.lines().count(), 61, "a head and 60 events");
+    let error = audit
+        .export(&EventQuery::new().limit(7))
+        .expect_err("no parameter of an export");
+    assert_eq!(error.status(), Some(400));
 }
 
 fn what_the_service_says_is_a_typed_error(kind: DatabaseKind) {
@@ -160,7 +239,41 @@ fn a_master_key_administers(kind: DatabaseKind) {
         .rotate_webhook_secret(webhook["id"].as_str().expect("an id"))
         .expect("a webhook");
     assert_ne!(rotated["secret"], webhook["secret"]);
+    let id = webhook["id"].as_str().expect("an id");
+    let delivery = master.test_webhook(id).expect("a delivery");
+    let mut deliveries = master.deliveries(id, &[("limit", "1")]).expect("an id");
+    assert_eq!(
+        deliveries.next().expect("a delivery").expect("read")["id"],
+        delivery["id"]
+    );
+    let again = master.retry_delivery(delivery["id"].as_str().expect("an id"));
+    assert_eq!(again.expect("a delivery")["message_id"], delivery["message_id"]);
     assert!(master.alerts(&[("status", "open")]).next().is_none());
+}
+
+fn alerts_are_acknowledged_and_resolved(kind: DatabaseKind) {
+    let organization = Organization::fresh(kind);
+    let master = master(&organization);
+    let members = json!({
+        "name": "updates", "action_pattern": "invoice.*", "threshold": 1, "window_seconds": 60,
+        "group_by": "actor_id", "severity": "low",
+    });
+    master.create(Resource::AlertRules, &members).expect("a rule");
+    let audit = client(&organization, &organization.project_key);
+    audit.ingest(event(0)).expect("stored");
+    let alert = master
+        .alerts(&[("status", "open")])
+        .next()
+        .expect("an alert")
+        .expect("read");
+    let id = alert["id"].as_str().expect("an id");
+    assert_eq!(
+        master.acknowledge_alert(id).expect("an alert")["status"],
+        "acknowledged"
+    );
+    assert_eq!(master.resolve_alert(id).expect("an alert")["status"], "resolved");
+    let error = master.acknowledge_alert(id).expect_err("no alert opens again");
+    assert_eq!(error.code(), Some("invalid_transition"));
 }
 
 fn a_stream_is_claimed(kind: DatabaseKind) {

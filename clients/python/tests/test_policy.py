@@ -10,7 +10,7 @@ from audit_client._wire import retry_after
 
 
 def response(status: int, after: Optional[float] = None) -> ApiError:
-    return ApiError("scripted", status=status, retry_after=after)
+    return ApiError("scripted", status=status, code="of_the_service", retry_after=after)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,10 @@ def response(status: int, after: Optional[float] = None) -> ApiError:
         (response(409), False, False),
         (response(410), False, False),
         (response(413), False, False),
+        # Without the code of the service: a proxy.
+        (ApiError("html", status=400), False, True),
+        (ApiError("html", status=410), False, True),
+        (ApiError("html", status=413), False, False),
         (ApiError("of one event", code="conflict"), False, False),
         (ClientClosed("closed"), False, False),
     ],

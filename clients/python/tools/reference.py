@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, List, Tuple
 
 import audit_client
-from audit_client import asgi, loghandler, proofs
+from audit_client import asgi, loghandler, proofs, testing
 from audit_client._sync import administration, alerts, events
 
 #: Methods that the framework calls, not the user.
@@ -47,6 +47,8 @@ CLASSES = (
     audit_client.VerificationError,
     loghandler.AuditHandler,
     asgi.AuditMiddleware,
+    testing.RecordingClient,
+    testing.AsyncRecordingClient,
 )
 FUNCTIONS = (
     audit_client.verify_webhook,

@@ -2,8 +2,8 @@
 //
 //     AUDIT_URL=… AUDIT_KEY=pk_live_… AUDIT_LOG_KEY="$(cat key.txt)" node auditor.mjs checkpoint.txt
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { AuditClient } from "audit-log-client";
-import { openCheckpoint, verifyConsistency } from "audit-log-client/verify";
+import { AuditClient } from "audit-server-client";
+import { openCheckpoint, verifyConsistency } from "audit-server-client/verify";
 
 const { AUDIT_URL: baseUrl, AUDIT_KEY: apiKey, AUDIT_LOG_KEY: key } = process.env;
 const [file] = process.argv.slice(2);

@@ -47,7 +47,7 @@ export interface Annotation<Request> {
 export type Additions = Partial<Omit<NewEvent, "action" | "category">>;
 
 /** Shared by all copies of this module: a program may load it both as ES module and as CommonJS. */
-const ADDITIONS = Symbol.for("audit-log-client.additions");
+const ADDITIONS = Symbol.for("audit-server-client.additions");
 const registry = globalThis as { [ADDITIONS]?: WeakMap<object, Additions> };
 const additionsOf = (registry[ADDITIONS] ??= new WeakMap<object, Additions>());
 

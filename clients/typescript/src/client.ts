@@ -22,7 +22,7 @@ import type { IngestResult, NewEvent } from "./types.js";
 export interface AuditClientOptions extends TransportOptions, RecorderOptions {
   /** Sends events to an anonymous stream, without a key. `true` for a new stream. */
   readonly stream?: boolean | { readonly claimToken: string } | undefined;
-  /** A spool on disk in place of the queue in memory: `await openSpool({ directory })` of `audit-log-client/spool`. The client closes it. */
+  /** A spool on disk in place of the queue in memory: `await openSpool({ directory })` of `audit-server-client/spool`. The client closes it. */
   readonly spool?: EventBuffer | undefined;
 }
 

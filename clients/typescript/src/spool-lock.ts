@@ -11,7 +11,7 @@ export interface Lock {
  * Directories that this process uses, for systems that do not tell when a process started. Shared by all copies of this module: a program may load
  * it both as ES module and as CommonJS.
  */
-const USED = Symbol.for("audit-log-client.spools");
+const USED = Symbol.for("audit-server-client.spools");
 const registry = globalThis as { [USED]?: Set<string> };
 const used = (registry[USED] ??= new Set());
 

@@ -9,9 +9,9 @@ import {
   EventRefusedError,
   type FollowedEvent,
   type NewEvent,
-} from "audit-log-client";
-import { AuditViewer } from "audit-log-client/browser";
-import { openCheckpoint, VerificationError, verifyConsistency } from "audit-log-client/verify";
+} from "audit-server-client";
+import { AuditViewer } from "audit-server-client/browser";
+import { openCheckpoint, VerificationError, verifyConsistency } from "audit-server-client/verify";
 import { type Server, startServer } from "./server.js";
 
 let server: Server;

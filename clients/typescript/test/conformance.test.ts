@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { AuditClient, type AuditClientOptions, AuditError, type NewEvent, QueueFullError } from "audit-log-client";
-import { openSpool } from "audit-log-client/spool";
+import { AuditClient, type AuditClientOptions, AuditError, type NewEvent, QueueFullError } from "audit-server-client";
+import { openSpool } from "audit-server-client/spool";
 import { PACKAGE } from "./paths.js";
 
 const KIT = fileURLToPath(new URL("../conformance/server.py", PACKAGE));

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import test from "node:test";
-import type { EventRecorder, NewEvent } from "audit-log-client";
-import { addToAudit as addToExpress, auditExpress } from "audit-log-client/express";
-import { addToAudit as addToFastify, auditFastify, audited as fastifyAudited } from "audit-log-client/fastify";
-import { addToAudit as addToNext, auditNext } from "audit-log-client/next";
-import { RecordingClient } from "audit-log-client/testing";
+import type { EventRecorder, NewEvent } from "audit-server-client";
+import { addToAudit as addToExpress, auditExpress } from "audit-server-client/express";
+import { addToAudit as addToFastify, auditFastify, audited as fastifyAudited } from "audit-server-client/fastify";
+import { addToAudit as addToNext, auditNext } from "audit-server-client/next";
+import { RecordingClient } from "audit-server-client/testing";
 import express from "express";
 import fastify, { type FastifyRequest } from "fastify";
 

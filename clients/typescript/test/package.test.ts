@@ -34,7 +34,7 @@ test("every entry point loads as an ES module and as CommonJS, with the same nam
   const require = createRequire(import.meta.url);
   assert.equal(ENTRIES.length, 8);
   for (const { name } of ENTRIES) {
-    const specifier = `audit-log-client${name.slice(1)}`;
+    const specifier = `audit-server-client${name.slice(1)}`;
     const module = (await import(specifier)) as object;
     assert.deepEqual(Object.keys(require(specifier) as object).sort(), Object.keys(module).sort(), name);
   }

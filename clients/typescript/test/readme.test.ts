@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import test, { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { AuditClient } from "audit-log-client";
+import { AuditClient } from "audit-server-client";
 import { PACKAGE } from "./paths.js";
 import { type Server, startServer } from "./server.js";
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { AuditClient } from "audit-log-client";
+import { AuditClient } from "audit-server-client";
 import { launch, temporaryDirectory } from "./server.js";
 
 const EVENTS = Number(process.env["AUDIT_KILL_EVENTS"] ?? 2000);

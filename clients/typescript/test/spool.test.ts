@@ -4,8 +4,8 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { AuditClient, type NewEvent } from "audit-log-client";
-import { openSpool, type Spool } from "audit-log-client/spool";
+import { AuditClient, type NewEvent } from "audit-server-client";
+import { openSpool, type Spool } from "audit-server-client/spool";
 import { temporaryDirectory } from "./server.js";
 
 let directory: string;
@@ -114,7 +114,7 @@ test("segments are removed when their events are settled, and the limit counts w
 });
 
 test("one process at a time uses a spool, and a dead one does not hold it", async () => {
-  const module = new URL(import.meta.resolve("audit-log-client/spool")).href;
+  const module = new URL(import.meta.resolve("audit-server-client/spool")).href;
   const other = (tail: string) =>
     spawnSync(process.execPath, ["--input-type=module", "-e", `
       const { openSpool } = await import(${JSON.stringify(module)});

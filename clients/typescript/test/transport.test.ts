@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import test from "node:test";
-import { AuditApiError, AuditClient, type AuditClientOptions, AuditNetworkError } from "audit-log-client";
+import { AuditApiError, AuditClient, type AuditClientOptions, AuditNetworkError } from "audit-server-client";
 import { launch, temporaryDirectory } from "./server.js";
 
 type Play = (init: RequestInit, url: string) => Response | Promise<Response>;

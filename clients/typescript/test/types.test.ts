@@ -1,7 +1,7 @@
 // Checked by the compiler: that a change of the OpenAPI document has not emptied a public type.
 import assert from "node:assert/strict";
 import test from "node:test";
-import type * as Types from "audit-log-client";
+import type * as Types from "audit-server-client";
 
 type Empty<Members> = { [Name in keyof Members]: [Members[Name]] extends [never] ? Name : never }[keyof Members];
 

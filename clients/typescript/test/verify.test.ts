@@ -17,7 +17,7 @@ import {
   VerificationError,
   type VerificationFailure,
   verifyProof,
-} from "audit-log-client/verify";
+} from "audit-server-client/verify";
 import { DOCS } from "./paths.js";
 
 function vectors<T>(name: string): T {

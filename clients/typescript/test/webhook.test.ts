@@ -9,8 +9,8 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import test from "node:test";
-import { AuditClient } from "audit-log-client";
-import { VerificationError, verifyWebhook, type VerifyWebhookOptions } from "audit-log-client/verify";
+import { AuditClient } from "audit-server-client";
+import { VerificationError, verifyWebhook, type VerifyWebhookOptions } from "audit-server-client/verify";
 import { startServer, temporaryDirectory } from "./server.js";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     // In production the operator gives you this key over another channel.
-    let log_key = audit.log_key()?;
+    let log_key = audit.log().key()?;
     for event in audit.events(EventQuery::new().tenant_id("acme").action("invoice.*")) {
         let event = event?;
         let id = event["id"].as_str().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Projects, keys, rules, webhooks, tiers and streams.
+//! Projects, keys, rules, webhooks with their deliveries, tiers and streams.
 //!
 //! Objects come and go as JSON: the interface (`docs/api.md`) lists their members, and a client has to ignore those that it does not
 //! know.
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::pages::{objects, segment};
+use crate::pages::{Pages, objects, segment};
 use crate::reading::object;
 use crate::transport::Call;
 use serde_json::{Map, Value, json};
@@ -129,6 +129,34 @@ impl Client {
     pub fn rotate_webhook_secret(&self, id: &str) -> Result<Object, Error> {
         let path = format!("/alerts/webhooks/{}/rotate-secret", segment(id)?);
         object(self.send("POST", path, None, true)?, "webhook")
+    }
+
+    /// Sends a message of the type `webhook.test`. Returns its delivery.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn test_webhook(&self, id: &str) -> Result<Object, Error> {
+        let path = format!("/alerts/webhooks/{}/test", segment(id)?);
+        object(self.send("POST", path, None, true)?, "delivery")
+    }
+
+    /// The deliveries of a webhook that match the parameters of the interface (`status`, `limit`), newest first, page by page.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an id that is none.
+    pub fn deliveries(&self, webhook_id: &str, params: &[(&'static str, &str)]) -> Result<Pages, Error> {
+        let path = format!("/alerts/webhooks/{}/deliveries", segment(webhook_id)?);
+        let params = params.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        Ok(Pages::new(self, path, "deliveries", params.collect()))
+    }
+
+    /// Makes another attempt of a delivery at once.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn retry_delivery(&self, id: &str) -> Result<Object, Error> {
+        let path = format!("/alerts/deliveries/{}/retry", segment(id)?);
+        object(self.send("POST", path, None, false)?, "delivery")
     }
 
     /// What the enabled redaction rules would do to an event. Nothing is stored.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The server refuses larger requests. The bound of the body leaves room below its 1,048,576 bytes.
-const REQUEST_EVENTS_MAX: usize = 100;
+pub(crate) const REQUEST_EVENTS_MAX: usize = 100;
 const REQUEST_BODY_BYTES_MAX: usize = 1_000_000;
 
 /// One event as it is sent, the same bytes in every attempt.

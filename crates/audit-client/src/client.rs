@@ -1,19 +1,18 @@
-//! The client and its options.
+//! The client.
 
-use crate::ambient;
-use crate::buffer::Buffer;
+mod builder;
+
+use crate::buffer::{Entry, REQUEST_EVENTS_MAX, body_of};
 use crate::error::Error;
 use crate::event::NewEvent;
-use crate::policy::RetryPolicy;
-use crate::recorder::{Options, Overflow, Recorded, Recorder, Stats};
-use crate::spool::{Spool, SpoolBuffer};
+use crate::recorder::{Overflow, Recorder, Stats};
 use crate::transport::{Call, Transport, json_of, outcomes_of};
-use audit_domain::{ClaimToken, Environment};
+use audit_domain::Environment;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use ureq::Agent;
-use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+
+pub use builder::ClientBuilder;
 
 /// What a client that is dropped without [`Client::close`] waits for its events.
 const DROP_SECONDS_MAX: u64 = 5;
@@ -82,13 +81,51 @@ impl Client {
     /// # Errors
     /// [`Error::Api`] if the service refuses it, [`Error::Network`] if no attempt got a response.
     pub fn ingest(&self, event: NewEvent) -> Result<String, Error> {
-        let entry = event.into_entry();
-        let call = Call::new("POST", self.shared.ingest_path.clone()).body(entry.body.to_vec());
-        let parse = |body: &[u8]| {
-            let mut outcomes = outcomes_of(&json_of(body)?, 1)?;
-            outcomes.pop().ok_or(Error::NotSent)
-        };
+        let call = self.ingest_call(event.into_entry().body.to_vec());
+        let parse = |body: &[u8]| Ok(only(outcomes_of(&json_of(body)?, 1)?));
         self.shared.transport.blocking(&call, parse)?
+    }
+
+    /// As [`Self::ingest`], and waits for the signed receipt of the event, which comes about a second later: its proof in one file, for
+    /// `verify_receipt`. Anonymous streams have none.
+    ///
+    /// # Errors
+    /// As [`Self::ingest`].
+    pub fn ingest_with_receipt(&self, event: NewEvent) -> Result<(String, String), Error> {
+        let call = self.ingest_call(event.into_entry().body.to_vec()).with_receipts();
+        let parse = |body: &[u8]| {
+            let response = json_of(body)?;
+            let id = only(outcomes_of(&response, 1)?);
+            let receipt = response["receipts"][0].as_str().map(str::to_owned);
+            Ok(id.map(|id| (id, receipt)))
+        };
+        let (id, receipt) = self.shared.transport.blocking(&call, parse)??;
+        // A repeat after a lost response has the same outcome, so another attempt would not help.
+        let receipt =
+            receipt.ok_or_else(|| Error::network(format!("{id} is stored; the response has no receipt")))?;
+        Ok((id, receipt))
+    }
+
+    /// Sends 1 to 100 events in one request. Returns for each its id, or why it was refused, when they are stored durably.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another number of events, [`Error::Api`] if the service refuses all, [`Error::Network`].
+    pub fn ingest_all(
+        &self,
+        events: impl IntoIterator<Item = NewEvent>,
+    ) -> Result<Vec<Result<String, Error>>, Error> {
+        let entries: Vec<Entry> = events.into_iter().map(NewEvent::into_entry).collect();
+        if !(1..=REQUEST_EVENTS_MAX).contains(&entries.len()) {
+            let message = format!("must be 1 to {REQUEST_EVENTS_MAX}, not {}", entries.len());
+            return Err(Error::argument("events", message));
+        }
+        let call = self.ingest_call(body_of(&entries));
+        let parse = |body: &[u8]| outcomes_of(&json_of(body)?, entries.len());
+        self.shared.transport.blocking(&call, parse)
+    }
+
+    fn ingest_call(&self, body: Vec<u8>) -> Call {
+        Call::new("POST", self.shared.ingest_path.clone()).body(body)
     }
 
     /// Waits until all events that were recorded before are stored or refused. `false` after `max`.
@@ -117,244 +154,7 @@ impl Client {
     }
 }
 
-/// The options of a client. The defaults are those of the service's interface.
-#[derive(Clone)]
-#[must_use]
-pub struct ClientBuilder {
-    base_url: String,
-    api_key: Option<String>,
-    is_stream: bool,
-    claim_token: Option<String>,
-    project_id: Option<String>,
-    environment: Option<Environment>,
-    timeout: Duration,
-    retry: RetryPolicy,
-    recording: Options,
-    queue_events_max: usize,
-    spool: Option<Spool>,
-    roots_pem: Option<Vec<u8>>,
-}
-
-impl ClientBuilder {
-    fn new(base_url: String) -> Self {
-        Self {
-            base_url,
-            api_key: None,
-            is_stream: false,
-            claim_token: None,
-            project_id: None,
-            environment: None,
-            timeout: Duration::from_secs(30),
-            retry: RetryPolicy::default(),
-            recording: Options {
-                batch_events: 10,
-                flush_interval: Duration::from_secs(5),
-                overflow: Overflow::Error,
-                block_max: Duration::from_secs(30),
-                on_result: None,
-            },
-            queue_events_max: 1000,
-            spool: None,
-            roots_pem: None,
-        }
-    }
-
-    /// The project key, or a master key.
-    pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        self.api_key = Some(key.into());
-        self
-    }
-
-    /// Sends to an anonymous stream, without a key. [`Client::claim_token`] is its token.
-    pub fn stream(mut self) -> Self {
-        self.is_stream = true;
-        self
-    }
-
-    /// Sends to the anonymous stream with this token, a UUID of version 4.
-    pub fn claim_token(mut self, token: impl Into<String>) -> Self {
-        self.is_stream = true;
-        self.claim_token = Some(token.into());
-        self
-    }
-
-    /// The project that a master key acts on.
-    pub fn project_id(mut self, id: impl Into<String>) -> Self {
-        self.project_id = Some(id.into());
-        self
-    }
-
-    /// The environment that a master key acts on.
-    pub fn environment(mut self, environment: Environment) -> Self {
-        self.environment = Some(environment);
-        self
-    }
-
-    /// Of one attempt: connecting, sending and receiving. 30 s.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// The waits between attempts.
-    pub fn retry(mut self, retry: RetryPolicy) -> Self {
-        self.retry = retry;
-        self
-    }
-
-    /// A batch of this size is sent without waiting: 1 to 100. 10.
-    pub fn batch_events(mut self, events: usize) -> Self {
-        self.recording.batch_events = events as u64;
-        self
-    }
-
-    /// A smaller batch is sent this long after its first event. 5 s.
-    pub fn flush_interval(mut self, interval: Duration) -> Self {
-        self.recording.flush_interval = interval;
-        self
-    }
-
-    /// Events that wait or are being sent. 1,000. Without meaning for a spool, which has [`Spool::bytes_max`].
-    pub fn queue_events_max(mut self, events: usize) -> Self {
-        self.queue_events_max = events;
-        self
-    }
-
-    /// What `record` does when the queue is full. [`Overflow::Error`].
-    pub fn overflow(mut self, overflow: Overflow) -> Self {
-        self.recording.overflow = overflow;
-        self
-    }
-
-    /// The longest that [`Overflow::Block`] waits. 30 s.
-    pub fn block_max(mut self, max: Duration) -> Self {
-        self.recording.block_max = max;
-        self
-    }
-
-    /// Keeps recorded events on the disk until the service has them.
-    pub fn spool(mut self, spool: Spool) -> Self {
-        self.spool = Some(spool);
-        self
-    }
-
-    /// Called for each event with its id or its error, in the background thread, which it holds up. It
-    /// must not flush or close the client, nor own one: that client would never be dropped.
-    pub fn on_result(mut self, on_result: impl Fn(&Recorded) + Send + Sync + 'static) -> Self {
-        self.recording.on_result = Some(Arc::new(on_result));
-        self
-    }
-
-    /// Certificates in PEM that are trusted in place of the public roots: for a service with a private authority.
-    pub fn roots_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.roots_pem = Some(pem.into());
-        self
-    }
-
-    /// The client. It makes no request.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for options that do not fit, [`Error::Spool`] if the spool cannot be opened.
-    pub fn build(self) -> Result<Client, Error> {
-        if self.is_stream == self.api_key.is_some() {
-            let message = "pass either api_key, or stream to send to an anonymous stream";
-            return Err(Error::argument("api_key", message));
-        }
-        if !(1..=100).contains(&self.recording.batch_events) {
-            return Err(Error::argument("batch_events", "must be 1 to 100"));
-        }
-        if (self.queue_events_max as u64) < self.recording.batch_events {
-            return Err(Error::argument(
-                "queue_events_max",
-                "must be at least batch_events",
-            ));
-        }
-        let claim_token = match (self.is_stream, self.claim_token) {
-            (false, _) => None,
-            (true, None) => Some(ambient::uuid4()),
-            (true, Some(token)) => {
-                let parsed = token.parse::<ClaimToken>();
-                parsed.map_err(|error| Error::argument("claim_token", error))?;
-                Some(token)
-            }
-        };
-        let transport = Transport {
-            agent: agent(self.roots_pem.as_deref())?,
-            base_url: base_url(&self.base_url)?,
-            headers: headers(self.api_key.as_deref(), self.project_id)?,
-            timeout: self.timeout,
-            retry: self.retry,
-        };
-        let ingest_path = match (&claim_token, self.environment) {
-            (Some(token), _) => format!("/streams/{token}/events"),
-            (None, None) => "/events".to_owned(),
-            (None, Some(environment)) => format!("/events?environment={environment}"),
-        };
-        let buffer = match self.spool {
-            Some(spool) => Buffer::Spool(Box::new(SpoolBuffer::open(spool)?)),
-            None => Buffer::memory(self.queue_events_max),
-        };
-        let recorder = Recorder::new(transport.clone(), ingest_path.clone(), self.recording, buffer);
-        Ok(Client {
-            shared: Arc::new(Shared {
-                transport,
-                recorder,
-                ingest_path,
-                claim_token,
-                environment: self.environment,
-            }),
-        })
-    }
-}
-
-fn agent(roots_pem: Option<&[u8]>) -> Result<Agent, Error> {
-    // A redirect would send the key and the events to whatever address the response names.
-    let mut config = Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .user_agent(concat!("audit-client-rust/", env!("CARGO_PKG_VERSION")));
-    if let Some(pem) = roots_pem {
-        let mut certificates = Vec::new();
-        for item in parse_pem(pem) {
-            match item.map_err(|error| Error::argument("roots_pem", error))? {
-                PemItem::Certificate(certificate) => certificates.push(certificate),
-                _ => return Err(Error::argument("roots_pem", "must have certificates only")),
-            }
-        }
-        if certificates.is_empty() {
-            return Err(Error::argument("roots_pem", "has no certificate"));
-        }
-        let roots = RootCerts::Specific(Arc::new(certificates));
-        config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
-    }
-    Ok(config.build().into())
-}
-
-/// Without `/api/v1` and slashes at its end, both of which users add or leave out.
-fn base_url(text: &str) -> Result<String, Error> {
-    let url = text.trim_end_matches('/');
-    if !url.starts_with("http://") && !url.starts_with("https://") {
-        return Err(Error::argument("base_url", "must begin with http:// or https://"));
-    }
-    Ok(url.strip_suffix("/api/v1").unwrap_or(url).to_owned())
-}
-
-fn headers(api_key: Option<&str>, project_id: Option<String>) -> Result<Vec<(&'static str, String)>, Error> {
-    let mut headers = vec![("accept", "application/json".to_owned())];
-    let is_visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-    if let Some(key) = api_key {
-        if !is_visible(key) {
-            let message = "has characters that no key has; was it copied with white space around it?";
-            return Err(Error::argument("api_key", message));
-        }
-        headers.push(("authorization", format!("Bearer {key}")));
-    }
-    if let Some(id) = project_id {
-        if !is_visible(&id) {
-            return Err(Error::argument("project_id", "must be the id of a project"));
-        }
-        headers.push(("x-project-id", id));
-    }
-    Ok(headers)
+/// The outcome of a request with one event, which [`outcomes_of`] has counted.
+fn only(outcomes: Vec<Result<String, Error>>) -> Result<String, Error> {
+    outcomes.into_iter().next().unwrap_or(Err(Error::NotSent))
 }

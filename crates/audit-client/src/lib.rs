@@ -9,6 +9,7 @@ mod client;
 mod double;
 mod error;
 mod event;
+mod export;
 mod pages;
 mod policy;
 #[cfg(feature = "verify")]
@@ -17,6 +18,7 @@ mod reading;
 mod recorder;
 mod spool;
 mod transport;
+mod verifiable_log;
 mod webhook;
 
 pub use administration::{Object, Resource};
@@ -27,11 +29,16 @@ pub use client::{Client, ClientBuilder};
 pub use double::{Record, RecordedEvents};
 pub use error::{ApiError, Detail, Error};
 pub use event::{EventBuilder, NewEvent};
+pub use export::Export;
+
 pub use pages::Pages;
 pub use policy::RetryPolicy;
 #[cfg(feature = "verify")]
-pub use proof::verify_proof;
+pub use proof::{
+    Completeness, verify_checkpoint, verify_completeness, verify_consistency, verify_proof, verify_receipt,
+};
 pub use reading::{EventQuery, FeedPage};
 pub use recorder::{Overflow, Recorded, Stats};
 pub use spool::Spool;
+pub use verifiable_log::Log;
 pub use webhook::{WebhookHeaders, verify_webhook, verify_webhook_at};

@@ -44,7 +44,7 @@ pub(crate) fn segment(text: &str) -> Result<&str, Error> {
 #[must_use]
 pub struct Pages {
     client: Client,
-    path: &'static str,
+    path: String,
     /// The member of a page that has the entries.
     entries: &'static str,
     params: Params,
@@ -60,10 +60,15 @@ enum Cursor {
 }
 
 impl Pages {
-    pub(crate) fn new(client: &Client, path: &'static str, entries: &'static str, params: Params) -> Self {
+    pub(crate) fn new(
+        client: &Client,
+        path: impl Into<String>,
+        entries: &'static str,
+        params: Params,
+    ) -> Self {
         Self {
             client: client.clone(),
-            path,
+            path: path.into(),
             entries,
             params,
             ready: VecDeque::new(),
@@ -80,7 +85,7 @@ impl Pages {
         let call = Call::new(
             "GET",
             self.client
-                .in_environment(&with_query(self.path, params.chain(cursor))),
+                .in_environment(&with_query(&self.path, params.chain(cursor))),
         );
         let page = self.client.shared.transport.json(&call)?;
         self.ready = objects(&page, self.entries)?;

@@ -83,11 +83,16 @@ pub(crate) fn is_known_unsent(error: &Error) -> bool {
 /// Whether spooled events wait after this error, because an operator or time can remove its cause.
 ///
 /// That is so for everything but the refusal of the events themselves: a key can be replaced (401, 403), an address corrected
-/// (3xx, 404), a limit ends (429).
+/// (3xx, 404), a limit ends (429). A response without a code is not one of the service but, for example, of a proxy that is configured
+/// wrongly; a 413 concerns the size of the request wherever it comes from.
 pub(crate) fn stays_in_spool(error: &Error) -> bool {
     match error {
         Error::Network { .. } | Error::NotSent => true,
-        Error::Api(error) => !matches!(error.status, None | Some(400 | 409 | 410 | 413 | 422)),
+        Error::Api(error) => match error.status {
+            None | Some(413) => false,
+            Some(400 | 409 | 410 | 422) => error.code.is_none(),
+            Some(_) => true,
+        },
         _ => false,
     }
 }
@@ -105,8 +110,12 @@ mod tests {
     use crate::error::ApiError;
 
     fn response(status: u16, retry_after: Option<u64>) -> Error {
+        response_with(status, retry_after, b"<html>")
+    }
+
+    fn response_with(status: u16, retry_after: Option<u64>, body: &[u8]) -> Error {
         let retry_after = retry_after.map(Duration::from_secs);
-        Error::Api(Box::new(ApiError::of_response(status, retry_after, None, b"")))
+        Error::Api(Box::new(ApiError::of_response(status, retry_after, None, body)))
     }
 
     #[test]
@@ -135,11 +144,16 @@ mod tests {
 
     #[test]
     fn only_the_refusal_of_events_takes_them_from_the_spool() {
+        let refusal = |status| response_with(status, None, br#"{"error": {"code": "some_code"}}"#);
         for status in [302, 401, 403, 404, 429, 500, 503] {
-            assert!(stays_in_spool(&response(status, None)), "{status}");
+            assert!(stays_in_spool(&refusal(status)), "{status}");
         }
         for status in [400, 409, 410, 413, 422] {
-            assert!(!stays_in_spool(&response(status, None)), "{status}");
+            assert!(!stays_in_spool(&refusal(status)), "{status}");
         }
+        for status in [400, 409, 410, 422] {
+            assert!(stays_in_spool(&response(status, None)), "{status} of a proxy");
+        }
+        assert!(!stays_in_spool(&response(413, None)));
     }
 }

@@ -1,8 +1,14 @@
-//! Verifies that an event is in the log as it was read.
+//! Verifies that an event is in the log as it was read, that none of a tenant's is missing, and that a log continues an earlier one.
+
+mod completeness;
+mod receipt;
+
+pub use completeness::{Completeness, verify_completeness};
+pub use receipt::verify_receipt;
 
 use crate::error::Error;
 use audit_domain::{ContentHash, ContentSalt, LogName, PartProofs, canonical};
-use audit_ledger::{Hash, InclusionProof, SignedCheckpoint, VerifierKey};
+use audit_ledger::{ConsistencyProof, Hash, InclusionProof, SignedCheckpoint, VerifierKey};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -23,14 +29,8 @@ pub fn verify_proof(
     key: &str,
     log: Option<&str>,
 ) -> Result<SignedCheckpoint, Error> {
-    let key: VerifierKey = key.trim().parse().map_err(invalid)?;
-    let checkpoint = SignedCheckpoint::open_of_owner(text(proof, "checkpoint")?, &key).map_err(invalid)?;
-    let origin = checkpoint.checkpoint().origin().as_str();
-    let name =
-        LogName::of_origin(origin).ok_or_else(|| invalid("the checkpoint is not of a project's log"))?;
-    if log.is_some_and(|log| log != name.as_str()) {
-        return Err(invalid(format!("the checkpoint is of the log {}", name.as_str())));
-    }
+    let checkpoint = verify_checkpoint(text(proof, "checkpoint")?, key, log)?;
+    let name = log_name(&checkpoint)?;
     let claimed: ContentHash = text(proof, "content_hash")?.parse().map_err(invalid)?;
     let computed = content_hash(event, proof, &name)?;
     let of_event = event.get("content_hash").and_then(Value::as_str);
@@ -40,15 +40,53 @@ pub fn verify_proof(
     let seq = proof["seq"]
         .as_u64()
         .ok_or_else(|| invalid("the proof has no seq"))?;
-    let path = proof["inclusion"]
-        .as_array()
-        .ok_or_else(|| invalid("the proof has no path"))?;
-    let inclusion = InclusionProof::from_base64(path.iter().map(|hash| hash.as_str().unwrap_or_default()));
-    let inclusion = inclusion.map_err(invalid)?;
+    let inclusion = InclusionProof::from_base64(hashes(proof, "inclusion")?).map_err(invalid)?;
     inclusion
         .verify(seq, &Hash::of_event(&computed), checkpoint.head())
         .map_err(invalid)?;
     Ok(checkpoint)
+}
+
+/// Verifies a checkpoint, such as that of [`Log::checkpoint`](crate::Log::checkpoint), of a log that `key` signs; with `log`,
+/// `<project id>/<environment>`, of that one. Keep its note: two contradicting notes are evidence that anyone can verify.
+///
+/// # Errors
+/// [`Error::Verification`] names the check that failed.
+pub fn verify_checkpoint(note: &str, key: &str, log: Option<&str>) -> Result<SignedCheckpoint, Error> {
+    let key: VerifierKey = key.trim().parse().map_err(invalid)?;
+    let checkpoint = SignedCheckpoint::open_of_owner(note, &key).map_err(invalid)?;
+    let name = log_name(&checkpoint)?;
+    if log.is_some_and(|log| log != name.as_str()) {
+        return Err(invalid(format!("the checkpoint is of the log {}", name.as_str())));
+    }
+    Ok(checkpoint)
+}
+
+/// Verifies that the log of the checkpoint `to` continues that of `from`: nothing before was changed or removed. `proof` is that of
+/// [`Log::consistency`](crate::Log::consistency) with both sizes.
+///
+/// # Errors
+/// [`Error::Verification`] names the check that failed. Keep both notes then: they prove that the log was changed, if they have
+/// valid signatures, as they do here, and there is no proof.
+pub fn verify_consistency(
+    from: &SignedCheckpoint,
+    to: &SignedCheckpoint,
+    proof: &Value,
+) -> Result<(), Error> {
+    let (old, new) = (from.checkpoint().origin(), to.checkpoint().origin());
+    if old != new {
+        return Err(invalid(format!(
+            "the checkpoints are of the logs {old} and {new}"
+        )));
+    }
+    let proof = ConsistencyProof::from_base64(hashes(proof, "consistency")?).map_err(invalid)?;
+    proof.verify(from.head(), to.head()).map_err(invalid)
+}
+
+/// The log as content hashes name it.
+fn log_name(checkpoint: &SignedCheckpoint) -> Result<LogName, Error> {
+    let name = LogName::of_origin(checkpoint.checkpoint().origin().as_str());
+    name.ok_or_else(|| invalid("the checkpoint is not of a project's log"))
 }
 
 fn content_hash(event: &Map<String, Value>, proof: &Value, log: &LogName) -> Result<ContentHash, Error> {
@@ -68,6 +106,13 @@ fn content_hash(event: &Map<String, Value>, proof: &Value, log: &LogName) -> Res
 fn text<'a>(proof: &'a Value, name: &str) -> Result<&'a str, Error> {
     let text = proof[name].as_str();
     text.ok_or_else(|| invalid(format!("the proof has no {name}")))
+}
+
+/// The texts of the list with this name. One that is no text is no hash either.
+fn hashes<'a>(proof: &'a Value, name: &str) -> Result<impl Iterator<Item = &'a str> + use<'a>, Error> {
+    let list = proof[name].as_array();
+    let list = list.ok_or_else(|| invalid(format!("the proof has no list {name}")))?;
+    Ok(list.iter().map(|hash| hash.as_str().unwrap_or_default()))
 }
 
 fn invalid(reason: impl fmt::Display) -> Error {

@@ -1,4 +1,4 @@
-//! Events: queries, the feed and proofs. Alerts. Viewer tokens.
+//! Events: queries, the feed, proofs and receipts. Alerts. Viewer tokens.
 
 use crate::client::Client;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Filters of a query. An event has to match every one that is set.
 #[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct EventQuery(Params);
+pub struct EventQuery(pub(crate) Params);
 
 impl EventQuery {
     /// All events.
@@ -24,6 +24,11 @@ impl EventQuery {
         self.0.retain(|(other, _)| *other != name);
         self.0.push((name, value.into()));
         self
+    }
+
+    /// Names and values.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
     /// Of this customer.
@@ -119,8 +124,8 @@ impl Client {
     /// [`Error::Api`], [`Error::Network`].
     pub fn feed(&self, query: &EventQuery, after: Option<&str>, wait: Duration) -> Result<FeedPage, Error> {
         let seconds = wait.as_secs().to_string();
-        let params = query.0.iter().map(|(name, value)| (*name, value.as_str()));
-        let params = params
+        let params = query
+            .pairs()
             .chain(after.map(|after| ("after", after)))
             .chain([("wait", seconds.as_str())]);
         let mut call = Call::new("GET", self.in_environment(&with_query("/events/feed", params)));
@@ -144,18 +149,13 @@ impl Client {
         self.get(&self.in_environment(&format!("/events/{}/proof", segment(id)?)))
     }
 
-    /// The key that verifies proofs. Compare it with the one that the operator gave you over another channel.
+    /// The same proof in one file (C2SP tlog-proof), for `verify_receipt` and `audit-server check`.
     ///
     /// # Errors
     /// [`Error::Api`], [`Error::Network`].
-    pub fn log_key(&self) -> Result<String, Error> {
-        let unreadable = |_| Error::network("the key is not text");
-        let parse = |body: &[u8]| String::from_utf8(body.to_vec()).map_err(unreadable);
-        let key = self
-            .shared
-            .transport
-            .blocking(&Call::new("GET", "/log/key"), parse)?;
-        Ok(key.trim().to_owned())
+    pub fn receipt(&self, id: &str) -> Result<String, Error> {
+        let path = self.in_environment(&format!("/events/{}/receipt", segment(id)?));
+        self.shared.transport.text(Call::new("GET", path))
     }
 
     /// The alerts that match the parameters of the interface (`status`, `severity`, `rule_id`, …), newest first, page by page.
@@ -164,11 +164,23 @@ impl Client {
         Pages::new(self, "/alerts", "alerts", params.collect())
     }
 
-    /// Sets the status of an alert: `acknowledged` or `resolved`.
+    /// Notes that somebody has seen an open alert.
     ///
     /// # Errors
-    /// [`Error::Api`], [`Error::Network`].
-    pub fn set_alert_status(&self, id: &str, status: &str) -> Result<Map<String, Value>, Error> {
+    /// [`Error::Api`] with the code `invalid_transition` for another status, [`Error::Network`].
+    pub fn acknowledge_alert(&self, id: &str) -> Result<Map<String, Value>, Error> {
+        self.set_alert_status(id, "acknowledged")
+    }
+
+    /// Ends an alert.
+    ///
+    /// # Errors
+    /// As [`Self::acknowledge_alert`].
+    pub fn resolve_alert(&self, id: &str) -> Result<Map<String, Value>, Error> {
+        self.set_alert_status(id, "resolved")
+    }
+
+    fn set_alert_status(&self, id: &str, status: &str) -> Result<Map<String, Value>, Error> {
         let path = self.in_environment(&format!("/alerts/{}", segment(id)?));
         let call = Call::new("PATCH", path).body(json!({"status": status}).to_string().into_bytes());
         object(self.shared.transport.json(&call)?, "alert")

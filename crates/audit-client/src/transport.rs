@@ -5,10 +5,12 @@ use crate::error::{ApiError, Error};
 use crate::policy::{RetryPolicy, is_known_unsent};
 use serde_json::Value;
 use std::time::Duration;
-use ureq::Agent;
+use ureq::config::ConfigBuilder;
 use ureq::http::{Request, Response};
+use ureq::typestate::HttpCrateScope;
+use ureq::{Agent, AsSendBody, Body, BodyReader};
 
-/// A larger response is not read. The largest of the service, a page of events, has about 1 MiB.
+/// A larger response is not read. The largest of the service, a page of events, has about 1 MiB. Exports are read piece by piece.
 const RESPONSE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// One request of the API.
@@ -20,8 +22,12 @@ pub(crate) struct Call {
     pub(crate) body: Option<Vec<u8>>,
     /// Whether a second execution does no harm, so that it may be retried when the outcome of the first is unknown.
     pub(crate) is_idempotent: bool,
-    /// Seconds that the service may take longer than usual (`wait` of the feed).
+    /// How much longer than usual the service may take (`wait` of the feed).
     pub(crate) extra: Duration,
+    /// The content type of the response.
+    accept: &'static str,
+    /// Whether the response to events has their receipts.
+    with_receipts: bool,
 }
 
 impl Call {
@@ -32,7 +38,20 @@ impl Call {
             body: None,
             is_idempotent: true,
             extra: Duration::ZERO,
+            accept: "application/json",
+            with_receipts: false,
         }
+    }
+
+    pub(crate) fn accept(mut self, content_type: &'static str) -> Self {
+        self.accept = content_type;
+        self
+    }
+
+    /// For the receipts of events.
+    pub(crate) fn with_receipts(mut self) -> Self {
+        self.with_receipts = true;
+        self
     }
 
     pub(crate) fn body(mut self, body: Vec<u8>) -> Self {
@@ -62,27 +81,42 @@ pub(crate) struct Transport {
 impl Transport {
     /// One request, without retries: the body of a 2xx response.
     pub(crate) fn attempt(&self, call: &Call) -> Result<Vec<u8>, Error> {
+        let timeouts = Timeouts::Whole(self.timeout + call.extra);
+        read_all(self.request(call, timeouts)?.into_body()).map_err(Error::network)
+    }
+
+    /// One request, without retries: a 2xx response whose body is still to be read.
+    fn request(&self, call: &Call, timeouts: Timeouts) -> Result<Response<Body>, Error> {
         let mut request = Request::builder()
             .method(call.method)
-            .uri(format!("{}/api/v1{}", self.base_url, call.path));
+            .uri(format!("{}/api/v1{}", self.base_url, call.path))
+            .header("accept", call.accept);
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let timeout = Some(self.timeout + call.extra);
+        if call.with_receipts {
+            request = request.header("prefer", "receipt");
+        }
         let response = match &call.body {
             Some(body) => {
                 let request = request.header("content-type", "application/json").body(&body[..]);
-                let request = request.map_err(Error::network)?;
-                let request = self.agent.configure_request(request).timeout_global(timeout);
-                self.agent.run(request.build())
+                let request = self.agent.configure_request(request.map_err(Error::network)?);
+                self.agent.run(timeouts.set(request).build())
+            }
+            // Without a body of length 0, a request that may have one would be sent in chunks, which not every proxy takes.
+            None if call.method == "POST" => {
+                let request = request.body(&[][..]).map_err(Error::network)?;
+                let request = self.agent.configure_request(request);
+                self.agent.run(timeouts.set(request).build())
             }
             None => {
-                let request = request.body(()).map_err(Error::network)?;
-                let request = self.agent.configure_request(request).timeout_global(timeout);
-                self.agent.run(request.build())
+                let request = self
+                    .agent
+                    .configure_request(request.body(()).map_err(Error::network)?);
+                self.agent.run(timeouts.set(request).build())
             }
         };
-        read(response.map_err(|error| network_error(&error))?)
+        checked(response.map_err(|error| network_error(&error))?)
     }
 
     /// A request with retries. `parse` reads the body of a 2xx response; its network errors are retried. `sleep` ends the
@@ -93,9 +127,18 @@ impl Transport {
         parse: impl Fn(&[u8]) -> Result<T, Error>,
         sleep: impl Fn(Duration) -> Result<(), Error>,
     ) -> Result<T, Error> {
+        self.retrying(call, || parse(&self.attempt(call)?), sleep)
+    }
+
+    fn retrying<T>(
+        &self,
+        call: &Call,
+        once: impl Fn() -> Result<T, Error>,
+        sleep: impl Fn(Duration) -> Result<(), Error>,
+    ) -> Result<T, Error> {
         let mut attempt = 1;
         loop {
-            let error = match self.attempt(call).and_then(|body| parse(&body)) {
+            let error = match once() {
                 Ok(result) => return Ok(result),
                 Err(error) => error,
             };
@@ -118,10 +161,22 @@ impl Transport {
         call: &Call,
         parse: impl Fn(&[u8]) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.send(call, parse, |wait| {
-            std::thread::sleep(wait);
-            Ok(())
-        })
+        self.send(call, parse, sleep)
+    }
+
+    /// As [`Self::blocking`], for a body that is read piece by piece. Its beginning is retried; an interruption is an error of the reader.
+    pub(crate) fn stream(&self, call: &Call) -> Result<BodyReader<'static>, Error> {
+        let timeouts = Timeouts::EachRead(self.timeout);
+        let response = self.retrying(call, || self.request(call, timeouts), sleep)?;
+        let body = response.into_body().into_with_config();
+        Ok(body.limit(u64::MAX).reader())
+    }
+
+    /// As [`Self::blocking`], for text.
+    pub(crate) fn text(&self, call: Call) -> Result<String, Error> {
+        let unreadable = |_| Error::network("the response is not text");
+        let parse = |body: &[u8]| String::from_utf8(body.to_vec()).map_err(unreadable);
+        self.blocking(&call.accept("text/plain"), parse)
     }
 
     /// As [`Self::blocking`], for a JSON object.
@@ -130,20 +185,51 @@ impl Transport {
     }
 }
 
-fn read(mut response: Response<ureq::Body>) -> Result<Vec<u8>, Error> {
+fn sleep(wait: Duration) -> Result<(), Error> {
+    std::thread::sleep(wait);
+    Ok(())
+}
+
+/// What the time limit of an attempt bounds.
+#[derive(Clone, Copy)]
+enum Timeouts {
+    /// All of it.
+    Whole(Duration),
+    /// Each step until the body comes, and each read of the body, whose whole length depends on its reader.
+    EachRead(Duration),
+}
+
+impl Timeouts {
+    fn set<S: AsSendBody>(
+        self,
+        request: ConfigBuilder<HttpCrateScope<S>>,
+    ) -> ConfigBuilder<HttpCrateScope<S>> {
+        match self {
+            Self::Whole(timeout) => request.timeout_global(Some(timeout)),
+            Self::EachRead(timeout) => request
+                .timeout_resolve(Some(timeout))
+                .timeout_connect(Some(timeout))
+                .timeout_send_request(Some(timeout))
+                .timeout_recv_response(Some(timeout))
+                .timeout_per_read(Some(timeout)),
+        }
+    }
+}
+
+fn read_all(mut body: Body) -> Result<Vec<u8>, ureq::Error> {
+    body.with_config().limit(RESPONSE_BYTES_MAX).read_to_vec()
+}
+
+/// The response, or the error that it is.
+fn checked(response: Response<Body>) -> Result<Response<Body>, Error> {
+    let status = response.status().as_u16();
+    if (200..300).contains(&status) {
+        return Ok(response);
+    }
     let header = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
     let (retry_after, request_id) = (header("retry-after"), header("x-request-id"));
-    let status = response.status().as_u16();
-    let body = response
-        .body_mut()
-        .with_config()
-        .limit(RESPONSE_BYTES_MAX)
-        .read_to_vec();
-    let body = body.map_err(Error::network)?;
-    if (200..300).contains(&status) {
-        return Ok(body);
-    }
     let retry_after = retry_after.as_deref().and_then(seconds_of);
+    let body = read_all(response.into_body()).map_err(Error::network)?;
     let error = ApiError::of_response(status, retry_after, request_id, &body);
     Err(Error::Api(Box::new(error)))
 }

@@ -9,7 +9,7 @@ from .errors import ApiError, AuditError, NetworkError
 #: The first attempt and two retries.
 ATTEMPTS_MAX = 3
 #: The events are at fault: invalid, used with other content, of a stream that has ended, too large.
-REFUSAL_STATUSES = (None, 400, 409, 410, 413, 422)
+REFUSAL_STATUSES = (400, 409, 410, 413, 422)
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,14 @@ def stays_in_spool(error: AuditError) -> bool:
     """Whether spooled events wait after this error: an operator or time can remove its cause.
 
     That is so for everything but the refusal of the events themselves: a key can be replaced (401, 403), an address corrected
-    (3xx, 404), a limit ends (429).
+    (3xx, 404), a limit ends (429). A response without a code is not one of the service but, for example, of a proxy that is
+    configured wrongly; a 413 concerns the size of the request wherever it comes from.
     """
-    return isinstance(error, NetworkError) or (isinstance(error, ApiError) and error.status not in REFUSAL_STATUSES)
+    if not isinstance(error, ApiError):
+        return isinstance(error, NetworkError)
+    if error.status in (None, 413):
+        return False
+    return error.status not in REFUSAL_STATUSES or error.code is None
 
 
 def concerns_request(error: AuditError) -> bool:

@@ -10,7 +10,7 @@ from ._version import __version__
 from .errors import ApiError, NetworkError
 from .types import IngestResult
 
-USER_AGENT = f"audit-log-client-python/{__version__}"
+USER_AGENT = f"audit-server-client-python/{__version__}"
 #: A larger response is not read. The largest of the service, a page of events, has about 1 MiB.
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 

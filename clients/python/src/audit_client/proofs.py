@@ -1,7 +1,7 @@
 """Verifies what the service proves: that an event is in the log as it is shown, and that none was left out.
 
 Formats: docs/api.md#content-hash and docs/ledger.md. Hashes need the standard library alone; signatures of notes need the extra
-``verify`` (``pip install audit-log-client[verify]``).
+``verify`` (``pip install audit-server-client[verify]``).
 """
 
 import base64
@@ -250,7 +250,7 @@ def is_signed(public: bytes, message: bytes, signature: bytes) -> bool:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError as error:
-        raise ImportError("signatures need the extra verify: pip install 'audit-log-client[verify]'") from error
+        raise ImportError("signatures need the extra verify: pip install 'audit-server-client[verify]'") from error
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
     except (InvalidSignature, ValueError):

@@ -1,14 +1,14 @@
 // A to-do API that logs who did what, and shows each customer its own log.
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { AuditClient } from "audit-log-client";
-import { addToAudit, auditExpress } from "audit-log-client/express";
-import { openSpool } from "audit-log-client/spool";
+import { AuditClient } from "audit-server-client";
+import { addToAudit, auditExpress } from "audit-server-client/express";
+import { openSpool } from "audit-server-client/spool";
 import express from "express";
 
 const PUBLIC = join(import.meta.dirname, "public");
 // The modules of the client for the page, without a bundler.
-const CLIENT = dirname(createRequire(import.meta.url).resolve("audit-log-client/package.json"));
+const CLIENT = dirname(createRequire(import.meta.url).resolve("audit-server-client/package.json"));
 
 /**
  * @param {{ baseUrl: string, apiKey: string, spoolDirectory: string, logKey: string }} options `logKey` is the key of the log, which the

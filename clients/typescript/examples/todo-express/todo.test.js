@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
-import { AuditClient } from "audit-log-client";
-import { AuditViewer } from "audit-log-client/browser";
+import { AuditClient } from "audit-server-client";
+import { AuditViewer } from "audit-server-client/browser";
 import { createApp } from "./app.js";
 
 const { AUDIT_URL: baseUrl, AUDIT_KEY: apiKey } = process.env;

@@ -3,8 +3,8 @@
 //     node producer.js BASE_URL DIRECTORY FIRST COUNT      (the key in AUDIT_KEY)
 //
 // `r N`: all events below N are in the spool. `s N`: N more events are stored. `done`: all are.
-import { AuditClient, type NewEvent } from "audit-log-client";
-import { openSpool } from "audit-log-client/spool";
+import { AuditClient, type NewEvent } from "audit-server-client";
+import { openSpool } from "audit-server-client/spool";
 
 const [baseUrl, directory, first, count] = process.argv.slice(2) as [string, string, string, string];
 const TOGETHER = 25;

@@ -1,8 +1,8 @@
 // Uses the main parts of the client. Runs in Node, Deno and Bun; test/runtimes.test.ts starts it.
 import assert from "node:assert/strict";
 import process from "node:process";
-import { AuditClient } from "audit-log-client";
-import { openSpool } from "audit-log-client/spool";
+import { AuditClient } from "audit-server-client";
+import { openSpool } from "audit-server-client/spool";
 
 const [tenant_id, directory] = process.argv.slice(2);
 const audit = new AuditClient({

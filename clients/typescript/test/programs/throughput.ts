@@ -11,8 +11,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { AuditClient, type AuditClientOptions, type NewEvent } from "audit-log-client";
-import { openSpool } from "audit-log-client/spool";
+import { AuditClient, type AuditClientOptions, type NewEvent } from "audit-server-client";
+import { openSpool } from "audit-server-client/spool";
 
 const EVENTS = Number(process.argv[2] ?? 50_000);
 /** Calls of `record` at a time, as of a busy application. */

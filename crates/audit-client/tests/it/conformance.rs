@@ -1,44 +1,16 @@
 //! The cases of `clients/conformance`: what a client does when the service refuses, delays, breaks the connection or sends
 //! nonsense. `clients/conformance/README.md` describes the protocol.
 
+use crate::kit::{self, Server};
 use audit_client::{Client, ClientBuilder, Error, NewEvent, Overflow, RetryPolicy, Spool};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 const SECONDS_MAX: u64 = 60;
-
-fn server() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients/conformance/server.py")
-}
-
-/// All cases; `None` without an interpreter, which is an error where one is required.
-#[expect(clippy::disallowed_methods, reason = "a test reads its environment")]
-fn cases() -> Option<Vec<Value>> {
-    let output = Command::new("python3").arg(server()).arg("--list").output();
-    let output = match output {
-        Ok(output) => output,
-        Err(error) => {
-            let is_required = std::env::var("AUDIT_TEST_REQUIRE_PYTHON").is_ok();
-            assert!(
-                !is_required,
-                "Python is required but python3 does not run: {error}"
-            );
-            let line = format!("SKIPPED: Python: the conformance cases: python3 does not run: {error}\n");
-            std::io::stderr()
-                .write_all(line.as_bytes())
-                .expect("write to standard error");
-            return None;
-        }
-    };
-    assert!(output.status.success(), "{output:?}");
-    Some(serde_json::from_slice(&output.stdout).expect("a JSON array"))
-}
 
 /// What the client reports, in the form of the kit.
 #[derive(Default)]
@@ -118,17 +90,6 @@ fn builder(options: &Value, base_url: &str, spool: &Path, outcome: &Shared) -> C
     builder.retry(retry)
 }
 
-/// The scripted server, which ends with this value.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It has ended by itself, unless the case failed.
-        drop(self.0.kill());
-        drop(self.0.wait());
-    }
-}
-
 fn record(client: &Client, events: &[NewEvent], outcome: &Shared) {
     for event in events {
         match client.record(event.clone()) {
@@ -150,17 +111,9 @@ fn control(agent: &ureq::Agent, url: String, is_post: bool) {
 
 /// The problems that the server has with the client.
 fn run(name: &str) -> Value {
-    let child = Command::new("python3")
-        .arg(server())
-        .args(["--case", name])
-        .stdout(Stdio::piped())
-        .spawn();
-    let mut server = Server(child.expect("the server starts"));
-    let mut hello = String::new();
-    let stdout = server.0.stdout.take().expect("standard output");
-    BufReader::new(stdout).read_line(&mut hello).expect("a line");
-    let hello: Value = serde_json::from_str(&hello).expect("JSON");
-    let (base_url, case) = (hello["base_url"].as_str().expect("an address"), &hello["case"]);
+    let mut server = Server::start("server.py", &["--case", name]).expect("an interpreter");
+    let (base_url, case) = (server.base_url.clone(), server.hello["case"].clone());
+    let base_url = base_url.as_str();
     let agent = ureq::Agent::new_with_defaults();
     let directory = tempfile::tempdir().expect("a directory");
     let outcome = Shared::default();
@@ -210,25 +163,17 @@ fn run(name: &str) -> Value {
             other => panic!("a step {other} that this runner does not know"),
         }
     }
-    let report = outcome.lock().to_json().to_string();
-    let response = agent
-        .post(format!("{base_url}/__report"))
-        .header("content-type", "application/json")
-        .send(report.as_bytes());
-    let text = response
-        .expect("a response")
-        .body_mut()
-        .read_to_string()
-        .expect("a body");
-    let verdict: Value = serde_json::from_str(&text).expect("JSON");
-    let status = server.0.wait().expect("the server ends");
-    assert_eq!(verdict["passed"] == true, status.success());
+    let verdict = server.report(&outcome.lock().to_json());
+    assert_eq!(verdict["passed"] == true, server.wait().success());
     verdict["problems"].clone()
 }
 
 #[test]
 fn the_client_conforms() {
-    let Some(cases) = cases() else { return };
+    let Some(cases) = kit::output("server.py", &["--list"]) else {
+        return;
+    };
+    let cases: Vec<Value> = serde_json::from_slice(&cases).expect("a JSON array");
     assert!(cases.len() > 30, "{} cases", cases.len());
     let mut problems = Vec::new();
     for case in &cases {

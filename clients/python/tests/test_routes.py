@@ -1,0 +1,133 @@
+"""The client has a method for every route, parameter and member of the OpenAPI document: clients/conformance/routes.py counts them.
+
+A route of the service without a call here fails this test.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import httpx
+import pytest
+from conftest import event
+
+from audit_client import Client
+
+SERVER = Path(__file__).parents[2] / "conformance" / "routes.py"
+FEED_FILTERS: Dict[str, Any] = {
+    "tenant_id": "acme",
+    "actor_id": "u1",
+    "actor_type": "user",
+    "action": "a.*",
+    "category": "auth",
+    "target_id": "t1",
+    "target_type": "todo",
+}
+FILTERS: Dict[str, Any] = {**FEED_FILTERS, "start_date": "2026-01-01", "end_date": "2026-01-02", "search": "words"}
+
+
+@pytest.fixture
+def base_url() -> Iterator[str]:
+    process = subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    yield json.loads(process.stdout.readline())["base_url"]
+    process.kill()
+    process.stdout.close()
+    process.wait()
+
+
+def problems(base_url: str) -> List[str]:
+    found: List[str] = httpx.post(base_url + "/__report", json={}).json()["problems"]
+    return found
+
+
+def use_events(client: Client) -> None:
+    client.events.ingest(event("acme"))
+    client.events.ingest([event("acme"), event("acme")], receipts=True)
+    assert len(list(client.events.query(**FILTERS, limit=10))) > 1
+    client.events.get("evt_1")
+    next(client.events.feed(after="a_cursor", follow=False, limit=10, **FEED_FILTERS))
+    assert list(client.events.export(**FILTERS)) == []
+    assert list(client.events.export_csv(**FILTERS)) == []
+    client.events.proof("evt_1")
+    client.events.receipt("evt_1")
+    client.log.checkpoint(cosigned=True)
+    client.log.key()
+    client.log.key_rotations()
+    client.log.tile("0/000.p/12")
+    client.log.consistency(1, 2)
+    client.log.completeness(tenant_id="acme")
+    client.log.tenants()
+
+
+def use_keys(client: Client) -> None:
+    limits: Dict[str, Any] = {"name": "n", "expires_at": "2027-01-01T00:00:00Z", "scopes": [], "networks": []}
+    client.projects.list()
+    client.projects.create("n")
+    client.keys.list()
+    client.keys.create(project_id="p", environment="live", **limits)
+    client.keys.rotate("id", overlap_seconds=0)
+    client.keys.revoke("id")
+    client.master_keys.list()
+    client.master_keys.create(**limits)
+    client.master_keys.rotate("id", overlap_seconds=0)
+    client.master_keys.revoke("id")
+    client.viewer_tokens.create("acme", tier="support", expires_in=600)
+    tier: Dict[str, Any] = {"categories": ["auth"], "actions": ["a.*"], "hidden_fields": [], "routes": []}
+    client.viewer_tiers.list()
+    client.viewer_tiers.create(name="n", **tier)
+    client.viewer_tiers.update("n", **tier)
+    client.viewer_tiers.delete("n")
+
+
+def use_rules(client: Client) -> None:
+    client.redaction_rules.list()
+    client.redaction_rules.create(type="pattern", name="n", pattern="p", fields=["a"], behavior="mask", enabled=True)
+    client.redaction_rules.update("id", name="n", pattern="p", fields=["a"], behavior="mask", enabled=True)
+    client.redaction_rules.delete("id")
+    client.redaction_rules.test({})
+    rule: Dict[str, Any] = {
+        "name": "n",
+        "action_pattern": "a.*",
+        "threshold": 1,
+        "window_seconds": 60,
+        "group_by": "actor_id",
+        "severity": "low",
+        "cooldown_seconds": 60,
+        "enabled": True,
+    }
+    client.alert_rules.list()
+    client.alert_rules.create(**rule)
+    client.alert_rules.update("id", **rule)
+    client.alert_rules.delete("id")
+
+
+def use_alerts(client: Client) -> None:
+    dates = {"start_date": "2026-01-01", "end_date": "2026-01-02"}
+    assert len(list(client.alerts.list(status="open", severity="low", rule_id="r", limit=10, **dates))) > 1
+    client.alerts.acknowledge("id")
+    client.alerts.resolve("id")
+    client.webhooks.list()
+    client.webhooks.create(url="https://example.com", enabled=True)
+    client.webhooks.update("id", url="https://example.com", enabled=True)
+    client.webhooks.rotate_secret("id")
+    client.webhooks.test("id")
+    assert len(list(client.webhooks.deliveries("id", status="failed", limit=10))) > 1
+    client.webhooks.retry("id")
+    client.webhooks.delete("id")
+
+
+def test_the_client_uses_everything_that_the_document_declares(base_url: str) -> None:
+    with Client(base_url, "mk_test", project_id="p", environment="live") as client:
+        use_events(client)
+        use_keys(client)
+        use_rules(client)
+        use_alerts(client)
+        with Client(base_url, stream=True) as stream:
+            stream.events.ingest(event("acme"))
+            assert stream.claim_token is not None
+            client.streams.info(stream.claim_token)
+            client.streams.claim(stream.claim_token)
+    assert problems(base_url) == []

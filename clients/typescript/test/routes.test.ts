@@ -1,0 +1,133 @@
+// The client has a method for every route, parameter and member of the OpenAPI document, as clients/conformance/routes.py counts them. A
+// route of the service without a call here fails this test.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { AuditClient, type NewEvent } from "audit-server-client";
+import { PACKAGE } from "./paths.js";
+
+const SERVER = fileURLToPath(new URL("../conformance/routes.py", PACKAGE));
+const EVENT: NewEvent = { action: "a.b", category: "auth", tenant_id: "acme", actor: { id: "u1", type: "user" } };
+const DATES = { start_date: "2026-01-01", end_date: "2026-01-02" };
+const FEED_FILTERS = {
+  tenant_id: "acme",
+  actor_id: "u1",
+  actor_type: "user",
+  action: "a.*",
+  category: "auth",
+  target_id: "t1",
+  target_type: "todo",
+} as const;
+const FILTERS = { ...FEED_FILTERS, ...DATES, search: "words" };
+
+async function count(entries: AsyncIterable<unknown>): Promise<number> {
+  let found = 0;
+  for await (const _ of entries) {
+    found += 1;
+  }
+  return found;
+}
+
+async function useEvents(client: AuditClient): Promise<void> {
+  await client.ingest(EVENT, { receipt: true });
+  await client.ingest([EVENT, EVENT]);
+  const { events } = client;
+  assert.ok((await count(events.iterate({ ...FILTERS, limit: 10 }))) > 1);
+  await events.get("evt_1");
+  await events.feed({ ...FEED_FILTERS, after: "a_cursor", limit: 10, wait: 0 });
+  for (const format of ["jsonl", "csv"] as const) {
+    assert.equal(await new Response(await events.export({ ...FILTERS, format })).text(), "");
+  }
+  await events.proof("evt_1");
+  await events.receipt("evt_1");
+  await events.completeness("acme");
+  await client.log.checkpoint({ cosigned: true });
+  await client.log.key();
+  await client.log.keyRotations();
+  await client.log.tile("0/000.p/12");
+  await client.log.consistency(1, 2);
+  await client.log.tenants();
+}
+
+async function useKeys(client: AuditClient): Promise<void> {
+  const limits = { name: "n", expires_at: "2027-01-01T00:00:00Z", scopes: [], networks: [] };
+  await client.projects.list();
+  await client.projects.create("n");
+  await client.keys.list();
+  await client.keys.create({ project_id: "p", environment: "live", ...limits });
+  await client.keys.rotate("id", 0);
+  await client.keys.revoke("id");
+  await client.masterKeys.list();
+  await client.masterKeys.create(limits);
+  await client.masterKeys.rotate("id", 0);
+  await client.masterKeys.revoke("id");
+  await client.viewerTokens.create({ tenant_id: "acme", tier: "support", expires_in: 600 });
+  const tier = { categories: null, actions: null, hidden_fields: [], routes: null };
+  await client.viewerTiers.list();
+  await client.viewerTiers.create({ name: "n", ...tier });
+  await client.viewerTiers.update("n", tier);
+  await client.viewerTiers.delete("n");
+}
+
+async function useRules(client: AuditClient): Promise<void> {
+  const { redaction, alerts } = client;
+  await redaction.listRules();
+  await redaction.createRule({ type: "pattern", name: "n", pattern: "p", behavior: "mask", enabled: true });
+  await redaction.createRule({ type: "field_redact", name: "n", fields: ["metadata.a"] });
+  await redaction.updateRule("id", { name: "n", pattern: "p", fields: ["a"], behavior: "mask", enabled: true });
+  await redaction.deleteRule("id");
+  await redaction.test({});
+  const rule = {
+    name: "n",
+    action_pattern: "a.*",
+    threshold: 1,
+    window_seconds: 60,
+    group_by: "actor_id",
+    severity: "low",
+    cooldown_seconds: 60,
+    enabled: true,
+  } as const;
+  await alerts.rules.list();
+  await alerts.rules.create(rule);
+  await alerts.rules.update("id", rule);
+  await alerts.rules.delete("id");
+}
+
+async function useAlerts({ alerts, webhooks }: AuditClient): Promise<void> {
+  assert.ok((await count(alerts.iterate({ status: "open", severity: "low", rule_id: "r", ...DATES }))) > 1);
+  await alerts.acknowledge("id");
+  await alerts.resolve("id");
+  const webhook = { url: "https://example.com", enabled: true };
+  await webhooks.list();
+  await webhooks.create(webhook);
+  await webhooks.update("id", webhook);
+  await webhooks.rotateSecret("id");
+  await webhooks.test("id");
+  assert.ok((await count(webhooks.iterateDeliveries("id", { status: "failed" }))) > 1);
+  await webhooks.retryDelivery("id");
+  await webhooks.delete("id");
+}
+
+test("the client uses everything that the document declares", async () => {
+  const server = spawn(process.env["PYTHON"] ?? "python3", [SERVER], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const [line] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+    const { base_url: baseUrl } = JSON.parse(line) as { base_url: string };
+    const client = new AuditClient({ baseUrl, apiKey: "mk_test", projectId: "p", environment: "live" });
+    await useEvents(client);
+    await useKeys(client);
+    await useRules(client);
+    await useAlerts(client);
+    const stream = new AuditClient({ baseUrl, stream: true });
+    await stream.ingest(EVENT);
+    await client.streams.info(stream.claimToken!);
+    await client.streams.claim(stream.claimToken!);
+    const report = await fetch(`${baseUrl}/__report`, { method: "POST", body: "{}" });
+    assert.deepEqual(await report.json(), { problems: [] });
+  } finally {
+    server.kill();
+  }
+});

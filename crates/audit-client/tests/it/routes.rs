@@ -1,0 +1,190 @@
+//! The client has a method for every route, parameter and member of the OpenAPI document, as `clients/conformance/routes.py` counts
+//! them. A route of the service without a method here fails this test.
+
+use crate::kit;
+use audit_client::{ActorType, Category, Client, Environment, EventQuery, NewEvent, Object, Resource, Spool};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn event() -> NewEvent {
+    let event = NewEvent::builder("a.b", Category::Auth, "acme", ("u1", ActorType::User));
+    event.build().expect("a valid event")
+}
+
+/// Every filter of `GET /events`.
+fn query() -> EventQuery {
+    feed_query()
+        .start_date("2026-01-01")
+        .end_date("2026-01-02")
+        .search("words")
+}
+
+/// Every filter of the feed.
+fn feed_query() -> EventQuery {
+    export_filters().limit(10)
+}
+
+fn export_filters() -> EventQuery {
+    EventQuery::new()
+        .tenant_id("acme")
+        .actor_id("u1")
+        .actor_type(ActorType::User)
+        .action("a.*")
+        .category(Category::Auth)
+        .target_id("t1")
+        .target_type("todo")
+}
+
+fn export_query() -> EventQuery {
+    export_filters()
+        .start_date("2026-01-01")
+        .end_date("2026-01-02")
+        .search("words")
+}
+
+/// All entries of a list.
+fn all(pages: impl IntoIterator<Item = Result<Object, audit_client::Error>>) -> Vec<Object> {
+    pages.into_iter().map(|entry| entry.expect("an entry")).collect()
+}
+
+fn use_events(client: &Client) -> Result<(), audit_client::Error> {
+    client.ingest(event())?;
+    client.ingest_with_receipt(event())?;
+    assert_eq!(client.ingest_all([event(), event()])?.len(), 2);
+    assert!(all(client.events(query())).len() > 1, "events of two pages");
+    client.event("evt_1")?;
+    client.feed(&feed_query(), Some("a_cursor"), MINUTE)?;
+    assert_eq!(all(client.export(&export_query())?).len(), 0);
+    let mut csv = client.export_csv(&export_query())?;
+    assert_eq!(csv.read_to_end(&mut Vec::new()).expect("a body"), 0);
+    client.proof("evt_1")?;
+    client.receipt("evt_1")?;
+    client.viewer_token("acme", Some("support"), MINUTE)?;
+    Ok(())
+}
+
+fn use_log(client: &Client) -> Result<(), audit_client::Error> {
+    let log = client.log();
+    log.key()?;
+    log.key_rotations()?;
+    log.checkpoint()?;
+    log.cosigned_checkpoint()?;
+    log.tile("0/000.p/12")?;
+    log.consistency(1, 2)?;
+    log.completeness(Some("acme"))?;
+    log.tenants()?;
+    Ok(())
+}
+
+/// Each kind of object, what is sent to make one, and what to change one.
+fn resources() -> Vec<(Resource, Vec<Value>, Option<Value>)> {
+    let limits = json!({"expires_at": "2027-01-01T00:00:00Z", "name": "n", "networks": [], "scopes": []});
+    let with = |members: Value| {
+        let mut all = limits.clone();
+        let members = members.as_object().cloned().expect("an object");
+        all.as_object_mut().expect("an object").extend(members);
+        all
+    };
+    let pattern =
+        json!({"type": "pattern", "name": "n", "pattern": "p", "behavior": "mask", "enabled": true});
+    let fields = json!({"type": "field_redact", "name": "n", "fields": ["metadata.a"]});
+    let rule_change =
+        json!({"name": "n", "pattern": "p", "fields": ["metadata.a"], "behavior": "mask", "enabled": true});
+    let rule = json!({
+        "name": "n", "action_pattern": "a.*", "threshold": 1, "window_seconds": 60, "group_by": "actor_id",
+        "severity": "low", "cooldown_seconds": 60, "enabled": true,
+    });
+    let webhook = json!({"url": "https://example.com", "enabled": true});
+    let tier =
+        json!({"name": "n", "actions": null, "categories": null, "hidden_fields": [], "routes": ["events"]});
+    let mut tier_change = tier.clone();
+    tier_change.as_object_mut().expect("an object").remove("name");
+    vec![
+        (Resource::Projects, vec![json!({"name": "n"})], None),
+        (
+            Resource::Keys,
+            vec![with(
+                json!({"project_id": "p", "type": "project", "environment": "live"}),
+            )],
+            None,
+        ),
+        (Resource::MasterKeys, vec![with(json!({}))], None),
+        (Resource::RedactionRules, vec![pattern, fields], Some(rule_change)),
+        (Resource::AlertRules, vec![rule.clone()], Some(rule)),
+        (Resource::Webhooks, vec![webhook.clone()], Some(webhook)),
+        (Resource::ViewerTiers, vec![tier], Some(tier_change)),
+    ]
+}
+
+fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
+    for (resource, made, changed) in resources() {
+        client.list(resource)?;
+        for members in &made {
+            client.create(resource, members)?;
+        }
+        if let Some(members) = changed {
+            client.update(resource, "id", &members)?;
+        }
+        if resource != Resource::Projects {
+            client.delete(resource, "id")?;
+        }
+    }
+    client.rotate_key(Resource::Keys, "id", 0)?;
+    client.rotate_key(Resource::MasterKeys, "id", 0)?;
+    client.rotate_webhook_secret("id")?;
+    client.test_webhook("id")?;
+    all(client.deliveries("id", &[("status", "failed"), ("limit", "10")])?);
+    client.retry_delivery("id")?;
+    client.test_redaction(&json!({}))?;
+    let filters = [
+        ("status", "open"),
+        ("severity", "low"),
+        ("rule_id", "r"),
+        ("start_date", "2026-01-01"),
+        ("end_date", "2026-01-02"),
+        ("limit", "10"),
+    ];
+    all(client.alerts(&filters));
+    client.acknowledge_alert("id")?;
+    client.resolve_alert("id")?;
+    Ok(())
+}
+
+fn use_streams(base_url: &str, client: &Client) -> Result<(), audit_client::Error> {
+    let stream = Client::builder(base_url).stream().build()?;
+    stream.ingest(event())?;
+    let token = stream.claim_token().expect("a token");
+    stream.stream_info(token)?;
+    client.claim_stream(token)?;
+    Ok(())
+}
+
+#[test]
+fn the_client_uses_everything_that_the_document_declares() {
+    let Some(server) = kit::Server::start("routes.py", &[]) else {
+        return;
+    };
+    let builder = Client::builder(&server.base_url)
+        .api_key("mk_test")
+        .project_id("p");
+    let client = builder.environment(Environment::Live).build().expect("a client");
+    use_events(&client).expect("events");
+    use_log(&client).expect("the log");
+    use_administration(&client).expect("administration");
+    use_streams(&server.base_url, &client).expect("streams");
+    let verdict = server.report(&Value::Null);
+    assert_eq!(verdict["problems"], json!([]));
+}
+
+#[test]
+fn a_spool_of_a_stream_needs_a_token_that_stays() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let builder = || Client::builder("http://127.0.0.1:9").spool(Spool::new(directory.path()));
+    let error = builder().stream().build().expect_err("no token");
+    assert!(error.to_string().starts_with("claim_token: "), "{error}");
+    let token = "6f2b0f0e-3f0e-4c7e-9d0a-0d1f7f6f5a11";
+    builder().claim_token(token).build().expect("a client");
+}
