@@ -18,8 +18,20 @@ class Attack:
     extra_operations = ()
     # Whether the attack needs a receiver of webhooks, hence certificates.
     needs_receivers = False
+    # Whether the server speaks TLS, whatever the command line says.
+    needs_tls = False
+    # Whether names are resolved by a server that never responds, for which `prepare` has to be root.
+    needs_silent_resolver = False
+    # The databases that the attack is about.
+    databases = ("sqlite", "postgres")
+    # What the state before the bounds of docs/design/limits.md did, on SQLite, where it was bad.
+    before = ""
     # Statuses without which the attack has not reached what it attacks.
     needed_outcomes = ()
+
+    def settings(self, folder):  # pylint: disable=unused-argument
+        """Environment variables of the server. `folder` is for its files."""
+        return {}
 
     def operations(self):
         return (*OPERATIONS, *self.extra_operations)

@@ -22,6 +22,7 @@ class IdleBodies(Attack):
         size = "" if body_bytes == 16 * KIB else "-large"
         self.name = f"idle-bodies-{sender}{size}"
         self.sender = sender
+        self.before = "all writes 503" if body_bytes == 16 * KIB else ""
         self.sockets = sockets
         self.body_bytes = body_bytes
         senders = {"anonymous": "without a credential", "credential": "with a project key", "stream": "to streams"}
@@ -75,6 +76,7 @@ class StalledReaders(Attack):
         self.name = f"stalled-{route}"
         self.target = self.TARGETS[route]
         self.extra = ["Accept: text/event-stream"] if route == "stream" else []
+        self.before = "1,644 MiB" if route == "events" else ""
         kind = " as server-sent events" if route == "stream" else ""
         self.summary = f"150 sockets of one viewer token request `{self.target}`{kind} over events of 60 KB and read nothing"
 

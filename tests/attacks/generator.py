@@ -59,23 +59,29 @@ class Generator:
         return self.scene.sources[self.opened % len(self.scene.sources)]
 
     async def socket(self, receive_buffer=None):
-        opening = http_client.open_socket(self.scene.address, self.source(), receive_buffer)
+        """A connection of bytes, after its TLS handshake if the server speaks TLS."""
+        scene = self.scene
+        opening = http_client.open_bytes(scene.address, self.source(), scene.authority, receive_buffer)
+        return await asyncio.wait_for(opening, CONNECT_SECONDS_MAX)
+
+    async def bare_socket(self):
+        """A connection without TLS, whatever the server speaks."""
+        opening = http_client.open_bytes(self.scene.address, self.source(), None)
         return await asyncio.wait_for(opening, CONNECT_SECONDS_MAX)
 
     def connection(self):
-        return http_client.Connection(self.scene.address, self.source())
+        return http_client.Connection(self.scene.address, self.source(), self.scene.authority)
 
-    async def hold(self, messages, receive_buffer=None, trickle=None, reads=True):
+    async def hold(self, messages, receive_buffer=None, trickle=None, reads=True, is_bare=False):
         """Sends messages on a connection and keeps it. `trickle`: then one of these bytes a second. A connection that the
-        server responds on or closes is opened again."""
-        loop = asyncio.get_running_loop()
+        server responds on or closes is opened again. `is_bare`: without TLS, whatever the server speaks."""
         is_first = True
         while True:
             opened = None
             try:
-                opened = await self.socket(receive_buffer)
+                opened = await (self.bare_socket() if is_bare else self.socket(receive_buffer))
                 for message in messages:
-                    await loop.sock_sendall(opened, message)
+                    await opened.send(message)
                 if is_first:
                     is_first = False
                     self.ready()
@@ -92,16 +98,15 @@ class Generator:
 
     @staticmethod
     async def wait_for_response(opened, trickle):
-        loop = asyncio.get_running_loop()
         if trickle is None:
-            return await loop.sock_recv(opened, 4096)
-        response = asyncio.ensure_future(loop.sock_recv(opened, 4096))
+            return await opened.receive(4096)
+        response = asyncio.ensure_future(opened.receive(4096))
         try:
             while True:
                 done, _ = await asyncio.wait([response], timeout=1)
                 if done:
                     return response.result()
-                await loop.sock_sendall(opened, trickle)
+                await opened.send(trickle)
         finally:
             response.cancel()
 

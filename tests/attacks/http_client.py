@@ -1,10 +1,16 @@
-"""A small asynchronous HTTP/1.1 client that binds its source address."""
+"""A small asynchronous HTTP/1.1 client that binds its source address, with TLS where the server speaks it."""
 
 import asyncio
+import functools
 import socket
+import ssl
 
 # A response head, and a chunk's size line, are shorter.
 LINE_BYTES_MAX = 256 * 1024
+
+
+# What is read of an encrypted connection at once.
+RECORD_BYTES_MAX = 1 << 16
 
 
 class NoResponse(Exception):
@@ -46,12 +52,100 @@ async def open_socket(address, source, receive_buffer=None):
         raise
 
 
+@functools.lru_cache(maxsize=None)
+def tls_context(authority):
+    """The context of clients that trust the certificates in this file."""
+    return ssl.create_default_context(cafile=authority)
+
+
+class PlainSocket:
+    """Bytes to and from a connected socket, without TLS."""
+
+    def __init__(self, opened):
+        self.opened = opened
+
+    async def send(self, data):
+        await asyncio.get_running_loop().sock_sendall(self.opened, data)
+
+    async def receive(self, bytes_max):
+        return await asyncio.get_running_loop().sock_recv(self.opened, bytes_max)
+
+    def close(self):
+        self.opened.close()
+
+
+class TlsSocket:
+    """Bytes to and from a connected socket with TLS. Nothing is read from the network unless `receive` is called."""
+
+    def __init__(self, opened, context, server):
+        self.opened = opened
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self.incoming, self.outgoing, server_hostname=server)
+
+    async def handshake(self):
+        while True:
+            try:
+                self.tls.do_handshake()
+            except ssl.SSLWantReadError:
+                await self.flush()
+                await self.fill()
+            else:
+                return await self.flush()
+
+    async def flush(self):
+        data = self.outgoing.read()
+        if data:
+            await asyncio.get_running_loop().sock_sendall(self.opened, data)
+
+    async def fill(self):
+        data = await asyncio.get_running_loop().sock_recv(self.opened, RECORD_BYTES_MAX)
+        if data:
+            self.incoming.write(data)
+        else:
+            self.incoming.write_eof()
+
+    async def send(self, data):
+        self.tls.write(data)
+        await self.flush()
+
+    async def receive(self, bytes_max):
+        while True:
+            try:
+                return self.tls.read(bytes_max)
+            except ssl.SSLWantReadError:
+                await self.flush()
+                await self.fill()
+            except ssl.SSLEOFError:
+                return b""
+
+    def close(self):
+        self.opened.close()
+
+
+async def open_bytes(address, source, authority, receive_buffer=None):
+    """A connection of bytes, with TLS if `authority` names a file with the certificate of its authority."""
+    opened = await open_socket(address, source, receive_buffer)
+    if authority is None:
+        return PlainSocket(opened)
+    try:
+        connection = TlsSocket(opened, tls_context(authority), address[0])
+        await connection.handshake()
+        return connection
+    except ssl.SSLError as error:
+        opened.close()
+        raise OSError(str(error)) from error
+    except BaseException:
+        opened.close()
+        raise
+
+
 class Connection:
     """A persistent connection, opened when it is needed."""
 
-    def __init__(self, address, source):
+    def __init__(self, address, source, authority=None):
         self.address = address
         self.source = source
+        self.authority = authority
         self.reader = None
         self.writer = None
 
@@ -60,7 +154,10 @@ class Connection:
         try:
             if self.writer is None:
                 opened = await open_socket(self.address, self.source)
-                self.reader, self.writer = await asyncio.open_connection(sock=opened, limit=LINE_BYTES_MAX)
+                tls = {}
+                if self.authority is not None:
+                    tls = {"ssl": tls_context(self.authority), "server_hostname": self.address[0]}
+                self.reader, self.writer = await asyncio.open_connection(sock=opened, limit=LINE_BYTES_MAX, **tls)
             self.writer.write(message)
             return await self.receive()
         except (OSError, EOFError, ValueError, IndexError, asyncio.LimitOverrunError) as error:

@@ -3,6 +3,7 @@
 import itertools
 import random
 
+import http_client
 import scene as scenes
 from attack import Attack, get, post
 from reads import store_many
@@ -14,6 +15,7 @@ class ProofStorm(Attack):
     """Proofs, receipts and completeness, while events of new tenants keep the map of tenants behind."""
 
     name = "proof-storm"
+    before = "68 × 500"
     summary = "60 clients request proofs, receipts, tiles and completeness, while 4 store batches of events of 100 new tenants"
     needed_outcomes = ("200",)
 
@@ -53,4 +55,18 @@ class ProofStorm(Attack):
             yield post(EVENTS_TARGET, scene.attacker.project_key, scenes.encoded(batch))
 
 
-ALL = [ProofStorm()]
+class ReceiptStorm(Attack):
+    """Events whose response waits for a signed log."""
+
+    name = "receipt-storm"
+    summary = "64 clients store batches of 100 events and ask for receipts (`Prefer: receipt`)"
+    needed_outcomes = ("201",)
+
+    def clients(self, generator):
+        key = generator.scene.attacker.project_key
+        batch = scenes.encoded([scenes.event(number) for number in range(100)])
+        message = http_client.request("POST", EVENTS_TARGET, key, batch, ["Prefer: receipt"])
+        return [generator.repeat(itertools.repeat(message)) for _ in generator.share(64)]
+
+
+ALL = [ProofStorm(), ReceiptStorm()]

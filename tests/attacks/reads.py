@@ -101,7 +101,6 @@ class FeedStorm(Attack):
         """Server-sent events, all read."""
         accept = ["Accept: text/event-stream"]
         message = http_client.request("GET", "/api/v1/events/feed?limit=200", token, None, accept)
-        loop = asyncio.get_running_loop()
         is_first = True
         while True:
             try:
@@ -111,14 +110,14 @@ class FeedStorm(Attack):
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             try:
-                await loop.sock_sendall(opened, message)
-                data = await loop.sock_recv(opened, 4096)
+                await opened.send(message)
+                data = await opened.receive(4096)
                 generator.count(data[9:12].decode("latin-1") if data else "closed")
                 if is_first:
                     is_first = False
                     generator.ready()
                 while data:
-                    data = await loop.sock_recv(opened, 1 << 18)
+                    data = await opened.receive(1 << 18)
             except OSError as error:
                 generator.count(type(error).__name__)
             finally:
@@ -148,6 +147,7 @@ class ExportStorm(Attack):
     """Exports, as many as the server allows. The key of the same project must still export."""
 
     name = "export-storm"
+    before = "no export for the own key"
     summary = f"32 clients of one viewer token export {STORED_EVENTS:,} events again and again; 4 of them do not read"
     # Its share is taken: an export that lasts longer than the attack has no other outcome.
     needed_outcomes = ("503",)

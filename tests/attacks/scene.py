@@ -35,6 +35,8 @@ class Scene:
     # Source addresses of the attack.
     sources: list
     is_smoke: bool = False
+    # The file with the certificate of the server's authority, where the server speaks TLS.
+    authority: str = None
     # What the attack has prepared, by names of its own.
     facts: dict = dataclasses.field(default_factory=dict)
 
@@ -43,7 +45,7 @@ class Scene:
 
     def call(self, method, path, key, body=None):
         """Status and JSON of a response, for preparations. They have time."""
-        connection = service.Connection(AddressOf(self.address), timeout=60)
+        connection = service.Connection(AddressOf(self.address, self.authority), timeout=60)
         status, response = connection.request(method, path, key, None if body is None else json.dumps(body))
         connection.close()
         return status, json.loads(response)
@@ -85,6 +87,7 @@ class AddressOf:
     """The part of a `service.Node` that a `service.Connection` needs."""
 
     address: tuple
+    authority: str = None
 
 
 def event(number, action="user.updated", actor=None, **fields):

@@ -55,20 +55,25 @@ class Postgres:
 class Target:
     """A running server with two organizations."""
 
-    def __init__(self, binary, database, folder, name, sources, is_smoke):
+    def __init__(self, options, database, folder, attack, sources):
         self.database = database
-        self.name = name
-        self.url = database.url(name)
+        self.name = attack.name
+        self.url = database.url(self.name)
+        binary = options.server
         attacker, victim = (service.create_organization(binary, self.url, party) for party in ("attacker", "victim"))
-        settings = {
-            "AUDIT_WEBHOOK_ALLOW_PRIVATE": "true",
-            "AUDIT_WEBHOOK_CA_FILE": os.path.join(folder, "ca.pem"),
-        }
-        if not os.path.exists(settings["AUDIT_WEBHOOK_CA_FILE"]):
-            settings = {}
-        self.node = service.Node(name, binary, self.url, folder, settings=settings)
+        authority = os.path.join(folder, "ca.pem") if options.tls or attack.needs_tls else None
+        settings = {"AUDIT_SELF_AUDIT": options.self_audit, **webhook_settings(folder), **attack.settings(folder)}
+        if authority:
+            settings["AUDIT_TLS_CERTIFICATE"] = os.path.join(folder, "receiver.pem")
+            settings["AUDIT_TLS_KEY"] = os.path.join(folder, "receiver.key")
+        prefix = silent_resolver(folder) if attack.needs_silent_resolver else ()
+        self.node = service.Node(
+            self.name, binary, self.url, folder, settings=settings, authority=authority, prefix=prefix
+        )
         self.node.start()
-        self.scene = scenes.Scene(self.node.address, party(attacker), party(victim), folder, sources, is_smoke)
+        self.scene = scenes.Scene(
+            self.node.address, party(attacker), party(victim), folder, sources, options.smoke, authority
+        )
         self.scene.create_viewer_token(self.scene.attacker)
         self.scene.store(self.scene.victim, [scenes.event(number) for number in range(VICTIM_EVENTS)])
 
@@ -88,6 +93,22 @@ class Target:
     def stop(self):
         self.node.stop()
         self.database.drop(self.name)
+
+
+def webhook_settings(folder):
+    authority = os.path.join(folder, "ca.pem")
+    if not os.path.exists(authority):
+        return {}
+    return {"AUDIT_WEBHOOK_ALLOW_PRIVATE": "true", "AUDIT_WEBHOOK_CA_FILE": authority}
+
+
+def silent_resolver(folder):
+    """A command that executes another one in a mount namespace in which names are resolved by the attacker's address."""
+    path = os.path.join(folder, "resolv.conf")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"nameserver {scenes.ATTACKER_ADDRESS}\n")
+    script = f'mount --bind {path} /etc/resolv.conf && exec "$@"'
+    return ["unshare", "--mount", "sh", "-c", script, "sh"]
 
 
 def party(created):

@@ -46,7 +46,7 @@ class Client:
         return SMOKE_SECONDS_MAX if self.scene.is_smoke else seconds
 
     def connection(self):
-        return http_client.Connection(self.scene.address, scenes.VICTIM_ADDRESS)
+        return http_client.Connection(self.scene.address, scenes.VICTIM_ADDRESS, self.scene.authority)
 
 
 class Write(Client):

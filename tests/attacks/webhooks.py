@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import socket
 import ssl
 
 import postgres
@@ -11,6 +12,7 @@ from attack import Attack, cycle, post
 EVENTS_TARGET = "/api/v1/events"
 WEBHOOKS_MAX = 20
 RULES_MAX = 100
+DNS_PORT = 53
 
 
 def alert_rule(number, action_pattern="*"):
@@ -81,6 +83,7 @@ class AlertStorm(Receiving):
     """Every event raises as many alerts as rules exist, and each alert as many deliveries as webhooks exist."""
 
     name = "alert-storm"
+    before = "125 × 503"
     summary = "8 clients store batches of 100 events, each of which fires 100 rules with 20 webhooks"
 
     def prepare(self, scene):
@@ -112,6 +115,7 @@ class WebhookSink(Receiving):
     """Receivers that accept and never respond: one without TLS, one after the handshake."""
 
     name = "webhook-sink"
+    before = "deliveries after 14.8 s"
     summary = "5 projects with 20 webhooks each to receivers that accept and never respond; 5 alerts/s in each project"
     is_busy = False
     PROJECTS = 5
@@ -147,4 +151,43 @@ class WebhookSink(Receiving):
         await asyncio.Event().wait()
 
 
-ALL = [AlertStorm(), WebhookSink()]
+class WebhookNames(Receiving):
+    """Receivers with names that are never resolved: the resolver does not respond."""
+
+    name = "webhook-names"
+    summary = "5 projects with 20 webhooks each to ever other names, whose resolver does not respond; 5 alerts/s in each project"
+    is_busy = False
+    needs_silent_resolver = True
+    needed_outcomes = ("name asked for",)
+    PROJECTS = 5
+
+    def prepare(self, scene):
+        super().prepare(scene)
+        scene.facts["keys"] = []
+        for number in range(self.PROJECTS):
+            project, key = scene.create_project(f"names {number}")
+            urls = [f"https://receiver-{number}-{webhook}.example.org/" for webhook in range(WEBHOOKS_MAX)]
+            create_webhooks(scene, project, urls)
+            create_rules(scene, scene.attacker, project, [alert_rule(0)])
+            scene.facts["keys"].append(key)
+        return ""
+
+    def clients(self, generator):
+        keys = [generator.scene.facts["keys"][number] for number in generator.share(self.PROJECTS)]
+        clients = [generator.repeat(WebhookSink.events(key), interval=0.2) for key in keys]
+        return clients + ([self.resolve(generator)] if generator.number == 0 else [])
+
+    @staticmethod
+    async def resolve(generator):
+        """The resolver: it counts questions and does not respond."""
+        loop = asyncio.get_running_loop()
+        opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        opened.setblocking(False)
+        opened.bind((scenes.ATTACKER_ADDRESS, DNS_PORT))
+        generator.ready()
+        while True:
+            await loop.sock_recv(opened, 512)
+            generator.count("name asked for")
+
+
+ALL = [AlertStorm(), WebhookSink(), WebhookNames()]

@@ -21,8 +21,9 @@ def text_of(part):
 class Pattern(Attack):
     """A redaction pattern that is slow over a text, and events with that text."""
 
-    def __init__(self, name, patterns):
+    def __init__(self, name, patterns, before=""):
         self.name = f"pattern-{name}"
+        self.before = before
         # Pairs: patterns, the first of which that the server accepts is used, and a text.
         self.patterns = patterns
         quoted = ", ".join(f"`{alternatives[0]}`" for alternatives, _ in patterns)
@@ -69,6 +70,7 @@ class PatternPaths(Attack):
     """Field rules with as many paths as allowed, over an event with many fields."""
 
     name = "pattern-paths"
+    before = "14–42 s"
     summary = "16 clients send events of 4,096 fields to a project with 100 rules of 100 paths of `*`"
 
     def prepare(self, scene):
@@ -98,6 +100,7 @@ class PatternMemory(Attack):
     """Patterns that are large when compiled, in many projects."""
 
     name = "pattern-memory"
+    before = "not measured"
     summary = "8 projects get up to 100 patterns each of the largest size that the server compiles, and events after each"
     PROJECTS = 8
 
@@ -133,6 +136,7 @@ class RuleChurn(Attack):
     """Rules that change while events are stored: each change makes the next request compile."""
 
     name = "rule-churn"
+    before = "1,035 MiB"
     summary = "12 clients create, change and delete redaction rules, alert rules and webhooks, while 8 store events"
 
     def prepare(self, scene):
@@ -239,7 +243,7 @@ class Control(Attack):
 
 
 ALL = [
-    Pattern("scan", [([f"a(?:[ab]{{{repeated}}}){{100}}[^ab]" for repeated in (291, *REPETITIONS)], "ab")]),
+    Pattern("scan", [([f"a(?:[ab]{{{repeated}}}){{100}}[^ab]" for repeated in (291, *REPETITIONS)], "ab")], "no responses for 75 s"),
     Pattern(
         "others",
         [

@@ -7,6 +7,7 @@ import re
 import signal
 import tempfile
 import socket
+import ssl
 import time
 
 import processes
@@ -14,7 +15,7 @@ import processes
 RESPONSE_SECONDS_MAX = 5
 RETRY_SECONDS_MAX = 30
 RETRY_PAUSE_SECONDS = 0.2
-LISTENING = re.compile(r"^listening on http://(\S+):(\d+)$", re.MULTILINE)
+LISTENING = re.compile(r"^listening on https?://(\S+):(\d+)$", re.MULTILINE)
 
 
 class Unanswered(Exception):
@@ -36,8 +37,7 @@ class Connection:
             headers["Content-Type"] = "application/json"
         try:
             if self.connection is None:
-                self.connection = http.client.HTTPConnection(*self.node.address, timeout=self.timeout)
-                self.connection.connect()
+                self.connection = self.connect()
                 self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.connection.request(method, path, body, headers)
             response = self.connection.getresponse()
@@ -45,6 +45,16 @@ class Connection:
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise Unanswered(f"{type(error).__name__}: {error}") from error
+
+    def connect(self):
+        authority = self.node.authority
+        if authority is None:
+            connection = http.client.HTTPConnection(*self.node.address, timeout=self.timeout)
+        else:
+            context = ssl.create_default_context(cafile=authority)
+            connection = http.client.HTTPSConnection(*self.node.address, timeout=self.timeout, context=context)
+        connection.connect()
+        return connection
 
     def get(self, path, key):
         """The JSON of a response 200. Repeats the request after 503 and without a response, as clients do."""
@@ -67,9 +77,12 @@ class Connection:
 
 
 class Node:
-    """A server process. It keeps its address when it is restarted."""
+    """A server process. It keeps its address when it is restarted.
 
-    def __init__(self, number, binary, url, folder, namespace=None, settings=None):
+    `authority` is the file with the certificate of its authority, where `settings` have it speak TLS. `prefix` is a command that
+    executes the server's."""
+
+    def __init__(self, number, binary, url, folder, namespace=None, settings=None, authority=None, prefix=()):
         self.number = number
         self.name = f"node{number}"
         self.binary = binary
@@ -77,11 +90,14 @@ class Node:
         self.log = os.path.join(folder, f"{self.name}.log")
         self.namespace = namespace
         self.settings = settings or {}
+        self.authority = authority
+        self.prefix = list(prefix)
         self.address = (namespace.clients.inside if namespace else "127.0.0.1", 0)
         self.process = None
 
     def start(self):
         command = [self.binary, "serve", "--listen", f"{self.address[0]}:{self.address[1]}"]
+        command = self.prefix + command
         if self.namespace:
             command = self.namespace.command(command)
         begin = os.path.getsize(self.log) if os.path.exists(self.log) else 0

@@ -6,6 +6,7 @@ mod dependencies;
 mod deployment;
 mod examples;
 mod limits;
+mod measured_attacks;
 mod operations;
 mod parsers;
 mod recipes;
