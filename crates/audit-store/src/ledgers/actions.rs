@@ -7,12 +7,19 @@ use crate::error::Result;
 use crate::schema::ledger_actions;
 use diesel::prelude::*;
 use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
+use quick_cache::unsync::Cache;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Cached stored actions, which the writers of a process share, so that each is written once.
-#[derive(Debug, Default)]
-pub(crate) struct StoredActions(Mutex<HashMap<LedgerId, HashSet<String>>>);
+#[derive(Debug)]
+pub(crate) struct StoredActions(Mutex<Cache<LedgerId, HashSet<String>>>);
+
+impl Default for StoredActions {
+    fn default() -> Self {
+        Self(Mutex::new(Cache::new(KNOWN_ACTION_LEDGERS_MAX)))
+    }
+}
 
 /// A writer's view of the stored actions.
 #[derive(Debug, Default)]
@@ -72,17 +79,10 @@ impl KnownActions {
         }
         let mut ledgers = self.known.0.lock();
         for (ledger_id, action) in self.pending.drain(..) {
-            if ledgers.len() >= KNOWN_ACTION_LEDGERS_MAX && !ledgers.contains_key(&ledger_id) {
-                // Every second one, in the random order of the map, so that most of those in use stay cached.
-                let mut number = 0_usize;
-                ledgers.retain(|_, _| {
-                    number += 1;
-                    number.is_multiple_of(2)
-                });
-            }
-            let known = ledgers.entry(ledger_id).or_default();
-            if known.len() < KNOWN_ACTIONS_MAX {
-                known.insert(action);
+            match ledgers.get_mut(&ledger_id) {
+                Some(mut known) if known.len() < KNOWN_ACTIONS_MAX => drop(known.insert(action)),
+                Some(_) => {}
+                None => ledgers.insert(ledger_id, HashSet::from([action])),
             }
         }
     }
