@@ -25,7 +25,7 @@ pub struct SoftHsm {
 /// A key in a token.
 #[derive(Debug)]
 pub struct HsmKey {
-    /// The command of the shell that signs standard input with it.
+    /// The command that signs standard input with it.
     pub command: String,
     /// The public key in hexadecimal.
     pub public_key: String,
@@ -68,7 +68,7 @@ impl SoftHsm {
         let public_key = public_key.stdout.iter().map(|byte| format!("{byte:02x}"));
         HsmKey {
             command: format!(
-                "SOFTHSM2_CONF={} AUDIT_HSM_PIN={PIN} {tool} --login --pin env:AUDIT_HSM_PIN --sign --mechanism EDDSA --id {id}",
+                "env SOFTHSM2_CONF={} AUDIT_HSM_PIN={PIN} {tool} --login --pin env:AUDIT_HSM_PIN --sign --mechanism EDDSA --id {id}",
                 self.configuration.display()
             ),
             public_key: public_key.collect(),

@@ -243,26 +243,17 @@ fn read_file(path: &Path) -> anyhow::Result<SecretText> {
     text_of(bytes)
 }
 
-/// What a program prints. Its words are separated as those of a shell are, but nothing is expanded.
+/// What a program prints.
 fn output_of(command: &str) -> anyhow::Result<SecretText> {
-    let words = shlex::split(command).context("a quotation mark has no counterpart")?;
-    let (program, arguments) = words.split_first().context("it names no program")?;
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
+    let mut command = programs::command(command)?;
+    let program = command.get_program().to_string_lossy().into_owned();
     let child = command.spawn().with_context(|| program.clone())?;
     let limits = ProgramLimits {
         seconds_max: PROGRAM_SECONDS_MAX,
         output_bytes_max: KEYS_BYTES_MAX + 1,
     };
     let output = programs::run(child, &[], limits, "the command of a key");
-    text_of(
-        output
-            .map_err(anyhow::Error::msg)
-            .with_context(|| program.clone())?,
-    )
+    text_of(output.map_err(anyhow::Error::msg).context(program)?)
 }
 
 fn text_of(bytes: Vec<u8>) -> anyhow::Result<SecretText> {

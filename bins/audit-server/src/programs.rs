@@ -1,9 +1,26 @@
 //! Programs that the server starts: what they get, how long they run, and how much they print.
 
+use anyhow::Context;
 use std::io::{ErrorKind, Read, Write};
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
+
+/// The process of a command line, with pipes for its standard input and output. Its words are separated as those of a shell are, but
+/// nothing is expanded.
+///
+/// # Errors
+/// When a quotation mark has no counterpart, or there is no program.
+pub(crate) fn command(line: &str) -> anyhow::Result<Command> {
+    let words = shlex::split(line).context("a quotation mark has no counterpart")?;
+    let (program, arguments) = words.split_first().context("it names no program")?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    Ok(command)
+}
 
 /// The limits of a program.
 #[derive(Clone, Copy, Debug)]

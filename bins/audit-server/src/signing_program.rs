@@ -5,7 +5,6 @@ use anyhow::{Context, bail};
 use audit_app::{SigningProgram, VerifierKey};
 use audit_ledger::{Checkpoint, KeyName, Origin, TreeHead};
 use clap::Args;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 /// For one signature.
@@ -91,7 +90,8 @@ fn program(
     let Some(public_key) = read_hex(key, PUBLIC_KEY_BYTES) else {
         bail!("{of_key} must be {PUBLIC_KEY_BYTES} bytes in hexadecimal");
     };
-    let program = ShellCommand {
+    programs::command(command).context(of_command)?;
+    let program = SigningCommand {
         command: command.to_owned(),
         public_key: public_key.try_into().unwrap_or_default(),
     };
@@ -99,14 +99,14 @@ fn program(
     Ok(Some(Arc::new(program)))
 }
 
-/// A command of the shell, started for each signature.
+/// A command, started for each signature.
 #[derive(Debug)]
-struct ShellCommand {
+struct SigningCommand {
     command: String,
     public_key: [u8; PUBLIC_KEY_BYTES],
 }
 
-impl ShellCommand {
+impl SigningCommand {
     /// Checks that it signs with the given key: the checkpoint of an empty log that is none of a deployment.
     fn test(&self) -> anyhow::Result<()> {
         let name = KeyName::parse("audit-server/test-of-the-signing-command")?;
@@ -120,15 +120,13 @@ impl ShellCommand {
     }
 }
 
-impl SigningProgram for ShellCommand {
+impl SigningProgram for SigningCommand {
     fn public_key(&self) -> &[u8; PUBLIC_KEY_BYTES] {
         &self.public_key
     }
 
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, String> {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", &self.command]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut command = programs::command(&self.command).map_err(|error| error.to_string())?;
         let child = command.spawn().map_err(|error| error.to_string())?;
         let output = programs::run(child, message, LIMITS, "--log-key-command")?;
         decode(&output).ok_or_else(|| "it prints no signature of 64 bytes".to_owned())
@@ -153,8 +151,8 @@ fn read_hex(text: &str, length: usize) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn program(command: &str) -> ShellCommand {
-        ShellCommand {
+    fn program(command: &str) -> SigningCommand {
+        SigningCommand {
             command: command.to_owned(),
             public_key: [0; PUBLIC_KEY_BYTES],
         }
@@ -168,7 +166,7 @@ mod tests {
             Ok(text.clone().into_bytes())
         );
         assert_eq!(
-            program(&format!("cat >/dev/null; echo {text}{text}")).sign(b""),
+            program(&format!("echo {text}{text}")).sign(b""),
             Ok([0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef].repeat(8))
         );
     }
@@ -176,10 +174,13 @@ mod tests {
     #[test]
     fn a_command_that_fails_gives_no_signature() {
         for (command, reason) in [
-            ("cat >/dev/null; exit 3", "exit status: 3"),
+            ("sh -c 'cat >/dev/null; exit 3'", "exit status: 3"),
             ("cat", "no signature of 64 bytes"),
-            ("cat >/dev/null; echo nonsense", "no signature of 64 bytes"),
-            ("/nonexistent/program 2>/dev/null", ""),
+            ("echo nonsense", "no signature of 64 bytes"),
+            ("echo $HOME; true", "no signature of 64 bytes"),
+            ("/nonexistent/program", "No such file"),
+            ("cat 'a", "quotation mark"),
+            ("", "no program"),
         ] {
             let failed = program(command).sign(b"message").expect_err(command);
             assert!(failed.contains(reason), "{command}: {failed}");

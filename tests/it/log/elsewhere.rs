@@ -42,8 +42,8 @@ impl Program {
         let shown = text_of(&folder);
         Self {
             command: format!(
-                "T=$(mktemp {shown}/XXXXXX) && cat > $T && test ! -e {shown}/locked && \
-                 openssl pkeyutl -sign -inkey {shown}/key.pem -rawin -in $T"
+                "sh -c 'T=$(mktemp {shown}/XXXXXX) && cat > $T && test ! -e {shown}/locked && \
+                 openssl pkeyutl -sign -inkey {shown}/key.pem -rawin -in $T'"
             ),
             public_key: public_key.collect(),
             folder,
@@ -154,7 +154,10 @@ fn a_program_that_fails_or_has_another_key_signs_nothing(kind: DatabaseKind) {
     let (database, program, other) = (Database::create(kind), Program::new(), Program::new());
     for (environment, reason) in [
         (
-            vec![(COMMAND, "exit 3"), (PUBLIC_KEY, program.public_key.as_str())],
+            vec![
+                (COMMAND, "sh -c 'exit 3'"),
+                (PUBLIC_KEY, program.public_key.as_str()),
+            ],
             "exit status: 3",
         ),
         (
