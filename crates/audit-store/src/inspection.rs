@@ -12,7 +12,7 @@ use crate::search::verification::IndexReport;
 use crate::store::{StoredHeadKey, stored_head_key};
 use crate::tree::{CheckpointRow, TreeSession};
 use audit_alerts::Alert;
-use audit_domain::{ContentHash, ContentSalt, LogName, ProjectId, Timestamp};
+use audit_domain::{ContentHash, ContentSalt, LogName, Month, ProjectId, Timestamp};
 use audit_ledger::HeadKey;
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -65,6 +65,8 @@ pub struct StoredRow {
     pub idempotency_hash: Option<Vec<u8>>,
     /// Whether it has a digest as sent.
     pub has_sent_digest: bool,
+    /// The month that its ledger has for its position. It is not before the month in which it was received.
+    pub month: Month,
     /// A column that is inconsistent with the row, so that queries find another event or none.
     pub inconsistent: Option<&'static str>,
     /// Its stored position in the order of time; its unit depends on the database.

@@ -4,7 +4,7 @@ use super::finding::{FINDINGS_MAX, Finding, Findings, Problem};
 use super::tenants::TenantWalk;
 use super::tree::Tree;
 use crate::error::{AppError, Result};
-use audit_domain::{ContentHash, Envelope, EventId, LogName, Stamp, Timestamp};
+use audit_domain::{ContentHash, Envelope, EventId, LogName, Month, Stamp, Timestamp};
 use audit_ledger::{Frontier, Hash, Tile, TileId, TreeHead};
 use audit_store::{LedgerId, Reader, StoreError, StoredLedger, StoredRow};
 use std::collections::{BTreeMap, HashMap};
@@ -255,6 +255,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
         if !row.is_of_key(envelope.idempotency_key.as_deref()) {
             return Ok(Some("the hash of the idempotency key"));
+        }
+        if row.month < Month::of(envelope.received_at) {
+            return Ok(Some("the first event of its month in ledger_months"));
         }
         let is_in_order = self.reader.is_in_order_of_time(row, envelope.occurred_at)?;
         Ok((!is_in_order).then_some("the event's position in the order of time"))

@@ -52,6 +52,7 @@ pub(crate) fn stored_rows(
     let read = |row: Row| {
         let (seq, month, id, (content_hash, content_salt), body, idempotency_hash, sent_digest, occurred_at) =
             row;
+        let listed = month_of(months, seq);
         StoredRow {
             seq,
             id,
@@ -60,7 +61,8 @@ pub(crate) fn stored_rows(
             body,
             idempotency_hash,
             has_sent_digest: sent_digest.is_some(),
-            inconsistent: (month_of(months, seq).number() != month).then_some("events.month"),
+            month: listed,
+            inconsistent: (listed.number() != month).then_some("events.month"),
             time_position: occurred_at,
         }
     };

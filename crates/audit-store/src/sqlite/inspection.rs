@@ -2,12 +2,14 @@
 //! in the order of the log.
 
 use super::SqliteSession;
+use super::append::months_of;
 use super::entry::{SEQ_END, entry, ledger_and_seq};
 use super::event_ids::reached_before;
 use super::events::{first_position, position_after};
 use super::keys::NO_KEY;
 use super::schema::{event_keys, event_times, events, unordered_events};
 use crate::append::LedgerId;
+use crate::append::plan::month_of;
 use crate::error::Result;
 use crate::inspection::{StoredRow, StrayEvent};
 use crate::schema::ledgers;
@@ -55,6 +57,7 @@ pub(crate) fn stored_rows(
     let mut reached = reached_before(&mut session.connection, ledger_id, start)?;
     let last = rows.last().map_or(0, |(entry, ..)| *entry);
     let mut keys = stored_keys(session, entry(ledger_id, start), last)?;
+    let months = months_of(&mut session.connection, ledger_id)?;
     let read = |row: Row| {
         let (entry, position, id, (content_hash, content_salt), body, sent_digest, entry_by_time, listed) =
             row;
@@ -72,14 +75,16 @@ pub(crate) fn stored_rows(
         } else {
             None
         };
+        let seq = ledger_and_seq(entry).1;
         StoredRow {
-            seq: ledger_and_seq(entry).1,
+            seq,
             id,
             content_hash,
             content_salt,
             body,
             idempotency_hash: keys.remove(&entry),
             has_sent_digest: sent_digest.is_some(),
+            month: month_of(&months, seq),
             inconsistent,
             time_position: position,
         }
