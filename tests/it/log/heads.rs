@@ -17,6 +17,7 @@ const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718
 
 on_both_databases! {
     a_log_whose_head_was_changed_takes_no_events,
+    a_key_is_revoked_while_no_log_of_its_project_takes_events,
     a_head_is_repaired_when_its_events_are_those_that_were_signed,
     a_head_is_not_repaired_when_its_events_were_changed,
     events_that_nobody_signed_are_accepted_on_demand_alone,
@@ -77,6 +78,82 @@ fn a_log_whose_head_was_changed_takes_no_events(kind: DatabaseKind) {
         );
         assert_eq!(try_to_store(&project), 201, "{set}");
         assert_eq!(server.metric(FORGED), 0, "{set}");
+    }
+}
+
+/// Heads that are not those of a log of any size.
+const FORGERIES: [&str; 4] = [
+    "head_code = NULL",
+    "frontier = NULL",
+    "size = size + 1",
+    "size = -1",
+];
+
+fn a_key_is_revoked_while_no_log_of_its_project_takes_events(kind: DatabaseKind) {
+    let environment = [("AUDIT_SELF_AUDIT", "on"), ("RUST_LOG", "warn")];
+    let database = Database::create(kind);
+    let server = Server::start(&database, &environment);
+    for forgery in FORGERIES {
+        for forged in ["environment = 'live'", "environment IN ('live', 'test')"] {
+            let organization = Organization::create(&server, "enterprise");
+            organization.test().store(event_with(json!({})));
+            let (master, stolen) = (organization.master(), organization.create_key("live"));
+            let second = master.post("/master-keys").json(json!({"name": "second"})).send();
+            let second = format!(
+                "/master-keys/{}",
+                second.expect_status(201)["id"].as_str().expect("an id")
+            );
+            let alarms = server.metric("audit_log_alarms_total");
+            let project = &organization.project_id;
+            database.execute(&format!(
+                "UPDATE ledgers SET {forgery} WHERE project_id = '{project}' AND {forged}"
+            ));
+            // What gives access has to wait.
+            let body =
+                json!({"project_id": project, "type": "project", "name": "another", "environment": "live"});
+            master
+                .post("/keys")
+                .json(body)
+                .send()
+                .expect_error(503, "unavailable");
+            organization.revoke_key(&stolen);
+            let refused = organization.with_credential(&stolen).get("/events").send();
+            assert_eq!(refused.status(), 401, "{forgery}, {forged}");
+            master.delete(&second).send().expect_status(200);
+            // The thread that signs finds the head as well.
+            assert!(
+                server.metric("audit_log_alarms_total") >= alarms + 2,
+                "{forgery}, {forged}"
+            );
+            let recorded = master
+                .get("/events")
+                .query("environment", "test")
+                .query("tenant_id", "audit-server")
+                .send();
+            let recorded = recorded.list("events");
+            let is_in_test = forged == "environment = 'live'";
+            let actions: Vec<&str> = recorded
+                .iter()
+                .filter_map(|event| event["action"].as_str())
+                .collect();
+            let expected: &[&str] = match is_in_test {
+                true => &["audit.master_key.revoked", "audit.api_key.revoked"],
+                false => &[],
+            };
+            assert_eq!(actions, expected, "{forgery}, {forged}");
+            assert!(
+                recorded
+                    .iter()
+                    .all(|event| event["metadata"]["instead_of"] == "live"),
+                "{recorded:?}"
+            );
+            let text = if is_in_test {
+                "is in the log of test events"
+            } else {
+                "is in no log"
+            };
+            server.wait_for_log(text);
+        }
     }
 }
 

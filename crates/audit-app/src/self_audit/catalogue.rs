@@ -104,9 +104,41 @@ impl ServiceAction {
             | Self::StreamClaimed => Category::Admin,
         }
     }
+
+    /// Whether the change takes access away and gives none. Such a change must not wait for a log that takes no events.
+    const fn takes_access_away(self) -> bool {
+        match self {
+            Self::ApiKeyRevoked | Self::MasterKeyRevoked | Self::ViewerTierDeleted | Self::WebhookDeleted => {
+                true
+            }
+            Self::ApiKeyCreated
+            | Self::ApiKeyRotated
+            | Self::MasterKeyCreated
+            | Self::MasterKeyRotated
+            | Self::ProjectCreated
+            | Self::PlanUpdated
+            | Self::RedactionRuleCreated
+            | Self::RedactionRuleUpdated
+            | Self::RedactionRuleDeleted
+            | Self::ViewerTierCreated
+            | Self::ViewerTierUpdated
+            | Self::ViewerTokenCreated
+            | Self::AlertRuleCreated
+            | Self::AlertRuleUpdated
+            | Self::AlertRuleDeleted
+            | Self::AlertUpdated
+            | Self::WebhookCreated
+            | Self::WebhookUpdated
+            | Self::WebhookSecretRotated
+            | Self::StreamClaimed
+            | Self::EventsExported
+            | Self::SelfAuditEnabled
+            | Self::SelfAuditDisabled => false,
+        }
+    }
 }
 
-/// An event of the service, without its actor.
+/// An event of the service, without its actor. `Display` names action and target.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceEvent {
     action: ServiceAction,
@@ -164,6 +196,17 @@ impl ServiceEvent {
             idempotency_key: self.idempotency_key,
             occurred_at: None,
         })
+    }
+
+    /// Whether its change may go on where the live log takes no events.
+    pub(super) const fn takes_access_away(&self) -> bool {
+        self.action.takes_access_away()
+    }
+
+    /// The same event, in another log than that of live events.
+    #[must_use]
+    pub(super) fn displaced(self) -> Self {
+        self.with("instead_of", Environment::Live.as_str())
     }
 
     fn of_key(action: [ServiceAction; 2], key: &Key) -> Self {
@@ -367,6 +410,13 @@ impl ServiceEvent {
     fn changed_to<T>(self, before: Option<&T>, after: Option<&T>, settings: fn(&T) -> Settings) -> Self {
         self.changing(before.map(settings).unwrap_or_default())
             .to(after.map(settings).unwrap_or_default())
+    }
+}
+
+impl std::fmt::Display for ServiceEvent {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Target { id, target_type, .. } = &self.target;
+        write!(formatter, "{} of the {target_type} {id}", self.action)
     }
 }
 

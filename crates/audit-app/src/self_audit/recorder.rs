@@ -1,15 +1,20 @@
 //! Prepares the service's own events and appends them.
 
 use super::{Requester, ServiceEvent};
-use crate::directory::load_present;
+use crate::directory::{ProjectConfiguration, load_present};
 use crate::error::{AppError, Result};
 use crate::ingest::{IngestTarget, destination, prepare_event};
 use crate::redaction::{EngineInUse, ProjectRules};
 use crate::service::AuditLog;
 use crate::settings::Settings;
 use audit_domain::{Actor, Clock, ContentSalt, Context, Entropy, Environment, EventId, ProjectId, Stamp};
-use audit_store::{NewEvent, Writer};
+use audit_store::{NewEvent, StoreError, Writer};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const fn is_of_forged_head(error: &AppError) -> bool {
+    matches!(error, AppError::Unavailable(StoreError::ForgedHead { .. }))
+}
 
 /// What the events of a request need: everything that may not be read or compiled in a transaction.
 pub(crate) struct Recorder {
@@ -20,6 +25,8 @@ pub(crate) struct Recorder {
     settings: Settings,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    /// Counts events that are in another log than they should be.
+    alarms: Arc<AtomicU64>,
 }
 
 impl Recorder {
@@ -32,10 +39,13 @@ impl Recorder {
             settings: service.settings.clone(),
             clock: Arc::clone(&service.clock),
             entropy: Arc::clone(&service.entropy),
+            alarms: Arc::clone(service.signing.alarms()),
         })
     }
 
-    /// Appends events to the live log of a project, whose configuration the transaction has locked.
+    /// Appends events to the live log of a project, whose configuration the transaction has locked. Where that log takes no events
+    /// because its head was tampered with, those of a change that takes access away are appended to the log of test events, and
+    /// if that takes none either, to no log: who can change a head must not be able to keep a stolen key valid.
     ///
     /// # Errors
     /// When they cannot be stored. The transaction must be rolled back then.
@@ -47,9 +57,43 @@ impl Recorder {
     ) -> Result<()> {
         let project = load_present(writer, &self.settings, project_id)?;
         let project = Arc::new(project.ok_or(AppError::NotFound("project"))?);
+        let is_urgent = events.iter().all(ServiceEvent::takes_access_away);
+        let displaced = is_urgent.then(|| events.clone());
+        let refused = match (
+            self.append(writer, &project, Environment::Live, events),
+            displaced,
+        ) {
+            (Err(error), Some(events)) if is_of_forged_head(&error) => events,
+            (outcome, _) => return outcome,
+        };
+        let names: Vec<String> = refused.iter().map(ToString::to_string).collect();
+        let (names, actor) = (names.join(", "), &self.actor.id);
+        let displaced = refused.into_iter().map(ServiceEvent::displaced).collect();
+        match self.append(writer, &project, Environment::Test, displaced) {
+            Ok(()) => log::error!(
+                "{names}, by {actor}, is in the log of test events of the project {project_id}: its live log takes no events"
+            ),
+            Err(error) if is_of_forged_head(&error) => {
+                log::error!(
+                    "{names}, by {actor}, is in no log: those of the project {project_id} take no events"
+                );
+            }
+            Err(error) => return Err(error),
+        }
+        self.alarms.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn append(
+        &self,
+        writer: &mut Writer<'_>,
+        project: &Arc<ProjectConfiguration>,
+        environment: Environment,
+        events: Vec<ServiceEvent>,
+    ) -> Result<()> {
         let target = IngestTarget {
-            destination: destination(&project, Environment::Live)?,
-            project,
+            destination: destination(project, environment)?,
+            project: Arc::clone(project),
         };
         let events = self.prepare(&target, events)?;
         writer.append_service(target.destination, events, self.clock.now())?;

@@ -24,7 +24,7 @@ pub(crate) struct Signing {
     /// database need not have one.
     unpublished: Mutex<BTreeMap<LedgerId, u32>>,
     /// How often a ledger was refused, or its published checkpoint was not the one it should be.
-    pub(super) alarms: AtomicU64,
+    pub(super) alarms: Arc<AtomicU64>,
     /// The number of finished rounds of [`AuditLog::sign_checkpoints`].
     pub(in crate::log) rounds: watch::Sender<u64>,
 }
@@ -44,6 +44,11 @@ impl Signing {
 
     pub(super) fn memory(&self) -> Result<&SignerMemory> {
         self.memory.as_deref().ok_or_else(|| AppError::internal(NoMemory))
+    }
+
+    /// The counter of alarms.
+    pub(crate) const fn alarms(&self) -> &Arc<AtomicU64> {
+        &self.alarms
     }
 
     /// The last checkpoint of a log that this node has signed or seen published.
