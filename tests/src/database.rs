@@ -29,8 +29,8 @@ impl DatabaseKind {
     }
 }
 
-/// An empty database, removed with the test process.
-#[derive(Debug)]
+/// An empty database, removed with the test process. A clone is the same database.
+#[derive(Clone, Debug)]
 pub struct Database {
     kind: DatabaseKind,
     url: String,

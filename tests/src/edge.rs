@@ -16,7 +16,7 @@ use time::format_description::well_known::Rfc3339;
     clippy::disallowed_methods,
     reason = "the harness is configured by the environment"
 )]
-pub(crate) fn environment(name: &str) -> Option<String> {
+pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 

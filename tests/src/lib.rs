@@ -79,7 +79,7 @@ pub use cluster::{ArchivedCluster, Cluster};
 pub use commit_proxy::CommitProxy;
 pub use database::{Database, DatabaseKind};
 pub use documented::run_documented;
-pub use edge::{Deadline, allow_many_open_files, moment, now_plus, temporary_directory};
+pub use edge::{Deadline, allow_many_open_files, environment, moment, now_plus, temporary_directory};
 pub use ending::{AnnounceOnDrop, Ending};
 pub use events::{content_hash, event, event_with, merge};
 pub use faults::{FaultyDisk, MemoryGroup, SmallDisk, few_open_files};

@@ -3,7 +3,8 @@
 use super::read;
 use crate::conformance::{named_tests, tests_of_the_workspace};
 
-const HEADER: &str = "| Who, with what access | What they can do | Noticed by | Tests (`tests/it`) |";
+const HEADER: &str =
+    "| Who, with what access | What they can do | Who notices | When | With what | Tests (`tests/it`) |";
 /// Guards against a table that was truncated.
 const ROWS_MIN: usize = 20;
 
@@ -15,8 +16,8 @@ fn rows(document: &str) -> Vec<(&str, &str)> {
         .skip(1)
         .map_while(|line| line.strip_prefix('|')?.strip_suffix('|'))
         .map(|row| match row.split('|').collect::<Vec<&str>>().as_slice() {
-            [_, attack, _, tests] => (attack.trim(), tests.trim()),
-            other => panic!("not four cells: {other:?}"),
+            [_, attack, _, _, _, tests] => (attack.trim(), tests.trim()),
+            other => panic!("not six cells: {other:?}"),
         })
         .collect()
 }

@@ -26,6 +26,11 @@ pub(crate) fn edge(leaves: &[Hash]) -> Vec<u8> {
 
 /// Changes an event, its content hash, its tile and the edge of the tree.
 pub(crate) fn rewrite(case: &Case, seq: usize) {
+    case.tamper(&rewriting(case, seq));
+}
+
+/// The SQL of [`rewrite`].
+pub(crate) fn rewriting(case: &Case, seq: usize) -> String {
     let mut event = case.events[seq].clone();
     event["actor"]["id"] = json!("somebody else");
     let text = canonical(&event);
@@ -33,7 +38,7 @@ pub(crate) fn rewrite(case: &Case, seq: usize) {
     leaves[seq] = leaf_of(&live_log(&case.organization), &event);
     let tile: Vec<u8> = leaves[..256].iter().flat_map(|leaf| *leaf.as_bytes()).collect();
     let blob = |bytes: &[u8]| case.database.blob(bytes);
-    case.tamper(&format!(
+    format!(
         "UPDATE events SET body = {}, content_hash = {} WHERE LEDGER AND seq = {seq};
          UPDATE log_tiles SET hashes = {} WHERE LEDGER AND level = 0 AND tile_index = 0;
          UPDATE ledgers SET frontier = {} WHERE HEAD",
@@ -41,7 +46,7 @@ pub(crate) fn rewrite(case: &Case, seq: usize) {
         case.hash_literal(&event),
         blob(&tile),
         blob(&edge(&leaves)),
-    ));
+    )
 }
 
 fn a_rewritten_event_contradicts_the_last_checkpoint(database: DatabaseKind) {

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod anchors;
+mod attacks;
 mod auditing;
 mod careful;
 mod cosigning;
@@ -10,7 +11,6 @@ mod evidence;
 mod heads;
 mod keys;
 mod lost;
-mod matrix;
 mod nodes;
 mod proofs;
 mod receipts;
@@ -119,19 +119,13 @@ impl Case {
     pub(crate) fn copy(&self) -> Self {
         let state = temporary_directory("audit-").join("state");
         std::fs::copy(&self.state, &state).expect("copy the state of an audit");
-        let memory = temporary_directory("memory-");
-        for entry in std::fs::read_dir(&self.memory).expect("list the state directory") {
-            let path = entry.expect("list the state directory").path();
-            let name = path.file_name().expect("a file has a name");
-            std::fs::copy(&path, memory.join(name)).expect("copy the state of the servers");
-        }
         Self {
             database: self.database.copy(),
             organization: self.organization.clone(),
             ids: self.ids.clone(),
             events: self.events.clone(),
             state,
-            memory,
+            memory: copy_of(&self.memory),
         }
     }
 
@@ -247,6 +241,17 @@ impl Case {
         let hash = hash_of(&live_log(&self.organization), event);
         self.database.blob(hash.as_bytes())
     }
+}
+
+/// A copy of the state directory of stopped servers.
+pub(crate) fn copy_of(memory: &Path) -> PathBuf {
+    let copy = temporary_directory("memory-");
+    for entry in std::fs::read_dir(memory).expect("list the state directory") {
+        let path = entry.expect("list the state directory").path();
+        let name = path.file_name().expect("a file has a name");
+        std::fs::copy(&path, copy.join(name)).expect("copy the state of the servers");
+    }
+    copy
 }
 
 /// The text of a path.
