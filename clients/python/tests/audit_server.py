@@ -21,8 +21,8 @@ def binary() -> str:
 class AuditServer:
     """One server. ``stop`` and ``kill`` keep the database; ``start`` continues with it, on the same port."""
 
-    def __init__(self, directory: Path) -> None:
-        self.url = f"sqlite:{directory / 'audit.db'}"
+    def __init__(self, directory: Path, database: Optional[str] = None) -> None:
+        self.url = database or f"sqlite:{directory / 'audit.db'}"
         self.log = directory / "server.log"
         # The tests count events, so the service stores none of its own.
         self.environment = {**os.environ, "AUDIT_DATABASE_URL": self.url, "AUDIT_SELF_AUDIT": "off", "RUST_LOG": "warn"}

@@ -1,6 +1,8 @@
 """Kills a client with a spool, and its server, again and again, and counts what the server has in the end.
 
     AUDIT_SERVER_BIN=… python tests/crash.py --cycles 50 --events 100000
+    … --writer target/debug/examples/crash_writer      kills this program in place of the Python client
+    … --database postgres://…                          an empty database in place of SQLite
 
 Every event whose `record` returned must be stored exactly once. Of the events that were being recorded when the client was killed
 nobody knows more; each may be stored once or not.
@@ -14,28 +16,30 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Sequence
 
 from audit_server import AuditServer
 from crash_writer import THREADS
 
 from audit_client import Client
 
-WRITER = Path(__file__).parent / "crash_writer.py"
+#: A program with the arguments of crash_writer.py.
+WRITER = (sys.executable, str(Path(__file__).parent / "crash_writer.py"))
 
 
 class Crash:
     """One run."""
 
-    def __init__(self, directory: Path, seed: int) -> None:
-        self.server = AuditServer(directory).start()
+    def __init__(self, directory: Path, seed: int, writer: Sequence[str], database: Optional[str]) -> None:
+        self.server = AuditServer(directory, database).start()
+        self.writer = writer
         self.spool = directory / "spool"
         self.random = random.Random(seed)
         self.recorded: List[str] = []
         self.kills_of_client = self.kills_of_server = 0
 
     def command(self, *arguments: str) -> List[str]:
-        return [sys.executable, str(WRITER), self.server.base_url, self.server.project_key, str(self.spool), *arguments]
+        return [*self.writer, self.server.base_url, self.server.project_key, str(self.spool), *arguments]
 
     def cycle(self, number: int, events: int) -> None:
         """A client records `events` events, and is killed; the server is killed somewhere in between."""
@@ -93,9 +97,17 @@ def problems(recorded: List[str], stored: Dict[str, int], kills: int) -> List[st
     return found
 
 
-def run(directory: Path, cycles: int, events: int, seed: int, progress: Optional[str] = None) -> List[str]:
+def run(
+    directory: Path,
+    cycles: int,
+    events: int,
+    seed: int,
+    progress: Optional[str] = None,
+    writer: Sequence[str] = WRITER,
+    database: Optional[str] = None,
+) -> List[str]:
     """The problems after `cycles` kills and about `events` events."""
-    crash = Crash(directory, seed)
+    crash = Crash(directory, seed, writer, database)
     try:
         for number in range(cycles):
             # Every tenth client is killed while it starts.
@@ -120,9 +132,14 @@ def main() -> int:
     parser.add_argument("--cycles", type=int, default=50)
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    parser.add_argument("--writer", metavar="PROGRAM", help="the client that is killed, in place of the Python one")
+    parser.add_argument("--database", metavar="URL", help="in place of SQLite")
     arguments = parser.parse_args()
+    writer = WRITER if arguments.writer is None else (str(Path(arguments.writer).resolve()),)
+    counts = (arguments.cycles, arguments.events, arguments.seed)
     with tempfile.TemporaryDirectory() as directory:
-        return 1 if run(Path(directory), arguments.cycles, arguments.events, arguments.seed, "events recorded") else 0
+        found = run(Path(directory), *counts, "events recorded", writer, arguments.database)
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

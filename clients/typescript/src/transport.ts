@@ -185,8 +185,8 @@ export class Transport {
         if (error instanceof AuditError) {
           return error;
         }
-        const reason = isTimedOut ? `no response within ${timeoutMs} ms` : "the request failed without a response";
-        return new AuditNetworkError(`${call.method} ${call.path}: ${reason}`, { cause: error });
+        const reason = isTimedOut ? `no response within ${timeoutMs} ms` : reasonOf(error);
+        return new AuditNetworkError(`${nameOf(call)}: no response of ${new URL(this.#base).origin}: ${reason}`, { cause: error });
       },
     };
   }
@@ -252,6 +252,23 @@ export function atLeast(name: string, value: number, least: number): number {
   return value;
 }
 
+/** A call in messages. The token of a stream is a secret: who has it can claim the stream. */
+function nameOf({ method, path }: Call): string {
+  return `${method} ${path.replace(/^\/streams\/[^/]+\//, "/streams/…/")}`;
+}
+
+/** Why a request failed: `fetch` says it in the cause of the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
+  if (error.cause instanceof Error) {
+    return reasonOf(error.cause);
+  }
+  // An error for several addresses of a name has no message.
+  return error.message !== "" ? error.message : String((error as { code?: unknown }).code ?? error.name);
+}
+
 function queryText(query: object): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -270,7 +287,7 @@ function parsed<T>(text: string, status: number): T {
       return value as T;
     }
   } catch (cause) {
-    throw new AuditResponseError("the response is not JSON", status, { cause });
+    throw new AuditResponseError("the response is not JSON of the service, but perhaps of a proxy", status, { cause });
   }
   throw new AuditResponseError("the response is not a JSON object", status);
 }
@@ -278,7 +295,7 @@ function parsed<T>(text: string, status: number): T {
 async function apiError(response: Response, call: Call): Promise<AuditApiError> {
   const { code, message, details, requestId } = errorBody((await response.text()).slice(0, ERROR_CHARACTERS_MAX));
   return new AuditApiError({
-    message: `${call.method} ${call.path}: ${response.status} ${code ?? ""}: ${message ?? "no error of the service"}${inWords(details)}`,
+    message: `${nameOf(call)}: ${response.status} ${code ?? ""}: ${message ?? "no error of the service"}${inWords(details)}`,
     status: response.status,
     code,
     details,

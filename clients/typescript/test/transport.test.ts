@@ -126,3 +126,13 @@ test("a feed is followed through kills of the server, each event once", async ()
     rmSync(directory, { recursive: true });
   }
 });
+
+test("an error says why there was no response, and has no token of a stream", async () => {
+  const lost = new AuditClient({ baseUrl: "http://127.0.0.1:1", apiKey: "pk_live_x", backoffMs: 1 });
+  // `fetch` does not connect to some ports, this one among them.
+  await assert.rejects(lost.log.key(), { message: "GET /log/key: no response of http://127.0.0.1:1: bad port" });
+  const closed = new AuditClient({ baseUrl: "http://127.0.0.1:59", apiKey: "pk_live_x", backoffMs: 1 });
+  await assert.rejects(closed.log.key(), { message: "GET /log/key: no response of http://127.0.0.1:59: connect ECONNREFUSED 127.0.0.1:59" });
+  const token = "6f2b0f0e-3f0e-4c7e-9d0a-0d1f7f6f5a11";
+  await assert.rejects(closed.streams.info(token), { message: /^GET \/streams\/…\/info: / });
+});

@@ -2,6 +2,7 @@
 
 use crate::double::Record;
 use crate::event::NewEvent;
+use crate::middleware::record_all;
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::Next;
@@ -71,15 +72,7 @@ pub async fn record<B: MessageBody>(
         );
         return Ok(response);
     };
-    let recording = web::block(move || {
-        for event in events {
-            match audit.record(event) {
-                Ok(true) => {}
-                Ok(false) => log::error!("an event was dropped: the queue is full"),
-                Err(error) => log::error!("an event was not recorded: {error}"),
-            }
-        }
-    });
+    let recording = web::block(move || record_all(&***audit, events));
     if recording.await.is_err() {
         log::error!("events were not recorded: the runtime has no thread for them");
     }

@@ -5,6 +5,9 @@ use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
 
+/// Of messages about pages of proxies, and about addresses of other programs.
+pub(crate) const NOT_OF_THE_SERVICE: &str = "the response is not one of the service, but perhaps of a proxy";
+
 /// An error of this crate.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -151,7 +154,7 @@ impl ApiError {
         let error = &parsed["error"];
         let message = match error["message"].as_str() {
             Some(message) => message.to_owned(),
-            None => format!("the server responded with status {status}"),
+            None => format!("{NOT_OF_THE_SERVICE}: status {status}"),
         };
         Self {
             status: Some(status),

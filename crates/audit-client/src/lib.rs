@@ -10,6 +10,8 @@ mod double;
 mod error;
 mod event;
 mod export;
+#[cfg(any(feature = "actix", feature = "tower"))]
+mod middleware;
 mod pages;
 mod policy;
 #[cfg(feature = "verify")]
@@ -17,6 +19,8 @@ mod proof;
 mod reading;
 mod recorder;
 mod spool;
+#[cfg(feature = "tower")]
+pub mod tower;
 mod transport;
 mod verifiable_log;
 mod webhook;

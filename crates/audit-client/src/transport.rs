@@ -1,7 +1,7 @@
 //! Sends requests: the time limit, the size limit and the retries of one request.
 
 use crate::ambient;
-use crate::error::{ApiError, Error};
+use crate::error::{ApiError, Error, NOT_OF_THE_SERVICE};
 use crate::policy::{RetryPolicy, is_known_unsent};
 use serde_json::Value;
 use std::time::Duration;
@@ -116,7 +116,7 @@ impl Transport {
                 self.agent.run(timeouts.set(request).build())
             }
         };
-        checked(response.map_err(|error| network_error(&error))?)
+        checked(response.map_err(|error| network_error(&error, &self.base_url))?)
     }
 
     /// A request with retries. `parse` reads the body of a 2xx response; its network errors are retried. `sleep` ends the
@@ -239,15 +239,18 @@ fn seconds_of(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
 }
 
-fn network_error(error: &ureq::Error) -> Error {
+fn network_error(error: &ureq::Error, base_url: &str) -> Error {
     let is_unsent = match error {
         ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => true,
         ureq::Error::Timeout(timeout) => matches!(timeout, ureq::Timeout::Connect | ureq::Timeout::Resolve),
         ureq::Error::Io(error) => error.kind() == std::io::ErrorKind::ConnectionRefused,
         _ => false,
     };
+    // Without the path, which can have the token of a stream, and without a password in the address.
+    let (scheme, rest) = base_url.split_once("://").unwrap_or(("", base_url));
+    let host = rest.rsplit('@').next().unwrap_or_default();
     Error::Network {
-        message: error.to_string(),
+        message: format!("no response of {scheme}://{host}: {error}"),
         is_unsent,
     }
 }
@@ -256,7 +259,7 @@ fn network_error(error: &ureq::Error) -> Error {
 pub(crate) fn json_of(body: &[u8]) -> Result<Value, Error> {
     match serde_json::from_slice(body) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        _ => Err(Error::network("the response is not a JSON object")),
+        _ => Err(Error::network(format!("{NOT_OF_THE_SERVICE}: not a JSON object"))),
     }
 }
 

@@ -69,9 +69,10 @@ class Unsent(NetworkError):
     """No connection was made, so the server has not seen the request."""
 
 
-def network_error(error: httpx.HTTPError) -> NetworkError:
+def network_error(error: httpx.HTTPError, base_url: str) -> NetworkError:
     kind = Unsent if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)) else NetworkError
-    return kind(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    # Without the path, which can have the token of a stream.
+    return kind(f"no response of {base_url}: " + (f"{type(error).__name__}: {error}" if str(error) else type(error).__name__))
 
 
 class Body:
@@ -125,7 +126,7 @@ class Transport:
                 for part in response.iter_bytes():
                     body.add(part)
         except httpx.HTTPError as error:
-            raise network_error(error) from error
+            raise network_error(error, self.settings.base_url) from error
         return parse(response.status_code, lower(response.headers), bytes(body.parts))
 
     def send(self, call: Call, parse: "Parse[T]", sleep: Callable[[float], object] = time.sleep) -> T:
@@ -149,7 +150,7 @@ class Transport:
                     raise error_of(response.status_code, lower(response.headers), response.read())
                 yield from split_lines(response.iter_bytes())
         except httpx.HTTPError as error:
-            raise network_error(error) from error
+            raise network_error(error, self.settings.base_url) from error
 
     def close(self) -> None:
         if self.made is not None:
@@ -179,7 +180,7 @@ class AsyncTransport:
                 async for part in response.aiter_bytes():
                     body.add(part)
         except httpx.HTTPError as error:
-            raise network_error(error) from error
+            raise network_error(error, self.settings.base_url) from error
         return parse(response.status_code, lower(response.headers), bytes(body.parts))
 
     async def send(self, call: Call, parse: "Parse[T]") -> T:
@@ -207,7 +208,7 @@ class AsyncTransport:
                     for line in lines:
                         yield line
         except httpx.HTTPError as error:
-            raise network_error(error) from error
+            raise network_error(error, self.settings.base_url) from error
         if rest:
             yield rest
 

@@ -102,9 +102,13 @@ def retry_after(headers: Mapping[str, str]) -> Optional[float]:
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
+#: For pages of proxies, and addresses of other programs.
+NOT_OF_THE_SERVICE = "the response is not one of the service, but perhaps of a proxy"
+
+
 def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ApiError:
     """The error of a response with another status than 2xx."""
-    message, code, details, request_id = f"the server responded with status {status}", None, None, headers.get("x-request-id")
+    message, code, details, request_id = f"{NOT_OF_THE_SERVICE}: status {status}", None, None, headers.get("x-request-id")
     try:
         parsed = json.loads(body)
         message, code = str(parsed["error"]["message"]), str(parsed["error"]["code"])
@@ -121,7 +125,7 @@ def json_of(status: int, headers: Mapping[str, str], body: bytes) -> Dict[str, A
     try:
         parsed = json.loads(body)
     except ValueError as error:
-        raise NetworkError(f"the response with status {status} is not JSON") from error
+        raise NetworkError(f"{NOT_OF_THE_SERVICE}: status {status}, not JSON") from error
     if not isinstance(parsed, dict):
         raise NetworkError(f"the response with status {status} is not a JSON object")
     return parsed

@@ -3,8 +3,15 @@
 #[cfg(feature = "actix")]
 mod actix;
 mod conformance;
+mod errors;
 mod flushed;
 mod kit;
+#[cfg(all(feature = "actix", feature = "verify"))]
+mod real_server;
 mod routes;
 mod service;
 mod spool;
+#[cfg(all(feature = "actix", feature = "verify"))]
+mod todo_actix;
+#[cfg(feature = "tower")]
+mod tower;
