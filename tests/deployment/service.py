@@ -15,6 +15,7 @@ import processes
 RESPONSE_SECONDS_MAX = 5
 RETRY_SECONDS_MAX = 30
 RETRY_PAUSE_SECONDS = 0.2
+END_SECONDS_MAX = 60
 LISTENING = re.compile(r"^listening on https?://(\S+):(\d+)$", re.MULTILINE)
 
 
@@ -118,6 +119,13 @@ class Node:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    def end(self):
+        """Stops the node as an operator does, and waits for it."""
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(END_SECONDS_MAX)
+        if code != 0:
+            raise RuntimeError(f"{self.name} ended with {code}: {self.tail()}")
 
     def freeze(self):
         self.process.send_signal(signal.SIGSTOP)

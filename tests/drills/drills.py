@@ -293,7 +293,51 @@ class FailoverLosing(Failover):
         self.wait_for_all(load)
 
 
-ALL = (Kill, Freeze, FreezeSending, Cut, Restart, Failover, FailoverLosing)
+class Upgrade(Drill):
+    """The nodes run the version before and are replaced one at a time, so that both serve and write side by side. A node goes back
+    and forth again if the schema allows it. Further cycles replace this version by itself."""
+
+    name = "upgrade"
+    # The program of the version before. Without it, this version is its own predecessor.
+    previous = None
+
+    def __init__(self, folder, binary, seconds):
+        super().__init__(folder, self.previous or binary, seconds)
+        self.next = binary
+
+    def cycle(self, number, load):
+        for node in self.nodes:
+            self.replace(node, self.next)
+            self.wait_for_all(load)
+        remark = f"from {self.version(self.binary)} to {self.version(self.next)}"
+        if self.is_current_for(self.binary):
+            for binary in (self.binary, self.next):
+                self.replace(self.nodes[0], binary)
+                self.wait_for_all(load)
+            remark += ", and a node back and forth"
+        disturbance = Disturbance(range(NODES), remark)
+        self.wait_for_all(load)
+        return disturbance
+
+    def replace(self, node, binary):
+        node.end()
+        node.binary = binary
+        node.start()
+
+    def version(self, binary):
+        return processes.run([binary, "--version"]).split(None, 1)[1].strip()
+
+    def is_current_for(self, binary):
+        """Whether the program starts on the database without changing its schema."""
+        try:
+            processes.run([binary, "db", "check"], environment=service.environment(self.url()))
+        except RuntimeError as error:
+            print(f"{self.name}: no way back: {error}", flush=True)
+            return False
+        return True
+
+
+ALL = (Upgrade, Kill, Freeze, FreezeSending, Cut, Restart, Failover, FailoverLosing)
 
 
 def remove(folder):

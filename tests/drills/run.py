@@ -34,6 +34,7 @@ def arguments():
     names = [drill.name for drill in drills.ALL]
     parser.add_argument("drill", nargs="*", help=f"{', '.join(names)}. Default: all")
     parser.add_argument("--server", default=os.environ.get("AUDIT_SERVER_BIN"), help="path of audit-server")
+    parser.add_argument("--previous", help="path of audit-server of the version before, for upgrade. Default: --server")
     parser.add_argument("--cycles", type=int, default=1, help="disturbances of each drill. Default: 1")
     parser.add_argument("--seconds", type=float, default=4, help="duration of a disturbance. Default: 4")
     parser.add_argument("--projects", type=int, default=3, help="projects written to. Default: 3")
@@ -49,6 +50,8 @@ def arguments():
     if not options.server:
         parser.error("--server or AUDIT_SERVER_BIN names the path of audit-server")
     options.server = os.path.realpath(options.server)
+    if options.previous:
+        drills.Upgrade.previous = os.path.realpath(options.previous)
     return options
 
 
@@ -60,7 +63,7 @@ def run_drill(kind, options):
     drill = kind(folder, options.server, options.seconds)
     try:
         drill.start()
-        master_key = service.create_organization(options.server, drill.url(), "drills")["master_key"]
+        master_key = service.create_organization(drill.binary, drill.url(), "drills")["master_key"]
         for node in drill.nodes:
             node.start()
         names = [f"project {number}" for number in range(options.projects)]

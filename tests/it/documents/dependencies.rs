@@ -69,6 +69,7 @@ fn every_tool_of_the_tests_is_documented_and_no_other() {
         "tests/requirements.txt",
         "tests/requirements-schemathesis.txt",
         "clients/generated/requirements.txt",
+        "deploy/requirements.txt",
     ]
     .map(read);
     let mut used: BTreeSet<String> = python.iter().flat_map(|file| required(file)).collect();
