@@ -3,6 +3,8 @@
 //! A chunk is 65,536 consecutive row numbers: the high 16 bits of a row number select the chunk, the low 16 bits the row
 //! within it. The encoded form of a bitmap is bytes, lowest row first, lowest bit first. Trailing zero bytes are omitted.
 
+use std::ops::Range;
+
 /// Rows per chunk.
 pub(crate) const CHUNK_ROWS: u32 = 1 << CHUNK_SHIFT;
 const CHUNK_SHIFT: u32 = 16;
@@ -72,6 +74,43 @@ impl Bitmap {
         }
     }
 
+    /// Keeps the rows of the chunk that are in `rows`.
+    pub(crate) fn keep(&mut self, rows: Range<u32>) {
+        for (word, first) in self.words.iter_mut().zip((0..).step_by(64)) {
+            *word &= bits_of(first, &rows);
+        }
+    }
+
+    /// The number of its rows.
+    pub(crate) fn count(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// The number of its rows that are in `rows`.
+    pub(crate) fn count_in(&self, rows: Range<u32>) -> u64 {
+        let start = (rows.start / 64) as usize;
+        let end = self.words.len().min(rows.end.div_ceil(64) as usize);
+        let words = self.words.get(start..end).unwrap_or_default();
+        let within = |(word, first): (&u64, u32)| u64::from((word & bits_of(first, &rows)).count_ones());
+        words
+            .iter()
+            .zip((start as u32 * 64..).step_by(64))
+            .map(within)
+            .sum()
+    }
+
+    /// Its rows, ascending.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = u16> {
+        self.words.iter().enumerate().flat_map(|(index, word)| {
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some((index as u16) << 6 | bit as u16)
+            })
+        })
+    }
+
     /// Removes and returns the highest row that is at most `limit`.
     pub(crate) fn take_highest(&mut self, limit: u16) -> Option<u16> {
         let top = usize::from(limit >> 6);
@@ -91,6 +130,15 @@ impl Bitmap {
         self.words[index] &= !(1 << bit);
         Some((index as u16) << 6 | bit as u16)
     }
+}
+
+/// The bits of a word that begins with the row `first` whose rows are in `rows`.
+fn bits_of(first: u32, rows: &Range<u32>) -> u64 {
+    let below = |row: u32| match row.saturating_sub(first) {
+        count @ 0..64 => (1 << count) - 1,
+        _ => u64::MAX,
+    };
+    below(rows.end) & !below(rows.start)
 }
 
 /// The rows of an encoded bitmap, ascending.

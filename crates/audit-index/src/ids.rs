@@ -5,7 +5,9 @@
 
 use crate::blocks::{BlockId, BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
 use crate::row_id::RowId;
+use crate::search::PREFETCH_BLOCKS_MAX;
 use crate::segment::Segment;
+use std::ops::Range;
 
 /// Greatest length of a block.
 const BLOCK_BYTES: usize = 4_000;
@@ -110,6 +112,52 @@ impl<I: RowId> IdReader<I> {
 
     /// The number of rows whose id is less than `id`.
     pub(crate) fn rows_below<B: Blocks>(&mut self, id: I, blocks: &mut B) -> Result<u32, B::Error> {
+        self.rows_below_from(id, 0, blocks)
+    }
+
+    /// The numbers of rows whose ids are less than each of `bounds`, which ascend.
+    pub(crate) fn rows_below_each<B: Blocks>(
+        &mut self,
+        bounds: &[I],
+        blocks: &mut B,
+    ) -> Result<Vec<u32>, B::Error> {
+        if B::IS_REMOTE {
+            self.prefetch_searches(bounds, blocks)?;
+        }
+        let mut below = 0;
+        let mut rows_below = |bound: &I| {
+            below = self.rows_below_from(*bound, below / block_ids::<I>(), blocks)?;
+            Ok(below)
+        };
+        bounds.iter().map(&mut rows_below).collect()
+    }
+
+    /// Prefetches what the binary searches for these ids read, one step of all of them at a time.
+    fn prefetch_searches<B: Blocks>(&mut self, bounds: &[I], blocks: &mut B) -> Result<(), B::Error> {
+        let inner = bounds.iter().filter(|id| **id > self.first && **id <= self.last);
+        let all = 0..self.rows.div_ceil(block_ids::<I>());
+        let mut searches: Vec<(I, Range<u32>)> = inner.map(|id| (*id, all.clone())).collect();
+        while !searches.is_empty() {
+            let expected = searches.iter().map(|(_, found)| found.start.midpoint(found.end));
+            let mut expected: Vec<u32> = expected.collect();
+            expected.dedup();
+            for expected in expected.chunks(PREFETCH_BLOCKS_MAX) {
+                self.prefetch(expected.iter().map(|block| block * block_ids::<I>()), blocks)?;
+            }
+            searches.retain(|(_, found)| found.len() > 1);
+            for (id, found) in &mut searches {
+                let middle = found.start.midpoint(found.end);
+                match self.id(middle * block_ids::<I>(), blocks)? < *id {
+                    true => found.start = middle,
+                    false => found.end = middle,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// [`Self::rows_below`], which is in block `low` or behind it.
+    fn rows_below_from<B: Blocks>(&mut self, id: I, low: u32, blocks: &mut B) -> Result<u32, B::Error> {
         let rows = self.rows;
         if id <= self.first {
             return Ok(0);
@@ -118,7 +166,7 @@ impl<I: RowId> IdReader<I> {
             return Ok(rows);
         }
         // First find the last block whose first id is less, then the row within that block.
-        let (mut low, mut high) = (0, rows.div_ceil(block_ids::<I>()));
+        let (mut low, mut high) = (low, rows.div_ceil(block_ids::<I>()));
         let mut steps = 0_u32;
         while high - low > 1 {
             if B::IS_REMOTE && steps.is_multiple_of(PREFETCH_STEPS) {

@@ -1,14 +1,14 @@
 //! Queries.
 
 use crate::bitmap::{Bitmap, chunk_of, first_of, low};
-use crate::blocks::Blocks;
+use crate::blocks::{BlockId, Blocks};
 use crate::cursor::{self, DictionaryCursor, Lookup, TokenRows};
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
 use crate::segment::Segment;
 use crate::term::Term;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// The `wanted` highest ids within `range` of rows that match all `terms`, descending. `terms` is not empty.
 ///
@@ -66,7 +66,7 @@ fn index_of_highest<I: RowId>(opened: &[(I, SegmentMatches<I>)]) -> Option<usize
 
 /// Look-ups in segments whose blocks are prefetched together, at most. They have two blocks each: half a MiB, so that concurrent
 /// queries do not evict each other's from a cache of a few MiB, and a query that ends early has read little in vain.
-const PREFETCH_LOOKUPS_MAX: usize = 64;
+pub(crate) const PREFETCH_LOOKUPS_MAX: usize = 64;
 
 /// Prefetches the dictionary blocks of segments, some segments at a time.
 #[derive(Debug, Default)]
@@ -103,11 +103,11 @@ impl PrefetchAhead {
 }
 
 /// Most blocks per prefetch.
-const PREFETCH_BLOCKS_MAX: usize = 100;
+pub(crate) const PREFETCH_BLOCKS_MAX: usize = 100;
 
 /// The posting lists of one term in one segment.
 #[derive(Debug, Default)]
-struct TermPostings {
+pub(crate) struct TermPostings {
     /// The rows of all inline lists, ascending.
     few: Vec<u32>,
     /// The posted lists.
@@ -115,7 +115,11 @@ struct TermPostings {
 }
 
 impl TermPostings {
-    fn read<I, B: Blocks>(segment: &Segment<I>, term: &Term, blocks: &mut B) -> Result<Self, B::Error> {
+    pub(crate) fn read<I, B: Blocks>(
+        segment: &Segment<I>,
+        term: &Term,
+        blocks: &mut B,
+    ) -> Result<Self, B::Error> {
         let mut postings = Self::default();
         for lookup in term.lookups() {
             let mut cursor = DictionaryCursor::to(segment, lookup, blocks)?;
@@ -150,7 +154,15 @@ impl TermPostings {
         &rest[..rest.partition_point(|row| chunk_of(*row) == chunk)]
     }
 
-    fn add_chunk<B: Blocks>(
+    /// The blocks that have its rows in these chunks.
+    pub(crate) fn blocks_of(&self, chunks: RangeInclusive<u32>) -> impl Iterator<Item = BlockId> {
+        self.many
+            .iter()
+            .flat_map(move |postings| postings.blocks_of(chunks.clone()))
+    }
+
+    /// Adds its rows within a chunk to `bits`.
+    pub(crate) fn add_chunk<B: Blocks>(
         &mut self,
         chunk: u32,
         bits: &mut Bitmap,
@@ -168,7 +180,7 @@ impl TermPostings {
 
 /// An iterator over the matches in one segment, highest id first.
 #[derive(Debug)]
-struct SegmentMatches<I> {
+pub(crate) struct SegmentMatches<I> {
     ids: IdReader<I>,
     terms: Vec<TermPostings>,
     /// The rows not yet visited.
@@ -184,7 +196,7 @@ struct SegmentMatches<I> {
 }
 
 impl<I: RowId> SegmentMatches<I> {
-    fn open<B: Blocks>(
+    pub(crate) fn open<B: Blocks>(
         segment: &Segment<I>,
         terms: &[Term],
         range: &Range<I>,
@@ -231,6 +243,33 @@ impl<I: RowId> SegmentMatches<I> {
             found: Bitmap::new(segment.rows),
             other: Bitmap::new(segment.rows),
         })
+    }
+
+    /// The chunks that can have matches.
+    pub(crate) fn chunks(&self) -> Range<u32> {
+        match self.rows.is_empty() {
+            true => 0..0,
+            false => chunk_of(self.rows.start)..chunk_of(self.rows.end - 1) + 1,
+        }
+    }
+
+    /// The matches in a chunk; `None` if there are none. The chunks are visited from the last one to the first, or once.
+    pub(crate) fn matches_in<B: Blocks>(
+        &mut self,
+        chunk: u32,
+        blocks: &mut B,
+    ) -> Result<Option<&Bitmap>, B::Error> {
+        if !self.intersect(chunk, blocks)? {
+            return Ok(None);
+        }
+        let within = |row: u32| row.saturating_sub(first_of(chunk));
+        self.found.keep(within(self.rows.start)..within(self.rows.end));
+        Ok(Some(&self.found).filter(|found| !found.is_empty()))
+    }
+
+    /// The ids of the segment's rows.
+    pub(crate) const fn ids(&mut self) -> &mut IdReader<I> {
+        &mut self.ids
     }
 
     /// The next match.
@@ -291,8 +330,7 @@ impl<I: RowId> SegmentMatches<I> {
             _ => return Ok(()),
         };
         self.chunks_prefetched += 1;
-        let postings = self.terms.iter().flat_map(|term| &term.many);
-        let expected = postings.flat_map(|postings| postings.blocks_of(chunks.clone()));
+        let expected = self.terms.iter().flat_map(|term| term.blocks_of(chunks.clone()));
         let expected: Vec<_> = expected.take(PREFETCH_BLOCKS_MAX).collect();
         blocks.prefetch(&expected)
     }

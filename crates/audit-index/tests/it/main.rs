@@ -1,5 +1,6 @@
 //! Compares the index with a full scan, and merged segments with segments built at once.
 
+mod counts;
 mod damage;
 mod memory;
 mod reads;

@@ -1,0 +1,141 @@
+//! Counts equal those of a full scan, for any parts, segments and stores of blocks.
+
+use crate::memory::{Counting, Memory};
+use crate::{Rows, file_all, full_scan, merged, rows, term};
+use audit_index::{BlockCache, Counts, Segment, Term, count, oldest};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::ops::Range;
+
+fn scanned(rows: &Rows, terms: &[Term], bounds: &[i64], splits: &[Term]) -> Counts {
+    let parts = bounds.windows(2).map(|ends| ends[0]..ends[1]);
+    let count = |terms: &[Term]| {
+        let of_part = |part: Range<i64>| match part.is_empty() {
+            true => 0,
+            false => full_scan(rows, terms, &part, usize::MAX).len() as u64,
+        };
+        parts.clone().map(of_part).collect::<Vec<u64>>()
+    };
+    let split = |split: &Term| count(&[terms, std::slice::from_ref(split)].concat());
+    Counts {
+        all: count(terms),
+        split: splits.iter().map(split).collect(),
+    }
+}
+
+/// Splits the rows into segments, each row into one.
+fn segments(all: &Rows, count: i64, blocks: &mut Memory) -> Vec<Segment> {
+    let of_part = |part: i64| -> Rows {
+        let rows = all.iter().filter(|(id, _)| id.rem_euclid(count) == part);
+        rows.map(|(id, tokens)| (*id, tokens.clone())).collect()
+    };
+    let parts = (0..count).map(of_part).filter(|rows| !rows.is_empty());
+    let numbered = parts.zip(1..);
+    numbered.map(|(rows, id)| file_all(&rows, id, blocks)).collect()
+}
+
+/// Compares near and remote stores, with caches of both sizes, with a scan.
+fn compare(
+    all: &Rows,
+    segments: &[Segment],
+    terms: &[Term],
+    bounds: &[i64],
+    splits: &[Term],
+    blocks: Memory,
+) {
+    let expected = scanned(all, terms, bounds, splits);
+    let range = *bounds.first().unwrap()..*bounds.last().unwrap();
+    let first = match range.is_empty() {
+        true => None,
+        false => full_scan(all, terms, &range, usize::MAX).last().copied(),
+    };
+    let mut near = blocks.clone();
+    assert_eq!(
+        count(segments, terms, bounds, splits, &mut near).as_ref(),
+        Ok(&expected)
+    );
+    assert_eq!(oldest(segments, terms, &range, &mut near), Ok(first));
+    let mut far = Counting::<true>::of(blocks);
+    for cache in [BlockCache::new(3_000), BlockCache::new(8 << 20)] {
+        let mut cached = cache.before(&mut far);
+        assert_eq!(
+            count(segments, terms, bounds, splits, &mut cached).as_ref(),
+            Ok(&expected)
+        );
+        assert_eq!(oldest(segments, terms, &range, &mut cached), Ok(first));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn counts_are_those_of_a_full_scan(
+        all in rows(),
+        terms in vec(term(), 1..3),
+        splits in vec(term(), 0..3),
+        bounds in vec(-1_100..1_100_i64, 2..40),
+        count in 1..5_i64,
+        merges in any::<bool>(),
+    ) {
+        let mut blocks = Memory::default();
+        let mut segments = segments(&all, count, &mut blocks);
+        if merges && segments.len() > 1 {
+            let sources: Vec<Segment> = segments.drain(..2).collect();
+            segments.push(merged(&sources, 100, 50, &mut blocks));
+        }
+        let mut bounds = bounds;
+        bounds.sort_unstable();
+        compare(&all, &segments, &terms, &bounds, &splits, blocks);
+    }
+}
+
+#[test]
+fn counts_of_many_rows_are_those_of_a_full_scan() {
+    // Three chunks, whose posting lists are inline lists, deltas and bitmaps.
+    let tokens = |row: i64| {
+        let of = |name: &str, every: i64| {
+            if row % every == 0 {
+                format!(" {name}")
+            } else {
+                String::new()
+            }
+        };
+        format!(
+            "all g{}{}{}{}",
+            row % 6,
+            of("third", 3),
+            of("rare", 20_011),
+            of("some", 700)
+        )
+    };
+    let all: Rows = (0..150_000).map(|row| (row * 10, tokens(row))).collect();
+    let mut blocks = Memory::default();
+    let of = |rows: Range<i64>| -> Rows {
+        all.range(rows)
+            .map(|(id, tokens)| (*id, tokens.clone()))
+            .collect()
+    };
+    let segments = [
+        file_all(&of(0..1_400_000), 1, &mut blocks),
+        file_all(&of(1_400_000..1_500_000), 2, &mut blocks),
+    ];
+    let is = |token: &str| Term::is(token.to_owned());
+    let groups: Vec<Term> = (0..6).map(|group| is(&format!("g{group}"))).collect();
+    let any = Term::AnyOf((0..6).map(|group| format!("g{group}")).collect());
+    let even: Vec<i64> = (0..=100).map(|part| part * 15_000).collect();
+    let uneven = vec![
+        -5, 7, 7, 655_360, 655_361, 1_399_999, 1_400_000, 1_499_990, 1_499_991, 9_000_000,
+    ];
+    for bounds in [even, uneven, vec![123_456, 1_234_567]] {
+        for terms in [
+            vec![is("all")],
+            vec![any.clone()],
+            vec![is("third"), is("some")],
+            vec![is("rare")],
+            vec![is("none")],
+        ] {
+            compare(&all, &segments, &terms, &bounds, &groups, blocks.clone());
+        }
+    }
+}
