@@ -52,6 +52,32 @@ class QueryStorm(Attack):
         ]
 
 
+class SummaryStorm(Attack):
+    """Expensive summaries."""
+
+    name = "summary-storm"
+    summary = f"64 clients of one viewer token: summaries by minute, hour and day over {STORED_EVENTS:,} events"
+    needed_outcomes = ("200",)
+
+    def prepare(self, scene):
+        store_many(scene)
+        return ""
+
+    def clients(self, generator):
+        queries = [
+            "split=category",
+            "interval=day&split=category&search=a*+r*",
+            "start_date=2020-01-01T00:00:00Z&end_date=2040-01-01T00:00:00Z&interval=week&search=person",
+            "action=area1*&target_type=document&actor_type=user&split=category",
+            "action=a*&split=category",
+            "actor_id=absent&interval=month",
+            f"search={'x' * 64}",
+        ]
+        token = generator.scene.attacker.viewer_token
+        messages = [get(f"/api/v1/events/summary?{query}", token) for query in queries]
+        return [generator.repeat(cycle(messages, number)) for number in generator.share(64)]
+
+
 async def pages(generator, token):
     """Pages from the newest event to the oldest, again and again."""
     connection = generator.connection()
@@ -168,4 +194,4 @@ class ExportStorm(Attack):
         ]
 
 
-ALL = [QueryStorm(), FeedStorm(), ExportStorm()]
+ALL = [QueryStorm(), SummaryStorm(), FeedStorm(), ExportStorm()]

@@ -16,8 +16,9 @@ fn preflight(client: &Client, path: &str, method: &str) -> RawAnswer {
 }
 
 /// The paths that pages may read, `ID` for an event's.
-const PATHS: [&str; 7] = [
+const PATHS: [&str; 8] = [
     "/events",
+    "/events/summary",
     "/events/feed",
     "/events/export",
     "/events/ID",

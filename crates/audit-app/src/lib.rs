@@ -64,6 +64,7 @@ mod self_audit;
 mod service;
 mod settings;
 mod streams;
+mod summary;
 mod turns;
 mod verify;
 mod viewers;
@@ -102,6 +103,7 @@ pub use self_audit::{KEY_READS_PER_MINUTE_MAX, Requester, ServiceAction, VIEWERS
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
+pub use summary::SummaryRequest;
 pub use verify::{
     AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, CellDatabase, FINDINGS_MAX,
     Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, cells_of_deployment,
@@ -125,8 +127,8 @@ pub use audit_ledger::{
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
 pub use audit_secrets::{EncryptionKey, KeyId, KeyRing, OpenError, Secret, SecretText};
 pub use audit_store::{
-    AlertFilter, Cell, CellSize, Key, MovedProject, NewCell, Organization, Project, StoreStatistics,
-    StoredTier,
+    AlertFilter, Cell, CellSize, EventSummary, FrequentValues, Key, MovedProject, NewCell, Organization,
+    Project, StoreStatistics, StoredTier, SummaryBucket,
 };
 pub use audit_webhooks::{
     AddressPolicy, DeliveryId, DeliveryStatus, FailureKind, Sender, SenderOptions, WebhookId, WebhookSecret,

@@ -7,7 +7,7 @@ use crate::events::visible_tier;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{EventFilter, ViewerRoute, ViewerTier};
-use audit_store::{EventPage, EventQuery, Reader, ReplicaStatistics};
+use audit_store::{EventPage, EventQuery, LedgerId, Reader, ReplicaStatistics, StoreError};
 
 /// The request of a client that reads page by page.
 #[derive(Clone)]
@@ -73,18 +73,34 @@ impl AuditLog {
         &self,
         mut prepare: impl FnMut(&mut Reader<'_>) -> Result<(EventQuery, T)>,
     ) -> Result<(EventPage, EventQuery, T)> {
+        let prepare = |reader: &mut Reader<'_>| {
+            let (query, rest) = prepare(reader)?;
+            Ok((query.ledger_id, query, rest))
+        };
+        self.read_ledger(prepare, |reader, query| reader.events(query))
+    }
+
+    /// What `read` finds with the query that `prepare` makes for a ledger, that query, and what else `prepare` returns.
+    pub(crate) fn read_ledger<Q, R, T>(
+        &self,
+        mut prepare: impl FnMut(&mut Reader<'_>) -> Result<(LedgerId, Q, T)>,
+        read: impl Fn(&mut Reader<'_>, &Q) -> Result<R, StoreError>,
+    ) -> Result<(R, Q, T)> {
         if !self.store.has_replica() {
             return self.store.query(|reader| {
-                let (query, rest) = prepare(reader)?;
-                Ok((reader.events(&query)?, query, rest))
+                let (_, query, rest) = prepare(reader)?;
+                Ok((read(reader, &query)?, query, rest))
             });
         }
-        let (query, size, rest) = self.store.read(|reader| {
-            let (query, rest) = prepare(reader)?;
-            let size = reader.ledger_size(query.ledger_id)?;
-            Ok::<_, AppError>((query, size, rest))
+        let (ledger_id, size, query, rest) = self.store.read(|reader| {
+            let (ledger_id, query, rest) = prepare(reader)?;
+            let size = reader.ledger_size(ledger_id)?;
+            Ok::<_, AppError>((ledger_id, size, query, rest))
         })?;
-        Ok((self.store.events(&query, size)?, query, rest))
+        let found = self
+            .store
+            .query_ledger(ledger_id, size, |reader| read(reader, &query))?;
+        Ok((found, query, rest))
     }
 
     /// What became of the queries that a read replica could have served.

@@ -47,6 +47,19 @@ impl Month {
         Self((months - 1970 * 12) as i32)
     }
 
+    /// Its first instant.
+    #[must_use]
+    pub const fn start(self) -> Timestamp {
+        // The inverse of `of`: the year begins in March.
+        let months = self.0 as i64 + 1970 * 12 - 2;
+        let (year, month_from_march) = (months.div_euclid(12), months.rem_euclid(12));
+        let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+        let day_of_year = (153 * month_from_march + 2) / 5;
+        let day_of_era = 365 * year_of_era + year_of_era / 4 - year_of_era / 100 + day_of_year;
+        let days = era * 146_097 + day_of_era - 719_468;
+        Timestamp::from_micros(days.saturating_mul(Timestamp::MICROS_PER_DAY))
+    }
+
     /// The month so many months later (earlier when negative).
     #[must_use]
     pub const fn plus(self, months: i32) -> Self {
@@ -138,7 +151,10 @@ mod tests {
         fn months_are_those_of_the_calendar(seconds in -8_520_336_000i64..8_520_336_000) {
             let date = OffsetDateTime::from_unix_timestamp(seconds).unwrap();
             let expected = format!("{:04}-{:02}", date.year(), u8::from(date.month()));
-            prop_assert_eq!(Month::of(Timestamp::from_seconds(seconds)).to_string(), expected);
+            let month = Month::of(Timestamp::from_seconds(seconds));
+            prop_assert_eq!(month.to_string(), expected.clone());
+            let start = Timestamp::parse_rfc3339(&format!("{expected}-01T00:00:00Z")).unwrap();
+            prop_assert_eq!(month.start(), start);
         }
     }
 }

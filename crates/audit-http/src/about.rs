@@ -15,6 +15,7 @@ pub(crate) mod operations;
 pub(crate) mod projects;
 pub(crate) mod redaction;
 pub(crate) mod streams;
+pub(crate) mod summary;
 pub(crate) mod viewer_tiers;
 pub(crate) mod viewer_tokens;
 pub(crate) mod webhooks;

@@ -14,6 +14,7 @@ mod operations;
 mod projects;
 mod redaction;
 mod streams;
+mod summary;
 mod viewer_tiers;
 mod viewer_tokens;
 mod webhooks;
@@ -30,6 +31,7 @@ use std::sync::LazyLock;
 
 pub(crate) use alerts::AlertBody;
 pub(crate) use export::ExportFormat;
+pub(crate) use summary::Split;
 
 /// The path of the metrics, which a listener of their own may serve.
 const METRICS: &str = "/metrics";
@@ -71,6 +73,7 @@ macro_rules! endpoint {
 pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST "/api/v1/events" => events::ingest),
     endpoint!(GET "/api/v1/events" => events::list),
+    endpoint!(GET "/api/v1/events/summary" => summary::summarize),
     endpoint!(GET "/api/v1/events/feed" => feed::follow),
     endpoint!(GET "/api/v1/events/export" => export::export),
     endpoint!(GET "/api/v1/events/{id}" => events::get),

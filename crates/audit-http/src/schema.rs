@@ -2,14 +2,14 @@
 //! that only describe, and in `#[schemars(with = "…")]` where a field's own type has no schema.
 
 use crate::error_code::ErrorCode;
-use crate::routes::ExportFormat;
+use crate::routes::{ExportFormat, Split};
 use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
     FailureKind, FieldPath, GroupBy, Pattern, Severity, StreamStatus, WebhookId,
 };
 use audit_domain::{
-    Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, KeyScope, Name, Search,
-    TierName, ViewerRoute,
+    Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope, Name,
+    Search, TierName, ViewerRoute,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -51,6 +51,8 @@ words_of! {
     DeliveryKind: "DeliveryType", as_str, "What a message tells of.";
     DeliveryStatus: "DeliveryStatus", as_str, "Where a delivery stands: `pending` while attempts follow.";
     Environment: "ProjectEnvironment", as_str, "Live and test data of a project never mix.";
+    Interval: "SummaryInterval", as_str, "The length of the buckets in which events are counted.";
+    Split: "SummarySplit", as_str, "By what the buckets of a summary are split.";
     ErrorCode: "ErrorCode", as_str, "Every code of an error. Each has one status.";
     ExportFormat: "ExportFormat", as_str, "How an export is written.";
     FailureKind: "FailureKind", as_str, "Why an attempt got no answer.";

@@ -3,15 +3,22 @@
 //! A query walks through candidates from the index, in the order of the response, and checks each against the filter itself.
 
 mod page;
+mod summary;
 
 pub use page::{FetchSize, PAGE_BYTES_MAX};
+pub use summary::{
+    EventSummary, FrequentValues, SummaryBucket, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX,
+};
 
 use crate::access::Reader;
 use crate::append::LedgerId;
 use crate::database::{on_database, on_either};
 use crate::error::Result;
-use crate::search::terms::terms_of;
-use audit_domain::{EventFilter, EventId, PageLimit, Position, StoredEvent, Timestamp, ViewerTier};
+use crate::search::counting::{Counting, Tally};
+use crate::search::terms::{Selected, terms_of};
+use audit_domain::{
+    EventFilter, EventId, PageLimit, Position, StoredEvent, Timestamp, TooManyBuckets, ViewerTier,
+};
 use audit_index::Term;
 
 /// A query over the events of a ledger.
@@ -29,6 +36,16 @@ pub struct EventQuery {
     pub limit: PageLimit,
 }
 
+impl EventQuery {
+    const fn selected(&self) -> Selected<'_> {
+        Selected {
+            ledger_id: self.ledger_id,
+            filter: &self.filter,
+            tier: self.tier.as_ref(),
+        }
+    }
+}
+
 /// A page of events, `occurred_at` descending, then id descending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPage {
@@ -39,7 +56,7 @@ pub struct EventPage {
 }
 
 /// A query in the terms of the index.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Candidates {
     pub(crate) ledger_id: LedgerId,
     pub(crate) terms: Vec<Term>,
@@ -85,7 +102,7 @@ impl Reader<'_> {
     /// # Errors
     /// When the database cannot be queried, or contains an invalid event.
     pub fn events(&mut self, query: &EventQuery) -> Result<EventPage> {
-        let Some(terms) = terms_of(self.session(), query)? else {
+        let Some(found) = terms_of(self.session(), &query.selected())? else {
             return Ok(EventPage {
                 events: Vec::new(),
                 has_more: false,
@@ -93,7 +110,7 @@ impl Reader<'_> {
         };
         let candidates = Candidates {
             ledger_id: query.ledger_id,
-            terms,
+            terms: found.terms,
             start: query.filter.start,
             end: query.filter.end,
         };
@@ -101,6 +118,17 @@ impl Reader<'_> {
             let scan = session.open_scan(candidates, query.after)?;
             page::read_page(session, query, scan)
         })
+    }
+
+    /// The numbers of events by time, and their most frequent values.
+    ///
+    /// # Errors
+    /// As [`Self::events`].
+    pub fn summary(&mut self, query: &SummaryQuery) -> Result<Result<EventSummary, SummaryRefusal>> {
+        let Some(found) = terms_of(self.session(), &query.selected())? else {
+            return Ok(query.empty());
+        };
+        on_either!(self.session(), session => summary::summarize(session, query, found))
     }
 
     /// One event by its id.
@@ -122,4 +150,11 @@ pub(crate) trait ScanSession {
 
     /// The next events, `wanted` at most; fewer only at the end.
     fn scan(&mut self, scan: &mut Self::Scan, wanted: usize) -> Result<Vec<StoredEvent>>;
+
+    /// Counts the events that fulfil the terms, without reading them; `None` while the index does not have all events.
+    fn count(
+        &mut self,
+        candidates: &Candidates,
+        counting: &Counting,
+    ) -> Result<Option<Result<Tally, TooManyBuckets>>>;
 }

@@ -128,7 +128,10 @@ pub use deliveries::{
     PendingCount, ReadyWebhook,
 };
 pub use error::StoreError;
-pub use events::{EventPage, EventQuery, FetchSize, LoggedEvent, PAGE_BYTES_MAX};
+pub use events::{
+    EventPage, EventQuery, EventSummary, FetchSize, FrequentValues, LoggedEvent, PAGE_BYTES_MAX,
+    SummaryBucket, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX,
+};
 pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
 pub use migrate::{MigrationWork, PendingMigration, SchemaComparison, compare_schema};
 pub use postgres::moving::{MovedProject, ProjectMove};

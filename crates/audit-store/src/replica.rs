@@ -10,7 +10,6 @@ use crate::configuration::ConfigurationVersion;
 use crate::database::url::of_standby;
 use crate::database::{AnySession, Database, DatabaseUrl};
 use crate::error::{Result, StoreError};
-use crate::events::{EventPage, EventQuery};
 use crate::readers::ReaderPool;
 use crate::schema::ledgers;
 use crate::store::HEAD_KEY_ID;
@@ -104,8 +103,13 @@ impl Replica {
         }
     }
 
-    /// The page, if the replica has the first `size` events of the ledger. Blocks.
-    pub(crate) fn events(&self, query: &EventQuery, size: u64) -> Option<EventPage> {
+    /// What `read` returns, if the replica has the first `size` events of the ledger. Blocks.
+    pub(crate) fn serve<T>(
+        &self,
+        ledger_id: LedgerId,
+        size: u64,
+        read: impl Fn(&mut Reader<'_>) -> Result<T>,
+    ) -> Option<T> {
         if self
             .rests_until
             .lock()
@@ -114,13 +118,13 @@ impl Replica {
             self.failed.fetch_add(1, Ordering::Relaxed);
             return None;
         }
-        match self.read(query, size) {
-            Ok(Some(page)) => {
+        match self.read(ledger_id, size, read) {
+            Ok(Some(found)) => {
                 if self.rests_until.lock().take().is_some() {
                     log::info!("queries use the replica {} again", self.url);
                 }
                 self.served.fetch_add(1, Ordering::Relaxed);
-                Some(page)
+                Some(found)
             }
             Ok(None) => {
                 self.behind.fetch_add(1, Ordering::Relaxed);
@@ -139,21 +143,25 @@ impl Replica {
         }
     }
 
-    fn read(&self, query: &EventQuery, size: u64) -> Result<Option<EventPage>> {
+    fn read<T>(
+        &self,
+        ledger_id: LedgerId,
+        size: u64,
+        read: impl Fn(&mut Reader<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         self.readers.read(|reader| {
             self.check_same(reader.session())?;
-            let ledger_id = query.ledger_id;
             let deadline = Instant::now() + CATCH_UP_MAX;
-            while served_size(reader.session(), ledger_id)?.is_none_or(|found| found < size) {
+            while served_size(reader.session(), ledger_id)?.is_none_or(|served| served < size) {
                 if Instant::now() >= deadline {
                     return Ok(None);
                 }
                 thread::sleep(CATCH_UP_INTERVAL);
             }
-            let page = reader.events(query)?;
+            let found = read(reader)?;
             // A ledger that was moved to another cell loses its events only after it is not served any more.
             let is_served = served_size(reader.session(), ledger_id)?.is_some();
-            Ok(is_served.then_some(page))
+            Ok(is_served.then_some(found))
         })
     }
 

@@ -5,6 +5,7 @@
 //! time. Until then the events are in the indexing backlog, which queries search as well.
 
 pub(crate) mod backlog;
+pub(crate) mod counting;
 pub(crate) mod merging;
 pub(crate) mod terms;
 pub(crate) mod tokens;

@@ -7,7 +7,6 @@ use crate::configuration::{Deployment, Owner};
 use crate::copy::record::refuse_unserved;
 use crate::database::{AnySession, Database, DatabaseUrl, write_transaction};
 use crate::error::{Result, StoreError};
-use crate::events::{EventPage, EventQuery};
 use crate::ledgers::Heads;
 use crate::queue::{Queue, QueueLimits, Ticket, Transaction, Turn, WaitingAppend};
 use crate::readers::ReaderPool;
@@ -263,16 +262,19 @@ impl Store {
         self.replica.is_some()
     }
 
-    /// One page of events of a ledger that had `size` events when the request began, from the standby if it has them. Blocks.
+    /// Reads a ledger that had `size` events when the request began, from the standby if it has them. Blocks.
     ///
     /// # Errors
-    /// As [`Reader::events`].
-    pub fn events(&self, query: &EventQuery, size: u64) -> Result<EventPage> {
-        let found = self
-            .replica
-            .as_ref()
-            .and_then(|replica| replica.events(query, size));
-        found.map_or_else(|| self.query(|reader| reader.events(query)), Ok)
+    /// As [`Self::read`].
+    pub fn query_ledger<T>(
+        &self,
+        ledger_id: LedgerId,
+        size: u64,
+        work: impl Fn(&mut Reader<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let replica = self.replica.as_ref();
+        let found = replica.and_then(|replica| replica.serve(ledger_id, size, &work));
+        found.map_or_else(|| self.query(work), Ok)
     }
 
     /// What became of the queries that a standby could have served.

@@ -188,6 +188,10 @@ pub(crate) const ROUTES: &[Route] = &[
     },
     Route {
         viewer: Success(200),
+        ..both("GET", "/api/v1/events/summary", 200)
+    },
+    Route {
+        viewer: Success(200),
         ..both("GET", "/api/v1/events/feed", 200)
     },
     Route {

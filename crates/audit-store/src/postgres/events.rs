@@ -2,7 +2,7 @@
 //! id.
 
 use super::PostgresSession;
-use super::index::{RowKey, Snapshot, row_key};
+use super::index::{self, RowKey, Snapshot, row_key};
 use super::schema::events;
 use super::statements::{FindEvents, FindNewest};
 use crate::append::LedgerId;
@@ -11,7 +11,9 @@ use crate::database::Session;
 use crate::error::Result;
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::search::Walk;
-use audit_domain::{EventId, Month, Position, StoredEvent, Timestamp};
+use crate::search::counting::{Counting, Tally, TimedRow};
+use crate::search::tokens::category_tokens;
+use audit_domain::{EventId, Month, Position, StoredEvent, Timestamp, TooManyBuckets};
 use audit_index::Term;
 use diesel::PgConnection;
 use diesel::dsl::sql;
@@ -46,11 +48,44 @@ impl ScanSession for PostgresSession {
         })
     }
 
+    fn count(
+        &mut self,
+        candidates: &Candidates,
+        counting: &Counting,
+    ) -> Result<Option<Result<Tally, TooManyBuckets>>> {
+        let ledger_id = candidates.ledger_id;
+        // The ledger has no token of its own.
+        let any = [Term::AnyOf(category_tokens(ledger_id.0))];
+        let terms = match candidates.terms.as_slice() {
+            [] => any.as_slice(),
+            terms => terms,
+        };
+        let range = range_of(candidates.start, candidates.end);
+        let Session { connection, memory } = self;
+        index::count(connection, ledger_id, terms, &range, counting, &memory.shared)
+    }
+
     fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {
         match scan {
             Scan::All(walk) => walk.next(&mut self.connection, wanted),
             Scan::Indexed(walk) => walk.next(self, wanted),
         }
+    }
+}
+
+/// The rows from `start` to `end`, both included.
+fn range_of(start: Option<Timestamp>, end: Option<Timestamp>) -> Range<RowKey> {
+    (start.map_or(i64::MIN, Timestamp::as_micros), u128::MIN)
+        ..(end.map_or(i64::MAX, Timestamp::as_micros), u128::MAX)
+}
+
+impl TimedRow for RowKey {
+    fn at(time: Timestamp) -> Self {
+        (time.as_micros(), u128::MIN)
+    }
+
+    fn time(self) -> Timestamp {
+        Timestamp::from_micros(self.0)
     }
 }
 
@@ -115,8 +150,7 @@ impl WalkIndexed {
             start,
             end,
         } = candidates;
-        let mut range = (start.map_or(i64::MIN, Timestamp::as_micros), u128::MIN)
-            ..(end.map_or(i64::MAX, Timestamp::as_micros), u128::MAX);
+        let mut range = range_of(start, end);
         if let Some(after) = after {
             range.end = range.end.min(row_key(after.occurred_at, after.id));
         }

@@ -18,8 +18,9 @@ use super::Shared;
 use super::statements::FindSegments;
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
+use crate::search::counting::{Counting, Tally};
 use crate::search::{BACKLOG_EVENTS_MAX, FORMAT};
-use audit_domain::{EventId, Month, Timestamp};
+use audit_domain::{EventId, Month, Timestamp, TooManyBuckets};
 use audit_index::{BlockCache, Segment, Term};
 use backlog::{GroupId, Unindexed};
 use diesel::prelude::*;
@@ -162,5 +163,40 @@ impl Snapshot {
             }
             self.segments = now.segments;
         }
+    }
+}
+
+/// Counts the events of a ledger within `range` that fulfil all `terms`; `None` while the index cannot be used.
+pub(crate) fn count(
+    connection: &mut PgConnection,
+    ledger_id: LedgerId,
+    terms: &[Term],
+    range: &Range<RowKey>,
+    counting: &Counting,
+    shared: &Shared,
+) -> Result<Option<Result<Tally, TooManyBuckets>>> {
+    let mut index = Snapshot::read(connection, ledger_id, shared)?;
+    loop {
+        if !index.is_readable || index.is_rebuilt() {
+            return Ok(None);
+        }
+        // One statement has read the backlog and the segments, and each event is in one of them.
+        let backlog = &shared.commits().backlog;
+        let unindexed =
+            backlog.matching_split(connection, &index.unindexed, (terms, range), &counting.splits)?;
+        let mut blocks = shared.blocks.before(FoundBlocks(connection));
+        let counted = counting.count(&index.segments, &unindexed, terms, range, &mut blocks);
+        let Err(StoreError::DamagedIndex(damaged)) = counted else {
+            return counted.map(Some);
+        };
+        // Segments may have been merged since. Then the backlog may be another one, too.
+        let now = Snapshot::read(connection, ledger_id, shared)?;
+        if now.mark != index.mark {
+            return Err(StoreError::Unreachable("the index is being rebuilt".to_owned()));
+        }
+        if now.segments == index.segments {
+            return Err(StoreError::DamagedIndex(damaged));
+        }
+        index = now;
     }
 }

@@ -39,15 +39,40 @@ impl<I: Copy> UnindexedEvents<I> {
         self.rows.iter().copied().zip(tokens)
     }
 
+    /// The rows within `range` whose events fulfil all terms, each with the number of the first of the `splits` tokens that it
+    /// has.
+    pub(crate) fn matching_split(
+        &self,
+        terms: &[Term],
+        range: &Range<I>,
+        splits: &[String],
+    ) -> impl Iterator<Item = (I, Option<usize>)>
+    where
+        I: PartialOrd,
+    {
+        let split = |tokens: &str| {
+            let mut tokens = tokens.split(' ');
+            tokens.find_map(|token| splits.iter().position(|split| split == token))
+        };
+        self.matching_events(terms, range)
+            .map(move |(row, tokens)| (row, split(tokens)))
+    }
+
     /// The rows within `range` whose events fulfil all terms.
     pub(crate) fn matching(&self, terms: &[Term], range: &Range<I>) -> impl Iterator<Item = I>
     where
         I: PartialOrd,
     {
+        self.matching_events(terms, range).map(|(row, _)| row)
+    }
+
+    fn matching_events(&self, terms: &[Term], range: &Range<I>) -> impl Iterator<Item = (I, &str)>
+    where
+        I: PartialOrd,
+    {
         let is_wanted =
             |row: &I, tokens: &str| range.contains(row) && terms.iter().all(|term| term.matches(tokens));
-        let events = self.events().filter(move |(row, tokens)| is_wanted(row, tokens));
-        events.map(|(row, _)| row)
+        self.events().filter(move |(row, tokens)| is_wanted(row, tokens))
     }
 
     /// Its size in memory.

@@ -3,11 +3,10 @@
 //! The terms select candidates. They may select too many, never too few: each candidate is checked against the filter
 //! itself. A prefix or glob of actions that has no token of its own expands to the ledger's actions that match it.
 
-use super::tokens::{Kind, any_of, searched, token};
+use super::tokens::{Kind, any_of, searched, shares_its_token, token};
 use crate::append::LedgerId;
 use crate::database::AnySession;
 use crate::error::Result;
-use crate::events::EventQuery;
 use crate::ledgers::actions_with_prefix;
 use audit_domain::{ActionFilter, ActionGlob, Category, EventFilter, SearchedText, ViewerTier};
 use audit_index::Term;
@@ -27,26 +26,45 @@ enum Actions {
     Many,
 }
 
-/// The terms that every matching event fulfils; `None` when no event can match.
-pub(crate) fn terms_of(session: &mut AnySession, query: &EventQuery) -> Result<Option<Vec<Term>>> {
-    let is_hidden = |tier: &ViewerTier| query.filter.is_hidden_by(tier);
-    if query.tier.as_ref().is_some_and(is_hidden) {
+/// The events that a reader asks for, and those of them that it may see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Selected<'a> {
+    pub(crate) ledger_id: LedgerId,
+    pub(crate) filter: &'a EventFilter,
+    pub(crate) tier: Option<&'a ViewerTier>,
+}
+
+/// The terms that every selected event fulfils.
+#[derive(Debug, Default)]
+pub(crate) struct QueryTerms {
+    pub(crate) terms: Vec<Term>,
+    /// The parameter of a condition that also lets other events fulfil the terms; `None` if the events that fulfil the terms
+    /// are exactly the selected ones.
+    pub(crate) inexact: Option<&'static str>,
+}
+
+/// The terms that every selected event fulfils; `None` when no event can match.
+pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result<Option<QueryTerms>> {
+    if query.tier.is_some_and(|tier| query.filter.is_hidden_by(tier)) {
         return Ok(None);
     }
-    let mut terms = field_terms(query);
-    match action_terms(session, query)? {
-        Some(of_action) => terms.extend(of_action),
-        None => return Ok(None),
-    }
-    match tier_terms(session, query)? {
-        Some(of_tier) => terms.extend(of_tier),
-        None => return Ok(None),
-    }
-    Ok(Some(terms))
+    let mut found = QueryTerms {
+        terms: field_terms(query),
+        inexact: long_words(query.filter).then_some("search"),
+    };
+    let is_selected =
+        add_action_terms(session, query, &mut found)? && add_tier_terms(session, query, &mut found)?;
+    Ok(is_selected.then_some(found))
+}
+
+/// Whether the search has a word whose token other words share, because it is truncated.
+fn long_words(filter: &EventFilter) -> bool {
+    let mut words = filter.search.iter().flat_map(|search| search.words());
+    words.any(shares_its_token)
 }
 
 /// The terms of a filter, except those of its action.
-fn field_terms(query: &EventQuery) -> Vec<Term> {
+fn field_terms(query: &Selected<'_>) -> Vec<Term> {
     let EventFilter {
         tenant_id,
         actor_ids,
@@ -58,11 +76,11 @@ fn field_terms(query: &EventQuery) -> Vec<Term> {
         start: _, // The range of the scan.
         end: _,
         search,
-    } = &query.filter;
+    } = query.filter;
     let ledger = query.ledger_id.0;
     let is = |kind, value: &str| Term::is(token(kind, ledger, value.as_bytes()));
     let ids = |kind, ids: &Vec<String>| any_of(kind, ledger, ids.iter().map(String::as_str));
-    let visible = visible_texts(query.tier.as_ref());
+    let visible = visible_texts(query.tier);
     let mut terms = Vec::new();
     terms.extend(tenant_id.as_deref().map(|value| is(Kind::Tenant, value)));
     terms.extend(actor_ids.as_ref().map(|values| ids(Kind::ActorId, values)));
@@ -82,55 +100,56 @@ fn visible_texts(tier: Option<&ViewerTier>) -> Vec<SearchedText> {
     SearchedText::ALL.iter().copied().filter(is_visible).collect()
 }
 
-/// The terms of a filter's action; `None` when no event can match.
-fn action_terms(session: &mut AnySession, query: &EventQuery) -> Result<Option<Vec<Term>>> {
+/// Adds the terms of a filter's action. Returns whether an event can match.
+fn add_action_terms(session: &mut AnySession, query: &Selected<'_>, found: &mut QueryTerms) -> Result<bool> {
     let is = |kind, value: &str| Term::is(token(kind, query.ledger_id.0, value.as_bytes()));
-    Ok(match &query.filter.action {
-        None => Some(Vec::new()),
-        Some(ActionFilter::Exact(action)) => Some(vec![is(Kind::Action, action)]),
-        Some(ActionFilter::Prefix(prefix)) if prefix.is_empty() => Some(Vec::new()),
+    match &query.filter.action {
+        None => {}
+        Some(ActionFilter::Exact(action)) => found.terms.push(is(Kind::Action, action)),
+        Some(ActionFilter::Prefix(prefix)) if prefix.is_empty() => {}
         Some(ActionFilter::Prefix(prefix)) if prefix.ends_with('.') => {
-            Some(vec![is(Kind::ActionPrefix, prefix)])
+            found.terms.push(is(Kind::ActionPrefix, prefix));
         }
         Some(ActionFilter::Prefix(prefix)) => match expand(session, query.ledger_id, prefix, |_| true)? {
-            Actions::None => None,
-            Actions::Tokens(tokens) => Some(vec![Term::AnyOf(tokens)]),
+            Actions::None => return Ok(false),
+            Actions::Tokens(tokens) => found.terms.push(Term::AnyOf(tokens)),
             // The whole segments of the prefix select fewer candidates than no term.
             Actions::Many => {
                 let segments = prefix.rfind('.').map(|dot| &prefix[..=dot]);
-                Some(
-                    segments
-                        .map(|segments| is(Kind::ActionPrefix, segments))
-                        .into_iter()
-                        .collect(),
-                )
+                found
+                    .terms
+                    .extend(segments.map(|segments| is(Kind::ActionPrefix, segments)));
+                found.inexact = Some("action");
             }
         },
-    })
+    }
+    Ok(true)
 }
 
-/// The terms of a tier, which restricts the events that its reader sees; `None` when it shows none of them.
-fn tier_terms(session: &mut AnySession, query: &EventQuery) -> Result<Option<Vec<Term>>> {
-    let Some(tier) = &query.tier else {
-        return Ok(Some(Vec::new()));
+/// Adds the terms of a tier, which restricts the events that its reader sees. Returns whether it shows any of them.
+fn add_tier_terms(session: &mut AnySession, query: &Selected<'_>, found: &mut QueryTerms) -> Result<bool> {
+    let Some(tier) = query.tier else {
+        return Ok(true);
     };
-    let mut terms = Vec::new();
-    match &tier.categories {
-        Some(allowed) if allowed.is_empty() => return Ok(None),
-        Some(allowed) if query.filter.category.is_none() => {
+    match (&tier.categories, query.filter.category) {
+        (Some(allowed), None) if !allowed.is_empty() => {
             let allowed = allowed.iter().map(|category| Category::as_str(*category));
-            terms.push(any_of(Kind::Category, query.ledger_id.0, allowed));
+            found
+                .terms
+                .push(any_of(Kind::Category, query.ledger_id.0, allowed));
         }
-        _ => {}
+        (Some(allowed), Some(wanted)) if allowed.contains(&wanted) => {}
+        (Some(_), _) => return Ok(false),
+        (None, _) => {}
     }
     if let Some(globs) = &tier.actions {
         match expand_globs(session, query.ledger_id, globs)? {
-            Actions::None => return Ok(None),
-            Actions::Tokens(tokens) => terms.push(Term::AnyOf(tokens)),
-            Actions::Many => {}
+            Actions::None => return Ok(false),
+            Actions::Tokens(tokens) => found.terms.push(Term::AnyOf(tokens)),
+            Actions::Many => found.inexact = Some("action"),
         }
     }
-    Ok(Some(terms))
+    Ok(true)
 }
 
 /// The actions that the globs of a tier allow. A glob without `*`, or of whole segments and a `*`, has a token of its own.

@@ -13,7 +13,7 @@
 //! the range of an older segment's tokens excludes them. Tokens find candidates; [`audit_domain::EventFilter::matches`] decides.
 
 use audit_domain::search::words;
-use audit_domain::{Facets, SearchWord, SearchedText};
+use audit_domain::{Category, Facets, SearchWord, SearchedText};
 use audit_index::Term;
 use sha2::{Digest, Sha256};
 
@@ -139,6 +139,23 @@ pub(crate) fn ledger_of(token: &[u8]) -> Option<i64> {
             .checked_mul(1 << DIGIT_BITS)?
             .checked_add_unsigned(value as u64)
     })
+}
+
+/// Whether longer words can have the token of a word of a search without matching it.
+pub(crate) fn shares_its_token(word: &SearchWord) -> bool {
+    let chars = word.text.chars().count();
+    match word.is_prefix {
+        true => chars > WORD_CHARS_MAX,
+        false => chars >= WORD_CHARS_MAX,
+    }
+}
+
+/// The tokens of the categories, in their order. Every event has one of them.
+pub(crate) fn category_tokens(ledger_id: i64) -> Vec<String> {
+    let categories = Category::ALL.iter();
+    categories
+        .map(|category| token(Kind::Category, ledger_id, category.as_str().as_bytes()))
+        .collect()
 }
 
 /// The token of a word of a searched text. Each of the three texts has tokens of its own, so that a reader who does not see

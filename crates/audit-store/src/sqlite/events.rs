@@ -13,8 +13,9 @@ use crate::error::Result;
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::schema::ledgers;
 use crate::search::Walk;
+use crate::search::counting::{Counting, Tally, TimedRow};
 use crate::search::tokens::ledger_token;
-use audit_domain::{EventId, Position, StoredEvent, Timestamp};
+use audit_domain::{EventId, Position, StoredEvent, Timestamp, TooManyBuckets};
 use audit_index::Term;
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
@@ -70,8 +71,7 @@ impl ScanSession for SqliteSession {
         if terms.is_empty() {
             terms.push(Term::is(ledger_token(ledger_id.0)));
         }
-        let mut range = start.map_or(i64::MIN, first_position_from)
-            ..end.map_or(i64::MAX, |end| position_after(first_position(end.as_millis())));
+        let mut range = range_of(start, end);
         if let Some(after) = after {
             let position = match entry_of(connection, ledger_id, after.id, &shared.id_probes)? {
                 Some(entry) => position_of(connection, entry)?,
@@ -95,6 +95,28 @@ impl ScanSession for SqliteSession {
         })
     }
 
+    fn count(
+        &mut self,
+        candidates: &Candidates,
+        counting: &Counting,
+    ) -> Result<Option<Result<Tally, TooManyBuckets>>> {
+        let Session { connection, memory } = self;
+        let any = [Term::is(ledger_token(candidates.ledger_id.0))];
+        let terms = match candidates.terms.as_slice() {
+            [] => any.as_slice(),
+            terms => terms,
+        };
+        let range = range_of(candidates.start, candidates.end);
+        index::count(
+            connection,
+            candidates.ledger_id,
+            terms,
+            &range,
+            counting,
+            &memory.shared,
+        )
+    }
+
     fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {
         let (connection, shared) = (&mut self.connection, &*self.memory.shared);
         let mut found = match scan.walks_rows {
@@ -105,6 +127,22 @@ impl ScanSession for SqliteSession {
             scan.read_unreached(connection, wanted, &mut found)?;
         }
         Ok(found)
+    }
+}
+
+/// The positions from `start` to `end`, both included.
+fn range_of(start: Option<Timestamp>, end: Option<Timestamp>) -> Range<i64> {
+    start.map_or(i64::MIN, first_position_from)
+        ..end.map_or(i64::MAX, |end| position_after(first_position(end.as_millis())))
+}
+
+impl TimedRow for i64 {
+    fn at(time: Timestamp) -> Self {
+        first_position_from(time)
+    }
+
+    fn time(self) -> Timestamp {
+        Timestamp::from_millis(self >> COUNTER_BITS)
     }
 }
 

@@ -20,9 +20,12 @@ use super::entry::ledger_and_seq;
 use super::events::stored_event;
 use super::keys::key_hash;
 use super::schema::{event_backlog, indexed};
+use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
 use crate::search::FORMAT;
+use crate::search::counting::{Counting, Tally};
 use crate::search::tokens::{Tokens, push_identity_tokens};
+use audit_domain::TooManyBuckets;
 use audit_index::Term;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::{exists, select};
@@ -160,6 +163,29 @@ pub(crate) fn newest(
         let segments = SegmentBlocks(connection).segments()?;
         let mut blocks = shared.blocks.before(SegmentBlocks(connection));
         audit_index::newest(&segments, terms, range, wanted, &mut blocks)
+    })
+}
+
+/// Counts the events of a ledger within `range` that fulfil all `terms`; `None` while the index is rebuilt.
+pub(crate) fn count(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    terms: &[Term],
+    range: &Range<i64>,
+    counting: &Counting,
+    shared: &Shared,
+) -> Result<Option<Result<Tally, TooManyBuckets>>> {
+    // One snapshot of the database and then of the index, in which each event is either in the backlog or in a segment.
+    in_snapshot(connection, |connection| {
+        let backlog =
+            backlog::split_positions(connection, ledger_id, (terms, range), &counting.splits, shared)?;
+        if rebuild::reached(connection)? != rebuild::COMPLETE {
+            return Ok(None);
+        }
+        let segments = SegmentBlocks(connection).segments()?;
+        let mut blocks = shared.blocks.before(SegmentBlocks(connection));
+        let tally = counting.count(&segments, &backlog, terms, range, &mut blocks)?;
+        Ok(Some(tally))
     })
 }
 

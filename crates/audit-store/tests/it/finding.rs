@@ -18,7 +18,7 @@ const ACTIONS: [&str; 5] = [
 ];
 const NAMES: [&str; 4] = ["Alice O'Neil", "Bob", "alice-bob Ärzte", ""];
 
-fn any_event() -> impl Strategy<Value = Value> {
+pub(crate) fn any_event() -> impl Strategy<Value = Value> {
     let ids = (0..3_u8, 0..3_u8, 0..3_u8, 0..ACTIONS.len(), 0..NAMES.len());
     (ids, 0..6_usize, proptest::bool::ANY, 0..4_i64).prop_map(|((tenant, actor, target, action, name), category, has_target, age)| {
         let mut event = json!({
@@ -34,7 +34,7 @@ fn any_event() -> impl Strategy<Value = Value> {
     })
 }
 
-fn any_filter() -> impl Strategy<Value = EventFilter> {
+pub(crate) fn any_filter() -> impl Strategy<Value = EventFilter> {
     let action = prop_oneof![
         Just(None),
         proptest::sample::select(
@@ -86,7 +86,7 @@ fn any_filter() -> impl Strategy<Value = EventFilter> {
 }
 
 /// Keeps one condition in four on average, so that events match.
-fn thinned(filter: EventFilter, mask: u16) -> EventFilter {
+pub(crate) fn thinned(filter: EventFilter, mask: u16) -> EventFilter {
     let keep = |bit: u16| mask & (1 << bit) != 0;
     EventFilter {
         tenant_id: filter.tenant_id.filter(|_| keep(0)),
@@ -103,7 +103,7 @@ fn thinned(filter: EventFilter, mask: u16) -> EventFilter {
 }
 
 /// All pages of a query.
-fn pages(
+pub(crate) fn pages(
     store: &Store,
     to: &Destination,
     filter: &EventFilter,
@@ -137,7 +137,11 @@ fn pages(
     }
 }
 
-fn expected(everything: &[StoredEvent], filter: &EventFilter, tier: Option<&ViewerTier>) -> Vec<StoredEvent> {
+pub(crate) fn expected(
+    everything: &[StoredEvent],
+    filter: &EventFilter,
+    tier: Option<&ViewerTier>,
+) -> Vec<StoredEvent> {
     let wanted = |event: &&StoredEvent| {
         let facets = event.facets().expect("a stored event");
         match tier {

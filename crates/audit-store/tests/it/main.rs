@@ -22,6 +22,7 @@ mod rebuilding;
 mod schemas;
 mod signing;
 mod structure;
+mod summaries;
 
 use audit_domain::{
     Clock, ContentSalt, Environment, Event, EventFilter, EventId, OrganizationId, PageLimit, Plan, ProjectId,

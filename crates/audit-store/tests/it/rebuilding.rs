@@ -10,7 +10,7 @@ use audit_store::{Appended, Destination, EventQuery, Store};
 use serde_json::json;
 use std::path::Path;
 
-fn remove_index(folder: &Path) {
+pub(crate) fn remove_index(folder: &Path) {
     for name in ["audit.db-index", "audit.db-index-wal", "audit.db-index-shm"] {
         match std::fs::remove_file(folder.join(name)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),

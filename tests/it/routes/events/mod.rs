@@ -10,4 +10,5 @@ mod paging;
 mod post;
 mod search;
 mod sizes;
+mod summary;
 mod validation;

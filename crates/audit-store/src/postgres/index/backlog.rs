@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::postgres::events::raw_events;
 use crate::search::BACKLOG_BYTES_MAX;
 use crate::search::backlog::UnindexedEvents;
+use crate::search::counting::SplitRow;
 use crate::search::tokens::push_facet_tokens;
 use audit_domain::{Month, StoredEvent};
 use audit_index::Term;
@@ -248,6 +249,23 @@ impl Backlog {
         for row in rows {
             for piece in self.pieces(connection, row)? {
                 found.extend(piece.matching(terms, range));
+            }
+        }
+        Ok(found)
+    }
+
+    /// [`Self::matching`], each row with the number of the split token that its event has.
+    pub(crate) fn matching_split(
+        &self,
+        connection: &mut PgConnection,
+        rows: &[Unindexed],
+        (terms, range): (&[Term], &Range<RowKey>),
+        splits: &[String],
+    ) -> Result<Vec<SplitRow<RowKey>>> {
+        let mut found = Vec::new();
+        for row in rows {
+            for piece in self.pieces(connection, row)? {
+                found.extend(piece.matching_split(terms, range, splits));
             }
         }
         Ok(found)

@@ -13,6 +13,7 @@ use crate::append::LedgerId;
 use crate::append::plan::NewRow;
 use crate::error::{Result, StoreError};
 use crate::search::backlog::UnindexedEvents;
+use crate::search::counting::SplitRow;
 use crate::sqlite::Shared;
 use crate::sqlite::entry::{entry, ledger_and_seq};
 use crate::sqlite::events::position_of;
@@ -265,6 +266,21 @@ pub(crate) fn positions(
     let mut found = Vec::new();
     for_each_of(connection, ledger_id, shared, |events| {
         found.extend(events.matching(terms, range));
+    })?;
+    Ok(found)
+}
+
+/// [`positions`], each with the number of the split token that its event has.
+pub(crate) fn split_positions(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    (terms, range): (&[Term], &Range<i64>),
+    splits: &[String],
+    shared: &Shared,
+) -> Result<Vec<SplitRow<i64>>> {
+    let mut found = Vec::new();
+    for_each_of(connection, ledger_id, shared, |events| {
+        found.extend(events.matching_split(terms, range, splits));
     })?;
     Ok(found)
 }

@@ -1,0 +1,229 @@
+//! Intervals of time, by which events are counted.
+
+use crate::{Month, Timestamp, words};
+
+words! {
+    /// The length of the buckets in which events are counted. Buckets begin at whole minutes, hours, days, Mondays and months
+    /// in UTC.
+    pub enum Interval {
+        /// 60 seconds.
+        Minute = "minute",
+        /// 60 minutes.
+        Hour = "hour",
+        /// From midnight to midnight.
+        Day = "day",
+        /// From Monday to Sunday, as in ISO 8601.
+        Week = "week",
+        /// A calendar month.
+        Month = "month",
+    }
+}
+
+/// The most buckets of a response.
+pub const BUCKETS_MAX: usize = 1_000;
+/// The most buckets of an interval that is chosen by the range of time.
+const CHOSEN_BUCKETS_MAX: usize = 120;
+
+const MICROS_PER_MINUTE: i64 = 60 * Timestamp::MICROS_PER_SECOND;
+const DAYS_PER_WEEK: i64 = 7;
+/// 1970-01-01 is a Thursday.
+const DAYS_SINCE_MONDAY_OF_1970: i64 = 3;
+
+/// The range of time has more than [`BUCKETS_MAX`] buckets of the interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "has more than {BUCKETS_MAX} buckets in this range of time; give a longer interval, or start_date and end_date closer together"
+)]
+pub struct TooManyBuckets;
+
+/// Consecutive buckets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buckets {
+    /// Their length.
+    pub interval: Interval,
+    /// The start of each, ascending.
+    pub starts: Vec<Timestamp>,
+}
+
+impl Interval {
+    /// The start of the bucket that has this time.
+    #[must_use]
+    pub const fn start_of(self, time: Timestamp) -> Timestamp {
+        let day = time.utc_day();
+        match self {
+            Self::Minute => multiple_of(MICROS_PER_MINUTE, time),
+            Self::Hour => multiple_of(60 * MICROS_PER_MINUTE, time),
+            Self::Day => first_of_day(day),
+            Self::Week => first_of_day(day - (day + DAYS_SINCE_MONDAY_OF_1970).rem_euclid(DAYS_PER_WEEK)),
+            Self::Month => Month::of(time).start(),
+        }
+    }
+
+    /// The start of the bucket after the one that starts at this time.
+    const fn after(self, start: Timestamp) -> Timestamp {
+        let micros = start.as_micros();
+        Timestamp::from_micros(match self {
+            Self::Minute => micros + MICROS_PER_MINUTE,
+            Self::Hour => micros + 60 * MICROS_PER_MINUTE,
+            Self::Day => micros + Timestamp::MICROS_PER_DAY,
+            Self::Week => micros + DAYS_PER_WEEK * Timestamp::MICROS_PER_DAY,
+            Self::Month => return Month::of(start).plus(1).start(),
+        })
+    }
+
+    /// The starts of the buckets from the one of `first` to the one of `last`; `None` if there are more than `buckets_max`.
+    fn starts(self, first: Timestamp, last: Timestamp, buckets_max: usize) -> Option<Vec<Timestamp>> {
+        let mut starts = Vec::new();
+        let mut start = self.start_of(first);
+        while start <= last {
+            if starts.len() == buckets_max {
+                return None;
+            }
+            starts.push(start);
+            start = self.after(start);
+        }
+        Some(starts)
+    }
+}
+
+const fn multiple_of(micros: i64, time: Timestamp) -> Timestamp {
+    Timestamp::from_micros(time.as_micros().div_euclid(micros) * micros)
+}
+
+const fn first_of_day(day: i64) -> Timestamp {
+    Timestamp::from_micros(day * Timestamp::MICROS_PER_DAY)
+}
+
+impl Buckets {
+    /// No bucket.
+    #[must_use]
+    pub const fn none(interval: Option<Interval>) -> Self {
+        let interval = match interval {
+            Some(interval) => interval,
+            None => Interval::Day,
+        };
+        Self {
+            interval,
+            starts: Vec::new(),
+        }
+    }
+
+    /// The buckets from `first` to `last`, both within the times that events can have: of this interval, or of the shortest one
+    /// that has at most 120 of them.
+    ///
+    /// # Errors
+    /// When there are more than [`BUCKETS_MAX`].
+    pub fn between(
+        interval: Option<Interval>,
+        first: Timestamp,
+        last: Timestamp,
+    ) -> Result<Self, TooManyBuckets> {
+        let within = |time: Timestamp| {
+            time.clamp(
+                Timestamp::MIN,
+                Timestamp::from_micros(Timestamp::MAX.as_micros() - 1),
+            )
+        };
+        let (first, last) = (within(first), within(last));
+        if let Some(interval) = interval {
+            let starts = interval.starts(first, last, BUCKETS_MAX).ok_or(TooManyBuckets)?;
+            return Ok(Self { interval, starts });
+        }
+        let short = Interval::ALL.iter().find_map(|interval| {
+            let starts = interval.starts(first, last, CHOSEN_BUCKETS_MAX)?;
+            Some(Self {
+                interval: *interval,
+                starts,
+            })
+        });
+        short.map_or_else(|| Self::between(Some(Interval::Month), first, last), Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse_rfc3339(text).unwrap()
+    }
+
+    fn starts(interval: Option<Interval>, first: &str, last: &str) -> (Interval, Vec<String>) {
+        let buckets = Buckets::between(interval, at(first), at(last)).unwrap();
+        let starts = buckets.starts.iter().map(ToString::to_string);
+        (buckets.interval, starts.collect())
+    }
+
+    #[test]
+    fn buckets_begin_where_the_calendar_does() {
+        let time = at("2026-02-18T13:47:31.250Z"); // A Wednesday.
+        let expected = [
+            (Interval::Minute, "2026-02-18T13:47:00.000Z"),
+            (Interval::Hour, "2026-02-18T13:00:00.000Z"),
+            (Interval::Day, "2026-02-18T00:00:00.000Z"),
+            (Interval::Week, "2026-02-16T00:00:00.000Z"),
+            (Interval::Month, "2026-02-01T00:00:00.000Z"),
+        ];
+        for (interval, start) in expected {
+            assert_eq!(interval.start_of(time), at(start), "{interval:?}");
+            assert_eq!(interval.start_of(at(start)), at(start), "{interval:?}");
+        }
+        assert_eq!(
+            Interval::Week.start_of(at("1969-12-28T23:59:59Z")),
+            at("1969-12-22T00:00:00Z")
+        );
+    }
+
+    #[test]
+    fn buckets_are_consecutive_and_have_both_ends() {
+        let (_, months) = starts(
+            Some(Interval::Month),
+            "2023-12-31T23:59:59Z",
+            "2024-03-01T00:00:00Z",
+        );
+        assert_eq!(
+            months,
+            ["2023-12-01", "2024-01-01", "2024-02-01", "2024-03-01"]
+                .map(|day| format!("{day}T00:00:00.000Z"))
+        );
+        let (_, one) = starts(
+            Some(Interval::Week),
+            "2026-02-16T00:00:00Z",
+            "2026-02-22T23:59:59Z",
+        );
+        assert_eq!(one, ["2026-02-16T00:00:00.000Z"]);
+        let reversed = Buckets::between(None, at("2026-02-17T00:00:00Z"), at("2026-02-16T00:00:00Z"));
+        assert_eq!(reversed.unwrap().starts, []);
+    }
+
+    #[test]
+    fn the_interval_follows_the_range() {
+        let of = |first: &str, last: &str| starts(None, first, last).0;
+        assert_eq!(
+            of("2026-02-16T10:00:00Z", "2026-02-16T11:59:59Z"),
+            Interval::Minute
+        );
+        assert_eq!(of("2026-02-16T10:00:00Z", "2026-02-16T12:00:00Z"), Interval::Hour);
+        assert_eq!(of("2026-02-16T00:00:00Z", "2026-03-16T00:00:00Z"), Interval::Day);
+        assert_eq!(of("2025-01-01T00:00:00Z", "2026-03-16T00:00:00Z"), Interval::Week);
+        assert_eq!(
+            of("2020-01-01T00:00:00Z", "2026-03-16T00:00:00Z"),
+            Interval::Month
+        );
+        // More than 120 of the longest interval.
+        let (interval, months) = starts(None, "2000-01-01T00:00:00Z", "2026-03-16T00:00:00Z");
+        assert_eq!((interval, months.len()), (Interval::Month, 315));
+    }
+
+    #[test]
+    fn there_are_at_most_1000_buckets() {
+        let minutes = |count: i64| {
+            let last = Timestamp::from_micros((count - 1) * MICROS_PER_MINUTE);
+            Buckets::between(Some(Interval::Minute), Timestamp::from_seconds(0), last)
+        };
+        assert_eq!(minutes(1_000).unwrap().starts.len(), BUCKETS_MAX);
+        assert_eq!(minutes(1_001), Err(TooManyBuckets));
+        let everything = Buckets::between(None, Timestamp::from_micros(i64::MIN), Timestamp::MAX);
+        assert_eq!(everything, Err(TooManyBuckets));
+    }
+}

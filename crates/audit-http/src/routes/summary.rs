@@ -1,0 +1,177 @@
+//! `/api/v1/events/summary`.
+
+use super::events::HistoryQuery;
+use crate::caller::Bearer;
+use crate::error::ApiError;
+use crate::input::{Fielded, Parameters};
+use crate::reply::Reply;
+use crate::schema::{Time, Word, absent_not_null};
+use audit_app::{EventSummary, FrequentValues, SummaryBucket, SummaryRequest};
+use audit_auth::Readers;
+use audit_domain::{Category, Fields, Interval, TopField};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+audit_domain::words! {
+    /// By what the buckets of a summary are split.
+    pub enum Split {
+        /// The category of the events.
+        Category = "category",
+    }
+}
+
+/// Which events, and how they are counted.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct SummaryQuery {
+    #[schemars(flatten)]
+    history: HistoryQuery,
+    /// The length of the buckets. Without it, the shortest one of which the range of time has at most 120.
+    #[schemars(example = &"day")]
+    interval: Option<Word<Interval>>,
+    /// Adds the numbers of events by category to each bucket.
+    #[schemars(example = &"category")]
+    split: Option<Word<Split>>,
+}
+
+impl Fielded for SummaryQuery {
+    type Read = SummaryRequest;
+
+    fn read(fields: &mut Fields<'_>) -> Option<SummaryRequest> {
+        let filter = HistoryQuery::read(fields)?;
+        let split = fields.optional_parsed::<Split>("split");
+        Some(SummaryRequest {
+            filter,
+            interval: fields.optional_parsed("interval"),
+            splits_by_category: split == Some(Split::Category),
+        })
+    }
+}
+
+/// The events of a span of time.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SummaryBucket")]
+struct BucketBody {
+    /// The first instant of the bucket, in UTC.
+    #[schemars(with = "Time")]
+    start: String,
+    /// How many events occurred in it.
+    count: u64,
+    /// How many of them have each category; those without an event are absent. Only with `split=category`, and not for a viewer
+    /// from whom the category is hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "BTreeMap<String, u64>")]
+    categories: Option<BTreeMap<&'static str, u64>>,
+}
+
+/// A value with the number of events that have it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CountedValue")]
+struct CountedBody {
+    value: String,
+    count: u64,
+}
+
+/// The most frequent values of the newest events that were found, 10 of each field at most, the most frequent one first. A field that
+/// is hidden from the viewer is absent.
+#[derive(Default, Serialize, JsonSchema)]
+#[schemars(rename = "FrequentValues")]
+struct TopBody {
+    /// How many of the newest events were looked at: 10,000 at most, and fewer if they have more than 16 MiB.
+    looked_at: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<CountedBody>")]
+    actor_id: Option<Vec<CountedBody>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<CountedBody>")]
+    action: Option<Vec<CountedBody>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<CountedBody>")]
+    category: Option<Vec<CountedBody>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<CountedBody>")]
+    target_type: Option<Vec<CountedBody>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<CountedBody>")]
+    tenant_id: Option<Vec<CountedBody>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventSummary")]
+pub(super) struct SummaryBody {
+    #[schemars(with = "Word<Interval>")]
+    interval: &'static str,
+    /// From the bucket of `start_date` to the one of `end_date`, those without an event included. Without one of them, from the
+    /// first event that was found, or to the last one.
+    #[schemars(length(max = audit_domain::BUCKETS_MAX))]
+    buckets: Vec<BucketBody>,
+    /// How many events were found.
+    total: u64,
+    top: TopBody,
+}
+
+impl From<SummaryBucket> for BucketBody {
+    fn from(bucket: SummaryBucket) -> Self {
+        let by_word = |categories: Vec<(Category, u64)>| {
+            let words = categories
+                .into_iter()
+                .map(|(category, count)| (category.as_str(), count));
+            words.collect()
+        };
+        Self {
+            start: bucket.start.to_string(),
+            count: bucket.count,
+            categories: bucket.categories.map(by_word),
+        }
+    }
+}
+
+impl TopBody {
+    fn of(looked_at: usize, fields: Vec<FrequentValues>) -> Self {
+        let mut body = Self {
+            looked_at,
+            ..Self::default()
+        };
+        for (field, values) in fields {
+            let place = match field {
+                TopField::ActorId => &mut body.actor_id,
+                TopField::Action => &mut body.action,
+                TopField::Category => &mut body.category,
+                TopField::TargetType => &mut body.target_type,
+                TopField::TenantId => &mut body.tenant_id,
+            };
+            let values = values.into_iter();
+            *place = Some(
+                values
+                    .map(|(value, count)| CountedBody { value, count })
+                    .collect(),
+            );
+        }
+        body
+    }
+}
+
+impl From<EventSummary> for SummaryBody {
+    fn from(summary: EventSummary) -> Self {
+        Self {
+            interval: summary.interval.as_str(),
+            buckets: summary.buckets.into_iter().map(Into::into).collect(),
+            total: summary.total,
+            top: TopBody::of(summary.looked_at, summary.top),
+        }
+    }
+}
+
+/// The numbers of events by time, and their most frequent values.
+pub(super) async fn summarize(
+    bearer: Bearer<Readers>,
+    parameters: Parameters<SummaryQuery>,
+) -> Result<Reply<SummaryBody>, ApiError> {
+    let (presented, (selection, request)) = bearer.with(parameters.read()).await?;
+    let (summary, organization_id) = presented
+        .query(move |presented| presented.summary(selection, request))
+        .await?;
+    Ok(Reply::ok(summary.into()).owned_by(organization_id))
+}

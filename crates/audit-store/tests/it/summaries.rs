@@ -1,0 +1,297 @@
+//! Summaries count exactly the events that match the definition of a filter.
+
+use crate::finding::{any_event, any_filter, expected, pages, thinned};
+use crate::numbered::open_without_indexing;
+use crate::{NOW, append, create_project, destination, open, prepare};
+use audit_domain::{
+    ActionFilter, Buckets, Category, EventFilter, Interval, ProjectId, Search, StoredEvent, Timestamp,
+    TopField, ViewerTier,
+};
+use audit_store::{Destination, EventSummary, Store, SummaryQuery, SummaryRefusal};
+use proptest::prelude::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+fn query(
+    to: &Destination,
+    filter: &EventFilter,
+    tier: Option<&ViewerTier>,
+    interval: Option<Interval>,
+) -> SummaryQuery {
+    SummaryQuery {
+        ledger_id: to.ledger_id,
+        filter: filter.clone(),
+        tier: tier.cloned(),
+        interval,
+        splits_by_category: true,
+    }
+}
+
+pub(crate) fn summary(store: &Store, query: &SummaryQuery) -> Result<EventSummary, SummaryRefusal> {
+    store
+        .read(|reader| reader.summary(query))
+        .expect("the events are counted")
+}
+
+/// The summary of these events, counted one by one.
+fn counted(query: &SummaryQuery, events: &[StoredEvent]) -> EventSummary {
+    let times = || events.iter().map(|event| event.occurred_at);
+    let first = query.filter.start.or(times().min());
+    let last = query.filter.end.or(times().max());
+    let buckets = match first.zip(last) {
+        Some((first, last))
+            if !events.is_empty() || query.filter.start.is_some() && query.filter.end.is_some() =>
+        {
+            Buckets::between(query.interval, first, last).expect("few buckets")
+        }
+        _ => Buckets::none(query.interval),
+    };
+    let hides = |field| query.tier.as_ref().is_some_and(|tier| tier.hides(field));
+    let mut of_bucket: Vec<(u64, BTreeMap<Category, u64>)> = vec![Default::default(); buckets.starts.len()];
+    let mut values: BTreeMap<TopField, BTreeMap<String, u64>> = BTreeMap::new();
+    for event in events {
+        let facets = event.facets().expect("a stored event");
+        let start = buckets.interval.start_of(event.occurred_at);
+        let number = buckets
+            .starts
+            .iter()
+            .position(|other| *other == start)
+            .expect("a bucket");
+        of_bucket[number].0 += 1;
+        let category: Category = facets.category.parse().expect("a category");
+        *of_bucket[number].1.entry(category).or_default() += 1;
+        for field in TopField::ALL {
+            if let Some(value) = field.of(&facets) {
+                *values
+                    .entry(*field)
+                    .or_default()
+                    .entry(value.to_owned())
+                    .or_default() += 1;
+            }
+        }
+    }
+    let top = TopField::ALL
+        .iter()
+        .filter(|field| !hides(field.field()))
+        .map(|field| {
+            let mut values: Vec<(String, u64)> =
+                values.remove(field).unwrap_or_default().into_iter().collect();
+            values.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            values.truncate(10);
+            (*field, values)
+        });
+    let is_split = !hides(audit_domain::EventField::Category);
+    EventSummary {
+        interval: buckets.interval,
+        buckets: buckets
+            .starts
+            .iter()
+            .zip(of_bucket)
+            .map(|(start, (count, categories))| audit_store::SummaryBucket {
+                start: *start,
+                count,
+                categories: is_split.then(|| categories.into_iter().collect()),
+            })
+            .collect(),
+        total: events.len() as u64,
+        looked_at: events.len(),
+        top: top.collect(),
+    }
+}
+
+/// Tiers that hide and restrict in every way.
+fn tiers() -> Vec<ViewerTier> {
+    let tier = |hidden: &[&str], categories: Option<&[Category]>, actions: Option<&[&str]>| ViewerTier {
+        name: "t".parse().expect("a name"),
+        categories: categories.map(<[Category]>::to_vec),
+        actions: actions.map(|globs| globs.iter().map(|glob| glob.parse().expect("a glob")).collect()),
+        hidden_fields: hidden.iter().map(|path| path.parse().expect("a path")).collect(),
+        routes: None,
+    };
+    let mut tiers = ViewerTier::initial();
+    tiers.push(tier(&["category", "actor"], None, None));
+    tiers.push(tier(
+        &["target.type"],
+        Some(&[Category::Auth, Category::Admin]),
+        Some(&["user.*", "*failed"]),
+    ));
+    tiers.push(tier(&["action"], None, Some(&["us*.created"])));
+    tiers.push(tier(&[], Some(&[]), None));
+    tiers
+}
+
+fn compare(
+    store: &Store,
+    to: &Destination,
+    everything: &[StoredEvent],
+    filter: &EventFilter,
+    interval: Option<Interval>,
+) {
+    let tiers = tiers();
+    for tier in std::iter::once(None).chain(tiers.iter().map(Some)) {
+        let query = query(to, filter, tier, interval);
+        let expected = counted(&query, &expected(everything, filter, tier));
+        assert_eq!(summary(store, &query).as_ref(), Ok(&expected), "{query:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_summary_counts_the_events_that_match_the_filter(
+        events in proptest::collection::vec((any_event(), 0..3_i64), 1..80),
+        others in proptest::collection::vec(any_event(), 0..100),
+        filters in proptest::collection::vec((any_filter(), any::<u16>(), any::<u16>(), 0..6_usize), 20),
+        indexed in 0..80_usize,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = open(folder.path());
+        create_project(&store, 2);
+        create_project(&store, 1);
+        let to = destination(&store, ProjectId::from_random([1; 16]));
+        let other = destination(&store, ProjectId::from_random([2; 16]));
+        let others = others.chunks(20).chain(std::iter::repeat(&[][..]));
+        for (number, (chunk, elsewhere)) in events.chunks(7).zip(others).enumerate() {
+            // A clean stop indexes the backlog, so that some events are in the index and the later ones are not.
+            if number == indexed / 7 {
+                drop(store);
+                store = open(folder.path());
+            }
+            // Some events occurred minutes or days before the others.
+            let event = |(event, age): &(serde_json::Value, i64)| {
+                let mut event = event.clone();
+                let at = event["occurred_at"].as_str().and_then(|at| Timestamp::parse_rfc3339(at).ok()).expect("a time");
+                let seconds = [0, 61, 86_400][usize::try_from(*age).expect("an index")];
+                event["occurred_at"] = json!(at.plus_seconds(-seconds).to_string());
+                prepare(&to, &event, NOW, 9)
+            };
+            append(&store, &to, chunk.iter().map(event).collect());
+            append(&store, &other, elsewhere.iter().map(|event| prepare(&other, event, NOW, 9)).collect());
+        }
+        let everything = pages(&store, &to, &EventFilter::default(), None, 50);
+        for (filter, one, two, interval) in filters {
+            // Days in minutes are more buckets than there may be, unless the filter has times.
+            let interval = [None, Some(Interval::Month), Some(Interval::Week), Some(Interval::Day), Some(Interval::Hour)]
+                .get(interval).copied().flatten();
+            compare(&store, &to, &everything, &thinned(filter, one & two), interval);
+        }
+    }
+}
+
+fn store_days(store: &Store, to: &Destination, days: i64) -> Vec<StoredEvent> {
+    for day in 0..days {
+        let event = |number: i64| {
+            let at = NOW.plus_seconds(-86_400 * day - number);
+            json!({
+                "action": format!("doc.opened_{number}"), "category": Category::ALL[(day % 6) as usize].as_str(), "tenant_id": "t",
+                "actor": {"id": format!("a{number}"), "type": "user", "name": "x".repeat(70)}, "occurred_at": at.to_string(),
+            })
+        };
+        append(
+            store,
+            to,
+            (0..90)
+                .map(|number| prepare(to, &event(number), NOW, day as u8))
+                .collect(),
+        );
+    }
+    pages(store, to, &EventFilter::default(), None, 200)
+}
+
+fn filter_of(action: Option<&str>, search: Option<&str>) -> EventFilter {
+    EventFilter {
+        action: action.map(|text| ActionFilter::parse(text).expect("a filter")),
+        search: search.map(|text| Search::parse(text).expect("a search")),
+        ..EventFilter::default()
+    }
+}
+
+/// The tokens of these filters also have other events, or there are too many of them.
+#[test]
+fn what_the_index_cannot_count_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let to = create_project(&store, 1);
+    let everything = store_days(&store, &to, 3);
+    let words = [64, 65, 70].map(|length| "x".repeat(length));
+    let searches = words.iter().flat_map(|word| [word.clone(), format!("{word}*")]);
+    let mut filters: Vec<EventFilter> = searches.map(|search| filter_of(None, Some(&search))).collect();
+    filters
+        .extend(["doc.opened_*", "doc.opened_1*", "d*", "doc.*"].map(|action| filter_of(Some(action), None)));
+    for filter in filters {
+        compare(&store, &to, &everything, &filter, None);
+    }
+    let long = summary(&store, &query(&to, &filter_of(None, Some(&words[0])), None, None));
+    assert_eq!(long.map(|summary| summary.total), Ok(0), "no event has this word");
+    let whole = summary(&store, &query(&to, &filter_of(None, Some(&words[2])), None, None));
+    assert_eq!(whole.map(|summary| summary.total), Ok(270));
+}
+
+/// The indexer of these stores does nothing before they are closed.
+#[test]
+fn events_are_counted_in_the_backlog_and_while_the_index_is_rebuilt() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_without_indexing(folder.path());
+    let to = create_project(&store, 1);
+    let everything = store_days(&store, &to, 5);
+    let filters = [
+        filter_of(None, None),
+        filter_of(Some("doc.opened_7"), None),
+        filter_of(None, Some("opened")),
+    ];
+    for filter in &filters {
+        compare(&store, &to, &everything, filter, None);
+    }
+    drop(store);
+    crate::rebuilding::remove_index(folder.path());
+    let store = open_without_indexing(folder.path());
+    assert_eq!(store.statistics().events_to_rebuild, 450);
+    for filter in &filters {
+        compare(&store, &to, &everything, filter, Some(Interval::Day));
+    }
+    drop(store);
+    let store = open(folder.path());
+    store.wait_for_rebuild();
+    for filter in &filters {
+        compare(&store, &to, &everything, filter, Some(Interval::Day));
+    }
+}
+
+#[test]
+fn a_range_of_time_has_at_most_1000_buckets() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let to = create_project(&store, 1);
+    store_days(&store, &to, 2);
+    let between = |minutes: i64, interval| {
+        let filter = EventFilter {
+            start: Some(NOW),
+            end: Some(NOW.plus_seconds(60 * (minutes - 1))),
+            ..EventFilter::default()
+        };
+        summary(&store, &query(&to, &filter, None, interval))
+    };
+    assert_eq!(
+        between(1_000, Some(Interval::Minute)).map(|summary| summary.buckets.len()),
+        Ok(1_000)
+    );
+    let refused = between(1_001, Some(Interval::Minute));
+    assert!(
+        matches!(refused, Err(SummaryRefusal::TooManyBuckets(_))),
+        "{refused:?}"
+    );
+    assert_eq!(
+        between(1_001, None).map(|summary| summary.interval),
+        Ok(Interval::Hour)
+    );
+    // The whole time: the buckets are those of the events.
+    let always = EventFilter {
+        start: Some(Timestamp::MIN),
+        end: Some(Timestamp::MAX),
+        ..EventFilter::default()
+    };
+    let of_events = summary(&store, &query(&to, &always, None, None)).expect("a summary");
+    assert_eq!((of_events.total, of_events.interval), (180, Interval::Hour));
+    assert_eq!(of_events.buckets.len(), 25);
+}

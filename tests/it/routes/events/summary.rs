@@ -1,0 +1,324 @@
+//! Summaries count what the pages of a query have, for every filter and every reader.
+
+use audit_tests::{Client, DatabaseKind, Organization, event, event_with, on_both_databases};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+on_both_databases! {
+    a_summary_counts_the_pages_of_its_query,
+    buckets_begin_at_whole_spans_and_have_no_gap,
+    a_viewer_counts_what_it_sees,
+    hidden_fields_have_no_counts,
+    a_summary_of_nothing_is_empty,
+    too_many_buckets_are_refused_by_the_name_of_the_interval,
+    what_is_no_interval_or_split_is_refused,
+    test_events_and_other_projects_are_not_counted,
+}
+
+/// 300 events over eight days, many of them within one hour.
+fn events() -> Vec<Value> {
+    let categories = ["auth", "access", "mutation", "admin", "security", "system"];
+    let one = |n: usize| {
+        let mut event = json!({
+            "action": ["user.created", "user.role.updated", "auth.failed", "auth.failed_login"][n % 4],
+            "category": categories[n * n % 6],
+            "actor": {"id": format!("actor-{}", n % 37), "type": "user", "name": ["Alice Adams", "Bob Brown"][n % 2]},
+            "tenant_id": format!("tenant-{}", n % 3),
+            "occurred_at": format!("2026-01-{:02}T12:{:02}:{:02}.000Z", n / 40 + 10, n % 7, n % 60),
+        });
+        if n % 4 != 3 {
+            event["target"] = json!({"id": format!("target-{}", n % 5), "type": ["doc", "user"][n % 2]});
+        }
+        event
+    };
+    (0..300).map(one).collect()
+}
+
+fn summary(client: &Client, parameters: &[(&str, &str)]) -> Value {
+    let answer = client.get("/events/summary").queries(parameters).send();
+    answer.expect_status(200).body().clone()
+}
+
+fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {
+    event.pointer(pointer).and_then(Value::as_str)
+}
+
+/// The number of events by what `of` says of them.
+fn numbers<'a>(events: &'a [Value], of: impl Fn(&'a Value) -> Option<&'a str>) -> BTreeMap<String, u64> {
+    let mut numbers = BTreeMap::new();
+    for value in events.iter().filter_map(of) {
+        *numbers.entry(value.to_owned()).or_default() += 1;
+    }
+    numbers
+}
+
+/// Compares the summary of a query with its pages.
+fn compare(client: &Client, parameters: &[(&str, &str)]) {
+    let events = client.pages(&[parameters, &[("limit", "200")]].concat()).concat();
+    let days = [parameters, &[("interval", "day"), ("split", "category")]].concat();
+    let summary = summary(client, &days);
+    assert_eq!(summary["total"], events.len(), "{parameters:?}");
+    let by_day = |event| text(event, "/occurred_at").map(|time: &str| &time[..10]);
+    let expected = numbers(&events, by_day);
+    let buckets = summary["buckets"].as_array().expect("buckets");
+    for bucket in buckets {
+        let day = &text(bucket, "/start").expect("a start")[..10];
+        assert_eq!(
+            bucket["count"],
+            expected.get(day).copied().unwrap_or(0),
+            "{day} of {parameters:?}"
+        );
+        let of_day: Vec<Value> = events
+            .iter()
+            .filter(|event| by_day(event) == Some(day))
+            .cloned()
+            .collect();
+        let categories = numbers(&of_day, |event| text(event, "/category"));
+        assert_eq!(bucket["categories"], json!(categories), "{day} of {parameters:?}");
+    }
+    let counted: u64 = buckets.iter().filter_map(|bucket| bucket["count"].as_u64()).sum();
+    assert_eq!(summary["total"], counted, "{parameters:?}");
+    let top = &summary["top"];
+    assert_eq!(top["looked_at"], events.len());
+    let fields = [
+        ("actor_id", "/actor/id"),
+        ("action", "/action"),
+        ("category", "/category"),
+        ("target_type", "/target/type"),
+        ("tenant_id", "/tenant_id"),
+    ];
+    for (field, pointer) in fields {
+        let mut expected: Vec<_> = numbers(&events, |event| text(event, pointer))
+            .into_iter()
+            .collect();
+        expected.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let expected = expected
+            .iter()
+            .take(10)
+            .map(|(value, count)| json!({"value": value, "count": count}));
+        assert_eq!(
+            top[field],
+            Value::from_iter(expected),
+            "{field} of {parameters:?}"
+        );
+    }
+}
+
+fn a_summary_counts_the_pages_of_its_query(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let queries: [&[(&str, &str)]; 13] = [
+        &[],
+        &[("tenant_id", "tenant-1")],
+        &[("actor_id", "actor-3")],
+        &[("actor_type", "api_key")],
+        &[("action", "user.created")],
+        &[("action", "user.*"), ("category", "auth")],
+        &[("action", "auth.failed*"), ("target_type", "doc")],
+        &[("action", "u*"), ("tenant_id", "tenant-2")],
+        &[("category", "security")],
+        &[("target_id", "target-2")],
+        &[("start_date", "2026-01-11T12:03:00Z"), ("end_date", "2026-01-15")],
+        &[("search", "alice fail*")],
+        &[("search", "nobody")],
+    ];
+    // Some events are in the index, and the latest ones perhaps not yet.
+    for events in events().chunks(100) {
+        project.store_all(events.to_vec());
+        for parameters in queries {
+            compare(&project, parameters);
+        }
+    }
+}
+
+fn starts(summary: &Value) -> Vec<&str> {
+    let buckets = summary["buckets"].as_array().expect("buckets");
+    buckets
+        .iter()
+        .filter_map(|bucket| text(bucket, "/start"))
+        .collect()
+}
+
+fn buckets_begin_at_whole_spans_and_have_no_gap(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    for time in [
+        "2026-01-14T23:59:59.999Z",
+        "2026-01-31T10:30:00Z",
+        "2026-03-01T00:00:00Z",
+    ] {
+        project.store(event_with(json!({"occurred_at": time})));
+    }
+    let of = |interval: &str| summary(&project, &[("interval", interval)]);
+    let months = of("month");
+    assert_eq!(
+        starts(&months),
+        [
+            "2026-01-01T00:00:00.000Z",
+            "2026-02-01T00:00:00.000Z",
+            "2026-03-01T00:00:00.000Z"
+        ]
+    );
+    let counts: Vec<&Value> = months["buckets"]
+        .as_array()
+        .expect("buckets")
+        .iter()
+        .map(|bucket| &bucket["count"])
+        .collect();
+    assert_eq!(counts, [2, 0, 1]);
+    assert!(
+        months["buckets"][0].get("categories").is_none(),
+        "it was not split"
+    );
+    let weeks = of("week");
+    assert_eq!(
+        (starts(&weeks).len(), starts(&weeks)[0]),
+        (7, "2026-01-12T00:00:00.000Z"),
+        "a Monday"
+    );
+    let days = summary(&project, &[]);
+    assert_eq!((&days["interval"], starts(&days).len()), (&json!("day"), 47));
+    // Both dates: also where there is no event.
+    let hours = summary(
+        &project,
+        &[
+            ("start_date", "2026-01-14T20:30:00Z"),
+            ("end_date", "2026-01-15T00:30:00Z"),
+            ("interval", "hour"),
+        ],
+    );
+    assert_eq!(
+        (starts(&hours).len(), starts(&hours)[0]),
+        (5, "2026-01-14T20:00:00.000Z")
+    );
+    assert_eq!(hours["total"], 1);
+}
+
+fn a_viewer_counts_what_it_sees(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    organization.project().store_all(events()[..100].to_vec());
+    let tier = json!({"name": "restricted", "categories": ["auth", "admin"], "actions": ["user.*", "*_login"], "hidden_fields": ["actor.name"]});
+    organization
+        .master()
+        .post("/viewer-tiers")
+        .json(tier)
+        .send()
+        .expect_status(201);
+    for tier in ["full", "standard", "minimal", "restricted"] {
+        let viewer = organization.viewer("tenant-1", tier);
+        compare(&viewer, &[]);
+        // The tenant of the token, whatever the request says.
+        compare(&viewer, &[("tenant_id", "tenant-2")]);
+        compare(&viewer, &[("search", "alice*")]);
+        compare(&viewer, &[("category", "security")]);
+    }
+}
+
+fn hidden_fields_have_no_counts(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    organization.project().store_all(events()[..30].to_vec());
+    let tier = json!({"name": "hiding", "hidden_fields": ["actor", "category", "target.type"]});
+    organization
+        .master()
+        .post("/viewer-tiers")
+        .json(tier)
+        .send()
+        .expect_status(201);
+    let viewer = organization.viewer("tenant-1", "hiding");
+    let seen = summary(&viewer, &[("split", "category"), ("interval", "day")]);
+    assert_eq!(seen["total"], 10);
+    assert!(seen["buckets"][0].get("categories").is_none(), "{seen}");
+    let fields: Vec<&String> = seen["top"].as_object().expect("an object").keys().collect();
+    assert_eq!(fields, ["action", "looked_at", "tenant_id"]);
+    for hidden in [
+        ("actor_id", "actor-1"),
+        ("category", "auth"),
+        ("target_type", "doc"),
+    ] {
+        let found = summary(&viewer, &[hidden]);
+        assert_eq!(
+            (&found["total"], &found["buckets"]),
+            (&json!(0), &json!([])),
+            "{hidden:?}"
+        );
+    }
+}
+
+fn a_summary_of_nothing_is_empty(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let nothing = summary(&project, &[]);
+    assert_eq!(nothing["buckets"], json!([]));
+    assert_eq!(nothing["total"], 0);
+    assert_eq!(
+        nothing["top"],
+        json!({"looked_at": 0, "actor_id": [], "action": [], "category": [], "target_type": [], "tenant_id": []})
+    );
+    let reversed = summary(
+        &project,
+        &[("start_date", "2026-02-01"), ("end_date", "2026-01-01")],
+    );
+    assert_eq!(
+        (&reversed["buckets"], &reversed["total"]),
+        (&json!([]), &json!(0))
+    );
+}
+
+fn too_many_buckets_are_refused_by_the_name_of_the_interval(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    project.store(event());
+    let of = |minutes: &str| {
+        let parameters = [
+            ("interval", "minute"),
+            ("start_date", "2026-01-15T00:00:00Z"),
+            ("end_date", minutes),
+        ];
+        project.get("/events/summary").queries(&parameters).send()
+    };
+    assert_eq!(
+        of("2026-01-15T16:39:59Z")
+            .expect_status(200)
+            .list("buckets")
+            .len(),
+        1_000
+    );
+    of("2026-01-15T16:40:00Z").expect_invalid(&["interval"]);
+}
+
+fn what_is_no_interval_or_split_is_refused(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let refused = |name: &str, value: &str| {
+        project
+            .get("/events/summary")
+            .query(name, value)
+            .send()
+            .expect_invalid(&[name]);
+    };
+    refused("interval", "fortnight");
+    refused("interval", "");
+    refused("split", "action");
+    refused("limit", "10");
+    refused("cursor", "x");
+}
+
+fn test_events_and_other_projects_are_not_counted(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let (project, test) = (organization.project(), organization.test());
+    project.store_all(vec![event(); 3]);
+    test.store_all(vec![event(); 5]);
+    Organization::fresh(database).project().store(event());
+    let total = |client: &Client| summary(client, &[("tenant_id", "tenant-1")])["total"].clone();
+    assert_eq!((total(&project), total(&test)), (json!(3), json!(5)));
+    let id = &organization.project_id;
+    let master = |environment| {
+        summary(
+            &organization.master(),
+            &[
+                ("project_id", id),
+                ("tenant_id", "tenant-1"),
+                ("environment", environment),
+            ],
+        )
+    };
+    assert_eq!(
+        (&master("live")["total"], &master("test")["total"]),
+        (&json!(3), &json!(5))
+    );
+}
