@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { sampleEvents, summaryOf } from "./data.mjs";
-import { withSummary, closePage, eventually, expectAccessible, openPage, picture, request, startBrowser, startServer, stopBrowser, stopServer, store } from "./kit.mjs";
+import { sampleEvents } from "./data.mjs";
+import { closePage, eventually, expectAccessible, openPage, picture, request, startBrowser, startServer, stopBrowser, stopServer, store } from "./kit.mjs";
 
 let server;
 const events = sampleEvents(300);
@@ -26,7 +26,6 @@ after(async () => {
 
 async function signIn(path, { key = server.master, ...options } = {}) {
   const page = await openPage(server, options);
-  await withSummary(page, summaryOf(events));
   await page.goto(`${server.url}/console#/${path}`);
   await page.getByLabel("Key").fill(key);
   await page.getByLabel("Key").press("Enter");

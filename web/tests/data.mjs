@@ -56,22 +56,3 @@ export const hostileEvent = (tenant_id = "acme") => ({
   changes: [{ field: SCRIPT, before: SCRIPT, after: { html: SCRIPT } }, { field: "‮gnirts‬", before: null, after: [LINK] }],
   idempotency_key: `${SCRIPT}${Math.random()}`,
 });
-
-/** The response of `GET /events/summary` for events, by day. */
-export function summaryOf(events) {
-  const days = new Map();
-  const top = { looked_at: events.length, actor_id: new Map(), action: new Map(), category: new Map(), target_type: new Map(), tenant_id: new Map() };
-  for (const event of events) {
-    const start = `${event.occurred_at.slice(0, 10)}T00:00:00.000Z`;
-    const bucket = days.get(start) ?? { start, count: 0, categories: {} };
-    bucket.count += 1;
-    bucket.categories[event.category] = (bucket.categories[event.category] ?? 0) + 1;
-    days.set(start, bucket);
-    const values = { actor_id: event.actor.id, action: event.action, category: event.category, target_type: event.target?.type, tenant_id: event.tenant_id };
-    for (const [field, value] of Object.entries(values)) if (value) top[field].set(value, (top[field].get(value) ?? 0) + 1);
-  }
-  const counted = (map) => [...map].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
-  const buckets = [...days.values()].sort((a, b) => (a.start < b.start ? -1 : 1));
-  const lists = Object.fromEntries(Object.entries(top).map(([field, map]) => [field, map instanceof Map ? counted(map) : map]));
-  return { interval: "day", buckets, total: events.length, top: lists, request_id: "req_00000000000000000000" };
-}

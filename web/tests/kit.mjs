@@ -166,12 +166,6 @@ export async function eventually(check, seconds = 15) {
   }
 }
 
-/** Responds to `GET /events/summary`, which the server does not have yet. Pictures show the server as it is. */
-export async function withSummary(page, summary) {
-  if (process.env.AUDIT_WEB_PICTURES) return;
-  await page.route("**/events/summary?**", (route) => route.fulfill({ json: summary }));
-}
-
 /** A picture for the documentation, if they are wanted. */
 export async function picture(page, name) {
   if (!process.env.AUDIT_WEB_PICTURES) return;

@@ -8,6 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
 const EVENTS_PATH: &str = "/api/v1/events";
+const SUMMARY_PATH: &str = "/api/v1/events/summary";
 /// Events that the rare value of `start_date` matches.
 const NEWEST_EVENTS: u32 = 200;
 /// Escaped in query strings: everything but unreserved characters (RFC 3986) and the `*` of prefixes.
@@ -186,7 +187,25 @@ pub(crate) fn kinds(times: &QueryTimes) -> Vec<(QueryKind, Query)> {
         }
     }
     all.extend(words::NEVER_TOGETHER.iter().map(never_together));
+    all.push(summary(&[]));
+    for filter in &filters {
+        all.extend(Selectivity::ALL.map(|selectivity| summary(&[(filter, selectivity)])));
+    }
     all
+}
+
+/// The summary of a query, with the numbers of events by category. It has no events.
+fn summary(parts: &[(&Filter, Selectivity)]) -> (QueryKind, Query) {
+    let (kind, query) = kind(parts, 1);
+    let kind = QueryKind {
+        filters: format!("summary: {}", kind.filters),
+        expected: Expected::Nothing,
+        ..kind
+    };
+    let parameters = query.target.strip_prefix(EVENTS_PATH).unwrap_or_default();
+    let separator = if parameters.is_empty() { '?' } else { '&' };
+    let target = format!("{SUMMARY_PATH}{parameters}{separator}split=category");
+    (kind, Query { target, ..query })
 }
 
 impl Filter {

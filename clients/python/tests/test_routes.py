@@ -47,6 +47,7 @@ def use_events(client: Client) -> None:
     client.events.ingest(event("acme"))
     client.events.ingest([event("acme"), event("acme")], receipts=True)
     assert len(list(client.events.query(**FILTERS, limit=10))) > 1
+    assert client.events.summary(**FILTERS, interval="day", split="category")["total"] == 3
     client.events.get("evt_1")
     next(client.events.feed(after="a_cursor", follow=False, limit=10, **FEED_FILTERS))
     assert list(client.events.export(**FILTERS)) == []

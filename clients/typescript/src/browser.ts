@@ -16,9 +16,11 @@ export type {
   EventFilter,
   EventPage,
   EventProof,
+  EventSummary,
   ExportFilter,
   FeedFilter,
   FeedPage,
+  SummaryFilter,
   VisibleEvent,
 } from "./types.js";
 export { VerificationError, type VerifiedEvent, verifyProof, verifyReceipt } from "./verify/index.js";

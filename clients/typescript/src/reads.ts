@@ -8,9 +8,11 @@ import type {
   EventFilter,
   EventPage,
   EventProof,
+  EventSummary,
   ExportFilter,
   FeedFilter,
   FeedPage,
+  SummaryFilter,
   VisibleEvent,
 } from "./types.js";
 import {
@@ -47,6 +49,11 @@ export class EventReads {
     for await (const page of this.pages({ limit: 200, ...filter })) {
       yield* page.events;
     }
+  }
+
+  /** How many events match, by time, and the most frequent values of the newest ones. */
+  summary(filter: SummaryFilter = {}): Promise<EventSummary> {
+    return this.transport.json({ method: "GET", path: "/events/summary", query: filter, isScoped: true });
   }
 
   /** One event. A viewer gets the fields that its tier shows. */

@@ -36,6 +36,7 @@ async function useEvents(client: AuditClient): Promise<void> {
   await client.ingest([EVENT, EVENT]);
   const { events } = client;
   assert.ok((await count(events.iterate({ ...FILTERS, limit: 10 }))) > 1);
+  assert.equal((await events.summary({ ...FILTERS, interval: "day", split: "category" })).total, 3);
   await events.get("evt_1");
   await events.feed({ ...FEED_FILTERS, after: "a_cursor", limit: 10, wait: 0 });
   for (const format of ["jsonl", "csv"] as const) {

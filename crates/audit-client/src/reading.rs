@@ -108,6 +108,28 @@ impl Client {
         Pages::new(self, "/events", "events", query.0)
     }
 
+    /// How many events match, by time, and the most frequent values of the newest ones; see `GET /events/summary`. `interval` is `minute`,
+    /// `hour`, `day`, `week` or `month`; without it the range of time chooses it. The query has no [`EventQuery::limit`].
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn summary(
+        &self,
+        query: &EventQuery,
+        interval: Option<&str>,
+        splits_by_category: bool,
+    ) -> Result<Map<String, Value>, Error> {
+        let params = query
+            .pairs()
+            .chain(interval.map(|interval| ("interval", interval)))
+            .chain(splits_by_category.then_some(("split", "category")));
+        let path = self.in_environment(&with_query("/events/summary", params));
+        match self.get(&path)? {
+            Value::Object(summary) => Ok(summary),
+            _ => Err(Error::network("the summary is no object")),
+        }
+    }
+
     /// One event.
     ///
     /// # Errors

@@ -223,8 +223,8 @@ list=${n.length>0?o:u}
 @input=${a=>this.onInput(e,a)}
 @keydown=${a=>this.onEnter(e,a)}
 />
-${n.length>0?h`<datalist id=${o}>${n.map(({value:a,count:l})=>h`<option value=${a}>${this.formats.number(l)}</option>`)}</datalist>`:u}
-    </label>`}chips(){let{messages:e}=this.formats,t={search:e.search,category:e.category,action:e.action,actor_id:e.actorId,actor_type:e.actorType,target_id:e.targetId,target_type:e.targetType,tenant_id:e.tenant,start_date:e.from,end_date:e.to},i=ve.filter(n=>this.filter[n]&&n!=="search"&&n!=="category");if(i.length===0)return u;let r=(n,o)=>n.endsWith("_date")?this.formats.absolute(o):o;return h`<div class="chips">
+</label>
+${n.length>0?h`<datalist id=${o}>${n.map(({value:a,count:l})=>h`<option value=${a}>${this.formats.number(l)}</option>`)}</datalist>`:u}`}chips(){let{messages:e}=this.formats,t={search:e.search,category:e.category,action:e.action,actor_id:e.actorId,actor_type:e.actorType,target_id:e.targetId,target_type:e.targetType,tenant_id:e.tenant,start_date:e.from,end_date:e.to},i=ve.filter(n=>this.filter[n]&&n!=="search"&&n!=="category");if(i.length===0)return u;let r=(n,o)=>n.endsWith("_date")?this.formats.absolute(o):o;return h`<div class="chips">
 ${i.map(n=>{let o=r(n,this.filter[n]??"");return h`<button class="chip" title=${e.removeFilter(t[n],o)} @click=${()=>this.set(n,void 0)}>
           <span class="muted">${t[n]}</span><span>${o}</span><span aria-hidden="true">×</span>
         </button>`})}

@@ -209,10 +209,11 @@ export class FilterBar extends LitElement {
         @input=${(event: Event) => this.onInput(field, event)}
         @keydown=${(event: KeyboardEvent) => this.onEnter(field, event)}
       />
-      ${values.length > 0
-        ? html`<datalist id=${id}>${values.map(({ value, count }) => html`<option value=${value}>${this.formats.number(count)}</option>`)}</datalist>`
-        : nothing}
-    </label>`;
+    </label>
+    ${values.length > 0
+      ? // Not in the label, which would be read out with all suggestions.
+        html`<datalist id=${id}>${values.map(({ value, count }) => html`<option value=${value}>${this.formats.number(count)}</option>`)}</datalist>`
+      : nothing}`;
   }
 
   private chips(): TemplateResult | typeof nothing {

@@ -152,6 +152,49 @@ class EventPage(TypedDict):
     request_id: str
 
 
+Interval = Literal["minute", "hour", "day", "week", "month"]
+
+
+class _SummaryBucketRequired(TypedDict):
+    start: str
+    count: int
+
+
+class SummaryBucket(_SummaryBucketRequired, total=False):
+    """``categories`` is there with ``split="category"``."""
+
+    categories: Dict[str, int]
+
+
+class CountedValue(TypedDict):
+    value: str
+    count: int
+
+
+class _FrequentValuesRequired(TypedDict):
+    looked_at: int
+
+
+class FrequentValues(_FrequentValuesRequired, total=False):
+    """The most frequent values of each field that the reader sees, among the newest ``looked_at`` events."""
+
+    actor_id: List[CountedValue]
+    action: List[CountedValue]
+    category: List[CountedValue]
+    target_type: List[CountedValue]
+    tenant_id: List[CountedValue]
+
+
+class EventSummary(TypedDict):
+    """Exact numbers of events by time."""
+
+    interval: Interval
+    buckets: List[SummaryBucket]
+    total: int
+    top: FrequentValues
+    request_id: str
+
+
 class FeedPage(TypedDict):
     """Events in commit order. Store ``cursor`` after the events are safe; it is never ``None``."""
 

@@ -55,6 +55,8 @@ fn use_events(client: &Client) -> Result<(), audit_client::Error> {
     client.ingest_with_receipt(event())?;
     assert_eq!(client.ingest_all([event(), event()])?.len(), 2);
     assert!(all(client.events(query())).len() > 1, "events of two pages");
+    let summary = client.summary(&export_query(), Some("day"), true)?;
+    assert_eq!(summary["total"], 3);
     client.event("evt_1")?;
     client.feed(&feed_query(), Some("a_cursor"), MINUTE)?;
     assert_eq!(all(client.export(&export_query())?).len(), 0);

@@ -14,8 +14,10 @@ from ..types import (
     Event,
     EventInput,
     EventPage,
+    EventSummary,
     FeedPage,
     IngestResult,
+    Interval,
     Proof,
     Time,
 )
@@ -94,6 +96,16 @@ class AsyncEvents:
     async def _page(self, params: Params, cursor: Optional[str]) -> EventPage:
         request = call("GET", "/events", {**params, "cursor": cursor}, in_environment=True)
         return cast(EventPage, await self._transport.send(request, json_of))
+
+    async def summary(
+        self, *, interval: Optional[Interval] = None, split: Optional[Literal["category"]] = None, **filters: Any
+    ) -> EventSummary:
+        """How many events match, by time, and the most frequent values of the newest ones.
+
+        Filters are those of :meth:`query`, except ``limit``.
+        """
+        request = call("GET", "/events/summary", {**filters, "interval": interval, "split": split}, in_environment=True)
+        return cast(EventSummary, await self._transport.send(request, json_of))
 
     async def get(self, event_id: str) -> Event:
         """One event."""

@@ -15,8 +15,10 @@ from ..types import (
     Event,
     EventInput,
     EventPage,
+    EventSummary,
     FeedPage,
     IngestResult,
+    Interval,
     Proof,
     Time,
 )
@@ -95,6 +97,16 @@ class Events:
     def _page(self, params: Params, cursor: Optional[str]) -> EventPage:
         request = call("GET", "/events", {**params, "cursor": cursor}, in_environment=True)
         return cast(EventPage, self._transport.send(request, json_of))
+
+    def summary(
+        self, *, interval: Optional[Interval] = None, split: Optional[Literal["category"]] = None, **filters: Any
+    ) -> EventSummary:
+        """How many events match, by time, and the most frequent values of the newest ones.
+
+        Filters are those of :meth:`query`, except ``limit``.
+        """
+        request = call("GET", "/events/summary", {**filters, "interval": interval, "split": split}, in_environment=True)
+        return cast(EventSummary, self._transport.send(request, json_of))
 
     def get(self, event_id: str) -> Event:
         """One event."""

@@ -223,8 +223,8 @@ list=${r.length>0?o:u}
 @input=${a=>this.onInput(e,a)}
 @keydown=${a=>this.onEnter(e,a)}
 />
-${r.length>0?c`<datalist id=${o}>${r.map(({value:a,count:l})=>c`<option value=${a}>${this.formats.number(l)}</option>`)}</datalist>`:u}
-    </label>`}chips(){let{messages:e}=this.formats,t={search:e.search,category:e.category,action:e.action,actor_id:e.actorId,actor_type:e.actorType,target_id:e.targetId,target_type:e.targetType,tenant_id:e.tenant,start_date:e.from,end_date:e.to},i=ye.filter(r=>this.filter[r]&&r!=="search"&&r!=="category");if(i.length===0)return u;let n=(r,o)=>r.endsWith("_date")?this.formats.absolute(o):o;return c`<div class="chips">
+</label>
+${r.length>0?c`<datalist id=${o}>${r.map(({value:a,count:l})=>c`<option value=${a}>${this.formats.number(l)}</option>`)}</datalist>`:u}`}chips(){let{messages:e}=this.formats,t={search:e.search,category:e.category,action:e.action,actor_id:e.actorId,actor_type:e.actorType,target_id:e.targetId,target_type:e.targetType,tenant_id:e.tenant,start_date:e.from,end_date:e.to},i=ye.filter(r=>this.filter[r]&&r!=="search"&&r!=="category");if(i.length===0)return u;let n=(r,o)=>r.endsWith("_date")?this.formats.absolute(o):o;return c`<div class="chips">
 ${i.map(r=>{let o=n(r,this.filter[r]??"");return c`<button class="chip" title=${e.removeFilter(t[r],o)} @click=${()=>this.set(r,void 0)}>
           <span class="muted">${t[r]}</span><span>${o}</span><span aria-hidden="true">×</span>
         </button>`})}

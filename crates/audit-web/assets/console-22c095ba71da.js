@@ -223,8 +223,8 @@ list=${n.length>0?o:c}
 @input=${a=>this.onInput(t,a)}
 @keydown=${a=>this.onEnter(t,a)}
 />
-${n.length>0?l`<datalist id=${o}>${n.map(({value:a,count:d})=>l`<option value=${a}>${this.formats.number(d)}</option>`)}</datalist>`:c}
-    </label>`}chips(){let{messages:t}=this.formats,e={search:t.search,category:t.category,action:t.action,actor_id:t.actorId,actor_type:t.actorType,target_id:t.targetId,target_type:t.targetType,tenant_id:t.tenant,start_date:t.from,end_date:t.to},i=Pe.filter(n=>this.filter[n]&&n!=="search"&&n!=="category");if(i.length===0)return c;let s=(n,o)=>n.endsWith("_date")?this.formats.absolute(o):o;return l`<div class="chips">
+</label>
+${n.length>0?l`<datalist id=${o}>${n.map(({value:a,count:d})=>l`<option value=${a}>${this.formats.number(d)}</option>`)}</datalist>`:c}`}chips(){let{messages:t}=this.formats,e={search:t.search,category:t.category,action:t.action,actor_id:t.actorId,actor_type:t.actorType,target_id:t.targetId,target_type:t.targetType,tenant_id:t.tenant,start_date:t.from,end_date:t.to},i=Pe.filter(n=>this.filter[n]&&n!=="search"&&n!=="category");if(i.length===0)return c;let s=(n,o)=>n.endsWith("_date")?this.formats.absolute(o):o;return l`<div class="chips">
 ${i.map(n=>{let o=s(n,this.filter[n]??"");return l`<button class="chip" title=${t.removeFilter(e[n],o)} @click=${()=>this.set(n,void 0)}>
           <span class="muted">${e[n]}</span><span>${o}</span><span aria-hidden="true">×</span>
         </button>`})}
