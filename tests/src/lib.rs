@@ -98,7 +98,7 @@ pub use signature::{assert_signed, signature, signatures};
 pub use softhsm::{HsmKey, SoftHsm};
 pub use streams::{Stream, address, claim_token, move_by};
 pub use stuck_session::StuckSession;
-pub use third_parties::{build_go, go, python, run, run_log_sumdb, run_python};
+pub use third_parties::{aics_witness, build_go, go, python, run, run_log_sumdb, run_python};
 pub use tls_cluster::TlsCluster;
 pub use webhooks::Subscription;
 pub use witness::Witness;

@@ -24,6 +24,8 @@ pub(crate) enum Prerequisite {
     PgBouncer,
     /// An HSM in software, and the program that uses it.
     SoftHsm,
+    /// A witness that others wrote: `aics-witness`, for Python 3.12.
+    Witness,
     /// Root, a C compiler and `prlimit`, for faults of the machine.
     Faults,
 }
@@ -38,6 +40,7 @@ impl Prerequisite {
             Self::Curl => "curl",
             Self::PgBouncer => "PgBouncer",
             Self::SoftHsm => "SoftHSM",
+            Self::Witness => "aics-witness",
             Self::Faults => "fault injection",
         }
     }
@@ -52,6 +55,7 @@ impl Prerequisite {
             Self::Curl => "AUDIT_TEST_REQUIRE_CURL",
             Self::PgBouncer => "AUDIT_TEST_REQUIRE_PGBOUNCER",
             Self::SoftHsm => "AUDIT_TEST_REQUIRE_SOFTHSM",
+            Self::Witness => "AUDIT_TEST_REQUIRE_WITNESS",
             Self::Faults => "AUDIT_TEST_REQUIRE_FAULTS",
         }
     }

@@ -18,6 +18,18 @@ pub fn python() -> Option<String> {
     Prerequisite::Python.check(python)
 }
 
+/// The program `aics-witness`: the one that `AUDIT_TEST_WITNESS` names, else the one beside the Python interpreter.
+pub fn aics_witness() -> Option<String> {
+    let beside_python = || {
+        let python = environment("AUDIT_TEST_PYTHON")?;
+        let program = Path::new(&python).with_file_name("aics-witness");
+        program.is_file().then(|| program.display().to_string())
+    };
+    let program = environment("AUDIT_TEST_WITNESS").or_else(beside_python);
+    Prerequisite::Witness
+        .check(program.ok_or("it is not beside AUDIT_TEST_PYTHON, and AUDIT_TEST_WITNESS is not set"))
+}
+
 /// The `go` command, if there is one with golang.org/x/mod.
 pub fn go() -> Option<String> {
     let on_path = || {

@@ -2,11 +2,12 @@
 
 use crate::answer::RawAnswer;
 use crate::client::Client;
-use crate::edge::Deadline;
+use crate::edge::{Deadline, temporary_directory};
 use crate::process::{Exit, Process};
 use crate::server::{START_SECONDS_MAX, start_process};
 use rustix::process::Signal;
 use std::path::Path;
+use std::process::Command;
 
 /// The name of a witness that is given none.
 const NAME: &str = "witness.example/w1";
@@ -47,6 +48,41 @@ impl Witness {
         let program = program.to_str().expect("a path in UTF-8").to_owned();
         let command = [program, name.to_owned(), log.to_owned()];
         Self::listening(Process::start(&command, &[], "KILL"))
+    }
+
+    /// Starts `aics-witness` for one log: its origin and its key.
+    pub fn of_aics(program: &str, name: &str, (origin, log): (&str, &str)) -> Self {
+        let configuration = temporary_directory("aics-witness-").join("witness.json");
+        let configuration = configuration.to_str().expect("a path in UTF-8");
+        let run = |arguments: &[&str]| {
+            let finished = Command::new(program)
+                .args(arguments)
+                .env("AICS_WITNESS_CONFIG", configuration)
+                .output()
+                .unwrap_or_else(|error| panic!("{program}: {error}"));
+            assert!(finished.status.success(), "{arguments:?}: {finished:?}");
+            String::from_utf8(finished.stdout)
+                .expect("UTF-8")
+                .trim()
+                .to_owned()
+        };
+        let key = run(&["init", "--name", name]);
+        run(&["add-log", "--origin", origin, "--vkey", log]);
+        let serve = [program, "serve", "--listen", "127.0.0.1:0"].map(str::to_owned);
+        let environment = [("AICS_WITNESS_CONFIG".to_owned(), configuration.to_owned())];
+        let process = Process::start(&serve, &environment, "KILL");
+        let deadline = Deadline::seconds(START_SECONDS_MAX);
+        let url = process.stderr.wait_for(deadline, |line| {
+            let (_, url) = line.split_once("listening on ")?;
+            url.split_whitespace().next().map(str::to_owned)
+        });
+        let url = url.unwrap_or_else(|| panic!("the witness does not start: {}", process.stderr.text()));
+        Self {
+            client: Client::new(&url),
+            process,
+            key,
+            url,
+        }
     }
 
     fn listening(process: Process) -> Self {

@@ -1,6 +1,7 @@
 //! A server that asks witnesses: its checkpoints, receipts and audits with a quorum and without one.
 
 mod evidence;
+mod others;
 
 use super::{Case, STATE_DIRECTORY, assert_wrong, audit, store_events, text_of};
 use audit_ledger::{KeyName, Origin, Policy, WitnessSigner};
