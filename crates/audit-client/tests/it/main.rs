@@ -7,6 +7,8 @@ mod errors;
 mod flushed;
 mod kit;
 #[cfg(all(feature = "actix", feature = "verify"))]
+mod readme;
+#[cfg(all(feature = "actix", feature = "verify"))]
 mod real_server;
 mod routes;
 mod service;
