@@ -3,7 +3,7 @@
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -46,6 +46,20 @@ function minifyTemplates({ onLoad }) {
   });
 }
 
+/** The scripts of the pages. What several of them contain is in files of its own, so that a browser loads it once. */
+async function bundlePages() {
+  const result = await build({
+    ...options, entryPoints: PAGES.map(({ entry }) => entry), splitting: true, metafile: true, outdir: assets,
+    entryNames: "[name]-[hash]", chunkNames: "shared-[hash]",
+  });
+  const scripts = new Map();
+  for (const { path, contents } of result.outputFiles) scripts.set(basename(path), contents);
+  const found = Object.entries(result.metafile.outputs).map(([path, { entryPoint, imports }]) => ({
+    entryPoint, name: basename(path), shared: imports.filter(({ kind }) => kind === "import-statement").map((imported) => basename(imported.path)),
+  }));
+  return { scripts, outputOf: (entry) => found.find(({ entryPoint }) => entryPoint === entry) };
+}
+
 const hashOf = (bytes) => createHash("sha256").update(bytes).digest("hex").slice(0, 12);
 
 async function bundle(entry) {
@@ -71,10 +85,14 @@ function addHashed(stem, extension, bytes) {
 add("viewer.js", "/viewer.js", await bundle("src/viewer/index.ts"));
 const icon = addHashed("icon", "svg", readFileSync(join(here, "pages/icon.svg")));
 const css = addHashed("page", "css", await style("pages/page.css"));
+const { scripts, outputOf } = await bundlePages();
+for (const [name, contents] of scripts) add(name, `/assets/${name}`, contents, true);
 for (const page of PAGES) {
-  const script = addHashed(page.name, "js", await bundle(page.entry));
+  const { name, shared } = outputOf(page.entry);
   const template = readFileSync(join(here, `pages/${page.name}.html`), "utf8");
-  const html = template.replace("{{style}}", css).replace("{{script}}", script).replace("{{icon}}", icon);
+  // Without it the browser asks for the shared files only after it has read the script.
+  const preloads = shared.map((chunk) => `<link rel="modulepreload" href="/assets/${chunk}">\n`).join("");
+  const html = template.replace("{{style}}", css).replace("{{script}}", `/assets/${name}`).replace("{{icon}}", icon).replace("{{preloads}}", preloads);
   add(`${page.name}.html`, page.path, html);
 }
 

@@ -56,7 +56,7 @@ test("a key that is not valid does not sign in, and no page keeps one that is", 
 test("every section is accessible, light and dark, wide and narrow", async () => {
   for (const options of [{}, { colorScheme: "dark", viewport: { width: 320, height: 640 } }]) {
     const page = await signIn("overview", options);
-    for (const name of ["Overview", "Events", "Alerts", "Alert rules", "Webhooks", "Redaction", "Viewer tiers", "Projects and keys", "Streams", "Verifiable log"]) {
+    for (const name of ["Overview", "Events", "Alerts", "Alert rules", "Webhooks", "Redaction", "Viewer tiers", "Portal", "Projects and keys", "Streams", "Usage and plan", "Verifiable log"]) {
       await page.getByRole("link", { name, exact: true }).click();
       await page.locator("nav a[aria-current]", { hasText: name }).waitFor();
       await page.locator(name === "Events" ? ".line" : ".content h2").first().waitFor();
@@ -204,14 +204,37 @@ test("a tier is created, and its tenant is seen with a project key", async () =>
 });
 
 test("the log is verified in the browser, and a checkpoint of another history is refused", async () => {
-  const earlier = await request(server, "GET", "/log/checkpoint");
+  const checkpoint = () => request(server, "GET", "/log/checkpoint");
+  const first = await checkpoint();
+  await store(server, [failure]);
+  const earlier = await eventually(async () => {
+    const note = await checkpoint();
+    assert.notEqual(note, first);
+    return note;
+  });
   await store(server, [failure]);
   const page = await signIn("log");
   await page.getByText("The signature was verified in this browser").waitFor();
   await page.getByLabel("Project", { exact: true }).selectOption({ label: "default" });
-  await page.getByLabel("Earlier checkpoint").fill(earlier);
+  await page.getByLabel("Earlier checkpoints").fill(earlier);
+  const files = [{ name: "stored.txt", mimeType: "text/plain", buffer: Buffer.from(`${first}\n${earlier}`) }];
+  await page.getByLabel("Files").setInputFiles(files);
   await page.getByRole("button", { name: "Verify in this browser" }).click();
-  await page.getByText("The log continues this checkpoint").waitFor();
+  for (const name of ["entered", "stored.txt, 1", "stored.txt, 2"]) await row(page, name).getByText("continued by the present checkpoint").waitFor();
+  await expectAccessible(page);
+  // What the page has read itself is verified each time it reads again.
+  await store(server, [failure]);
+  await eventually(async () => {
+    await page.getByRole("button", { name: "Read again" }).click();
+    await row(page, "read before").first().getByText("continued by the present checkpoint").waitFor({ timeout: 500 });
+  });
+  const forged = earlier.replace(/^(.*\n)(\d+)/, (_, origin, size) => `${origin}${Number(size) + 1}`);
+  await page.getByLabel("Earlier checkpoints").fill(forged);
+  await page.getByRole("button", { name: "Verify in this browser" }).click();
+  await row(page, "entered").locator(".notice.bad").waitFor();
+  await page.getByLabel("Earlier checkpoints").fill(earlier);
+  await page.getByRole("button", { name: "Verify in this browser" }).click();
+  await row(page, "entered").getByText("continued by the present checkpoint").waitFor();
   await page.route("**/log/consistency?**", async (route) => {
     const body = await (await route.fetch()).json();
     body.consistency.reverse();
@@ -219,7 +242,66 @@ test("the log is verified in the browser, and a checkpoint of another history is
     return route.fulfill({ json: body });
   });
   await page.getByRole("button", { name: "Verify in this browser" }).click();
-  await page.locator(".notice.bad").waitFor();
+  await row(page, "entered").locator(".notice.bad").waitFor();
+  await page.unrouteAll({ behavior: "wait" });
+  await closePage(page);
+});
+
+const DOT = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==", "base64");
+
+test("the portal gets a name and a logo, and a link is made for a tenant", async () => {
+  const page = await signIn("portal");
+  await page.getByLabel("Project", { exact: true }).selectOption({ label: "default" });
+  await page.getByRole("textbox", { name: "Name" }).fill(`Acme ${MARKUP}`);
+  await page.getByRole("button", { name: "Store name" }).click();
+  await page.getByText("The name was stored").waitFor();
+  const logo = page.getByLabel(/^Logo:/);
+  for (const [name, mimeType, buffer] of [
+    ["logo.svg", "image/svg+xml", Buffer.from("<svg xmlns='http://www.w3.org/2000/svg' onload='window.pwned=1'/>")],
+    ["logo.png", "image/png", Buffer.from("no image")],
+    ["logo.png", "image/png", Buffer.alloc(65_537)],
+  ]) {
+    await logo.setInputFiles([{ name, mimeType, buffer }]);
+    await page.locator(".notice.bad").waitFor();
+  }
+  await logo.setInputFiles([{ name: "logo.png", mimeType: "image/png", buffer: DOT }]);
+  await page.getByText("The logo was stored").waitFor();
+  await page.getByRole("img", { name: "Logo" }).waitFor();
+  await expectAccessible(page);
+  await closePage(page);
+
+  const maker = await signIn("portal", { key: server.project });
+  await maker.getByLabel("Tenant").fill("globex");
+  await maker.getByRole("button", { name: "Create link" }).click();
+  const link = await maker.getByRole("dialog").locator("pre").textContent();
+  assert.ok(link.startsWith(`${server.url}/portal#token=vt_`), link);
+  await closePage(maker);
+
+  const portal = await openPage(server);
+  await portal.goto(link);
+  await portal.getByRole("heading", { name: `Acme ${MARKUP}` }).waitFor();
+  await portal.locator("header img").waitFor();
+  assert.deepEqual(await portal.locator("header img").evaluate((image) => [image.complete, image.naturalWidth]), [true, 1]);
+  await portal.locator(".line").first().waitFor();
+  await portal.locator(".line").first().click();
+  await portal.locator("audit-log-proof .mark.verified").waitFor();
+  await expectAccessible(portal);
+  await closePage(portal);
+
+  const again = await signIn("portal");
+  await again.getByLabel("Project", { exact: true }).selectOption({ label: "default" });
+  await again.getByRole("button", { name: "Remove logo" }).click();
+  await again.getByText("The logo was removed").waitFor();
+  await again.getByText("no logo").waitFor();
+  await closePage(again);
+});
+
+test("usage and plan are shown", async () => {
+  const page = await signIn("usage", { key: server.project });
+  await page.getByText("Enterprise").waitFor();
+  const { usage } = await request(server, "GET", "/usage");
+  assert.equal(await row(page, "Live events today").locator("td").first().textContent(), new Intl.NumberFormat("en-GB").format(usage.events_today.count));
+  await row(page, "Viewer tiers").getByText(`${usage.viewer_tiers.count}`, { exact: true }).waitFor();
   await closePage(page);
 });
 

@@ -121,7 +121,8 @@ async function serveFromDisk(page, server) {
     if (!name) return route.fallback();
     const { headers } = await fetch(`${server.url}${names[pathname] ? pathname : "/portal"}`);
     const type = { html: "text/html; charset=utf-8", js: "text/javascript", css: "text/css", svg: "image/svg+xml" }[name.split(".").pop()];
-    const policy = { "content-security-policy": headers.get("content-security-policy"), "content-type": type };
+    const policy = { "content-type": type };
+    for (const header of ["content-security-policy", "referrer-policy"]) policy[header] = headers.get(header);
     await route.fulfill({ body: readFileSync(join(assets, name)), headers: policy });
   });
 }

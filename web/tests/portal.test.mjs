@@ -21,6 +21,8 @@ after(async () => {
   await stopServer(server);
 });
 
+/** The event with markup; integers beyond 2^53 as text. */
+const hostileEventText = () => JSON.parse(JSON.stringify(hostileEvent(), (_, value) => (typeof value === "bigint" ? value.toString() : value)));
 const lines = (page) => page.locator(".line");
 const fragmentOf = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
 const footer = (page) => page.locator("footer span").first().textContent();
@@ -158,7 +160,7 @@ test("everything can be reached by keyboard", async () => {
 });
 
 test("markup in every field of an event stays text", async () => {
-  const [id] = await store(server, [JSON.parse(JSON.stringify(hostileEvent(), (_, value) => (typeof value === "bigint" ? value.toString() : value)))]);
+  const [id] = await store(server, [hostileEventText()]);
   const hostile = await viewerToken(server, "acme", { tier: "full" });
   const page = await openPage(server);
   const evil = "<img src=x onerror=\"window.pwned='top'\">";
@@ -176,6 +178,97 @@ test("markup in every field of an event stays text", async () => {
   await lines(page).first().hover();
   const shown = await page.locator("audit-log-event pre").textContent();
   assert.ok(shown.includes("<script>"), shown);
+  await closePage(page);
+});
+
+test("characters that reorder or hide text are shown by their code", async () => {
+  const reversed = "user_\u202enimda\u202c";
+  const event = {
+    action: "user.created", category: "admin", tenant_id: "acme", actor: { id: reversed, type: "user", name: "Ad\u200bmin" }, target: { id: "t", type: "file", name: "\u2066invoice\u2069" },
+    metadata: { "plan\u202e": "\ufefffree" }, changes: [{ field: "role\u202e", before: "\u202ea", after: ["\u202eb"] }],
+  };
+  const [id] = await store(server, [event]);
+  const page = await openPortal(server, token, { fragment: `&event=${id}&actor_id=${encodeURIComponent(reversed)}` });
+  await page.locator("audit-log-event h3").waitFor();
+  await page.getByRole("button", { name: "Raw JSON" }).click();
+  const unseen = /[\u200b\u202a-\u202e\u2066-\u2069\ufeff]/;
+  const texts = await page.locator("audit-log-viewer").evaluate((viewer) => {
+    const found = [];
+    const walk = (root) => {
+      for (const element of root.querySelectorAll("*")) {
+        for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) found.push(node.data);
+        for (const name of ["title", "aria-label"]) found.push(element.getAttribute(name) ?? "");
+        if (element.shadowRoot) walk(element.shadowRoot);
+      }
+    };
+    walk(viewer.shadowRoot);
+    return found;
+  });
+  assert.deepEqual(texts.filter((text) => unseen.test(text)), []);
+  assert.ok(texts.some((text) => text.includes("user_⟨U+202E⟩nimda⟨U+202C⟩")), "the code is shown");
+  const raw = await page.locator("audit-log-event pre").textContent();
+  assert.equal(JSON.parse(raw).actor.id, reversed, "the JSON is the same value");
+  // The filter of the chip is the value, not what is shown of it.
+  assert.equal(fragmentOf(page).get("actor_id"), reversed);
+  assert.equal(await lines(page).count(), 1);
+  await page.locator("audit-log-proof .mark.consistent").waitFor();
+  await closePage(page);
+});
+
+test("names that every object inherits, and the largest values, are shown as they are", async () => {
+  const long = "x".repeat(16_000);
+  // As text: an object literal would set its prototype, and a double would lose digits of the number.
+  const body = `[{"action":"user.created","category":"admin","tenant_id":"acme","actor":{"id":"u","type":"user"},"metadata":{"__proto__":{"polluted":"yes"},`
+    + `"constructor":{"prototype":{"polluted":"yes"}},"toString":"text","hasOwnProperty":"none","long":"${long}","number":9007199254740993},"changes":[{"field":"constructor","before":{"__proto__":1},"after":null}]}]`;
+  const stored = await fetch(`${server.url}/api/v1/events`, { method: "POST", headers: { Authorization: `Bearer ${server.project}`, "Content-Type": "application/json" }, body });
+  assert.equal(stored.status, 201, await stored.clone().text());
+  const { ids } = await stored.json();
+  const page = await openPortal(server, token, { fragment: `&event=${ids[0]}` });
+  const details = page.locator("audit-log-event");
+  for (const name of ["__proto__.polluted", "constructor.prototype.polluted", "toString", "hasOwnProperty"]) await details.getByText(name, { exact: true }).waitFor();
+  await details.getByText("9007199254740993").waitFor();
+  await page.locator("audit-log-proof .mark.consistent").waitFor();
+  assert.equal(await page.evaluate(() => ({}).polluted), undefined);
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(width <= page.viewportSize().width, `${width} wide`);
+  await closePage(page);
+});
+
+test("the token is in no entry of the history, in no referrer and in no address", async () => {
+  const page = await openPage(server);
+  const sent = [];
+  page.on("request", (made) => sent.push([made.url(), made.headers().referer ?? ""]));
+  await page.goto(`${server.url}/`);
+  await page.goto(`${server.url}/portal#token=${token}&category=admin`);
+  await lines(page).first().waitFor();
+  await lines(page).first().click();
+  await page.locator("audit-log-event h3").waitFor();
+  // A second link in the same tab.
+  await page.evaluate((token) => (location.hash = `token=${token}`), token);
+  await eventually(() => assert.ok(!page.url().includes(token), page.url()));
+  const entries = await page.evaluate(() => globalThis.navigation.entries().map(({ url }) => url ?? "another document, without referrer"));
+  assert.ok(entries.length >= 2 && !entries.some((url) => url.includes(token)), `${entries}`);
+  for (const [url, referer] of sent) assert.ok((url.split("#")[0] + referer).includes(token) === false && referer === "", `${url} ${referer}`);
+  await closePage(page);
+});
+
+test("no page has a link that runs code", async () => {
+  const [id] = await store(server, [hostileEventText()]);
+  const page = await openPortal(server, token, { fragment: `&event=${id}` });
+  await page.locator("audit-log-event h3").waitFor();
+  const links = await page.evaluate(() => {
+    const found = [];
+    const walk = (root) => {
+      for (const element of root.querySelectorAll("*")) {
+        for (const name of ["href", "src", "action", "formaction", "srcdoc"]) if (element.hasAttribute(name)) found.push(element.getAttribute(name));
+        for (const { name } of element.attributes) if (name.startsWith("on")) found.push(name);
+        if (element.shadowRoot) walk(element.shadowRoot);
+      }
+    };
+    walk(document);
+    return found;
+  });
+  assert.ok(links.every((link) => link.startsWith("/assets/")), `${links}`);
   await closePage(page);
 });
 

@@ -9,9 +9,11 @@ import { Alerts } from "./sections/alerts.js";
 import { Keys } from "./sections/keys.js";
 import { Log } from "./sections/log.js";
 import { Overview } from "./sections/overview.js";
+import { PortalSection } from "./sections/portal.js";
 import { Redaction } from "./sections/redaction.js";
 import { Streams } from "./sections/streams.js";
 import { Tiers } from "./sections/tiers.js";
+import { UsageSection } from "./sections/usage.js";
 import { Webhooks } from "./sections/webhooks.js";
 import { type Project, Session } from "./session.js";
 
@@ -29,8 +31,10 @@ const SECTIONS: Entry[] = [
   { path: "webhooks", label: "Webhooks", content: (session) => html`<console-webhooks .session=${session}></console-webhooks>` },
   { path: "redaction", label: "Redaction", content: (session) => html`<console-redaction .session=${session}></console-redaction>` },
   { path: "tiers", label: "Viewer tiers", content: (session) => html`<console-tiers .session=${session}></console-tiers>` },
+  { path: "portal", label: "Portal", content: (session) => html`<console-portal .session=${session}></console-portal>` },
   { path: "keys", label: "Projects and keys", content: (session) => html`<console-keys .session=${session}></console-keys>` },
   { path: "streams", label: "Streams", content: (session) => html`<console-streams .session=${session}></console-streams>` },
+  { path: "usage", label: "Usage and plan", content: (session) => html`<console-usage .session=${session}></console-usage>` },
   { path: "log", label: "Verifiable log", content: (session) => html`<console-log .session=${session}></console-log>` },
 ];
 
@@ -185,7 +189,7 @@ class Console extends LitElement {
 define();
 const elements: [string, CustomElementConstructor][] = [
   ["console-overview", Overview], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks],
-  ["console-redaction", Redaction], ["console-tiers", Tiers], ["console-keys", Keys], ["console-streams", Streams], ["console-log", Log],
+  ["console-redaction", Redaction], ["console-tiers", Tiers], ["console-keys", Keys], ["console-streams", Streams], ["console-portal", PortalSection], ["console-usage", UsageSection], ["console-log", Log],
   ["console-page", Console],
 ];
 for (const [name, element] of elements) customElements.define(name, element);

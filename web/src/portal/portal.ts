@@ -1,6 +1,9 @@
 /** `/portal`: the viewer on a page of its own. The token comes in the fragment, which browsers send to no server. */
-import { css, html, LitElement, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { Api } from "../shared/api.js";
+import { type PortalLook, readPortalLook } from "../shared/portal-look.js";
 import { scheme, theme } from "../shared/theme.js";
+import { visible } from "../shared/visible.js";
 import { define } from "../viewer/elements.js";
 import { tenantOf } from "../viewer/filter.js";
 import { chooseLanguage, languageNames } from "../viewer/languages/index.js";
@@ -30,11 +33,13 @@ class Portal extends LitElement {
     token: { state: true },
     key: { state: true },
     language: { state: true },
+    look: { state: true },
     theme: { reflect: true },
   };
   declare private token: string;
   declare private key: string | undefined;
   declare private language: string;
+  declare private look: PortalLook;
   declare theme: string;
 
   static override styles = [
@@ -43,11 +48,12 @@ class Portal extends LitElement {
     css`
       :host { display: flex; flex-direction: column; height: 100vh; height: 100dvh; background: var(--bg); }
       header { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 12px; padding: 8px 12px; border-bottom: 1px solid var(--border); }
-      h1 { margin: 0; font-size: 1.15em; font-weight: 600; }
+      h1 { margin: 0; min-width: 0; font-size: 1.15em; font-weight: 600; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; unicode-bidi: isolate; }
+      img { max-height: 28px; max-width: 140px; flex: none; }
       .tenant { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
       select { border-color: transparent; background: transparent; }
       select:hover { border-color: var(--control); }
-      @media (max-width: 480px) { header { flex-wrap: nowrap; padding: 4px 8px; } h1 { white-space: nowrap; } select { width: 92px; padding: 3px 0; } }
+      @media (max-width: 480px) { header { flex-wrap: nowrap; padding: 4px 8px; } img { max-width: 72px; } select { width: 92px; padding: 3px 0; } }
       audit-log-viewer { flex: 1; --audit-height: auto; min-height: 0; }
     `,
   ];
@@ -56,6 +62,7 @@ class Portal extends LitElement {
     super();
     this.token = "";
     this.theme = "auto";
+    this.look = { name: null, logo: null };
     this.language = chooseLanguage(navigator.languages).name.split("-")[0] ?? "en";
     this.take();
     // A link that is opened in the same tab changes the fragment alone.
@@ -65,22 +72,31 @@ class Portal extends LitElement {
   private take(): void {
     const { token, key, lang, theme: wanted } = takeFragment();
     if (token !== undefined) this.token = token;
+    if (token) void this.readLook(token);
     // A plus sign that nobody encoded is read as a space, and keys have no spaces.
     if (key !== undefined) this.key = key.replaceAll(" ", "+");
     if (lang !== undefined) this.language = chooseLanguage([lang]).name.split("-")[0] ?? "en";
     if (THEMES.some((name) => name === wanted)) this.theme = wanted ?? "auto";
   }
 
+  /** Without a name and a logo the page has a title of its own; the viewer says what is wrong with a token. */
+  private async readLook(token: string): Promise<void> {
+    const look = await readPortalLook(new Api({ baseUrl: "", credential: token })).catch(() => ({ name: null, logo: null }));
+    if (token === this.token) this.look = look;
+  }
+
   override render(): TemplateResult {
     const { messages: t } = chooseLanguage([this.language]);
+    const { name, logo } = this.look;
     document.documentElement.lang = this.language;
     document.documentElement.dir = t.direction;
-    document.title = t.title;
+    document.title = name ? `${visible(name)} · ${t.title}` : t.title;
     const names = new Intl.DisplayNames([this.language], { type: "language" });
     return html`
       <header>
-        <h1>${t.title}</h1>
-        <span class="tenant muted">${tenantOf(this.token) ?? ""}</span>
+        ${logo ? html`<img src=${logo} alt="" />` : nothing}
+        <h1>${visible(name ?? t.title)}</h1>
+        <span class="tenant muted">${visible(tenantOf(this.token) ?? "")}</span>
         <select aria-label=${t.language} @change=${(event: Event) => (this.language = (event.target as HTMLSelectElement).value)}>
           ${languageNames().map((name) => html`<option value=${name} .selected=${name === this.language}>${names.of(name) ?? name}</option>`)}
         </select>

@@ -3,6 +3,7 @@ import type { Api } from "../shared/api.js";
 import { formatJson, inlineJson } from "../shared/exact-json.js";
 import { theme } from "../shared/theme.js";
 import type { AuditEvent, Change, Json } from "../shared/types.js";
+import { visible } from "../shared/visible.js";
 import type { FilterField } from "./filter.js";
 import type { Formats } from "./format.js";
 
@@ -124,7 +125,7 @@ export class EventDetails extends LitElement {
     const who = actor?.name ?? actor?.id;
     const what = target?.name ?? target?.id;
     const when = this.formats.relative(occurred_at, Date.now());
-    return [what ? `${who ?? "?"} → ${what}` : who, when].filter(Boolean).join(" · ");
+    return visible([what ? `${who ?? "?"} → ${what}` : who, when].filter(Boolean).join(" · "));
   }
 
   private step(direction: number): void {
@@ -140,10 +141,11 @@ export class EventDetails extends LitElement {
     if (value === undefined || value === "") return nothing;
     const { messages: t } = this.formats;
     const detail = { field, value: filterValue };
+    const shown = visible(value);
     const content = field
-      ? html`<button class="value" title=${t.filterBy(label, value)} @click=${() => this.dispatchEvent(new CustomEvent("filter-by", { detail }))}>${value}</button>`
-      : value;
-    return html`<dt>${label}</dt><dd>${content}</dd>`;
+      ? html`<button class="value" title=${t.filterBy(label, shown)} @click=${() => this.dispatchEvent(new CustomEvent("filter-by", { detail }))}>${shown}</button>`
+      : shown;
+    return html`<dt>${visible(label)}</dt><dd>${content}</dd>`;
   }
 
   private changes(changes: Change[] | undefined): TemplateResult | typeof nothing {
@@ -155,7 +157,7 @@ export class EventDetails extends LitElement {
       <table>
         <thead><tr><th scope="col">${t.field}</th><th scope="col">${t.before}</th><th scope="col">${t.after}</th></tr></thead>
         <tbody>
-          ${changes.map((change) => html`<tr><th scope="row">${change.field}</th><td class="before">${cell(change.before)}</td><td class="after">${cell(change.after)}</td></tr>`)}
+          ${changes.map((change) => html`<tr><th scope="row">${visible(change.field)}</th><td class="before">${cell(change.before)}</td><td class="after">${cell(change.after)}</td></tr>`)}
         </tbody>
       </table>
     </section>`;

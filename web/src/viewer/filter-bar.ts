@@ -1,6 +1,7 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { theme } from "../shared/theme.js";
 import { CATEGORIES, type Summary, type TopField } from "../shared/types.js";
+import { visible } from "../shared/visible.js";
 import { cleaned, FILTER_FIELDS, type Filter, type FilterField } from "./filter.js";
 import { type Formats, fromLocalInput, toLocalInput } from "./format.js";
 
@@ -224,7 +225,7 @@ export class FilterBar extends LitElement {
     };
     const set = FILTER_FIELDS.filter((field) => this.filter[field] && field !== "search" && field !== "category");
     if (set.length === 0) return nothing;
-    const shown = (field: FilterField, value: string): string => (field.endsWith("_date") ? this.formats.absolute(value) : value);
+    const shown = (field: FilterField, value: string): string => (field.endsWith("_date") ? this.formats.absolute(value) : visible(value));
     return html`<div class="chips">
       ${set.map((field) => {
         const value = shown(field, this.filter[field] ?? "");

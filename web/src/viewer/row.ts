@@ -1,6 +1,7 @@
 /** One row of the list. */
 import { html, nothing, type TemplateResult } from "lit";
 import type { AuditEvent } from "../shared/types.js";
+import { visible } from "../shared/visible.js";
 import type { Formats } from "./format.js";
 import type { ProofChecks } from "./proof-checks.js";
 
@@ -28,8 +29,8 @@ export function row(event: AuditEvent, state: RowState, formats: Formats, checks
   return html`<div class="line ${names.filter(Boolean).join(" ")}" role="row" part="row" id="row-${position}" aria-rowindex=${position + 2} aria-selected=${isOpen} @click=${open}>
     <div role="gridcell" class="when"><time datetime=${event.occurred_at} title=${formats.full(event.occurred_at)}>${time}</time></div>
     <div role="gridcell" class="action"><span class="dot ${category}" role="img" aria-label=${categoryName} title=${categoryName}></span><span>${event.action ?? "–"}</span>${checks.mark(event, formats)}</div>
-    <div role="gridcell" class="who" title=${event.actor?.id ?? ""}>${event.actor?.name ?? event.actor?.id ?? "–"}</div>
-    <div role="gridcell" class="what secondary" title=${event.target?.id ?? ""}>${event.target?.name ?? event.target?.id ?? "–"}</div>
-    ${hasTenant ? html`<div role="gridcell" class="tenant secondary">${event.tenant_id}</div>` : nothing}
+    <div role="gridcell" class="who" title=${visible(event.actor?.id ?? "")}>${visible(event.actor?.name ?? event.actor?.id ?? "–")}</div>
+    <div role="gridcell" class="what secondary" title=${visible(event.target?.id ?? "")}>${visible(event.target?.name ?? event.target?.id ?? "–")}</div>
+    ${hasTenant ? html`<div role="gridcell" class="tenant secondary">${visible(event.tenant_id)}</div>` : nothing}
   </div>`;
 }

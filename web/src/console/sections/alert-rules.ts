@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import { visible } from "../../shared/visible.js";
 import { preview, type Preview, PREVIEW_EVENTS_MAX, type RuleDraft } from "../preview.js";
 import { fieldsOf, Section, time } from "../section.js";
 
@@ -84,7 +85,7 @@ export class AlertRules extends Section {
   }
 
   private previewOf(name: string, { lookedAt, matching, alerts }: Preview): TemplateResult {
-    const rows = alerts.slice(0, 20).map((alert) => html`<tr><td>${alert.group}</td><td>${alert.count}</td><td>${time(alert.at)}</td></tr>`);
+    const rows = alerts.slice(0, 20).map((alert) => html`<tr><td>${visible(alert.group)}</td><td>${alert.count}</td><td>${time(alert.at)}</td></tr>`);
     return html`<h3>Preview of ${name}</h3>
       <p>Among the newest ${lookedAt} events with this action (at most ${PREVIEW_EVENTS_MAX}), ${matching} match. The rule would have raised <b>${alerts.length}</b> alerts. The preview counts by the time of the events; the server also leaves out events that arrive later than the window.</p>
       ${this.table(["Actor or tenant", "Events", "Time"], rows, "It would have raised no alert.")}`;

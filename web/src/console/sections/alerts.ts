@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import { visible } from "../../shared/visible.js";
 import { Section, time } from "../section.js";
 
 interface Alert {
@@ -74,7 +75,7 @@ export class Alerts extends Section {
     const rows = this.alerts.map((alert) => html`<tr>
       <td><span class="badge ${alert.severity}">${alert.severity}</span></td>
       <th scope="row">${alert.rule_name}</th>
-      <td>${alert.group_key}</td>
+      <td>${visible(alert.group_key)}</td>
       <td>${alert.event_count}: ${alert.sample_event_ids.slice(0, 3).map((id, index) => html`<a href="#/events?event=${id}">event ${index + 1}</a> `)}</td>
       <td>${time(alert.fired_at)}</td>
       <td><span class="badge ${alert.status}">${alert.status}</span></td>

@@ -1,15 +1,21 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { type Checkpoint, openCheckpoint, toHex, verifyConsistency } from "../../../../clients/typescript/src/verify/index.js";
-import { hashesOf } from "../../../../clients/typescript/src/verify/merkle.js";
+import { type Checkpoint, openCheckpoint, toHex } from "../../../../clients/typescript/src/verify/index.js";
 import { save } from "../../viewer/download.js";
 import { fieldsOf, Section } from "../section.js";
+import { HISTORY_CHECKPOINTS_MAX, type Noted, notesIn, type Step, verifyHistory } from "./checkpoints.js";
 
-/** The signed checkpoint, verified here, and its continuity with an earlier one. */
+/** Checkpoints that this page has read are kept up to this number, the newest ones. */
+const SEEN_MAX = 20;
+const NUMBERS = new Intl.NumberFormat();
+
+/** The signed checkpoint, verified here, and whether it continues earlier ones. */
 export class Log extends Section {
-  static override properties = { checked: { state: true }, earlier: { state: true } };
+  static override properties = { checked: { state: true }, history: { state: true } };
   /** The outcome of the check of the signature. */
   declare private checked: { text: string; isGood: boolean };
-  declare private earlier: { text: string; isGood: boolean } | undefined;
+  declare private history: Step[];
+  /** The checkpoints that this page has read before the present one. */
+  private seen: Noted[] = [];
   private note = "";
   private key = "";
   private rotations = "";
@@ -20,41 +26,44 @@ export class Log extends Section {
   constructor() {
     super();
     this.checked = { text: "", isGood: false };
+    this.history = [];
   }
 
   protected override async load(): Promise<void> {
     const { api } = this.session;
-    this.earlier = undefined;
+    const before = this.note;
     [this.note, this.key, this.rotations] = await Promise.all([api.text("/log/checkpoint"), api.text("/log/key"), api.text("/log/key/rotations")]);
     try {
       this.checkpoint = await openCheckpoint(this.note, this.key);
       this.checked = { text: "The signature was verified in this browser, with the key below.", isGood: true };
+      await this.remember(before, this.checkpoint);
     } catch (error) {
       this.checkpoint = undefined;
       this.checked = { text: `The signature was not verified: ${error instanceof Error ? error.message : String(error)}`, isGood: false };
     }
   }
 
-  private async compare(event: SubmitEvent): Promise<void> {
-    const { earlier = "", key = "" } = fieldsOf(event);
-    await this.attempt(async () => {
-      try {
-        this.earlier = await this.continuity(`${earlier.trimEnd()}\n`, key || this.key);
-      } catch (error) {
-        this.earlier = { text: error instanceof Error ? error.message : String(error), isGood: false };
-      }
-    });
+  /** Verifies that the checkpoint continues those that the page has read before. Those of another project are forgotten. */
+  private async remember(before: string, present: Checkpoint): Promise<void> {
+    const isOfLog = ({ note }: Noted): boolean => note.startsWith(`${present.origin}\n`);
+    const read = { note: before, source: `read before ${new Date().toLocaleTimeString()}` };
+    const seen = before && before !== this.note ? [...this.seen, read] : this.seen;
+    this.seen = seen.filter(isOfLog).slice(-SEEN_MAX);
+    this.history = await verifyHistory(this.session.api, this.seen, present, this.key);
   }
 
-  private async continuity(note: string, key: string): Promise<{ text: string; isGood: boolean }> {
-    const old = await openCheckpoint(note, key);
-    const now = this.checkpoint;
-    if (!now) return { text: "The present checkpoint is not verified.", isGood: false };
-    if (old.origin !== now.origin) return { text: `The checkpoint is one of another log: ${old.origin}`, isGood: false };
-    if (old.size > now.size) return { text: `The log had ${old.size} events and has ${now.size} now: events were removed.`, isGood: false };
-    const { consistency } = await this.session.api.get<{ consistency: string[] }>("/log/consistency", { from: old.size, to: now.size });
-    await verifyConsistency({ from: old, to: now, hashes: hashesOf(consistency, "the consistency proof") });
-    return { text: `The log continues this checkpoint: its ${old.size} events are unchanged, and ${now.size - old.size} were added.`, isGood: true };
+  private async compare(event: SubmitEvent): Promise<void> {
+    const form = event.target as HTMLFormElement;
+    const { earlier = "", key = "" } = fieldsOf(event);
+    const files = (form.elements.namedItem("files") as HTMLInputElement).files ?? [];
+    await this.attempt(async () => {
+      const ofFiles = await Promise.all(Array.from(files, async (file) => notesIn(await file.text(), file.name)));
+      const noted = [...notesIn(earlier, "entered"), ...ofFiles.flat()];
+      if (!this.checkpoint) throw new Error("The present checkpoint is not verified.");
+      if (noted.length === 0) throw new Error("Enter a checkpoint, or choose files that have some.");
+      if (noted.length > HISTORY_CHECKPOINTS_MAX) throw new Error(`There are ${noted.length} checkpoints; at most ${HISTORY_CHECKPOINTS_MAX} are verified at once.`);
+      this.history = await verifyHistory(this.session.api, [...noted, ...this.seen], this.checkpoint, key || this.key);
+    });
   }
 
   private async evidence(): Promise<void> {
@@ -68,14 +77,14 @@ export class Log extends Section {
   }
 
   protected override content(): TemplateResult {
-    const { checkpoint, checked, earlier } = this;
+    const { checkpoint, checked } = this;
     const outcome = ({ text, isGood }: { text: string; isGood: boolean }): TemplateResult =>
       html`<div class="notice ${isGood ? "good" : "bad"}" role=${isGood ? "status" : "alert"}>${isGood ? "✓" : "✗"} ${text}</div>`;
     return html`
       ${outcome(checked)}
       ${checkpoint
         ? html`<div class="cards">
-            <div class="card"><b>${new Intl.NumberFormat().format(checkpoint.size)}</b><span class="muted">events</span></div>
+            <div class="card"><b>${NUMBERS.format(checkpoint.size)}</b><span class="muted">events</span></div>
           </div>
           <p>Root <code>${toHex(checkpoint.root)}</code><br />Log <code>${checkpoint.origin}</code></p>`
         : nothing}
@@ -83,13 +92,24 @@ export class Log extends Section {
       <h3>Key</h3><pre tabindex="0">${this.key}</pre>
       ${this.rotations.trim() ? html`<h3>Rotations of the key</h3><pre tabindex="0">${this.rotations}</pre>` : nothing}
       <div class="bar"><button @click=${() => this.reload()}>Read again</button><button @click=${() => this.evidence()}>Download events, checkpoint and key</button></div>
-      <h3>Does the log continue an earlier checkpoint?</h3>
+      <h3>History</h3>
+      <p class="muted">The present checkpoint continues an earlier one if no event before it was changed, removed or inserted. Verify those that you have stored:
+        a file may have several.</p>
+      ${this.historyTable()}
       <form class="inline" @submit=${this.compare}>
-        <label class="wide">Earlier checkpoint<textarea name="earlier" rows="6" required spellcheck="false"></textarea></label>
+        <label class="wide">Earlier checkpoints<textarea name="earlier" rows="6" spellcheck="false"></textarea></label>
+        <label>Files<input name="files" type="file" multiple /></label>
         <label class="wide">Key that you stored (empty: the one above)<input name="key" spellcheck="false" /></label>
         <button class="primary">Verify in this browser</button>
       </form>
-      ${earlier ? outcome(earlier) : nothing}
     `;
+  }
+
+  private historyTable(): TemplateResult {
+    const rows = this.history.map(({ source, size, root, fault }) => html`<tr>
+      <td>${size === undefined ? "–" : NUMBERS.format(size)}</td><td><code>${root.slice(0, 16)}</code></td><td>${source}</td>
+      <td>${fault ? html`<div class="notice bad" role="alert">✗ ${fault}</div>` : html`<div class="notice good">✓ continued by the present checkpoint</div>`}</td>
+    </tr>`);
+    return this.table(["Events", "Root", "From", "Outcome"], rows, "No earlier checkpoint yet.");
   }
 }

@@ -1,17 +1,30 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { optional } from "../../shared/api.js";
+import { visible } from "../../shared/visible.js";
 import { CATEGORIES, type Summary } from "../../shared/types.js";
 import { en } from "../../viewer/languages/en.js";
 import { Formats } from "../../viewer/format.js";
 import { Section } from "../section.js";
+import type { Usage } from "./usage.js";
 
 const DAYS = 30;
 const NUMBERS = new Intl.NumberFormat();
 
-interface Gauges {
-  pendingDeliveries?: number | undefined;
-  queueDepth?: number | undefined;
-  toRebuild?: number | undefined;
+/** Numbers of the server, over all projects: the name of a gauge in `/metrics`, its label, and whether it counts bytes. A server that does
+ * not show its metrics here has none of them. */
+const GAUGES = [
+  { metric: "audit_webhook_deliveries_pending", label: "deliveries pending, all projects", href: "#/webhooks" },
+  { metric: "audit_store_queue_depth", label: "requests in the write queue" },
+  { metric: "audit_index_backlog_events", label: "events not yet indexed" },
+  { metric: "audit_store_events_to_rebuild", label: "events to index again" },
+  { metric: "audit_database_bytes", label: "database", isBytes: true },
+  { metric: "audit_database_index_bytes", label: "of it index", isBytes: true },
+  { metric: "audit_database_wal_bytes", label: "write-ahead log", isBytes: true },
+];
+
+/** The events of the day, of those that the plan allows. */
+function today({ events_today: { count, max } }: Usage): string {
+  return max === null ? NUMBERS.format(count) : `${NUMBERS.format(count)} of ${NUMBERS.format(max)}`;
 }
 
 /** Counts, alerts and the state of the server at a glance. */
@@ -24,30 +37,35 @@ export class Overview extends Section {
   private openAlerts: string | undefined;
   private logSize: number | undefined;
   private readiness = "";
-  private gauges: Gauges = {};
+  private metrics = "";
+  private usage: Usage | undefined;
   private readonly formats = new Formats(navigator.language, en, false);
 
   protected override async load(): Promise<void> {
     const { api } = this.session;
     const start_date = new Date(Date.now() - DAYS * 86_400_000).toISOString();
-    const [summary, alerts, checkpoint, ready, metrics] = await Promise.all([
+    const [summary, alerts, checkpoint, usage, ready, metrics] = await Promise.all([
       optional(api.get<Summary>("/events/summary", { start_date, interval: "day", split: "category" })),
       optional(api.get<{ alerts: unknown[]; has_more: boolean }>("/alerts", { status: "open", limit: 100 })),
       optional(api.text("/log/checkpoint")),
+      optional(api.get<{ usage: Usage }>("/usage")),
       fetch("/readyz", { cache: "no-store" }).then((response) => response.ok, () => false),
       fetch("/metrics", { cache: "no-store" }).then((response) => (response.ok ? response.text() : ""), () => ""),
     ]);
     this.summary = summary;
+    this.usage = usage?.usage;
     this.openAlerts = alerts && `${alerts.alerts.length}${alerts.has_more ? "+" : ""}`;
     this.logSize = checkpoint === undefined ? undefined : Number(checkpoint.split("\n")[1]);
     this.readiness = ready ? "ready" : "not ready";
-    const gauge = (name: string): number | undefined => {
-      const value = new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1];
-      return value === undefined ? undefined : Number(value);
-    };
-    this.gauges = {
-      pendingDeliveries: gauge("audit_webhook_deliveries_pending"), queueDepth: gauge("audit_store_queue_depth"), toRebuild: gauge("audit_store_events_to_rebuild"),
-    };
+    this.metrics = metrics;
+  }
+
+  private gauges(): (TemplateResult | typeof nothing)[] {
+    return GAUGES.flatMap(({ metric, label, href, isBytes }) => {
+      const value = new RegExp(`^${metric} (\\S+)$`, "m").exec(this.metrics)?.[1];
+      if (value === undefined) return [];
+      return [this.card(label, isBytes ? this.formats.bytes(Number(value)) : Number(value), href)];
+    });
   }
 
   private card(name: string, value: string | number | undefined, href?: string): TemplateResult | typeof nothing {
@@ -57,14 +75,13 @@ export class Overview extends Section {
   }
 
   protected override content(): TemplateResult {
-    const { summary, gauges } = this;
+    const { summary } = this;
     const counts = CATEGORIES.map((name) => [name, summary?.buckets.reduce((sum, bucket) => sum + (bucket.categories?.[name] ?? 0), 0) ?? 0] as const);
     return html`
       <div class="cards">
         ${this.card(`events in ${DAYS} days`, summary?.total, "#/events")} ${this.card("events in the log", this.logSize, "#/log")}
         ${this.card("open alerts", this.openAlerts, "#/alerts")} ${this.card("server", this.readiness)}
-        ${this.card("deliveries pending, all projects", gauges.pendingDeliveries, "#/webhooks")}
-        ${this.card("requests in the write queue", gauges.queueDepth)} ${this.card("events to index again", gauges.toRebuild)}
+        ${this.usage ? this.card("live events today", today(this.usage), "#/usage") : nothing} ${this.gauges()}
       </div>
       ${summary
         ? html`<h3>Events per day</h3>
@@ -83,7 +100,7 @@ export class Overview extends Section {
 
   private top(title: string, field: "action" | "actor_id" | "tenant_id", { top }: Summary): TemplateResult {
     const rows = (top[field] ?? []).slice(0, 8).map(
-      ({ value, count }) => html`<tr><td><a href="#/events?${new URLSearchParams({ [field]: value })}">${value}</a></td><td>${NUMBERS.format(count)}</td></tr>`,
+      ({ value, count }) => html`<tr><td><a href="#/events?${new URLSearchParams({ [field]: value })}">${visible(value)}</a></td><td>${NUMBERS.format(count)}</td></tr>`,
     );
     return html`<h3>${title}</h3><p class="muted">Among the newest ${NUMBERS.format(top.looked_at)} events.</p>${this.table(["Value", "Events"], rows, "None.")}`;
   }

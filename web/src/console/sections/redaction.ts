@@ -155,7 +155,9 @@ function pairs(before: Json | undefined, after: Json | undefined, path = ""): [s
   const isObject = (value: Json | undefined): value is { [key: string]: Json } => typeof value === "object" && value !== null && !Array.isArray(value);
   if (!isObject(before) || !isObject(after)) return [[path, text(before), text(after)]];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.flatMap((name) => pairs(before[name], after[name], path ? `${path}.${name}` : name));
+  // A field may have the name of something that every object inherits, such as `constructor`.
+  const own = (value: { [key: string]: Json }, name: string): Json | undefined => (Object.hasOwn(value, name) ? value[name] : undefined);
+  return names.flatMap((name) => pairs(own(before, name), own(after, name), path ? `${path}.${name}` : name));
 }
 
 function text(value: Json | undefined): string {

@@ -1,0 +1,20 @@
+import type { Api } from "./api.js";
+
+/** Name and logo of the portal of a project: `GET /portal`. */
+export interface PortalLook {
+  name: string | null;
+  /** A data URL of an image. */
+  logo: string | null;
+}
+
+/** A logo as the server accepts it. The page checks it too, because it becomes the source of an image. */
+const LOGO = /^data:image\/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
+
+export function isLogo(text: string | null): text is string {
+  return text !== null && LOGO.test(text);
+}
+
+export async function readPortalLook(api: Api): Promise<PortalLook> {
+  const { portal } = await api.get<{ portal: PortalLook }>("/portal");
+  return { name: portal.name, logo: isLogo(portal.logo) ? portal.logo : null };
+}

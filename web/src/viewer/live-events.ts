@@ -1,0 +1,231 @@
+import type { ReactiveControllerHost } from "lit";
+import { type Api, asFailure, type Failure, isAbort } from "../shared/api.js";
+import type { Summary } from "../shared/types.js";
+import { EventPages } from "./event-pages.js";
+import { claimsOf, type Filter, toParameters } from "./filter.js";
+import { follow } from "./live-feed.js";
+
+/** New events are collected for this long, so that many become one request. */
+const ARRIVALS_MS = 400;
+/** The counts over time are read again at most this often while events arrive. */
+const SUMMARY_MS = 10_000;
+/** Fresh tokens are asked for at most this often. */
+const REFRESH_MS_MIN = 5_000;
+
+/** Returns a fresh token after the present one has expired. */
+export type RefreshToken = () => Promise<string> | string;
+
+/** The element that shows the events. */
+export interface LiveEventsHost extends ReactiveControllerHost, EventTarget {
+  token: string;
+  paused: boolean;
+  refreshToken: RefreshToken | undefined;
+  readonly api: Api;
+  readonly filter: Filter;
+  /** The events are read again, from the newest one. */
+  eventsStarted(): void;
+  /** The first page was read. */
+  eventsLoaded(count: number): void;
+  /** New events were inserted at these positions. */
+  eventsArrived(positions: readonly number[]): Promise<void>;
+}
+
+/** The events of the present filter: read page by page, followed live, and continued with fresh tokens. */
+export class LiveEvents {
+  pages: EventPages | undefined;
+  summary: Summary | undefined;
+  failure: Failure | undefined;
+  isLoading = false;
+  isLoadingMore = false;
+  /** Whether the feed is open. */
+  isConnected = false;
+  isOffline = false;
+  /** Whether a fresh token is on its way. */
+  isWaiting = false;
+  readonly freshIds = new Set<string>();
+
+  private loading = new AbortController();
+  private following = new AbortController();
+  private arrivals: ReturnType<typeof setTimeout> | undefined;
+  private summaryReadAt = 0;
+  private askedAt = -Infinity;
+  private askedFor = "";
+
+  constructor(private readonly host: LiveEventsHost) {}
+
+  private set(changes: Partial<Pick<LiveEvents, "pages" | "summary" | "failure" | "isLoading" | "isLoadingMore" | "isConnected" | "isOffline" | "isWaiting">>): void {
+    Object.assign(this, changes);
+    this.host.requestUpdate();
+  }
+
+  /** Aborted when the events are read from their beginning. */
+  get signal(): AbortSignal {
+    return this.loading.signal;
+  }
+
+  get length(): number {
+    return this.pages?.length ?? 0;
+  }
+
+  stop(): void {
+    clearTimeout(this.arrivals);
+    this.arrivals = undefined;
+    this.loading.abort();
+    this.following.abort();
+  }
+
+  /** Reads everything again, from the newest event. */
+  start(): void {
+    this.stop();
+    this.loading = new AbortController();
+    this.set({ isWaiting: false, failure: undefined, isOffline: false, pages: undefined, isLoading: false });
+    this.host.eventsStarted();
+    if (!this.host.token) return;
+    void this.load(new EventPages(this.host.api, this.host.filter, this.signal), this.signal);
+  }
+
+  private async load(pages: EventPages, signal: AbortSignal): Promise<void> {
+    this.set({ isLoading: true, pages });
+    void this.readSummary(signal);
+    try {
+      await pages.more();
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.fail(asFailure(error));
+    } finally {
+      if (!signal.aborted) this.set({ isLoading: false });
+    }
+    if (signal.aborted) return;
+    this.host.eventsLoaded(pages.length);
+    if (!this.failure) this.followLive();
+  }
+
+  /** Whether the present token shows the same events as the one before it, so that the list and its cursors stay valid. */
+  isSameReader(before: string | undefined): boolean {
+    const [old, fresh] = [claimsOf(before ?? ""), claimsOf(this.host.token)];
+    const isSame = old && fresh && old.sub === fresh.sub && old.tenant_id === fresh.tenant_id && old.tier === fresh.tier;
+    return Boolean(isSame && this.length > 0);
+  }
+
+  /** Goes on with a fresh token: the list and its place stay. */
+  resume(): void {
+    this.set({ isWaiting: false, failure: undefined });
+    this.pages?.continueWith(this.host.api);
+    this.followLive();
+  }
+
+  private async readSummary(signal: AbortSignal): Promise<void> {
+    this.summaryReadAt = Date.now();
+    try {
+      const parameters = { ...toParameters(this.host.filter), split: "category" };
+      const summary = await this.host.api.get<Summary>("/events/summary", parameters, signal);
+      this.set({ summary });
+    } catch (error) {
+      // A server without counts, or a tier without them: the list works alone.
+      if (!isAbort(error) && ["not_found", "forbidden"].includes(asFailure(error).kind)) this.set({ summary: undefined });
+    }
+  }
+
+  followLive(): void {
+    this.following.abort();
+    this.set({ isConnected: false });
+    if (this.host.paused || !this.host.token) return;
+    this.following = new AbortController();
+    let isFirst = true;
+    const listener = {
+      arrived: () => this.onArrival(),
+      connected: (isConnected: boolean) => {
+        // What was stored after the list was read and before the feed began.
+        if (isConnected && isFirst) this.onArrival();
+        isFirst &&= !isConnected;
+        this.set(isConnected ? { isConnected, isOffline: false } : { isConnected });
+      },
+      ended: (failure: Failure) => {
+        if (failure.kind === "expired") this.fail(failure);
+        // A tier without the feed: the list works alone.
+        else this.host.paused = true;
+      },
+    };
+    void follow(this.host.api, this.host.filter, listener, this.following.signal);
+  }
+
+  private onArrival(): void {
+    this.arrivals ??= setTimeout(() => {
+      this.arrivals = undefined;
+      void this.readArrivals();
+    }, ARRIVALS_MS);
+  }
+
+  private async readArrivals(): Promise<void> {
+    const { pages, signal } = this;
+    if (!pages || this.host.paused) return;
+    try {
+      const positions = await pages.refresh();
+      if (signal.aborted) return;
+      if (!positions) return this.start();
+      for (const position of positions) {
+        const event = pages.at(position);
+        if (event) this.freshIds.add(event.id);
+      }
+      await this.host.eventsArrived(positions);
+      if (Date.now() - this.summaryReadAt > SUMMARY_MS) void this.readSummary(signal);
+      this.host.requestUpdate();
+    } catch (error) {
+      this.onBackground(error);
+    }
+  }
+
+  /** Reads the next page. */
+  async more(): Promise<void> {
+    this.set({ isLoadingMore: true });
+    try {
+      await this.pages?.more();
+    } catch (error) {
+      this.onBackground(error);
+    } finally {
+      this.set({ isLoadingMore: false });
+    }
+  }
+
+  /** Whether an older page can be read now. */
+  get canReadMore(): boolean {
+    return Boolean(this.pages && !this.pages.isComplete && !this.isLoading && !this.isLoadingMore && !this.failure && !this.isOffline);
+  }
+
+  /** A failure of a request that nobody waits for. */
+  onBackground(error: unknown): void {
+    if (!isAbort(error)) this.fail(asFailure(error));
+  }
+
+  /** Shows a failure, and asks the page for a fresh token if the present one has ended. */
+  private fail(failure: Failure): void {
+    if (failure.kind === "offline" && this.length > 0) {
+      this.set({ isOffline: true });
+      return;
+    }
+    this.set({ failure });
+    if (failure.kind !== "expired") return;
+    this.following.abort();
+    this.set({ isConnected: false });
+    void this.askForToken(failure);
+  }
+
+  private async askForToken(failure: Failure): Promise<void> {
+    const { host } = this;
+    // Several requests may fail with one token.
+    if (this.askedFor === host.token) return;
+    this.askedFor = host.token;
+    const request = new CustomEvent("audit-token-expired", { detail: { code: failure.code }, bubbles: true, composed: true, cancelable: true });
+    const isHandled = !host.dispatchEvent(request);
+    // A page whose fresh tokens are refused too must not be asked without end.
+    const isTooSoon = Date.now() - this.askedAt < REFRESH_MS_MIN;
+    this.set({ isWaiting: isHandled || (Boolean(host.refreshToken) && !isTooSoon) });
+    if (!host.refreshToken || isTooSoon) return;
+    this.askedAt = Date.now();
+    try {
+      host.token = await host.refreshToken();
+    } catch {
+      this.set({ isWaiting: false });
+    }
+  }
+}
