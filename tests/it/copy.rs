@@ -7,6 +7,9 @@ use audit_tests::{
 };
 use serde_json::{Value, json};
 
+/// A PNG image of one pixel.
+const LOGO: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
 const ENCRYPTION_KEY: (&str, &str) = (
     "AUDIT_ENCRYPTION_KEY",
     "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0",
@@ -122,6 +125,8 @@ impl Deployment {
             .create_rule(json!({"type": "field_redact", "name": "secret", "fields": ["metadata.secret"]}));
         let tier = json!({"name": "support", "categories": ["mutation"], "hidden_fields": ["metadata"]});
         master.post("/viewer-tiers").json(tier).send().expect_status(201);
+        let portal = json!({"name": "Acme", "logo": LOGO});
+        master.patch("/portal").json(portal).send().expect_status(200);
         organization.test().store(event_with(json!({})));
         let revoked = organization.create_key("live");
         let keys = master.get("/keys").send().list("keys");
@@ -206,6 +211,9 @@ impl Deployment {
             }
             seen.extend(rows);
         }
+        let portal = project.get("/portal").send().expect_status(200);
+        assert_eq!(portal["portal"]["logo"], LOGO);
+        seen.push(portal["portal"].clone());
         seen.extend(self.subscription.organization.on(server).project().all_alerts());
         seen
     }

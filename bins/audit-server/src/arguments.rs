@@ -22,6 +22,7 @@ use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
 use crate::witness::WitnessOptions;
 use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
+use audit_http::PublicUrl;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -280,6 +281,10 @@ pub(crate) struct HttpOptions {
     /// Serve the start page, the portal, the console and the viewer component: on or off.
     #[arg(long, value_name = "STATE", env = "AUDIT_PAGES", default_value = "on", action = clap::ArgAction::Set, value_parser = on_or_off)]
     pub(crate) pages: bool,
+    /// URL at which clients reach the server, such as `https://audit.example.com`, for links to the portal. By default the scheme of
+    /// --listen and the host of the request: behind a proxy, name it.
+    #[arg(long, value_name = "URL", env = "AUDIT_PUBLIC_URL")]
+    pub(crate) public_url: Option<PublicUrl>,
     /// Origins whose pages may show the portal in a frame, such as `https://app.example.com`; none by default.
     #[arg(
         long,

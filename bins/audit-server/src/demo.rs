@@ -59,7 +59,9 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
     }
     write!(out, "{}", next_steps(&new, &sockets.curl_arguments()))?;
     if options.http.pages {
-        write!(out, "{}", links(&service, &new, &sockets.base_url())?)?;
+        let public_url = options.http.public_url.as_ref().map(ToString::to_string);
+        let base_url = public_url.unwrap_or_else(|| sockets.base_url());
+        write!(out, "{}", links(&service, &new, &base_url)?)?;
     }
     drop(out);
     let code = run(
@@ -116,12 +118,10 @@ fn links(service: &Arc<AuditLog>, new: &NewOrganization, server: &str) -> anyhow
     let lifetime = TokenLifetime::from_seconds(TokenLifetime::SECONDS_MAX)?;
     let (token, _) =
         service.create_viewer_token(&key, TENANT.to_owned(), Some("full".to_owned()), lifetime)?;
-    // The fragment is read as a form, in which a plus sign is a space.
-    let log_key = service.log_key()?.to_string().replace('+', "%2B");
+    let link = service.portal_link(server, &token)?;
     Ok(format!(
-        "What the customer {TENANT} sees, for a day:\n\n  {server}/portal#token={}&key={log_key}\n\n\
-         The console, with one of the keys above:\n\n  {server}/console\n\n",
-        token.as_str()
+        "What the customer {TENANT} sees, for a day:\n\n  {link}\n\n\
+         The console, with one of the keys above:\n\n  {server}/console\n\n"
     ))
 }
 

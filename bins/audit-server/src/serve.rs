@@ -327,6 +327,8 @@ fn http_options(options: &HttpOptions, tls: Option<&Tls>) -> audit_http::HttpOpt
         },
         trusted_proxies: trusted_proxies(options),
         without_streams: !options.streams,
+        without_pages: !options.pages,
+        public_url: options.public_url.clone(),
         tls: tls.map(|tls| Arc::clone(&tls.status)),
         rate_limit: (per_second > 0).then(|| RateLimit {
             per_second,

@@ -55,6 +55,7 @@ mod feed;
 mod ingest;
 mod keys;
 mod log;
+mod portal;
 mod purge;
 mod reading;
 mod redact_event;
@@ -66,6 +67,7 @@ mod settings;
 mod streams;
 mod summary;
 mod turns;
+mod usage;
 mod verify;
 mod viewers;
 mod webhooks;
@@ -92,6 +94,7 @@ pub use log::{
     SigningError, SigningProgram, UnreachableQuorum, WitnessClient, WitnessReply, WitnessStatistics,
     WitnessThreads, Witnesses,
 };
+pub use portal::{Logo, LogoError, Portal, PortalChange};
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use reading::ReadingStatistics;
 pub use redaction::{
@@ -104,6 +107,7 @@ pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
 pub use summary::SummaryRequest;
+pub use usage::{Quota, Usage};
 pub use verify::{
     AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, CellDatabase, FINDINGS_MAX,
     Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, cells_of_deployment,

@@ -93,7 +93,7 @@ pub struct RedactionRuleChange {
 }
 
 /// The kinds of stored rules.
-const BUILTIN: &str = "builtin";
+pub(crate) const BUILTIN: &str = "builtin";
 const PATTERN: &str = "pattern";
 const FIELDS: &str = "field_redact";
 

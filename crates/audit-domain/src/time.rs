@@ -87,6 +87,11 @@ impl Timestamp {
         (midnight - self.as_seconds()).unsigned_abs()
     }
 
+    /// When the next UTC day begins.
+    pub const fn next_midnight(self) -> Self {
+        Self((self.utc_day() + 1) * Self::MICROS_PER_DAY)
+    }
+
     /// This time `seconds` later (earlier when negative).
     pub const fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0 + seconds * Self::MICROS_PER_SECOND)

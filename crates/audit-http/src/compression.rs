@@ -3,14 +3,15 @@
 //! - Only responses that are large, and text. An event stream is not compressed: each line has to leave at once.
 //! - What a compressor holds is bounded: a response for which there is none is sent as it is.
 //! - The length of a compressed response tells how much its parts repeat each other (BREACH). Keys, tokens and secrets of
-//!   webhooks are shown once, in responses that are too short to be compressed, and credentials of requests stand in
-//!   headers, which are not compressed. So no compressed response has a secret beside a text of another party.
+//!   webhooks are shown once, in responses that are too short to be compressed or marked with
+//!   [`NEITHER_STORED_NOR_COMPRESSED`], and credentials of requests stand in headers, which are not compressed. So no compressed response has a secret beside a text of another party.
 
 use crate::state::HttpState;
+use crate::vary;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::header::{
-    ACCEPT_ENCODING, AcceptEncoding, CONTENT_ENCODING, CONTENT_TYPE, Encoding, Header, HeaderMap,
-    HeaderValue, VARY,
+    ACCEPT_ENCODING, AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, Encoding, Header,
+    HeaderMap, HeaderValue,
 };
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
@@ -27,6 +28,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const COMPRESSED_BYTES_MIN: usize = 4 * 1024;
 /// A response of at most so many bytes is compressed on the thread that serves the connection.
 const COMPRESSED_IN_PLACE_BYTES_MAX: usize = 64 * 1024;
+/// `Cache-Control` of responses with a secret that may be long: no cache stores them, and neither the server nor a proxy compresses
+/// them (RFC 9111, sections 5.2.2.5 and 5.2.2.6).
+pub(crate) const NEITHER_STORED_NOR_COMPRESSED: HeaderValue =
+    HeaderValue::from_static("no-store, no-transform");
 /// Responses that are compressed at once, each by some 300 KiB.
 pub(crate) const COMPRESSORS_MAX: usize = 8;
 
@@ -81,7 +86,7 @@ pub(crate) async fn compressed(
         BodySize::Stream => true,
         BodySize::None | BodySize::Sized(_) => return response,
     };
-    vary(response.headers_mut());
+    vary::add(response.headers_mut(), "Accept-Encoding");
     if !takes_gzip(request) {
         return response;
     }
@@ -99,13 +104,6 @@ pub(crate) async fn compressed(
     whole(response).await
 }
 
-/// A cache may keep both forms of a response.
-pub(crate) fn vary(headers: &mut HeaderMap) {
-    if !headers.contains_key(VARY) {
-        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    }
-}
-
 /// The body is gzip.
 pub(crate) fn mark(headers: &mut HeaderMap) {
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
@@ -118,7 +116,8 @@ fn is_compressible(headers: &HeaderMap) -> bool {
         plain != "text/event-stream"
             && (plain.starts_with("text/") || ["application/json", "application/x-ndjson"].contains(&plain))
     });
-    is_text && !headers.contains_key(CONTENT_ENCODING)
+    let has_secret = headers.get(CACHE_CONTROL) == Some(&NEITHER_STORED_NOR_COMPRESSED);
+    is_text && !has_secret && !headers.contains_key(CONTENT_ENCODING)
 }
 
 async fn whole(response: HttpResponse) -> HttpResponse {

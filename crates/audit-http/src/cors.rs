@@ -6,12 +6,13 @@
 use crate::error::ApiError;
 use crate::routes::VIEWER_READS;
 use crate::state::{CorsOrigins, HttpState};
+use crate::vary;
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION,
-    HeaderMap, HeaderValue, ORIGIN, VARY,
+    HeaderMap, HeaderValue, ORIGIN,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
@@ -32,10 +33,7 @@ pub(crate) async fn with_cors(
     let mut response = next.call(request).await?;
     if depends_on_origin {
         // Also without the other headers: a cache must not give one origin the response to another one.
-        let headers = response.headers_mut();
-        let both = headers.contains_key(VARY);
-        let names = if both { "Accept-Encoding, Origin" } else { "Origin" };
-        headers.insert(VARY, HeaderValue::from_static(names));
+        vary::add(response.headers_mut(), "Origin");
     }
     if let Some(origin) = origin {
         allow(response.headers_mut(), origin);

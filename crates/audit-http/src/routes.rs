@@ -11,10 +11,12 @@ mod keys;
 mod log;
 mod master_keys;
 mod operations;
+mod portal;
 mod projects;
 mod redaction;
 mod streams;
 mod summary;
+mod usage;
 mod viewer_tiers;
 mod viewer_tokens;
 mod webhooks;
@@ -96,12 +98,15 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST "/api/v1/master-keys/{id}/rotate" => master_keys::rotate),
     endpoint!(POST "/api/v1/projects" => projects::create),
     endpoint!(GET "/api/v1/projects" => projects::list),
+    endpoint!(GET "/api/v1/usage" => usage::get),
     endpoint!(GET "/api/v1/redaction/rules" => redaction::list),
     endpoint!(POST "/api/v1/redaction/rules" => redaction::create),
     endpoint!(PUT "/api/v1/redaction/rules/{id}" => redaction::change),
     endpoint!(DELETE "/api/v1/redaction/rules/{id}" => redaction::delete),
     endpoint!(POST "/api/v1/redaction/test" => redaction::test),
     endpoint!(POST "/api/v1/viewer-tokens" => viewer_tokens::create),
+    endpoint!(GET "/api/v1/portal" => portal::get),
+    endpoint!(PATCH "/api/v1/portal" => portal::change),
     endpoint!(POST "/api/v1/viewer-tiers" => viewer_tiers::create),
     endpoint!(GET "/api/v1/viewer-tiers" => viewer_tiers::list),
     endpoint!(PATCH "/api/v1/viewer-tiers/{name}" => viewer_tiers::change),

@@ -5,11 +5,11 @@ use crate::error_code::ErrorCode;
 use crate::routes::{ExportFormat, Split};
 use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
-    FailureKind, FieldPath, GroupBy, Pattern, Severity, StreamStatus, WebhookId,
+    FailureKind, FieldPath, GroupBy, Logo, Pattern, Severity, StreamStatus, WebhookId,
 };
 use audit_domain::{
     Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope, Name,
-    Search, TierName, ViewerRoute,
+    Plan, Search, TierName, ViewerRoute,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -58,6 +58,7 @@ words_of! {
     FailureKind: "FailureKind", as_str, "Why an attempt got no answer.";
     GroupBy: "GroupBy", as_str, "Whose events an alert rule counts together.";
     KeyScope: "KeyScope", as_str, "Something that a key may do.";
+    Plan: "Plan", as_str, "What an organization has paid for.";
     Severity: "AlertSeverity", as_str, "How much an alert matters, from least to most.";
     StreamStatus: "StreamStatus", as_str, "Where a stream is in its life.";
 }
@@ -221,6 +222,8 @@ described! {
     GlobText = text(1, ActionGlob::CHARS_MAX, Some("^[a-z0-9_.*]+$"));
     /// The name of a viewer tier.
     TierNameText = text(1, TierName::CHARS_MAX, Some("^[a-z0-9_-]+$"));
+    /// The data URL of a logo.
+    LogoText = text(0, Logo::URL_CHARS_MAX, Some("^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$"));
     /// The path of a field that a viewer tier hides.
     HiddenFieldText = text(0, HiddenField::CHARS_MAX, Some(&format!(
         r"^({})(\.[^.]+)*$",

@@ -6,6 +6,7 @@ use crate::compression::Compressors;
 use crate::held::RESPONSES_BYTES_MAX;
 use crate::metrics::Metrics;
 use crate::owner::Memory;
+use crate::public_url::PublicUrl;
 use crate::rate_limit::{Buckets, RateLimit};
 use crate::tls_status::TlsStatus;
 use audit_app::AuditLog;
@@ -21,6 +22,10 @@ pub struct HttpState {
     pub(crate) cors_origins: CorsOrigins,
     pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) without_streams: bool,
+    pub(crate) without_pages: bool,
+    pub(crate) public_url: Option<PublicUrl>,
+    /// Whether clients reach this process over TLS.
+    pub(crate) has_tls: bool,
     pub(crate) buckets: Option<Buckets>,
     /// For the bodies of callers with a credential.
     pub(crate) bodies: Memory,
@@ -42,6 +47,10 @@ pub struct HttpOptions {
     pub rate_limit: Option<RateLimit>,
     /// Whether the routes of anonymous streams answer 404.
     pub without_streams: bool,
+    /// Whether the server has no pages, so that there is no link to its portal.
+    pub without_pages: bool,
+    /// The URL of the server in links; `None` for the one that the client of a request has used.
+    pub public_url: Option<PublicUrl>,
     /// What the metrics say about the TLS of the server; `None` without it.
     pub tls: Option<Arc<TlsStatus>>,
 }
@@ -69,6 +78,9 @@ impl HttpState {
         Ok(Self {
             service,
             entropy,
+            without_pages: options.without_pages,
+            public_url: options.public_url,
+            has_tls: options.tls.is_some(),
             metrics: Metrics::new(options.tls)?,
             cors_origins: options.cors_origins,
             trusted_proxies: options.trusted_proxies,

@@ -4,6 +4,7 @@ mod actions;
 
 pub(crate) use actions::{KnownActions, StoredActions, actions_with_prefix};
 
+use crate::access::Reader;
 use crate::append::plan::{Before, Head, LedgerMonth, Plan};
 use crate::append::{AppendSession, LedgerId};
 use crate::configuration::ConfigurationVersion;
@@ -84,6 +85,33 @@ pub(crate) fn ledger_size(session: &mut AnySession, ledger_id: LedgerId) -> Resu
         .find(ledger_id.0)
         .select(ledgers::size)
         .get_result(session)?)
+}
+
+/// How many events a ledger has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerCount {
+    /// All of them.
+    pub size: u64,
+    /// Those that count to the limit of the day.
+    pub day_events: u64,
+}
+
+impl Reader<'_> {
+    /// How many events a ledger has, and how many of them count to the limit of `day`.
+    ///
+    /// # Errors
+    /// When the database cannot be queried, or has no such ledger.
+    pub fn ledger_count(&mut self, ledger_id: LedgerId, day: i64) -> Result<LedgerCount> {
+        let (size, stored_day, day_events): (i64, i64, i64) = ledgers::table
+            .find(ledger_id.0)
+            .select((ledgers::size, ledgers::day, ledgers::day_events))
+            .get_result(self.session())?;
+        let continues = Head::counts_to(stored_day, day);
+        Ok(LedgerCount {
+            size: size.cast_unsigned(),
+            day_events: if continues { day_events.cast_unsigned() } else { 0 },
+        })
+    }
 }
 
 /// Reads the state that every request to these ledgers depends on, and locks their heads until the end of the transaction.

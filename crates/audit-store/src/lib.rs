@@ -118,8 +118,9 @@ pub use anchors::{AnchorStage, AnchorState, PublishedCheckpoint, StoredAnchor};
 pub use append::{AppendOutcome, Appended, AppendedEvents, Destination, LedgerId, NewEvent};
 pub use cells::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 pub use configuration::{
-    ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, KeyUse, Organization, Owner, Project,
-    RedactionRuleRow, SecretRow, StoredSecret, StoredTier, StoredViewerSecret, WebhookRow, WebhookSecretRow,
+    ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, KeyUse, Organization, Owner, PortalLogoRow,
+    PortalRow, Project, RedactionRuleRow, SecretRow, StoredSecret, StoredTier, StoredViewerSecret,
+    WebhookRow, WebhookSecretRow,
 };
 pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, OpenSecret, SourceLedger};
 pub use database::{DatabaseUrl, DatabaseUrlError};
@@ -133,6 +134,7 @@ pub use events::{
     SummaryBucket, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX,
 };
 pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
+pub use ledgers::LedgerCount;
 pub use migrate::{MigrationWork, PendingMigration, SchemaComparison, compare_schema};
 pub use postgres::moving::{MovedProject, ProjectMove};
 pub use purge::GroupKey;

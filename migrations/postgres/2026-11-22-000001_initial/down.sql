@@ -33,6 +33,7 @@ DROP TABLE ledger_actions;
 DROP TABLE ledgers;
 DROP SEQUENCE ledger_numbers;
 DROP TABLE redaction_rules;
+DROP TABLE portals;
 DROP TABLE viewer_tiers;
 DROP TABLE viewer_secrets;
 DROP TABLE cell_organizations;

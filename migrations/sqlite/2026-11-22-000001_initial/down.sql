@@ -30,6 +30,7 @@ DROP TABLE ledger_months;
 DROP TABLE ledger_actions;
 DROP TABLE ledgers;
 DROP TABLE redaction_rules;
+DROP TABLE portals;
 DROP TABLE viewer_tiers;
 DROP TABLE viewer_secrets;
 DROP TABLE api_keys;

@@ -106,6 +106,16 @@ CREATE TABLE viewer_tiers (
     PRIMARY KEY (project_id, name)
 );
 
+-- Name and logo that the portal shows to the customers of a project. A project without a row has neither.
+CREATE TABLE portals (
+    project_id TEXT NOT NULL PRIMARY KEY REFERENCES projects (id),
+    -- NULL: the portal has a title of its own.
+    name TEXT,
+    -- Media type of the logo. NULL with the logo: none.
+    logo_type TEXT,
+    logo BLOB
+);
+
 -- ---- Redaction ----
 
 -- Custom rules, and the changed settings of built-in rules (kind `builtin`, id `builtin_…`). The primary key lists the rules

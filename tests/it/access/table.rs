@@ -82,10 +82,13 @@ impl Route {
         let path = self.path.strip_prefix("/api/v1/").unwrap_or(self.path);
         Some(match (self.method, path.split('/').next().unwrap_or(path)) {
             ("POST", "events") => "events:write",
-            (_, "events" | "log") => "events:read",
+            (_, "events" | "log" | "usage") | ("GET", "portal") => "events:read",
             (_, "alerts") => "alerts",
             (_, "viewer-tokens") => "viewer-tokens",
-            (_, "keys" | "master-keys" | "projects" | "redaction" | "viewer-tiers" | "streams") => "admin",
+            (
+                _,
+                "keys" | "master-keys" | "projects" | "redaction" | "viewer-tiers" | "streams" | "portal",
+            ) => "admin",
             (_, other) => panic!("which scope is {other}?"),
         })
     }
@@ -308,6 +311,15 @@ pub(crate) const ROUTES: &[Route] = &[
         ..both("POST", "/api/v1/viewer-tokens", 201)
     },
     organization("GET", "/api/v1/projects", 200),
+    both("GET", "/api/v1/usage", 200),
+    Route {
+        viewer: Success(200),
+        ..both("GET", "/api/v1/portal", 200)
+    },
+    Route {
+        body: Some(|_| json!({"name": unique_name()})),
+        ..master("PATCH", "/api/v1/portal", 200)
+    },
     master("GET", "/api/v1/viewer-tiers", 200),
     Route {
         body: Some(new_tier),

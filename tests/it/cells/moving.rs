@@ -131,6 +131,13 @@ fn cursors_tokens_keys_and_rules_stay_valid() {
     assert_eq!(before.len(), 5);
     let viewer = organization.viewer("tenant-1", "full");
     let seen = viewer.find(&[]).len();
+    let portal = json!({"name": "Acme"});
+    organization
+        .master()
+        .patch("/portal")
+        .json(portal)
+        .send()
+        .expect_status(200);
     organization
         .create_rule(json!({"type": "pattern", "name": "zebras", "pattern": "zebra", "behavior": "replace"}));
     let revoked = organization.create_key("live");
@@ -157,6 +164,10 @@ fn cursors_tokens_keys_and_rules_stay_valid() {
     store(5, 7);
     assert_eq!(follow(&organization, Some(&feed)).0, ["actor 5", "actor 6"]);
     assert!(viewer.find(&[]).len() >= seen);
+    assert_eq!(
+        viewer.get("/portal").send().expect_status(200)["portal"]["name"],
+        "Acme"
+    );
     let id = client.store(event_with(json!({"metadata": {"animal": "zebra"}})));
     assert_ne!(client.event(&id)["metadata"]["animal"], "zebra");
     let refused = organization.with_credential(&revoked);

@@ -1,7 +1,9 @@
 mod alerts;
 mod events;
 mod keys;
+mod portal;
 mod projects;
 mod redaction;
+mod usage;
 mod viewer_tiers;
 mod viewer_tokens;

@@ -169,6 +169,9 @@ pub(crate) const CASES: &[Case] = cases! {
         by_project_key: true,
         ..on(of.project().post("/viewer-tokens").json(json!({"tenant_id": "acme"})), json!("acme"))
     }),
+    PATCH "/api/v1/portal" => As("audit.portal.updated", |of| {
+        on(of.master().patch("/portal").json(json!({"name": "Acme"})), json!(of.project_id))
+    }),
     POST "/api/v1/viewer-tiers" => As("audit.viewer_tier.created", |of| {
         on(of.master().post("/viewer-tiers").json(json!({"name": "support"})), json!("support"))
     }),

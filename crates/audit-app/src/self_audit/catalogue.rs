@@ -2,11 +2,12 @@
 //! the path of a webhook's URL, which often is a secret of the receiver.
 
 use super::settings::{self, Settings, changes, origin_of_url, text_or_null};
+use crate::portal::Portal;
 use audit_alerts::{Alert, AlertRule, AlertStatus};
 use audit_auth::ViewerClaims;
 use audit_domain::{
-    Action, ActionError, Actor, Category, Context, Environment, Event, EventFilter, Plan, SERVICE_TENANT_ID,
-    Target, Timestamp, ViewerTier,
+    Action, ActionError, Actor, Category, Context, Environment, Event, EventFilter, Plan, ProjectId,
+    SERVICE_TENANT_ID, Target, Timestamp, ViewerTier,
 };
 use audit_store::{Key, Organization, Project, RedactionRuleRow, StreamTokenHash, WebhookRow};
 use serde_json::{Map, Value, json};
@@ -42,6 +43,8 @@ audit_domain::words! {
         ViewerTierUpdated = "audit.viewer_tier.updated",
         /// A viewer tier was deleted.
         ViewerTierDeleted = "audit.viewer_tier.deleted",
+        /// Name or logo of the portal were changed.
+        PortalUpdated = "audit.portal.updated",
         /// A viewer token was created.
         ViewerTokenCreated = "audit.viewer_token.created",
         /// A custom alert rule was created.
@@ -94,6 +97,7 @@ impl ServiceAction {
             | Self::SelfAuditDisabled => Category::Security,
             Self::ProjectCreated
             | Self::PlanUpdated
+            | Self::PortalUpdated
             | Self::AlertRuleCreated
             | Self::AlertRuleUpdated
             | Self::AlertRuleDeleted
@@ -261,6 +265,12 @@ impl ServiceEvent {
         )
         .changing(plan(before.plan))
         .to(plan(after))
+    }
+
+    pub(crate) fn portal_updated(project_id: ProjectId, before: &Portal, after: &Portal) -> Self {
+        Self::new(ServiceAction::PortalUpdated, "project", project_id, None)
+            .changing(settings::of_portal(before))
+            .to(settings::of_portal(after))
     }
 
     pub(crate) fn redaction_rule(

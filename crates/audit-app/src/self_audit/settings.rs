@@ -3,10 +3,12 @@
 //! Each function takes its object apart without `..`, so that a new setting does not compile until it is decided whether it
 //! may be shown.
 
+use crate::portal::{Logo, Portal};
 use audit_alerts::{AlertRule, RuleDefinition};
 use audit_domain::{Change, KeyLimits, KeyScope, ViewerTier};
 use audit_store::{Key, RedactionRuleRow, WebhookRow};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
@@ -85,6 +87,20 @@ pub(super) fn of_key(key: &Key) -> Settings {
         ("expires_at", text_or_null(*expires_at)),
         ("scopes", texts_or_null(scopes.as_deref())),
         ("networks", texts_or_null(networks.as_deref())),
+    ])
+}
+
+/// A logo is shown by its hash, because the image is too large.
+pub(super) fn of_portal(portal: &Portal) -> Settings {
+    let Portal { name, logo } = portal;
+    let digest = |logo: &Logo| {
+        let hash = Sha256::digest(logo.to_string());
+        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("sha256:{hex}")
+    };
+    Settings::from([
+        ("name", text_or_null(name.as_ref())),
+        ("logo", text_or_null(logo.as_ref().map(digest))),
     ])
 }
 

@@ -1,7 +1,8 @@
 //! `/api/v1/openapi.json` and `/docs`: the description of the interface; no credential.
 
-use crate::compression::{gzip, mark, takes_gzip, vary};
+use crate::compression::{gzip, mark, takes_gzip};
 use crate::openapi;
+use crate::vary;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, EntityTag, Header, HeaderValue, IfNoneMatch,
     REFERRER_POLICY,
@@ -45,7 +46,7 @@ impl Fixed {
         if let Ok(tag) = HeaderValue::from_str(&self.tag.to_string()) {
             headers.insert(ETAG, tag);
         }
-        vary(headers);
+        vary::add(headers, "Accept-Encoding");
         response
     }
 

@@ -77,9 +77,15 @@ impl Head {
         }
     }
 
+    /// Whether the events that a head has counted on `stored_day` count to the limit of `day`: also those of the next day, because
+    /// the clock of another node can be ahead at midnight.
+    pub(crate) const fn counts_to(stored_day: i64, day: i64) -> bool {
+        stored_day == day || stored_day == day + 1
+    }
+
     /// Restarts the day's count, unless it is of this day, or of the next one by another node's clock.
     pub(crate) fn begin_day(&mut self, day: i64) {
-        if self.day != day && self.day != day + 1 {
+        if !Self::counts_to(self.day, day) {
             (self.day, self.day_events) = (day, 0);
         }
     }

@@ -50,6 +50,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    portals (project_id) {
+        project_id -> Text,
+        name -> Nullable<Text>,
+        logo_type -> Nullable<Text>,
+        logo -> Nullable<Binary>,
+    }
+}
+
+diesel::table! {
     redaction_rules (project_id, id) {
         project_id -> Text,
         id -> Text,

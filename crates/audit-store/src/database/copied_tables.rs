@@ -24,7 +24,7 @@ const fn table(name: &'static str, columns: &'static str) -> CopiedTable {
 }
 
 /// The copied tables. A table comes after those to which it refers.
-pub(crate) const COPIED_TABLES: [CopiedTable; 25] = [
+pub(crate) const COPIED_TABLES: [CopiedTable; 26] = [
     table("deployment", "id version"),
     table("secrets", "name secret created_at"),
     table("organizations", "id name plan created_at"),
@@ -39,6 +39,7 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 25] = [
         "viewer_tiers",
         "project_id name categories actions hidden_fields routes created_at",
     ),
+    table("portals", "project_id name logo_type logo"),
     table(
         "redaction_rules",
         "project_id id kind name pattern fields behavior enabled created_at",

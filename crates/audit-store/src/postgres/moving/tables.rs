@@ -2,9 +2,10 @@
 
 /// The tables whose rows of a project are copied as they are, in an order that their foreign keys allow, each with the
 /// condition of a project `$1` with the ledgers `$2`.
-pub(super) const COPIED_TABLES: [(&str, &str); 16] = [
+pub(super) const COPIED_TABLES: [(&str, &str); 17] = [
     ("api_keys", "project_id = $1"),
     ("viewer_tiers", "project_id = $1"),
+    ("portals", "project_id = $1"),
     ("redaction_rules", "project_id = $1"),
     ("alert_rules", "project_id = $1"),
     ("stored_claims", "project_id = $1"),

@@ -1,0 +1,199 @@
+//! The portal of a project: the link to it, and the name and logo that it shows.
+
+use crate::error::{AppError, Result};
+use crate::self_audit::{Changed, Requester, ServiceEvent};
+use crate::service::{AuditLog, Selection};
+use audit_auth::{MasterKey, Principal, ViewerTokenText};
+use audit_domain::Name;
+use audit_store::{PortalLogoRow, PortalRow, StoreError};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use imagesize::{ImageError, ImageType};
+use std::fmt;
+use std::str::FromStr;
+
+/// Name and logo of a portal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Portal {
+    /// Stands in the place of the title of the page.
+    pub name: Option<Name>,
+    /// Stands beside the name.
+    pub logo: Option<Logo>,
+}
+
+/// A change of a portal. `Some(None)` removes the name or the logo.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "as in Portal")]
+pub struct PortalChange {
+    pub name: Option<Option<Name>>,
+    pub logo: Option<Option<Logo>>,
+}
+
+/// An image in one of the formats that cannot contain code: PNG, JPEG or WebP. Its text is a data URL (RFC 2397) in base64, so
+/// that no route of the server has the file under a URL of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logo {
+    media_type: &'static str,
+    bytes: Vec<u8>,
+}
+
+/// The text is not a logo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum LogoError {
+    #[error("must be a data URL in base64: data:image/png;base64,…, or of the type image/jpeg or image/webp")]
+    Form,
+    #[error("must be an image of the type that the data URL names")]
+    OtherType,
+    #[error("must have at most {} bytes", Logo::BYTES_MAX)]
+    TooLarge,
+    #[error("must be at most {0} pixels wide and {0} pixels high", Logo::SIDE_PIXELS_MAX)]
+    TooWide,
+}
+
+impl Logo {
+    /// The size of the largest file.
+    pub const BYTES_MAX: usize = 64 * 1024;
+    /// The longest data URL: a file of this size, after the longest prefix.
+    pub const URL_CHARS_MAX: usize = "data:image/jpeg;base64,".len() + Self::BYTES_MAX.div_ceil(3) * 4;
+    /// The largest width and height. A small file can have so many pixels that a browser has not enough memory for them.
+    pub const SIDE_PIXELS_MAX: usize = 2_048;
+    /// The media types.
+    pub const MEDIA_TYPES: [&'static str; 3] = ["image/png", "image/jpeg", "image/webp"];
+
+    /// A file whose beginning is that of an image of the type.
+    ///
+    /// # Errors
+    /// The file is too large, has too many pixels, or is no such image.
+    pub fn new(media_type: &str, bytes: Vec<u8>) -> Result<Self, LogoError> {
+        let known = Self::MEDIA_TYPES.into_iter().find(|known| *known == media_type);
+        let media_type = known.ok_or(LogoError::Form)?;
+        if bytes.len() > Self::BYTES_MAX {
+            return Err(LogoError::TooLarge);
+        }
+        if imagesize::image_type(&bytes).ok().and_then(media_type_of) != Some(media_type) {
+            return Err(LogoError::OtherType);
+        }
+        let size = imagesize::blob_size(&bytes).map_err(|_: ImageError| LogoError::OtherType)?;
+        match size.width.max(size.height) <= Self::SIDE_PIXELS_MAX {
+            true => Ok(Self { media_type, bytes }),
+            false => Err(LogoError::TooWide),
+        }
+    }
+}
+
+fn media_type_of(found: ImageType) -> Option<&'static str> {
+    match found {
+        ImageType::Png => Some("image/png"),
+        ImageType::Jpeg => Some("image/jpeg"),
+        ImageType::Webp => Some("image/webp"),
+        _ => None,
+    }
+}
+
+impl FromStr for Logo {
+    type Err = LogoError;
+
+    fn from_str(url: &str) -> Result<Self, LogoError> {
+        let parts = url
+            .strip_prefix("data:")
+            .and_then(|rest| rest.split_once(";base64,"));
+        let (media_type, text) = parts.ok_or(LogoError::Form)?;
+        if text.len() > Self::URL_CHARS_MAX {
+            return Err(LogoError::TooLarge);
+        }
+        let bytes = STANDARD.decode(text).map_err(|_| LogoError::Form)?;
+        Self::new(media_type, bytes)
+    }
+}
+
+impl fmt::Display for Logo {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "data:{};base64,{}",
+            self.media_type,
+            STANDARD.encode(&self.bytes)
+        )
+    }
+}
+
+impl Portal {
+    fn from_row(row: PortalRow) -> Result<Self> {
+        let damaged = |what| AppError::from(StoreError::Damaged { what });
+        let name = row.name.map(|name| name.parse::<Name>()).transpose();
+        let logo = row
+            .logo
+            .map(|logo| Logo::new(&logo.media_type, logo.bytes))
+            .transpose();
+        Ok(Self {
+            name: name.map_err(|_| damaged("name of a portal"))?,
+            logo: logo.map_err(|_| damaged("logo of a portal"))?,
+        })
+    }
+
+    fn to_row(&self) -> PortalRow {
+        PortalRow {
+            name: self.name.as_ref().map(|name| name.as_str().to_owned()),
+            logo: self.logo.as_ref().map(|logo| PortalLogoRow {
+                media_type: logo.media_type.to_owned(),
+                bytes: logo.bytes.clone(),
+            }),
+        }
+    }
+}
+
+impl AuditLog {
+    /// The portal of a project, for everybody who may read its events.
+    ///
+    /// # Errors
+    /// When the principal has no access to the project.
+    pub fn portal(&self, principal: &Principal, selection: Selection) -> Result<Portal> {
+        let row = self.store.read(|reader| -> Result<_> {
+            let project_id = self.scope(reader, principal, selection)?.project.project.id;
+            Ok(reader.portal(project_id)?)
+        })?;
+        Portal::from_row(row)
+    }
+
+    /// Changes the portal of a project.
+    ///
+    /// # Errors
+    /// When the principal has no access to the project, or the database cannot be written.
+    pub fn change_portal(
+        &self,
+        master: &MasterKey,
+        selection: Selection,
+        change: PortalChange,
+    ) -> Result<Portal> {
+        let principal = &Principal::Master(*master);
+        let project_id = self.project_id(principal, selection)?;
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
+            let before = Portal::from_row(configurator.portal(project_id)?)?;
+            let after = Portal {
+                name: change.name.unwrap_or_else(|| before.name.clone()),
+                logo: change.logo.unwrap_or_else(|| before.logo.clone()),
+            };
+            if after == before {
+                return Ok(Changed::nothing(after));
+            }
+            configurator.set_portal(&after.to_row())?;
+            let event = ServiceEvent::portal_updated(project_id, &before, &after);
+            Ok(Changed::by(after, event))
+        })
+    }
+
+    /// The link that opens the portal of the server at `base_url` with a viewer token, and with the key of the log for the proof
+    /// mark. Both are in the fragment, which browsers do not send.
+    ///
+    /// # Errors
+    /// When the key of the log cannot be read.
+    pub fn portal_link(&self, base_url: &str, token: &ViewerTokenText) -> Result<String> {
+        // The fragment is read as a form, in which a plus sign is a space.
+        let key = self.log_key()?.to_string().replace('+', "%2B");
+        Ok(format!("{base_url}/portal#token={}&key={key}", token.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

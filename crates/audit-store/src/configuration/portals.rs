@@ -1,0 +1,70 @@
+//! Name and logo of the portals of projects.
+
+use super::schema::portals;
+use crate::access::{Configurator, Reader};
+use crate::error::Result;
+use audit_domain::ProjectId;
+use diesel::prelude::*;
+
+/// What the portal of a project shows, as stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct PortalRow {
+    pub name: Option<String>,
+    pub logo: Option<PortalLogoRow>,
+}
+
+/// A logo, as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortalLogoRow {
+    /// Its media type.
+    pub media_type: String,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
+type Columns = (portals::name, portals::logo_type, portals::logo);
+type Row = (Option<String>, Option<String>, Option<Vec<u8>>);
+const COLUMNS: Columns = (portals::name, portals::logo_type, portals::logo);
+
+impl Reader<'_> {
+    /// What the portal of a project shows.
+    ///
+    /// # Errors
+    /// When the database cannot be queried.
+    pub fn portal(&mut self, project_id: ProjectId) -> Result<PortalRow> {
+        let row = portals::table
+            .find(project_id.to_string())
+            .select(COLUMNS)
+            .get_result::<Row>(self.session())
+            .optional()?;
+        let (name, logo_type, logo) = row.unwrap_or_default();
+        let logo = logo_type
+            .zip(logo)
+            .map(|(media_type, bytes)| PortalLogoRow { media_type, bytes });
+        Ok(PortalRow { name, logo })
+    }
+}
+
+impl Configurator<'_, ProjectId> {
+    /// Replaces what the portal of the project shows.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_portal(&mut self, portal: &PortalRow) -> Result<()> {
+        let project_id = self.owner().to_string();
+        // No node caches it, and the owner is locked, so no other transaction inserts the row meanwhile.
+        let session = self.uncached_session();
+        diesel::delete(portals::table.find(&project_id)).execute(session)?;
+        let logo = portal.logo.as_ref();
+        diesel::insert_into(portals::table)
+            .values((
+                portals::project_id.eq(&project_id),
+                portals::name.eq(portal.name.as_deref()),
+                portals::logo_type.eq(logo.map(|logo| logo.media_type.as_str())),
+                portals::logo.eq(logo.map(|logo| logo.bytes.as_slice())),
+            ))
+            .execute(session)?;
+        Ok(())
+    }
+}
