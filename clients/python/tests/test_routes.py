@@ -13,7 +13,7 @@ import httpx
 import pytest
 from conftest import event
 
-from audit_client import Client
+from audit_client import NULL, Client
 
 SERVER = Path(__file__).parents[2] / "conformance" / "routes.py"
 FEED_FILTERS: Dict[str, Any] = {
@@ -75,7 +75,10 @@ def use_keys(client: Client) -> None:
     client.master_keys.create(**limits)
     client.master_keys.rotate("id", overlap_seconds=0)
     client.master_keys.revoke("id")
-    client.viewer_tokens.create("acme", tier="support", expires_in=600)
+    client.viewer_tokens.create("acme", tier="support", expires_in=600, portal=True)
+    client.projects.usage()
+    client.portal.get()
+    client.portal.update(name="n", logo=NULL)
     tier: Dict[str, Any] = {"categories": ["auth"], "actions": ["a.*"], "hidden_fields": [], "routes": []}
     client.viewer_tiers.list()
     client.viewer_tiers.create(name="n", **tier)

@@ -27,6 +27,7 @@ RESOURCES: Tuple[Tuple[str, Any], ...] = (
     ("client.keys", administration.Keys),
     ("client.master_keys", administration.MasterKeys),
     ("client.redaction_rules", administration.RedactionRules),
+    ("client.portal", administration.Portal),
     ("client.viewer_tokens", administration.ViewerTokens),
     ("client.viewer_tiers", administration.ViewerTiers),
     ("client.streams", administration.Streams),

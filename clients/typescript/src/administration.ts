@@ -79,11 +79,28 @@ export class Projects extends Resource {
   async create(name: string): Promise<T.Project> {
     return (await this.callUnscoped<T.ResponseOf<"create_project">>("POST", "/projects", { name })).project;
   }
+
+  /** The plan of the organization, and how much the project has of what is limited. */
+  async usage(): Promise<T.Usage> {
+    return (await this.call<T.ResponseOf<"get_usage">>("GET", "/usage")).usage;
+  }
+}
+
+/** Name and logo of the project's portal. */
+export class Portal extends Resource {
+  async get(): Promise<T.Portal> {
+    return (await this.call<T.ResponseOf<"get_portal">>("GET", "/portal")).portal;
+  }
+
+  /** Changes what is given; `null` removes it. The logo is a data URL of a PNG, JPEG or WebP file. */
+  async update(change: T.PortalChange): Promise<T.Portal> {
+    return (await this.call<T.ResponseOf<"update_portal">>("PATCH", "/portal", { body: change })).portal;
+  }
 }
 
 /** Viewer tokens, for customers who read their own events. */
 export class ViewerTokens extends Resource {
-  /** Creates a token that is safe in a browser. Needs a live project key. */
+  /** Creates a token that is safe in a browser, with `portal` also the link to the portal. Needs a live project key. */
   create(token: T.NewViewerToken): Promise<T.ViewerToken> {
     return this.callUnscoped("POST", "/viewer-tokens", token, true);
   }

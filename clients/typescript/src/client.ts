@@ -2,6 +2,7 @@ import {
   Alerts,
   Log,
   MasterKeys,
+  Portal,
   ProjectKeys,
   Projects,
   Redaction,
@@ -40,6 +41,7 @@ export class AuditApi {
   readonly keys: ProjectKeys;
   readonly masterKeys: MasterKeys;
   readonly projects: Projects;
+  readonly portal: Portal;
   readonly viewerTokens: ViewerTokens;
   readonly viewerTiers: ViewerTiers;
   readonly redaction: Redaction;
@@ -55,6 +57,7 @@ export class AuditApi {
     this.keys = new ProjectKeys(transport);
     this.masterKeys = new MasterKeys(transport);
     this.projects = new Projects(transport);
+    this.portal = new Portal(transport);
     this.viewerTokens = new ViewerTokens(transport);
     this.viewerTiers = new ViewerTiers(transport);
     this.redaction = new Redaction(transport);

@@ -59,6 +59,10 @@ export type NewMasterKey = RequestOf<"create_master_key">;
 export type CreatedMasterKey = ResponseOf<"create_master_key">;
 export type Project = ResponseOf<"list_projects">["projects"][number];
 
+export type Usage = ResponseOf<"get_usage">["usage"];
+export type Portal = ResponseOf<"get_portal">["portal"];
+export type PortalChange = RequestOf<"update_portal">;
+
 export type NewViewerToken = RequestOf<"create_viewer_token">;
 export type ViewerToken = ResponseOf<"create_viewer_token">;
 export type ViewerTier = ResponseOf<"list_viewer_tiers">["viewer_tiers"][number];

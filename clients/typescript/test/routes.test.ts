@@ -65,7 +65,10 @@ async function useKeys(client: AuditClient): Promise<void> {
   await client.masterKeys.create(limits);
   await client.masterKeys.rotate("id", 0);
   await client.masterKeys.revoke("id");
-  await client.viewerTokens.create({ tenant_id: "acme", tier: "support", expires_in: 600 });
+  await client.viewerTokens.create({ tenant_id: "acme", tier: "support", expires_in: 600, portal: true });
+  await client.projects.usage();
+  await client.portal.get();
+  await client.portal.update({ name: "n", logo: null });
   const tier = { categories: null, actions: null, hidden_fields: [], routes: null };
   await client.viewerTiers.list();
   await client.viewerTiers.create({ name: "n", ...tier });

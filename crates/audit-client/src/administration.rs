@@ -172,6 +172,33 @@ impl Client {
         )
     }
 
+    /// Plan of the organization, and how much the project has of what is limited.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn usage(&self) -> Result<Object, Error> {
+        object(self.get("/usage")?, "usage")
+    }
+
+    /// Name and logo of the project's portal.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn portal(&self) -> Result<Object, Error> {
+        object(self.get("/portal")?, "portal")
+    }
+
+    /// Changes name and logo of the project's portal: `null` removes one. The logo is a data URL of a PNG, JPEG or WebP file. Master key.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn update_portal(&self, members: &Value) -> Result<Object, Error> {
+        object(
+            self.send("PATCH", "/portal".to_owned(), Some(members), false)?,
+            "portal",
+        )
+    }
+
     /// Number of events and state of an anonymous stream.
     ///
     /// # Errors

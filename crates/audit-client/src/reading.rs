@@ -218,15 +218,48 @@ impl Client {
         tier: Option<&str>,
         lifetime: Duration,
     ) -> Result<String, Error> {
+        self.new_viewer_token(tenant_id, tier, lifetime, false)
+            .and_then(|response| text(&response, "token"))
+    }
+
+    /// The link that opens the portal of the server with a new [viewer token](Self::viewer_token). Whoever has it can read the events of
+    /// the tenant until the token expires.
+    ///
+    /// # Errors
+    /// [`Error::Api`], also where the server has no pages, [`Error::Network`].
+    pub fn portal_url(
+        &self,
+        tenant_id: &str,
+        tier: Option<&str>,
+        lifetime: Duration,
+    ) -> Result<String, Error> {
+        self.new_viewer_token(tenant_id, tier, lifetime, true)
+            .and_then(|response| text(&response, "portal_url"))
+    }
+
+    fn new_viewer_token(
+        &self,
+        tenant_id: &str,
+        tier: Option<&str>,
+        lifetime: Duration,
+        has_link: bool,
+    ) -> Result<Value, Error> {
         let mut body = json!({"tenant_id": tenant_id, "expires_in": lifetime.as_secs()});
         if let Some(tier) = tier {
             body["tier"] = tier.into();
         }
+        if has_link {
+            body["portal"] = true.into();
+        }
         let call = Call::new("POST", "/viewer-tokens").body(body.to_string().into_bytes());
-        let response = self.shared.transport.json(&call)?;
-        let token = response["token"].as_str().map(str::to_owned);
-        token.ok_or_else(|| Error::network("the response has no token"))
+        self.shared.transport.json(&call)
     }
+}
+
+/// The text with this name in a response.
+fn text(response: &Value, name: &str) -> Result<String, Error> {
+    let text = response[name].as_str().map(str::to_owned);
+    text.ok_or_else(|| Error::network(format!("the response has no {name}")))
 }
 
 /// The object with this name in a response.

@@ -350,9 +350,40 @@ class RedactionTest(TypedDict):
     metadata: RedactionMetadata
 
 
-class ViewerToken(TypedDict):
+class Quota(TypedDict):
+    count: int
+    max: Optional[int]
+
+
+class StoredEvents(TypedDict):
+    live: int
+    test: int
+
+
+class Usage(TypedDict):
+    plan: Literal["free", "pro", "enterprise"]
+    events_today: Quota
+    day_ends_at: str
+    events: StoredEvents
+    keys: Quota
+    redaction_rules: Quota
+    alert_rules: Quota
+    webhooks: Quota
+    viewer_tiers: Quota
+
+
+class PortalLook(TypedDict):
+    name: Optional[str]
+    logo: Optional[str]
+
+
+class _ViewerTokenRequired(TypedDict):
     token: str
     expires_at: str
+
+
+class ViewerToken(_ViewerTokenRequired, total=False):
+    portal_url: str
 
 
 class ViewerTier(TypedDict):

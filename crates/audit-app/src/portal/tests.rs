@@ -101,3 +101,35 @@ fn a_logo_has_limits_of_bytes_and_of_pixels() {
         assert_eq!(url(media_type, &image).parse::<Logo>(), Err(LogoError::TooWide));
     }
 }
+
+/// Cut anywhere, and with each byte replaced by values that length fields and markers have.
+fn changed(image: &[u8]) -> Vec<Vec<u8>> {
+    let cut = (0..image.len()).map(|length| image[..length].to_vec());
+    let replaced = (0..image.len()).flat_map(|at| {
+        [0, 1, 0x7f, 0x80, 0xd9, 0xfe, 0xff].map(|byte| {
+            let mut image = image.to_vec();
+            image[at] = byte;
+            image
+        })
+    });
+    cut.chain(replaced).collect()
+}
+
+#[test]
+fn a_damaged_image_is_refused_or_is_a_logo_of_the_same_bytes() {
+    let images = [
+        ("image/png", png(64, 32)),
+        ("image/jpeg", jpeg(64, 32)),
+        ("image/webp", webp(64, 32)),
+    ];
+    for (media_type, image) in images {
+        let mut refused = 0;
+        for image in changed(&image) {
+            match Logo::new(media_type, image.clone()) {
+                Ok(logo) => assert_eq!(logo.to_string(), url(media_type, &image)),
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(refused > image.len(), "{media_type}: {refused}");
+    }
+}

@@ -65,6 +65,9 @@ fn use_events(client: &Client) -> Result<(), audit_client::Error> {
     client.proof("evt_1")?;
     client.receipt("evt_1")?;
     client.viewer_token("acme", Some("support"), MINUTE)?;
+    // The kit responds with the first example, which is that of a request without a link.
+    let link = client.portal_url("acme", None, MINUTE);
+    assert!(link.is_err_and(|error| error.to_string().contains("portal_url")));
     Ok(())
 }
 
@@ -141,6 +144,9 @@ fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
     all(client.deliveries("id", &[("status", "failed"), ("limit", "10")])?);
     client.retry_delivery("id")?;
     client.test_redaction(&json!({}))?;
+    client.usage()?;
+    client.portal()?;
+    client.update_portal(&json!({"name": "n", "logo": null}))?;
     let filters = [
         ("status", "open"),
         ("severity", "low"),

@@ -10,6 +10,7 @@ from ..types import (
     CreatedKey,
     Environment,
     KeyInfo,
+    PortalLook,
     Project,
     RedactionRule,
     RedactionTest,
@@ -17,6 +18,7 @@ from ..types import (
     StreamInfo,
     TierRoute,
     Time,
+    Usage,
     ViewerTier,
     ViewerToken,
 )
@@ -36,6 +38,10 @@ class AsyncProjects:
         """A project without keys."""
         request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
         return cast(Project, (await self._transport.send(request, json_of))["project"])
+
+    async def usage(self) -> Usage:
+        """The plan of the organization, and how much the project has of what is limited."""
+        return cast(Usage, (await self._transport.send(call("GET", "/usage"), json_of))["usage"])
 
 
 class AsyncKeys:
@@ -165,15 +171,41 @@ class AsyncRedactionRules:
         return cast(RedactionTest, await self._transport.send(request, json_of))
 
 
+class AsyncPortal:
+    """``client.portal``. Name and logo that the portal of the project shows. Writing needs a master key."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def get(self) -> PortalLook:
+        """Name and logo; ``None`` for none."""
+        return cast(PortalLook, (await self._transport.send(call("GET", "/portal"), json_of))["portal"])
+
+    async def update(self, *, name: Union[str, Null, None] = None, logo: Union[str, Null, None] = None) -> PortalLook:
+        """Changes what is given; ``NULL`` removes it. The logo is a data URL of a PNG, JPEG or WebP file."""
+        request = call("PATCH", "/portal", body={"name": name, "logo": logo})
+        return cast(PortalLook, (await self._transport.send(request, json_of))["portal"])
+
+
 class AsyncViewerTokens:
     """``client.viewer_tokens``. Live project key."""
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    async def create(self, tenant_id: str, *, tier: Optional[str] = None, expires_in: Optional[int] = None) -> ViewerToken:
-        """A token that reads the events of one tenant for ``expires_in`` seconds (60 to 86,400), safe in a browser."""
-        body = {"tenant_id": tenant_id, "tier": tier, "expires_in": expires_in}
+    async def create(
+        self,
+        tenant_id: str,
+        *,
+        tier: Optional[str] = None,
+        expires_in: Optional[int] = None,
+        portal: Optional[bool] = None,
+    ) -> ViewerToken:
+        """A token that reads the events of one tenant for ``expires_in`` seconds (60 to 86,400), safe in a browser.
+
+        With ``portal`` the link to the portal, ``portal_url``, comes with it.
+        """
+        body = {"tenant_id": tenant_id, "tier": tier, "expires_in": expires_in, "portal": portal}
         return cast(ViewerToken, await self._transport.send(call("POST", "/viewer-tokens", body=body), json_of))
 
 

@@ -11,6 +11,7 @@ from ..types import (
     CreatedKey,
     Environment,
     KeyInfo,
+    PortalLook,
     Project,
     RedactionRule,
     RedactionTest,
@@ -18,6 +19,7 @@ from ..types import (
     StreamInfo,
     TierRoute,
     Time,
+    Usage,
     ViewerTier,
     ViewerToken,
 )
@@ -37,6 +39,10 @@ class Projects:
         """A project without keys."""
         request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
         return cast(Project, (self._transport.send(request, json_of))["project"])
+
+    def usage(self) -> Usage:
+        """The plan of the organization, and how much the project has of what is limited."""
+        return cast(Usage, (self._transport.send(call("GET", "/usage"), json_of))["usage"])
 
 
 class Keys:
@@ -166,15 +172,41 @@ class RedactionRules:
         return cast(RedactionTest, self._transport.send(request, json_of))
 
 
+class Portal:
+    """``client.portal``. Name and logo that the portal of the project shows. Writing needs a master key."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get(self) -> PortalLook:
+        """Name and logo; ``None`` for none."""
+        return cast(PortalLook, (self._transport.send(call("GET", "/portal"), json_of))["portal"])
+
+    def update(self, *, name: Union[str, Null, None] = None, logo: Union[str, Null, None] = None) -> PortalLook:
+        """Changes what is given; ``NULL`` removes it. The logo is a data URL of a PNG, JPEG or WebP file."""
+        request = call("PATCH", "/portal", body={"name": name, "logo": logo})
+        return cast(PortalLook, (self._transport.send(request, json_of))["portal"])
+
+
 class ViewerTokens:
     """``client.viewer_tokens``. Live project key."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def create(self, tenant_id: str, *, tier: Optional[str] = None, expires_in: Optional[int] = None) -> ViewerToken:
-        """A token that reads the events of one tenant for ``expires_in`` seconds (60 to 86,400), safe in a browser."""
-        body = {"tenant_id": tenant_id, "tier": tier, "expires_in": expires_in}
+    def create(
+        self,
+        tenant_id: str,
+        *,
+        tier: Optional[str] = None,
+        expires_in: Optional[int] = None,
+        portal: Optional[bool] = None,
+    ) -> ViewerToken:
+        """A token that reads the events of one tenant for ``expires_in`` seconds (60 to 86,400), safe in a browser.
+
+        With ``portal`` the link to the portal, ``portal_url``, comes with it.
+        """
+        body = {"tenant_id": tenant_id, "tier": tier, "expires_in": expires_in, "portal": portal}
         return cast(ViewerToken, self._transport.send(call("POST", "/viewer-tokens", body=body), json_of))
 
 
