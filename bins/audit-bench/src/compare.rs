@@ -6,7 +6,7 @@
 use crate::arguments::{CompareOptions, Measurement};
 use crate::checks::Proofs;
 use crate::generator::{End, QueriesJob, QueryReport, Traffic};
-use crate::machine::{Machine, now_ms};
+use crate::machine::{Machine, cpu_seconds, now_ms};
 use crate::plan::{LOAD_BATCH, LOAD_CONNECTIONS, Plan, SINGLES_CONNECTIONS};
 use crate::print;
 use crate::results::{Phase, median, ratio};
@@ -48,14 +48,33 @@ impl Figure {
         median(self.rounds.iter().map(|[_, candidate]| *candidate).collect())
     }
 
-    /// Change from baseline to candidate, as a share of the baseline: least, median and greatest of the rounds.
-    pub(crate) fn changes(&self) -> (f64, f64, f64) {
+    /// Change from baseline to candidate, as a share of the baseline.
+    pub(crate) fn changes(&self) -> Changes {
         let change = |[baseline, candidate]: &[f64; 2]| ratio(candidate - baseline, *baseline);
-        let changes: Vec<f64> = self.rounds.iter().map(change).collect();
-        let least = changes.iter().copied().reduce(f64::min).unwrap_or_default();
-        let greatest = changes.iter().copied().reduce(f64::max).unwrap_or_default();
-        (least, median(changes), greatest)
+        let mut changes: Vec<f64> = self.rounds.iter().map(change).collect();
+        changes.sort_by(f64::total_cmp);
+        let at = |quarter: usize| {
+            let last = changes.len().saturating_sub(1);
+            changes.get((last * quarter + 2) / 4).copied().unwrap_or_default()
+        };
+        Changes {
+            least: at(0),
+            lower_quartile: at(1),
+            upper_quartile: at(3),
+            greatest: at(4),
+            median: median(changes),
+        }
     }
+}
+
+/// The changes of the rounds, from the least to the greatest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Changes {
+    pub(crate) least: f64,
+    pub(crate) lower_quartile: f64,
+    pub(crate) median: f64,
+    pub(crate) upper_quartile: f64,
+    pub(crate) greatest: f64,
 }
 
 /// Runs the comparison and prints its table.
@@ -196,6 +215,7 @@ fn queries(systems: &[SystemUnderTest<'_>; 2], rounds: u32) -> anyhow::Result<Ve
     let mut figures = QUERY_FIGURES.map(Figure::new);
     for round in 0..rounds {
         let order = turn_order(round);
+        let before = cpu_of(systems);
         let (_, reports) = run_queries(&order.map(|index| &systems[index]), |services, _| QueriesJob {
             services,
             requests: ROUND_QUERY_REQUESTS,
@@ -205,23 +225,37 @@ fn queries(systems: &[SystemUnderTest<'_>; 2], rounds: u32) -> anyhow::Result<Ve
             rounds: 1,
             round_ms_max: u64::MAX,
         })?;
+        let after = cpu_of(systems);
         let mut measured = [[0.0; QUERY_FIGURES.len()]; 2];
         for (index, reports) in order.into_iter().zip(reports) {
-            measured[index] = query_values(&reports);
+            let used = after[index].zip(before[index]);
+            measured[index] = query_values(&reports, used.map(|(after, before)| after - before));
         }
         add_round(&mut figures, measured);
     }
     Ok(figures.into())
 }
 
+/// The processor time that each server process has used so far, user and system, in seconds.
+fn cpu_of(systems: &[SystemUnderTest<'_>; 2]) -> [Option<f64>; 2] {
+    systems.each_ref().map(|system| cpu_seconds(system.server.pid()))
+}
+
 /// Names of the values that [`query_values`] returns.
-const QUERY_FIGURES: [&str; 3] = [
+const QUERY_FIGURES: [&str; 4] = [
     "queries: mean p50 ms",
     "queries: highest p50 ms",
     "queries: mean of the slowest request, ms",
+    "queries: server µs/request",
 ];
 
-fn query_values(reports: &[Option<QueryReport>]) -> [f64; QUERY_FIGURES.len()] {
+/// `cpu_seconds` is what the server used for all requests of the reports.
+fn query_values(reports: &[Option<QueryReport>], cpu_seconds: Option<f64>) -> [f64; QUERY_FIGURES.len()] {
+    let requests: u64 = reports
+        .iter()
+        .flatten()
+        .map(|report| u64::from(report.requests))
+        .sum();
     let latencies = || reports.iter().flatten().map(|report| report.latency);
     let count = latencies().count() as f64;
     let p50 = latencies().map(|latency| latency.p50_ms());
@@ -230,6 +264,7 @@ fn query_values(reports: &[Option<QueryReport>]) -> [f64; QUERY_FIGURES.len()] {
         ratio(p50.clone().sum(), count),
         p50.fold(0.0, f64::max),
         ratio(slowest.sum(), count),
+        ratio(cpu_seconds.unwrap_or_default() * 1e6, requests as f64),
     ]
 }
 
@@ -244,13 +279,22 @@ mod tests {
             name: "events/s".to_owned(),
             rounds: vec![[100.0, 110.0], [200.0, 190.0], [50.0, 51.0]],
         };
-        let (least, median, greatest) = figure.changes();
-        assert!(
-            (least + 0.05).abs() < 1e-9 && (median - 0.02).abs() < 1e-9,
-            "{least} {median}"
-        );
-        assert!((greatest - 0.1).abs() < 1e-9, "{greatest}");
+        let changes = figure.changes();
+        assert!((changes.least + 0.05).abs() < 1e-9 && (changes.median - 0.02).abs() < 1e-9);
+        assert!((changes.greatest - 0.1).abs() < 1e-9, "{changes:?}");
         assert_eq!((figure.baseline(), figure.candidate()), (100.0, 110.0));
+    }
+
+    #[test]
+    fn one_half_of_the_rounds_lies_between_the_quartiles() {
+        let figure = Figure {
+            name: "events/s".to_owned(),
+            rounds: (0..9).map(|number| [100.0, 100.0 + f64::from(number)]).collect(),
+        };
+        let changes = figure.changes();
+        assert!((changes.lower_quartile - 0.02).abs() < 1e-9, "{changes:?}");
+        assert!((changes.upper_quartile - 0.06).abs() < 1e-9, "{changes:?}");
+        assert!((changes.least - 0.0).abs() < 1e-9 && (changes.greatest - 0.08).abs() < 1e-9);
     }
 
     #[test]
@@ -271,7 +315,7 @@ mod tests {
                 },
             })
         };
-        let values = query_values(&[report(1_000, 2_000), None, report(3_000, 4_000)]);
-        assert_eq!(values, [2.0, 3.0, 3.0]);
+        let values = query_values(&[report(1_000, 2_000), None, report(3_000, 4_000)], Some(0.02));
+        assert_eq!(values, [2.0, 3.0, 3.0, 500.0]);
     }
 }

@@ -275,16 +275,18 @@ fn targets(checks: &[TargetCheck]) -> Table {
 /// The table of a comparison.
 pub(crate) fn comparison(figures: &[Figure]) -> String {
     let row = |figure: &Figure| {
-        let (least, median, greatest) = figure.changes();
+        let changes = figure.changes();
+        let range = |least, greatest| format!("{} to {}", percent(least), percent(greatest));
         vec![
             figure.name.clone(),
             significant(figure.baseline()),
             significant(figure.candidate()),
-            percent(median),
-            format!("{} to {}", percent(least), percent(greatest)),
+            percent(changes.median),
+            range(changes.lower_quartile, changes.upper_quartile),
+            range(changes.least, changes.greatest),
         ]
     };
-    let header = columns("figure | baseline | candidate | change | range of the rounds");
+    let header = columns("figure | baseline | candidate | change | half of the rounds | all rounds");
     format!("{}\n", table(header, figures.iter().map(row)))
 }
 

@@ -46,7 +46,7 @@ type RunningCounts = Mutex<HashMap<ReadOwner, usize>>;
 /// The state that all exports share.
 pub(crate) struct Exports {
     running: Arc<RunningCounts>,
-    reads: OwnedTurns,
+    pub(crate) reads: OwnedTurns,
 }
 
 impl Default for Exports {
@@ -205,18 +205,26 @@ impl Export {
         if self.is_finished {
             return Ok(None);
         }
-        let mut turn = self.service.exports.reads.take(&self.slot.owner).await?;
+        let owner = &self.slot.owner;
+        let turn = Arc::new(self.service.exports.reads.take(owner).await?);
+        let session = self.service.turns.sessions.take(owner).await?;
         let (service, request) = (Arc::clone(&self.service), Arc::clone(&self.request));
         let (after, limit) = (self.after, self.limit);
-        let work = move || read_and_write(&service, &request, after, limit, write);
-        let written = turn.run_and_keep(work).await?;
+        // The turn lasts as long as the work, although the client may have gone.
+        let kept = Arc::clone(&turn);
+        let work = move || {
+            let written = read_and_write(&service, &request, after, limit, write);
+            drop(kept);
+            written
+        };
+        let written = session.run(work).await?;
         self.is_finished = !written.has_more;
         self.after = written.last.or(self.after);
         if let Some(event_bytes) = written.bytes.checked_div(written.events) {
             self.limit = PageLimit::for_export(PAGE_BYTES / event_bytes.max(1));
         }
         self.pause(written.worked).await;
-        // Released only after the pause, so that no other export reads during it.
+        // Released only after the pause, so that no other export reads during it. Others use the session meanwhile.
         drop(turn);
         Ok(Some(written.output))
     }

@@ -288,7 +288,13 @@ impl Follower {
     }
 
     async fn read(&mut self, limit: usize) -> Result<ReadPage> {
-        let turn = self.service.feeds.reads.take(&self.owner).await?;
+        let sessions = &self.service.turns.sessions;
+        let turn = self
+            .service
+            .feeds
+            .reads
+            .take_with_session(sessions, &self.owner)
+            .await?;
         let (service, request) = (Arc::clone(&self.service), Arc::clone(&self.request));
         let start = match (&self.progress, &self.after) {
             (Some(progress), _) => Start::Seq(progress.next_seq),

@@ -88,6 +88,21 @@ impl OwnedTurns {
         let turn = self.0.take(organization_id, member).await.map_err(busy)?;
         Ok(ReadTurn::new(AnyTurn::Owned(turn)))
     }
+
+    /// Waits for a turn, and while it holds that, for one to use a reading session. The wait for a session delays nobody but
+    /// those that wait for a turn here, so whoever has turns of both kinds takes them in this order.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub(crate) async fn take_with_session(&self, sessions: &Self, owner: &ReadOwner) -> Result<ReadTurn> {
+        let ReadOwner {
+            organization_id,
+            member,
+        } = owner.clone();
+        let first = self.0.take(organization_id, member.clone()).await.map_err(busy)?;
+        let session = sessions.0.take(organization_id, member).await.map_err(busy)?;
+        Ok(ReadTurn::new(AnyTurn::WithSession(first, session)))
+    }
 }
 
 fn busy(_: Busy) -> AppError {
@@ -97,7 +112,9 @@ fn busy(_: Busy) -> AppError {
 /// The turns of a process, and the owners of the credentials that it knows.
 pub(crate) struct ReaderTurns {
     owners: Cache<CredentialHash, ReadOwner>,
-    queries: OwnedTurns,
+    /// The reading sessions of the store: as many turns as sessions, so whoever has a turn finds a session. Queries, the feed,
+    /// exports and pages of alerts share them.
+    pub(crate) sessions: OwnedTurns,
     requests: OwnedTurns,
     preparations: Arc<Turns<OrganizationId, ProjectId>>,
     look_ups: Arc<Turns<String, ()>>,
@@ -116,8 +133,8 @@ impl ReaderTurns {
         };
         Self {
             owners: Cache::new(OWNERS_MAX),
-            // An organization alone gets two thirds of the connections, and one of its members half of them.
-            queries: OwnedTurns::new(bounds(connections_max as usize, 2)),
+            // An organization alone gets two thirds of the sessions, and one of its members half of them.
+            sessions: OwnedTurns::new(bounds(connections_max as usize, 2)),
             requests: OwnedTurns::new(bounds(REQUESTS_MAX, 1)),
             preparations: Turns::new(bounds(PREPARATIONS_PER_PROCESSOR * processors(), 1)),
             look_ups: Turns::new(TurnsOptions {
@@ -152,6 +169,7 @@ fn processors() -> usize {
 #[expect(dead_code, reason = "held until it is dropped")]
 enum AnyTurn {
     Owned(Turn<OrganizationId, Member>),
+    WithSession(Turn<OrganizationId, Member>, Turn<OrganizationId, Member>),
     LookUp(Turn<String, ()>),
     Preparation(Turn<OrganizationId, ProjectId>),
 }
@@ -293,11 +311,24 @@ impl<P: Policy> Presented<P> {
         self,
         work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let turn = self.service.turns.queries.take(&self.owner()?).await?;
+        let turn = self.service.turns.sessions.take(&self.owner()?).await?;
         turn.run(move || work(&self)).await
     }
 
-    /// Runs other work, which may block, in the turn of the credential's owner. The credential was recognised before.
+    /// As [`Self::query`], for work that has looked the credential up.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let turn = self.service.turns.sessions.take(&self.owner()?).await?;
+        turn.run(work).await
+    }
+
+    /// Runs other work, which may block and uses no reading session for long, in the turn of the credential's owner. The
+    /// credential was recognised before.
     ///
     /// # Errors
     /// As [`Self::query`].

@@ -50,6 +50,16 @@ impl<P: Policy> Caller<P> {
         Ok(presented.request(move || work(&cell, proof)).await?)
     }
 
+    /// As [`Self::run`], for work that reads pages or proofs: it takes a turn of the reading sessions.
+    pub(crate) async fn read<T: Send + 'static>(
+        self,
+        work: impl FnOnce(&Arc<AuditLog>, P::Proof) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let Self { presented, proof, .. } = self;
+        let cell = Arc::clone(presented.cell());
+        Ok(presented.read(move || work(&cell, proof)).await?)
+    }
+
     /// Runs `work`, which may block, on behalf of the caller, in the home cell: for what concerns several projects, or a
     /// project that the request names in another way.
     pub(crate) async fn run_at_home<T: Send + 'static>(

@@ -1,11 +1,12 @@
 //! Responses as gzip, for clients that take it.
 //!
 //! - Only responses that are large, and text. An event stream is not compressed: each line has to leave at once.
-//! - What a compressor holds is bounded: a response for which there is none is sent as it is.
+//! - What a compressor holds is bounded, and its owner has a share: a response for which there is none is sent as it is.
 //! - The length of a compressed response tells how much its parts repeat each other (BREACH). Keys, tokens and secrets of
 //!   webhooks are shown once, in responses that are too short to be compressed or marked with
 //!   [`NEITHER_STORED_NOR_COMPRESSED`], and credentials of requests stand in headers, which are not compressed. So no compressed response has a secret beside a text of another party.
 
+use crate::owner::Owner;
 use crate::state::HttpState;
 use crate::vary;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
@@ -15,14 +16,13 @@ use actix_web::http::header::{
 };
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
+use audit_admission::{Budget, Held};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::error::Error;
 use std::io::{self, Write};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// A response of fewer bytes is not compressed.
 const COMPRESSED_BYTES_MIN: usize = 4 * 1024;
@@ -35,19 +35,26 @@ pub(crate) const NEITHER_STORED_NOR_COMPRESSED: HeaderValue =
 /// Responses that are compressed at once, each by some 300 KiB.
 pub(crate) const COMPRESSORS_MAX: usize = 8;
 
-/// The compressors that are free: those for whole responses, and those for streamed ones, which keep theirs long.
+/// The compressors, shared out by owner: those for whole responses, and those for streamed ones, which keep theirs long. An
+/// owner alone has five.
 pub(crate) struct Compressors {
-    whole: Arc<Semaphore>,
-    streamed: Arc<Semaphore>,
+    whole: Budget<Owner>,
+    streamed: Budget<Owner>,
 }
 
 impl Default for Compressors {
     fn default() -> Self {
         Self {
-            whole: Arc::new(Semaphore::new(COMPRESSORS_MAX)),
-            streamed: Arc::new(Semaphore::new(COMPRESSORS_MAX)),
+            whole: Budget::new(COMPRESSORS_MAX),
+            streamed: Budget::new(COMPRESSORS_MAX),
         }
     }
+}
+
+/// One more compressor of the owner, if its share has one.
+fn compressor(of: &Budget<Owner>, owner: Owner) -> Option<Held<Owner>> {
+    let mut held = of.hold(owner);
+    held.grow(1).then_some(held)
 }
 
 /// Whether the client prefers gzip.
@@ -74,7 +81,7 @@ pub(crate) fn gzip(bytes: &[u8], level: Compression) -> io::Result<Vec<u8>> {
 
 /// The response, compressed if it is worth it and the client takes it.
 pub(crate) async fn compressed(
-    state: &HttpState,
+    state: &web::Data<HttpState>,
     request: &HttpRequest,
     mut response: HttpResponse,
 ) -> HttpResponse {
@@ -94,14 +101,16 @@ pub(crate) async fn compressed(
         true => &state.compressors.streamed,
         false => &state.compressors.whole,
     };
-    let Ok(permit) = Arc::clone(free).try_acquire_owned() else {
+    let Some(compressor) = compressor(free, Owner::of(request, state)) else {
         return response;
     };
     if is_streamed {
         mark(response.headers_mut());
-        return response.map_body(|_, body| BoxBody::new(GzipBody::new(body, permit)));
+        return response.map_body(|_, body| BoxBody::new(GzipBody::new(body, compressor)));
     }
-    whole(response).await
+    let response = whole(response).await;
+    drop(compressor);
+    response
 }
 
 /// The body is gzip.
@@ -151,15 +160,15 @@ async fn whole(response: HttpResponse) -> HttpResponse {
 struct GzipBody {
     body: BoxBody,
     encoder: Option<GzEncoder<Vec<u8>>>,
-    _permit: OwnedSemaphorePermit,
+    _compressor: Held<Owner>,
 }
 
 impl GzipBody {
-    fn new(body: BoxBody, permit: OwnedSemaphorePermit) -> Self {
+    fn new(body: BoxBody, compressor: Held<Owner>) -> Self {
         Self {
             body,
             encoder: Some(GzEncoder::new(Vec::new(), Compression::fast())),
-            _permit: permit,
+            _compressor: compressor,
         }
     }
 }

@@ -12,8 +12,27 @@ fn inflated(bytes: &[u8]) -> io::Result<Vec<u8>> {
     Ok(inflated)
 }
 
-fn permit() -> OwnedSemaphorePermit {
-    Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap()
+fn owner(name: &str) -> Owner {
+    Owner::Address(name.to_owned())
+}
+
+fn one() -> Held<Owner> {
+    compressor(&Compressors::default().streamed, owner("a")).unwrap()
+}
+
+/// Exports keep their compressors for as long as they last: those of one organization leave some to others.
+#[test]
+fn an_owner_has_a_share_of_the_compressors_and_another_one_finds_some() {
+    let compressors = Compressors::default();
+    let all_of = |name: &str| -> Vec<_> {
+        std::iter::from_fn(|| compressor(&compressors.streamed, owner(name))).collect()
+    };
+    let greedy = all_of("a");
+    assert_eq!(greedy.len(), 5);
+    assert_eq!(all_of("b").len(), 2);
+    assert_eq!(compressors.whole.held(), 0);
+    drop(greedy);
+    assert_eq!(all_of("b").len(), 5);
 }
 
 #[test]
@@ -55,9 +74,7 @@ async fn a_streamed_body_inflates_to_what_was_sent() {
         pieces.send(sent.into()).await.unwrap();
         pieces.end().await.unwrap();
     });
-    let body = to_bytes(GzipBody::new(BoxBody::new(body), permit()))
-        .await
-        .unwrap();
+    let body = to_bytes(GzipBody::new(BoxBody::new(body), one())).await.unwrap();
     assert!(body.len() < expected.len());
     assert_eq!(inflated(&body).unwrap(), expected);
 }
@@ -66,9 +83,5 @@ async fn a_streamed_body_inflates_to_what_was_sent() {
 async fn a_streamed_body_that_breaks_off_has_no_end() {
     let (pieces, body) = streamed();
     rt::spawn(async move { pieces.send("half".into()).await });
-    assert!(
-        to_bytes(GzipBody::new(BoxBody::new(body), permit()))
-            .await
-            .is_err()
-    );
+    assert!(to_bytes(GzipBody::new(BoxBody::new(body), one())).await.is_err());
 }

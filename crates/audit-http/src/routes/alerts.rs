@@ -155,7 +155,7 @@ pub(super) async fn list(
 ) -> Result<Reply<AlertsBody>, ApiError> {
     let (selection, query) = parameters.read()?;
     let answer = caller
-        .run(move |service, principal| service.alerts(&principal, selection, &query))
+        .read(move |service, principal| service.alerts(&principal, selection, &query))
         .await?;
     Ok(Reply::ok(AlertsBody {
         has_more: answer.cursor.is_some(),

@@ -152,7 +152,7 @@ pub(super) async fn list(
     let (selection, query) = parameters.read()?;
     let id = id_in(&id)?;
     let answer = caller
-        .run(move |service, master| service.deliveries(&master, selection, id, &query))
+        .read(move |service, master| service.deliveries(&master, selection, id, &query))
         .await?;
     Ok(Reply::ok(DeliveriesBody {
         has_more: answer.cursor.is_some(),

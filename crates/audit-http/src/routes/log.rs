@@ -184,7 +184,7 @@ pub(super) async fn checkpoint(
 ) -> Result<HttpResponse, ApiError> {
     let (selection, is_cosigned) = parameters.read()?;
     let checkpoint = caller
-        .run(move |service, principal| service.log_checkpoint(&principal, selection, is_cosigned))
+        .read(move |service, principal| service.log_checkpoint(&principal, selection, is_cosigned))
         .await?;
     let mut response = HttpResponse::Ok();
     response.content_type(ContentType::plaintext());
@@ -206,7 +206,7 @@ pub(super) async fn tile(
     let id: TileId = id.parse().map_err(|_| AppError::NotFound("tile"))?;
     let is_of_entries = entries.is_some();
     let bytes = caller
-        .run(move |service, principal| match is_of_entries {
+        .read(move |service, principal| match is_of_entries {
             true => service.log_entries(&principal, selection, id),
             false => service.log_tile(&principal, selection, id),
         })
@@ -298,7 +298,7 @@ pub(super) async fn tenants(
 ) -> Result<Reply<TenantMapBody>, ApiError> {
     let selection = parameters.read()?;
     let map = caller
-        .run(move |service, principal| service.audited_tenant_map(&principal, selection))
+        .read(move |service, principal| service.audited_tenant_map(&principal, selection))
         .await?;
     Ok(Reply::ok(TenantMapBody {
         size: map.size,
@@ -314,7 +314,7 @@ pub(super) async fn consistency(
 ) -> Result<Reply<ConsistencyBody>, ApiError> {
     let (selection, (from, to)) = parameters.read()?;
     let proof = caller
-        .run(move |service, principal| service.log_consistency(&principal, selection, from, to))
+        .read(move |service, principal| service.log_consistency(&principal, selection, from, to))
         .await?;
     Ok(Reply::ok(ConsistencyBody {
         from,
