@@ -22,7 +22,7 @@ use edits::edits;
 use observers::{Observation, auditor_state, is_intact};
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use table::Row;
 
 /// The number of events of each log: a full tile, and eight events in a partial one.
@@ -138,14 +138,14 @@ impl Target {
     }
 
     /// The same log in a copy of the deployment.
-    fn on(&self, database: &Database, memory: &PathBuf) -> Self {
+    fn on(&self, database: &Database, memory: &Path) -> Self {
         let case = Case {
             database: database.clone(),
             organization: self.case.organization.clone(),
             ids: self.case.ids.clone(),
             events: self.case.events.clone(),
             state: temporary_directory("audit-").join("state"),
-            memory: memory.clone(),
+            memory: memory.to_path_buf(),
         };
         Self {
             case,
