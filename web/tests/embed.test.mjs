@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { build } from "esbuild";
 import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sampleEvents } from "./data.mjs";
@@ -170,6 +171,38 @@ test("React shows it, sets its properties and hears its events", async () => {
   await eventually(async () => assert.match(await page.locator("output").textContent(), /^evt_/));
   await closePage(page);
 });
+
+/** A file of docs/examples/viewer, with the server of the test in the place of its own, and bundled as an application bundles it. */
+async function example(name) {
+  const folder = join(import.meta.dirname, "../../docs/examples/viewer");
+  const contents = readFileSync(join(folder, name), "utf8").replaceAll("http://127.0.0.1:8080", server.url);
+  const alias = { "audit-log-viewer": join(import.meta.dirname, "../../clients/viewer/dist/viewer.js"), "audit-log-viewer/react": join(import.meta.dirname, "../../clients/viewer/dist/react.js") };
+  const define = { "process.env.NODE_ENV": '"production"', __VUE_OPTIONS_API__: "false", __VUE_PROD_DEVTOOLS__: "false", __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false" };
+  const bundled = await build({
+    stdin: { contents, resolveDir: folder, loader: "jsx" }, bundle: true, format: "esm", write: false, define, alias, jsx: "automatic",
+    nodePaths: [join(import.meta.dirname, "../node_modules")], logLevel: "error",
+  });
+  return bundled.outputFiles[0].text;
+}
+
+for (const [name, content, open] of [
+  ["page.js", `<output></output><audit-log-viewer></audit-log-viewer>`, "plain HTML"],
+  ["react.jsx", "", "React"],
+  ["vue.js", "", "Vue"],
+]) {
+  test(`the example in ${open} shows events, and which one is open`, async () => {
+    const token = await viewerToken(server, "acme");
+    body = `${content.replace("<audit-log-viewer>", `<audit-log-viewer base-url="${server.url}">`)}<div id="app"></div>`;
+    script = name === "page.js" ? `import "${server.url}/viewer.js";\n${await example(name)}` : await example(name);
+    const page = await openPage(server, { origins: [origin] });
+    await page.goto(`${origin}/#${token}`);
+    await page.locator(".line").first().waitFor();
+    await page.locator(".line").first().click();
+    await eventually(async () => assert.match(await page.locator("output").textContent(), /^evt_/));
+    await page.locator("audit-log-proof .mark.consistent").waitFor();
+    await closePage(page);
+  });
+}
 
 test("custom properties and parts theme it", async () => {
   const token = await viewerToken(server, "acme");

@@ -4,5 +4,6 @@ const viewer = document.querySelector("audit-log-viewer");
 //   const token = async () => (await fetch("/audit-token")).text();
 const token = async () => location.hash.slice(1);
 
+viewer.addEventListener("audit-event-opened", (event) => (document.querySelector("output").textContent = event.detail.id));
 viewer.refreshToken = token;
 viewer.token = await token();
