@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// Previous keys of one kind. Each hash key adds a form to every filter for an identifier.

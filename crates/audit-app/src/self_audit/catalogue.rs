@@ -127,6 +127,7 @@ impl ServiceAction {
             | Self::ViewerTierCreated
             | Self::ViewerTierUpdated
             | Self::ViewerTokenCreated
+            | Self::PortalUpdated
             | Self::AlertRuleCreated
             | Self::AlertRuleUpdated
             | Self::AlertRuleDeleted
