@@ -51,6 +51,7 @@ use parking_lot::Mutex;
 use partitions::KnownPartitions;
 use readiness::Readiness;
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use stuck_sessions::StuckSessions;
@@ -66,6 +67,8 @@ pub(crate) struct Memory {
     pub(crate) extended: BTreeSet<LedgerId>,
     /// Whether the server was a standby when the session began.
     is_standby: bool,
+    /// See [`connection::take_failure`].
+    has_failed: Arc<AtomicBool>,
 }
 
 impl Memory {
@@ -210,6 +213,8 @@ impl Database {
     fn session(&self, purpose: Purpose) -> Result<PostgresSession> {
         let mut connection = connection::connect(&self.url, purpose)?;
         let is_standby = connection::is_standby(&mut connection)?;
+        let has_failed = Arc::default();
+        connection::note_failures(&mut connection, &has_failed);
         Ok(Session {
             connection,
             memory: Memory {
@@ -217,6 +222,7 @@ impl Database {
                 appends: AppendMemory::default(),
                 extended: BTreeSet::new(),
                 is_standby,
+                has_failed,
             },
         })
     }

@@ -120,10 +120,11 @@ impl ReaderPool {
             self.replace_hanging(&generation);
             unreachable(error)
         })?;
+        pooled.forget_failures();
         let outcome = work(&mut Reader::new(&mut pooled.session));
         drop(user);
         Ok(match outcome {
-            Err(error) if self.database.tests_sessions() && pooled.is_broken() => {
+            Err(error) if pooled.is_broken() => {
                 // What ended this session has probably ended the others.
                 *self.broke_at.lock() = Some(Instant::now());
                 Attempt::Broken(error)
@@ -218,9 +219,16 @@ struct PooledSession {
 }
 
 impl PooledSession {
-    /// Whether the session has ended, or is in a transaction that cannot end. Asks the database.
+    /// Begins to note the statements that fail.
+    fn forget_failures(&mut self) {
+        on_database!(&mut self.session, connection::take_failure());
+    }
+
+    /// Whether the session has ended, or is in a transaction that cannot end. Asks the database only if a statement failed:
+    /// most errors of a read, such as a row that is not found, say nothing about the session.
     fn is_broken(&mut self) -> bool {
-        self.session.is_broken() || self.session.ping().is_err()
+        let has_failed = on_database!(&mut self.session, connection::take_failure());
+        has_failed && (self.session.is_broken() || self.session.ping().is_err())
     }
 }
 

@@ -4,12 +4,12 @@ use super::PostgresSession;
 use crate::database::{WriteTransactions, url};
 use crate::error::{Result, StoreError};
 use crate::workers;
-use diesel::connection::SimpleConnection;
+use diesel::connection::{InstrumentationEvent, SimpleConnection};
 use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::Bool;
 use diesel::{Connection, PgConnection, QueryResult, QueryableByName, RunQueryDsl, sql_query};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 /// The purpose of a connection.
@@ -84,6 +84,21 @@ pub(crate) fn test(session: &mut PostgresSession) -> QueryResult<()> {
         true => Ok(()),
         false => Err(gone("the server was promoted or demoted")),
     }
+}
+
+/// Has the connection note in `has_failed` that a statement failed.
+pub(crate) fn note_failures(connection: &mut PgConnection, has_failed: &Arc<AtomicBool>) {
+    let has_failed = Arc::clone(has_failed);
+    connection.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::FinishQuery { error: Some(_), .. } = event {
+            has_failed.store(true, Ordering::Relaxed);
+        }
+    });
+}
+
+/// Whether a statement of the session has failed since the last call.
+pub(crate) fn take_failure(session: &mut PostgresSession) -> bool {
+    session.memory.has_failed.swap(false, Ordering::Relaxed)
 }
 
 /// Tests whether a writing session still works and its server accepts writes.

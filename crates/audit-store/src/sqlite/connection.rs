@@ -40,6 +40,11 @@ pub(crate) fn test(session: &mut SqliteSession) -> QueryResult<()> {
     session.connection.batch_execute("SELECT 1")
 }
 
+/// No session of an embedded database ends by itself.
+pub(crate) const fn take_failure(_: &mut SqliteSession) -> bool {
+    false
+}
+
 /// Tests whether a writing session still works, and what it caches is what the database has.
 pub(crate) fn test_writer(session: &mut SqliteSession) -> QueryResult<()> {
     if session.memory.is_doubtful {

@@ -18,6 +18,7 @@ mod many_ledgers;
 mod months;
 mod moving;
 mod numbered;
+mod reading;
 mod rebuilding;
 mod schemas;
 mod signing;
