@@ -2,7 +2,8 @@
 
 use audit_tests::process::Exit;
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Organization, Server, event_with, on_both_databases,
+    Client, Database, DatabaseKind, Deadline, Organization, Server, event_with, moment, now_plus,
+    on_both_databases,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -38,6 +39,8 @@ fn post_until_stopped(client: &Client, writer: usize, answered: &mpsc::Sender<()
 on_both_databases! {
     health_and_readiness_need_no_key,
     metrics_are_in_the_text_format_of_prometheus,
+    the_database_and_the_next_end_of_a_key_are_measured,
+    projects_have_metrics_only_where_the_operator_wants_them,
     unknown_paths_do_not_grow_the_metrics,
     sigterm_finishes_what_was_accepted_and_exits_with_0,
     sigterm_does_not_wait_for_idle_connections,
@@ -82,6 +85,44 @@ fn metrics_are_in_the_text_format_of_prometheus(database: DatabaseKind) {
             "metrics contain no personal data: {secret}"
         );
     }
+}
+
+fn the_database_and_the_next_end_of_a_key_are_measured(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), &[]);
+    let organization = Organization::create(&server, "enterprise");
+    organization.project().store(event_with(json!({})));
+    let end = now_plus(3_600);
+    let body = json!({"project_id": organization.project_id, "type": "project", "name": "ending", "expires_at": end});
+    organization
+        .master()
+        .post("/keys")
+        .json(body)
+        .send()
+        .expect_status(201);
+    server.wait_for_metric("audit_key_next_end_timestamp_seconds", 1);
+    let expected = moment(&json!(end)).unix_timestamp();
+    let measured = server.metric("audit_key_next_end_timestamp_seconds");
+    assert_eq!(i64::try_from(measured), Ok(expected));
+    assert!(server.metric("audit_database_bytes") > 0);
+    // The role of the tests may see the write-ahead log of PostgreSQL.
+    assert!(server.metric("audit_database_wal_bytes") > 0);
+    assert_eq!(
+        server.metric("audit_database_index_bytes") > 0,
+        database == DatabaseKind::Sqlite
+    );
+    server.wait_for_metric("audit_checkpoint_last_timestamp_seconds", 1);
+    Deadline::seconds(60).poll("the event is indexed", || {
+        (server.metric("audit_index_backlog_events") == 0).then_some(())
+    });
+    assert_eq!(server.metric("audit_index_backlog_seconds"), 0);
+}
+
+fn projects_have_metrics_only_where_the_operator_wants_them(database: DatabaseKind) {
+    let name = "audit_project_events_last_minute{project_id=\"other\"}";
+    let without = Server::shared(database);
+    assert!(!metrics(&without.client()).contains("audit_project_events_last_minute{"));
+    let server = Server::start(&Database::create(database), &[("AUDIT_PROJECT_METRICS", "1")]);
+    assert_eq!(server.metric(name), 0);
 }
 
 fn unknown_paths_do_not_grow_the_metrics(database: DatabaseKind) {

@@ -343,12 +343,18 @@ impl Server {
         })
     }
 
-    /// A client of the address of its metrics.
-    pub fn metrics_client(&self) -> Client {
+    /// The address of its metrics.
+    pub fn metrics_url(&self) -> String {
         let stdout = self.stdout();
         let mut lines = stdout.lines();
         let url = lines.find_map(|line| line.strip_prefix("metrics on "));
-        Client::new(url.unwrap_or_else(|| panic!("no address of metrics in {stdout}")))
+        url.unwrap_or_else(|| panic!("no address of metrics in {stdout}"))
+            .to_owned()
+    }
+
+    /// A client of the address of its metrics.
+    pub fn metrics_client(&self) -> Client {
+        Client::new(&self.metrics_url())
     }
 
     /// Where it listens: `http://127.0.0.1:PORT`, `https://127.0.0.1:PORT` or `unix:PATH`.

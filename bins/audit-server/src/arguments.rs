@@ -7,6 +7,7 @@ use crate::backup::{BackupOptions, RestoreOptions};
 use crate::cells::CellsCommand;
 use crate::check::CheckOptions;
 use crate::copy::CopyOptions;
+use crate::doctor::DoctorOptions;
 use crate::health::HealthOptions;
 use crate::index::IndexCommand;
 use crate::key_sources::{EncryptionOptions, HashKeyOptions};
@@ -15,6 +16,7 @@ use crate::ledger::LogCommand;
 use crate::listener::ListenAddress;
 use crate::logging::LogFormat;
 use crate::manual::{CompletionsOptions, ManOptions};
+use crate::otlp::OtlpOptions;
 use crate::schema::SchemaOptions;
 use crate::secrets::SecretsCommand;
 use crate::serve::anchors::AnchorOptions;
@@ -79,6 +81,11 @@ pub(crate) enum Command {
     ///
     /// Exit code 0: every event is in the signed log. 1: the file does not prove it. 2: the check could not be completed.
     Check(CheckOptions),
+    /// Check a deployment and say what to do: permissions, disks, keys, database, clock, TLS, backups. Changes nothing.
+    ///
+    /// Takes the options and variables of serve. Exit code 0: nothing has to be done. 1: something has. 2: a check could not be
+    /// completed.
+    Doctor(Box<DoctorOptions>),
     /// Run a witness: it cosigns the checkpoints of logs that only grow, without seeing their events.
     Witness(WitnessOptions),
     /// Ask a running server whether it serves. Exit code 0: its status is 2xx. 1: it is not, or there is no response within 2 s.
@@ -207,6 +214,9 @@ pub(crate) struct ServiceOptions {
     /// Database connections for queries.
     #[arg(long, value_name = "N", env = "AUDIT_READERS_MAX", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) readers_max: u32,
+    /// Store the addresses from which keys send events, for `key trace`: on or off.
+    #[arg(long, value_name = "STATE", env = "AUDIT_SENDER_ADDRESSES", default_value = "on", value_parser = on_or_off, action = clap::ArgAction::Set)]
+    pub(crate) sender_addresses: bool,
     /// URL of a standby of the database, for queries. PostgreSQL only.
     #[arg(long, value_name = "URL", env = "AUDIT_REPLICA_URL", hide_env_values = true)]
     pub(crate) replica_url: Option<String>,
@@ -312,6 +322,14 @@ pub(crate) struct LogOptions {
     pub(crate) log_format: LogFormat,
 }
 
+/// Options of the metrics.
+#[derive(Debug, Args)]
+pub(crate) struct MetricsOptions {
+    /// Projects with metrics of their own: the busiest ones. 0 for none.
+    #[arg(long, value_name = "N", env = "AUDIT_PROJECT_METRICS", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=100))]
+    pub(crate) project_metrics: u16,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct SelfAuditOptions {
     /// Whether changes of keys, rules, webhooks and the like are events in the logs of their projects: on or off. The first
@@ -344,6 +362,10 @@ pub(crate) struct ServeOptions {
     pub(crate) anchors: AnchorOptions,
     #[command(flatten)]
     pub(crate) backups: ScheduleOptions,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) otlp: OtlpOptions,
 }
 
 impl Command {

@@ -101,6 +101,14 @@ struct Source<'a> {
 }
 
 impl EncryptionOptions {
+    /// The files that keys are read from.
+    pub(crate) fn files(&self) -> [Option<&Path>; 2] {
+        [
+            self.encryption_key_file.as_deref(),
+            self.encryption_keys_previous_file.as_deref(),
+        ]
+    }
+
     /// The encryption keys of this process.
     pub(crate) fn keys(&self) -> anyhow::Result<&KeyRing> {
         if let Some(keys) = self.read.get() {
@@ -145,6 +153,14 @@ impl EncryptionOptions {
 }
 
 impl HashKeyOptions {
+    /// The files that keys are read from.
+    pub(crate) fn files(&self) -> [Option<&Path>; 2] {
+        [
+            self.hash_key_file.as_deref(),
+            self.hash_keys_previous_file.as_deref(),
+        ]
+    }
+
     /// The hash keys of this process.
     pub(crate) fn keys(&self) -> anyhow::Result<HashKeys> {
         let current = Source {

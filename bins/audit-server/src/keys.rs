@@ -1,5 +1,7 @@
 //! The commands that manage project keys and master keys.
 
+mod trace;
+
 use crate::administration::print;
 use crate::arguments::{DatabaseOptions, Output};
 use crate::printable::printable;
@@ -12,6 +14,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
+use trace::TraceOptions;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
@@ -47,6 +50,8 @@ pub(crate) enum KeyCommand {
     Rotate(RotateOptions),
     /// Revoke a key at once and for good.
     Revoke(RevokeOptions),
+    /// List the events that a project key or a master key has sent, with the address of each client.
+    Trace(TraceOptions),
 }
 
 #[derive(Debug, Subcommand)]
@@ -267,6 +272,7 @@ pub(crate) fn keys(command: &KeyCommand) -> anyhow::Result<ExitCode> {
             service.close();
             print_revoked(options.id)
         }
+        KeyCommand::Trace(options) => trace::trace(options),
     }
 }
 

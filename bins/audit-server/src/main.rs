@@ -12,6 +12,7 @@ mod client;
 mod clock_watch;
 mod copy;
 mod demo;
+mod doctor;
 #[cfg(test)]
 mod documentation;
 mod head_keys;
@@ -25,6 +26,7 @@ mod ledger;
 mod listener;
 mod logging;
 mod manual;
+mod otlp;
 mod printable;
 mod programs;
 mod progress;
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Command::Backup(options) => backup::backup(&options),
         Command::Restore(options) => backup::restore(&options),
         Command::Check(options) => check::run(&options),
+        Command::Doctor(options) => doctor::run(&options),
         Command::Witness(options) => witness::run(&options),
         Command::Routes => administration::routes(),
         Command::Org(command) => administration::organizations(&command),

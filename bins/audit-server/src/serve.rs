@@ -9,14 +9,15 @@ use crate::arguments::{HttpOptions, Proxy, ServeOptions};
 use crate::backup::schedule::{BackupWorker, Schedule};
 use crate::http::{self, Connections, Encryption, Service, Timeouts};
 use crate::listener::{Bound, ListenAddress, SocketFile};
+use crate::otlp::{Collector, Exporter};
 use crate::service::open;
-use crate::system::SystemEntropy;
+use crate::system::{SystemClock, SystemEntropy};
 use crate::tls::{self, Tls, Watching};
 use actix_web::rt::signal::unix::{Signal, SignalKind, signal};
 use actix_web::{App, web};
 use anchors::{AnchorWorker, Anchors};
 use anyhow::{Context, bail};
-use audit_app::{AuditLog, NewOrganization, Sender};
+use audit_app::{AuditLog, NewOrganization, Sender, Tracer};
 use audit_http::{CorsOrigins, HttpState, RateLimit, Surface, TrustedProxies};
 use audit_web::{FrameAncestors, Pages};
 use cells::CellWorkers;
@@ -42,7 +43,7 @@ const HANDSHAKES_MAX: usize = 2_048;
 /// Connections to the address of the metrics, at most. They are few, and apart from those of clients.
 const METRICS_CONNECTIONS_MAX: usize = 64;
 /// A lower limit of open files is reported: 512 are for the database and outgoing connections, and as many for clients.
-const OPEN_FILES_MIN: u64 = 1_024;
+pub(crate) const OPEN_FILES_MIN: u64 = 1_024;
 /// `audit-server serve`.
 pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     // The port first: otherwise a port in use would leave an organization whose keys were never printed.
@@ -53,12 +54,14 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         places: options.anchors.places(&options.webhooks)?,
     };
     let mut settings = options.webhooks.settings(options.service.settings()?);
+    settings.project_metrics = usize::from(options.metrics.project_metrics);
     settings.self_audit = options.self_audit.self_audit;
     settings.witnesses = options.policy.witnesses()?;
     settings.signing_program = options.signing.program()?;
     settings.signing_program_before = options.signing_before.program()?;
     let signer = options.database.signer()?;
     settings.signer = Some(Arc::clone(&signer));
+    let collector = options.otlp.collector()?;
     let backups = options.backups.schedule(&options.database)?;
     let replica = options.service.replica()?;
     let service = open(
@@ -82,6 +85,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     let extras = Extras {
         anchors: Some(anchors),
         backups,
+        collector,
     };
     run(sockets, service, &options.http, sender, extras)
 }
@@ -171,6 +175,7 @@ fn warn_of_few_open_files(open_files_max: Option<u64>) {
 pub(crate) struct Extras {
     anchors: Option<Anchors>,
     backups: Option<Schedule>,
+    collector: Option<Collector>,
 }
 
 /// Serves until SIGTERM or SIGINT, then completes the accepted requests.
@@ -181,11 +186,17 @@ pub(crate) fn run(
     sender: Sender,
     extras: Extras,
 ) -> anyhow::Result<ExitCode> {
-    let state = web::Data::new(HttpState::new(
-        Arc::clone(&service),
-        Arc::new(SystemEntropy),
-        http_options(options, sockets.tls.as_ref().map(|(tls, _)| tls)),
-    )?);
+    let mut http = http_options(options, sockets.tls.as_ref().map(|(tls, _)| tls));
+    let tracing = extras.collector.map(|collector| {
+        let (tracer, spans, counts) = Tracer::new(Arc::new(SystemClock), Arc::new(SystemEntropy));
+        http.tracer = Some(Arc::new(tracer));
+        (collector, spans, counts)
+    });
+    let state = HttpState::new(Arc::clone(&service), Arc::new(SystemEntropy), http)?;
+    let state = web::Data::new(state);
+    let exporter = tracing
+        .map(|(collector, spans, counts)| Exporter::start(collector, spans, counts, Arc::clone(&state)));
+    let exporter = exporter.transpose()?;
     let pages = pages(options)?;
     let workers = CellWorkers::start(&service, sender)?;
     let anchor_worker = AnchorWorker::start(&service, extras.anchors)?;
@@ -194,6 +205,9 @@ pub(crate) fn run(
     let serving = serve_requests(sockets, options, state, pages, Arc::clone(&service));
     let outcome = actix_web::rt::System::new().block_on(serving);
     // All accepted requests have their responses.
+    if let Some(exporter) = exporter {
+        exporter.stop();
+    }
     if let Some(worker) = anchor_worker {
         worker.stop();
     }
@@ -330,6 +344,7 @@ fn http_options(options: &HttpOptions, tls: Option<&Tls>) -> audit_http::HttpOpt
         without_pages: !options.pages,
         public_url: options.public_url.clone(),
         tls: tls.map(|tls| Arc::clone(&tls.status)),
+        tracer: None,
         rate_limit: (per_second > 0).then(|| RateLimit {
             per_second,
             burst: options.rate_limit_burst.unwrap_or(per_second),

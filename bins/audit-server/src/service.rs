@@ -87,6 +87,7 @@ impl ServiceOptions {
                 events_per_day: limit(self.stream_events_per_day),
                 events_total: limit(self.stream_events_total),
             },
+            sender_addresses: self.sender_addresses,
             ..Settings::default()
         })
     }

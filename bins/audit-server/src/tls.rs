@@ -64,6 +64,16 @@ pub(crate) fn open(certificate: &Path, key: &Path) -> anyhow::Result<(Tls, Watch
     Ok((tls, watching))
 }
 
+/// Checks a pair as a start would. Returns what to tell the operator at this time.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn examine(certificate: &Path, key: &Path, now_seconds: i64) -> anyhow::Result<Option<String>> {
+    let files = PairFiles::new(certificate, key);
+    let pair = files.parse(&files.read()?, &default_provider())?;
+    Ok(pair.validity.warning(now_seconds))
+}
+
 /// TLS with a new certificate for `localhost`, and that certificate.
 #[cfg(test)]
 pub(crate) fn open_new() -> (Tls, Watching, rustls::pki_types::CertificateDer<'static>) {

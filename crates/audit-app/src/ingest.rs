@@ -11,10 +11,11 @@ use crate::error::{AppError, Result};
 use crate::redact_event::redact_and_record;
 use crate::redaction::EngineInUse;
 use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
+use crate::telemetry::timed;
 use audit_auth::{EventsWrite, Keys, Principal};
 use audit_domain::{ContentSalt, DigestKey, Environment, Event, EventId, ProjectId, Stamp};
 use audit_redact::Engine;
-use audit_store::{Destination, NewEvent, Reader, StoreError};
+use audit_store::{Appended, Destination, EventSender, NewEvent, Reader, StoreError};
 use std::sync::Arc;
 
 /// The maximum number of events in one request.
@@ -55,6 +56,8 @@ pub struct RefusedEvent {
 pub(crate) struct IngestTarget {
     pub(crate) destination: Destination,
     pub(crate) project: Arc<ProjectConfiguration>,
+    /// Who sends the events; `None` without a key.
+    pub(crate) sender: Option<EventSender>,
 }
 
 impl Presented<Keys<EventsWrite>> {
@@ -119,8 +122,16 @@ impl Presented<Keys<EventsWrite>> {
             None => self.prepare_in_turn(target, body).await?,
         };
         let (events, rest) = prepared.split();
-        match service.store.append(target.destination.clone(), events).await {
-            Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
+        let append = service.store.append(target.destination.clone(), events);
+        match timed("commit", append).await {
+            Ok(appended) => {
+                let is_stored = |event: &&Appended| matches!(event, Appended::Stored(_));
+                let stored = appended.events.iter().filter(is_stored).count();
+                self.home
+                    .activity
+                    .note(target.destination.project_id, stored as u64);
+                rest.conclude(appended.events, Some(appended.log_size))
+            }
             Err(error) => Err(service.append_error(error)),
         }
     }
@@ -179,7 +190,11 @@ impl Presented<Keys<EventsWrite>> {
         }
         let environment = environment_of(&principal, selection.environment).ok()?;
         let destination = destination(&project, environment).ok()?;
-        Some(IngestTarget { destination, project })
+        Some(IngestTarget {
+            destination,
+            project,
+            sender: self.service.sender(&principal),
+        })
     }
 
     /// The target, looked up off the serving threads.
@@ -194,7 +209,9 @@ impl Presented<Keys<EventsWrite>> {
 
     /// The project, environment and ledger that store the events of a request.
     pub(crate) async fn scope_of_requests(&self, selection: Selection) -> Result<Scope> {
-        let IngestTarget { destination, project } = self.target(selection).await?;
+        let IngestTarget {
+            destination, project, ..
+        } = self.target(selection).await?;
         Ok(Scope {
             project,
             environment: destination.environment,
@@ -214,11 +231,21 @@ impl Presented<Keys<EventsWrite>> {
         Ok(IngestTarget {
             destination,
             project: scope.project,
+            sender: self.service.sender(&principal),
         })
     }
 }
 
 impl AuditLog {
+    /// The sender of events of this principal. Viewers send none.
+    fn sender(&self, principal: &Principal) -> Option<EventSender> {
+        match principal {
+            Principal::Master(key) => Some(self.settings.sender(key.key_id, key.client)),
+            Principal::Project(key) => Some(self.settings.sender(key.key_id, key.client)),
+            Principal::Viewer(_) => None,
+        }
+    }
+
     /// Stores events of a project without a credential, for the command line.
     ///
     /// # Errors
@@ -283,7 +310,11 @@ impl AuditLog {
                 .project(reader, &self.settings, project_id)?
                 .ok_or(AppError::NotFound("project"))?;
             let destination = destination(&project, environment)?;
-            Ok(IngestTarget { destination, project })
+            Ok(IngestTarget {
+                destination,
+                project,
+                sender: None,
+            })
         })
     }
 
@@ -326,7 +357,8 @@ pub(crate) fn prepare_event(
         event.occurred_at.unwrap_or(stamp.received_at),
         stamp.received_at,
     );
-    let new = NewEvent::new(&target.destination, record, salt, &event.facets(), idempotency).watched(watches);
+    let new = NewEvent::new(&target.destination, record, salt, &event.facets(), idempotency);
+    let new = new.watched(watches).sent_by(target.sender);
     (new, report.fields().len())
 }
 

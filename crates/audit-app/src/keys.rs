@@ -251,7 +251,11 @@ impl AuditLog {
     }
 
     /// Runs `work` in the cell of a project key.
-    fn in_cell_of_key<T>(self: &Arc<Self>, id: KeyId, work: impl Fn(&Arc<Self>) -> Result<T>) -> Result<T> {
+    pub(crate) fn in_cell_of_key<T>(
+        self: &Arc<Self>,
+        id: KeyId,
+        work: impl Fn(&Arc<Self>) -> Result<T>,
+    ) -> Result<T> {
         let cell = |reader: &mut Reader<'_>| {
             let placement = reader.placement_of_key_id(id)?;
             Ok(placement.map_or(CellId::HOME, |placement| placement.cell))

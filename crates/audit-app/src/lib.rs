@@ -38,6 +38,7 @@
 //! - Revocations and changes of rules, tiers and plans apply to every request that begins after their commit.
 
 mod accounts;
+mod activity;
 mod alert_rules;
 mod alerts;
 mod authentication;
@@ -53,8 +54,10 @@ mod evidence;
 mod export;
 mod feed;
 mod ingest;
+mod key_trace;
 mod keys;
 mod log;
+mod measured;
 mod portal;
 mod purge;
 mod reading;
@@ -66,6 +69,7 @@ mod service;
 mod settings;
 mod streams;
 mod summary;
+mod telemetry;
 mod turns;
 mod usage;
 mod verify;
@@ -73,6 +77,7 @@ mod viewers;
 mod webhooks;
 
 pub use accounts::{NewOrganization, PROJECTS_MAX};
+pub use activity::ActivityReport;
 pub use alert_rules::AlertRules;
 pub use alerts::{AlertsRequest, AlertsResponse};
 pub use authentication::{Identity, Presented};
@@ -87,6 +92,7 @@ pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest};
 pub use export::{EXPORTS_MAX, Export, ORGANIZATION_EXPORTS_MAX};
 pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
+pub use key_trace::TracedEvent;
 pub use keys::{KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyManager, MASTER_KEYS_MAX, NewKey, PROJECT_KEYS_MAX};
 pub use log::{
     AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, AuditedTenantMap,
@@ -94,6 +100,7 @@ pub use log::{
     SigningError, SigningProgram, UnreachableQuorum, WitnessClient, WitnessReply, WitnessStatistics,
     WitnessThreads, Witnesses,
 };
+pub use measured::Measured;
 pub use portal::{Logo, LogoError, Portal, PortalChange};
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use reading::ReadingStatistics;
@@ -107,6 +114,9 @@ pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
 pub use streams::{StreamInfo, StreamLimits, StreamStatus};
 pub use summary::SummaryRequest;
+pub use telemetry::{
+    AttributeValue, QUEUED_SPANS_MAX, RequestSpan, Span, SpanCounts, SpanKind, TraceContext, Tracer,
+};
 pub use usage::{Quota, Usage};
 pub use verify::{
     AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, CellDatabase, FINDINGS_MAX,

@@ -1,5 +1,6 @@
 //! The service: its parts, and the project and environment that a request may access.
 
+use crate::activity::{Activity, ActivityReport};
 use crate::backups::Backups;
 use crate::cells::Cells;
 use crate::directory::{Directory, Present, ProjectConfiguration};
@@ -8,6 +9,7 @@ use crate::error::{AppError, Result};
 use crate::export::Exports;
 use crate::feed::Feeds;
 use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots, Witnessing};
+use crate::measured::Measured;
 use crate::redaction::Engines;
 use crate::secrets::{ServiceSecret, of_viewers};
 use crate::self_audit::{ReadLimit, SelfAudit};
@@ -55,6 +57,9 @@ pub struct AuditLog {
     /// Of all cells.
     pub(crate) self_audit: Arc<SelfAudit>,
     pub(crate) read_limit: ReadLimit,
+    /// Of all cells, in the service of the home cell.
+    pub(crate) activity: Activity,
+    pub(crate) measured: Mutex<Measured>,
     pending: Mutex<PendingDeliveries>,
     keys_used: Mutex<HashMap<KeyId, KeyUse>>,
 }
@@ -133,6 +138,8 @@ impl Parts {
             witnessing: Witnessing::new(self.settings.witnesses.clone()),
             wake,
             deliveries: DeliveryCounters::default(),
+            activity: Activity::new(self.settings.project_metrics),
+            measured: Mutex::default(),
             pending: Mutex::default(),
             keys_used: Mutex::default(),
             settings: self.settings,
@@ -314,6 +321,11 @@ impl AuditLog {
         let cells = self.cells.opened();
         let of_cells = cells.iter().map(|cell| cell.store.statistics());
         of_cells.fold(self.store.statistics(), StoreStatistics::plus)
+    }
+
+    /// The events of the busiest projects in the last complete minute; `None` if they are not counted.
+    pub fn project_activity(&self) -> Option<ActivityReport> {
+        self.activity.report()
     }
 
     /// The results of the delivery attempts of this process.

@@ -2,10 +2,12 @@
 
 use crate::log::{KeyAccess, SignerMemory, SigningProgram, Witnesses};
 use crate::streams::StreamLimits;
-use audit_domain::{DigestKey, Plan};
+use audit_domain::{DigestKey, KeyId, Plan};
 use audit_redact::HashKey;
 use audit_secrets::KeyRing;
+use audit_store::EventSender;
 use audit_webhooks::AddressPolicy;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The settings of the operator.
@@ -34,6 +36,10 @@ pub struct Settings {
     pub tenant_map_steps_max: u32,
     /// Whether the service records its own changes as events, where the database does not say so yet.
     pub self_audit: bool,
+    /// Whether the addresses from which keys send events are stored, for [`AuditLog::trace_key`](crate::AuditLog::trace_key).
+    pub sender_addresses: bool,
+    /// Projects with metrics of their own, at most; 0 for none.
+    pub project_metrics: usize,
     /// The limits of anonymous streams.
     pub stream_limits: StreamLimits,
     /// Events per day on the free plan; `None` for no limit.
@@ -58,6 +64,8 @@ impl Default for Settings {
             witnesses: None,
             tenant_map_steps_max: 20,
             self_audit: true,
+            sender_addresses: true,
+            project_metrics: 0,
             stream_limits: StreamLimits::default(),
             daily_events_max_free: Some(1_000),
             daily_events_max_pro: Some(1_000_000),
@@ -67,6 +75,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The sender of events that the holder of a key sends from this address.
+    pub(crate) fn sender(&self, key_id: KeyId, client: Option<IpAddr>) -> EventSender {
+        EventSender::new(key_id, client.filter(|_| self.sender_addresses))
+    }
+
     /// What this process has for the keys of the log.
     pub(crate) fn key_access(&self) -> KeyAccess<'_> {
         KeyAccess {

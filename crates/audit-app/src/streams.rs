@@ -13,8 +13,8 @@ use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, Record, Timestamp};
 use audit_redact::{Engine, Shape};
 use audit_store::{
-    AnonymousStreams, Appended, Destination, NewEvent, NewStreamEvent, StoreError, StreamClientRow,
-    StreamEvent, StreamRow, Writer,
+    AnonymousStreams, Appended, Destination, EventSender, NewEvent, NewStreamEvent, StoreError,
+    StreamClientRow, StreamEvent, StreamRow, Writer,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -203,6 +203,7 @@ impl AuditLog {
                     .cached(&scope.project.rules)
                     .ok_or(StoreError::Stale)?,
                 destination: destination(&scope.project, scope.environment)?,
+                sender: Requester::from(&principal).sender(&this.settings),
                 entropy: Arc::clone(&this.entropy),
                 now: this.clock.now(),
             };
@@ -395,6 +396,8 @@ struct Claiming {
     /// Of the rules of the project, which the transaction has locked.
     engine: EngineInUse,
     destination: Destination,
+    /// Who claims them; `None` for a claim that the service completes.
+    sender: Option<EventSender>,
     entropy: Arc<dyn Entropy>,
     now: Timestamp,
 }
@@ -419,12 +422,13 @@ fn append_claimed(writer: &mut Writer<'_>, claiming: Claiming, events: Vec<Strea
     let Claiming {
         engine,
         destination,
+        sender,
         entropy,
         now,
     } = claiming;
     let prepare = |event| {
         let salt = ContentSalt::from_bytes(entropy.bytes());
-        claimed_event(event, &engine, &destination, salt)
+        claimed_event(event, &engine, &destination, salt).map(|event| event.sent_by(sender))
     };
     let events = events.into_iter().map(prepare).collect::<Result<Vec<_>>>()?;
     let appended = writer.append_claimed(destination, events, now)?;

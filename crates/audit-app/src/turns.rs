@@ -7,6 +7,7 @@
 use crate::authentication::Presented;
 use crate::cells::{CredentialHash, hash_of};
 use crate::error::{AppError, Result};
+use crate::telemetry::timed;
 use audit_admission::{Busy, Turn, Turns, TurnsOptions};
 use audit_auth::{Policy, Principal};
 use audit_domain::{KeyId, OrganizationId, ProjectId};
@@ -18,6 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
+/// The span of the wait for a turn.
+const ADMISSION: &str = "admission";
 /// The credentials whose owner is cached, at most: about 200 bytes each.
 const OWNERS_MAX: usize = 50_000;
 /// Look-ups of unknown credentials at once. The pool of look-ups has four connections.
@@ -280,13 +283,13 @@ impl<P: Policy> Presented<P> {
         look_up: impl FnOnce(&Self) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let turn = match self.known_owner() {
-            Some(owner) => self.service.turns.requests.take(&owner).await?,
+            Some(owner) => timed(ADMISSION, self.service.turns.requests.take(&owner)).await?,
             None => {
-                let turn = self.home.turns.look_ups.take(client(), ()).await;
+                let turn = timed(ADMISSION, self.home.turns.look_ups.take(client(), ())).await;
                 ReadTurn::new(AnyTurn::LookUp(turn.map_err(busy)?))
             }
         };
-        turn.run(move || look_up(&self)).await
+        timed("credential", turn.run(move || look_up(&self))).await
     }
 
     /// Looks the credential up unless this process has done so before.
@@ -311,8 +314,9 @@ impl<P: Policy> Presented<P> {
         self,
         work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let turn = self.service.turns.sessions.take(&self.owner()?).await?;
-        turn.run(move || work(&self)).await
+        let owner = self.owner()?;
+        let turn = timed(ADMISSION, self.service.turns.sessions.take(&owner)).await?;
+        timed("query", turn.run(move || work(&self))).await
     }
 
     /// As [`Self::query`], for work that has looked the credential up.
@@ -323,8 +327,9 @@ impl<P: Policy> Presented<P> {
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let turn = self.service.turns.sessions.take(&self.owner()?).await?;
-        turn.run(work).await
+        let owner = self.owner()?;
+        let turn = timed(ADMISSION, self.service.turns.sessions.take(&owner)).await?;
+        timed("query", turn.run(work)).await
     }
 
     /// Runs other work, which may block and uses no reading session for long, in the turn of the credential's owner. The
@@ -336,8 +341,9 @@ impl<P: Policy> Presented<P> {
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let turn = self.service.turns.requests.take(&self.owner()?).await?;
-        turn.run(work).await
+        let owner = self.owner()?;
+        let turn = timed(ADMISSION, self.service.turns.requests.take(&owner)).await?;
+        timed("work", turn.run(work)).await
     }
 }
 

@@ -56,6 +56,7 @@ mod vary;
 pub use client_address::TrustedProxies;
 pub use error::ApiError;
 pub use error_code::ErrorCode;
+pub use metrics::MetricTimes;
 pub use patience::Patience;
 pub use public_url::{PublicUrl, PublicUrlError};
 pub use rate_limit::RateLimit;

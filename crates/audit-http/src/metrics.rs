@@ -1,13 +1,22 @@
 //! Metrics in Prometheus' text format.
 
+mod measured;
+mod otlp;
+
+pub use otlp::MetricTimes;
+
 use crate::tls_status::{TlsMetrics, TlsStatus};
-use audit_app::{AuditLog, Ingested};
+use audit_app::{AuditLog, Ingested, Tracer};
+use measured::MeasuredMetrics;
 use parking_lot::Mutex;
+use prometheus::proto::MetricFamily;
 use prometheus::{
     Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
     TextEncoder,
 };
+use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Counters and histograms of this process.
 pub(crate) struct Metrics {
@@ -44,12 +53,21 @@ pub(crate) struct Metrics {
     feed_waiting: IntGauge,
     exports_running: IntGauge,
     tls: Option<TlsMetrics>,
+    measured: MeasuredMetrics,
+    /// What became of the spans, and their counts as metrics have them; only with a tracer.
+    spans: Option<(Arc<Tracer>, IntCounterVec)>,
     /// Held while counters are updated from those of the service.
     rendering: Mutex<()>,
 }
 
+/// The method, if HTTP defines it.
+pub(crate) fn known_method(method: &str) -> Option<&str> {
+    const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"];
+    Some(method).filter(|method| METHODS.contains(method))
+}
+
 impl Metrics {
-    pub(crate) fn new(tls: Option<Arc<TlsStatus>>) -> prometheus::Result<Self> {
+    pub(crate) fn new(tls: Option<Arc<TlsStatus>>, tracer: Option<Arc<Tracer>>) -> prometheus::Result<Self> {
         let registry = Registry::new();
         let tls = tls
             .map(|status| TlsMetrics::register(status, &registry))
@@ -109,6 +127,17 @@ impl Metrics {
             &["outcome"],
         )?;
         registry.register(Box::new(witness_requests.clone()))?;
+        let span_counts = IntCounterVec::new(
+            Opts::new(
+                "audit_otlp_spans_total",
+                "Spans of this process, by what became of them.",
+            ),
+            &["outcome"],
+        )?;
+        let spans = tracer.map(|tracer| (tracer, span_counts));
+        if let Some((_, counts)) = &spans {
+            registry.register(Box::new(counts.clone()))?;
+        }
         let buckets = vec![
             0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
         ];
@@ -201,6 +230,8 @@ impl Metrics {
             )?,
             exports_running: gauge("audit_exports_running", "Exports that run in this process.")?,
             tls,
+            measured: MeasuredMetrics::register(&registry)?,
+            spans,
             rendering: Mutex::default(),
             replica_queries,
             webhook_attempts,
@@ -215,12 +246,7 @@ impl Metrics {
 
     pub(crate) fn request(&self, method: &str, route: &str, status: u16, seconds: f64) {
         // Clients may invent methods, and every label value stays in memory permanently.
-        const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"];
-        let method = if METHODS.contains(&method) {
-            method
-        } else {
-            "other"
-        };
+        let method = known_method(method).unwrap_or("other");
         self.requests
             .with_label_values(&[method, route, &status.to_string()])
             .inc();
@@ -308,6 +334,33 @@ impl Metrics {
 
     /// All of them as text, without a database query.
     pub(crate) fn render(&self, service: &AuditLog) -> prometheus::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        TextEncoder::new().encode(&self.gather(service), &mut text)?;
+        Ok(text)
+    }
+
+    /// All of them as OTLP has them in JSON.
+    pub(crate) fn otlp(&self, service: &AuditLog, times: MetricTimes) -> Vec<Value> {
+        otlp::metrics(&self.gather(service), times)
+    }
+
+    fn read_spans(&self) {
+        let Some((tracer, counters)) = &self.spans else {
+            return;
+        };
+        let counts = tracer.counts();
+        let outcomes = [
+            ("exported", &counts.exported),
+            ("dropped", &counts.dropped),
+            ("failed", &counts.failed),
+        ];
+        for (outcome, count) in outcomes {
+            let counter = counters.with_label_values(&[outcome]);
+            counter.inc_by(count.load(Ordering::Relaxed).saturating_sub(counter.get()));
+        }
+    }
+
+    fn gather(&self, service: &AuditLog) -> Vec<MetricFamily> {
         // Two concurrent updates would both add the difference.
         let _turn = self.rendering.lock();
         let statistics = service.statistics();
@@ -325,6 +378,7 @@ impl Metrics {
             tls.read();
         }
         self.read_backups(service);
+        self.measured.read(service);
         self.commits
             .inc_by(statistics.commits.saturating_sub(self.commits.get()));
         self.events_stored
@@ -333,8 +387,7 @@ impl Metrics {
             .set(i64::try_from(statistics.queue_depth).unwrap_or(i64::MAX));
         self.events_to_rebuild
             .set(i64::try_from(statistics.events_to_rebuild).unwrap_or(i64::MAX));
-        let mut text = Vec::new();
-        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
-        Ok(text)
+        self.read_spans();
+        self.registry.gather()
     }
 }

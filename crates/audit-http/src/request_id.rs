@@ -4,6 +4,7 @@ use crate::access_log::logged;
 use crate::compression::{compressed, without_stream};
 use crate::error::ApiError;
 use crate::held::counted;
+use crate::metrics::known_method;
 use crate::patience::Patience;
 use crate::rate_limit::Allowance;
 use crate::state::HttpState;
@@ -14,10 +15,12 @@ use actix_web::http::Method;
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
-use audit_app::AppError;
+use audit_app::{AppError, AttributeValue, RequestSpan, Tracer};
+use std::sync::Arc;
 use std::time::Instant;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const PREFIX: &str = "req_";
 pub(crate) const INCOMING_CHARS_MIN: usize = 8;
 pub(crate) const INCOMING_CHARS_MAX: usize = 128;
@@ -72,9 +75,13 @@ pub(crate) async fn with_request_id(
     let id = RequestId::incoming(&request).unwrap_or_else(|| RequestId::generate(&state));
     request.extensions_mut().insert(id.clone());
     let unread = Unread::watch(&mut request);
+    let span = begin_span(&state, &request);
     // Errors of handlers and extractors arrive as responses that carry them; any other error does not belong to a
     // request.
-    let response = next.call(request).await?;
+    let response = match &span {
+        Some(span) => span.scope(next.call(request)).await?,
+        None => next.call(request).await?,
+    };
     let (request, response) = response.map_into_boxed_body().into_parts();
     let response = match response.error() {
         Some(error) => render(error, &id),
@@ -103,7 +110,49 @@ pub(crate) async fn with_request_id(
         allowance.write(response.headers_mut());
     }
     let route = count(&state, &response, started);
+    if let (Some(tracer), Some(span)) = (&state.tracer, &span) {
+        end_span(tracer, span, &response, &route, &id);
+    }
     Ok(logged(response, &state, id, route, started, chunked_bytes))
+}
+
+/// Begins the span of a request, in the trace of the client. Several `traceparent` headers are as none (W3C Trace Context).
+fn begin_span(state: &HttpState, request: &ServiceRequest) -> Option<Arc<RequestSpan>> {
+    let mut parents = request.headers().get_all(TRACEPARENT);
+    let parent = parents.next().filter(|_| parents.next().is_none());
+    state
+        .tracer
+        .as_ref()?
+        .begin(parent.and_then(|parent| parent.to_str().ok()))
+}
+
+/// Ends it when the response is ready; exports and event streams go on. Names neither a path nor a person.
+fn end_span(
+    tracer: &Tracer,
+    span: &RequestSpan,
+    response: &ServiceResponse<BoxBody>,
+    route: &str,
+    id: &RequestId,
+) {
+    // The name of the semantic conventions for a method that HTTP does not define.
+    let method = known_method(response.request().method().as_str()).unwrap_or("_OTHER");
+    let status = response.status();
+    let text = |text: &str| AttributeValue::Text(text.to_owned());
+    let attributes = vec![
+        ("http.request.method", text(method)),
+        ("http.route", text(route)),
+        (
+            "http.response.status_code",
+            AttributeValue::Number(i64::from(status.as_u16())),
+        ),
+        ("audit.request_id", text(id.as_str())),
+    ];
+    tracer.end(
+        span,
+        format!("{method} {route}"),
+        attributes,
+        status.is_server_error(),
+    );
 }
 
 /// Responses have secrets and events of customers: no cache stores them, and no browser guesses what they are. What may be

@@ -4,13 +4,14 @@ use crate::body::{BODIES_BYTES_MAX, STREAM_BODIES_BYTES_MAX};
 use crate::client_address::TrustedProxies;
 use crate::compression::Compressors;
 use crate::held::RESPONSES_BYTES_MAX;
-use crate::metrics::Metrics;
+use crate::metrics::{MetricTimes, Metrics};
 use crate::owner::Memory;
 use crate::public_url::PublicUrl;
 use crate::rate_limit::{Buckets, RateLimit};
 use crate::tls_status::TlsStatus;
-use audit_app::AuditLog;
+use audit_app::{AuditLog, Tracer};
 use audit_domain::Entropy;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The state that all handlers share.
@@ -19,6 +20,7 @@ pub struct HttpState {
     pub(crate) service: Arc<AuditLog>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Metrics,
+    pub(crate) tracer: Option<Arc<Tracer>>,
     pub(crate) cors_origins: CorsOrigins,
     pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) without_streams: bool,
@@ -37,7 +39,7 @@ pub struct HttpState {
 }
 
 /// The operator's settings for requests.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct HttpOptions {
     /// Which web pages may read events with a viewer token.
     pub cors_origins: CorsOrigins,
@@ -53,6 +55,8 @@ pub struct HttpOptions {
     pub public_url: Option<PublicUrl>,
     /// What the metrics say about the TLS of the server; `None` without it.
     pub tls: Option<Arc<TlsStatus>>,
+    /// Records the spans of requests; `None` to record none.
+    pub tracer: Option<Arc<Tracer>>,
 }
 
 /// Which web pages may read events with a viewer token.
@@ -66,6 +70,11 @@ pub enum CorsOrigins {
 }
 
 impl HttpState {
+    /// The metrics as OTLP has them in JSON: the list `metrics` of a scope. Queries nothing.
+    pub fn otlp_metrics(&self, times: MetricTimes) -> Vec<Value> {
+        self.metrics.otlp(&self.service, times)
+    }
+
     /// Composes the state.
     ///
     /// # Errors
@@ -81,7 +90,8 @@ impl HttpState {
             without_pages: options.without_pages,
             public_url: options.public_url,
             has_tls: options.tls.is_some(),
-            metrics: Metrics::new(options.tls)?,
+            metrics: Metrics::new(options.tls, options.tracer.clone())?,
+            tracer: options.tracer,
             cors_origins: options.cors_origins,
             trusted_proxies: options.trusted_proxies,
             without_streams: options.without_streams,

@@ -4,6 +4,7 @@ pub(crate) mod alert_groups;
 pub(crate) mod inline;
 mod months;
 pub(crate) mod plan;
+pub(crate) mod senders;
 
 use crate::append::alert_groups::AlertGroups;
 use crate::configuration::ConfigurationVersion;
@@ -19,6 +20,7 @@ use audit_domain::{
     ProjectId, Record, SentDigest, Timestamp,
 };
 use plan::{Before, Head, KnownKey, LedgerMonth, Plan};
+use senders::EventSender;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -81,6 +83,7 @@ pub struct NewEvent {
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
     pub(crate) watches: Vec<Watch>,
+    pub(crate) sender: Option<EventSender>,
 }
 
 impl NewEvent {
@@ -104,7 +107,14 @@ impl NewEvent {
             record: record.hashed(content_salt, &log),
             idempotency,
             watches: Vec::new(),
+            sender: None,
         }
+    }
+
+    /// The same event, sent with a key; `None` where no key was presented.
+    #[must_use]
+    pub fn sent_by(self, sender: Option<EventSender>) -> Self {
+        Self { sender, ..self }
     }
 
     /// The same event, to be counted by these groups of alert rules.

@@ -108,6 +108,7 @@ pub(crate) struct SourceEvent {
     pub(crate) idempotency_hash: Option<Vec<u8>>,
     pub(crate) sent_digest: Option<Vec<u8>>,
     pub(crate) redacted: bool,
+    pub(crate) sender: Option<i64>,
     pub(crate) body: String,
 }
 

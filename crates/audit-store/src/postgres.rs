@@ -20,7 +20,9 @@ mod partitions;
 mod pooler;
 mod readiness;
 mod schema;
+pub(crate) mod senders;
 mod statements;
+pub(crate) mod status;
 pub(crate) mod streams;
 mod stuck_sessions;
 #[cfg(feature = "postgres-tls")]
@@ -28,6 +30,7 @@ mod tls;
 pub(crate) mod tree;
 
 use crate::append::LedgerId;
+use crate::append::senders::{KnownSenders, StoredSenders};
 use crate::database::Session;
 use crate::database::url::split_schema;
 use crate::error::{Result, StoreError};
@@ -78,6 +81,7 @@ impl Memory {
         if !Arc::ptr_eq(&commits, &self.appends.commits) {
             self.appends = AppendMemory {
                 actions: KnownActions::shared(&commits.actions),
+                senders: KnownSenders::shared(&commits.senders),
                 commits,
                 ..AppendMemory::default()
             };
@@ -148,6 +152,7 @@ impl Shared {
 struct CommitMemory {
     heads: KnownHeads,
     actions: Arc<StoredActions>,
+    senders: Arc<StoredSenders>,
     partitions: KnownPartitions,
     partial_tiles: Arc<PartialTiles>,
     /// The backlog of this process, and cached tokens of that of other nodes.
@@ -161,6 +166,7 @@ pub(crate) struct AppendMemory {
     commits: Arc<CommitMemory>,
     lookups: KeyLookups,
     actions: KnownActions,
+    senders: KnownSenders,
     patience: Patience,
     /// When the session's statements were last planned again.
     planned_at: Option<Instant>,

@@ -130,6 +130,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    ledger_senders (ledger_id, sender) {
+        ledger_id -> BigInt,
+        sender -> BigInt,
+        key_id -> Text,
+        address -> Nullable<Text>,
+        first_seq -> BigInt,
+    }
+}
+
+diesel::table! {
     alert_groups (ledger_id, group_hash) {
         ledger_id -> BigInt,
         group_hash -> Binary,

@@ -19,12 +19,15 @@ mod keys;
 mod read_only;
 mod schema;
 mod seen_keys;
+pub(crate) mod senders;
 mod statements;
+pub(crate) mod status;
 pub(crate) mod streams;
 pub(crate) mod tree;
 mod wal;
 
 use crate::append::LedgerId;
+use crate::append::senders::KnownSenders;
 use crate::database::Session;
 use crate::error::{Result, StoreError};
 use crate::ledgers::{Heads, KnownActions};
@@ -118,6 +121,7 @@ pub(crate) struct AppendMemory {
     /// `None` in a session that looks up every key.
     keys: Option<SeenKeys>,
     actions: KnownActions,
+    senders: KnownSenders,
     partial_tiles: Arc<PartialTiles>,
     backlog: WriterBacklog,
     wal: WalWatch,

@@ -29,6 +29,7 @@ DROP TYPE written_head;
 DROP TYPE written_event;
 DROP TABLE events;
 DROP TABLE ledger_months;
+DROP TABLE ledger_senders;
 DROP TABLE ledger_actions;
 DROP TABLE ledgers;
 DROP SEQUENCE ledger_numbers;

@@ -27,6 +27,7 @@ DROP TABLE unordered_events;
 DROP TABLE event_times;
 DROP TABLE events;
 DROP TABLE ledger_months;
+DROP TABLE ledger_senders;
 DROP TABLE ledger_actions;
 DROP TABLE ledgers;
 DROP TABLE redaction_rules;

@@ -184,6 +184,22 @@ CREATE TABLE ledger_actions (
     PRIMARY KEY (ledger_id, action)
 );
 
+-- The keys that have sent events to a ledger, each with the addresses that it sent them from. `events.sender` refers to them. A
+-- commit adds a sender with its first event.
+CREATE TABLE ledger_senders (
+    ledger_id BIGINT NOT NULL REFERENCES ledgers (id),
+    -- The first 8 bytes of the SHA-256 of key and address.
+    sender BIGINT NOT NULL,
+    key_id TEXT NOT NULL,
+    -- NULL where it is not known, or not recorded.
+    address TEXT,
+    -- An event of the sender; it has none before this one.
+    first_seq BIGINT NOT NULL,
+    PRIMARY KEY (ledger_id, sender)
+);
+-- Finds the senders with a key.
+CREATE INDEX ledger_senders_by_key ON ledger_senders (ledger_id, key_id);
+
 -- ---- Events (SQLite only) ----
 
 -- The events, in commit order, so that an append adds pages at the end only, whatever `occurred_at` is. No secondary
@@ -200,6 +216,8 @@ CREATE TABLE events (
     -- Digest of the event as sent. NULL without an idempotency key.
     sent_digest BLOB,
     redacted BOOLEAN NOT NULL,
+    -- Key and address of the client (`ledger_senders`). NULL without a key. Not covered by `content_hash`.
+    sender BIGINT,
     -- The canonical JSON that `content_hash` covers.
     body TEXT NOT NULL,
     -- The two halves of `entry`, for queries by hand.

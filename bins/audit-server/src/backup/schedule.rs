@@ -73,6 +73,37 @@ impl ScheduleOptions {
     }
 }
 
+/// The backups that a server is to make, and the last one that is there.
+pub(crate) struct ScheduleState {
+    pub(crate) every_seconds: i64,
+    pub(crate) last: Option<Timestamp>,
+}
+
+impl ScheduleOptions {
+    /// The directory of the backups.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.backup_directory.as_deref()
+    }
+
+    /// The state of the backups, if there is a directory. Changes nothing.
+    pub(crate) fn state(&self, database: &DatabaseOptions) -> anyhow::Result<Option<ScheduleState>> {
+        let Some(directory) = &self.backup_directory else {
+            return Ok(None);
+        };
+        let id = std::fs::read_to_string(database.backup_id_file()?).unwrap_or_default();
+        let mut last = None;
+        let failed = || format!("--backup-directory: cannot list {}", directory.display());
+        for entry in std::fs::read_dir(directory).with_context(failed)? {
+            let name = entry.with_context(failed)?.file_name();
+            last = last.max(time_of(&name.to_string_lossy(), id.trim()));
+        }
+        Ok(Some(ScheduleState {
+            every_seconds: self.backup_every.seconds(),
+            last,
+        }))
+    }
+}
+
 impl Schedule {
     /// Makes backups until `stopping` closes.
     fn work(&self, service: &AuditLog, stopping: &mpsc::Receiver<()>) {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The interval of maintenance, which writes the last uses of keys.
 const MAINTENANCE_INTERVAL_SECONDS: u64 = 5;
-/// Pending deliveries are counted in that interval too. A slow count is followed by a pause this many times as long.
+/// Pending deliveries are counted, and the database is measured, in that interval too. A slow count is followed by a pause this many times as long.
 const COUNT_PAUSE_FACTOR: u32 = 20;
 /// The interval at which the list of cells is read.
 const CELLS_INTERVAL_MS: u64 = 1_000;
@@ -221,6 +221,9 @@ fn maintain(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
             let started_at = Instant::now();
             if let Err(error) = service.count_pending_deliveries() {
                 log::warn!("cannot count the pending deliveries: {error}");
+            }
+            if let Err(error) = service.measure() {
+                log::warn!("cannot measure the database: {error}");
             }
             next_count_at = Instant::now() + COUNT_PAUSE_FACTOR * started_at.elapsed();
         }

@@ -60,8 +60,12 @@ impl AuditLog {
     pub fn sign_checkpoints(&self) -> Result<()> {
         let extended = self.store.take_extended_ledgers();
         let outcome = self.sign_ledgers(&extended.iter().copied().collect::<Vec<_>>());
-        if outcome.is_err() {
-            self.store.return_extended_ledgers(extended);
+        match outcome {
+            Ok(()) => {
+                let now = self.clock.now().as_seconds();
+                self.signing.last_round_seconds.store(now, Ordering::Relaxed);
+            }
+            Err(_) => self.store.return_extended_ledgers(extended),
         }
         self.signing.rounds.send_modify(|rounds| *rounds += 1);
         outcome
@@ -114,6 +118,14 @@ impl AuditLog {
             }
         }
         Ok(scanned.last)
+    }
+
+    /// When this process last had every log signed that it has extended, in seconds since the Unix epoch; 0 for never. Logs that
+    /// are not signed because they are inconsistent do not count.
+    pub fn last_signing_seconds(&self) -> i64 {
+        let of = |service: &Self| service.signing.last_round_seconds.load(Ordering::Relaxed);
+        let cells = self.cells.opened();
+        cells.iter().map(|cell| of(cell)).fold(of(self), i64::min)
     }
 
     /// The number of logs that are not signed, because they do not continue their last checkpoint.

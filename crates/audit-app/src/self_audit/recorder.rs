@@ -94,6 +94,8 @@ impl Recorder {
         let target = IngestTarget {
             destination: destination(project, environment)?,
             project: Arc::clone(project),
+            // Its actor is the key.
+            sender: None,
         };
         let events = self.prepare(&target, events)?;
         writer.append_service(target.destination, events, self.clock.now())?;

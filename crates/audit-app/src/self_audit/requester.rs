@@ -2,8 +2,10 @@
 
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
+use crate::settings::Settings;
 use audit_auth::{KeyHolder, MasterKey, Principal, ProjectKey, Viewer};
 use audit_domain::{Actor, ActorType, Context, KeyId, SERVICE_TENANT_ID};
+use audit_store::EventSender;
 use std::net::IpAddr;
 
 /// Who requests a change, as its event names them.
@@ -79,6 +81,14 @@ impl From<&KeyHolder> for Requester {
 }
 
 impl Requester {
+    /// The sender of the events that the request brings; `None` without a key.
+    pub(crate) fn sender(&self, settings: &Settings) -> Option<EventSender> {
+        match self {
+            Self::Key { id, client } => Some(settings.sender(*id, *client)),
+            Self::Operator | Self::Viewer { .. } | Self::Service => None,
+        }
+    }
+
     /// From where the request came.
     pub(super) fn context(&self) -> Option<Context> {
         let (client, token_id) = match self {

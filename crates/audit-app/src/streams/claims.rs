@@ -12,7 +12,7 @@ use crate::service::{AuditLog, Selection};
 use crate::settings::Settings;
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Entropy, Timestamp};
-use audit_store::{OpenClaim, StoreError, StreamEvent, Writer};
+use audit_store::{EventSender, OpenClaim, StoreError, StreamEvent, Writer};
 use std::sync::Arc;
 
 /// After how long a claim by a project of another cell counts as interrupted, in seconds.
@@ -73,6 +73,7 @@ impl AuditLog {
                 .compiled(&project.ok_or(AppError::NotFound("project"))?.rules)?;
             let storing = StoringClaim {
                 recorder: self.recorder(Place::Project(project_id), requester)?,
+                sender: requester.sender(&self.settings),
                 claim: claim.clone(),
                 events: events.to_vec(),
                 settings: self.settings.clone(),
@@ -122,6 +123,7 @@ fn open_claim(writer: &mut Writer<'_>, claim: &OpenClaim, now: Timestamp) -> Res
 /// What the transaction of a claim needs.
 struct StoringClaim {
     recorder: Option<Recorder>,
+    sender: Option<EventSender>,
     claim: OpenClaim,
     events: Vec<StreamEvent>,
     settings: Settings,
@@ -143,6 +145,7 @@ impl StoringClaim {
         let claiming = Claiming {
             engine: self.engines.cached(&project.rules).ok_or(StoreError::Stale)?,
             destination: destination(&project, claim.environment)?,
+            sender: self.sender,
             entropy: self.entropy,
             now: self.now,
         };

@@ -4,6 +4,7 @@
 pub(crate) use super::months::{LedgerMonth, month_of, months_of};
 
 use super::alert_groups::{AlertGroups, Counts};
+use super::senders::{EventSender, KnownSenders};
 use super::{
     AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, Idempotency, KnownKeys, LedgerId,
     NewEvent, Origin,
@@ -126,6 +127,8 @@ pub(crate) struct NewRow {
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
     pub(crate) watches: Vec<Watch>,
+    /// The key that it was sent with.
+    pub(crate) sender: Option<EventSender>,
     /// The greatest id before it, where the record's own is not greater.
     pub(crate) after_id: Option<EventId>,
     /// By the clock of the node that accepted it.
@@ -218,11 +221,17 @@ impl Plan {
     }
 
     /// Whether only rows and the heads of their ledgers are to be written.
-    pub(crate) fn is_rows_only(&self, heads: &[NewHead], actions: &KnownActions) -> bool {
+    pub(crate) fn is_rows_only(
+        &self,
+        heads: &[NewHead],
+        actions: &KnownActions,
+        senders: &KnownSenders,
+    ) -> bool {
         self.counts.are_unchanged()
             && self.entered.is_empty()
             && self.alerts.is_empty()
             && heads.iter().all(|head| head.tiles.is_empty())
+            && senders.has_all(self)
             && self
                 .rows
                 .iter()
@@ -322,6 +331,7 @@ impl Plan {
             tokens: event.tokens,
             idempotency: event.idempotency,
             watches: event.watches,
+            sender: event.sender,
             after_id: end.last.map(|last| last.id).filter(|last| *last >= stamp.id),
             arrived_at,
         });

@@ -11,6 +11,7 @@ use crate::schema::ledgers as ledger_rows;
 use audit_domain::{
     Environment, KeyId, KeyLimits, KeyScope, KeyScopes, OrganizationId, ProjectId, Timestamp,
 };
+use diesel::dsl::min;
 use diesel::prelude::*;
 use std::net::IpAddr;
 
@@ -119,6 +120,16 @@ fn read_key(row: KeyRow) -> Result<Key> {
     reason = "all fail only when the database cannot be queried"
 )]
 impl Reader<'_> {
+    /// When the next key ends that is valid now; `None` while none has an end. Reads all keys.
+    pub fn next_key_end(&mut self, now: Timestamp) -> Result<Option<Timestamp>> {
+        let next: Option<i64> = api_keys::table
+            .filter(api_keys::revoked_at.is_null())
+            .filter(api_keys::expires_at.gt(now.as_micros()))
+            .select(min(api_keys::expires_at))
+            .get_result(self.session())?;
+        Ok(next.map(Timestamp::from_micros))
+    }
+
     /// The key whose text has this hash, revoked or not. The index compares SHA-256 hashes, which reveals nothing about the
     /// text.
     pub fn key_by_hash(&mut self, hash: &KeyTextHash) -> Result<Option<FoundKey>> {

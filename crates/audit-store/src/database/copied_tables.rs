@@ -52,6 +52,7 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 26] = [
     ),
     table("ledger_months", "ledger_id month first_seq"),
     table("ledger_actions", "ledger_id action"),
+    table("ledger_senders", "ledger_id sender key_id address first_seq"),
     table("log_repairs", "ledger_id repaired_at size found"),
     table("log_checkpoints", "ledger_id size note signed_at"),
     table("log_cosigned", "ledger_id version note quorum_size quorum_note"),
@@ -106,13 +107,13 @@ mod tests {
         (
             DatabaseKind::Sqlite,
             "events",
-            "entry position id content_hash content_salt sent_digest redacted body",
+            "entry position id content_hash content_salt sent_digest redacted sender body",
         ),
         (DatabaseKind::Sqlite, "event_keys", "first_entry hashes"),
         (
             DatabaseKind::Postgres,
             "events",
-            "ledger_id seq month id occurred_at content_hash content_salt idempotency_hash sent_digest redacted body",
+            "ledger_id seq month id occurred_at content_hash content_salt idempotency_hash sent_digest redacted sender body",
         ),
         (
             DatabaseKind::Sqlite,

@@ -23,7 +23,7 @@ use crate::database::{Session, write_transaction};
 use crate::error::{Result, StoreError};
 use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead, read_month};
 use crate::queue::{Queue, WaitingAppend};
-use crate::schema::{alerts, webhook_deliveries};
+use crate::schema::{alerts, ledger_senders, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
 use crate::tree::TreeSession;
 use absent_keys::AbsentKeys;
@@ -41,6 +41,14 @@ const PLANNED_FOR: Duration = Duration::from_secs(5);
 /// Rows of one insert: PostgreSQL takes 65,535 parameters.
 const INSERTED_ROWS_MAX: usize = 2_000;
 
+impl AppendMemory {
+    /// Drops what a transaction that was rolled back would have added.
+    fn rolled_back(&mut self) {
+        self.actions.rolled_back();
+        self.senders.rolled_back();
+    }
+}
+
 /// Appends waiting requests in one statement if the expected heads are current, or else in one transaction.
 pub(crate) fn commit(
     session: &mut PostgresSession,
@@ -50,7 +58,7 @@ pub(crate) fn commit(
 ) -> Result<Plan, FailedCommit> {
     let ledgers = ledgers_of(waiting);
     session.memory.begin_commit();
-    session.memory.appends.actions.rolled_back();
+    session.memory.appends.rolled_back();
     let appended = match expect_heads(session, &ledgers, day) {
         Ok(Some(before)) => append_expected(session, requests_of(waiting, true), before),
         Ok(None) => Ok(None),
@@ -59,13 +67,14 @@ pub(crate) fn commit(
     let plan = match appended.map_err(FailedCommit::of_copied_requests)? {
         Some(plan) => plan,
         None => {
-            session.memory.appends.actions.rolled_back();
+            session.memory.appends.rolled_back();
             commit_waiting(session, waiting, &ledgers, queue, day, true)?
         }
     };
     let Memory { shared, appends, .. } = &mut session.memory;
-    let AppendMemory { commits, actions, .. } = appends;
-    actions.committed();
+    appends.actions.committed();
+    appends.senders.committed();
+    let commits = &appends.commits;
     commits.heads.committed(&plan.heads_before, &plan.after);
     let unindexed = commits.backlog.committed(&plan);
     shared.progress.wake_at(unindexed);
@@ -149,7 +158,8 @@ fn append_expected(
     // Before a transaction begins, which would keep the locks of the new partition.
     partitions::create_missing(session, &plan)?;
     let heads = ledgers::grow(session, &mut plan)?;
-    let stored = if plan.is_rows_only(&heads, &session.memory.appends.actions) {
+    let AppendMemory { actions, senders, .. } = &session.memory.appends;
+    let stored = if plan.is_rows_only(&heads, actions, senders) {
         write_expected(session, &plan, &heads).map_err(|error| after_autocommit(session, error))
     } else {
         write_transaction(session, |session| {
@@ -317,7 +327,7 @@ fn read_known_key(
     Ok((LedgerId(ledger_id), hash, known))
 }
 
-/// Writes the rows of a plan, their actions, the months that their ledgers enter, and the heads of their ledgers.
+/// Writes the rows of a plan, their actions and senders, the months that their ledgers enter, and the heads of their ledgers.
 ///
 /// # Errors
 /// As [`insert_events`].
@@ -344,6 +354,13 @@ fn write(
     if !new.is_empty() {
         let actions = new.iter().map(String::as_str).collect();
         InsertActions { ledger_ids, actions }.execute(connection)?;
+    }
+    let senders = session.memory.appends.senders.begin_new(plan);
+    for part in senders.chunks(INSERTED_ROWS_MAX) {
+        diesel::insert_into(ledger_senders::table)
+            .values(part)
+            .on_conflict_do_nothing()
+            .execute(connection)?;
     }
     Ok(())
 }

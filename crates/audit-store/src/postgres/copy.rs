@@ -45,6 +45,7 @@ struct NewEvent {
     idempotency_hash: Option<Vec<u8>>,
     sent_digest: Option<Vec<u8>>,
     redacted: bool,
+    sender: Option<i64>,
     body: String,
 }
 
@@ -223,6 +224,7 @@ fn new_event(ledger_id: LedgerId, checked: CheckedEvent) -> NewEvent {
         idempotency_hash,
         sent_digest,
         redacted,
+        sender,
         body,
     } = event;
     NewEvent {
@@ -236,6 +238,7 @@ fn new_event(ledger_id: LedgerId, checked: CheckedEvent) -> NewEvent {
         idempotency_hash,
         sent_digest,
         redacted,
+        sender,
         body,
     }
 }

@@ -17,6 +17,7 @@ diesel::table! {
         idempotency_hash -> Nullable<Binary>,
         sent_digest -> Nullable<Binary>,
         redacted -> Bool,
+        sender -> Nullable<BigInt>,
         body -> Text,
     }
 }

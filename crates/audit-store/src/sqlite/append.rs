@@ -18,7 +18,9 @@ use crate::database::Session;
 use crate::error::Result;
 use crate::ledgers::{HEAD_COLUMNS, HeadRow, NewHead, read_month};
 use crate::queue::{Queue, WaitingAppend};
-use crate::schema::{alert_groups, alerts, ledger_actions, ledger_months, ledgers, webhook_deliveries};
+use crate::schema::{
+    alert_groups, alerts, ledger_actions, ledger_months, ledger_senders, ledgers, webhook_deliveries,
+};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
 use audit_alerts::GroupHash;
 use audit_domain::{IdempotencyWindow, ProjectId, Timestamp};
@@ -41,6 +43,7 @@ pub(crate) fn commit(
 ) -> Result<Plan, FailedCommit> {
     let appends = &mut session.memory.appends;
     appends.actions.rolled_back();
+    appends.senders.rolled_back();
     appends.pending = None;
     if let Some(keys) = &mut appends.keys {
         keys.rolled_back();
@@ -51,6 +54,7 @@ pub(crate) fn commit(
     let appends = &mut session.memory.appends;
     appends.wal.add_events(plan.rows.len());
     appends.actions.committed();
+    appends.senders.committed();
     if let Some(keys) = &mut appends.keys {
         let rows = plan.rows.iter();
         let key = |row: &NewRow| row.idempotency.map(|key| key.hash);
@@ -190,6 +194,7 @@ impl AppendSession for SqliteSession {
         let entry = backlog::add(connection, runs.into_iter(), events, shared)?;
         let AppendMemory {
             actions,
+            senders,
             keys,
             pending,
             ..
@@ -201,6 +206,11 @@ impl AppendSession for SqliteSession {
         actions.write_new(plan, |ledger_id, action| {
             insert_action(connection, ledger_id, action)
         })?;
+        for sender in senders.begin_new(plan) {
+            diesel::insert_or_ignore_into(ledger_senders::table)
+                .values(sender)
+                .execute(connection)?;
+        }
         insert_months(connection, &plan.entered)?;
         update_heads(connection, heads)
     }
@@ -246,6 +256,7 @@ fn insert_events(connection: &mut SqliteConnection, positioned: &[(i64, &NewRow)
                 .as_ref()
                 .map(|key| key.digest.as_bytes().as_slice()),
             redacted: row.record.redacted(),
+            sender: row.sender.map(|sender| sender.id().0),
             body: row.record.canonical(),
         };
         insert.execute(connection)?;

@@ -46,7 +46,16 @@ pub(crate) struct SourceReader {
 /// Id, project, environment, size and frontier.
 type LedgerRow = (i64, String, String, i64, Option<Vec<u8>>);
 /// Entry, id, content hash, digest as sent, whether redacted, and body.
-type EventRow = (i64, Vec<u8>, Vec<u8>, Vec<u8>, Option<Vec<u8>>, bool, String);
+type EventRow = (
+    i64,
+    Vec<u8>,
+    Vec<u8>,
+    Vec<u8>,
+    Option<Vec<u8>>,
+    bool,
+    Option<i64>,
+    String,
+);
 
 #[derive(QueryableByName)]
 struct Secret {
@@ -211,12 +220,13 @@ impl SourceReader {
                 events::content_salt,
                 events::sent_digest,
                 events::redacted,
+                events::sender,
                 events::body,
             ))
             .load_iter::<EventRow, DefaultLoadingMode>(connection)?;
         let (mut found, mut bytes) = (Vec::new(), 0);
         for row in rows {
-            let (entry, id, content_hash, content_salt, sent_digest, redacted, body) = row?;
+            let (entry, id, content_hash, content_salt, sent_digest, redacted, sender, body) = row?;
             let (_, seq) = ledger_and_seq(entry);
             bytes += body.len();
             found.push(SourceEvent {
@@ -227,6 +237,7 @@ impl SourceReader {
                 idempotency_hash: hashes.remove(&seq).map(Vec::from),
                 sent_digest,
                 redacted,
+                sender,
                 body,
             });
             if bytes >= limits.bytes {

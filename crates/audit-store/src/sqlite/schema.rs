@@ -11,6 +11,7 @@ diesel::table! {
         content_salt -> Binary,
         sent_digest -> Nullable<Binary>,
         redacted -> Bool,
+        sender -> Nullable<BigInt>,
         body -> Text,
     }
 }

@@ -37,7 +37,7 @@ statement! {
     Sqlite;
     /// Stores an event.
     InsertEvent<'a> {
-        "INSERT INTO events (entry, position, id, content_hash, content_salt, sent_digest, redacted, body) VALUES ("
+        "INSERT INTO events (entry, position, id, content_hash, content_salt, sent_digest, redacted, sender, body) VALUES ("
         entry: i64 => BigInt,
         ", " position: i64 => BigInt,
         ", " id: &'a [u8] => Binary,
@@ -45,6 +45,7 @@ statement! {
         ", " content_salt: &'a [u8] => Binary,
         ", " sent_digest: Option<&'a [u8]> => Nullable<Binary>,
         ", " redacted: bool => Bool,
+        ", " sender: Option<i64> => Nullable<BigInt>,
         ", " body: &'a str => Text,
     } ")"
 }

@@ -10,7 +10,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use tokio::sync::watch;
 
 /// What this process knows of its signatures.
@@ -25,6 +25,8 @@ pub(crate) struct Signing {
     unpublished: Mutex<BTreeMap<LedgerId, u32>>,
     /// How often a ledger was refused, or its published checkpoint was not the one it should be.
     pub(super) alarms: Arc<AtomicU64>,
+    /// When the last round ended that signed everything, in seconds since 1970.
+    pub(super) last_round_seconds: AtomicI64,
     /// The number of finished rounds of [`AuditLog::sign_checkpoints`].
     pub(in crate::log) rounds: watch::Sender<u64>,
 }

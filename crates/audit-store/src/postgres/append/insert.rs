@@ -55,6 +55,7 @@ type EventColumns = (
     Nullable<Binary>,
     Nullable<Binary>,
     Bool,
+    Nullable<BigInt>,
     Text,
 );
 
@@ -111,6 +112,7 @@ impl ToSql<WrittenEvent, Pg> for EventValues<'_> {
                 key.map(|key| key.hash.as_slice()),
                 key.map(|key| key.digest.as_bytes().as_slice()),
                 record.redacted(),
+                self.0.sender.map(|sender| sender.id().0),
                 record.canonical(),
             ),
             out,
@@ -185,13 +187,13 @@ impl QueryFragment<Pg> for InsertEvents<'_> {
         // statement fails as a whole.
         pass.push_sql(
             ") INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, content_salt, \
-                 idempotency_hash, sent_digest, redacted, body) \
+                 idempotency_hash, sent_digest, redacted, sender, body) \
              SELECT ledger_id, seq, CASE WHEN (SELECT count(*) FROM heads) = ",
         );
         pass.push_bind_param::<BigInt, _>(&self.head_count)?;
         pass.push_sql(
-            " THEN month END, id, occurred_at, content_hash, content_salt, idempotency_hash, sent_digest, redacted, body \
-             FROM unnest(",
+            " THEN month END, id, occurred_at, content_hash, content_salt, idempotency_hash, sent_digest, redacted, \
+                 sender, body FROM unnest(",
         );
         pass.push_bind_param::<Array<WrittenEvent>, _>(&self.events)?;
         pass.push_sql(") AS event WHERE EXISTS (SELECT FROM heads)");

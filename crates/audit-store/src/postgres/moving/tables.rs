@@ -19,6 +19,7 @@ pub(super) const COPIED_TABLES: [(&str, &str); 17] = [
     ),
     ("ledger_months", OF_LEDGERS),
     ("ledger_actions", OF_LEDGERS),
+    ("ledger_senders", OF_LEDGERS),
     ("log_repairs", OF_LEDGERS),
     ("log_checkpoints", OF_LEDGERS),
     ("log_cosigned", OF_LEDGERS),

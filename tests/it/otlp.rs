@@ -1,0 +1,252 @@
+//! Traces and metrics that are sent to an OpenTelemetry collector.
+
+use audit_tests::process::Exit;
+use audit_tests::{
+    Database, DatabaseKind, Deadline, Organization, Server, event, on_both_databases, serve_refused,
+};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+on_both_databases! {
+    the_spans_of_a_request_continue_the_trace_of_the_client,
+    the_last_spans_and_the_metrics_are_sent_when_the_server_stops,
+}
+
+/// What a collector received: the heads and bodies of the requests.
+type Received = Arc<Mutex<Vec<(String, Value)>>>;
+
+/// Responds to each request with this status, and keeps it.
+struct Collector {
+    url: String,
+    received: Received,
+}
+
+impl Collector {
+    fn start(status: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("listen");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let received = Received::default();
+        let kept = Arc::clone(&received);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let kept = Arc::clone(&kept);
+                thread::spawn(move || serve(&stream, status, &kept));
+            }
+        });
+        Self { url, received }
+    }
+
+    fn variable(&self) -> (&'static str, &str) {
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &self.url)
+    }
+
+    fn received(&self) -> Vec<(String, Value)> {
+        self.received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// All spans that were received.
+    fn spans(&self) -> Vec<Value> {
+        let mut spans = Vec::new();
+        for (_, body) in self.received() {
+            let resources = body["resourceSpans"].as_array().cloned().unwrap_or_default();
+            for resource in resources {
+                let list = &resource["scopeSpans"][0]["spans"];
+                spans.extend(list.as_array().expect("spans").iter().cloned());
+            }
+        }
+        spans
+    }
+
+    fn wait_for_span(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        Deadline::seconds(60).poll("a span", || self.spans().into_iter().find(&is_wanted))
+    }
+}
+
+/// Serves one connection until it ends.
+fn serve(stream: &TcpStream, status: &str, kept: &Received) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let (mut head, mut line, mut length) = (String::new(), String::new(), 0);
+        while reader.read_line(&mut line).unwrap_or(0) > 2 {
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length");
+            }
+            head.push_str(&line);
+            line.clear();
+        }
+        if head.is_empty() {
+            return;
+        }
+        let mut body = vec![0; length];
+        if reader.read_exact(&mut body).is_err() {
+            return;
+        }
+        let body = serde_json::from_slice(&body).expect("a body in JSON");
+        kept.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((head, body));
+        let response =
+            format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}");
+        if (&mut (&*stream)).write_all(response.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn attribute<'a>(span: &'a Value, key: &str) -> &'a Value {
+    let attributes = span["attributes"].as_array().expect("attributes");
+    let found = attributes.iter().find(|attribute| attribute["key"] == key);
+    found.map_or(&Value::Null, |attribute| &attribute["value"])
+}
+
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+
+fn the_spans_of_a_request_continue_the_trace_of_the_client(kind: DatabaseKind) {
+    let collector = Collector::start("200 OK");
+    let headers = ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer secret");
+    let name = ("OTEL_SERVICE_NAME", "audit-of-a-test");
+    let server = Server::start(&Database::create(kind), &[collector.variable(), headers, name]);
+    let organization = Organization::create(&server, "enterprise");
+    let parent = format!("00-{TRACE}-b7ad6b7169203331-01");
+    let client = organization.project().with_header("traceparent", &parent);
+    let id = client.store(event());
+    client.get(&format!("/events/{id}")).send().expect_status(200);
+
+    let root =
+        collector.wait_for_span(|span| span["name"] == "POST /api/v1/events" && span["traceId"] == TRACE);
+    assert_eq!(root["parentSpanId"], "b7ad6b7169203331");
+    assert_eq!(root["kind"], 2, "SPAN_KIND_SERVER");
+    assert_eq!(attribute(&root, "http.response.status_code")["intValue"], "201");
+    assert_eq!(attribute(&root, "http.route")["stringValue"], "/api/v1/events");
+    let of_root = |span: &Value, name: &str| span["name"] == name && span["parentSpanId"] == root["spanId"];
+    let commit = collector.wait_for_span(|span| of_root(span, "commit"));
+    assert_eq!(commit["traceId"], TRACE);
+    let nanos = |span: &Value, member: &str| -> u64 {
+        let text = span[member].as_str().expect("64-bit numbers are texts");
+        text.parse().expect("a number")
+    };
+    assert!(nanos(&root, "startTimeUnixNano") <= nanos(&commit, "startTimeUnixNano"));
+    assert!(nanos(&commit, "endTimeUnixNano") <= nanos(&root, "endTimeUnixNano"));
+
+    let read = collector.wait_for_span(|span| span["name"] == "GET /api/v1/events/{id}");
+    let of_read = |name: &str| {
+        collector.wait_for_span(|span| span["name"] == name && span["parentSpanId"] == read["spanId"]);
+    };
+    of_read("admission");
+    of_read("query");
+    let (head, body) = collector.received().remove(0);
+    assert!(
+        head.starts_with("POST /v1/traces ") && head.contains("authorization: Bearer secret"),
+        "{head}"
+    );
+    let resource = &body["resourceSpans"][0]["resource"];
+    assert_eq!(
+        attribute(resource, "service.name")["stringValue"],
+        "audit-of-a-test"
+    );
+    // A path has ids of customers.
+    let all = json!(collector.spans()).to_string();
+    assert!(
+        !all.contains(&id) && !all.contains(&organization.project_key),
+        "{all}"
+    );
+
+    let quiet = format!("00-{}-b7ad6b7169203331-00", TRACE.replace('0', "1"));
+    organization
+        .project()
+        .with_header("traceparent", &quiet)
+        .store(event());
+    // A later request was recorded, and that one was not.
+    client.get("/events").send().expect_status(200);
+    collector.wait_for_span(|span| span["name"] == "GET /api/v1/events" && span["traceId"] == TRACE);
+    assert!(
+        !json!(collector.spans())
+            .to_string()
+            .contains(&TRACE.replace('0', "1"))
+    );
+}
+
+fn the_last_spans_and_the_metrics_are_sent_when_the_server_stops(kind: DatabaseKind) {
+    let collector = Collector::start("200 OK");
+    let server = Server::start(&Database::create(kind), &[collector.variable()]);
+    server
+        .client()
+        .request("GET", "/healthz")
+        .send()
+        .expect_status(200);
+    let finished = server.stop();
+    assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+    assert!(
+        collector
+            .spans()
+            .iter()
+            .any(|span| span["name"] == "GET /healthz")
+    );
+    let received = collector.received();
+    let metrics = received
+        .iter()
+        .find(|(head, _)| head.starts_with("POST /v1/metrics "));
+    let (_, body) = metrics.expect("metrics");
+    let list = body["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]
+        .as_array()
+        .expect("metrics");
+    let requests = list
+        .iter()
+        .find(|metric| metric["name"] == "audit_http_requests_total");
+    let requests = requests.unwrap_or_else(|| panic!("{body}"));
+    assert_eq!(requests["sum"]["isMonotonic"], true);
+    let point = &requests["sum"]["dataPoints"][0];
+    assert!(point["asDouble"].as_f64() >= Some(1.0), "{point}");
+}
+
+#[test]
+fn a_collector_that_is_away_or_refuses_costs_requests_nothing() {
+    let refusing = Collector::start("503 Service Unavailable");
+    // A port that nobody listens on.
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .expect("listen")
+        .local_addr()
+        .expect("an address");
+    for url in [refusing.url.clone(), format!("http://{closed}")] {
+        let environment = [("OTEL_EXPORTER_OTLP_ENDPOINT", url.as_str())];
+        let server = Server::start(&Database::create(DatabaseKind::Sqlite), &environment);
+        let organization = Organization::create(&server, "enterprise");
+        organization.project().store(event());
+        server.wait_for_metric("audit_otlp_spans_total{outcome=\"failed\"}", 1);
+        organization.project().store(event());
+        assert_eq!(server.metric("audit_otlp_spans_total{outcome=\"exported\"}"), 0);
+        let finished = server.stop();
+        assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+        let warnings = finished
+            .stderr
+            .matches("the OpenTelemetry collector does not accept data")
+            .count();
+        assert_eq!(warnings, 1, "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn wrong_settings_are_refused_and_not_repeated() {
+    let database = Database::create(DatabaseKind::Sqlite);
+    for (name, value, option) in [
+        (
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "secret@127.0.0.1:4317",
+            "--otlp-endpoint",
+        ),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "secret", "--otlp-headers"),
+    ] {
+        let url = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
+        let refusal = serve_refused(&database, &[url, (name, value)]);
+        assert!(
+            refusal.contains(option) && !refusal.contains("secret"),
+            "{refusal}"
+        );
+    }
+}
