@@ -82,6 +82,26 @@ mod tests {
     }
 
     #[test]
+    fn no_changed_byte_and_no_part_is_read_as_something_else() {
+        let text = format!("00-{TRACE}-{PARENT}-01");
+        let right = TraceContext::parse(&text).unwrap();
+        for end in 0..text.len() {
+            assert_eq!(TraceContext::parse(&text[..end]), None, "{end}");
+        }
+        // Other versions and other flags may have the same ids.
+        for place in "00".len()..text.len() - "01".len() {
+            for byte in 0..=0x7f_u8 {
+                let mut changed = text.clone().into_bytes();
+                changed[place] = byte;
+                let changed = String::from_utf8(changed).unwrap();
+                if changed != text {
+                    assert_ne!(TraceContext::parse(&changed), Some(right), "{changed}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn anything_else_begins_a_new_trace() {
         let zeros = "0".repeat(32);
         for text in [
