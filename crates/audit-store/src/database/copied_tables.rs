@@ -24,7 +24,7 @@ const fn table(name: &'static str, columns: &'static str) -> CopiedTable {
 }
 
 /// The copied tables. A table comes after those to which it refers.
-pub(crate) const COPIED_TABLES: [CopiedTable; 26] = [
+pub(crate) const COPIED_TABLES: [CopiedTable; 27] = [
     table("deployment", "id version"),
     table("secrets", "name secret created_at"),
     table("organizations", "id name plan created_at"),

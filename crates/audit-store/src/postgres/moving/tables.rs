@@ -2,7 +2,7 @@
 
 /// The tables whose rows of a project are copied as they are, in an order that their foreign keys allow, each with the
 /// condition of a project `$1` with the ledgers `$2`.
-pub(super) const COPIED_TABLES: [(&str, &str); 17] = [
+pub(super) const COPIED_TABLES: [(&str, &str); 18] = [
     ("api_keys", "project_id = $1"),
     ("viewer_tiers", "project_id = $1"),
     ("portals", "project_id = $1"),
