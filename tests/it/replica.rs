@@ -42,6 +42,7 @@ fn a_standby_serves_queries_and_never_hides_what_was_stored() {
     let behind = queries(&server, "behind");
     store_and_find("standby.paused");
     assert_ne!(queries(&server, "behind"), behind);
+    server.wait_for_log("it is behind");
     // What it has, it serves: another project has no newer events.
     standby.execute("SELECT pg_wal_replay_resume()");
     let served = queries(&server, "served");
@@ -63,6 +64,37 @@ fn a_standby_serves_queries_and_never_hides_what_was_stored() {
     store_and_find("standby.gone");
     assert_ne!(queries(&server, "failed"), 0);
     server.wait_for_log("queries use the database itself");
+}
+
+/// As after a failover to another standby, which lacked the last commits of this one.
+#[test]
+fn a_standby_with_commits_that_the_database_lost_serves_nothing() {
+    let Some(primary) = Cluster::start() else { return };
+    let standby = primary.standby();
+    primary.configure("synchronous_standby_names", "");
+    let database = Database::at(primary.url("postgres"));
+    let replica = standby.url("postgres");
+    let servers = [(); 2].map(|()| Server::start(&database, &[("AUDIT_REPLICA_URL", &replica)]));
+    let organization = Organization::create(&servers[0], "enterprise");
+    let project = organization.project();
+    let mut ids = vec![project.store(event())];
+    Deadline::seconds(60).poll("a query served by the standby", || {
+        assert_eq!(project.find_ids(&[]), ids);
+        (queries(&servers[0], "served") > 0).then_some(())
+    });
+    standby.promote();
+    let left_behind = Server::start(&Database::at(standby.url("postgres")), &[]);
+    let other_history = organization.on(&left_behind).project();
+    ids.insert(0, project.store(event()));
+    other_history.store(event());
+    // The two logs have the same size, and then the one that was lost is larger.
+    for server in &servers {
+        let failed = queries(server, "failed");
+        assert_eq!(organization.on(server).project().find_ids(&[]), ids);
+        assert_ne!(queries(server, "failed"), failed);
+        server.wait_for_log("it has events that the database does not have");
+        other_history.store(event());
+    }
 }
 
 #[test]

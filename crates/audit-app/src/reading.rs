@@ -92,14 +92,14 @@ impl AuditLog {
                 Ok((read(reader, &query)?, query, rest))
             });
         }
-        let (ledger_id, size, query, rest) = self.store.read(|reader| {
+        let (ledger_id, end, query, rest) = self.store.read(|reader| {
             let (ledger_id, query, rest) = prepare(reader)?;
-            let size = reader.ledger_size(ledger_id)?;
-            Ok::<_, AppError>((ledger_id, size, query, rest))
+            let end = reader.log_end(ledger_id)?;
+            Ok::<_, AppError>((ledger_id, end, query, rest))
         })?;
         let found = self
             .store
-            .query_ledger(ledger_id, size, |reader| read(reader, &query))?;
+            .query_ledger(ledger_id, &end, |reader| read(reader, &query))?;
         Ok((found, query, rest))
     }
 

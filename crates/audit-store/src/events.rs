@@ -14,6 +14,7 @@ use crate::access::Reader;
 use crate::append::LedgerId;
 use crate::database::{on_database, on_either};
 use crate::error::Result;
+use crate::replica::LogEnd;
 use crate::search::counting::{Counting, Tally};
 use crate::search::terms::{Selected, terms_of};
 use audit_domain::{
@@ -95,6 +96,14 @@ impl Reader<'_> {
     /// When the database cannot be queried.
     pub fn ledger_size(&mut self, ledger_id: LedgerId) -> Result<u64> {
         Ok(crate::ledgers::ledger_size(self.session(), ledger_id)?.cast_unsigned())
+    }
+
+    /// What a standby must have of a ledger for [`crate::Store::events`].
+    ///
+    /// # Errors
+    /// When the database cannot be queried.
+    pub fn log_end(&mut self, ledger_id: LedgerId) -> Result<LogEnd> {
+        crate::ledgers::log_end(self.session(), ledger_id)
     }
 
     /// One page of events.

@@ -10,6 +10,7 @@ use crate::append::{AppendSession, LedgerId};
 use crate::configuration::ConfigurationVersion;
 use crate::database::{AnySession, on_database, on_either};
 use crate::error::{Result, StoreError};
+use crate::replica::LogEnd;
 use crate::schema::ledgers;
 use crate::tree::{self, TreeSession};
 use audit_domain::{Environment, EventId, Month, ProjectId, Stamp, Timestamp};
@@ -112,6 +113,15 @@ impl Reader<'_> {
             day_events: if continues { day_events.cast_unsigned() } else { 0 },
         })
     }
+}
+
+/// The end of a ledger's log.
+pub(crate) fn log_end(session: &mut AnySession, ledger_id: LedgerId) -> Result<LogEnd> {
+    let (size, frontier) = ledgers::table
+        .find(ledger_id.0)
+        .select((ledgers::size, ledgers::frontier))
+        .get_result(session)?;
+    Ok(LogEnd::new(size, frontier))
 }
 
 /// Reads the state that every request to these ledgers depends on, and locks their heads until the end of the transaction.

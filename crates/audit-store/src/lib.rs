@@ -143,7 +143,7 @@ pub use postgres::moving::{MovedProject, ProjectMove};
 pub use purge::GroupKey;
 pub use queue::{AnonymousStreams, QueueLimits, Turn};
 pub use recent::RecentEvent;
-pub use replica::ReplicaStatistics;
+pub use replica::{LogEnd, ReplicaStatistics};
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};
 pub use senders::{KeySenders, SentEvent, SentPage};
 pub use sqlite::backup::{SourceSchema, check_copy, copy_snapshot};

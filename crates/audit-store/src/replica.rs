@@ -1,19 +1,17 @@
 //! A read replica: a standby of the database, which queries over events read when it has everything that the database had
 //! when the request began.
 //!
-//! The size of a ledger says whether a standby has its events, so nothing needs to be known of positions in the
-//! write-ahead log, and a client of any node finds what it has stored through any other.
+//! The head of a ledger says whether a standby has its events, so nothing needs to be known of positions in the
+//! write-ahead log, and a client of any node finds what it has stored through any other. The size alone would not do: after a
+//! failover that lost commits, a standby that was not rebuilt has other events at the end of the log.
 
 use crate::access::Reader;
 use crate::append::LedgerId;
-use crate::configuration::ConfigurationVersion;
 use crate::database::url::of_standby;
-use crate::database::{AnySession, Database, DatabaseUrl};
+use crate::database::{AnySession, Database, DatabaseUrl, on_cells};
 use crate::error::{Result, StoreError};
 use crate::readers::ReaderPool;
-use crate::schema::ledgers;
 use crate::store::HEAD_KEY_ID;
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,15 +22,17 @@ use std::time::{Duration, Instant};
 const CATCH_UP_MAX: Duration = Duration::from_millis(100);
 /// How often it looks meanwhile.
 const CATCH_UP_INTERVAL: Duration = Duration::from_millis(5);
-/// How long a standby is left alone after it failed.
+/// How long a standby is left alone after it failed, or did not catch up: each query would wait for it, and hold a session.
 const REST: Duration = Duration::from_secs(10);
+/// Within this time no cell is created and a project moved to it and removed here.
+const NO_MOVE_WITHIN: Duration = Duration::from_millis(200);
 
 /// What became of the queries that a replica could have served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplicaStatistics {
     /// It served them.
     pub served: u64,
-    /// It did not have all events yet, so the database served them.
+    /// It did not have all events yet, or had not caught up shortly before, so the database served them.
     pub behind: u64,
     /// It failed or had failed shortly before, so the database served them.
     pub failed: u64,
@@ -61,30 +61,78 @@ impl Identity {
     }
 }
 
+/// The log of a ledger as a request finds it in the database: what a standby must have to serve the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEnd {
+    size: u64,
+    /// The right edge of the tree, encoded.
+    edge: Vec<u8>,
+}
+
+/// The log of a ledger that a standby serves.
+#[derive(Debug)]
+pub(crate) struct ServedLog {
+    pub(crate) end: LogEnd,
+    /// Whether the database has other cells, to which the project can be moved.
+    pub(crate) has_cells: bool,
+}
+
+impl LogEnd {
+    /// The end of a log of `size` events with this right edge.
+    pub(crate) fn new(size: i64, edge: Option<Vec<u8>>) -> Self {
+        Self {
+            size: size.cast_unsigned(),
+            edge: edge.unwrap_or_default(),
+        }
+    }
+}
+
+/// Why a standby does not serve a query.
+#[derive(Clone, Copy, Debug)]
+enum Refusal {
+    Behind,
+    Failed,
+}
+
 /// A standby and its sessions.
 pub(crate) struct Replica {
     url: DatabaseUrl,
     readers: ReaderPool,
     /// That of the database.
     identity: Identity,
+    /// Whether it is the standby of a cell, whose projects can be moved.
+    is_of_cell: bool,
     is_same: AtomicBool,
-    rests_until: Mutex<Option<Instant>>,
+    rest: Mutex<Option<Rest>>,
     served: AtomicU64,
     behind: AtomicU64,
     failed: AtomicU64,
 }
 
+/// The time in which a standby is left alone.
+#[derive(Clone, Copy)]
+struct Rest {
+    until: Instant,
+    reason: Refusal,
+}
+
 impl Replica {
     /// A replica of the database with this identity. Connects when it is used.
-    pub(crate) fn new(url: &DatabaseUrl, sessions_max: u32, identity: Identity) -> Result<Self> {
+    pub(crate) fn new(
+        url: &DatabaseUrl,
+        sessions_max: u32,
+        identity: Identity,
+        is_of_cell: bool,
+    ) -> Result<Self> {
         let url = of_standby(url);
         let database = Arc::new(Database::existing(&url)?);
         Ok(Self {
             url,
             readers: ReaderPool::open_later(&database, sessions_max),
             identity,
+            is_of_cell,
             is_same: AtomicBool::new(false),
-            rests_until: Mutex::default(),
+            rest: Mutex::default(),
             served: AtomicU64::new(0),
             behind: AtomicU64::new(0),
             failed: AtomicU64::new(0),
@@ -103,64 +151,83 @@ impl Replica {
         }
     }
 
-    /// What `read` returns, if the replica has the first `size` events of the ledger. Blocks.
+    /// What `read` returns, if the replica has all events of the log that ends here. `database` has the log itself. Blocks.
     pub(crate) fn serve<T>(
         &self,
         ledger_id: LedgerId,
-        size: u64,
+        end: &LogEnd,
+        database: &ReaderPool,
         read: impl Fn(&mut Reader<'_>) -> Result<T>,
     ) -> Option<T> {
-        if self
-            .rests_until
-            .lock()
-            .is_some_and(|until| Instant::now() < until)
-        {
-            self.failed.fetch_add(1, Ordering::Relaxed);
+        let rest = *self.rest.lock();
+        if let Some(rest) = rest.filter(|rest| Instant::now() < rest.until) {
+            self.count(rest.reason);
             return None;
         }
-        match self.read(ledger_id, size, read) {
+        match self.read(ledger_id, end, database, read) {
             Ok(Some(found)) => {
-                if self.rests_until.lock().take().is_some() {
+                if self.rest.lock().take().is_some() {
                     log::info!("queries use the replica {} again", self.url);
                 }
                 self.served.fetch_add(1, Ordering::Relaxed);
                 Some(found)
             }
             Ok(None) => {
-                self.behind.fetch_add(1, Ordering::Relaxed);
+                self.leave_alone(Refusal::Behind, "it is behind");
                 None
             }
             Err(error) => {
-                self.failed.fetch_add(1, Ordering::Relaxed);
-                if self.rests_until.lock().replace(Instant::now() + REST).is_none() {
-                    log::warn!(
-                        "queries use the database itself: the replica {}: {error}",
-                        self.url
-                    );
-                }
+                self.leave_alone(Refusal::Failed, &error.to_string());
                 None
             }
+        }
+    }
+
+    fn count(&self, reason: Refusal) {
+        let counter = match reason {
+            Refusal::Behind => &self.behind,
+            Refusal::Failed => &self.failed,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a refused query, and has the next ones use the database without a look at the replica.
+    fn leave_alone(&self, reason: Refusal, error: &str) {
+        self.count(reason);
+        let until = Instant::now() + REST;
+        if self.rest.lock().replace(Rest { until, reason }).is_none() {
+            log::warn!(
+                "queries use the database itself: the replica {}: {error}",
+                self.url
+            );
         }
     }
 
     fn read<T>(
         &self,
         ledger_id: LedgerId,
-        size: u64,
+        end: &LogEnd,
+        database: &ReaderPool,
         read: impl Fn(&mut Reader<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         self.readers.read(|reader| {
             self.check_same(reader.session())?;
-            let deadline = Instant::now() + CATCH_UP_MAX;
-            while served_size(reader.session(), ledger_id)?.is_none_or(|served| served < size) {
-                if Instant::now() >= deadline {
-                    return Ok(None);
+            let began = Instant::now();
+            let served = loop {
+                match served_log(reader.session(), ledger_id)? {
+                    Some(served) if served.end.size >= end.size => break served,
+                    _ if began.elapsed() >= CATCH_UP_MAX => return Ok(None),
+                    _ => thread::sleep(CATCH_UP_INTERVAL),
                 }
-                thread::sleep(CATCH_UP_INTERVAL);
+            };
+            if !continues(reader, ledger_id, &served.end, end, database)? {
+                let reason = "it has events that the database does not have: rebuild it".to_owned();
+                return Err(StoreError::Unsupported(reason));
             }
             let found = read(reader)?;
             // A ledger that was moved to another cell loses its events only after it is not served any more.
-            let is_served = served_size(reader.session(), ledger_id)?.is_some();
+            let may_have_moved = self.is_of_cell || served.has_cells || began.elapsed() >= NO_MOVE_WITHIN;
+            let is_served = !may_have_moved || served_log(reader.session(), ledger_id)?.is_some();
             Ok(is_served.then_some(found))
         })
     }
@@ -179,13 +246,29 @@ impl Replica {
     }
 }
 
-/// The number of events of a ledger that this cell serves.
-fn served_size(session: &mut AnySession, ledger_id: LedgerId) -> Result<Option<u64>> {
-    let size: Option<i64> = ledgers::table
-        .find(ledger_id.0)
-        .filter(ledgers::configuration_version.ne(ConfigurationVersion::NOT_SERVED))
-        .select(ledgers::size)
-        .get_result(session)
-        .optional()?;
-    Ok(size.map(i64::cast_unsigned))
+/// The log of a ledger, if the cell of this session serves it.
+fn served_log(session: &mut AnySession, ledger_id: LedgerId) -> Result<Option<ServedLog>> {
+    on_cells!(session, Err(StoreError::CellsUnsupported), served_log(ledger_id))
+}
+
+/// Whether the log that a standby has is the one that ends at `end`, or continues it. `found` is not shorter.
+///
+/// A content hash contains random bytes, so two histories that differ before `end` have different ones at its last event.
+fn continues(
+    standby: &mut Reader<'_>,
+    ledger_id: LedgerId,
+    found: &LogEnd,
+    end: &LogEnd,
+    database: &ReaderPool,
+) -> Result<bool> {
+    if found.size == end.size {
+        return Ok(found.edge == end.edge);
+    }
+    let Some(last) = end.size.checked_sub(1) else {
+        // Whatever a standby has follows an empty log.
+        return Ok(true);
+    };
+    let here = standby.content_hashes(ledger_id, last..end.size)?;
+    let there = database.read(|reader| reader.content_hashes(ledger_id, last..end.size))?;
+    Ok(here == there)
 }

@@ -11,7 +11,7 @@ use crate::ledgers::Heads;
 use crate::queue::{Queue, QueueLimits, Ticket, Transaction, Turn, WaitingAppend};
 use crate::readers::ReaderPool;
 use crate::recent::RecentEvent;
-use crate::replica::{Identity, Replica, ReplicaStatistics};
+use crate::replica::{Identity, LogEnd, Replica, ReplicaStatistics};
 use crate::shortage::Found;
 use crate::waiting;
 use crate::workers::Workers;
@@ -159,12 +159,16 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unsupported`] on SQLite.
-    pub fn with_replica(mut self, url: &DatabaseUrl) -> Result<Self> {
+    pub fn with_replica(self, url: &DatabaseUrl) -> Result<Self> {
+        self.with_replica_of(url, false)
+    }
+
+    fn with_replica_of(mut self, url: &DatabaseUrl, is_of_cell: bool) -> Result<Self> {
         if !self.database.can_have_standbys() {
             return Err(StoreError::Unsupported("SQLite has no standbys".to_owned()));
         }
         let identity = self.read(|reader| Identity::of(reader.session()))?;
-        self.replica = Some(Replica::new(url, self.options.readers_max, identity)?);
+        self.replica = Some(Replica::new(url, self.options.readers_max, identity, is_of_cell)?);
         Ok(self)
     }
 
@@ -262,18 +266,18 @@ impl Store {
         self.replica.is_some()
     }
 
-    /// Reads a ledger that had `size` events when the request began, from the standby if it has them. Blocks.
+    /// Reads a ledger whose log ended at `end` when the request began, from the standby if it has the log. Blocks.
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn query_ledger<T>(
         &self,
         ledger_id: LedgerId,
-        size: u64,
+        end: &LogEnd,
         work: impl Fn(&mut Reader<'_>) -> Result<T>,
     ) -> Result<T> {
         let replica = self.replica.as_ref();
-        let found = replica.and_then(|replica| replica.serve(ledger_id, size, &work));
+        let found = replica.and_then(|replica| replica.serve(ledger_id, end, &self.lookups, &work));
         found.map_or_else(|| self.query(work), Ok)
     }
 
@@ -391,7 +395,9 @@ impl Store {
         let store = Self::open(&url, options, self.heads.key(), clock)?;
         match &self.replica {
             // It has the same databases.
-            Some(replica) if cell.url.is_none() => store.with_replica(&cell.database_url(replica.url())?),
+            Some(replica) if cell.url.is_none() => {
+                store.with_replica_of(&cell.database_url(replica.url())?, true)
+            }
             _ => Ok(store),
         }
     }

@@ -249,6 +249,15 @@ impl Reader<'_> {
         on_either!(self.session(), session => content_hashes(session, ledger_id, seqs)).map(Some)
     }
 
+    /// The content hashes of the events with these positions in the log, all of them.
+    pub(crate) fn content_hashes(
+        &mut self,
+        ledger_id: LedgerId,
+        seqs: Range<u64>,
+    ) -> Result<Vec<ContentHash>> {
+        on_either!(self.session(), session => content_hashes(session, ledger_id, seqs))
+    }
+
     /// The roots of neighbouring full tiles, from left to right; those that are missing are left out.
     pub fn log_tile_roots(
         &mut self,

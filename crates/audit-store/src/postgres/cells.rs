@@ -3,14 +3,16 @@
 use super::PostgresSession;
 use super::append::random_number;
 use super::schema::cells;
+use crate::append::LedgerId;
 use crate::cells::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 use crate::configuration::{ConfigurationVersion, Key, KeyTextHash, Organization, stored};
 use crate::error::{Result, StoreError};
+use crate::replica::{LogEnd, ServedLog};
 use crate::streams::StreamTokenHash;
 use audit_domain::{KeyId, OrganizationId, Plan, ProjectId, Timestamp};
 use diesel::prelude::*;
 use diesel::sql_query;
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 
 /// The ledgers of a cell have numbers from this many times the number of the cell.
 const LEDGERS_PER_CELL: i64 = 1_000_000_000;
@@ -173,6 +175,31 @@ pub(crate) fn is_paused(session: &mut PostgresSession, project_id: ProjectId) ->
     .bind::<Text, _>(project_id.to_string())
     .get_result(&mut session.connection)?;
     Ok(paused.number > 0)
+}
+
+#[derive(QueryableByName)]
+struct ServedLogRow {
+    #[diesel(sql_type = BigInt)]
+    size: i64,
+    #[diesel(sql_type = Nullable<Binary>)]
+    frontier: Option<Vec<u8>>,
+    #[diesel(sql_type = Bool)]
+    has_cells: bool,
+}
+
+/// The log of a ledger; none if this cell does not serve it.
+pub(crate) fn served_log(session: &mut PostgresSession, ledger_id: LedgerId) -> Result<Option<ServedLog>> {
+    let found: Option<ServedLogRow> = sql_query(
+        "SELECT size, frontier, EXISTS (SELECT FROM cells WHERE cells.id <> 0) AS has_cells \
+         FROM ledgers WHERE id = $1 AND configuration_version <> 0",
+    )
+    .bind::<BigInt, _>(ledger_id.0)
+    .get_result(&mut session.connection)
+    .optional()?;
+    Ok(found.map(|row| ServedLog {
+        end: LogEnd::new(row.size, row.frontier),
+        has_cells: row.has_cells,
+    }))
 }
 
 fn read_placement(row: Option<PlacementRow>) -> Result<Option<Placement>> {

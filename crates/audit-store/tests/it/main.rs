@@ -20,6 +20,7 @@ mod moving;
 mod numbered;
 mod reading;
 mod rebuilding;
+mod replicas;
 mod schemas;
 mod signing;
 mod structure;
