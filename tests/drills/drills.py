@@ -6,6 +6,7 @@ import threading
 import time
 
 import network
+import patroni
 import postgres
 import processes
 import service
@@ -37,6 +38,8 @@ class Drill:
 
     name = ""
     needs_namespaces = False
+    # Whether it runs only if it is named.
+    is_by_hand = False
     # Whether acknowledged events may be lost.
     loses = False
 
@@ -49,6 +52,11 @@ class Drill:
         self.server = None
         # The master key, and the ids of the projects that are written to.
         self.administration = None
+
+    @classmethod
+    def obstacle(cls):
+        """Why the drill cannot run here; None if it can."""
+        return network.obstacle() if cls.needs_namespaces else None
 
     def start(self):
         """Starts PostgreSQL and the nodes."""
@@ -337,7 +345,50 @@ class Upgrade(Drill):
         return True
 
 
-ALL = (Upgrade, Kill, Freeze, FreezeSending, Cut, Restart, Failover, FailoverLosing)
+class Patroni(Drill):
+    """The primary of a cluster under Patroni crashes with its Patroni. Patroni elects another one, and makes a standby of the
+    old one when it is back. Gaps count from when the new primary accepts writes."""
+
+    name = "patroni"
+    is_by_hand = True
+
+    def __init__(self, folder, binary, seconds):
+        super().__init__(folder, binary, seconds)
+        self.group = None
+
+    @classmethod
+    def obstacle(cls):
+        return patroni.obstacle()
+
+    def start_database(self):
+        self.group = patroni.Group(self.folder)
+
+    def primary(self):
+        return self.group.wait_for_primary(60).server
+
+    def node_url(self, number):
+        return self.group.url(f"node{number}")
+
+    def cycle(self, number, load):
+        victim = self.group.wait_for_primary(60)
+        began = time.monotonic()
+        victim.crash()
+        elected = self.group.wait_for_primary(2 * patroni.TTL_SECONDS)
+        election = time.monotonic() - began
+        disturbance = Disturbance(range(NODES), f"{victim.name} crashed, {elected.name} was elected after {election:.1f} s")
+        self.wait_for_all(load)
+        victim.start()
+        self.group.wait_for_standby()
+        self.wait_for_all(load)
+        return disturbance
+
+    def stop(self):
+        super().stop()
+        if self.group:
+            self.group.stop()
+
+
+ALL = (Upgrade, Kill, Freeze, FreezeSending, Cut, Restart, Failover, FailoverLosing, Patroni)
 
 
 def remove(folder):
