@@ -13,8 +13,14 @@ const TWICE_MERGED: &str = "index_segments WHERE level >= 2 AND is_complete";
 const REBUILD_INDEX: &str = "DELETE FROM index_format";
 /// What a crash of the database leaves when it loses all segments.
 const LOSE_SEGMENTS: &str = "TRUNCATE index_segments, index_blocks;
-    INSERT INTO event_backlog SELECT group_id, id, 0, size, month FROM ledgers JOIN ledger_months ON ledger_id = id;
-    ALTER SEQUENCE index_segment_ids RESTART";
+    INSERT INTO event_backlog SELECT group_id, id, 0, size, month FROM ledgers JOIN ledger_months ON ledger_id = id";
+/// Has the random ids of segments be 1, 2, 3 and so on, in sessions that begin afterwards. Not the marks, which the table draws.
+const NUMBER_SEGMENTS: &str = "CREATE SEQUENCE segment_numbers;
+    CREATE FUNCTION random() RETURNS DOUBLE PRECISION LANGUAGE sql AS
+        'SELECT (nextval(''segment_numbers'') - 0.5::float8) / 2147483647';
+    DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$";
+/// Has them begin again.
+const NUMBER_SEGMENTS_AGAIN: &str = "ALTER SEQUENCE segment_numbers RESTART";
 /// Nodes that hold leases.
 const HOLDERS: &str = "(SELECT DISTINCT token FROM index_groups WHERE expires_at > now()) AS holders";
 /// Groups whose lease no node holds.
@@ -238,14 +244,20 @@ fn segments_that_were_lost_are_not_taken_for_those_that_have_their_numbers() {
     if !DatabaseKind::Postgres.is_available() {
         return;
     }
-    let (database, _server, organization) = node();
-    let client = organization.project();
+    let (database, server, organization) = node();
+    stop(server);
+    database.execute(NUMBER_SEGMENTS);
+    let server = Server::start(&database, &[]);
+    let client = organization.on(&server).project();
     for number in 0..5 {
         store(&client, number);
         wait_until_indexed(&database);
     }
     // Makes the server read the index.
     assert_found(&client, 5);
+    let numbers = "index_segments WHERE id < 100";
+    assert_eq!(database.count(numbers), database.count("index_segments"));
+    database.execute(NUMBER_SEGMENTS_AGAIN);
     database.execute(LOSE_SEGMENTS);
     wait_until_indexed(&database);
     assert_ne!(database.count("index_segments WHERE id = 1"), 0);

@@ -22,6 +22,8 @@ pub(crate) enum Prerequisite {
     Curl,
     /// The connection pooler.
     PgBouncer,
+    /// A cluster of PostgreSQL servers with the extension Citus, which no test starts.
+    Citus,
     /// An HSM in software, and the program that uses it.
     SoftHsm,
     /// A witness that others wrote: `aics-witness`, for Python 3.12.
@@ -39,6 +41,7 @@ impl Prerequisite {
             Self::Go => "Go",
             Self::Curl => "curl",
             Self::PgBouncer => "PgBouncer",
+            Self::Citus => "Citus",
             Self::SoftHsm => "SoftHSM",
             Self::Witness => "aics-witness",
             Self::Faults => "fault injection",
@@ -54,6 +57,7 @@ impl Prerequisite {
             Self::Go => "AUDIT_TEST_REQUIRE_GO",
             Self::Curl => "AUDIT_TEST_REQUIRE_CURL",
             Self::PgBouncer => "AUDIT_TEST_REQUIRE_PGBOUNCER",
+            Self::Citus => "AUDIT_TEST_REQUIRE_CITUS",
             Self::SoftHsm => "AUDIT_TEST_REQUIRE_SOFTHSM",
             Self::Witness => "AUDIT_TEST_REQUIRE_WITNESS",
             Self::Faults => "AUDIT_TEST_REQUIRE_FAULTS",

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CellsCommand {
-    /// Create a cell. It takes no new projects until `place` says so. Running servers find it by themselves.
+    /// Create a cell. It takes no new projects until `place` says so. Running servers find it by themselves. Where its database has
+    /// Citus, Citus places it on one of its servers.
     Create {
         /// Name: lower-case letters, digits and underscores.
         name: String,
@@ -178,7 +179,10 @@ fn list(rate_seconds: u64, output: &Output, database: &DatabaseOptions) -> anyho
             number(size.map(|size| size.bytes / (1024 * 1024))),
             rate(index).map_or_else(String::new, |rate| format!("{rate:.0}")),
             if report.takes_projects { "yes" } else { "no" }.to_owned(),
-            report.url.clone(),
+            match &report.server {
+                Some(server) => format!("{} on {server}", report.url),
+                None => report.url.clone(),
+            },
         ]);
     }
     writeln!(stdout, "{}", printable_lines(&table.to_string()))?;
@@ -202,6 +206,7 @@ fn to_json(report: &CellReport, rate: Option<f64>) -> Value {
     json!({
         "name": report.name,
         "database": report.url,
+        "server": report.server,
         "takes_projects": report.takes_projects,
         "reachable": report.size.is_some(),
         "projects": report.size.map(|size| size.projects),

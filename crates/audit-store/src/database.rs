@@ -159,6 +159,22 @@ impl Database {
         }
     }
 
+    /// The server that has the tables, if it is not that of the URL.
+    pub(crate) fn location(&self) -> Option<String> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(database) => database.location(),
+        }
+    }
+
+    /// See [`Store::distribute`].
+    pub(crate) fn distribute(&self) -> Result<bool> {
+        match self {
+            Self::Sqlite(_) => Ok(false),
+            Self::Postgres(database) => database.distribute(),
+        }
+    }
+
     /// See [`Store::serve_project`]. This database is that of `home`.
     pub(crate) fn serve_project(&self, home: &Store, project_id: ProjectId) -> Result<bool> {
         match self {

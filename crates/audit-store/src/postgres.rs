@@ -17,6 +17,7 @@ pub(crate) mod key_uses;
 mod months;
 pub(crate) mod moving;
 mod partitions;
+pub(crate) mod place;
 mod pooler;
 mod readiness;
 mod schema;
@@ -52,6 +53,7 @@ use index::backlog::Backlog;
 use index::indexer::Indexer;
 use parking_lot::Mutex;
 use partitions::KnownPartitions;
+use place::{Location, Place};
 use readiness::Readiness;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -72,6 +74,8 @@ pub(crate) struct Memory {
     is_standby: bool,
     /// See [`connection::take_failure`].
     has_failed: Arc<AtomicBool>,
+    /// The server that had the tables when the session began.
+    location: Location,
 }
 
 impl Memory {
@@ -91,6 +95,8 @@ impl Memory {
 
 /// The cached state that all sessions of the process share.
 pub(crate) struct Shared {
+    /// The server that has the tables.
+    pub(crate) place: Arc<Place>,
     /// The heads that the process may continue; none in a process that only reads.
     heads: OnceLock<Arc<Heads>>,
     /// Cached blocks of the index.
@@ -105,9 +111,10 @@ pub(crate) struct Shared {
     window: IdempotencyWindow,
 }
 
-impl Default for Shared {
-    fn default() -> Self {
+impl Shared {
+    fn new(url: &str) -> Self {
         Self {
+            place: Arc::new(Place::new(url.to_owned())),
             heads: OnceLock::new(),
             blocks: BlockCache::new(CACHED_BYTES_MAX),
             segments: KnownSegments::default(),
@@ -116,9 +123,7 @@ impl Default for Shared {
             window: IdempotencyWindow::default(),
         }
     }
-}
 
-impl Shared {
     /// The heads that the process may continue.
     pub(crate) fn heads(&self) -> Result<Arc<Heads>> {
         let heads = self.heads.get().map(Arc::clone);
@@ -174,7 +179,6 @@ pub(crate) struct AppendMemory {
 
 /// An open database.
 pub(crate) struct Database {
-    url: String,
     pub(crate) shared: Arc<Shared>,
     readiness: Arc<Readiness>,
     stuck_sessions: Arc<StuckSessions>,
@@ -186,38 +190,50 @@ impl Database {
         pooler::refuse_shared_sessions(url)?;
         let shared = Shared {
             window: options.idempotency_window,
-            ..Shared::default()
+            ..Shared::new(url)
         };
         let (_, schema) = split_schema(url);
-        let mut connection = connection::connect(url, Purpose::Migrate)?;
+        let (mut connection, _) = shared.place.connect(Purpose::Migrate)?;
         migrate::postgres(&mut connection, schema)?;
         if let Some(groups) = options.postgres_groups {
             groups::set(&mut connection, groups)?;
         }
         partitions::create_ahead(&mut connection, &shared, &**clock)?;
-        Ok(Self {
-            shared: Arc::new(shared),
-            ..Self::existing(url)
-        })
+        shared.place.follow(&mut Some(connection))?;
+        Ok(Self::of(shared))
     }
 
     /// The existing database of this URL, which is not prepared for the service.
     pub(crate) fn existing(url: &str) -> Self {
+        Self::of(Shared::new(url))
+    }
+
+    fn of(shared: Shared) -> Self {
         Self {
-            url: url.to_owned(),
-            shared: Arc::default(),
-            readiness: Arc::new(Readiness::new(url.to_owned())),
-            stuck_sessions: Arc::new(StuckSessions::new(url.to_owned())),
+            readiness: Arc::new(Readiness::new(Arc::clone(&shared.place))),
+            stuck_sessions: Arc::new(StuckSessions::new(Arc::clone(&shared.place))),
+            shared: Arc::new(shared),
         }
     }
 
     /// Its URL.
     pub(crate) fn url(&self) -> &str {
-        &self.url
+        self.shared.place.url()
+    }
+
+    /// The server of Citus that has the tables, if they are distributed.
+    pub(crate) fn location(&self) -> Option<String> {
+        self.shared.place.location().map(|node| node.to_string())
+    }
+
+    /// Has Citus distribute the schema, if the database has it. Nothing else may use the schema.
+    pub(crate) fn distribute(&self) -> Result<bool> {
+        let (mut connection, _) = self.shared.place.connect(Purpose::Migrate)?;
+        place::distribute(&mut connection)
     }
 
     fn session(&self, purpose: Purpose) -> Result<PostgresSession> {
-        let mut connection = connection::connect(&self.url, purpose)?;
+        let (mut connection, location) = self.shared.place.connect(purpose)?;
         let is_standby = connection::is_standby(&mut connection)?;
         let has_failed = Arc::default();
         connection::note_failures(&mut connection, &has_failed);
@@ -229,6 +245,7 @@ impl Database {
                 extended: BTreeSet::new(),
                 is_standby,
                 has_failed,
+                location,
             },
         })
     }
@@ -254,12 +271,7 @@ impl Database {
     /// Starts the indexer.
     pub(crate) fn start_workers(&self, options: &StoreOptions, clock: &Arc<dyn Clock>) -> Result<Workers> {
         let progress = &self.shared.progress;
-        let indexer = Indexer::new(
-            &self.url,
-            Arc::clone(&self.shared),
-            options.indexing_interval,
-            clock,
-        );
+        let indexer = Indexer::new(Arc::clone(&self.shared), options.indexing_interval, clock);
         Ok(Workers {
             after_writers: vec![Worker::start("indexer", progress, move |progress| {
                 indexer.run(progress);

@@ -394,12 +394,26 @@ impl Store {
         };
         let store = Self::open(&url, options, self.heads.key(), clock)?;
         match &self.replica {
-            // It has the same databases.
-            Some(replica) if cell.url.is_none() => {
+            // It has the same databases, unless Citus has placed the tables on another server.
+            Some(replica) if cell.url.is_none() && store.location().is_none() => {
                 store.with_replica_of(&cell.database_url(replica.url())?, true)
             }
             _ => Ok(store),
         }
+    }
+
+    /// Has Citus place the schema of this cell on one of its servers, with all tables. Returns `false`, and does nothing, where the
+    /// database does not have Citus. Call it on a store that is closed, before others open the cell.
+    ///
+    /// # Errors
+    /// When Citus refuses it.
+    pub fn distribute(&self) -> Result<bool> {
+        self.database.distribute()
+    }
+
+    /// The server that has the tables of this cell, as host and port, if Citus has placed them.
+    pub fn location(&self) -> Option<String> {
+        self.database.location()
     }
 
     /// Has the cell that this directory names serve a project that was met while no cell served it: a move ended too early.

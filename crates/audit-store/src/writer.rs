@@ -194,7 +194,10 @@ impl WriterThread {
 
     /// The session, reopened when the last one broke.
     fn session(&mut self, queue: &Queue) -> Result<&mut AnySession> {
-        if self.session.as_mut().is_none_or(R2D2Connection::is_broken) {
+        let is_usable = |session: &mut AnySession| {
+            !session.is_broken() && !on_database!(session, connection::has_moved())
+        };
+        if !self.session.as_mut().is_some_and(is_usable) {
             self.session = None;
         }
         match &mut self.session {

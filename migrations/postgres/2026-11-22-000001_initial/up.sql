@@ -3,6 +3,16 @@
 -- Conventions: ids are hyphenated UUIDs as text, or 16 bytes where the rows are many. Times are microseconds since the Unix
 -- epoch (UTC), days are days since 1970-01-01 (UTC), lists are JSON as text. Keys of event data begin with the ledger.
 
+-- ---- Numbers ----
+
+-- The last number that was given to a cell (`cells`, in the home cell) and to a ledger (`ledgers`). Gaps are allowed. Rows and not
+-- sequences: Citus moves the rows of a cell from server to server, and knows sequences on one server only.
+CREATE TABLE counters (
+    name TEXT NOT NULL PRIMARY KEY,
+    value BIGINT NOT NULL
+);
+INSERT INTO counters (name, value) VALUES ('cells', 0), ('ledgers', 0);
+
 -- ---- Configuration and secrets of the service ----
 
 -- One row. Transactions that write the secrets of the service or add an organization lock it, one at a time. A change that
@@ -99,7 +109,6 @@ CREATE TABLE cells (
     created_at BIGINT NOT NULL
 );
 INSERT INTO cells (id, name, url, schema_name, takes_projects, created_at) VALUES (0, 'home', NULL, NULL, TRUE, 0);
-CREATE SEQUENCE cell_ids;
 
 -- The cells of projects. A project without a row is in the home cell. `ledgers.configuration_version` is 0 while a cell does
 -- not serve a project: before it is copied there, and after it has left. A project is served in one cell at most.
@@ -189,9 +198,6 @@ CREATE TABLE redaction_rules (
 
 -- ---- Ledgers ----
 
--- The ids of ledgers. Gaps are allowed.
-CREATE SEQUENCE ledger_numbers;
-
 -- One ledger per project and environment, with its head: what an append needs to know about the events before it. `seq`
 -- counts the events of a ledger from 0, without a gap, in commit order. An append locks the row of the head.
 CREATE TABLE ledgers (
@@ -220,6 +226,9 @@ CREATE TABLE ledgers (
     day_events BIGINT NOT NULL DEFAULT 0,
     -- Finds the ledgers of a project.
     UNIQUE (project_id, environment)
+) WITH (
+    -- Every commit updates heads. Room in the page keeps the new version there, and indexes need no new entry.
+    fillfactor = 70
 );
 
 -- The months in which events of a ledger were stored: calendar months (UTC), counted from January 1970. The month of an event is
@@ -359,7 +368,8 @@ CREATE TABLE event_backlog (
 -- stored; a merge replaces several of one month by one.
 CREATE TABLE index_segments (
     group_id BIGINT NOT NULL,
-    -- Unique over all groups, because the ids of blocks contain it.
+    -- Random, and unique over all groups, because the ids of blocks contain it. It is drawn without a lock, so nodes write segments
+    -- concurrently.
     id BIGINT NOT NULL,
     level BIGINT NOT NULL,
     row_count BIGINT NOT NULL,
@@ -380,15 +390,18 @@ CREATE TABLE index_segments (
     mark BIGINT NOT NULL DEFAULT (random() * 9007199254740992)::bigint,
     PRIMARY KEY (group_id, id)
 );
--- The ids of segments. They are drawn without a lock, so nodes write segments concurrently.
-CREATE SEQUENCE index_segment_ids MAXVALUE 2147483647 CYCLE;
 
 -- The blocks of the segments. The id encodes segment, kind and number; each block ends with a checksum that covers the id. A block is read whole and does not compress, so it is
 -- stored uncompressed, and in the row where that fits a page.
 CREATE TABLE index_blocks (
     id BIGINT NOT NULL PRIMARY KEY,
     bytes BYTEA NOT NULL
-) WITH (toast_tuple_target = 8160);
+) WITH (
+    toast_tuple_target = 8160,
+    -- Merges replace all rows again and again. A fifth of dead rows, the default, is reached too late: the table grows to a
+    -- multiple of its rows.
+    autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_scale_factor = 0.05
+);
 ALTER TABLE index_blocks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
 -- One row: the format of blocks, tokens and index tables. A node that finds an older format, or no row, empties the index
@@ -411,6 +424,8 @@ CREATE TABLE log_tiles (
     hashes BYTEA NOT NULL,
     PRIMARY KEY (ledger_id, level, tile_index)
 );
+-- Hashes do not compress.
+ALTER TABLE log_tiles ALTER COLUMN hashes SET STORAGE EXTERNAL;
 
 -- The latest signed checkpoint of a ledger. It is replaced only by one that was proven to continue it.
 CREATE TABLE log_checkpoints (
@@ -418,6 +433,9 @@ CREATE TABLE log_checkpoints (
     size BIGINT NOT NULL,
     note TEXT NOT NULL,
     signed_at BIGINT NOT NULL
+) WITH (
+    -- Updated each second while the log grows.
+    fillfactor = 70
 );
 
 -- Checkpoints of a ledger with cosignatures of witnesses: the latest one with any, and the latest one with a quorum (and its
@@ -501,6 +519,7 @@ CREATE TABLE tenant_tiles (
     hashes BYTEA NOT NULL,
     PRIMARY KEY (ledger_id, slot, level, tile_index)
 );
+ALTER TABLE tenant_tiles ALTER COLUMN hashes SET STORAGE EXTERNAL;
 
 -- The map above its buckets, six levels in a row: the children that are not empty, each its number (one byte) and hash.
 CREATE TABLE tenant_map_tiles (

@@ -1,5 +1,6 @@
 //! Cells: a deployment whose projects are in several schemas or databases.
 
+mod citus;
 mod moving;
 mod routing;
 

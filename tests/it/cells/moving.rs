@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::thread;
 
 /// Stores events until the end, repeating each with its key until it is stored. Returns their ids in order.
-fn store_until(organization: &Organization, writer: usize, ending: &Ending) -> Vec<String> {
+pub(super) fn store_until(organization: &Organization, writer: usize, ending: &Ending) -> Vec<String> {
     let client = organization.project();
     let mut ids = Vec::new();
     for number in 0.. {
@@ -37,7 +37,7 @@ fn store_until(organization: &Organization, writer: usize, ending: &Ending) -> V
 }
 
 /// The actors that the feed has after a cursor, and the last cursor.
-fn follow(organization: &Organization, after: Option<&str>) -> (Vec<String>, String) {
+pub(super) fn follow(organization: &Organization, after: Option<&str>) -> (Vec<String>, String) {
     let mut actors = Vec::new();
     let mut cursor = after.map(str::to_owned);
     loop {

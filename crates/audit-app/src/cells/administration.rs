@@ -20,6 +20,8 @@ pub struct CellReport {
     pub name: String,
     /// Its database, without the password.
     pub url: String,
+    /// The server that has its tables, as host and port, if Citus has placed them.
+    pub server: Option<String>,
     /// Whether new projects are placed there.
     pub takes_projects: bool,
     /// Its size; `None` when it cannot be reached.
@@ -27,7 +29,8 @@ pub struct CellReport {
 }
 
 impl AuditLog {
-    /// Creates a cell: its schema with all tables, and its entry in the directory.
+    /// Creates a cell: its schema with all tables, and its entry in the directory. Where its database has Citus, Citus places it on
+    /// one of its servers.
     ///
     /// # Errors
     /// [`AppError::Conflict`] when there is a cell of this name, or the schema belongs to another deployment or is the home
@@ -54,6 +57,7 @@ impl AuditLog {
         let prepared = self.prepare_cell(&store, id);
         store.close();
         prepared?;
+        store.distribute()?;
         let (cell, now) = (cell.clone(), self.clock.now());
         Ok(self
             .store
@@ -117,10 +121,11 @@ impl AuditLog {
 
     fn cell_report(self: &Arc<Self>, cell: Cell) -> Result<CellReport> {
         let url = self.store.cell_url(cell.url.as_deref(), cell.schema.as_deref())?;
-        let size = self
-            .cell(cell.id)
-            .and_then(|service| Ok(service.store.query(|reader| reader.cell_size())?));
+        let service = self.cell(cell.id);
+        let server = service.as_ref().ok().and_then(|service| service.store.location());
+        let size = service.and_then(|service| Ok(service.store.query(|reader| reader.cell_size())?));
         Ok(CellReport {
+            server,
             size: size
                 .inspect_err(|error| log::warn!("cannot read the size of the cell {}: {error}", cell.name))
                 .ok(),

@@ -66,6 +66,27 @@ pub(crate) fn with_schema(url: &str, schema: &str) -> String {
     format!("{url}{separator}{SCHEMA}={schema}")
 }
 
+/// The URL with this server instead of its own ones. Such a server is chosen, so the URL's choice among several is dropped.
+pub(crate) fn at_server(url: &str, host: &str, port: i32) -> String {
+    const OF_THE_SERVER: [&str; 4] = ["host", "hostaddr", "port", "target_session_attrs"];
+    let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
+    let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+    let user = authority
+        .rsplit_once('@')
+        .map_or_else(String::new, |(user, _)| format!("{user}@"));
+    let is_kept = |parameter: &&str| {
+        let name = parameter.split('=').next().unwrap_or_default();
+        !parameter.is_empty() && !OF_THE_SERVER.contains(&name)
+    };
+    let kept = parameters.split('&').filter(is_kept).map(str::to_owned);
+    // A name or an address in brackets, or the directory of a socket, needs no other form in a parameter.
+    let parameters: Vec<String> = kept
+        .chain([format!("host={host}"), format!("port={port}")])
+        .collect();
+    format!("{scheme}://{user}/{database}?{}", parameters.join("&"))
+}
+
 /// The URL for sessions that a standby serves where there is one. A parameter of the URL itself takes precedence.
 pub(crate) fn of_standby(url: &DatabaseUrl) -> DatabaseUrl {
     match url {
@@ -190,6 +211,23 @@ mod tests {
         }
         let url: DatabaseUrl = "postgres://u:secret@h/d?schema=cell_a".parse().unwrap();
         assert_eq!(url.to_string(), "postgres://…@h/d (schema cell_a)");
+    }
+
+    #[test]
+    fn the_server_of_a_url_is_replaced_and_nothing_else() {
+        for (url, replaced) in [
+            ("postgres://h/d", "postgres:///d?host=w&port=5"),
+            (
+                "postgresql://u:p@h1:1,h2:2/d?schema=a&target_session_attrs=read-write&sslmode=require",
+                "postgresql://u:p@/d?schema=a&sslmode=require&host=w&port=5",
+            ),
+            (
+                "postgres:///d?host=/run&user=audit&port=6&hostaddr=1.1.1.1",
+                "postgres:///d?user=audit&host=w&port=5",
+            ),
+        ] {
+            assert_eq!(at_server(url, "w", 5), replaced, "{url}");
+        }
     }
 
     #[test]

@@ -135,12 +135,6 @@ pub(crate) fn insert_stored_claim(
     Ok(())
 }
 
-fn number(session: &mut PostgresSession, expression: &str) -> Result<i64> {
-    let found: Number =
-        sql_query(format!("SELECT {expression} AS number")).get_result(&mut session.connection)?;
-    Ok(found.number)
-}
-
 pub(crate) fn cells(session: &mut PostgresSession) -> Result<Vec<Cell>> {
     let rows = cells::table
         .order(cells::id)
@@ -295,12 +289,18 @@ pub(crate) fn cell_size(session: &mut PostgresSession) -> Result<CellSize> {
 }
 
 pub(crate) fn next_cell_id(session: &mut PostgresSession) -> Result<CellId> {
-    number(session, "nextval('cell_ids')").map(CellId)
+    let next: Number =
+        sql_query("UPDATE counters SET value = value + 1 WHERE name = 'cells' RETURNING value AS number")
+            .get_result(&mut session.connection)?;
+    Ok(CellId(next.number))
 }
 
 pub(crate) fn number_ledgers_of(session: &mut PostgresSession, cell: CellId) -> Result<()> {
     let before_first = cell.0.saturating_mul(LEDGERS_PER_CELL);
-    number(session, &format!("setval('ledger_numbers', {before_first})")).map(drop)
+    sql_query("UPDATE counters SET value = $1 WHERE name = 'ledgers'")
+        .bind::<BigInt, _>(before_first)
+        .execute(&mut session.connection)?;
+    Ok(())
 }
 
 pub(crate) fn insert_cell(

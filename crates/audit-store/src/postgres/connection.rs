@@ -12,6 +12,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+/// Which plans PostgreSQL makes of the statements that a session repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plans {
+    /// Those for any parameters, once.
+    Generic,
+    /// Those for the parameters, each time. Citus needs them to find the server of a table.
+    Custom,
+}
+
 /// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -80,6 +89,9 @@ pub(crate) fn is_standby(connection: &mut PgConnection) -> QueryResult<bool> {
 /// planned again: a plan that was made while a table was small can be slow once it is large.
 pub(crate) fn test(session: &mut PostgresSession) -> QueryResult<()> {
     session.connection.batch_execute("DISCARD PLANS")?;
+    if has_moved(session) {
+        return Err(gone("the cell was moved to another server"));
+    }
     match is_standby(&mut session.connection)? == session.memory.is_standby {
         true => Ok(()),
         false => Err(gone("the server was promoted or demoted")),
@@ -99,6 +111,11 @@ pub(crate) fn note_failures(connection: &mut PgConnection, has_failed: &Arc<Atom
 /// Whether a statement of the session has failed since the last call.
 pub(crate) fn take_failure(session: &mut PostgresSession) -> bool {
     session.memory.has_failed.swap(false, Ordering::Relaxed)
+}
+
+/// Whether the tables are on another server than the session.
+pub(crate) fn has_moved(session: &mut PostgresSession) -> bool {
+    !session.memory.shared.place.is(&session.memory.location)
 }
 
 /// Tests whether a writing session still works and its server accepts writes.
@@ -141,6 +158,11 @@ impl WriteTransactions for PostgresSession {
 /// libpq has no timeout for a response. A session that the server or a pooler does not serve is therefore opened on a
 /// thread of its own, which ends whenever libpq returns.
 pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
+    connect_planned(url, purpose, Plans::Generic)
+}
+
+/// [`connect`] with these plans.
+pub(crate) fn connect_planned(url: &str, purpose: Purpose, plans: Plans) -> Result<PgConnection> {
     static PENDING_ATTEMPTS: AtomicUsize = AtomicUsize::new(0);
     if PENDING_ATTEMPTS.load(Ordering::Relaxed) >= PENDING_ATTEMPTS_MAX {
         let reason = format!("{PENDING_ATTEMPTS_MAX} attempts to open a session are pending");
@@ -155,7 +177,7 @@ pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
     let (reply, opened) = mpsc::sync_channel(1);
     PENDING_ATTEMPTS.fetch_add(1, Ordering::Relaxed);
     let attempt = move || {
-        let outcome = open(&url, schema.as_deref(), purpose);
+        let outcome = open(&url, &settings(schema.as_deref(), purpose, plans));
         PENDING_ATTEMPTS.fetch_sub(1, Ordering::Relaxed);
         if reply.send(outcome).is_err() {
             log::debug!("a session was opened too late");
@@ -175,10 +197,10 @@ pub(crate) fn connect(url: &str, purpose: Purpose) -> Result<PgConnection> {
 }
 
 /// Diesel sends statements of its own while it connects, so libpq's `connect_timeout` does not bound this.
-fn open(url: &str, schema: Option<&str>, purpose: Purpose) -> Result<PgConnection> {
+fn open(url: &str, settings: &str) -> Result<PgConnection> {
     let unreachable = |error: String| StoreError::Unreachable(error.trim_end().to_owned());
     let mut connection = PgConnection::establish(url).map_err(|error| unreachable(error.to_string()))?;
-    let begun = connection.batch_execute(&settings(schema, purpose));
+    let begun = connection.batch_execute(settings);
     begun.map_err(|error| unreachable(error.to_string()))?;
     Ok(connection)
 }
@@ -205,19 +227,24 @@ fn session_start_max(url: &str) -> Duration {
 /// The settings of a session. The timeouts end hanging locks, statements and transactions, so that other nodes continue.
 ///
 /// The schema of a cell is selected here and not by a parameter of the connection, which poolers refuse.
-fn settings(schema: Option<&str>, purpose: Purpose) -> String {
+fn settings(schema: Option<&str>, purpose: Purpose, plans: Plans) -> String {
+    let (plans, of_citus) = match plans {
+        Plans::Generic => ("force_generic_plan", ""),
+        // The sizes of the tables are those of what Citus hides.
+        Plans::Custom => ("force_custom_plan", "SET citus.override_table_visibility = off;"),
+    };
     let own = match purpose {
         // Readers read from an index in the order of the response. Their statements are planned once a second (`test`): a
         // plan that was made while the table was small reads all of it once it is large.
         Purpose::Read => format!(
-            "SET default_transaction_read_only = on; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
+            "SET default_transaction_read_only = on; SET plan_cache_mode = {plans}; SET enable_seqscan = off;
              SET enable_bitmapscan = off; SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
              SET jit = off; SET statement_timeout = {READ_TIMEOUT_MS};"
         ),
         // Writers look rows up by an index whatever the size of the table, so their statements are planned once in five seconds. Each
         // statement sees what was committed while it, or the one before it, waited for a lock.
         Purpose::Write => format!(
-            "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
+            "SET plan_cache_mode = {plans}; SET enable_seqscan = off; SET enable_hashjoin = off;
              SET enable_mergejoin = off; SET jit = off; SET default_transaction_isolation = 'read committed';
              SET lock_timeout = {LOCK_TIMEOUT_MS};
              SET statement_timeout = {WRITE_TIMEOUT_MS};
@@ -241,7 +268,7 @@ fn settings(schema: Option<&str>, purpose: Purpose) -> String {
     // The URL was parsed, so the name needs no quotes.
     let search_path = schema.map_or_else(String::new, |schema| format!("SET search_path = {schema};"));
     format!(
-        "SET client_min_messages = warning; {search_path} {own}
+        "SET client_min_messages = warning; {search_path} {of_citus} {own}
          SELECT set_config('tcp_user_timeout', '{SERVER_TCP_TIMEOUT_MS}', FALSE)
              WHERE current_setting('server_version_num')::int >= 120000"
     )

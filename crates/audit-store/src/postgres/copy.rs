@@ -172,7 +172,7 @@ impl Target {
         let outcome = work(self)?;
         self.set_groups()?;
         self.connection.batch_execute(
-            "SELECT setval('ledger_numbers', max(id)) FROM ledgers HAVING max(id) IS NOT NULL;
+            "UPDATE counters SET value = coalesce((SELECT max(id) FROM ledgers), value) WHERE name = 'ledgers';
              COMMIT",
         )?;
         Ok(outcome)

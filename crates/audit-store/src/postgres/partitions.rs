@@ -4,6 +4,7 @@
 //! stopped for long, creates it. A new partition is created as a table and then attached, which blocks neither readers nor
 //! writers of the others.
 
+use super::place::Place;
 use super::{PostgresSession, Shared};
 use crate::append::plan::Plan;
 use crate::error::Result;
@@ -12,6 +13,7 @@ use diesel::PgConnection;
 use diesel::connection::SimpleConnection;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Months after the current one whose partitions are created ahead.
 const MONTHS_AHEAD: i32 = 2;
@@ -37,7 +39,7 @@ pub(crate) fn create_ahead(connection: &mut PgConnection, shared: &Shared, clock
     let (commits, month) = (shared.commits(), Month::of(clock.now()));
     for month in (0..=MONTHS_AHEAD).map(|ahead| month.plus(ahead)) {
         if !commits.partitions.has(month) {
-            create(connection, month)?;
+            create_at(&shared.place, connection, month)?;
             commits.partitions.add(month);
         }
     }
@@ -48,7 +50,7 @@ pub(crate) fn create_ahead(connection: &mut PgConnection, shared: &Shared, clock
 pub(crate) fn create_missing(session: &mut PostgresSession, plan: &Plan) -> Result<()> {
     for month in plan.rows.iter().map(|row| row.month).collect::<BTreeSet<_>>() {
         if !session.memory.appends.commits.partitions.has(month) {
-            create(&mut session.connection, month)?;
+            create_in(session, month)?;
             session.memory.appends.commits.partitions.add(month);
         }
     }
@@ -60,10 +62,24 @@ pub(crate) fn create_missing_in_transaction(session: &mut PostgresSession, plan:
     let commits = session.memory.shared.commits();
     for month in plan.rows.iter().map(|row| row.month).collect::<BTreeSet<_>>() {
         if !commits.partitions.has(month) {
-            create(&mut session.connection, month)?;
+            create_in(session, month)?;
         }
     }
     Ok(())
+}
+
+/// Creates the partition of a month in the cell of a session, unless it exists.
+pub(crate) fn create_in(session: &mut PostgresSession, month: Month) -> Result<()> {
+    let shared = Arc::clone(&session.memory.shared);
+    create_at(&shared.place, &mut session.connection, month)
+}
+
+/// [`create`], by the server that changes tables, which need not be that of the session.
+fn create_at(place: &Place, connection: &mut PgConnection, month: Month) -> Result<()> {
+    match place.coordinator()? {
+        Some(mut coordinator) => create(&mut coordinator, month),
+        None => create(connection, month),
+    }
 }
 
 /// Creates the partition of a month, unless it exists.

@@ -1,6 +1,7 @@
 //! Whether the database accepts writes, found out within a second although libpq has no timeout for a response.
 
 use super::connection::{self, Purpose};
+use super::place::Place;
 use crate::error::{Result, StoreError};
 use crate::workers;
 use diesel::PgConnection;
@@ -17,7 +18,7 @@ const ATTEMPT_MAX: Duration = Duration::from_secs(20);
 
 /// Tests a writing session of its own, which waits neither for appends nor for their locks.
 pub(crate) struct Readiness {
-    url: String,
+    place: Arc<Place>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -35,9 +36,9 @@ struct State {
 }
 
 impl Readiness {
-    pub(crate) fn new(url: String) -> Self {
+    pub(crate) fn new(place: Arc<Place>) -> Self {
         Self {
-            url,
+            place,
             state: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -83,7 +84,10 @@ impl Readiness {
         let tested = connection.and_then(|connection| test(connection).ok());
         let tested = match tested {
             Some(connection) => Ok(connection),
-            None => connection::connect(&self.url, Purpose::Write).and_then(test),
+            None => self
+                .place
+                .connect(Purpose::Write)
+                .and_then(|(connection, _)| test(connection)),
         };
         let mut state = self.state.lock();
         if state.started != number {

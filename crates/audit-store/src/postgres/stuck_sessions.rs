@@ -4,7 +4,8 @@
 //! `statement_timeout` nor `idle_in_transaction_session_timeout` applies. `tcp_user_timeout` takes ten seconds and applies to
 //! sending only, and a Unix socket has none. So a node whose writers are blocked ends the session itself.
 
-use super::connection::{self, Purpose};
+use super::connection::Purpose;
+use super::place::{Location, Place};
 use crate::error::Result;
 use crate::workers;
 use diesel::prelude::*;
@@ -25,9 +26,9 @@ const END_STUCK: &str = "SELECT pid, wait_event, pg_terminate_backend(pid) AS is
 
 /// Ends stuck sessions of a database.
 pub(crate) struct StuckSessions {
-    url: String,
+    place: Arc<Place>,
     /// Opened when it is first needed.
-    connection: Mutex<Option<PgConnection>>,
+    connection: Mutex<Option<(PgConnection, Location)>>,
 }
 
 #[derive(QueryableByName)]
@@ -41,9 +42,9 @@ struct Stuck {
 }
 
 impl StuckSessions {
-    pub(crate) const fn new(url: String) -> Self {
+    pub(crate) const fn new(place: Arc<Place>) -> Self {
         Self {
-            url,
+            place,
             connection: Mutex::new(None),
         }
     }
@@ -66,9 +67,10 @@ impl StuckSessions {
         let Some(mut last) = self.connection.try_lock() else {
             return Ok(());
         };
-        let mut connection = match last.take() {
-            Some(connection) => connection,
-            None => connection::connect(&self.url, Purpose::Write)?,
+        let usable = last.take().filter(|(_, location)| self.place.is(location));
+        let (mut connection, location) = match usable {
+            Some(connected) => connected,
+            None => self.place.connect(Purpose::Write)?,
         };
         let stuck: Vec<Stuck> = diesel::sql_query(END_STUCK).load(&mut connection)?;
         for Stuck { pid, wait_event, .. } in stuck.iter().filter(|session| session.is_ended) {
@@ -76,7 +78,7 @@ impl StuckSessions {
                 "ended session {pid} of the database, which held locks and waited for its client ({wait_event})"
             );
         }
-        *last = Some(connection);
+        *last = Some((connection, location));
         Ok(())
     }
 }

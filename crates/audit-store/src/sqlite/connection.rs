@@ -57,6 +57,11 @@ pub(crate) fn test_writer(session: &mut SqliteSession) -> QueryResult<()> {
     test(session)
 }
 
+/// The tables are in one file.
+pub(crate) const fn has_moved(_: &mut SqliteSession) -> bool {
+    false
+}
+
 impl WriteTransactions for SqliteSession {
     /// Takes the write lock at once. A deferred transaction that reads first and locks later can be refused, because
     /// another process wrote in between.

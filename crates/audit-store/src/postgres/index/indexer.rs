@@ -6,7 +6,8 @@ use super::segments::{ReadAhead, WrittenBlocks};
 use super::{RowKey, format};
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
-use crate::postgres::connection::{self, Purpose};
+use crate::postgres::connection::Purpose;
+use crate::postgres::place::Location;
 use crate::postgres::schema::{event_backlog, index_segments};
 use crate::postgres::statements::DeleteBacklog;
 use crate::postgres::{Shared, partitions};
@@ -15,8 +16,9 @@ use crate::search::{INDEXED_EVENTS_MAX, INDEXING_RETRY_INTERVAL};
 use crate::signal::{Progress, Signal};
 use audit_domain::{Clock, Month};
 use diesel::PgConnection;
-use diesel::dsl::max;
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -37,25 +39,28 @@ const READ_ROWS_MAX: i64 = 10_000;
 
 /// Indexes the backlog.
 pub(crate) struct Indexer {
-    url: String,
     shared: Arc<Shared>,
     interval: Duration,
     clock: Arc<dyn Clock>,
     session: Option<IndexingSession>,
     has_connected: bool,
+    /// Says where the tables are, if they can move.
+    coordinator: Option<PgConnection>,
+    looked_up_at: Option<Instant>,
 }
 
 /// A connection, and the state that is lost when it breaks.
 struct IndexingSession {
     connection: PgConnection,
+    location: Location,
     ahead: ReadAhead,
     leases: Leases,
     /// The merges of the groups whose lease is held.
     merging: BTreeMap<GroupId, Merging<RowKey>>,
     /// Groups that may have segments to merge.
     to_merge: BTreeSet<GroupId>,
-    /// The newest segment of each group, at the last round.
-    newest_segments: HashMap<GroupId, i64>,
+    /// The sum of the ids of each group's segments at the last round. Any change changes it.
+    segment_sums: HashMap<GroupId, i64>,
     /// Rows of the backlog that other nodes wrote, and when this node saw each first.
     left: HashMap<Unindexed, Instant>,
     /// Those whose nodes count as dead.
@@ -67,14 +72,15 @@ struct IndexingSession {
 
 impl Indexer {
     /// `interval`: how long commits are collected before they are indexed.
-    pub(crate) fn new(url: &str, shared: Arc<Shared>, interval: Duration, clock: &Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, interval: Duration, clock: &Arc<dyn Clock>) -> Self {
         Self {
-            url: url.to_owned(),
             shared,
             interval,
             clock: Arc::clone(clock),
             session: None,
             has_connected: false,
+            coordinator: None,
+            looked_up_at: None,
         }
     }
 
@@ -86,6 +92,7 @@ impl Indexer {
             if progress.is_closed() {
                 break;
             }
+            self.follow();
             if let Err(error) = self
                 .attempt(|session, shared, clock, interval| session.work(shared, clock, interval, progress))
             {
@@ -106,6 +113,22 @@ impl Indexer {
         }
     }
 
+    /// Looks where the tables are. All sessions of the process follow.
+    fn follow(&mut self) {
+        if self
+            .looked_up_at
+            .is_some_and(|last| last.elapsed() < ROUND_INTERVAL)
+        {
+            return;
+        }
+        self.looked_up_at = Some(Instant::now());
+        if let Err(error) = self.shared.place.follow(&mut self.coordinator) {
+            log::warn!("cannot look up which server has the tables of the cell: {error}");
+        }
+        let place = &self.shared.place;
+        self.session.take_if(|session| !place.is(&session.location));
+    }
+
     /// Does a part of the work. When it fails or panics, the state of the session is unknown, and it is replaced.
     fn attempt(
         &mut self,
@@ -118,7 +141,7 @@ impl Indexer {
                     // The server may be another one, which lost commits of this process.
                     self.shared.forget_commits();
                 }
-                IndexingSession::open(&self.url)?
+                IndexingSession::open(&self.shared)?
             }
         };
         let attempt = catch_unwind(AssertUnwindSafe(|| {
@@ -131,16 +154,17 @@ impl Indexer {
 }
 
 impl IndexingSession {
-    fn open(url: &str) -> Result<Self> {
-        let mut connection = connection::connect(url, Purpose::Index)?;
+    fn open(shared: &Shared) -> Result<Self> {
+        let (mut connection, location) = shared.place.connect(Purpose::Index)?;
         let leases = Leases::open(&mut connection)?;
         Ok(Self {
             connection,
+            location,
             ahead: ReadAhead::default(),
             leases,
             merging: BTreeMap::new(),
             to_merge: BTreeSet::new(),
-            newest_segments: HashMap::new(),
+            segment_sums: HashMap::new(),
             left: HashMap::new(),
             abandoned: VecDeque::new(),
             last_round: None,
@@ -287,13 +311,13 @@ impl IndexingSession {
         let held = self.leases.held();
         self.merging.retain(|group, _| held.contains(group));
         self.to_merge.retain(|group| held.contains(group));
-        let newest: Vec<(GroupId, Option<i64>)> = index_segments::table
+        let sums: Vec<(GroupId, i64)> = index_segments::table
             .filter(index_segments::group_id.eq_any(held))
             .group_by(index_segments::group_id)
-            .select((index_segments::group_id, max(index_segments::id)))
+            .select((index_segments::group_id, sql::<BigInt>("sum(id)::bigint")))
             .load(&mut self.connection)?;
-        for (group, newest) in newest.into_iter().filter_map(|(group, id)| Some((group, id?))) {
-            if self.newest_segments.insert(group, newest) != Some(newest) {
+        for (group, sum) in sums {
+            if self.segment_sums.insert(group, sum) != Some(sum) {
                 self.to_merge.insert(group);
             }
         }

@@ -54,9 +54,9 @@ impl Leases {
     /// Renews the leases, and takes those that have expired. Returns the groups that are new.
     pub(crate) fn renew(&mut self, connection: &mut PgConnection) -> Result<Vec<GroupId>> {
         let sql = format!(
-            "UPDATE index_groups SET token = $1, expires_at = clock_timestamp() + interval '{LEASE_SECONDS} seconds' \
+            "UPDATE index_groups SET token = $1, expires_at = statement_timestamp() + interval '{LEASE_SECONDS} seconds' \
              WHERE id IN (\
-                 SELECT id FROM index_groups WHERE token = $1 OR expires_at < clock_timestamp() \
+                 SELECT id FROM index_groups WHERE token = $1 OR expires_at < statement_timestamp() \
                  ORDER BY id FOR UPDATE SKIP LOCKED\
              ) RETURNING id AS number"
         );
@@ -90,7 +90,7 @@ impl Leases {
         work: impl FnOnce(&mut WrittenBlocks<'_>) -> Result<T>,
     ) -> Result<T> {
         let renew = format!(
-            "UPDATE index_groups SET expires_at = clock_timestamp() + interval '{LEASE_SECONDS} seconds' \
+            "UPDATE index_groups SET expires_at = statement_timestamp() + interval '{LEASE_SECONDS} seconds' \
              WHERE id = $1 AND token = $2"
         );
         WrittenBlocks::change(group, connection, ahead, |blocks| {

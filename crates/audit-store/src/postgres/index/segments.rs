@@ -211,12 +211,12 @@ impl Segments for WrittenBlocks<'_> {
             .collect()
     }
 
-    /// Numbers come again after a crash that lost a segment, and once all were used. Readers tell segments of one number apart
-    /// by their marks.
+    /// A number can come again after its segment was merged or lost in a crash. Readers tell segments of one number apart by their
+    /// marks.
     fn next_id(&mut self) -> Result<u32> {
         loop {
-            let id: i64 =
-                select(sql::<BigInt>("nextval('index_segment_ids')")).get_result(self.connection)?;
+            let id: i64 = select(sql::<BigInt>("1 + floor(random() * 2147483647)::bigint"))
+                .get_result(self.connection)?;
             let is_used = index_segments::table.filter(index_segments::id.eq(id));
             if !select(exists(is_used)).get_result(self.connection)? {
                 return segment_id(id);

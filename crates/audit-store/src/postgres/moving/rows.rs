@@ -145,7 +145,7 @@ impl ProjectMove {
                 .bind::<BigInt, _>(end)
                 .load(&mut self.source.connection)?;
         for row in months {
-            partitions::create(&mut self.target.connection, Month::from_number(row.month))?;
+            partitions::create_in(&mut self.target, Month::from_number(row.month))?;
         }
         write_transaction(&mut self.target, |session| {
             let frontier = head_of(session, ledger_id)?.frontier;

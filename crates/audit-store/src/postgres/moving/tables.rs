@@ -43,12 +43,13 @@ pub(super) const DERIVED_TABLES: [&str; 6] = [
 
 /// The tables without rows of a project, and those of the directory.
 #[cfg(test)]
-const TABLES_OF_THE_CELL: [&str; 19] = [
+const TABLES_OF_THE_CELL: [&str; 20] = [
     "__diesel_schema_migrations",
     "anchors",
     "cell_keys",
     "cell_organizations",
     "cells",
+    "counters",
     "database_copy",
     "deployment",
     "index_blocks",
