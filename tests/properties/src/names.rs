@@ -38,15 +38,13 @@ pub fn identifier(bytes: &[u8]) -> bool {
         | is_read::<HiddenField>(text)
         | is_read::<Name>(text)
         | is_read::<TierName>(text);
-    let is_id = is_read::<EventId>(text)
-        | is_read::<ClaimToken>(text)
-        | is_read::<ContentHash>(text)
-        | is_read::<Hash>(text);
+    let is_id = is_read::<EventId>(text) | is_read::<ContentHash>(text) | is_read::<Hash>(text);
     let is_other = written::<ProjectId>(text).is_some()
         | written::<OrganizationId>(text).is_some()
         | written::<KeyId>(text).is_some()
         | written::<RuleId>(text).is_some()
         | written::<AlertRuleId>(text).is_some()
+        | written::<ClaimToken>(text).is_some()
         | written::<ContentSalt>(text).is_some()
         | written::<Network>(text).is_some();
     let time = TimeOrdered::parse(text);
