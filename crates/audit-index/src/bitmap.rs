@@ -49,6 +49,26 @@ impl Bitmap {
         }
     }
 
+    pub(crate) fn has(&self, row: u16) -> bool {
+        let word = self.words.get(usize::from(row >> 6));
+        word.is_some_and(|word| word & 1 << (row & 63) != 0)
+    }
+
+    /// Calls `visit` with the rows that an encoded bitmap has too, ascending.
+    pub(crate) fn for_each_common(&self, bitmap: &[u8], mut visit: impl FnMut(u16)) {
+        let (whole, rest) = bitmap.as_chunks::<8>();
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        let encoded = whole.iter().chain(std::iter::once(&last));
+        for (index, (word, bytes)) in self.words.iter().zip(encoded).enumerate() {
+            let mut left = word & u64::from_le_bytes(*bytes);
+            while left != 0 {
+                visit((index as u16) << 6 | left.trailing_zeros() as u16);
+                left &= left - 1;
+            }
+        }
+    }
+
     /// Adds the rows of an encoded bitmap.
     pub(crate) fn insert_bitmap(&mut self, bitmap: &[u8]) {
         let (whole, rest) = bitmap.as_chunks::<8>();

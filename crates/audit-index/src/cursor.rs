@@ -67,6 +67,8 @@ pub(crate) struct DictionaryCursor {
     token: Vec<u8>,
     rows: (usize, usize),
     is_posted: bool,
+    /// Dictionary blocks that are read next and were prefetched, and how many the next prefetch has.
+    prefetched: (u32, u32),
 }
 
 impl DictionaryCursor {
@@ -80,6 +82,7 @@ impl DictionaryCursor {
             token: Vec::new(),
             rows: (0, 0),
             is_posted: false,
+            prefetched: (0, 1),
         }
     }
 
@@ -120,6 +123,9 @@ impl DictionaryCursor {
         let Some(number) = self.leaves.next() else {
             return Ok(None);
         };
+        if B::IS_REMOTE {
+            self.prefetch_from(number, blocks)?;
+        }
         let leaf = self.block(number);
         self.leaf = read(blocks, leaf)?;
         self.at = 0;
@@ -129,6 +135,21 @@ impl DictionaryCursor {
             .len();
         self.token.clear();
         Ok(Some(leaf))
+    }
+
+    /// Prefetches the blocks from `number` on, twice as many each time, because a walk often ends soon.
+    fn prefetch_from<B: Blocks>(&mut self, number: u32, blocks: &mut B) -> Result<(), B::Error> {
+        let (left, next) = self.prefetched;
+        if left > 0 {
+            self.prefetched.0 = left - 1;
+            return Ok(());
+        }
+        if next > 1 {
+            let expected = (number..self.leaves.end.min(number + next)).map(|number| self.block(number));
+            blocks.prefetch(&expected.collect::<Vec<_>>())?;
+        }
+        self.prefetched = (next - 1, (next * 2).min(PREFETCHED_WALK_LEAVES_MAX));
+        Ok(())
     }
 
     /// Moves to the next token. Returns whether there is one.
@@ -169,6 +190,9 @@ impl DictionaryCursor {
         }
     }
 }
+
+/// Consecutive dictionary blocks that a walk prefetches together, at most.
+const PREFETCHED_WALK_LEAVES_MAX: u32 = 64;
 
 /// Dictionary blocks of one look-up that are prefetched, at most. A prefix may have more.
 const PREFETCHED_LEAVES_MAX: usize = 4;

@@ -48,7 +48,8 @@
 //!
 //! # Invariants
 //! - [`newest`] returns the result of a full scan, for every distribution of the rows over segments and every merge.
-//! - [`count`] returns the number of those rows, if no row is in two segments.
+//! - [`count`] returns the number of those rows, if no row is in two segments, and
+//!   [`count_tokens`] those of each token.
 //! - A merge writes the blocks that [`build_segment`] writes for all rows at once; only the segment's id and level differ.
 //! - A look-up of a token reads one directory block and one dictionary block per segment at most, and none if the token is outside
 //!   of the range of the segment's tokens.
@@ -61,6 +62,7 @@ mod cache;
 mod count;
 mod cursor;
 mod dictionary;
+mod frequent;
 mod ids;
 mod merge;
 mod postings;
@@ -80,6 +82,7 @@ pub const FORMAT_VERSION: u32 = 2;
 pub use blocks::{Block, BlockId, BlockKind, Blocks, Damaged, NamedBlock, Place, WriteBlocks};
 pub use cache::{BlockCache, Cached};
 pub use count::{Counts, count, oldest, part_of};
+pub use frequent::{FrequentToken, TokenCounts, count_tokens};
 pub use merge::{Merge, due, due_at_rest};
 pub use roots::Roots;
 pub use row_id::RowId;

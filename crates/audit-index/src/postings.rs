@@ -181,6 +181,40 @@ impl Postings {
         Ok(added.map_err(|damaged| damaged.in_block(block))?)
     }
 
+    /// Calls `visit` with the rows of a chunk that are also in `found`, ascending.
+    pub(crate) fn for_each_common<B: Blocks>(
+        &mut self,
+        chunk: u32,
+        found: &Bitmap,
+        mut visit: impl FnMut(u16),
+        blocks: &mut B,
+    ) -> Result<(), B::Error> {
+        let after = self.block_refs.partition_point(|(first, _)| *first <= chunk);
+        let Some((_, number)) = after.checked_sub(1).map(|index| self.block_refs[index]) else {
+            return Ok(());
+        };
+        let block = self.reader.block(number);
+        let content = self.reader.read(number, blocks)?;
+        let mut visit_container = |container: Container<'_>| match container.is_bitmap {
+            true => {
+                found.for_each_common(container.bytes, &mut visit);
+                Ok(())
+            }
+            false => for_each_delta(container.bytes, |row| {
+                if found.has(low(row)) {
+                    visit(low(row));
+                }
+            }),
+        };
+        for container in containers(content) {
+            let container = container.map_err(|damaged| damaged.in_block(block))?;
+            if container.chunk == chunk {
+                visit_container(container).map_err(|damaged| damaged.in_block(block))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Calls `visit` with every row, ascending.
     pub(crate) fn for_each<B: Blocks>(
         mut self,

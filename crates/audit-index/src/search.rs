@@ -191,6 +191,8 @@ pub(crate) struct SegmentMatches<I> {
     chunk: Option<u32>,
     /// The number of chunks prefetched, at most 2.
     chunks_prefetched: u32,
+    /// The number of the next matches whose ids were prefetched.
+    ids_prefetched: usize,
     found: Bitmap,
     other: Bitmap,
 }
@@ -240,6 +242,7 @@ impl<I: RowId> SegmentMatches<I> {
             wanted,
             chunk: None,
             chunks_prefetched: 0,
+            ids_prefetched: 0,
             found: Bitmap::new(segment.rows),
             other: Bitmap::new(segment.rows),
         })
@@ -284,6 +287,9 @@ impl<I: RowId> SegmentMatches<I> {
             };
             match taken.map(|row| first_of(chunk) + u32::from(row)) {
                 Some(row) if row >= self.rows.start => {
+                    if B::IS_REMOTE {
+                        self.prefetch_ids(row, blocks)?;
+                    }
                     self.rows.end = row;
                     return Ok(Some(self.ids.id(row, blocks)?));
                 }
@@ -315,9 +321,7 @@ impl<I: RowId> SegmentMatches<I> {
         if self.found.is_empty() {
             return Ok(false);
         }
-        if B::IS_REMOTE {
-            self.prefetch_ids(chunk, blocks)?;
-        }
+        self.ids_prefetched = 0;
         Ok(true)
     }
 
@@ -335,14 +339,23 @@ impl<I: RowId> SegmentMatches<I> {
         blocks.prefetch(&expected)
     }
 
-    /// Prefetches the ids of the matches in a chunk.
-    fn prefetch_ids<B: Blocks>(&self, chunk: u32, blocks: &mut B) -> Result<(), B::Error> {
-        let (mut left, mut limit) = (self.found.clone(), low(self.rows.end - 1));
-        let rows = std::iter::from_fn(|| {
+    /// Prefetches the ids of a match and of those below it in its chunk, unless that was done.
+    fn prefetch_ids<B: Blocks>(&mut self, row: u32, blocks: &mut B) -> Result<(), B::Error> {
+        if self.ids_prefetched > 0 {
+            self.ids_prefetched -= 1;
+            return Ok(());
+        }
+        let (mut left, chunk) = (self.found.clone(), chunk_of(row));
+        let mut limit = low(row);
+        let below = std::iter::from_fn(|| {
             limit = left.take_highest(limit)?;
             Some(first_of(chunk) + u32::from(limit))
         });
-        self.ids
-            .prefetch(rows.take(self.wanted.min(PREFETCH_BLOCKS_MAX)), blocks)
+        let rows: Vec<u32> = std::iter::once(row)
+            .chain(below)
+            .take(self.wanted.min(PREFETCH_BLOCKS_MAX))
+            .collect();
+        self.ids_prefetched = rows.len().saturating_sub(1);
+        self.ids.prefetch(rows.into_iter(), blocks)
     }
 }

@@ -165,5 +165,5 @@ pub(crate) trait ScanSession {
         &mut self,
         candidates: &Candidates,
         counting: &Counting,
-    ) -> Result<Option<Result<Tally, TooManyBuckets>>>;
+    ) -> Result<Option<Result<Tally<StoredEvent>, TooManyBuckets>>>;
 }

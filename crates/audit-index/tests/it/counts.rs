@@ -2,9 +2,12 @@
 
 use crate::memory::{Counting, Memory};
 use crate::{Rows, file_all, full_scan, merged, rows, term};
-use audit_index::{BlockCache, Counts, Segment, Term, count, oldest};
+use audit_index::{
+    BlockCache, Blocks, Counts, Damaged, FrequentToken, Segment, Term, count, count_tokens, oldest,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 fn scanned(rows: &Rows, terms: &[Term], bounds: &[i64], splits: &[Term]) -> Counts {
@@ -34,6 +37,57 @@ fn segments(all: &Rows, count: i64, blocks: &mut Memory) -> Vec<Segment> {
     numbered.map(|(rows, id)| file_all(&rows, id, blocks)).collect()
 }
 
+/// The numbers of matching rows by token with a prefix, the most frequent token first.
+fn scanned_tokens(rows: &Rows, terms: &[Term], range: &Range<i64>, prefix: &str) -> Vec<(Vec<u8>, u64)> {
+    let mut numbers: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+    let found = match range.is_empty() {
+        true => Vec::new(),
+        false => full_scan(rows, terms, range, usize::MAX),
+    };
+    for row in found {
+        let tokens: BTreeSet<&str> = rows[&row].split(' ').filter(|token| !token.is_empty()).collect();
+        for token in tokens.into_iter().filter(|token| token.starts_with(prefix)) {
+            *numbers.entry(token.as_bytes().to_vec()).or_default() += 1;
+        }
+    }
+    let mut numbers: Vec<(Vec<u8>, u64)> = numbers.into_iter().collect();
+    numbers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    numbers
+}
+
+const PREFIXES: [&str; 4] = ["a", "every", "g", "none_"];
+
+fn compare_tokens<B: Blocks<Error = Damaged>>(
+    all: &Rows,
+    segments: &[Segment],
+    terms: &[Term],
+    range: &Range<i64>,
+    blocks: &mut B,
+) {
+    let prefixes = PREFIXES.map(str::to_owned);
+    let counted =
+        count_tokens(segments, terms, range, &prefixes, blocks).expect("what was written can be read");
+    for (prefix, counted) in prefixes.iter().zip(counted) {
+        let found = counted
+            .most_frequent(12, segments, blocks)
+            .expect("what was written can be read");
+        for FrequentToken { token, row, .. } in &found {
+            let token = std::str::from_utf8(token).expect("a token in UTF-8");
+            assert!(
+                range.contains(row) && all[row].split(' ').any(|other| other == token),
+                "{token} {row}"
+            );
+        }
+        let found: Vec<(Vec<u8>, u64)> = found
+            .into_iter()
+            .map(|found| (found.token, found.count))
+            .collect();
+        let mut expected = scanned_tokens(all, terms, range, prefix);
+        expected.truncate(12);
+        assert_eq!(found, expected, "{prefix}");
+    }
+}
+
 /// Compares near and remote stores, with caches of both sizes, with a scan.
 fn compare(
     all: &Rows,
@@ -55,6 +109,7 @@ fn compare(
         Ok(&expected)
     );
     assert_eq!(oldest(segments, terms, &range, &mut near), Ok(first));
+    compare_tokens(all, segments, terms, &range, &mut near);
     let mut far = Counting::<true>::of(blocks);
     for cache in [BlockCache::new(3_000), BlockCache::new(8 << 20)] {
         let mut cached = cache.before(&mut far);
@@ -63,6 +118,7 @@ fn compare(
             Ok(&expected)
         );
         assert_eq!(oldest(segments, terms, &range, &mut cached), Ok(first));
+        compare_tokens(all, segments, terms, &range, &mut cached);
     }
 }
 

@@ -6,9 +6,9 @@
 use super::{Candidates, FetchSize, PAGE_BYTES_MAX, ScanSession};
 use crate::append::LedgerId;
 use crate::error::Result;
-use crate::search::counting::{Counting, SplitRow, Tally};
+use crate::search::counting::{self, Counting, SplitRow, Tally, WantedTop};
 use crate::search::terms::{QueryTerms, Selected};
-use crate::search::tokens::category_tokens;
+use crate::search::tokens::{category_tokens, field_prefix};
 use audit_domain::{
     Category, EventField, EventFilter, Facets, Interval, StoredEvent, Timestamp, TooManyBuckets, TopField,
     ViewerTier,
@@ -100,7 +100,21 @@ impl SummaryQuery {
                 true => category_tokens(self.ledger_id.0),
                 false => Vec::new(),
             },
+            top: WantedTop {
+                prefixes: self
+                    .visible_fields()
+                    .map(|field| field_prefix(self.ledger_id.0, field))
+                    .collect(),
+                events_max: TOP_EVENTS_MAX as u64,
+                values_max: TOP_VALUES_MAX,
+            },
         }
+    }
+
+    /// The fields whose values the reader sees.
+    fn visible_fields(&self) -> impl Iterator<Item = TopField> {
+        let fields = TopField::ALL.iter().copied();
+        fields.filter(|field| self.shows(field.field()))
     }
 
     fn shows(&self, field: EventField) -> bool {
@@ -109,7 +123,7 @@ impl SummaryQuery {
 
     /// The summary of no event.
     pub(super) fn empty(&self) -> Result<EventSummary, SummaryRefusal> {
-        let counted = self.counting().count_rows(&[]);
+        let counted = self.counting().count_rows::<StoredEvent>(&[]);
         match counted {
             Ok(Ok(tally)) => Ok(self.summary(tally, Top::of(self))),
             Ok(Err(refused)) => Err(SummaryRefusal::TooManyBuckets(refused)),
@@ -117,8 +131,8 @@ impl SummaryQuery {
         }
     }
 
-    fn summary(&self, tally: Tally, top: Top<'_>) -> EventSummary {
-        let Tally { buckets, counts } = tally;
+    fn summary<T>(&self, tally: Tally<T>, top: Top<'_>) -> EventSummary {
+        let Tally { buckets, counts, .. } = tally;
         let of_bucket = |(number, start): (usize, &Timestamp)| {
             let of_category = counts.split.iter().map(|counts| counts[number]);
             let categories = Category::ALL.iter().copied().zip(of_category);
@@ -149,12 +163,14 @@ struct Top<'a> {
 
 impl<'a> Top<'a> {
     fn of(query: &'a SummaryQuery) -> Self {
-        let visible = TopField::ALL.iter().filter(|field| query.shows(field.field()));
         Self {
             query,
             looked_at: 0,
             bytes: 0,
-            values: visible.map(|field| (*field, HashMap::new())).collect(),
+            values: query
+                .visible_fields()
+                .map(|field| (field, HashMap::new()))
+                .collect(),
         }
     }
 
@@ -181,6 +197,19 @@ impl<'a> Top<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Takes over what the index has counted.
+    fn set(&mut self, counted: &counting::Top<StoredEvent>) -> Result<()> {
+        self.looked_at = usize::try_from(counted.looked_at).unwrap_or(usize::MAX);
+        for ((field, values), counted) in self.values.iter_mut().zip(&counted.tokens) {
+            for (count, event) in counted {
+                if let Some(value) = field.of(&event.facets()?) {
+                    values.insert(value.to_owned(), *count);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn most_frequent(self) -> Vec<FrequentValues> {
@@ -220,10 +249,15 @@ pub(super) fn summarize<S: ScanSession>(
             Err(refused) => return Ok(Err(SummaryRefusal::TooManyBuckets(refused))),
         };
         let mut top = Top::of(query);
-        walk(session, candidates, |event| {
-            top.add(event)?;
-            Ok(!top.is_full())
-        })?;
+        match &tally.top {
+            Some(counted) => top.set(counted)?,
+            None => {
+                walk(session, candidates, |event| {
+                    top.add(event)?;
+                    Ok(!top.is_full())
+                })?;
+            }
+        }
         return Ok(Ok(query.summary(tally, top)));
     }
     let (mut top, mut rows) = (Top::of(query), Vec::<SplitRow<Timestamp>>::new());
@@ -246,7 +280,7 @@ pub(super) fn summarize<S: ScanSession>(
     if counting.splits.is_empty() {
         rows.iter_mut().for_each(|(_, split)| *split = None);
     }
-    let counted = counting.count_rows(&rows)?;
+    let counted = counting.count_rows::<StoredEvent>(&rows)?;
     let counted = counted.map_err(SummaryRefusal::TooManyBuckets);
     Ok(counted.map(|tally| query.summary(tally, top)))
 }

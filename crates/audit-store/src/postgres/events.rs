@@ -52,7 +52,7 @@ impl ScanSession for PostgresSession {
         &mut self,
         candidates: &Candidates,
         counting: &Counting,
-    ) -> Result<Option<Result<Tally, TooManyBuckets>>> {
+    ) -> Result<Option<Result<Tally<StoredEvent>, TooManyBuckets>>> {
         let ledger_id = candidates.ledger_id;
         // The ledger has no token of its own.
         let any = [Term::AnyOf(category_tokens(ledger_id.0))];
@@ -62,7 +62,23 @@ impl ScanSession for PostgresSession {
         };
         let range = range_of(candidates.start, candidates.end);
         let Session { connection, memory } = self;
-        index::count(connection, ledger_id, terms, &range, counting, &memory.shared)
+        let counted = index::count(connection, ledger_id, (terms, &range), counting, &memory.shared)?;
+        let tally = match counted {
+            Some(Ok(tally)) => tally,
+            Some(Err(refused)) => return Ok(Some(Err(refused))),
+            None => return Ok(None),
+        };
+        let rows = tally.top.iter().flat_map(|top| top.tokens.iter().flatten());
+        let mut rows: Vec<RowKey> = rows.map(|(_, row)| *row).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let events = events_at(connection, ledger_id, &rows)?;
+        let events: HashMap<RowKey, StoredEvent> = events
+            .into_iter()
+            .map(|event| (row_key(event.occurred_at, event.id), event))
+            .collect();
+        let with_events = tally.with_events(|row| Ok(events.get(&row).cloned()))?;
+        Ok(Some(Ok(with_events)))
     }
 
     fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {

@@ -18,7 +18,7 @@ use super::Shared;
 use super::statements::FindSegments;
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
-use crate::search::counting::{Counting, Tally};
+use crate::search::counting::{Counting, Indexed, Tally};
 use crate::search::{BACKLOG_EVENTS_MAX, FORMAT};
 use audit_domain::{EventId, Month, Timestamp, TooManyBuckets};
 use audit_index::{BlockCache, Segment, Term};
@@ -166,15 +166,17 @@ impl Snapshot {
     }
 }
 
+/// Events that are read more quickly than their tokens are counted in an index of a million events, at most.
+const READ_MAX: u64 = 500;
+
 /// Counts the events of a ledger within `range` that fulfil all `terms`; `None` while the index cannot be used.
 pub(crate) fn count(
     connection: &mut PgConnection,
     ledger_id: LedgerId,
-    terms: &[Term],
-    range: &Range<RowKey>,
+    (terms, range): (&[Term], &Range<RowKey>),
     counting: &Counting,
     shared: &Shared,
-) -> Result<Option<Result<Tally, TooManyBuckets>>> {
+) -> Result<Option<Result<Tally<RowKey>, TooManyBuckets>>> {
     let mut index = Snapshot::read(connection, ledger_id, shared)?;
     loop {
         if !index.is_readable || index.is_rebuilt() {
@@ -182,10 +184,16 @@ pub(crate) fn count(
         }
         // One statement has read the backlog and the segments, and each event is in one of them.
         let backlog = &shared.commits().backlog;
-        let unindexed =
-            backlog.matching_split(connection, &index.unindexed, (terms, range), &counting.splits)?;
+        let unindexed = backlog.counted(connection, &index.unindexed, (terms, range), counting)?;
+        let indexed = Indexed {
+            segments: &index.segments,
+            backlog: &unindexed,
+            terms,
+            range,
+            read_max: READ_MAX,
+        };
         let mut blocks = shared.blocks.before(FoundBlocks(connection));
-        let counted = counting.count(&index.segments, &unindexed, terms, range, &mut blocks);
+        let counted = counting.count(&indexed, &mut blocks);
         let Err(StoreError::DamagedIndex(damaged)) = counted else {
             return counted.map(Some);
         };

@@ -39,25 +39,6 @@ impl<I: Copy> UnindexedEvents<I> {
         self.rows.iter().copied().zip(tokens)
     }
 
-    /// The rows within `range` whose events fulfil all terms, each with the number of the first of the `splits` tokens that it
-    /// has.
-    pub(crate) fn matching_split(
-        &self,
-        terms: &[Term],
-        range: &Range<I>,
-        splits: &[String],
-    ) -> impl Iterator<Item = (I, Option<usize>)>
-    where
-        I: PartialOrd,
-    {
-        let split = |tokens: &str| {
-            let mut tokens = tokens.split(' ');
-            tokens.find_map(|token| splits.iter().position(|split| split == token))
-        };
-        self.matching_events(terms, range)
-            .map(move |(row, tokens)| (row, split(tokens)))
-    }
-
     /// The rows within `range` whose events fulfil all terms.
     pub(crate) fn matching(&self, terms: &[Term], range: &Range<I>) -> impl Iterator<Item = I>
     where
@@ -66,7 +47,8 @@ impl<I: Copy> UnindexedEvents<I> {
         self.matching_events(terms, range).map(|(row, _)| row)
     }
 
-    fn matching_events(&self, terms: &[Term], range: &Range<I>) -> impl Iterator<Item = (I, &str)>
+    /// [`Self::matching`], with the tokens of each event.
+    pub(crate) fn matching_events(&self, terms: &[Term], range: &Range<I>) -> impl Iterator<Item = (I, &str)>
     where
         I: PartialOrd,
     {

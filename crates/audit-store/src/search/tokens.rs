@@ -13,7 +13,7 @@
 //! the range of an older segment's tokens excludes them. Tokens find candidates; [`audit_domain::EventFilter::matches`] decides.
 
 use audit_domain::search::words;
-use audit_domain::{Category, Facets, SearchWord, SearchedText};
+use audit_domain::{Category, Facets, SearchWord, SearchedText, TopField};
 use audit_index::Term;
 use sha2::{Digest, Sha256};
 
@@ -156,6 +156,20 @@ pub(crate) fn category_tokens(ledger_id: i64) -> Vec<String> {
     categories
         .map(|category| token(Kind::Category, ledger_id, category.as_str().as_bytes()))
         .collect()
+}
+
+/// The prefix of the tokens of a field, which no other token has.
+pub(crate) fn field_prefix(ledger_id: i64, field: TopField) -> String {
+    let kind = match field {
+        TopField::ActorId => Kind::ActorId,
+        TopField::Action => Kind::Action,
+        TopField::Category => Kind::Category,
+        TopField::TargetType => Kind::TargetType,
+        TopField::TenantId => Kind::Tenant,
+    };
+    let mut prefix = ledger_token(ledger_id);
+    prefix.push(kind.letter());
+    prefix
 }
 
 /// The token of a word of a searched text. Each of the three texts has tokens of its own, so that a reader who does not see

@@ -99,7 +99,7 @@ impl ScanSession for SqliteSession {
         &mut self,
         candidates: &Candidates,
         counting: &Counting,
-    ) -> Result<Option<Result<Tally, TooManyBuckets>>> {
+    ) -> Result<Option<Result<Tally<StoredEvent>, TooManyBuckets>>> {
         let Session { connection, memory } = self;
         let any = [Term::is(ledger_token(candidates.ledger_id.0))];
         let terms = match candidates.terms.as_slice() {
@@ -107,14 +107,17 @@ impl ScanSession for SqliteSession {
             terms => terms,
         };
         let range = range_of(candidates.start, candidates.end);
-        index::count(
-            connection,
-            candidates.ledger_id,
-            terms,
-            &range,
-            counting,
-            &memory.shared,
-        )
+        let ledger_id = candidates.ledger_id;
+        let counted = index::count(connection, ledger_id, (terms, &range), counting, &memory.shared)?;
+        let mut event_at = |position| {
+            let row = row_at(connection, position)?.filter(|(found, _)| *found == ledger_id);
+            row.map(|(_, row)| read_row(row)).transpose()
+        };
+        let with_events = |counted: Result<Tally<i64>, _>| match counted {
+            Ok(tally) => tally.with_events(&mut event_at).map(Ok),
+            Err(refused) => Ok(Err(refused)),
+        };
+        counted.map(with_events).transpose()
     }
 
     fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {

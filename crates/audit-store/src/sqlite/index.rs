@@ -23,7 +23,7 @@ use super::schema::{event_backlog, indexed};
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
 use crate::search::FORMAT;
-use crate::search::counting::{Counting, Tally};
+use crate::search::counting::{Counting, Indexed, Tally};
 use crate::search::tokens::{Tokens, push_identity_tokens};
 use audit_domain::TooManyBuckets;
 use audit_index::Term;
@@ -166,26 +166,33 @@ pub(crate) fn newest(
     })
 }
 
+/// Events that are read more quickly than their tokens are counted in an index of a million events, at most.
+const READ_MAX: u64 = 2_000;
+
 /// Counts the events of a ledger within `range` that fulfil all `terms`; `None` while the index is rebuilt.
 pub(crate) fn count(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
-    terms: &[Term],
-    range: &Range<i64>,
+    (terms, range): (&[Term], &Range<i64>),
     counting: &Counting,
     shared: &Shared,
-) -> Result<Option<Result<Tally, TooManyBuckets>>> {
+) -> Result<Option<Result<Tally<i64>, TooManyBuckets>>> {
     // One snapshot of the database and then of the index, in which each event is either in the backlog or in a segment.
     in_snapshot(connection, |connection| {
-        let backlog =
-            backlog::split_positions(connection, ledger_id, (terms, range), &counting.splits, shared)?;
+        let backlog = backlog::counted(connection, ledger_id, (terms, range), counting, shared)?;
         if rebuild::reached(connection)? != rebuild::COMPLETE {
             return Ok(None);
         }
         let segments = SegmentBlocks(connection).segments()?;
         let mut blocks = shared.blocks.before(SegmentBlocks(connection));
-        let tally = counting.count(&segments, &backlog, terms, range, &mut blocks)?;
-        Ok(Some(tally))
+        let indexed = Indexed {
+            segments: &segments,
+            backlog: &backlog,
+            terms,
+            range,
+            read_max: READ_MAX,
+        };
+        Ok(Some(counting.count(&indexed, &mut blocks)?))
     })
 }
 

@@ -7,7 +7,7 @@ use audit_domain::{
     ActionFilter, Buckets, Category, EventFilter, Interval, ProjectId, Search, StoredEvent, Timestamp,
     TopField, ViewerTier,
 };
-use audit_store::{Destination, EventSummary, Store, SummaryQuery, SummaryRefusal};
+use audit_store::{Destination, EventSummary, Store, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ fn counted(query: &SummaryQuery, events: &[StoredEvent]) -> EventSummary {
     let hides = |field| query.tier.as_ref().is_some_and(|tier| tier.hides(field));
     let mut of_bucket: Vec<(u64, BTreeMap<Category, u64>)> = vec![Default::default(); buckets.starts.len()];
     let mut values: BTreeMap<TopField, BTreeMap<String, u64>> = BTreeMap::new();
-    for event in events {
+    for (position, event) in events.iter().enumerate() {
         let facets = event.facets().expect("a stored event");
         let start = buckets.interval.start_of(event.occurred_at);
         let number = buckets
@@ -60,7 +60,7 @@ fn counted(query: &SummaryQuery, events: &[StoredEvent]) -> EventSummary {
         of_bucket[number].0 += 1;
         let category: Category = facets.category.parse().expect("a category");
         *of_bucket[number].1.entry(category).or_default() += 1;
-        for field in TopField::ALL {
+        for field in TopField::ALL.iter().filter(|_| position < TOP_EVENTS_MAX) {
             if let Some(value) = field.of(&facets) {
                 *values
                     .entry(*field)
@@ -94,7 +94,7 @@ fn counted(query: &SummaryQuery, events: &[StoredEvent]) -> EventSummary {
             })
             .collect(),
         total: events.len() as u64,
-        looked_at: events.len(),
+        looked_at: events.len().min(TOP_EVENTS_MAX),
         top: top.collect(),
     }
 }
@@ -294,4 +294,54 @@ fn a_range_of_time_has_at_most_1000_buckets() {
     let of_events = summary(&store, &query(&to, &always, None, None)).expect("a summary");
     assert_eq!((of_events.total, of_events.interval), (180, Interval::Hour));
     assert_eq!(of_events.buckets.len(), 25);
+}
+
+/// More events than are read, and than are looked at: a part is in several segments, and the rest in the backlog.
+#[test]
+fn frequent_values_are_those_of_the_newest_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    let to = create_project(&store, 1);
+    for batch in 0..12_u8 {
+        if batch == 9 {
+            drop(store);
+            store = open_without_indexing(folder.path());
+        }
+        let event = |number: i64| {
+            // Over a month, in no order, several in a millisecond.
+            let age = (number * 7_919 + i64::from(batch) * 104_729) % 2_600_000;
+            let of = |every: i64| number * number % every;
+            let mut event = json!({
+                "action": format!("doc.opened_{}", of(7)), "category": Category::ALL[(number % 6) as usize].as_str(),
+                "tenant_id": format!("t{}", of(5)),
+                "actor": {"id": format!("a{}", (number + i64::from(batch)) % 9), "type": "user"},
+                "occurred_at": NOW.plus_seconds(-age).to_string(),
+            });
+            if number % 3 == 0 {
+                event["target"] = json!({"id": "o", "type": format!("k{}", of(4))});
+            }
+            event
+        };
+        append(
+            &store,
+            &to,
+            (0..1_000)
+                .map(|number| prepare(&to, &event(number), NOW, batch))
+                .collect(),
+        );
+    }
+    let everything = pages(&store, &to, &EventFilter::default(), None, 200);
+    assert_eq!(everything.len(), 12_000);
+    let of_action = filter_of(Some("doc.opened_1"), None);
+    let since = EventFilter {
+        start: Some(NOW.plus_seconds(-2_000_000)),
+        ..EventFilter::default()
+    };
+    for filter in [EventFilter::default(), since, of_action] {
+        for interval in [None, Some(Interval::Month)] {
+            let query = query(&to, &filter, None, interval);
+            let expected = counted(&query, &expected(&everything, &filter, None));
+            assert_eq!(summary(&store, &query).as_ref(), Ok(&expected), "{query:?}");
+        }
+    }
 }

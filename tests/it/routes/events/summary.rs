@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 on_both_databases! {
     a_summary_counts_the_pages_of_its_query,
+    frequent_values_of_many_events_are_counted,
     buckets_begin_at_whole_spans_and_have_no_gap,
     a_viewer_counts_what_it_sees,
     hidden_fields_have_no_counts,
@@ -136,6 +137,19 @@ fn a_summary_counts_the_pages_of_its_query(database: DatabaseKind) {
         for parameters in queries {
             compare(&project, parameters);
         }
+    }
+}
+
+/// More events than are read to count their values.
+fn frequent_values_of_many_events_are_counted(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    for _ in 0..8 {
+        for events in events().chunks(100) {
+            project.store_all(events.to_vec());
+        }
+    }
+    for parameters in [&[][..], &[("category", "auth")], &[("start_date", "2026-01-12")]] {
+        compare(&project, parameters);
     }
 }
 

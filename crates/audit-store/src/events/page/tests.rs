@@ -57,7 +57,11 @@ impl ScanSession for Events {
         Ok(events)
     }
 
-    fn count(&mut self, _: &Candidates, _: &Counting) -> Result<Option<Result<Tally, TooManyBuckets>>> {
+    fn count(
+        &mut self,
+        _: &Candidates,
+        _: &Counting,
+    ) -> Result<Option<Result<Tally<StoredEvent>, TooManyBuckets>>> {
         Ok(None)
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::postgres::events::raw_events;
 use crate::search::BACKLOG_BYTES_MAX;
 use crate::search::backlog::UnindexedEvents;
-use crate::search::counting::SplitRow;
+use crate::search::counting::{BacklogRow, Counting};
 use crate::search::tokens::push_facet_tokens;
 use audit_domain::{Month, StoredEvent};
 use audit_index::Term;
@@ -254,18 +254,19 @@ impl Backlog {
         Ok(found)
     }
 
-    /// [`Self::matching`], each row with the number of the split token that its event has.
-    pub(crate) fn matching_split(
+    /// [`Self::matching`], with what is counted of each event.
+    pub(crate) fn counted(
         &self,
         connection: &mut PgConnection,
         rows: &[Unindexed],
         (terms, range): (&[Term], &Range<RowKey>),
-        splits: &[String],
-    ) -> Result<Vec<SplitRow<RowKey>>> {
+        counting: &Counting,
+    ) -> Result<Vec<BacklogRow<RowKey>>> {
         let mut found = Vec::new();
         for row in rows {
             for piece in self.pieces(connection, row)? {
-                found.extend(piece.matching_split(terms, range, splits));
+                let matching = piece.matching_events(terms, range);
+                found.extend(matching.map(|(row, tokens)| counting.backlog_row(row, tokens)));
             }
         }
         Ok(found)

@@ -13,7 +13,7 @@ use crate::append::LedgerId;
 use crate::append::plan::NewRow;
 use crate::error::{Result, StoreError};
 use crate::search::backlog::UnindexedEvents;
-use crate::search::counting::SplitRow;
+use crate::search::counting::{BacklogRow, Counting};
 use crate::sqlite::Shared;
 use crate::sqlite::entry::{entry, ledger_and_seq};
 use crate::sqlite::events::position_of;
@@ -270,17 +270,18 @@ pub(crate) fn positions(
     Ok(found)
 }
 
-/// [`positions`], each with the number of the split token that its event has.
-pub(crate) fn split_positions(
+/// [`positions`], with what is counted of each event.
+pub(crate) fn counted(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
     (terms, range): (&[Term], &Range<i64>),
-    splits: &[String],
+    counting: &Counting,
     shared: &Shared,
-) -> Result<Vec<SplitRow<i64>>> {
+) -> Result<Vec<BacklogRow<i64>>> {
     let mut found = Vec::new();
     for_each_of(connection, ledger_id, shared, |events| {
-        found.extend(events.matching_split(terms, range, splits));
+        let matching = events.matching_events(terms, range);
+        found.extend(matching.map(|(position, tokens)| counting.backlog_row(position, tokens)));
     })?;
     Ok(found)
 }
