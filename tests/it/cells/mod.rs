@@ -2,6 +2,7 @@
 
 mod citus;
 mod moving;
+mod own_events;
 mod routing;
 
 use audit_tests::{Database, DatabaseKind, Organization, Server, command_line_on};
@@ -17,12 +18,16 @@ struct Deployment {
 impl Deployment {
     /// `None` where there is no PostgreSQL, and the test passes.
     fn create() -> Option<Self> {
+        Self::create_with(&audit_tests::webhook_environment())
+    }
+
+    /// The same with these environment variables of the servers.
+    fn create_with(settings: &[(&str, &str)]) -> Option<Self> {
         if !DatabaseKind::Postgres.is_available() {
             return None;
         }
         let [database, far] = [(); 2].map(|()| Database::create(DatabaseKind::Postgres));
-        let settings = audit_tests::webhook_environment();
-        let servers = [(); 2].map(|()| Server::start(&database, &settings));
+        let servers = [(); 2].map(|()| Server::start(&database, settings));
         let deployment = Self {
             database,
             far,
