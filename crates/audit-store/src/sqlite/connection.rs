@@ -135,7 +135,7 @@ pub(crate) fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection>
     if purpose == Purpose::Prepare {
         warn_if_open_to_others(path);
     }
-    if purpose == Purpose::Write {
+    if purpose != Purpose::Read {
         overwrite_deleted(&mut connection).map_err(|error| unreachable_file(path, &error))?;
     }
     if purpose != Purpose::Prepare {
@@ -154,14 +154,16 @@ fn overwrite_deleted(connection: &mut SqliteConnection) -> diesel::QueryResult<(
 
 /// Opens a connection that copies the database at `path`, without its index.
 pub(crate) fn open_to_copy(path: &Path, cache_kib: u32) -> Result<SqliteConnection> {
-    open_file(
+    let mut connection = open_file(
         path,
         FileOptions {
             page_bytes: PAGE_BYTES,
             cache_kib,
             checkpoint_kib: CHECKPOINT_KIB,
         },
-    )
+    )?;
+    overwrite_deleted(&mut connection).map_err(|error| unreachable_file(path, &error))?;
+    Ok(connection)
 }
 
 /// Opens an existing database, locks it against every other process until the connection is closed, and begins a transaction.
@@ -171,6 +173,7 @@ pub(crate) fn open_to_copy(path: &Path, cache_kib: u32) -> Result<SqliteConnecti
 pub(crate) fn open_locked(path: &Path, cache_kib: u32, timeout_ms: u32) -> Result<SqliteConnection> {
     let mut connection = SqliteConnection::establish(&path.to_string_lossy())
         .map_err(|error| unreachable_file(path, &error))?;
+    overwrite_deleted(&mut connection).map_err(|error| unreachable_file(path, &error))?;
     let locked = connection.batch_execute(&format!(
         "PRAGMA busy_timeout = {timeout_ms}; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;
          PRAGMA temp_store = MEMORY; PRAGMA cache_size = -{cache_kib}; BEGIN IMMEDIATE"
@@ -347,6 +350,29 @@ mod tests {
         assert!(is_in_file(&mut connection), "one row is left");
         connection.batch_execute("DELETE FROM a").unwrap();
         assert!(!is_in_file(&mut connection));
+    }
+
+    /// A migration, a copy and a locked database delete rows too.
+    #[test]
+    fn every_connection_that_can_write_overwrites_what_it_deletes() {
+        #[derive(QueryableByName)]
+        struct Found {
+            #[diesel(sql_type = Integer)]
+            secure_delete: i32,
+        }
+        let is_on = |mut connection: SqliteConnection| {
+            let pragma = diesel::sql_query("PRAGMA main.secure_delete");
+            let found: Found = pragma.get_result(&mut connection).unwrap();
+            found.secure_delete == 1
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.db");
+        assert!(is_on(connect(&path, Purpose::Prepare).unwrap()), "migrations");
+        // The writer reads the index, which a start creates.
+        std::fs::write(folder.path().join("audit.db-index"), "").unwrap();
+        assert!(is_on(connect(&path, Purpose::Write).unwrap()), "the writer");
+        assert!(is_on(open_to_copy(&path, 100).unwrap()), "a copy");
+        assert!(is_on(open_locked(&path, 100, 1_000).unwrap()), "locked");
     }
 
     #[test]
