@@ -59,5 +59,6 @@ mod slow_clients;
 mod start;
 mod streams;
 mod stuck_sessions;
+mod terminal;
 mod three_nodes;
 mod webhooks;

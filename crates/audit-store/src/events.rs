@@ -98,7 +98,7 @@ impl Reader<'_> {
         Ok(crate::ledgers::ledger_size(self.session(), ledger_id)?.cast_unsigned())
     }
 
-    /// What a standby must have of a ledger for [`crate::Store::events`].
+    /// What a standby must have of a ledger to serve [`Self::events`] and [`Self::summary`].
     ///
     /// # Errors
     /// When the database cannot be queried.

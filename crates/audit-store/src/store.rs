@@ -155,7 +155,7 @@ impl Store {
         })
     }
 
-    /// Has [`Self::events`] read a standby of the database whenever it has the events. It need not be reachable.
+    /// Has queries of events and their summaries read a standby of the database whenever it has the events. It need not be reachable.
     ///
     /// # Errors
     /// [`StoreError::Unsupported`] on SQLite.

@@ -82,6 +82,33 @@ fn neither_what_is_redacted_nor_the_token_reaches_the_files() {
     assert_clean("after the end");
 }
 
+/// A deleted row stays in a free page of the file unless SQLite overwrites it (`secure_delete`).
+#[test]
+fn text_that_a_claim_removes_is_in_no_file_afterwards() {
+    const REMOVED: &str = "Zanzibarite";
+    let database = Database::create(DatabaseKind::Sqlite);
+    let server = Server::start(&database, UNLIMITED);
+    let organization = Organization::create(&server, "enterprise");
+    // The rule itself does not have the text.
+    organization.create_rule(json!({"type": "pattern", "name": "removed", "pattern": "Zan[z]ibarite"}));
+    // Long enough that each event has pages of its own, which are free after its deletion.
+    let text = format!("{REMOVED} {}", "x".repeat(40_000));
+    let stream = Stream::of(&server.client());
+    let event = || event_with(json!({"metadata": {"note": text}}));
+    for _ in 0..4 {
+        stream.store_all((0..10).map(|_| event()).collect());
+    }
+    let holders = || {
+        let files = database.files().into_iter();
+        let found = files.filter(|(_, bytes)| contains(bytes, REMOVED.as_bytes()));
+        found.map(|(path, _)| path).collect::<Vec<_>>()
+    };
+    assert!(!holders().is_empty(), "before the claim the events have the text");
+    assert_eq!(stream.move_to(&organization.master()), 40);
+    server.stop().success();
+    assert_eq!(holders(), Vec::<std::path::PathBuf>::new());
+}
+
 fn nothing_that_is_redacted_is_stored(database: DatabaseKind) {
     let own = Database::create(database);
     let server = Server::start(&own, UNLIMITED);

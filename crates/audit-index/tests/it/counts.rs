@@ -98,7 +98,7 @@ fn compare(
     blocks: Memory,
 ) {
     let expected = scanned(all, terms, bounds, splits);
-    let range = *bounds.first().unwrap()..*bounds.last().unwrap();
+    let range = bounds[0]..bounds[bounds.len() - 1];
     let first = match range.is_empty() {
         true => None,
         false => full_scan(all, terms, &range, usize::MAX).last().copied(),
