@@ -2,13 +2,11 @@
 
 use super::described::{self, Description, MigrationWork};
 use super::{POSTGRES, SQLITE};
-use crate::database::{AnySession, Database, DatabaseUrl};
+use crate::database::{Database, DatabaseUrl, on_either};
 use crate::error::{Result, StoreError};
 use diesel::backend::Backend;
 use diesel::migration::MigrationSource;
-use diesel::pg::Pg;
 use diesel::sql_types::{BigInt, Bool, Text};
-use diesel::sqlite::Sqlite;
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
 use diesel_migrations::EmbeddedMigrations;
 use std::collections::BTreeSet;
@@ -44,14 +42,15 @@ pub struct PendingMigration {
 /// # Errors
 /// [`StoreError::Unreachable`] when there is no database to open, and when it cannot be read.
 pub fn compare_schema(url: &DatabaseUrl) -> Result<SchemaComparison> {
-    match Database::existing(url)?.open_inspector()? {
-        AnySession::Sqlite(mut session) => compare::<Sqlite, _>(&mut session.connection, SQLITE),
-        AnySession::Postgres(mut session) => compare::<Pg, _>(&mut session.connection, POSTGRES),
-    }
+    let mut session = Database::existing(url)?.open_inspector()?;
+    on_either!(&mut session, session => compare(&mut session.connection))
 }
 
 /// What is read of a database.
 trait Inspected: Connection {
+    /// The migrations of this program.
+    const MIGRATIONS: EmbeddedMigrations;
+
     /// The versions of its migrations; none if it has no table of them.
     fn applied(&mut self) -> Result<BTreeSet<String>>;
     fn bytes(&mut self) -> Result<u64>;
@@ -60,14 +59,11 @@ trait Inspected: Connection {
     fn work(description: &Description) -> MigrationWork;
 }
 
-fn compare<DB: Backend, C: Inspected<Backend = DB>>(
-    connection: &mut C,
-    source: EmbeddedMigrations,
-) -> Result<SchemaComparison>
+fn compare<DB: Backend, C: Inspected<Backend = DB>>(connection: &mut C) -> Result<SchemaComparison>
 where
     EmbeddedMigrations: MigrationSource<DB>,
 {
-    let known = known::<DB>(&source)?;
+    let known = known::<DB>(&C::MIGRATIONS)?;
     let applied = connection.applied()?;
     let mut pending = Vec::new();
     for (version, description) in known.iter().filter(|(version, _)| !applied.contains(version)) {
@@ -151,6 +147,8 @@ fn versions(rows: Vec<Version>) -> BTreeSet<String> {
 }
 
 impl Inspected for SqliteConnection {
+    const MIGRATIONS: EmbeddedMigrations = SQLITE;
+
     fn applied(&mut self) -> Result<BTreeSet<String>> {
         let table =
             "SELECT count(*) > 0 AS found FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
@@ -178,6 +176,8 @@ impl Inspected for SqliteConnection {
 }
 
 impl Inspected for PgConnection {
+    const MIGRATIONS: EmbeddedMigrations = POSTGRES;
+
     fn applied(&mut self) -> Result<BTreeSet<String>> {
         let table = "SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL AS found";
         let Found { found } = sql_query(table).get_result(self)?;
@@ -209,6 +209,8 @@ impl Inspected for PgConnection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diesel::pg::Pg;
+    use diesel::sqlite::Sqlite;
 
     #[test]
     fn every_migration_of_both_databases_is_described_and_no_other() {
@@ -251,7 +253,7 @@ mod tests {
     #[test]
     fn an_empty_database_has_everything_pending_and_nothing_is_applied() {
         let mut connection = SqliteConnection::establish(":memory:").unwrap();
-        let comparison = compare::<Sqlite, _>(&mut connection, SQLITE).unwrap();
+        let comparison = compare(&mut connection).unwrap();
         assert_eq!(
             (comparison.version, comparison.pending.len()),
             (None, described::ALL.len())
