@@ -9,7 +9,8 @@ use crate::owner::{HeldBytes, Memory, Owner};
 use actix_web::dev::Payload;
 use actix_web::web::Bytes;
 use futures_core::Stream;
-use inflating::Inflating;
+use inflating::inflate;
+pub(crate) use inflating::{Inflaters, inflaters};
 use std::future::poll_fn;
 use std::ops::Deref;
 use std::pin::Pin;
@@ -60,6 +61,8 @@ pub(crate) struct UnreadBody {
 pub(crate) struct Room {
     pub(crate) memory: Memory,
     pub(crate) owner: Owner,
+    /// The turns to inflate a body that arrives as gzip.
+    pub(crate) inflaters: Inflaters,
 }
 
 impl UnreadBody {
@@ -70,10 +73,9 @@ impl UnreadBody {
             return Err(ApiError::PayloadTooLarge);
         }
         let started = Instant::now();
-        let mut collected = match self.is_gzip {
-            true => Arriving::Gzip(Inflating::new(&room).map(Box::new)),
-            false => Arriving::Plain(Some(Collected::new(room.memory.hold(room.owner), self.declared))),
-        };
+        let held = room.memory.hold(room.owner.clone());
+        // `None` after the owner's share was exceeded.
+        let mut collected = Some(Collected::new(held, self.declared));
         let mut arrived = 0;
         loop {
             let chunk = poll_fn(|context| Pin::new(&mut self.payload).poll_next(context));
@@ -86,38 +88,12 @@ impl UnreadBody {
             if arrived > BODY_BYTES_MAX {
                 return Err(ApiError::PayloadTooLarge);
             }
-            collected.take(chunk)?;
+            collected.take_if(|collected| !collected.add(chunk));
         }
-        collected.whole()
-    }
-}
-
-/// A body that arrives, as it is or as gzip. `None` after its owner's share was exceeded; the rest is discarded.
-enum Arriving {
-    Plain(Option<Collected>),
-    Gzip(Option<Box<Inflating>>),
-}
-
-impl Arriving {
-    fn take(&mut self, chunk: Bytes) -> Result<(), ApiError> {
-        match self {
-            Self::Plain(collected) => {
-                *collected = collected.take().and_then(|collected| collected.plus(chunk));
-            }
-            Self::Gzip(inflating) => {
-                if let Some(mut taken) = inflating.take() {
-                    taken.take(&chunk)?;
-                    *inflating = Some(taken).filter(|taken| !taken.is_refused());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn whole(self) -> Result<Body, ApiError> {
-        match self {
-            Self::Plain(collected) => collected.map(Collected::whole).ok_or(ApiError::Overloaded),
-            Self::Gzip(inflating) => inflating.ok_or(ApiError::Overloaded)?.whole(),
+        let body = collected.ok_or(ApiError::Overloaded)?.whole();
+        match self.is_gzip {
+            true => inflate(body, room).await,
+            false => Ok(body),
         }
     }
 }
@@ -152,34 +128,32 @@ impl Collected {
         }
     }
 
-    /// With one piece more; `None` if the owner would exceed its share.
-    fn plus(mut self, piece: Bytes) -> Option<Self> {
-        self.bytes = match self.bytes {
+    /// Adds a piece; whether the owner has a share left for it.
+    fn add(&mut self, piece: Bytes) -> bool {
+        match &mut self.bytes {
             Pieces::One(first) if first.is_empty() => {
-                if !self.held.grow(piece.len()) {
-                    return None;
-                }
-                Pieces::One(piece)
+                *first = piece;
+                self.held.grow(first.len())
             }
             Pieces::One(first) => {
                 let mut several = Vec::new();
-                reserve(
-                    &mut several,
-                    &mut self.held,
-                    self.declared,
-                    first.len() + piece.len(),
-                )?;
-                several.extend_from_slice(&first);
+                let needed = first.len() + piece.len();
+                if !reserve(&mut several, &mut self.held, self.declared, needed) {
+                    return false;
+                }
+                several.extend_from_slice(first);
                 several.extend_from_slice(&piece);
-                Pieces::Several(several)
+                self.bytes = Pieces::Several(several);
+                true
             }
-            Pieces::Several(mut several) => {
-                reserve(&mut several, &mut self.held, self.declared, piece.len())?;
-                several.extend_from_slice(&piece);
-                Pieces::Several(several)
+            Pieces::Several(several) => {
+                let has_room = reserve(several, &mut self.held, self.declared, piece.len());
+                if has_room {
+                    several.extend_from_slice(&piece);
+                }
+                has_room
             }
-        };
-        Some(self)
+        }
     }
 
     fn whole(self) -> Body {
@@ -194,12 +168,12 @@ impl Collected {
     }
 }
 
-/// Makes room for `more` bytes. The capacity doubles, up to what the body declares, and is held before it is allocated; `None`
-/// if the owner would exceed its share.
-fn reserve(bytes: &mut Vec<u8>, held: &mut HeldBytes, declared: usize, more: usize) -> Option<()> {
+/// Makes room for `more` bytes. The capacity doubles, up to what the body declares, and is held before it is allocated. Whether
+/// the owner has a share left for it.
+fn reserve(bytes: &mut Vec<u8>, held: &mut HeldBytes, declared: usize, more: usize) -> bool {
     let needed = bytes.len() + more;
     if needed <= bytes.capacity() {
-        return Some(());
+        return true;
     }
     let doubled = (bytes.capacity() * 2).max(FIRST_RESERVATION_BYTES);
     let capacity = match declared {
@@ -207,11 +181,11 @@ fn reserve(bytes: &mut Vec<u8>, held: &mut HeldBytes, declared: usize, more: usi
         declared => doubled.min(declared),
     };
     let capacity = capacity.max(needed);
-    if !held.grow(capacity.saturating_sub(held.units())) {
-        return None;
+    let has_room = held.grow(capacity.saturating_sub(held.units()));
+    if has_room {
+        bytes.reserve_exact(capacity - bytes.len());
     }
-    bytes.reserve_exact(capacity - bytes.len());
-    Some(())
+    has_room
 }
 
 mod inflating;

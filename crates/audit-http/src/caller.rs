@@ -37,6 +37,7 @@ impl<P: Policy> Caller<P> {
         Room {
             memory: self.state.bodies.clone(),
             owner: Owner::Organization(P::organization_id(&self.proof)),
+            inflaters: Arc::clone(&self.state.inflaters),
         }
     }
 
@@ -200,6 +201,7 @@ impl<P: Policy> Admitted<P> {
         Room {
             memory: self.state.bodies.clone(),
             owner: Owner::Organization(self.organization_id),
+            inflaters: Arc::clone(&self.state.inflaters),
         }
     }
 

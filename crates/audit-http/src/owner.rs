@@ -7,7 +7,7 @@ use audit_admission::{Budget, Held};
 use audit_domain::OrganizationId;
 
 /// Who answers for what a request holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Owner {
     /// The organization of an admitted credential, however many keys and tokens it has.
     Organization(OrganizationId),

@@ -1,6 +1,6 @@
 //! The state that all handlers share.
 
-use crate::body::{BODIES_BYTES_MAX, STREAM_BODIES_BYTES_MAX};
+use crate::body::{BODIES_BYTES_MAX, Inflaters, STREAM_BODIES_BYTES_MAX, inflaters};
 use crate::client_address::TrustedProxies;
 use crate::compression::Compressors;
 use crate::held::RESPONSES_BYTES_MAX;
@@ -33,6 +33,7 @@ pub struct HttpState {
     pub(crate) bodies: Memory,
     /// For the bodies of streams.
     pub(crate) stream_bodies: Memory,
+    pub(crate) inflaters: Inflaters,
     /// For responses that their clients have not taken yet.
     pub(crate) responses: Memory,
     pub(crate) compressors: Compressors,
@@ -98,6 +99,7 @@ impl HttpState {
             buckets: options.rate_limit.map(Buckets::new),
             bodies: Memory::new(BODIES_BYTES_MAX),
             stream_bodies: Memory::new(STREAM_BODIES_BYTES_MAX),
+            inflaters: inflaters(),
             responses: Memory::new(RESPONSES_BYTES_MAX),
             compressors: Compressors::default(),
         })

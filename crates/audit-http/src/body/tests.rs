@@ -1,7 +1,9 @@
 use super::*;
 use actix_web::error::PayloadError;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::task::{Context, Poll};
+use tokio::time::timeout;
 
 /// A body of which these pieces arrive at once, and the next one `pause` after the last one, if there is one.
 struct Arriving {
@@ -26,6 +28,15 @@ impl Stream for Arriving {
             None if self.stalls => Poll::Pending,
             piece => Poll::Ready(piece.map(Ok)),
         }
+    }
+}
+
+/// A body that arrives at once, in one piece.
+fn whole(body: Vec<u8>) -> Arriving {
+    Arriving {
+        pieces: VecDeque::from([Bytes::from(body)]),
+        pause: None,
+        stalls: false,
     }
 }
 
@@ -64,6 +75,7 @@ fn room(memory: &Memory, client: usize) -> Room {
     Room {
         memory: memory.clone(),
         owner: Owner::Address(client.to_string()),
+        inflaters: inflaters(),
     }
 }
 
@@ -289,4 +301,37 @@ async fn inflated_bytes_count_as_their_owners() {
     assert!(matches!(refused, ApiError::Overloaded), "{refused:?}");
     assert!(held.len() < 12);
     assert!(inflate(&memory, 2, &body, 16 * 1024).await.is_ok());
+}
+
+#[actix_web::test]
+async fn a_body_that_is_not_small_is_inflated_in_the_turn_of_its_owner() {
+    let memory = Memory::new(BODIES_BYTES_MAX);
+    let turns = inflaters();
+    let mut taken = Vec::new();
+    while let Ok(turn) = timeout(
+        Duration::ZERO,
+        turns.take(Owner::Address(taken.len().to_string()), ()),
+    )
+    .await
+    {
+        taken.push(turn.unwrap());
+    }
+    let many_members = gzip(b"").repeat(1_000);
+    for body in [gzip(&vec![b' '; BODY_BYTES_MAX]), many_members] {
+        let room = Room {
+            inflaters: Arc::clone(&turns),
+            ..room(&memory, 1)
+        };
+        let body = UnreadBody {
+            is_gzip: true,
+            ..unread(whole(body), None)
+        };
+        let mut waiting = Box::pin(body.collect(room));
+        assert!(timeout(Duration::ZERO, &mut waiting).await.is_err(), "it waits");
+        assert_eq!(*inflate(&memory, 1, &gzip(b"{}"), 100).await.unwrap(), *b"{}");
+        let freed = taken.pop();
+        drop(freed);
+        waiting.await.unwrap();
+        taken.push(turns.take(Owner::Address("again".to_owned()), ()).await.unwrap());
+    }
 }

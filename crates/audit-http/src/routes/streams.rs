@@ -92,6 +92,7 @@ pub(super) async fn ingest(
     let room = Room {
         memory: state.stream_bodies.clone(),
         owner: Owner::Address(client.clone()),
+        inflaters: Arc::clone(&state.inflaters),
     };
     let bytes = body.bytes(room).await?;
     let service = Arc::clone(&state.service);
