@@ -6,17 +6,15 @@ use serde_json::json;
 /// Clears the screen, retitles the window, moves the cursor, reorders what follows, and ends the line.
 const HOSTILE: &str = "a\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}1A\u{202e}b\r\nc";
 
-/// Asserts that a terminal shows the text as it is, and that it has the name in its escaped form.
+/// Asserts that a terminal shows the text as it is, and that it has the name in its escaped form. `clap` removes the sequences of a
+/// terminal that it knows.
 fn assert_harmless(what: &str, printed: &str) {
     let active = |character: &char| {
         (character.is_control() && *character != '\n') || matches!(character, '\u{202a}'..='\u{202e}')
     };
     let found: Vec<char> = printed.chars().filter(active).collect();
     assert!(found.is_empty(), "{what}: {found:?} in {printed:?}");
-    assert!(
-        printed.contains("a\\u{1b}[2J"),
-        "{what}: {printed:?} shows no name"
-    );
+    assert!(printed.contains("\\u{9b}1A"), "{what}: {printed:?} shows no name");
     let continued = printed.lines().any(|line| line.starts_with('c'));
     assert!(
         !continued,

@@ -166,7 +166,12 @@ fn what_was_redacted_before_is_left_as_it_is(database: DatabaseKind) {
         assert_eq!(event["actor"]["email"], "[REDACTED]", "{behavior}");
         assert_eq!(event["actor"]["name"], "[REDACTED], [REDACTED]", "{behavior}");
         assert_eq!(event["redacted"], true);
-        let text = event.to_string();
+        let text = json!([event["actor"], event["context"], event["metadata"]]).to_string();
+        // A hash is random and may have the digits of the number.
+        let parts = text.split("sha256:").enumerate();
+        let text: String = parts
+            .map(|(number, part)| if number == 0 { part } else { &part[64..] })
+            .collect();
         for word in ["jane@", "john@", "6789", "1111", "example.com"] {
             assert!(!text.contains(word), "{word} in {text}");
         }

@@ -151,6 +151,16 @@ fn documented(document: &str) -> BTreeMap<(String, String), Vec<String>> {
     cells
 }
 
+/// The columns of those who get proofs from the server.
+const WITNESS_AND_CLIENT: [usize; 2] = [2, 3];
+
+/// A running server may still have in memory what the edit removed from the database, depending on when it signed last. It then gives
+/// right proofs, and those who get them see no difference.
+fn may_be_remembered(column: usize, situation: usize, said: Option<&&str>, seen: &str) -> bool {
+    let is_proof = WITNESS_AND_CLIENT.contains(&column) && SITUATIONS[situation].is_running;
+    is_proof && said == Some(&"yes") && seen == "–"
+}
+
 /// Asserts that the document says what was seen. With all situations, writes the document on demand.
 pub(super) fn expect_documented(rows: &[Row], is_full: bool) {
     let document = std::fs::read_to_string(path()).expect("read the document");
@@ -181,7 +191,7 @@ pub(super) fn expect_documented(rows: &[Row], is_full: bool) {
                     .map_or("", String::as_str);
                 let texts: Vec<&str> = text.split(BETWEEN_SITUATIONS).collect();
                 let said = texts.get(if texts.len() == 1 { 0 } else { situation });
-                if said != Some(&seen) {
+                if said != Some(&seen) && !may_be_remembered(number, situation, said, seen) {
                     differences.push(format!(
                         "{key:?}, column {number}, {:?}: {seen}, not {said:?}",
                         SITUATIONS[situation]
