@@ -307,6 +307,7 @@ async fn inflated_bytes_count_as_their_owners() {
 async fn a_body_that_is_not_small_is_inflated_in_the_turn_of_its_owner() {
     let memory = Memory::new(BODIES_BYTES_MAX);
     let turns = inflaters();
+    // Each by another owner, none of which is the one of the body.
     let mut taken = Vec::new();
     while let Ok(turn) = timeout(
         Duration::ZERO,
@@ -320,7 +321,7 @@ async fn a_body_that_is_not_small_is_inflated_in_the_turn_of_its_owner() {
     for body in [gzip(&vec![b' '; BODY_BYTES_MAX]), many_members] {
         let room = Room {
             inflaters: Arc::clone(&turns),
-            ..room(&memory, 1)
+            ..room(&memory, 9)
         };
         let body = UnreadBody {
             is_gzip: true,
