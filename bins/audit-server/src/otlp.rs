@@ -150,7 +150,7 @@ impl Exporter {
         let thread = std::thread::Builder::new().name("otlp".to_owned());
         thread.spawn(move || {
             export.run(&stopped);
-            // Nobody may wait for it any more.
+            // The receiver may be gone: a stop waits for a limited time.
             end.send(()).ok();
         })?;
         Ok(Self { stop, ended })

@@ -87,7 +87,7 @@ impl Windows {
         }
         let counts = std::mem::take(&mut self.counts);
         let uncounted = std::mem::take(&mut self.uncounted);
-        // A window in which nobody asked or stored has passed as well: the counts are of an earlier minute.
+        // A whole window without an event and without a reader of the counts has passed since: the counts belong to an earlier minute.
         self.last = match elapsed < 2 * WINDOW {
             true => ActivityReport::of(counts, uncounted, named_max),
             false => ActivityReport::default(),

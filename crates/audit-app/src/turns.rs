@@ -92,8 +92,8 @@ impl OwnedTurns {
         Ok(ReadTurn::new(AnyTurn::Owned(turn)))
     }
 
-    /// Waits for a turn, and while it holds that, for one to use a reading session. The wait for a session delays nobody but
-    /// those that wait for a turn here, so whoever has turns of both kinds takes them in this order.
+    /// Waits for a turn, then, holding it, for a turn to use a reading session. The second wait delays only requests that wait
+    /// for a turn of this kind. Requests that need both kinds take them in this order.
     ///
     /// # Errors
     /// As [`Self::take`].
@@ -115,7 +115,7 @@ fn busy(_: Busy) -> AppError {
 /// The turns of a process, and the owners of the credentials that it knows.
 pub(crate) struct ReaderTurns {
     owners: Cache<CredentialHash, ReadOwner>,
-    /// The reading sessions of the store: as many turns as sessions, so whoever has a turn finds a session. Queries, the feed,
+    /// The reading sessions of the store: as many turns as sessions, so each turn has a session. Queries, the feed,
     /// exports and pages of alerts share them.
     pub(crate) sessions: OwnedTurns,
     requests: OwnedTurns,

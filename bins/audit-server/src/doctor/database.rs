@@ -7,9 +7,9 @@ use anyhow::Context;
 use audit_domain::{Clock, Timestamp};
 use audit_store::{DatabaseSettings, DatabaseUrl, KindSettings, inspect};
 
-/// A difference of clocks that matters to nobody, in microseconds.
+/// The difference of clocks that is not reported, in microseconds.
 const CLOCK_DIFFERENCE_MICROS_MAX: i64 = 2_000_000;
-/// One that changes in which order and month events are stored.
+/// The difference that changes the order and month of stored events, in microseconds.
 const CLOCK_ERROR_MICROS: i64 = 60_000_000;
 
 fn read(subject: &Subject<'_>) -> anyhow::Result<DatabaseSettings> {

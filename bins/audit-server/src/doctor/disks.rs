@@ -38,7 +38,7 @@ pub(super) fn space(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
         if is_same_disk(&database, &state)? {
             findings.push(finding(
                 Severity::Note,
-                "the state directory is on the disk of the database: whoever restores an old disk restores both",
+                "the state directory is on the disk of the database: an old copy of the disk restores both",
                 "put --state-directory on another disk",
             ));
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Who besides the owner may use a file.
 #[derive(Clone, Copy)]
 enum Protection {
-    /// Nobody.
+    /// No other user.
     Private,
     /// Its group may read it: orchestrators mount secrets so.
     GroupMayRead,

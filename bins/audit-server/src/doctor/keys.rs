@@ -58,7 +58,7 @@ fn of_secrets(secrets: &[SecretStatus], is_encrypted: bool) -> Option<Finding> {
         finding(
             Severity::Error,
             format!("{plain} secrets are in plain text although there is an encryption key"),
-            "`audit-server secrets rewrap --seal-plain`, if the key is new; otherwise somebody has put them there",
+            "`audit-server secrets rewrap --seal-plain`, if the key is new; otherwise another program has written them",
         )
     })
 }

@@ -76,7 +76,7 @@ async fn the_feed_and_exports_of_others_read_beside_the_queries_of_an_organizati
     assert!(at_once(turns.sessions.take(&owner(4, 1))).is_none());
 }
 
-/// A session that becomes free goes to the organization that holds the fewest, whoever has waited for longer.
+/// A session that becomes free goes to the organization that holds the fewest, even if another one has waited longer.
 #[tokio::test(start_paused = true)]
 async fn a_follower_of_another_organization_gets_the_next_session_before_queries_that_wait_for_longer() {
     let turns = ReaderTurns::new(2);
