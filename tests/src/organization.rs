@@ -146,6 +146,15 @@ impl Organization {
             .text("token")
     }
 
+    /// Creates a viewer tier.
+    pub fn create_tier(&self, tier: Value) {
+        self.master()
+            .post("/viewer-tiers")
+            .json(tier)
+            .send()
+            .expect_status(201);
+    }
+
     /// Creates a redaction rule and returns it.
     pub fn create_rule(&self, rule: Value) -> Value {
         self.master()

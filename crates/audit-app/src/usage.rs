@@ -68,7 +68,8 @@ impl AuditLog {
     /// When the principal has no access to the project.
     pub fn usage(&self, principal: &Principal, selection: Selection) -> Result<Usage> {
         let now = self.clock.now();
-        self.store.read(|reader| {
+        // Lists of the project, so a reading session and not one of the few for look-ups.
+        self.store.query(|reader| {
             let project = self.scope(reader, principal, selection)?.project;
             let (id, organization_id) = (project.project.id, project.project.organization_id);
             let plan = reader.plan_of(id)?;

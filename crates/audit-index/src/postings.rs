@@ -165,6 +165,12 @@ impl Postings {
         block_refs.iter().map(|(_, number)| self.reader.block(*number))
     }
 
+    /// The number of the block that has the rows of a chunk, if any has.
+    fn block_with(&self, chunk: u32) -> Option<u32> {
+        let after = self.block_refs.partition_point(|(first, _)| *first <= chunk);
+        after.checked_sub(1).map(|index| self.block_refs[index].1)
+    }
+
     /// Adds the rows of a chunk to `bits`.
     pub(crate) fn add_chunk<B: Blocks>(
         &mut self,
@@ -172,8 +178,7 @@ impl Postings {
         bits: &mut Bitmap,
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        let after = self.block_refs.partition_point(|(first, _)| *first <= chunk);
-        let Some((_, number)) = after.checked_sub(1).map(|index| self.block_refs[index]) else {
+        let Some(number) = self.block_with(chunk) else {
             return Ok(());
         };
         let block = self.reader.block(number);
@@ -189,8 +194,7 @@ impl Postings {
         mut visit: impl FnMut(u16),
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        let after = self.block_refs.partition_point(|(first, _)| *first <= chunk);
-        let Some((_, number)) = after.checked_sub(1).map(|index| self.block_refs[index]) else {
+        let Some(number) = self.block_with(chunk) else {
             return Ok(());
         };
         let block = self.reader.block(number);

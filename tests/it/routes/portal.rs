@@ -63,12 +63,7 @@ fn every_viewer_reads_them_whatever_its_tier_allows(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     change(&organization, json!({"name": "Acme", "logo": DOT}));
     let tier = json!({"name": "list", "routes": [], "categories": [], "actions": []});
-    organization
-        .master()
-        .post("/viewer-tiers")
-        .json(tier)
-        .send()
-        .expect_status(201);
+    organization.create_tier(tier);
     let viewer = organization.viewer("tenant-1", "list");
     let answer = viewer
         .get("/portal")

@@ -23,15 +23,6 @@ fn organization_with_events(database: DatabaseKind) -> Organization {
     organization
 }
 
-fn create(organization: &Organization, tier: Value) {
-    organization
-        .master()
-        .post("/viewer-tiers")
-        .json(tier)
-        .send()
-        .expect_status(201);
-}
-
 /// The JSON pointers of `event` at which there is something.
 fn present<'a>(event: &Value, pointers: &[&'a str]) -> Vec<&'a str> {
     pointers
@@ -182,7 +173,7 @@ fn hidden_identifiers_cannot_be_filtered_for(database: DatabaseKind) {
     ];
     for (index, (hidden, filter, value)) in cases.into_iter().enumerate() {
         let name = format!("tier-{index}");
-        create(&organization, json!({"name": name, "hidden_fields": [hidden]}));
+        organization.create_tier(json!({"name": name, "hidden_fields": [hidden]}));
         let viewer = organization.viewer("tenant-1", &name);
         let pointer = format!("/{}", hidden.replace('.', "/"));
         assert!(
@@ -216,7 +207,7 @@ fn a_tier_of_ones_own_hides_nested_fields_and_shows_listed_actions(database: Dat
         "name": "support", "categories": ["auth", "system"], "actions": ["*.deleted", "user.cre*"],
         "hidden_fields": ["metadata.secret", "changes.*.before"],
     });
-    create(&organization, tier);
+    organization.create_tier(tier);
     let seen = organization.viewer("tenant-1", "support").find(&[]);
     assert_eq!(seen.len(), 4, "{seen:?}");
     assert_eq!(seen[0]["action"], "invoice.deleted");
@@ -226,7 +217,7 @@ fn a_tier_of_ones_own_hides_nested_fields_and_shows_listed_actions(database: Dat
     let full = full.expect("the full event of the category auth");
     assert_eq!(full["metadata"], json!({"shown": {"x": 1}}));
     assert_eq!(full["changes"], json!([{"field": "plan", "after": "b"}]));
-    create(&organization, json!({"name": "nothing", "actions": []}));
+    organization.create_tier(json!({"name": "nothing", "actions": []}));
     assert_eq!(count(&organization.viewer("tenant-1", "nothing"), &[]), 0);
 }
 
@@ -263,7 +254,7 @@ fn a_tier_switches_other_ways_of_reading_off(database: DatabaseKind) {
         ("proofs", format!("/events/{id}/receipt")),
         ("proofs", "/log/completeness".to_owned()),
     ];
-    create(&organization, json!({"name": "all"}));
+    organization.create_tier(json!({"name": "all"}));
     let viewer = organization.viewer("tenant-1", "all");
     let assert_reads = |allowed: &[&str]| {
         assert_eq!(count(&viewer, &[]), 1, "the list is never switched off");
@@ -294,7 +285,7 @@ fn a_tier_switches_other_ways_of_reading_off(database: DatabaseKind) {
 
 fn a_changed_tier_holds_from_the_next_request_on(database: DatabaseKind) {
     let organization = organization_with_events(database);
-    create(&organization, json!({"name": "support"}));
+    organization.create_tier(json!({"name": "support"}));
     let viewer = organization.viewer("tenant-1", "support");
     assert_eq!(count(&viewer, &[]), 6);
     let change = json!({"categories": ["auth"], "hidden_fields": ["metadata"]});
@@ -321,7 +312,7 @@ fn a_changed_tier_holds_from_the_next_request_on(database: DatabaseKind) {
 
 fn deleting_a_tier_ends_the_access_of_its_tokens(database: DatabaseKind) {
     let organization = organization_with_events(database);
-    create(&organization, json!({"name": "support"}));
+    organization.create_tier(json!({"name": "support"}));
     let viewer = organization.viewer("tenant-1", "support");
     assert_eq!(count(&viewer, &[]), 6);
     let answer = organization
@@ -343,7 +334,7 @@ fn deleting_a_tier_ends_the_access_of_its_tokens(database: DatabaseKind) {
         .delete("/viewer-tiers/support")
         .send()
         .expect_error(404, "not_found");
-    create(&organization, json!({"name": "support"}));
+    organization.create_tier(json!({"name": "support"}));
     viewer.get("/events").send().expect_error(401, "invalid_token");
     assert_eq!(count(&organization.viewer("tenant-1", "support"), &[]), 6);
 }

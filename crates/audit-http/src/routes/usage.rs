@@ -91,7 +91,7 @@ pub(super) async fn get(
 ) -> Result<Reply<OneUsageBody>, ApiError> {
     let selection = parameters.read()?;
     let usage = caller
-        .run(move |service, holder| service.usage(&holder, selection))
+        .read(move |service, holder| service.usage(&holder, selection))
         .await?;
     Ok(Reply::ok(usage.into()))
 }

@@ -219,12 +219,7 @@ fn a_viewer_counts_what_it_sees(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     organization.project().store_all(events()[..100].to_vec());
     let tier = json!({"name": "restricted", "categories": ["auth", "admin"], "actions": ["user.*", "*_login"], "hidden_fields": ["actor.name"]});
-    organization
-        .master()
-        .post("/viewer-tiers")
-        .json(tier)
-        .send()
-        .expect_status(201);
+    organization.create_tier(tier);
     for tier in ["full", "standard", "minimal", "restricted"] {
         let viewer = organization.viewer("tenant-1", tier);
         compare(&viewer, &[]);
@@ -239,12 +234,7 @@ fn hidden_fields_have_no_counts(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     organization.project().store_all(events()[..30].to_vec());
     let tier = json!({"name": "hiding", "hidden_fields": ["actor", "category", "target.type"]});
-    organization
-        .master()
-        .post("/viewer-tiers")
-        .json(tier)
-        .send()
-        .expect_status(201);
+    organization.create_tier(tier);
     let viewer = organization.viewer("tenant-1", "hiding");
     let seen = summary(&viewer, &[("split", "category"), ("interval", "day")]);
     assert_eq!(seen["total"], 10);
