@@ -12,6 +12,7 @@ import {
   Webhooks,
 } from "./administration.js";
 import { type EventBuffer, MemoryBuffer } from "./buffer.js";
+import { claimToken, ingestPath } from "./claim-token.js";
 import { directEntryOf, REQUEST_EVENTS_MAX } from "./entry.js";
 import { ingest } from "./ingest.js";
 import { EventReads } from "./reads.js";
@@ -32,8 +33,6 @@ export interface EventRecorder {
   record(event: NewEvent): Promise<boolean>;
   flush(options?: { readonly deadlineMs?: number | undefined }): Promise<boolean>;
 }
-
-const UUID4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** The endpoints of one project, or of the organization. */
 export class AuditApi {
@@ -86,7 +85,7 @@ export class AuditClient extends AuditApi implements EventRecorder {
     super(transport);
     this.#transport = transport;
     this.claimToken = claimTokenOf(options);
-    this.#path = this.claimToken === undefined ? "/events" : `/streams/${this.claimToken}/events`;
+    this.#path = ingestPath(this.claimToken);
     const eventsMax = atLeast("queueEventsMax", options.queueEventsMax ?? 1000, 1);
     this.#recorder = new Recorder(transport, this.#path, options.spool ?? new MemoryBuffer(eventsMax), options);
   }
@@ -155,9 +154,5 @@ function claimTokenOf(options: AuditClientOptions): string | undefined {
   if (apiKey !== undefined) {
     throw new TypeError("a stream takes no apiKey");
   }
-  const token = stream === true ? crypto.randomUUID() : stream.claimToken;
-  if (!UUID4.test(token)) {
-    throw new TypeError("claimToken is a UUID of version 4");
-  }
-  return token;
+  return claimToken(stream === true ? undefined : stream.claimToken, "claimToken");
 }

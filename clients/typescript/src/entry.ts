@@ -17,7 +17,7 @@ export const REQUEST_BYTES_MAX = 1_048_576;
  * it again after a crash, and then the service compares the content.
  */
 export function entryOf(event: NewEvent, now: Date): Entry {
-  const given = event as { idempotency_key?: unknown; occurred_at?: unknown };
+  const given = checkedObject(event) as { idempotency_key?: unknown; occurred_at?: unknown };
   const hasKey = given.idempotency_key !== undefined && given.idempotency_key !== null;
   const hasTime = given.occurred_at !== undefined && given.occurred_at !== null;
   const key = hasKey ? {} : { idempotency_key: crypto.randomUUID() };
@@ -27,8 +27,17 @@ export function entryOf(event: NewEvent, now: Date): Entry {
 
 /** Writes an event that is sent at once as JSON, with an idempotency key. */
 export function directEntryOf(event: NewEvent): Entry {
-  const hasKey = event.idempotency_key !== undefined && event.idempotency_key !== null;
+  const { idempotency_key: key } = checkedObject(event);
+  const hasKey = key !== undefined && key !== null;
   return jsonOf({ ...event, ...(hasKey ? {} : { idempotency_key: crypto.randomUUID() }) });
+}
+
+/** What is not an object would be recorded as an event without fields. */
+function checkedObject(event: NewEvent): NewEvent {
+  if (typeof event !== "object" || event === null || Array.isArray(event)) {
+    throw new InvalidEventError("the event is not an object");
+  }
+  return event;
 }
 
 function jsonOf(event: object): Entry {

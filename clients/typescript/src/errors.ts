@@ -1,5 +1,10 @@
 import type { ErrorCode, ErrorDetail, RefusedEvent } from "./types.js";
 
+/** The invalid fields, to follow a message. */
+export function inWords(details: readonly ErrorDetail[] | undefined): string {
+  return (details ?? []).slice(0, 5).map((detail) => `; ${detail.field}: ${detail.message}`).join("");
+}
+
 /** Any error of this client. */
 export class AuditError extends Error {
   override readonly name: string = "AuditError";
@@ -61,7 +66,7 @@ export class EventRefusedError extends AuditError {
   readonly details: readonly ErrorDetail[];
 
   constructor(refused: RefusedEvent) {
-    super(refused.message);
+    super(`${refused.message}${inWords(refused.details)}`);
     this.code = refused.code;
     this.details = refused.details ?? [];
   }

@@ -107,7 +107,7 @@ export class Recorder {
       this.#drop(event);
       throw new ClosedError("the client is closed; the event was dropped");
     }
-    const entry = entryOf(event, new Date());
+    const entry = this.#entryOf(event);
     const bytes = bytesOf(entry);
     // Those who wait already come first.
     if ((this.#waiters.length > 0 || !this.#buffer.hasRoom(bytes)) && !(await this.#waitForRoom(bytes))) {
@@ -128,6 +128,16 @@ export class Recorder {
     this.#appended += 1;
     this.#schedule();
     return true;
+  }
+
+  #entryOf(event: NewEvent): Entry {
+    try {
+      return entryOf(event, new Date());
+    } catch (error) {
+      // Counted, because a caller who does not wait sees no error.
+      this.#drop(event);
+      throw error;
+    }
   }
 
   #drop(event: NewEvent): void {

@@ -1,4 +1,4 @@
-import { AuditApiError, AuditError, AuditNetworkError, AuditResponseError } from "./errors.js";
+import { AuditApiError, AuditError, AuditNetworkError, AuditResponseError, inWords } from "./errors.js";
 import type { ErrorDetail } from "./types.js";
 
 /** How requests are sent. */
@@ -64,7 +64,7 @@ export class Transport {
     const { apiKey, fetch: fetchFunction, ...rest } = options;
     this.options = rest;
     this.#base = apiBase(options.baseUrl);
-    this.#apiKey = checkedKey(apiKey);
+    this.#apiKey = checkedKey(apiKey, "apiKey");
     this.#fetch = fetchFunction ?? ((input, init) => globalThis.fetch(input, init));
     this.timeoutMs = atLeast("timeoutMs", options.timeoutMs ?? DEFAULTS.timeoutMs, 1);
     this.#retriesMax = atLeast("retriesMax", options.retriesMax ?? DEFAULTS.retriesMax, 0);
@@ -235,11 +235,12 @@ function apiBase(baseUrl: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
 }
 
-function checkedKey(apiKey: string | undefined): string | undefined {
+/** Checks a key. `name` is the option that the caller gave it by. */
+export function checkedKey(apiKey: string | undefined, name: string): string | undefined {
   const key = apiKey?.trim();
   // An invalid character would be reported by `fetch`, with the whole key in the message.
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
-    throw new TypeError("apiKey is empty or has characters that no key has");
+    throw new TypeError(`${name} is empty or has characters that no key has`);
   }
   return key;
 }
@@ -304,12 +305,8 @@ async function apiError(response: Response, call: Call): Promise<AuditApiError> 
   });
 }
 
-function inWords(details: readonly ErrorDetail[] | undefined): string {
-  return details === undefined ? "" : details.slice(0, 5).map((detail) => `; ${detail.field}: ${detail.message}`).join("");
-}
-
 /** The fields of an error, each only if it is what it should be: a proxy can send anything. */
-function errorBody(text: string): { code?: string; message?: string; details?: ErrorDetail[]; requestId?: string } {
+export function errorBody(text: string): { code?: string; message?: string; details?: ErrorDetail[]; requestId?: string } {
   let body: { error?: { code?: unknown; message?: unknown; details?: unknown }; request_id?: unknown } | null;
   try {
     body = JSON.parse(text) as typeof body;

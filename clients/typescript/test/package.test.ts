@@ -32,7 +32,7 @@ function importsOf(file: URL, found = new Set<string>()): Set<string> {
 
 test("every entry point loads as an ES module and as CommonJS, with the same names", async () => {
   const require = createRequire(import.meta.url);
-  assert.equal(ENTRIES.length, 8);
+  assert.equal(ENTRIES.length, 9);
   for (const { name } of ENTRIES) {
     const specifier = `audit-server-client${name.slice(1)}`;
     const module = (await import(specifier)) as object;
@@ -50,6 +50,9 @@ test("only the spool imports Node, nothing imports a package, and the viewer par
     assert.equal(modules.length > 0, name === "./spool", `${name}: ${modules.join(" ")}`);
     if (name === "./browser") {
       assert.ok(!imported.some((found) => /(recorder|ingest|client|administration)\.js$/.test(found)));
+    }
+    if (name === "./logstitch") {
+      assert.ok(!imported.some((found) => /(administration|reads|follow)\.js$|\/verify\//.test(found)));
     }
     if (name === "./verify") {
       assert.ok(imported.every((found) => found.includes("/verify/")));

@@ -27,7 +27,7 @@ before(async () => {
 after(() => server.stop());
 
 test("the README has its programs", () => {
-  assert.deepEqual(PROGRAMS.map(({ name }) => name), ["example.mjs", "errors.mjs", "spool.mjs", "follow.mjs", "webhook.mjs"]);
+  assert.deepEqual(PROGRAMS.map(({ name }) => name), ["example.mjs", "errors.mjs", "spool.mjs", "follow.mjs", "webhook.mjs", "moved.mjs"]);
 });
 
 for (const { name, text, output } of PROGRAMS) {
