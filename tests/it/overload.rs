@@ -1,8 +1,8 @@
 //! More work than the server can do: it responds with 503 and stays consistent.
 
 use audit_tests::{
-    Answer, Client, Database, DatabaseKind, Deadline, Organization, Server, allow_many_open_files,
-    event_with, on_both_databases,
+    Client, Database, DatabaseKind, Deadline, Organization, Server, allow_many_open_files, event_with,
+    on_both_databases,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -23,10 +23,21 @@ fn event(writer: usize, number: usize) -> Value {
     )
 }
 
-/// The id of the stored event; none if the server refused the request with a proper 503.
-fn stored_or_busy(answer: Answer) -> Option<String> {
+/// What the service said about an event.
+enum Outcome {
+    /// Under this id.
+    Stored(String),
+    Refused,
+    /// The commit did not end in time, so the event with this idempotency key may be stored or not.
+    Unknown(String),
+}
+
+/// Stores an event, or is refused with a proper 503.
+fn store(client: &Client, event: Value) -> Outcome {
+    let key = event["idempotency_key"].as_str().expect("a key").to_owned();
+    let answer = client.post("/events").json(event).send();
     if answer.status() == 201 {
-        return Some(answer.ids().remove(0));
+        return Outcome::Stored(answer.ids().remove(0));
     }
     let answer = answer.expect_error(503, "unavailable");
     let retry_after = answer
@@ -36,7 +47,11 @@ fn stored_or_busy(answer: Answer) -> Option<String> {
         retry_after.is_some_and(|seconds| seconds >= 1),
         "503 says when to come back: {answer:?}"
     );
-    None
+    let message = answer.body()["error"]["message"].as_str().expect("a message");
+    match message.contains("outcome is unknown") {
+        true => Outcome::Unknown(key),
+        false => Outcome::Refused,
+    }
 }
 
 /// Starts `count` threads together, each with its own connections, and returns their results.
@@ -91,17 +106,37 @@ fn finish_slow_reader(mut stream: TcpStream) {
     );
 }
 
-fn assert_stored_once(client: &Client, acknowledged: &BTreeSet<String>) {
-    let stored = client.pages(&[("limit", "200")]).concat();
-    let ids: BTreeSet<String> = stored
-        .iter()
-        .map(|event| event["id"].as_str().expect("an id").to_owned())
-        .collect();
-    assert_eq!(ids.len(), stored.len());
-    let lost: Vec<_> = acknowledged.difference(&ids).collect();
-    assert!(lost.is_empty(), "acknowledged but not stored: {lost:?}");
-    let unasked = ids.difference(acknowledged).count();
-    assert_eq!(unasked, 0, "a request refused with 503 stored nothing");
+/// What the writers of a test were told.
+#[derive(Default)]
+struct Told {
+    /// The ids of stored events.
+    acknowledged: BTreeSet<String>,
+    /// The idempotency keys of events that may be stored.
+    unknown: BTreeSet<String>,
+}
+
+impl Told {
+    fn note(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Stored(id) => drop(self.acknowledged.insert(id)),
+            Outcome::Unknown(key) => drop(self.unknown.insert(key)),
+            Outcome::Refused => {}
+        }
+    }
+
+    fn assert_stored_once(&self, client: &Client) {
+        let stored = client.pages(&[("limit", "200")]).concat();
+        let text = |event: &Value, member: &str| event[member].as_str().expect("a text").to_owned();
+        let ids: BTreeSet<String> = stored.iter().map(|event| text(event, "id")).collect();
+        assert_eq!(ids.len(), stored.len());
+        let lost: Vec<_> = self.acknowledged.difference(&ids).collect();
+        assert!(lost.is_empty(), "acknowledged but not stored: {lost:?}");
+        for event in stored {
+            let is_known = self.acknowledged.contains(&text(&event, "id"))
+                || self.unknown.contains(&text(&event, "idempotency_key"));
+            assert!(is_known, "a request refused with 503 stored {event}");
+        }
+    }
 }
 
 on_both_databases! {
@@ -114,27 +149,29 @@ fn a_thousand_writers_and_slow_readers_see_only_201_and_503(database: DatabaseKi
     let server = Server::start(&Database::create(database), &[]);
     let organization = Organization::create(&server, "enterprise");
     let project = organization.project();
-    let mut before = BTreeSet::new();
+    let mut told = Told::default();
     for batch in 0..4 {
-        before.extend(project.store_all((0..90).map(|n| event(10_000 + batch, n)).collect()));
+        let events = (0..90).map(|number| event(10_000 + batch, number));
+        told.acknowledged.extend(project.store_all(events.collect()));
     }
+    let before = told.acknowledged.len();
     let readers: Vec<_> = (0..20)
         .map(|_| start_slow_reader(&server, &organization.project_key))
         .collect();
-    let ids = together(&project, WRITERS, |client, writer| {
-        let write = |n| stored_or_busy(client.post("/events").json(event(writer, n)).send());
-        (0..WRITES_EACH).filter_map(write).collect::<Vec<_>>()
+    let outcomes = together(&project, WRITERS, |client, writer| {
+        let write = |number| store(client, event(writer, number));
+        (0..WRITES_EACH).map(write).collect::<Vec<_>>()
     });
     for reader in readers {
         finish_slow_reader(reader);
     }
-    let acknowledged: BTreeSet<String> = ids.into_iter().flatten().chain(before).collect();
-    assert!(
-        acknowledged.len() > WRITERS / 10,
-        "most of the work gets done: {}",
-        acknowledged.len()
-    );
-    assert_stored_once(&project, &acknowledged);
+    outcomes
+        .into_iter()
+        .flatten()
+        .for_each(|outcome| told.note(outcome));
+    let written = told.acknowledged.len() - before;
+    assert!(written > WRITERS / 10, "work gets done: {written}");
+    told.assert_stored_once(&project);
     assert!(
         !server.stderr().contains("database is locked"),
         "{}",
@@ -150,23 +187,29 @@ fn a_full_write_queue_answers_503(database: DatabaseKind) {
     let project = Organization::create(&server, "enterprise").project();
     let busy = AtomicBool::new(false);
     let deadline = Deadline::seconds(30);
-    let ids = together(&project, 64, |client, writer| {
-        let mut ids = Vec::new();
+    let outcomes = together(&project, 64, |client, writer| {
+        let mut outcomes = Vec::new();
         for number in 0.. {
             if busy.load(Ordering::Relaxed) || deadline.left().is_none() {
                 break;
             }
-            match stored_or_busy(client.post("/events").json(event(writer, number)).send()) {
-                Some(id) => ids.push(id),
-                None => busy.store(true, Ordering::Relaxed),
+            let outcome = store(client, event(writer, number));
+            if matches!(outcome, Outcome::Refused) {
+                busy.store(true, Ordering::Relaxed);
             }
+            outcomes.push(outcome);
         }
-        ids
+        outcomes
     });
     assert!(
         busy.load(Ordering::Relaxed),
         "the queue of one job was never full"
     );
-    assert_stored_once(&project, &ids.into_iter().flatten().collect());
+    let mut told = Told::default();
+    outcomes
+        .into_iter()
+        .flatten()
+        .for_each(|outcome| told.note(outcome));
+    told.assert_stored_once(&project);
     project.store(event(1_000, 0));
 }

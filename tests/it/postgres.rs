@@ -102,8 +102,11 @@ fn assert_read_at_most(database: &Database, server: Server, rows: usize) {
             AND backend_type = 'client backend'";
         (database.count(sessions) == 0).then_some(())
     });
-    let never_counted = "pg_stat_user_tables WHERE relname LIKE 'events\\_%' AND last_autoanalyze IS NULL";
-    assert_eq!(database.count(never_counted), 3, "this month and the next two");
+    // Those of this month and the next two, and another one where a month has ended since the start.
+    let partitions = database.count("pg_stat_user_tables WHERE relname LIKE 'events\\_%'");
+    assert!(partitions >= 3, "{partitions}");
+    let counted = "pg_stat_user_tables WHERE relname LIKE 'events\\_%' AND last_autoanalyze IS NOT NULL";
+    assert_eq!(database.count(counted), 0, "autovacuum is off");
     let read = format!(
         "pg_stat_user_tables WHERE (relname LIKE 'events\\_%' OR relname = 'alert_groups')
             AND coalesce(idx_tup_fetch, 0) + seq_tup_read > {rows}"

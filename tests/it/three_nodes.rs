@@ -1,8 +1,8 @@
 //! Three servers on one PostgreSQL database, to which clients write at the same time, hold what one server promises. SQLite has one.
 
 use audit_tests::{
-    Answer, Client, Database, DatabaseKind, Organization, Server, Stream, Subscription, door_opened, event,
-    event_with, webhook_environment,
+    Answer, Client, Clock, Database, DatabaseKind, Organization, Server, Stream, Subscription, door_opened,
+    event, event_with, webhook_environment,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -23,6 +23,11 @@ struct Nodes {
 impl Nodes {
     /// `None` where PostgreSQL is missing.
     fn start() -> Option<Self> {
+        Self::start_by(Server::start)
+    }
+
+    /// The same with servers that this function starts.
+    fn start_by(start: impl Fn(&Database, &[(&str, &str)]) -> Server) -> Option<Self> {
         if !DatabaseKind::Postgres.is_available() {
             return None;
         }
@@ -34,9 +39,7 @@ impl Nodes {
             allow_private,
             authority,
         ];
-        let servers: Vec<Server> = (0..NODES)
-            .map(|_| Server::start(&database, &environment))
-            .collect();
+        let servers: Vec<Server> = (0..NODES).map(|_| start(&database, &environment)).collect();
         Some(Self {
             organization: Organization::create(&servers[0], "enterprise"),
             servers,
@@ -86,7 +89,7 @@ fn feed(client: &Client) -> Vec<String> {
 }
 
 #[test]
-fn three_nodes_store_each_event_once_within_the_limit_and_in_one_log() {
+fn three_nodes_store_each_event_once_and_in_one_log() {
     let Some(nodes) = Nodes::start() else { return };
 
     // One idempotency key, sent to all nodes at once, is one event.
@@ -117,8 +120,19 @@ fn three_nodes_store_each_event_once_within_the_limit_and_in_one_log() {
         );
     }
     nodes.servers[0].command_line(&["log", "verify"]).success();
+}
 
-    // The limit of a day is that of all nodes together.
+#[test]
+fn the_limit_of_a_day_is_that_of_three_nodes_together() {
+    // Midnight would begin another day.
+    let Some(clock) = Clock::at("2026-03-10T12:00:00Z") else {
+        return;
+    };
+    let on_clock =
+        |database: &Database, environment: &[(&str, &str)]| Server::start_at(database, environment, &clock);
+    let Some(nodes) = Nodes::start_by(on_clock) else {
+        return;
+    };
     let free = Organization::create(&nodes.servers[0], "free");
     let codes = nodes.at_once(&free, |organization, _| {
         let send = || organization.project().post("/events").json(json!(event())).send();

@@ -291,10 +291,15 @@ impl Database {
         let tables = tables.keys().filter(|table| !excluded.contains(&table.as_str()));
         let restore =
             |table: &String| format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM saved.{table};");
+        let locks: Vec<&str> = tables.clone().map(String::as_str).collect();
+        let locks = locks.join(", ");
         let restored: String = tables.map(restore).collect();
-        // Without the triggers of foreign keys, the order of the tables does not matter.
+        // Servers commit before the locks or after them, never between two of the statements. Of two transactions that wait for
+        // each other, the one of the server ends, and the server repeats it: this one looks for a deadlock much later. Without the
+        // triggers of foreign keys, the order of the tables does not matter.
         self.execute(&format!(
-            "BEGIN; SET LOCAL session_replication_role = replica; {restored} COMMIT"
+            "BEGIN; SET LOCAL deadlock_timeout = '60s'; LOCK TABLE {locks} IN ACCESS EXCLUSIVE MODE;
+             SET LOCAL session_replication_role = replica; {restored} COMMIT"
         ));
     }
 

@@ -170,6 +170,29 @@ impl Process {
         kill_process(self.pid, signal).expect("signal a child that is running");
     }
 
+    /// SIGSTOP, and waits until every thread of the child has stopped: one that runs on another processor stops a moment after the
+    /// signal was sent. The child may have ended.
+    pub fn stop(&self) {
+        let signalled = kill_process(self.pid, Signal::STOP);
+        let has_ended = signalled == Err(rustix::io::Errno::SRCH);
+        assert!(signalled.is_ok() || has_ended, "stop a child: {signalled:?}");
+        Deadline::seconds(60).poll("a child that stands still", || self.is_stopped().then_some(()));
+    }
+
+    /// Whether the state of each thread is `T` (proc_pid_stat(5)). A child that has ended is stopped as well.
+    fn is_stopped(&self) -> bool {
+        let threads = format!("/proc/{}/task", self.pid.as_raw_nonzero());
+        let Ok(threads) = std::fs::read_dir(threads) else {
+            return true;
+        };
+        threads.flatten().all(|thread| {
+            let status = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+            // The name before the state, in parentheses, may contain anything.
+            let state = status.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+            state.is_none_or(|state| matches!(state, 'T' | 'Z' | 'X'))
+        })
+    }
+
     /// Sends a signal to the child and to the processes that it has started.
     pub fn signal_with_children(&self, signal: Signal) {
         let pid = self.pid.as_raw_nonzero();
@@ -262,6 +285,19 @@ mod tests {
         let mut process = shell("exec sleep 600");
         process.signal(Signal::KILL);
         assert_eq!(process.wait(Deadline::seconds(30)), Exit::Signal(9));
+    }
+
+    #[test]
+    fn a_stopped_process_does_nothing_until_it_continues() {
+        let process = shell("while :; do echo line; done");
+        process
+            .stdout
+            .wait_for(Deadline::seconds(30), |line| (line == "line").then_some(()))
+            .unwrap();
+        process.stop();
+        assert!(process.is_stopped() && process.is_running());
+        process.signal(Signal::CONT);
+        Deadline::seconds(30).poll("it continues", || (!process.is_stopped()).then_some(()));
     }
 
     #[test]

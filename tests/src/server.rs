@@ -29,6 +29,9 @@ const SHARED_ENVIRONMENT: &[(&str, &str)] = &[
     ("RUST_LOG", "warn"),
 ];
 
+/// The time of the shared servers whose clock stands still.
+const NOON: &str = "2026-03-10T12:00:00Z";
+
 /// Settings with which a server delivers to the receivers of these tests.
 pub fn webhook_environment() -> [(&'static str, &'static str); 2] {
     let authority = authority().file.to_str().expect("a path in UTF-8");
@@ -191,6 +194,7 @@ fn start_under(
     let mut all = prefix.to_vec();
     all.push(program().to_owned());
     all.extend(arguments.iter().map(|&argument| argument.to_owned()));
+    all.extend(patience(arguments).iter().map(|&argument| argument.to_owned()));
     let mut environment: Vec<_> = environment
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
@@ -202,6 +206,16 @@ fn start_under(
         environment.push(("AUDIT_SELF_AUDIT".to_owned(), "off".to_owned()));
     }
     Process::start(&all, &environment, end_signal)
+}
+
+/// Verification and audit report events that were not signed within a minute. On a busy machine a log that a test has left unsigned
+/// may be older when the command reads it, so they wait for a day, unless the test gives the time.
+fn patience(arguments: &[&str]) -> &'static [&'static str] {
+    const NAME: &str = "--max-unsigned";
+    match arguments {
+        ["log", "verify" | "audit", options @ ..] if !options.contains(&NAME) => &[NAME, "24h"],
+        _ => &[],
+    }
 }
 
 /// A state directory for a server that is given none and cannot have the default one: on PostgreSQL, where several on one machine
@@ -343,6 +357,25 @@ impl Server {
         })
     }
 
+    /// Another shared server, whose clock stands still: a limit of a minute or of a day stays used up, at midnight and on a slow
+    /// machine too. `None` without libfaketime.
+    pub fn shared_on_stopped_clock(kind: DatabaseKind) -> Option<&'static Self> {
+        static SERVERS: [OnceLock<Option<Server>>; 2] = [OnceLock::new(), OnceLock::new()];
+        let index = match kind {
+            DatabaseKind::Sqlite => 0,
+            DatabaseKind::Postgres => 1,
+        };
+        let server = SERVERS[index].get_or_init(|| {
+            let clock = Clock::at(NOON)?;
+            Some(Self::start_at(
+                &Database::create(kind),
+                SHARED_ENVIRONMENT,
+                &clock,
+            ))
+        });
+        server.as_ref()
+    }
+
     /// The address of its metrics.
     pub fn metrics_url(&self) -> String {
         let stdout = self.stdout();
@@ -440,9 +473,9 @@ impl Server {
         );
     }
 
-    /// SIGSTOP: its connections stay open, and no more data arrives over them.
+    /// SIGSTOP, until it stands still: its connections stay open, and no more data arrives over them.
     pub fn freeze(&self) {
-        self.process.signal(Signal::STOP);
+        self.process.stop();
     }
 
     /// SIGCONT, after [`Self::freeze`].

@@ -69,9 +69,7 @@ fn a_killed_backup_leaves_no_file_under_its_name_and_the_next_one_removes_what_i
         Deadline::seconds(60).poll("the backup has begun", || {
             (partial.exists() || backup.exists()).then_some(())
         });
-        if process.is_running() {
-            process.signal(Signal::STOP);
-        }
+        process.stop();
         if !backup.exists() {
             return Some(process);
         }

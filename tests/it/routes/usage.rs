@@ -19,6 +19,7 @@ fn usage(client: &audit_tests::Client) -> Value {
 
 fn a_new_project_uses_nothing(database: DatabaseKind) {
     let organization = Organization::create(Server::shared(database), "enterprise");
+    let before = now_plus(0);
     let usage = usage(&organization.project());
     let expected = json!({
         "plan": "enterprise",
@@ -35,14 +36,14 @@ fn a_new_project_uses_nothing(database: DatabaseKind) {
     assert_eq!(usage, expected);
     let end = usage["day_ends_at"].as_str().expect("a time");
     assert!(end.ends_with("T00:00:00.000Z"), "{end}");
-    assert!(
-        end > now_plus(0).as_str() && end <= now_plus(86_400).as_str(),
-        "{end}"
-    );
+    assert!(end > before.as_str() && end <= now_plus(86_400).as_str(), "{end}");
 }
 
 fn what_is_stored_and_created_counts(database: DatabaseKind) {
-    let organization = Organization::create(Server::shared(database), "pro");
+    let Some(server) = Server::shared_on_stopped_clock(database) else {
+        return;
+    };
+    let organization = Organization::create(server, "pro");
     let before = usage(&organization.project());
     organization
         .project()

@@ -1,12 +1,14 @@
-//! Each limit of streams, tested at the limit and one past it.
+//! Each limit of streams, tested at the limit and one past it, on clocks that stand still.
 
 use super::{TRUSTING, UNLIMITED, UNTIL_MIDNIGHT, assert_limited};
 use audit_tests::{
-    Client, Database, DatabaseKind, Organization, Server, Stream, address, assert_settings_refused,
+    Client, Clock, Database, DatabaseKind, Organization, Server, Stream, address, assert_settings_refused,
     claim_token, event, event_with, on_both_databases,
 };
 use serde_json::{Value, json};
 
+/// When no limit of a minute or a day begins again.
+const NOON: &str = "2026-03-10T12:00:00Z";
 /// The default limits, which the shared servers use.
 const REQUESTS_PER_MINUTE: usize = 30;
 const NEW_PER_DAY: usize = 10;
@@ -14,8 +16,9 @@ const EVENTS_PER_DAY: usize = 100;
 const EVENTS_TOTAL: usize = 500;
 const MINUTE: std::ops::RangeInclusive<u64> = 1..=60;
 
-fn somebody(database: DatabaseKind) -> Client {
-    Server::shared(database).client().with_address(&address())
+/// A client with an address of its own.
+fn somebody(server: &Server) -> Client {
+    server.client().with_address(&address())
 }
 
 fn batch(count: usize) -> Value {
@@ -41,7 +44,10 @@ on_both_databases! {
 }
 
 fn thirty_requests_a_minute(database: DatabaseKind) {
-    let client = somebody(database);
+    let Some(server) = Server::shared_on_stopped_clock(database) else {
+        return;
+    };
+    let client = somebody(server);
     let stream = Stream::of(&client);
     stream.info().expect_error(404, "stream_not_found");
     for number in 1..REQUESTS_PER_MINUTE {
@@ -51,24 +57,27 @@ fn thirty_requests_a_minute(database: DatabaseKind) {
             _ => stream.info().expect_status(200),
         };
     }
-    let count = stream.held_by(&somebody(database)).state().1;
+    let count = stream.held_by(&somebody(server)).state().1;
     for _ in 0..3 {
         assert_limited(stream.info(), "rate_limited", MINUTE);
         assert_limited(stream.send(event()), "rate_limited", MINUTE);
         assert_limited(Stream::of(&client).send(event()), "rate_limited", MINUTE);
     }
     assert_eq!(
-        stream.held_by(&somebody(database)).state().1,
+        stream.held_by(&somebody(server)).state().1,
         count,
         "the count of events is unchanged"
     );
     // The limits do not apply to a master key.
-    let master = Organization::fresh(database).master();
+    let master = Organization::create(server, "enterprise").master();
     assert_eq!(stream.move_to(&master), count);
 }
 
 fn what_is_refused_for_another_reason_is_a_request_too(database: DatabaseKind) {
-    let stream = Stream::of(&somebody(database));
+    let Some(server) = Server::shared_on_stopped_clock(database) else {
+        return;
+    };
+    let stream = Stream::of(&somebody(server));
     stream.store_all(vec![event(); 100]);
     for _ in 1..REQUESTS_PER_MINUTE {
         assert_limited(stream.send(event()), "stream_daily_limit_reached", UNTIL_MIDNIGHT);
@@ -77,7 +86,10 @@ fn what_is_refused_for_another_reason_is_a_request_too(database: DatabaseKind) {
 }
 
 fn each_address_has_its_own_requests(database: DatabaseKind) {
-    let (one, other) = (somebody(database), somebody(database));
+    let Some(server) = Server::shared_on_stopped_clock(database) else {
+        return;
+    };
+    let (one, other) = (somebody(server), somebody(server));
     let stream = Stream::of(&one);
     for _ in 0..REQUESTS_PER_MINUTE {
         stream.info().expect_error(404, "stream_not_found");
@@ -89,7 +101,10 @@ fn each_address_has_its_own_requests(database: DatabaseKind) {
 }
 
 fn ten_new_streams_a_day(database: DatabaseKind) {
-    let client = somebody(database);
+    let Some(server) = Server::shared_on_stopped_clock(database) else {
+        return;
+    };
+    let client = somebody(server);
     let streams = [(); NEW_PER_DAY].map(|()| Stream::of(&client));
     for stream in &streams {
         stream.store(event());
@@ -99,12 +114,15 @@ fn ten_new_streams_a_day(database: DatabaseKind) {
     one_more.info().expect_error(404, "stream_not_found");
     streams[0].store(event());
     assert_limited(one_more.send(event()), "rate_limited", UNTIL_MIDNIGHT);
-    one_more.held_by(&somebody(database)).store(event());
+    one_more.held_by(&somebody(server)).store(event());
     one_more.store(event());
 }
 
 fn a_hundred_events_a_day(database: DatabaseKind) {
-    let stream = Stream::fresh(database);
+    let Some(server) = Server::shared_on_stopped_clock(database) else {
+        return;
+    };
+    let stream = Stream::of(&somebody(server));
     stream.store_all(vec![event(); EVENTS_PER_DAY - 1]);
     assert_limited(
         stream.send(batch(2)),
@@ -114,14 +132,14 @@ fn a_hundred_events_a_day(database: DatabaseKind) {
     assert_eq!(stream.state().1, EVENTS_PER_DAY as u64 - 1, "refused whole");
     stream.store(event());
     assert_limited(stream.send(event()), "stream_daily_limit_reached", UNTIL_MIDNIGHT);
-    let elsewhere = stream.held_by(&somebody(database));
+    let elsewhere = stream.held_by(&somebody(server));
     assert_limited(
         elsewhere.send(event()),
         "stream_daily_limit_reached",
         UNTIL_MIDNIGHT,
     );
     assert_eq!(
-        stream.move_to(&Organization::fresh(database).master()),
+        stream.move_to(&Organization::create(server, "enterprise").master()),
         EVENTS_PER_DAY as u64
     );
 }
@@ -148,7 +166,10 @@ fn five_hundred_events_in_all(database: DatabaseKind) {
 }
 
 fn repeats_are_answered_at_the_limits_and_use_nothing(database: DatabaseKind) {
-    let stream = Stream::fresh(database);
+    let Some(server) = Server::shared_on_stopped_clock(database) else {
+        return;
+    };
+    let stream = Stream::of(&somebody(server));
     let ids = stream.store_all((0..EVENTS_PER_DAY - 1).map(keyed).collect());
     assert_eq!(stream.store_all((0..50).map(keyed).collect()), ids[..50]);
     // Twelve repeats, an invalid event, a conflict and one new event.
@@ -182,8 +203,9 @@ fn each_limit_can_be_configured(database: DatabaseKind) {
         ("AUDIT_STREAM_EVENTS_PER_DAY", "3"),
         ("AUDIT_STREAM_EVENTS_TOTAL", "5"),
     ];
-    let server = Server::start(&Database::create(database), &environment);
-    let client = server.client().with_address(&address());
+    let Some(clock) = Clock::at(NOON) else { return };
+    let server = Server::start_at(&Database::create(database), &environment, &clock);
+    let client = somebody(&server);
     let [one, two, three] = [(); 3].map(|()| Stream::of(&client));
     one.store_all(vec![event(); 3]);
     assert_limited(one.send(event()), "stream_daily_limit_reached", UNTIL_MIDNIGHT);
@@ -235,13 +257,14 @@ fn limits_hold_across_kill_9(database: DatabaseKind) {
         ("AUDIT_STREAM_EVENTS_PER_DAY", "7"),
         ("AUDIT_STREAM_EVENTS_TOTAL", "7"),
     ];
+    let Some(clock) = Clock::at(NOON) else { return };
     let database = Database::create(database);
-    let mut server = Server::start(&database, &environment);
+    let mut server = Server::start_at(&database, &environment, &clock);
     let tokens = [(); 4].map(|()| claim_token());
     let stream = |server: &Server, number: usize| Stream::of(&server.client()).with_token(&tokens[number]);
     let restart = |server: Server| {
         server.kill();
-        Server::start(&database, &environment)
+        Server::start_at(&database, &environment, &clock)
     };
     stream(&server, 0).store_all(vec![event(); 6]);
     stream(&server, 1).store(event());

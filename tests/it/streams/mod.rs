@@ -35,13 +35,18 @@ const UNLIMITED: &[(&str, &str)] = &[
 /// Seconds until the next UTC day.
 const UNTIL_MIDNIGHT: RangeInclusive<u64> = 1..=24 * 60 * 60;
 
-/// Starts two servers on PostgreSQL, one on SQLite.
-fn nodes(database: &Database, kind: DatabaseKind, environment: &[(&str, &str)]) -> Vec<Server> {
-    let count = match kind {
+/// How many servers of a database a test starts.
+fn nodes_of(kind: DatabaseKind) -> usize {
+    match kind {
         DatabaseKind::Sqlite => 1,
         DatabaseKind::Postgres => 2,
-    };
-    (0..count).map(|_| Server::start(database, environment)).collect()
+    }
+}
+
+/// Starts two servers on PostgreSQL, one on SQLite.
+fn nodes(database: &Database, kind: DatabaseKind, environment: &[(&str, &str)]) -> Vec<Server> {
+    let start = |_| Server::start(database, environment);
+    (0..nodes_of(kind)).map(start).collect()
 }
 
 /// Asserts that a limit refuses the request and that `Retry-After` is within `seconds`.

@@ -109,7 +109,8 @@ fn assert_all_are_delivered(many: &Subscription) {
     let deliveries = Deadline::seconds(90).poll("the log of deliveries", || {
         let deliveries = many.master.deliveries(&many.webhook);
         let is_delivered = |delivery: &Value| delivery["status"] == "delivered";
-        deliveries.iter().all(is_delivered).then_some(deliveries)
+        // Deliveries are written beside the events, so some may be missing until now.
+        (deliveries.len() >= MANY && deliveries.iter().all(is_delivered)).then_some(deliveries)
     });
     assert_eq!(deliveries.len(), MANY, "one delivery per alert");
     let requests = many.wait_for(MANY);

@@ -1,6 +1,6 @@
 //! The outcome of each kind of response.
 
-use super::{attempts, seconds_to_next_attempt};
+use super::{assert_second_attempt, attempts};
 use audit_tests::{DatabaseKind, Receiver, Reply, Subscription, on_both_databases};
 use serde_json::{Value, json};
 
@@ -51,8 +51,7 @@ fn every_other_status_is_tried_again(database: DatabaseKind) {
         assert_eq!(delivery["status"], "pending", "{status}");
         assert_eq!(attempts(&delivery)[0]["status_code"], status);
         assert_eq!(delivery["finished_at"], json!(null), "{status}");
-        let wait = seconds_to_next_attempt(&delivery);
-        assert!((4.9..7.0).contains(&wait), "{status}: {wait} s");
+        assert_second_attempt(&delivery, 4.9..7.0, &status.to_string());
     }
 }
 
@@ -133,9 +132,8 @@ fn a_receiver_may_ask_for_patience(database: DatabaseKind) {
         |(status, value, _): &(u16, &str, _)| Reply::Header(*status, "retry-after", (*value).to_owned());
     let deliveries = deliver_to_each(&subscription, cases.iter().map(reply).collect());
     for ((status, value, expected), delivery) in cases.iter().zip(deliveries) {
-        let wait = seconds_to_next_attempt(&delivery);
         let expected = expected.start - 0.1..expected.end;
-        assert!(expected.contains(&wait), "{status} with {value}: {wait} s");
+        assert_second_attempt(&delivery, expected, &format!("{status} with {value}"));
         assert_eq!(delivery["status"], "pending");
     }
 }
