@@ -50,9 +50,10 @@ AUDIT_STREAM_REQUESTS_PER_MINUTE=0 AUDIT_STREAM_NEW_PER_DAY=0 AUDIT_STREAM_EVENT
   "$server" serve --listen 127.0.0.1:0 >"$work/server.log" 2>&1 &
 server_pid=$!
 base=
-for _ in $(seq 100); do
+# It ends when the server has ended; two minutes only bound a hang.
+for _ in $(seq 1200); do
   base=$(sed -n 's/^listening on //p' "$work/server.log")
-  [ -n "$base" ] && break
+  if [ -n "$base" ] || ! kill -0 "$server_pid" 2>/dev/null; then break; fi
   sleep 0.1
 done
 if [ -z "$base" ]; then

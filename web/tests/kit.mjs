@@ -90,6 +90,7 @@ export async function openPage(server, options = {}) {
     viewport: { width: 1280, height: 800 }, locale: "en-GB", timezoneId: "Europe/Berlin", colorScheme: "light", reducedMotion: "reduce",
     permissions: ["clipboard-read", "clipboard-write"], ...options,
   });
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.stack ?? error}`));
@@ -154,8 +155,8 @@ export async function openPortal(server, token, { fragment = "", ...options } = 
   return page;
 }
 
-/** Polls until the check holds, and fails with its last error. */
-export async function eventually(check, seconds = 15) {
+/** Polls until the check holds, and fails with its last error. The time only bounds a hang: it is far longer than a busy machine needs. */
+export async function eventually(check, seconds = 120) {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     try {
