@@ -63,6 +63,8 @@ def options(client: Dict[str, Any], base_url: str, spool: Path, outcome: Outcome
             made["flush_interval_seconds"] = value / 1000
         elif name == "timeout_ms":
             made["timeout_seconds"] = value / 1000
+        elif name == "block_ms_max":
+            made["block_seconds_max"] = value / 1000
         elif name == "backoff_ms":
             retry["backoff_seconds"] = value / 1000
         elif name == "retry_after_seconds_max":

@@ -1,5 +1,6 @@
 """The background thread: faults of callbacks and disks, and its end."""
 
+import asyncio
 import threading
 from pathlib import Path
 from typing import List
@@ -9,7 +10,7 @@ import pytest
 from audit_server import AuditServer
 from conftest import event
 
-from audit_client import Client, ClientClosed, NetworkError, QueueFull, Result, RetryPolicy, Spool
+from audit_client import AsyncClient, Client, ClientClosed, NetworkError, QueueFull, Result, RetryPolicy, Spool
 from audit_client.spool import SpoolBuffer
 
 NOWHERE = "http://127.0.0.1:9"
@@ -139,3 +140,25 @@ def test_a_thread_that_cannot_be_started_is_started_later(
         monkeypatch.undo()
         assert audit.flush()
         assert audit.stats().stored == 1
+
+
+def test_waiting_calls_of_asyncio_leave_the_threads_of_the_loop_alone_and_end_with_the_client(tenant: str) -> None:
+    released = threading.Event()
+
+    def hold(request: httpx.Request) -> httpx.Response:
+        released.wait(60)
+        raise httpx.ReadError("reset")
+
+    async def run() -> None:
+        options = {"transport": httpx.MockTransport(hold)}
+        audit = AsyncClient(NOWHERE, "pk_live_x", queue_events_max=10, http_options=options)
+        # More than the pool of the event loop has threads.
+        calls = [asyncio.create_task(audit.record(event(tenant))) for _ in range(100)]
+        assert await asyncio.wait_for(asyncio.to_thread(lambda: True), 60)
+        assert not await audit.close(0)
+        results = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 60)
+        assert [result for result in results if result is True] == [True] * 10
+        assert all(isinstance(result, ClientClosed) for result in results[10:])
+
+    asyncio.run(run())
+    released.set()

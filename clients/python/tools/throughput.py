@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how many events per second the client records and the server stores: AUDIT_URL=… AUDIT_KEY=… python tools/throughput.py
 
-Each line is the median of five runs: all events are recorded by one thread with the queue's overflow `block`, then flushed. The
+Each line is the median of five runs: all events are recorded by one thread, then flushed. The
 client, its thread and the server share the processors of this machine, if the server runs on it.
 """
 
@@ -32,7 +32,7 @@ def event(number: int) -> EventInput:
 
 def measure(events: int, **options: Any) -> float:
     """Events per second, from the first `record` to the response to the last batch."""
-    with Client(os.environ["AUDIT_URL"], os.environ["AUDIT_KEY"], overflow="block", **options) as audit:
+    with Client(os.environ["AUDIT_URL"], os.environ["AUDIT_KEY"], **options) as audit:
         # The connection and the thread are there already in an application that runs.
         audit.record(event(0))
         audit.flush()

@@ -86,7 +86,9 @@ export class AuditClient extends AuditApi implements EventRecorder {
     this.#transport = transport;
     this.claimToken = claimTokenOf(options);
     this.#path = ingestPath(this.claimToken);
-    const eventsMax = atLeast("queueEventsMax", options.queueEventsMax ?? 1000, 1);
+    const { batchEvents = 10, queueEventsMax = 1000 } = options;
+    // A queue that never has a whole batch would be sent by the timer alone. A spool has a limit of its own.
+    const eventsMax = atLeast("queueEventsMax", queueEventsMax, options.spool === undefined ? batchEvents : 1);
     this.#recorder = new Recorder(transport, this.#path, options.spool ?? new MemoryBuffer(eventsMax), options);
   }
 

@@ -6,7 +6,7 @@
  */
 import { MemoryBuffer } from "./buffer.js";
 import { claimToken, ingestPath } from "./claim-token.js";
-import { directEntryOf } from "./entry.js";
+import { directEntryOf, REQUEST_EVENTS_MAX } from "./entry.js";
 import { AuditApiError, AuditError, EventRefusedError, QueueFullError } from "./errors.js";
 import { ingest } from "./ingest.js";
 import type {
@@ -93,7 +93,7 @@ export class LogStitch {
       this.#path,
       new MemoryBuffer(atLeast("LogStitch: maxQueueSize", options.maxQueueSize ?? 1000, 1)),
       {
-        batchEvents: atLeast("LogStitch: batchSize", options.batchSize ?? 10, 1),
+        batchEvents: Math.min(atLeast("LogStitch: batchSize", options.batchSize ?? 10, 1), REQUEST_EVENTS_MAX),
         flushIntervalMs: atLeast("LogStitch: flushInterval", options.flushInterval ?? 5000, 0),
         overflow: "drop_newest",
         onFailed: (_, error) => this.#noteFailure(error),

@@ -14,10 +14,12 @@ export interface RecorderOptions {
   /** Events in memory, those being sent included. 1,000 if absent. A spool has a limit of its own. */
   readonly queueEventsMax?: number | undefined;
   /**
-   * What `record` does when the queue or the spool is full. `block` (the default) waits for room; `drop_newest` drops the event; `error`
+   * What `record` does when the queue or the spool is full. `block` (the default) waits for room, and is an error after `blockMsMax`; `drop_newest` drops the event; `error`
    * rejects with a {@link QueueFullError}. Dropped and rejected events are counted in `stats().dropped`.
    */
   readonly overflow?: "block" | "drop_newest" | "error" | undefined;
+  /** Milliseconds that `block` waits at most. 30,000 if absent. */
+  readonly blockMsMax?: number | undefined;
   /** Called for each event that the service has stored. */
   readonly onStored?: ((event: NewEvent, id: string) => void) | undefined;
   /** Called for each event that was refused, or could not be sent. It is lost, unless the caller records it again. */
@@ -59,10 +61,11 @@ export class Recorder {
   readonly #batchEvents: number;
   readonly #flushIntervalMs: number;
   readonly #waitersMax: number;
+  readonly #blockMsMax: number;
   readonly #counts = { stored: 0, failed: 0, dropped: 0 };
   readonly #abort = new AbortController();
   /** Calls of `record` that wait for room. */
-  #waiters: Waiter[] = [];
+  readonly #waiters = new Set<Waiter>();
   /** Events since the start, with those that were in the spool then: handed to the buffer, safe in the buffer, settled. */
   #accepted: number;
   #appended: number;
@@ -80,9 +83,16 @@ export class Recorder {
     this.#path = path;
     this.#buffer = buffer;
     this.#options = options;
-    this.#batchEvents = Math.min(atLeast("batchEvents", options.batchEvents ?? 10, 1), REQUEST_EVENTS_MAX);
+    this.#batchEvents = atLeast("batchEvents", options.batchEvents ?? 10, 1);
+    if (this.#batchEvents > REQUEST_EVENTS_MAX) {
+      throw new RangeError(`batchEvents is a number of at most ${REQUEST_EVENTS_MAX}`);
+    }
+    if (!["block", "drop_newest", "error"].includes(options.overflow ?? "block")) {
+      throw new TypeError(`overflow is "block", "drop_newest" or "error", not ${JSON.stringify(options.overflow)}`);
+    }
     this.#flushIntervalMs = atLeast("flushIntervalMs", options.flushIntervalMs ?? 5000, 0);
     this.#waitersMax = options.queueEventsMax ?? 1000;
+    this.#blockMsMax = atLeast("blockMsMax", options.blockMsMax ?? 30_000, 0);
     this.#accepted = buffer.pending;
     this.#appended = buffer.pending;
     // What an earlier process left is sent at once.
@@ -110,7 +120,7 @@ export class Recorder {
     const entry = this.#entryOf(event);
     const bytes = bytesOf(entry);
     // Those who wait already come first.
-    if ((this.#waiters.length > 0 || !this.#buffer.hasRoom(bytes)) && !(await this.#waitForRoom(bytes))) {
+    if ((this.#waiters.size > 0 || !this.#buffer.hasRoom(bytes)) && !(await this.#waitForRoom(bytes))) {
       this.#drop(event);
       if (this.#options.overflow === "drop_newest") {
         return false;
@@ -149,24 +159,33 @@ export class Recorder {
   #waitForRoom(bytes: number): Promise<boolean> {
     const { overflow = "block" } = this.#options;
     // Callers who never wait for `record` would otherwise fill the memory in place of the queue.
-    const isTooLarge = this.#waiters.length === 0 && this.#buffer.pending === 0;
-    if (overflow !== "block" || isTooLarge || this.#waiters.length >= this.#waitersMax) {
+    const isTooLarge = this.#waiters.size === 0 && this.#buffer.pending === 0;
+    if (overflow !== "block" || isTooLarge || this.#waiters.size >= this.#waitersMax) {
       return Promise.resolve(false);
     }
     this.#sendUpTo = this.#accepted;
     this.#schedule();
-    return new Promise((resolve) => this.#waiters.push({ bytes, resolve }));
+    return new Promise((resolve) => {
+      const end = (hasRoom: boolean): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+        resolve(hasRoom);
+      };
+      const timer = setTimeout(end, Math.min(this.#blockMsMax, TIMER_MS_MAX), false);
+      const waiter = { bytes, resolve: end };
+      this.#waiters.add(waiter);
+    });
   }
 
   /** Lets in those who wait, as far as there is room. Each appends before the next one is looked at. */
   async #admit(): Promise<void> {
-    while (this.#waiters.length > 0) {
-      const hasRoom = this.#buffer.hasRoom(this.#waiters[0]!.bytes);
+    for (const waiter of this.#waiters) {
+      const hasRoom = this.#buffer.hasRoom(waiter.bytes);
       // An event that does not fit into an empty buffer must not block those behind it for ever.
       if (!hasRoom && this.#buffer.pending > 0) {
         return;
       }
-      this.#waiters.shift()!.resolve(hasRoom);
+      waiter.resolve(hasRoom);
       await Promise.resolve();
       await Promise.resolve();
     }
@@ -332,13 +351,13 @@ export class Recorder {
     const deadline = Date.now() + deadlineMs;
     this.#isClosed = true;
     let isDone = await this.flush(deadlineMs);
-    while (isDone && this.#waiters.length + this.#accepted > this.#settledCount && Date.now() < deadline) {
+    while (isDone && this.#waiters.size + this.#accepted > this.#settledCount && Date.now() < deadline) {
       isDone = await this.flush(deadline - Date.now());
     }
     this.#abort.abort();
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const waiter of this.#waiters.splice(0)) {
+    for (const waiter of this.#waiters) {
       waiter.resolve(false);
     }
     await this.#sending;

@@ -61,9 +61,10 @@ export class Transport {
   readonly #retryAfterMsMax: number;
 
   constructor(options: TransportOptions) {
-    const { apiKey, fetch: fetchFunction, ...rest } = options;
+    // Without types a caller can leave out the options.
+    const { apiKey, fetch: fetchFunction, ...rest } = options ?? ({} as TransportOptions);
     this.options = rest;
-    this.#base = apiBase(options.baseUrl);
+    this.#base = apiBase(rest.baseUrl);
     this.#apiKey = checkedKey(apiKey, "apiKey");
     this.#fetch = fetchFunction ?? ((input, init) => globalThis.fetch(input, init));
     this.timeoutMs = atLeast("timeoutMs", options.timeoutMs ?? DEFAULTS.timeoutMs, 1);
@@ -219,7 +220,10 @@ function isRepeatable(call: Call): boolean {
   return call.isRepeatable ?? call.method !== "POST";
 }
 
-function apiBase(baseUrl: string): string {
+function apiBase(baseUrl: string | undefined): string {
+  if (baseUrl === undefined) {
+    throw new TypeError("baseUrl is missing: the address of the service, such as https://audit.example.com");
+  }
   let url: URL;
   try {
     url = new URL(baseUrl);

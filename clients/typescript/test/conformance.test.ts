@@ -73,6 +73,7 @@ class Runner {
       flush_interval_ms: (flushIntervalMs: number) => ({ flushIntervalMs }),
       queue_events_max: (queueEventsMax: number) => ({ queueEventsMax }),
       overflow: (overflow: "block" | "drop_newest" | "error") => ({ overflow }),
+      block_ms_max: (blockMsMax: number) => ({ blockMsMax }),
       timeout_ms: (timeoutMs: number) => ({ timeoutMs }),
       backoff_ms: (backoffMs: number) => ({ backoffMs }),
       retry_after_seconds_max: (retryAfterSecondsMax: number) => ({ retryAfterSecondsMax }),

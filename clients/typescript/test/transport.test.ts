@@ -84,6 +84,13 @@ test("options that cannot be are refused", () => {
     assert.throws(() => new AuditClient({ ...options, [name]: -1 }), RangeError, name);
     assert.throws(() => new AuditClient({ ...options, [name]: Number.NaN }), RangeError, name);
   }
+  const made = (changed: object) => () => new AuditClient(changed as AuditClientOptions);
+  assert.throws(() => new (AuditClient as unknown as new () => unknown)(), /baseUrl is missing/);
+  assert.throws(made({ ...options, apiKey: undefined }), /apiKey is missing/);
+  assert.throws(made({ ...options, batchEvents: 101 }), /batchEvents/);
+  assert.throws(made({ ...options, queueEventsMax: 9 }), /queueEventsMax/);
+  assert.throws(made({ ...options, overflow: "drop" }), /overflow is .*, not "drop"/);
+  assert.throws(made({ ...options, blockMsMax: -1 }), /blockMsMax/);
 });
 
 test("a feed is followed through kills of the server, each event once", async () => {

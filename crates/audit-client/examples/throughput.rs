@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints what it has measured")]
 
-use audit_client::{ActorType, Category, Client, ClientBuilder, NewEvent, Overflow, Spool};
+use audit_client::{ActorType, Category, Client, ClientBuilder, NewEvent, Spool};
 use std::time::{Duration, Instant};
 
 const RUNS: usize = 5;
@@ -35,7 +35,7 @@ fn event(number: u64) -> Result<NewEvent, audit_client::Error> {
 
 /// Events per second, from the first `record` to the response to the last batch.
 fn measure(builder: ClientBuilder, events: u64) -> Result<f64, Failure> {
-    let audit = builder.overflow(Overflow::Block).build()?;
+    let audit = builder.build()?;
     // The connection and the thread are there already in an application that runs.
     audit.record(event(0)?)?;
     audit.flush(MAX);

@@ -57,7 +57,8 @@ impl Client {
         ClientBuilder::new(base_url.into())
     }
 
-    /// Takes an event to be sent in the background. Returns when it is in the queue, or on the disk with a spool.
+    /// Takes an event to be sent in the background. Returns when it is in the queue, or on the disk with a spool. While the queue
+    /// is full it waits for room, unless [`ClientBuilder::overflow`] says otherwise.
     ///
     /// `false` only if there was no room and the client has [`Overflow::DropNewest`]. What the service says is reported to
     /// [`ClientBuilder::on_result`], and logged as an error if there is none.

@@ -1,13 +1,16 @@
 """The clients: one for threads, one for asyncio."""
 
 import asyncio
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Callable, Mapping, Optional, Type
 
 from ._async import administration as async_administration
 from ._async import alerts as async_alerts
 from ._async import events as async_events
+from ._buffer import Entry, entry_of
 from ._policy import RetryPolicy
 from ._recorder import Overflow, Recorder, Recording, Result, Stats
 from ._sync import administration as sync_administration
@@ -39,7 +42,7 @@ class _Base:
         batch_events: int = 10,
         flush_interval_seconds: float = 5.0,
         queue_events_max: int = 1000,
-        overflow: Overflow = "error",
+        overflow: Overflow = "block",
         block_seconds_max: float = 30.0,
         spool: Optional[Spool] = None,
         on_result: Optional[Callable[[Result], None]] = None,
@@ -95,7 +98,8 @@ def claim_token_of(text: Optional[str]) -> str:
 class Client(_Base):
     """The client for threads. It may be shared by any number of them; make one for each process, not one for each event.
 
-    ``record`` returns at once; one background thread sends the events in batches. Everything else is a request.
+    ``record`` returns at once, unless the queue is full: one background thread sends the events in batches. Everything else
+    is a request.
     """
 
     def _connect(self) -> None:
@@ -152,6 +156,7 @@ class AsyncClient(_Base):
     def _connect(self) -> None:
         transport = AsyncTransport(self._settings)
         self._transport = transport
+        self._waiting: Optional[ThreadPoolExecutor] = None
         self.events = async_events.AsyncEvents(transport, self._ingest_path)
         self.log = async_events.AsyncLog(transport)
         self.alerts = async_alerts.AsyncAlerts(transport)
@@ -168,9 +173,24 @@ class AsyncClient(_Base):
 
     async def record(self, event: EventInput, *, overflow: Optional[Overflow] = None) -> bool:
         """As :meth:`Client.record`. Waits for the disk or for room in another thread."""
-        if self._recorder.would_wait() or overflow == "block":
-            return await asyncio.to_thread(self._recorder.record, event, overflow)
-        return self._recorder.record(event, overflow)
+        recorder = self._recorder
+        if recorder.options.spool is not None:
+            return await asyncio.to_thread(recorder.record, event, overflow)
+        if (overflow or recorder.options.overflow) != "block":
+            return recorder.record(event, overflow)
+        entry = entry_of(event)
+        return recorder.record_if_room(entry) or await self._record_when_room(entry)
+
+    async def _record_when_room(self, entry: Entry) -> bool:
+        """In a thread of the client's own: waiting calls would otherwise occupy all threads of the event loop's pool."""
+        ends_at = time.monotonic() + self._recorder.options.block_seconds_max
+
+        def record() -> bool:
+            return self._recorder.record_entry(entry, "block", max(0.0, ends_at - time.monotonic()))
+
+        if self._waiting is None:
+            self._waiting = ThreadPoolExecutor(1, "audit-client-waiting")
+        return await asyncio.get_running_loop().run_in_executor(self._waiting, record)
 
     async def flush(self, seconds_max: Optional[float] = FLUSH_SECONDS_MAX) -> bool:
         """As :meth:`Client.flush`."""
@@ -179,6 +199,9 @@ class AsyncClient(_Base):
     async def close(self, seconds_max: Optional[float] = FLUSH_SECONDS_MAX) -> bool:
         """As :meth:`Client.close`."""
         is_done = await asyncio.to_thread(self._recorder.close, seconds_max)
+        if self._waiting is not None:
+            # Its calls end now, because the recorder is closed.
+            self._waiting.shutdown(wait=False)
         await self._transport.close()
         return is_done
 

@@ -57,7 +57,7 @@ class Recording:
     batch_events: int = 10
     flush_interval_seconds: float = 5.0
     queue_events_max: int = 1000
-    overflow: Overflow = "error"
+    overflow: Overflow = "block"
     block_seconds_max: float = 30.0
     spool: Optional[Spool] = None
     on_result: Optional[Callable[[Result], None]] = None
@@ -121,24 +121,39 @@ class Recorder:
 
     def record(self, event: Mapping[str, Any], overflow: Optional[Overflow] = None) -> bool:
         """Whether the event was taken; ``False`` only if it was dropped because there is no room."""
-        entry = entry_of(event)
+        return self.record_entry(entry_of(event), overflow or self.options.overflow, self.options.block_seconds_max)
+
+    def record_entry(self, entry: Entry, overflow: Overflow, block_seconds_max: float) -> bool:
         with self.changed:
             if self.must_open:
                 self.open_after_fork()
-            if not self.make_room(entry, overflow or self.options.overflow):
+            if not self.make_room(entry, overflow, block_seconds_max):
                 return False
-            if self.buffer.pending() == 0:
-                self.first_at = time.monotonic()
-            self.buffer.append(entry)
-            self.recorded += 1
-            self.start_thread()
-            pending = self.buffer.pending()
-            if pending == 1 or pending == self.options.batch_events:
-                self.changed.notify_all()
+            self.take(entry)
         self.buffer.sync(entry)
         return True
 
-    def make_room(self, entry: Entry, overflow: Overflow) -> bool:
+    def record_if_room(self, entry: Entry) -> bool:
+        """Records without waiting for room. ``False`` if there is none; nothing is counted then."""
+        with self.changed:
+            if self.must_open or self.is_closing or not self.buffer.has_room(entry):
+                return False
+            self.take(entry)
+        self.buffer.sync(entry)
+        return True
+
+    def take(self, entry: Entry) -> None:
+        """Adds an event for which there is room. With the lock held."""
+        if self.buffer.pending() == 0:
+            self.first_at = time.monotonic()
+        self.buffer.append(entry)
+        self.recorded += 1
+        self.start_thread()
+        pending = self.buffer.pending()
+        if pending == 1 or pending == self.options.batch_events:
+            self.changed.notify_all()
+
+    def make_room(self, entry: Entry, overflow: Overflow, block_seconds_max: float) -> bool:
         if self.is_closing:
             raise ClientClosed("the client is closed")
         if self.buffer.has_room(entry):
@@ -146,7 +161,7 @@ class Recorder:
         if overflow == "block":
             self.flush_to = self.recorded
             self.changed.notify_all()
-            is_free = self.changed.wait_for(lambda: self.is_closing or self.buffer.has_room(entry), self.options.block_seconds_max)
+            is_free = self.changed.wait_for(lambda: self.is_closing or self.buffer.has_room(entry), block_seconds_max)
             if self.is_closing:
                 raise ClientClosed("the client is closed")
             if is_free:
@@ -155,10 +170,6 @@ class Recorder:
         if overflow == "drop_newest":
             return False
         raise QueueFull(f"{self.buffer.pending()} events wait to be sent, and there is no room for more")
-
-    def would_wait(self) -> bool:
-        """Whether `record` may wait: for the disk or for room."""
-        return self.options.spool is not None or self.options.overflow == "block"
 
     def start_thread(self) -> None:
         """With the lock held. If the system has no thread left, that is an error now, and the next call tries again."""

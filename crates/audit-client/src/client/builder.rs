@@ -46,7 +46,7 @@ impl ClientBuilder {
             recording: Options {
                 batch_events: 10,
                 flush_interval: Duration::from_secs(5),
-                overflow: Overflow::Error,
+                overflow: Overflow::Block,
                 block_max: Duration::from_secs(30),
                 on_result: None,
             },
@@ -117,7 +117,7 @@ impl ClientBuilder {
         self
     }
 
-    /// What `record` does when the queue is full. [`Overflow::Error`].
+    /// What `record` does when the queue is full. [`Overflow::Block`].
     pub fn overflow(mut self, overflow: Overflow) -> Self {
         self.recording.overflow = overflow;
         self

@@ -73,6 +73,7 @@ fn builder(options: &Value, base_url: &str, spool: &Path, outcome: &Shared) -> C
                 "error" => Overflow::Error,
                 other => panic!("an unknown overflow {other}"),
             }),
+            "block_ms_max" => builder.block_max(Duration::from_millis(number())),
             "timeout_ms" => builder.timeout(Duration::from_millis(number())),
             "backoff_ms" => {
                 retry.backoff = Duration::from_millis(number());
