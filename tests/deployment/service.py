@@ -13,6 +13,8 @@ import time
 import processes
 
 RESPONSE_SECONDS_MAX = 5
+# A change is not repeated without a response, so it may take as long as a busy machine needs.
+CHANGE_SECONDS_MAX = 60
 RETRY_SECONDS_MAX = 30
 RETRY_PAUSE_SECONDS = 0.2
 END_SECONDS_MAX = 60
@@ -173,10 +175,14 @@ def create_redaction_rule(node, master_key, project):
 
 
 def post(node, key, path, body):
-    """The JSON of a response 201; another status is an error."""
-    connection = Connection(node)
-    status, response = connection.request("POST", path, key, json.dumps(body))
-    connection.close()
-    if status != 201:
-        raise RuntimeError(f"POST {path}: {status} {response[:300]}")
-    return json.loads(response)
+    """The JSON of a response 201. Repeats the request after 503, as clients do: other changes may make this one stale."""
+    connection = Connection(node, timeout=CHANGE_SECONDS_MAX)
+    deadline = time.monotonic() + RETRY_SECONDS_MAX
+    while True:
+        status, response = connection.request("POST", path, key, json.dumps(body))
+        if status == 201:
+            connection.close()
+            return json.loads(response)
+        if status != 503 or time.monotonic() > deadline:
+            raise RuntimeError(f"POST {path}: {status} {response[:300]}")
+        time.sleep(RETRY_PAUSE_SECONDS)
