@@ -306,7 +306,7 @@ impl Database {
     /// Ends the connections of all servers, and waits until they have ended. Only for PostgreSQL.
     pub fn end_sessions(&self) {
         self.execute(
-            "DO $$ BEGIN PERFORM pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+            "DO $$ BEGIN PERFORM pg_terminate_backend(pid, 60000) FROM pg_stat_activity
                 WHERE datname = current_database() AND pid <> pg_backend_pid(); END $$",
         );
     }

@@ -64,11 +64,13 @@ fn the_memory_of_an_export_does_not_grow_with_it(database: DatabaseKind) {
 }
 
 fn stalled_exports_delay_no_other_request(database: DatabaseKind) {
+    /// Few, because even a busy machine must respond to all of them within a minute.
+    const REQUESTS: usize = 4;
     let server = Server::start(&Database::create(database), &[]);
     let project = Organization::create(&server, "enterprise").project();
     let count = store_mebibytes(&project, MORE_THAN_SOCKETS_MEBIBYTES);
     let mut stalled: Vec<_> = (0..4).map(|_| project.get("/events/export").open()).collect();
-    for _ in 0..20 {
+    for _ in 0..REQUESTS {
         let id = project.store(event());
         assert_eq!(project.find_ids(&[("limit", "1")]), [id]);
     }
@@ -77,7 +79,7 @@ fn stalled_exports_delay_no_other_request(database: DatabaseKind) {
     let (body, end) = stalled.remove(0).rest(Deadline::seconds(120));
     assert_eq!(end, Next::End, "a stalled export continues when it is read");
     let lines = body.iter().filter(|byte| **byte == b'\n').count();
-    assert!((count..=count + 20).contains(&lines), "{lines}");
+    assert!((count..=count + REQUESTS).contains(&lines), "{lines}");
 }
 
 fn what_was_there_is_exported_once_while_more_is_stored(database: DatabaseKind) {
