@@ -122,22 +122,27 @@ def test_a_server_that_is_not_there_is_a_network_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options"),
+    ("arguments", "options", "named"),
     [
-        (("ftp://example.com", "pk_live_x"), {}),
-        (("http://example.com",), {}),
-        (("http://example.com", "pk_live_x"), {"stream": True}),
-        (("http://example.com", "pk_live_x\n"), {}),
-        (("http://example.com", ""), {}),
-        (("http://example.com",), {"stream": True, "spool": Spool("never made")}),
-        (("http://example.com", "pk_live_x"), {"batch_events": 101}),
-        (("http://example.com", "pk_live_x"), {"queue_events_max": 5}),
-        (("http://example.com", "pk_live_x"), {"overflow": "ignore"}),
-        (("http://example.com",), {"stream": True, "claim_token": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"}),
+        (("ftp://example.com", "pk_live_x"), {}, "base_url"),
+        (("http://example.com",), {}, "api_key"),
+        (("http://example.com", "pk_live_x"), {"stream": True}, "api_key"),
+        (("http://example.com", "pk_live_x\n"), {}, "api_key"),
+        (("http://example.com", ""), {}, "api_key"),
+        (("http://example.com",), {"stream": True, "spool": Spool("never made")}, "claim_token"),
+        (("http://example.com", "pk_live_x"), {"batch_events": 101}, "batch_events"),
+        (("http://example.com", "pk_live_x"), {"queue_events_max": 5}, "queue_events_max"),
+        (("http://example.com", "pk_live_x"), {"overflow": "ignore"}, "overflow"),
+        (("http://example.com",), {"stream": True, "claim_token": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"}, "claim_token"),
+        (("http://example.com",), {"stream": True, "claim_token": "mine"}, "claim_token"),
+        (("http://example.com", "pk_live_x"), {"batch_events": "10"}, "batch_events"),
+        (("http://example.com", "pk_live_x"), {"flush_interval_seconds": -1}, "flush_interval_seconds"),
+        (("http://example.com", "pk_live_x"), {"block_seconds_max": float("nan")}, "block_seconds_max"),
+        (("http://example.com", "pk_live_x"), {"timeout_seconds": "5"}, "timeout_seconds"),
     ],
 )
-def test_options_that_cannot_work_are_refused(arguments: Any, options: Dict[str, Any]) -> None:
-    with pytest.raises(ValueError):
+def test_options_that_cannot_work_are_refused(arguments: Any, options: Dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
         Client(*arguments, **options)
 
 

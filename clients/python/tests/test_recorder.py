@@ -106,7 +106,7 @@ def test_a_response_without_end_and_one_that_is_too_slow_are_errors(monkeypatch:
         with pytest.raises(NetworkError, match="line of more than 1000 bytes"):
             next(lines)
     slow = httpx.MockTransport(lambda request: httpx.Response(200, content=b" "))
-    with Client(NOWHERE, "pk_live_x", retry=QUICK, timeout_seconds=-1, http_options={"transport": slow}) as audit:
+    with Client(NOWHERE, "pk_live_x", retry=QUICK, timeout_seconds=1e-9, http_options={"transport": slow}) as audit:
         with pytest.raises(NetworkError, match="longer than the timeout"):
             audit.events.page()
 

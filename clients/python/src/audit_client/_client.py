@@ -11,7 +11,7 @@ from ._async import administration as async_administration
 from ._async import alerts as async_alerts
 from ._async import events as async_events
 from ._buffer import Entry, entry_of
-from ._policy import RetryPolicy
+from ._policy import RetryPolicy, check_number
 from ._recorder import Overflow, Recorder, Recording, Result, Stats
 from ._sync import administration as sync_administration
 from ._sync import alerts as sync_alerts
@@ -75,6 +75,7 @@ class _Base:
             spool=spool,
             on_result=on_result,
         )
+        check_number("timeout_seconds", timeout_seconds)
         self._connect()
         self._recorder = Recorder(self._settings, self._ingest_path, options)
 
@@ -90,7 +91,11 @@ class _Base:
 def claim_token_of(text: Optional[str]) -> str:
     if text is None:
         return str(uuid.uuid4())
-    if uuid.UUID(text).version != 4:
+    try:
+        is_version_4 = uuid.UUID(text).version == 4
+    except (ValueError, AttributeError):
+        is_version_4 = False
+    if not is_version_4:
         raise ValueError("claim_token must be a UUID of version 4")
     return text
 

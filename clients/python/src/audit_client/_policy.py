@@ -12,6 +12,12 @@ ATTEMPTS_MAX = 3
 REFUSAL_STATUSES = (400, 409, 410, 413, 422)
 
 
+def check_number(name: str, value: float) -> None:
+    """Refuses an option that is not a number of at least 0: a timer would fail on it, in the background."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+        raise ValueError(f"{name} must be a number of at least 0, not {value!r}")
+
+
 @dataclass(frozen=True)
 class RetryPolicy:
     """Exponential backoff with jitter. All waits are in seconds."""
@@ -21,6 +27,10 @@ class RetryPolicy:
     backoff_seconds_max: float = 30.0
     #: A longer ``Retry-After`` is not waited for.
     retry_after_seconds_max: float = 60.0
+
+    def __post_init__(self) -> None:
+        for name in ("backoff_seconds", "backoff_seconds_max", "retry_after_seconds_max"):
+            check_number(name, getattr(self, name))
 
     def wait_before_retry(self, attempt: int, error: AuditError) -> Optional[float]:
         """Seconds to wait after the failed ``attempt`` (1, 2, …); ``None`` if there is no further one."""

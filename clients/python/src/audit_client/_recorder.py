@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union
 
 from ._buffer import Buffer, Entry, MemoryBuffer, body_of, entry_of
-from ._policy import concerns_request, stays_in_spool
+from ._policy import check_number, concerns_request, stays_in_spool
 from ._transport import Settings, Transport
 from ._wire import Call, Outcome, json_of, outcomes_of
 from .errors import AuditError, ClientClosed, NotSent, QueueFull
@@ -63,6 +63,8 @@ class Recording:
     on_result: Optional[Callable[[Result], None]] = None
 
     def __post_init__(self) -> None:
+        for name in ("batch_events", "flush_interval_seconds", "queue_events_max", "block_seconds_max"):
+            check_number(name, getattr(self, name))
         if not 1 <= self.batch_events <= 100:
             raise ValueError("batch_events must be 1 to 100")
         if self.queue_events_max < self.batch_events:
