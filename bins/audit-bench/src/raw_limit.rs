@@ -134,7 +134,7 @@ impl StoredEvent {
             content_hash: &self.content_hash,
             // Stands in for the salt, which has as many bytes as the id.
             content_salt: &self.id,
-            // Stands in for the digest, which has the same length.
+            // Stands in for the digest and the code of the row, which have as many bytes together.
             sent_digest: &self.content_hash,
             redacted: self.redacted,
             body: &self.body,

@@ -142,6 +142,7 @@ impl From<StoreError> for AppError {
             | StoreError::Stopped
             | StoreError::Stale
             | StoreError::ForgedHead { .. }
+            | StoreError::ForgedRow { .. }
             | StoreError::ProjectMoved => Self::Unavailable(error),
             StoreError::OutcomeUnknown(_) => Self::OutcomeUnknown(error),
             StoreError::Duplicate => Self::Conflict("the entry already exists".to_owned()),

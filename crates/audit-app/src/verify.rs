@@ -361,7 +361,8 @@ impl Verification<'_> {
         let anchored = self.options.anchored.get(&name).map_or(&[][..], Vec::as_slice);
         let sizes = sizes.chain(anchored.iter().map(|anchored| anchored.head.size));
         let tenant_map = reader.tenant_map(ledger.ledger_id)?;
-        let mut walk = Walk::new(reader, ledger, size, sizes.chain([signed.unwrap_or(0)]));
+        let sizes = sizes.chain([signed.unwrap_or(0)]);
+        let mut walk = Walk::new(reader, ledger, size, self.head_key.as_ref(), sizes);
         walk.tenants = tenant_map.map(TenantWalk::new);
         if ledger.size < 0 {
             walk.findings.add(Finding::log(Problem::Size(ledger.size)));

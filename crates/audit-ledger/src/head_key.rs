@@ -16,6 +16,27 @@ pub struct HeadKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadKeyId([u8; Self::BYTES]);
 
+/// Computes the codes of many records of one kind. It is not kept: `ring` does not zero its keys.
+#[derive(Clone)]
+pub struct RecordCodes(hmac::Context);
+
+impl RecordCodes {
+    /// The code of a record, as [`HeadKey::code_of_record`] computes it.
+    pub fn code(&self, record: &[u8]) -> [u8; HeadKey::CODE_BYTES] {
+        let mut hmac = self.0.clone();
+        hmac.update(record);
+        let mut code = [0; HeadKey::CODE_BYTES];
+        code.copy_from_slice(hmac.sign().as_ref());
+        code
+    }
+}
+
+impl fmt::Debug for RecordCodes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("RecordCodes(…)")
+    }
+}
+
 /// The columns of a head: what the next append and the next signature continue from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SealedHead<'a> {
@@ -81,13 +102,15 @@ impl HeadKey {
     /// The code of another record that only the service writes. `context` separates the kinds of records; every field in
     /// `record` has a fixed length, or its length before it.
     pub fn code_of_record(&self, context: &str, record: &[u8]) -> [u8; Self::CODE_BYTES] {
+        self.codes_of_records(context).code(record)
+    }
+
+    /// The codes of records of one kind: see [`Self::code_of_record`].
+    pub fn codes_of_records(&self, context: &str) -> RecordCodes {
         let mut hmac = hmac::Context::with_key(&self.hmac());
         hmac.update(context.as_bytes());
         hmac.update(b"\n");
-        hmac.update(record);
-        let mut code = [0; Self::CODE_BYTES];
-        code.copy_from_slice(hmac.sign().as_ref());
-        code
+        RecordCodes(hmac)
     }
 
     /// Whether this is the code of the head.

@@ -82,7 +82,7 @@ pub use frontier::{Frontier, FrontierError};
 pub use growth::{Growth, GrowthError};
 pub use hash::{Hash, HashTextError};
 pub use head::{HistoryError, TreeHead};
-pub use head_key::{HeadKey, HeadKeyId, SealedHead};
+pub use head_key::{HeadKey, HeadKeyId, RecordCodes, SealedHead};
 pub use key::{KeyError, KeyId, KeyName, SigningKey, VerifierKey};
 pub use merge::{merge_signatures, note_text};
 pub use note::{NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX, NoteError};

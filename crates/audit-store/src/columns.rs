@@ -1,7 +1,10 @@
 //! Columns that several tables share.
 
+use crate::append::KeyHash;
+use crate::append::plan::KnownEvent;
 use crate::error::{Result, StoreError};
-use audit_domain::{ContentHash, ContentSalt, EventId, SentDigest};
+use crate::row_code::{CodedRow, RowCodes};
+use audit_domain::{ContentHash, ContentSalt, EventId, Month, SentDigest};
 
 /// Reads the column of an event's id.
 pub(crate) fn read_id(bytes: Vec<u8>) -> Result<EventId> {
@@ -16,6 +19,44 @@ pub(crate) fn read_hash(hash: Vec<u8>, salt: Vec<u8>) -> Result<(ContentHash, Co
     match (hash.try_into(), salt.try_into()) {
         (Ok(hash), Ok(salt)) => Ok((ContentHash::from_bytes(hash), ContentSalt::from_bytes(salt))),
         _ => Err(StoreError::Damaged { what: "content hash" }),
+    }
+}
+
+/// The columns of an event by which a repeat is recognized.
+#[derive(Debug)]
+pub(crate) struct KeyColumns {
+    pub(crate) id: Vec<u8>,
+    pub(crate) sent_digest: Option<Vec<u8>>,
+    pub(crate) redacted: bool,
+    pub(crate) sender: Option<i64>,
+    pub(crate) row_code: Vec<u8>,
+}
+
+impl KeyColumns {
+    /// The event; none where the service did not write the row.
+    pub(crate) fn event(
+        self,
+        codes: &RowCodes,
+        log: &str,
+        month: Month,
+        hash: &KeyHash,
+    ) -> Option<KnownEvent> {
+        let row = CodedRow {
+            log,
+            id: &self.id,
+            month,
+            idempotency_hash: Some(hash),
+            sent_digest: self.sent_digest.as_deref(),
+            redacted: self.redacted,
+            sender: self.sender,
+        };
+        if !codes.verifies(&row, &self.row_code) {
+            return None;
+        }
+        Some(KnownEvent {
+            id: read_id(self.id).ok()?,
+            digest: read_digest(self.sent_digest?).ok()?,
+        })
     }
 }
 

@@ -109,6 +109,7 @@ pub(crate) struct SourceEvent {
     pub(crate) sent_digest: Option<Vec<u8>>,
     pub(crate) redacted: bool,
     pub(crate) sender: Option<i64>,
+    pub(crate) row_code: Vec<u8>,
     pub(crate) body: String,
 }
 

@@ -37,6 +37,14 @@ pub enum StoreError {
         /// The number of the ledger.
         ledger_id: i64,
     },
+    /// The row of an idempotency key is not one that the service wrote: whether the event of the request is stored is not known.
+    #[error(
+        "the row of an idempotency key of ledger {ledger_id} was changed; `audit-server log verify` has details"
+    )]
+    ForgedRow {
+        /// The number of the ledger.
+        ledger_id: i64,
+    },
     /// The key of the heads is not the one of this database.
     #[error("{0}")]
     HeadKey(String),

@@ -7,6 +7,7 @@ use crate::configuration::ConfigurationVersion;
 use crate::database::{Database, DatabaseUrl, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::ledgers::{SEALED_COLUMNS, SealedColumns, name_of, sealed};
+use crate::row_code::{CodedRow, RowCodes};
 use crate::schema::{alerts, ledgers, log_checkpoints, log_tiles};
 use crate::search::verification::IndexReport;
 use crate::store::{StoredHeadKey, stored_head_key};
@@ -63,8 +64,14 @@ pub struct StoredRow {
     pub body: String,
     /// The hash of its idempotency key.
     pub idempotency_hash: Option<Vec<u8>>,
-    /// Whether it has a digest as sent.
-    pub has_sent_digest: bool,
+    /// The digest of the event as sent.
+    pub(crate) sent_digest: Option<Vec<u8>>,
+    /// Whether something was removed before it was stored.
+    pub(crate) redacted: bool,
+    /// The number of its sender.
+    pub sender: Option<i64>,
+    /// The code of the row.
+    pub(crate) row_code: Vec<u8>,
     /// The month that its ledger has for its position. It is not before the month in which it was received.
     pub month: Month,
     /// A column that is inconsistent with the row, so that queries find another event or none.
@@ -115,7 +122,21 @@ impl StoredRow {
     pub fn is_of_key(&self, key: Option<&str>) -> bool {
         let hash = key.map(hash_of_key);
         self.idempotency_hash.as_deref() == hash.as_ref().map(<[u8; 16]>::as_slice)
-            && self.has_sent_digest == key.is_some()
+            && self.sent_digest.is_some() == key.is_some()
+    }
+
+    /// Whether the service wrote what stands beside its text. `log` is project and environment.
+    pub fn is_coded(&self, codes: &RowCodes, log: &str) -> bool {
+        let row = CodedRow {
+            log,
+            id: &self.id,
+            month: self.month,
+            idempotency_hash: self.idempotency_hash.as_deref(),
+            sent_digest: self.sent_digest.as_deref(),
+            redacted: self.redacted,
+            sender: self.sender,
+        };
+        codes.verifies(&row, &self.row_code)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::configuration::ConfigurationVersion;
 use crate::database::{AnySession, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::replica::LogEnd;
+use crate::row_code::RowCodes;
 use crate::schema::ledgers;
 use crate::tree::{self, TreeSession};
 use audit_domain::{Environment, EventId, Month, ProjectId, Stamp, Timestamp};
@@ -19,6 +20,7 @@ use diesel::prelude::*;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The columns of a head, as [`HEAD_COLUMNS`] selects them.
 pub(crate) type HeadRow = ((String, String), i64, i64, SealedColumns, i64, i64);
@@ -201,6 +203,10 @@ pub(crate) struct Heads {
     key: HeadKey,
     /// The ledgers whose heads were not.
     forged: Mutex<BTreeSet<i64>>,
+    /// The ledgers in which the row of an idempotency key was not.
+    with_forged_rows: Mutex<BTreeSet<i64>>,
+    /// How often such a row was found.
+    row_alarms: AtomicU64,
 }
 
 impl Heads {
@@ -208,12 +214,36 @@ impl Heads {
         Self {
             key,
             forged: Mutex::default(),
+            with_forged_rows: Mutex::default(),
+            row_alarms: AtomicU64::new(0),
         }
     }
 
     /// The key of the heads.
     pub(crate) const fn key(&self) -> &HeadKey {
         &self.key
+    }
+
+    /// The codes of the rows of events.
+    pub(crate) fn row_codes(&self) -> RowCodes {
+        RowCodes::new(&self.key)
+    }
+
+    /// Counts a row that the service did not write. The first one of a ledger is logged.
+    pub(crate) fn note_forged_row(&self, ledger_id: LedgerId, log: &str) {
+        self.row_alarms.fetch_add(1, Ordering::Relaxed);
+        if self.with_forged_rows.lock().insert(ledger_id.0) {
+            log::error!(
+                "the row of an idempotency key in the log {log} (ledger {}) was not written by this service: events with this key are \
+                 refused; `audit-server log verify` names the rows",
+                ledger_id.0
+            );
+        }
+    }
+
+    /// How often the row of an idempotency key was found not to be written with the key.
+    pub(crate) fn row_alarms(&self) -> u64 {
+        self.row_alarms.load(Ordering::Relaxed)
     }
 
     /// The number of ledgers whose heads were found not to be written with the key.

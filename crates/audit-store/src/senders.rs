@@ -53,12 +53,40 @@ pub struct SentPage {
     pub next: Option<u64>,
 }
 
+/// The row of a sender, for `log verify`. Nothing in it is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredSender {
+    /// Whether its number is that of its key and address.
+    pub is_own: bool,
+    /// It has no event before this position.
+    pub first_seq: i64,
+}
+
 /// Events by their senders.
 #[expect(
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be queried"
 )]
 impl Reader<'_> {
+    /// The senders of a ledger, by number.
+    pub fn stored_senders(&mut self, ledger_id: LedgerId) -> Result<HashMap<i64, StoredSender>> {
+        let rows: Vec<(i64, String, Option<String>, i64)> = ledger_senders::table
+            .filter(ledger_senders::ledger_id.eq(ledger_id.0))
+            .select((
+                ledger_senders::sender,
+                ledger_senders::key_id,
+                ledger_senders::address,
+                ledger_senders::first_seq,
+            ))
+            .load(self.session())?;
+        let read = |(sender, key_id, address, first_seq): (i64, String, Option<String>, i64)| {
+            let own = SenderId::of(&key_id, address.as_deref().unwrap_or_default());
+            let is_own = own == SenderId(sender);
+            (sender, StoredSender { is_own, first_seq })
+        };
+        Ok(rows.into_iter().map(read).collect())
+    }
+
     /// The senders of a ledger with this key.
     pub fn senders_of_key(&mut self, ledger_id: LedgerId, key_id: KeyId) -> Result<KeySenders> {
         let rows: Vec<(i64, Option<String>, i64)> = ledger_senders::table

@@ -523,6 +523,11 @@ impl Store {
         self.heads.forged()
     }
 
+    /// How often the row of an idempotency key was found not to be written by the service.
+    pub fn row_alarms(&self) -> u64 {
+        self.heads.row_alarms()
+    }
+
     /// Counts of this process.
     pub fn statistics(&self) -> StoreStatistics {
         let counts = self.commits.counts();

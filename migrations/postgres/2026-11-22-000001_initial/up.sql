@@ -289,6 +289,8 @@ CREATE TABLE events (
     redacted BOOLEAN NOT NULL,
     -- Key and address of the client (`ledger_senders`). NULL without a key. Not covered by `content_hash`.
     sender BIGINT,
+    -- Authenticates what `content_hash` does not cover, with the head key: 12 bytes.
+    row_code BYTEA NOT NULL,
     -- The canonical JSON that `content_hash` covers.
     body TEXT NOT NULL,
     PRIMARY KEY (ledger_id, seq, month)
@@ -315,6 +317,7 @@ CREATE TYPE written_event AS (
     sent_digest BYTEA,
     redacted BOOLEAN,
     sender BIGINT,
+    row_code BYTEA,
     body TEXT
 );
 CREATE TYPE written_head AS (

@@ -218,6 +218,8 @@ CREATE TABLE events (
     redacted BOOLEAN NOT NULL,
     -- Key and address of the client (`ledger_senders`). NULL without a key. Not covered by `content_hash`.
     sender BIGINT,
+    -- Authenticates what `content_hash` does not cover, with the head key: 12 bytes.
+    row_code BLOB NOT NULL,
     -- The canonical JSON that `content_hash` covers.
     body TEXT NOT NULL,
     -- The two halves of `entry`, for queries by hand.

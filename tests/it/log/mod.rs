@@ -15,6 +15,7 @@ mod nodes;
 mod proofs;
 mod receipts;
 mod rotation;
+mod rows;
 mod signer;
 mod signing;
 mod tampering;

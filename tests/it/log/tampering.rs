@@ -167,12 +167,12 @@ pub(crate) fn forgery(case: &Case, seq: usize) -> String {
     );
     match case.database.kind() {
         DatabaseKind::Sqlite => format!(
-            "INSERT INTO events (entry, position, id, content_hash, content_salt, redacted, body)
-             SELECT (ledger_id << 40) + {seq}, position + 500, {id}, {hash}, content_salt, redacted, {text} FROM events WHERE id = {last_id}"
+            "INSERT INTO events (entry, position, id, content_hash, content_salt, redacted, row_code, body)
+             SELECT (ledger_id << 40) + {seq}, position + 500, {id}, {hash}, content_salt, redacted, row_code, {text} FROM events WHERE id = {last_id}"
         ),
         DatabaseKind::Postgres => format!(
-            "INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, content_salt, redacted, body)
-             SELECT ledger_id, {seq}, month, {id}, occurred_at, {hash}, content_salt, redacted, {text} FROM events WHERE id = {last_id}"
+            "INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, content_salt, redacted, row_code, body)
+             SELECT ledger_id, {seq}, month, {id}, occurred_at, {hash}, content_salt, redacted, row_code, {text} FROM events WHERE id = {last_id}"
         ),
     }
 }

@@ -140,9 +140,10 @@ impl AuditLog {
         self.store.forged_heads()
     }
 
-    /// How often a log was found not to continue its last checkpoint, or without the checkpoint that it should have.
+    /// How often a log was found not to continue its last checkpoint, or without the checkpoint that it should have, or with a row of
+    /// an idempotency key that the service did not write.
     pub fn log_alarms(&self) -> u64 {
-        self.signing.alarms.load(Ordering::Relaxed)
+        self.signing.alarms.load(Ordering::Relaxed) + self.store.row_alarms()
     }
 
     /// Signs these ledgers, which are in order, if they have grown.

@@ -41,6 +41,14 @@ pub enum Problem {
     /// A column differs from the text of the event.
     #[error("{0} is not what the event's text says")]
     Column(&'static str),
+    /// The code of the row is wrong.
+    #[error(
+        "what stands beside its text was not written by the service: the digest of the request, the sender, the month or `redacted`"
+    )]
+    ForgedRow,
+    /// The row of its sender is missing, or not that of a key and an address, or begins after the event.
+    #[error("the key and the address that it was sent with were removed or changed")]
+    Sender,
     /// An event exists that was never appended.
     #[error("it was added past the log")]
     Added,

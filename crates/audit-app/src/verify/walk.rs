@@ -5,8 +5,8 @@ use super::tenants::TenantWalk;
 use super::tree::Tree;
 use crate::error::{AppError, Result};
 use audit_domain::{ContentHash, Envelope, EventId, LogName, Month, Stamp, Timestamp};
-use audit_ledger::{Frontier, Hash, Tile, TileId, TreeHead};
-use audit_store::{LedgerId, Reader, StoreError, StoredLedger, StoredRow};
+use audit_ledger::{Frontier, Hash, HeadKey, Tile, TileId, TreeHead};
+use audit_store::{LedgerId, Reader, RowCodes, StoreError, StoredLedger, StoredRow, StoredSender};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -20,13 +20,23 @@ struct Computed {
     row: StoredRow,
     hash: Option<ContentHash>,
     envelope: Option<Envelope>,
+    /// Whether the service wrote what stands beside the text; also where that cannot be known.
+    is_coded: bool,
+}
+
+/// Verifies the codes of the rows of a log.
+#[derive(Clone)]
+struct LogCodes {
+    codes: RowCodes,
+    log: String,
 }
 
 /// Hashes and reads the events of a page, which is most of the work.
-fn compute(rows: Vec<StoredRow>, log: Option<&LogName>) -> Vec<Computed> {
+fn compute(rows: Vec<StoredRow>, log: Option<&LogName>, codes: Option<&LogCodes>) -> Vec<Computed> {
     let compute = |row: StoredRow| Computed {
         hash: row.computed_hash(log),
         envelope: Envelope::read(&row.body).ok(),
+        is_coded: codes.is_none_or(|own| row.is_coded(&own.codes, &own.log)),
         row,
     };
     rows.into_iter().map(compute).collect()
@@ -44,6 +54,10 @@ pub(super) struct Walk<'a, 'b> {
     pub(super) ledger_id: LedgerId,
     /// The name of the log in content hashes, unless it was made invalid.
     pub(super) log: Option<LogName>,
+    /// None where the key of the heads is not at hand.
+    codes: Option<LogCodes>,
+    /// The senders of the events, by number.
+    senders: HashMap<i64, StoredSender>,
     size: u64,
     /// The tree over the appended events, as far as it can be reconstructed. `None` after an event whose leaf hash is lost.
     tree: Option<Tree>,
@@ -65,12 +79,19 @@ impl<'a, 'b> Walk<'a, 'b> {
         reader: &'a mut Reader<'b>,
         ledger: &StoredLedger,
         size: u64,
+        head_key: Option<&HeadKey>,
         signed_sizes: impl IntoIterator<Item = u64>,
     ) -> Self {
+        let codes = head_key.map(|key| LogCodes {
+            codes: RowCodes::new(key),
+            log: format!("{}/{}", ledger.project_id, ledger.environment),
+        });
         Self {
             reader,
             ledger_id: ledger.ledger_id,
             log: ledger.log_name(),
+            codes,
+            senders: HashMap::new(),
             size,
             tree: Some(Tree::default()),
             findings: Findings::default(),
@@ -86,8 +107,10 @@ impl<'a, 'b> Walk<'a, 'b> {
     /// events of the one before it are computed on another thread.
     pub(super) fn events(&mut self, report_progress: &mut dyn FnMut(u64)) -> Result<()> {
         self.note_root()?;
-        let log = self.log;
-        let log = log.as_ref();
+        // After the head: the senders of its events are there.
+        self.senders = self.reader.stored_senders(self.ledger_id)?;
+        let (log, codes) = (self.log, self.codes.take());
+        let (log, codes) = (log.as_ref(), codes.as_ref());
         thread::scope(|scope| {
             let mut pending = None;
             let mut start = 0;
@@ -98,7 +121,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                     // There are no further rows. A forged size in the head must not cause a long loop.
                     break;
                 }
-                let events = scope.spawn(move || compute(rows, log));
+                let events = scope.spawn(move || compute(rows, log, codes));
                 let seqs = start..end;
                 if let Some(before) = pending.replace(Pending { seqs, events }) {
                     self.page(before, report_progress)?;
@@ -213,6 +236,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             row,
             hash: computed,
             envelope,
+            is_coded,
         } = event;
         let stored = row.content_hash.as_slice().try_into().ok();
         let stored = stored.map(ContentHash::from_bytes);
@@ -224,11 +248,18 @@ impl<'a, 'b> Walk<'a, 'b> {
         } else if tile_leaf.is_some() && tile_leaf != leaf {
             Some(Problem::NotAppended)
         } else if let Some(envelope) = &envelope {
-            self.wrong_column(&row, envelope)?.map(Problem::Column)
+            match self.wrong_column(&row, envelope)? {
+                Some(column) => Some(Problem::Column(column)),
+                None if !is_coded => Some(Problem::ForgedRow),
+                None => self.wrong_sender(&row, seq),
+            }
         } else {
             Some(Problem::Unreadable)
         };
-        let is_appended = matches!(problem, None | Some(Problem::Column(_)));
+        let is_appended = matches!(
+            problem,
+            None | Some(Problem::Column(_) | Problem::ForgedRow | Problem::Sender)
+        );
         let appended = envelope.as_ref().filter(|_| is_appended);
         let appended = appended.zip(leaf);
         self.note_tenant(
@@ -261,6 +292,13 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
         let is_in_order = self.reader.is_in_order_of_time(row, envelope.occurred_at)?;
         Ok((!is_in_order).then_some("the event's position in the order of time"))
+    }
+
+    /// Whether `key trace` names another key or address for the event than the one that it was sent with, or does not find it.
+    fn wrong_sender(&self, row: &StoredRow, seq: u64) -> Option<Problem> {
+        let sender = self.senders.get(&row.sender?);
+        let is_own = sender.is_some_and(|sender| sender.is_own && sender.first_seq <= seq.cast_signed());
+        (!is_own).then_some(Problem::Sender)
     }
 
     fn append(&mut self, leaf: Hash) -> Result<()> {

@@ -14,6 +14,7 @@ use crate::configuration::ConfigurationVersion;
 use crate::deliveries::DeliveryRow;
 use crate::error::StoreError;
 use crate::ledgers::{KnownActions, NewHead};
+use crate::row_code::{CodedRow, RowCodes};
 use crate::search::tokens::Tokens;
 use audit_alerts::{CountedEvent, Watch};
 use audit_domain::{
@@ -92,13 +93,20 @@ impl Head {
     }
 }
 
-/// An event with a key that is stored already.
+/// A key that is stored already.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownKey {
-    pub(crate) id: EventId,
-    pub(crate) digest: SentDigest,
+    /// Its event; none where the service did not write the row.
+    pub(crate) event: Option<KnownEvent>,
     /// The month in which the event was stored.
     pub(crate) month: Month,
+}
+
+/// The event of a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownEvent {
+    pub(crate) id: EventId,
+    pub(crate) digest: SentDigest,
 }
 
 /// The stored state that the requests of a commit depend on.
@@ -220,6 +228,21 @@ impl Plan {
         self.months.get(&ledger_id).copied().unwrap_or(Month::MIN)
     }
 
+    /// The code of a row.
+    pub(crate) fn row_code(&self, codes: &RowCodes, row: &NewRow) -> [u8; RowCodes::BYTES] {
+        let head = self.after.heads.get(&row.ledger_id);
+        let idempotency = row.idempotency.as_ref();
+        codes.code(&CodedRow {
+            log: head.map_or("", |head| &head.name),
+            id: &row.record.stamp().id.to_bytes(),
+            month: row.month,
+            idempotency_hash: idempotency.map(|key| key.hash.as_slice()),
+            sent_digest: idempotency.map(|key| key.digest.as_bytes().as_slice()),
+            redacted: row.record.redacted(),
+            sender: row.sender.map(|sender| sender.id().0),
+        })
+    }
+
     /// Whether only rows and the heads of their ledgers are to be written.
     pub(crate) fn is_rows_only(
         &self,
@@ -276,13 +299,15 @@ impl Plan {
         };
         let mut appended = Vec::with_capacity(events.len());
         for event in events {
-            let repeat = event
-                .idempotency
-                .and_then(|idempotency| self.known(&end, &idempotency));
-            appended.push(match repeat {
-                Some(repeat) => repeat,
-                None => Appended::Stored(self.add_row(&mut end, event, origin)),
-            });
+            let known = event.idempotency.map(|key| self.known(&end, &key));
+            match known.transpose() {
+                Ok(Some(Some(repeat))) => appended.push(repeat),
+                Ok(_) => appended.push(Appended::Stored(self.add_row(&mut end, event, origin))),
+                Err(error) => {
+                    self.remove_rows(first_row);
+                    return Err(error);
+                }
+            }
         }
         let stored = (self.rows.len() - first_row) as u64;
         if origin == Origin::Sent
@@ -316,8 +341,7 @@ impl Plan {
         let stamp = record.stamp();
         if let Some(Idempotency { hash, digest }) = event.idempotency {
             let known = KnownKey {
-                id: stamp.id,
-                digest,
+                event: Some(KnownEvent { id: stamp.id, digest }),
                 month: end.month,
             };
             self.after.keys.insert((end.ledger_id, hash), known);
@@ -406,17 +430,26 @@ impl Plan {
         }
     }
 
-    /// The outcome of an event whose key is stored or planned already, within the window.
-    fn known(&self, end: &LedgerEnd, idempotency: &Idempotency) -> Option<Appended> {
-        let known = self.after.keys.get(&(end.ledger_id, idempotency.hash))?;
+    /// The outcome of an event whose key is stored or planned already, within the window; an error where the service did not write
+    /// the row of that key: nobody can say then whether the event is stored.
+    fn known(&self, end: &LedgerEnd, idempotency: &Idempotency) -> Result<Option<Appended>, StoreError> {
+        let ledger_id = end.ledger_id;
+        let Some(known) = self.after.keys.get(&(ledger_id, idempotency.hash)) else {
+            return Ok(None);
+        };
+        let Some(event) = known.event else {
+            return Err(StoreError::ForgedRow {
+                ledger_id: ledger_id.0,
+            });
+        };
         if known.month < self.window.first_month(end.month) {
-            return None;
+            return Ok(None);
         }
-        Some(match idempotency.digest.compare(&known.digest) {
+        Ok(Some(match idempotency.digest.compare(&event.digest) {
             // Digests of another hash key cannot be compared. The sender's key says that it is the same event.
-            Comparison::Same | Comparison::Unknown => Appended::Repeated(known.id),
-            Comparison::Different => Appended::Conflicting(known.id),
-        })
+            Comparison::Same | Comparison::Unknown => Appended::Repeated(event.id),
+            Comparison::Different => Appended::Conflicting(event.id),
+        }))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Who sent events: a key, from an address.
 //!
 //! An event's row has the number of its sender, 8 bytes, and each ledger has a row for each of its senders. The number is computed
-//! from key and address, so a writer needs no look-up. Neither is covered by the content hash: they are for the operator,
-//! who traces what a leaked key has sent, and no reader of events sees them.
+//! from key and address, so a writer needs no look-up. The code of the event's row covers it ([`crate::row_code`]), and the content
+//! hash does not: it is for the operator, who traces what a leaked key has sent, and no reader of events sees it.
 
 use super::LedgerId;
 use super::plan::Plan;
@@ -22,6 +22,16 @@ const KNOWN_SENDERS_MAX: usize = 100_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SenderId(pub(crate) i64);
 
+impl SenderId {
+    /// Of the texts of a key and an address, which is empty where it is not known.
+    pub(crate) fn of(key_id: &str, address: &str) -> Self {
+        let digest: [u8; 32] = Sha256::digest(format!("{key_id} {address}")).into();
+        let mut first = [0; 8];
+        first.copy_from_slice(&digest[..8]);
+        Self(i64::from_be_bytes(first))
+    }
+}
+
 /// A key that events are sent with, and the address of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventSender {
@@ -35,11 +45,8 @@ impl EventSender {
     pub fn new(key_id: KeyId, address: Option<IpAddr>) -> Self {
         let address = address.map(|address| address.to_canonical());
         let text = address.map(|address| address.to_string()).unwrap_or_default();
-        let digest: [u8; 32] = Sha256::digest(format!("{key_id} {text}")).into();
-        let mut first = [0; 8];
-        first.copy_from_slice(&digest[..8]);
         Self {
-            id: SenderId(i64::from_be_bytes(first)),
+            id: SenderId::of(&key_id.to_string(), &text),
             key_id,
             address,
         }

@@ -107,13 +107,13 @@ mod tests {
         (
             DatabaseKind::Sqlite,
             "events",
-            "entry position id content_hash content_salt sent_digest redacted sender body",
+            "entry position id content_hash content_salt sent_digest redacted sender row_code body",
         ),
         (DatabaseKind::Sqlite, "event_keys", "first_entry hashes"),
         (
             DatabaseKind::Postgres,
             "events",
-            "ledger_id seq month id occurred_at content_hash content_salt idempotency_hash sent_digest redacted sender body",
+            "ledger_id seq month id occurred_at content_hash content_salt idempotency_hash sent_digest redacted sender row_code body",
         ),
         (
             DatabaseKind::Sqlite,

@@ -18,7 +18,7 @@ use crate::append::{
     AppendOutcome, AppendRequest, AppendSession, FailedCommit, KeyHash, KnownKeys, LedgerId, commit_waiting,
     inline::append_one, ledgers_of, requests_of, write_tiles_and_alerts,
 };
-use crate::columns::{read_digest, read_id};
+use crate::columns::KeyColumns;
 use crate::database::{Session, write_transaction};
 use crate::error::{Result, StoreError};
 use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead, read_month};
@@ -244,9 +244,16 @@ impl AppendSession for PostgresSession {
                 hashes,
                 first_month: first_month.unwrap_or(Month::MIN).number(),
             };
-            for row in find.load(&mut self.connection)? {
-                let (ledger_id, hash, known) = read_known_key(row)?;
-                found.insert((ledger_id, hash), known);
+            let keeper = self.heads()?;
+            let codes = keeper.row_codes();
+            for row in find.load::<KeyRow>(&mut self.connection)? {
+                let (ledger_id, hash, month, columns) = read_key(row)?;
+                let log = heads.get(&ledger_id).map_or("", |head| &head.name);
+                let event = columns.event(&codes, log, month, &hash);
+                if event.is_none() {
+                    keeper.note_forged_row(ledger_id, log);
+                }
+                found.insert((ledger_id, hash), KnownKey { event, month });
             }
         }
         self.memory.appends.lookups.found(found.len());
@@ -311,20 +318,32 @@ impl AppendSession for PostgresSession {
     }
 }
 
-/// Reads a row of [`FindKeys`].
-fn read_known_key(
-    (ledger_id, hash, id, digest, month): (i64, Vec<u8>, Vec<u8>, Option<Vec<u8>>, i32),
-) -> Result<(LedgerId, KeyHash, KnownKey)> {
-    let damaged = || StoreError::Damaged {
+/// A row of [`FindKeys`].
+type KeyRow = (
+    i64,
+    Vec<u8>,
+    Vec<u8>,
+    Option<Vec<u8>>,
+    bool,
+    Option<i64>,
+    Vec<u8>,
+    i32,
+);
+
+fn read_key(row: KeyRow) -> Result<(LedgerId, KeyHash, Month, KeyColumns)> {
+    let (ledger_id, hash, id, sent_digest, redacted, sender, row_code, month) = row;
+    let columns = KeyColumns {
+        id,
+        sent_digest,
+        redacted,
+        sender,
+        row_code,
+    };
+    // It equals the one that was looked up.
+    let hash = KeyHash::try_from(hash).map_err(|_| StoreError::Damaged {
         what: "idempotency hash",
-    };
-    let hash = KeyHash::try_from(hash).map_err(|_| damaged())?;
-    let known = KnownKey {
-        id: read_id(id)?,
-        digest: read_digest(digest.ok_or_else(damaged)?)?,
-        month: Month::from_number(month),
-    };
-    Ok((LedgerId(ledger_id), hash, known))
+    })?;
+    Ok((LedgerId(ledger_id), hash, Month::from_number(month), columns))
 }
 
 /// Writes the rows of a plan, their actions and senders, the months that their ledgers enter, and the heads of their ledgers.
@@ -338,8 +357,9 @@ fn write(
     absent: AbsentKeys<'_>,
     planned: Planned,
 ) -> Result<()> {
+    let codes = session.heads()?.row_codes();
     let connection = &mut session.connection;
-    insert_events(connection, plan, heads, absent, planned)?;
+    insert_events(connection, plan, heads, &codes, absent, planned)?;
     insert_months(connection, &plan.entered)?;
     let (mut ledger_ids, mut new) = (Vec::new(), Vec::new());
     session

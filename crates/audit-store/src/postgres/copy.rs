@@ -46,6 +46,7 @@ struct NewEvent {
     sent_digest: Option<Vec<u8>>,
     redacted: bool,
     sender: Option<i64>,
+    row_code: Vec<u8>,
     body: String,
 }
 
@@ -225,6 +226,7 @@ fn new_event(ledger_id: LedgerId, checked: CheckedEvent) -> NewEvent {
         sent_digest,
         redacted,
         sender,
+        row_code,
         body,
     } = event;
     NewEvent {
@@ -239,6 +241,7 @@ fn new_event(ledger_id: LedgerId, checked: CheckedEvent) -> NewEvent {
         sent_digest,
         redacted,
         sender,
+        row_code,
         body,
     }
 }

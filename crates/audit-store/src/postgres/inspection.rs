@@ -21,6 +21,7 @@ type Row = (
     String,
     Option<Vec<u8>>,
     Option<Vec<u8>>,
+    (bool, Option<i64>, Vec<u8>),
     i64,
 );
 
@@ -43,6 +44,7 @@ pub(crate) fn stored_rows(
             events::body,
             events::idempotency_hash,
             events::sent_digest,
+            (events::redacted, events::sender, events::row_code),
             events::occurred_at,
         ))
         .load::<Row>(&mut session.connection)?;
@@ -50,8 +52,18 @@ pub(crate) fn stored_rows(
     let months = months_of(&mut session.connection, &BTreeSet::from([ledger_id]))?;
     let months = months.get(&ledger_id).map_or(&[][..], Vec::as_slice);
     let read = |row: Row| {
-        let (seq, month, id, (content_hash, content_salt), body, idempotency_hash, sent_digest, occurred_at) =
-            row;
+        let (
+            seq,
+            month,
+            id,
+            (content_hash, content_salt),
+            body,
+            idempotency_hash,
+            sent_digest,
+            coded,
+            occurred_at,
+        ) = row;
+        let (redacted, sender, row_code) = coded;
         let listed = month_of(months, seq);
         StoredRow {
             seq,
@@ -60,7 +72,10 @@ pub(crate) fn stored_rows(
             content_salt,
             body,
             idempotency_hash,
-            has_sent_digest: sent_digest.is_some(),
+            sent_digest,
+            redacted,
+            sender,
+            row_code,
             month: listed,
             inconsistent: (listed.number() != month).then_some("events.month"),
             time_position: occurred_at,

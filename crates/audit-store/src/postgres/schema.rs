@@ -18,6 +18,7 @@ diesel::table! {
         sent_digest -> Nullable<Binary>,
         redacted -> Bool,
         sender -> Nullable<BigInt>,
+        row_code -> Binary,
         body -> Text,
     }
 }

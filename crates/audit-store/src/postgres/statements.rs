@@ -52,21 +52,31 @@ statement! {
 statement! {
     Pg;
     /// Finds stored idempotency keys that were stored in `first_month` or later, each with its newest event: ledger, hash, id,
-    /// digest as sent, and month. Each is looked up on its own: for a join, the
+    /// digest as sent, the columns that its code covers, the code, and month. Each is looked up on its own: for a join, the
     /// planner reads the whole ledger as long as the table has no statistics.
     FindKeys<'a> {
-        "SELECT wanted.ledger_id, found.idempotency_hash, found.id, found.sent_digest, found.month \
+        "SELECT wanted.ledger_id, found.idempotency_hash, found.id, found.sent_digest, found.redacted, found.sender, \
+             found.row_code, found.month \
          FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
         ", " hashes: Vec<&'a [u8]> => Array<Binary>,
         ") AS wanted (ledger_id, hash) CROSS JOIN LATERAL (\
-             SELECT idempotency_hash, id, sent_digest, month FROM events \
+             SELECT idempotency_hash, id, sent_digest, redacted, sender, row_code, month FROM events \
              WHERE ledger_id = wanted.ledger_id AND idempotency_hash = wanted.hash AND month >= " first_month: i32 => Integer,
     } " ORDER BY month DESC LIMIT 1\
          ) AS found"
 }
 
 impl Query for FindKeys<'_> {
-    type SqlType = (BigInt, Binary, Binary, Nullable<Binary>, Integer);
+    type SqlType = (
+        BigInt,
+        Binary,
+        Binary,
+        Nullable<Binary>,
+        Bool,
+        Nullable<BigInt>,
+        Binary,
+        Integer,
+    );
 }
 
 statement! {

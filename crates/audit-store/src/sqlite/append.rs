@@ -18,10 +18,12 @@ use crate::database::Session;
 use crate::error::Result;
 use crate::ledgers::{HEAD_COLUMNS, HeadRow, NewHead, read_month};
 use crate::queue::{Queue, WaitingAppend};
+use crate::row_code::RowCodes;
 use crate::schema::{
     alert_groups, alerts, ledger_actions, ledger_months, ledger_senders, ledgers, webhook_deliveries,
 };
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
+use crate::tree::TreeSession;
 use audit_alerts::GroupHash;
 use audit_domain::{IdempotencyWindow, ProjectId, Timestamp};
 use diesel::connection::SimpleConnection;
@@ -172,12 +174,13 @@ impl AppendSession for SqliteSession {
     }
 
     fn write_events(&mut self, plan: &Plan, heads: &[NewHead]) -> Result<()> {
+        let codes = self.heads()?.row_codes();
         let Session { connection, memory } = self;
         let Memory { shared, appends, .. } = memory;
         let mut positioned = positioned(connection, &plan.rows)?;
         // In the order of the log, so that B-trees grow at their ends.
         positioned.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
-        insert_events(connection, &positioned)?;
+        insert_events(connection, &positioned, |row| plan.row_code(&codes, row))?;
         let mut runs = Vec::new();
         for rows in positioned.chunk_by(|(_, one), (_, next)| one.ledger_id == next.ledger_id) {
             keys::write_keys(connection, rows)?;
@@ -242,7 +245,11 @@ impl AppendSession for SqliteSession {
 }
 
 /// Inserts events, and lists those whose ids are not in the order of the log.
-fn insert_events(connection: &mut SqliteConnection, positioned: &[(i64, &NewRow)]) -> Result<()> {
+fn insert_events(
+    connection: &mut SqliteConnection,
+    positioned: &[(i64, &NewRow)],
+    row_code: impl Fn(&NewRow) -> [u8; RowCodes::BYTES],
+) -> Result<()> {
     for (position, row) in positioned {
         let (stamp, content_hash) = (row.record.stamp(), row.record.content_hash());
         let insert = InsertEvent {
@@ -257,6 +264,7 @@ fn insert_events(connection: &mut SqliteConnection, positioned: &[(i64, &NewRow)
                 .map(|key| key.digest.as_bytes().as_slice()),
             redacted: row.record.redacted(),
             sender: row.sender.map(|sender| sender.id().0),
+            row_code: &row_code(row),
             body: row.record.canonical(),
         };
         insert.execute(connection)?;

@@ -45,7 +45,7 @@ pub(crate) struct SourceReader {
 
 /// Id, project, environment, size and frontier.
 type LedgerRow = (i64, String, String, i64, Option<Vec<u8>>);
-/// Entry, id, content hash, digest as sent, whether redacted, and body.
+/// Entry, id, content hash, salt, digest as sent, whether redacted, sender, code of the row, and body.
 type EventRow = (
     i64,
     Vec<u8>,
@@ -54,6 +54,7 @@ type EventRow = (
     Option<Vec<u8>>,
     bool,
     Option<i64>,
+    Vec<u8>,
     String,
 );
 
@@ -221,12 +222,13 @@ impl SourceReader {
                 events::sent_digest,
                 events::redacted,
                 events::sender,
+                events::row_code,
                 events::body,
             ))
             .load_iter::<EventRow, DefaultLoadingMode>(connection)?;
         let (mut found, mut bytes) = (Vec::new(), 0);
         for row in rows {
-            let (entry, id, content_hash, content_salt, sent_digest, redacted, sender, body) = row?;
+            let (entry, id, content_hash, content_salt, sent_digest, redacted, sender, row_code, body) = row?;
             let (_, seq) = ledger_and_seq(entry);
             bytes += body.len();
             found.push(SourceEvent {
@@ -238,6 +240,7 @@ impl SourceReader {
                 sent_digest,
                 redacted,
                 sender,
+                row_code,
                 body,
             });
             if bytes >= limits.bytes {

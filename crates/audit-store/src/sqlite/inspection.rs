@@ -26,6 +26,7 @@ type Row = (
     (Vec<u8>, Vec<u8>),
     String,
     Option<Vec<u8>>,
+    (bool, Option<i64>, Vec<u8>),
     Option<i64>,
     Option<(Vec<u8>, Vec<u8>)>,
 );
@@ -50,6 +51,7 @@ pub(crate) fn stored_rows(
             (events::content_hash, events::content_salt),
             events::body,
             events::sent_digest,
+            (events::redacted, events::sender, events::row_code),
             event_times::entry.nullable(),
             (unordered_events::id, unordered_events::after_id).nullable(),
         ))
@@ -59,8 +61,18 @@ pub(crate) fn stored_rows(
     let mut keys = stored_keys(session, entry(ledger_id, start), last)?;
     let months = months_of(&mut session.connection, ledger_id)?;
     let read = |row: Row| {
-        let (entry, position, id, (content_hash, content_salt), body, sent_digest, entry_by_time, listed) =
-            row;
+        let (
+            entry,
+            position,
+            id,
+            (content_hash, content_salt),
+            body,
+            sent_digest,
+            coded,
+            entry_by_time,
+            listed,
+        ) = row;
+        let (redacted, sender, row_code) = coded;
         let is_found_by_id = match &listed {
             Some((listed_id, after_id)) => {
                 *listed_id == id && Some(after_id) == reached.as_ref() && id <= *after_id
@@ -83,7 +95,10 @@ pub(crate) fn stored_rows(
             content_salt,
             body,
             idempotency_hash: keys.remove(&entry),
-            has_sent_digest: sent_digest.is_some(),
+            sent_digest,
+            redacted,
+            sender,
+            row_code,
             month: month_of(&months, seq),
             inconsistent,
             time_position: position,

@@ -9,14 +9,16 @@ use super::schema::{event_keys, event_times, events};
 use super::{Memory, Shared, SqliteSession};
 use crate::append::plan::{Head, KnownKey, NewRow, months_of};
 use crate::append::{AppendRequest, KeyHash, KnownKeys, LedgerId};
-use crate::columns::{read_digest, read_id};
+use crate::columns::KeyColumns;
 use crate::database::Session;
 use crate::error::Result;
 use crate::search::tokens::{Kind, token};
-use audit_domain::{EventId, Month, SentDigest};
+use crate::tree::TreeSession;
+use audit_domain::Month;
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// An event without a key, in [`event_keys`].
@@ -25,8 +27,24 @@ pub(crate) const NO_KEY: KeyHash = [0; 16];
 /// A key that may be stored: its ledger, hash and token.
 pub(crate) type WantedKey = (LedgerId, KeyHash, String);
 
-/// A stored key: the `seq` of its event, which says in which month it was stored.
-type FoundKey = (i64, EventId, SentDigest);
+/// A stored key: the `seq` of its event, which says in which month it was stored, and its columns.
+type FoundKey = (i64, KeyColumns);
+
+/// The columns of [`KeyColumns`].
+type Columns = (Vec<u8>, Option<Vec<u8>>, bool, Option<i64>, Vec<u8>);
+const COLUMNS: (
+    events::id,
+    events::sent_digest,
+    events::redacted,
+    events::sender,
+    events::row_code,
+) = (
+    events::id,
+    events::sent_digest,
+    events::redacted,
+    events::sender,
+    events::row_code,
+);
 
 /// Finds the idempotency keys of `requests` that are stored already, within the window or before it.
 pub(crate) fn find_keys(
@@ -34,6 +52,7 @@ pub(crate) fn find_keys(
     requests: &[AppendRequest],
     heads: &HashMap<LedgerId, Head>,
 ) -> Result<KnownKeys> {
+    let keeper = session.heads()?;
     let Session { connection, memory } = session;
     let Memory { shared, appends, .. } = memory;
     let months = months_of(requests, heads);
@@ -64,13 +83,17 @@ pub(crate) fn find_keys(
         return Ok(KnownKeys::new());
     }
     let found = look_up(connection, &wanted, heads, &months, shared)?;
-    let known = |((ledger_id, hash), (seq, id, digest)): (_, FoundKey)| {
-        let month = heads
-            .get(&ledger_id)
-            .map_or(Month::MIN, |head| head.month_of(seq));
-        ((ledger_id, hash), KnownKey { id, digest, month })
+    let codes = keeper.row_codes();
+    let known = |((ledger_id, hash), (seq, columns)): ((LedgerId, KeyHash), FoundKey)| {
+        let head = heads.get(&ledger_id)?;
+        let month = head.month_of(seq);
+        let event = columns.event(&codes, &head.name, month, &hash);
+        if event.is_none() {
+            keeper.note_forged_row(ledger_id, &head.name);
+        }
+        Some(((ledger_id, hash), KnownKey { event, month }))
     };
-    Ok(found.into_iter().map(known).collect())
+    Ok(found.into_iter().filter_map(known).collect())
 }
 
 /// Finds the newest events that have these keys. While the index is rebuilt, it looks no further than the window.
@@ -91,9 +114,10 @@ fn look_up(
         let unindexed = unindexed.get(token.as_str()).into_iter().flatten().copied();
         for position in unindexed.chain(indexed) {
             if let Some(known) = known_key(connection, *ledger_id, hash, position)? {
-                let newest = found.entry((*ledger_id, *hash)).or_insert(known);
-                if known.0 > newest.0 {
-                    *newest = known;
+                match found.entry((*ledger_id, *hash)) {
+                    Entry::Occupied(mut newest) if known.0 > newest.get().0 => drop(newest.insert(known)),
+                    Entry::Occupied(_) => {}
+                    Entry::Vacant(first) => drop(first.insert(known)),
                 }
             }
         }
@@ -153,17 +177,10 @@ fn find_in_order(
 fn known_key_of(connection: &mut SqliteConnection, entry: i64) -> Result<Option<FoundKey>> {
     let row = events::table
         .find(entry)
-        .select((events::id, events::sent_digest))
-        .get_result::<(Vec<u8>, Option<Vec<u8>>)>(connection)
+        .select(COLUMNS)
+        .get_result::<Columns>(connection)
         .optional()?;
-    let Some((id, Some(digest))) = row else {
-        return Ok(None);
-    };
-    Ok(Some((
-        ledger_and_seq(entry).1,
-        read_id(id)?,
-        read_digest(digest)?,
-    )))
+    Ok(row.map(|columns| (ledger_and_seq(entry).1, key_columns(columns))))
 }
 
 /// The event at this position in the order of time, if it has this key.
@@ -176,17 +193,27 @@ fn known_key(
     let row = event_times::table
         .find(position)
         .inner_join(events::table.on(events::entry.eq(event_times::entry)))
-        .select((events::entry, events::id, events::sent_digest))
-        .get_result::<(i64, Vec<u8>, Option<Vec<u8>>)>(connection)
+        .select((events::entry, COLUMNS))
+        .get_result::<(i64, Columns)>(connection)
         .optional()?;
-    let Some((entry, id, Some(digest))) = row else {
+    let Some((entry, columns)) = row else {
         return Ok(None);
     };
     let (row_ledger, seq) = ledger_and_seq(entry);
     if row_ledger != ledger_id || key_hash(connection, ledger_id, seq)?.as_ref() != Some(hash) {
         return Ok(None);
     }
-    Ok(Some((seq, read_id(id)?, read_digest(digest)?)))
+    Ok(Some((seq, key_columns(columns))))
+}
+
+fn key_columns((id, sent_digest, redacted, sender, row_code): Columns) -> KeyColumns {
+    KeyColumns {
+        id,
+        sent_digest,
+        redacted,
+        sender,
+        row_code,
+    }
 }
 
 /// The hash of the idempotency key of an event.

@@ -12,6 +12,7 @@ diesel::table! {
         sent_digest -> Nullable<Binary>,
         redacted -> Bool,
         sender -> Nullable<BigInt>,
+        row_code -> Binary,
         body -> Text,
     }
 }

@@ -37,7 +37,7 @@ statement! {
     Sqlite;
     /// Stores an event.
     InsertEvent<'a> {
-        "INSERT INTO events (entry, position, id, content_hash, content_salt, sent_digest, redacted, sender, body) VALUES ("
+        "INSERT INTO events (entry, position, id, content_hash, content_salt, sent_digest, redacted, sender, row_code, body) VALUES ("
         entry: i64 => BigInt,
         ", " position: i64 => BigInt,
         ", " id: &'a [u8] => Binary,
@@ -46,6 +46,7 @@ statement! {
         ", " sent_digest: Option<&'a [u8]> => Nullable<Binary>,
         ", " redacted: bool => Bool,
         ", " sender: Option<i64> => Nullable<BigInt>,
+        ", " row_code: &'a [u8] => Binary,
         ", " body: &'a str => Text,
     } ")"
 }

@@ -48,7 +48,7 @@ impl Attacked<'_> {
     fn filled(&self, sql: &str) -> String {
         let project = quoted(&self.case.organization.project_id);
         let mut sql = sql.to_owned();
-        for bytes in [8_192, 8_191, 256, 33, 32, 31, 20, 16, 15, 8] {
+        for bytes in [8_192, 8_191, 256, 33, 32, 31, 20, 16, 15, 12, 8] {
             sql = sql.replace(&format!("#{bytes}#"), &self.blob(&vec![7; bytes]));
         }
         for (name, seq) in [("AT_TILED", TILED), ("AT_PARTIAL", PARTIAL), ("AT_KEYED", KEYED)] {

@@ -9,6 +9,7 @@ use crate::append::plan::{HeadId, NewRow, Plan};
 use crate::error::{Result, StoreError};
 use crate::ledgers::NewHead;
 use crate::postgres::partitions::partition_of;
+use crate::row_code::RowCodes;
 use diesel::PgConnection;
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -56,6 +57,7 @@ type EventColumns = (
     Nullable<Binary>,
     Bool,
     Nullable<BigInt>,
+    Binary,
     Text,
 );
 
@@ -93,18 +95,22 @@ impl ToSql<WrittenHead, Pg> for HeadChange<'_> {
 }
 
 #[derive(Debug)]
-struct EventValues<'a>(&'a NewRow);
+struct EventValues<'a> {
+    row: &'a NewRow,
+    row_code: [u8; RowCodes::BYTES],
+}
 
 impl ToSql<WrittenEvent, Pg> for EventValues<'_> {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-        let NewRow { record, .. } = self.0;
+        let Self { row, row_code } = self;
+        let record = &row.record;
         let (id, content_hash) = (record.stamp().id.to_bytes(), record.content_hash());
-        let key = self.0.idempotency.as_ref();
+        let key = row.idempotency.as_ref();
         WriteTuple::<EventColumns>::write_tuple(
             &(
-                self.0.ledger_id.0,
-                self.0.seq,
-                self.0.month.number(),
+                row.ledger_id.0,
+                row.seq,
+                row.month.number(),
                 id.as_slice(),
                 record.occurred_at().as_micros(),
                 content_hash.as_bytes().as_slice(),
@@ -112,7 +118,8 @@ impl ToSql<WrittenEvent, Pg> for EventValues<'_> {
                 key.map(|key| key.hash.as_slice()),
                 key.map(|key| key.digest.as_bytes().as_slice()),
                 record.redacted(),
-                self.0.sender.map(|sender| sender.id().0),
+                row.sender.map(|sender| sender.id().0),
+                row_code.as_slice(),
                 record.canonical(),
             ),
             out,
@@ -187,13 +194,13 @@ impl QueryFragment<Pg> for InsertEvents<'_> {
         // statement fails as a whole.
         pass.push_sql(
             ") INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, content_salt, \
-                 idempotency_hash, sent_digest, redacted, sender, body) \
+                 idempotency_hash, sent_digest, redacted, sender, row_code, body) \
              SELECT ledger_id, seq, CASE WHEN (SELECT count(*) FROM heads) = ",
         );
         pass.push_bind_param::<BigInt, _>(&self.head_count)?;
         pass.push_sql(
             " THEN month END, id, occurred_at, content_hash, content_salt, idempotency_hash, sent_digest, redacted, \
-                 sender, body FROM unnest(",
+                 sender, row_code, body FROM unnest(",
         );
         pass.push_bind_param::<Array<WrittenEvent>, _>(&self.events)?;
         pass.push_sql(") AS event WHERE EXISTS (SELECT FROM heads)");
@@ -249,6 +256,7 @@ pub(super) fn insert_events(
     connection: &mut PgConnection,
     plan: &Plan,
     heads: &[NewHead],
+    codes: &RowCodes,
     absent: AbsentKeys<'_>,
     planned: Planned,
 ) -> Result<()> {
@@ -261,10 +269,14 @@ pub(super) fn insert_events(
         after,
         month: plan.month_of(after.ledger_id).number(),
     });
+    let values = |row| EventValues {
+        row,
+        row_code: plan.row_code(codes, row),
+    };
     let insert = InsertEvents {
         heads: changes.collect(),
         head_count: heads.len() as i64,
-        events: plan.rows.iter().map(EventValues).collect(),
+        events: plan.rows.iter().map(values).collect(),
         absent,
         planned,
     };

@@ -184,8 +184,8 @@ mod tests {
             let (entry, position) = (entry(LEDGER, seq), seq * 1_000);
             database
                 .batch_execute(&format!(
-                    "INSERT INTO events (entry, position, id, content_hash, content_salt, redacted, body)
-                     VALUES ({entry}, {position}, x'', x'', x'', FALSE, '');
+                    "INSERT INTO events (entry, position, id, content_hash, content_salt, redacted, row_code, body)
+                     VALUES ({entry}, {position}, x'', x'', x'', FALSE, x'', '');
                      INSERT INTO event_times VALUES ({position}, {entry})"
                 ))
                 .unwrap();
