@@ -1,5 +1,5 @@
 //! Shares of bounded resources: what one client may hold while others need the same ([`Budget`]), and whose turn it is
-//! ([`Turns`]).
+//! ([`Turns`]). An owner without a credential is the address of its client ([`TrustedProxies`], [`subscriber`]).
 //!
 //! ```
 //! use audit_admission::Budget;
@@ -11,8 +11,10 @@
 //! assert!(bodies.hold("second").grow(2_000), "something is left for the next one");
 //! ```
 
+mod address;
 mod budget;
 mod turns;
 
+pub use address::{TrustedProxies, subscriber};
 pub use budget::{Budget, Held};
 pub use turns::{Busy, Turn, Turns, TurnsOptions};

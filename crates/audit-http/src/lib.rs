@@ -53,7 +53,6 @@ mod tls_status;
 mod unread;
 mod vary;
 
-pub use client_address::TrustedProxies;
 pub use error::ApiError;
 pub use error_code::ErrorCode;
 pub use metrics::MetricTimes;

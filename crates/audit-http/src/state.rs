@@ -1,7 +1,6 @@
 //! The state that all handlers share.
 
 use crate::body::{BODIES_BYTES_MAX, Inflaters, STREAM_BODIES_BYTES_MAX, inflaters};
-use crate::client_address::TrustedProxies;
 use crate::compression::Compressors;
 use crate::held::RESPONSES_BYTES_MAX;
 use crate::metrics::{MetricTimes, Metrics};
@@ -9,6 +8,7 @@ use crate::owner::Memory;
 use crate::public_url::PublicUrl;
 use crate::rate_limit::{Buckets, RateLimit};
 use crate::tls_status::TlsStatus;
+use audit_admission::TrustedProxies;
 use audit_app::{AuditLog, Tracer};
 use audit_domain::Entropy;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The connections of all clients, and the share of each address.
 
-use audit_admission::{Budget, Held};
+use audit_admission::{Budget, Held, subscriber};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -52,14 +52,6 @@ impl Connections {
         let address = address.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED));
         let mut held = self.budget.hold(subscriber(address));
         held.grow(1).then_some(Slot(Some(held)))
-    }
-}
-
-/// An IPv4 address, or the first 64 bits of an IPv6 address, the prefix of one subscriber.
-fn subscriber(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from(u128::from(address) >> 64 << 64)),
     }
 }
 
