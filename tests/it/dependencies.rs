@@ -154,9 +154,11 @@ const RULES: &[Rule] = &[
     Rule {
         package: "audit-properties",
         reaches: &[
+            "audit-admission",
             "audit-alerts",
             "audit-anchors",
             "audit-auth",
+            "audit-client",
             "audit-csv",
             "audit-domain",
             "audit-index",

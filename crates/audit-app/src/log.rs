@@ -24,7 +24,9 @@ use audit_auth::{KeyHolder, Readers};
 use audit_domain::{
     ContentHash, ContentSalt, EventId, PartProofs, StoredEvent, ViewerRoute, ViewerTier, Violations,
 };
-use audit_ledger::{Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead};
+use audit_ledger::{
+    Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead, entry_bundle,
+};
 use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError};
 pub use memory::{SignerMemory, SignerMemoryError};
 pub(crate) use program::is_elsewhere;
@@ -161,8 +163,7 @@ impl AuditLog {
         })
     }
 
-    /// The bundle of the entries whose hashes are in a tile of level 0: the content hash of each event, with its length in two bytes
-    /// before it (C2SP `tlog-tiles`).
+    /// The bundle of the entries whose hashes are in a tile of level 0.
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the tree has no such tile.
@@ -171,11 +172,7 @@ impl AuditLog {
             let scope = self.scope(reader, principal, selection)?;
             let entries = reader.log_entries(scope.ledger_id, id).map_err(damaged_log)?;
             let entries = entries.ok_or(AppError::NotFound("tile"))?;
-            let entry = |hash: &ContentHash| {
-                let hash = hash.as_bytes();
-                [&(hash.len() as u16).to_be_bytes(), hash.as_slice()].concat()
-            };
-            Ok(entries.iter().flat_map(entry).collect())
+            Ok(entry_bundle(&entries))
         })
     }
 

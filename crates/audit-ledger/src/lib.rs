@@ -96,7 +96,7 @@ pub use tenants::{
     TenantLabel, TenantLogs, TenantMapHead, TenantMapKey, TenantMapNoteError, TenantPath, TenantProof,
     TenantSalt,
 };
-pub use tile::{MissingTile, Tile, TileError, TileId, TileSet};
+pub use tile::{MissingTile, Tile, TileError, TileId, TileSet, entry_bundle};
 pub use tlog_proof::{TlogProof, TlogProofError, TlogProofTextError};
 pub use witness::{AddCheckpoint, AddCheckpointTextError, WitnessError, Witnessed, stored_head};
 

@@ -8,7 +8,7 @@ mod content;
 mod path;
 mod set;
 
-pub use content::Tile;
+pub use content::{Tile, entry_bundle};
 pub use set::{MissingTile, TileSet};
 
 use crate::Subtree;

@@ -1,10 +1,11 @@
 //! Texts of the log: proofs, notes, requests to witnesses, stored state.
 
 use crate::text;
+use audit_domain::ContentHash;
 use audit_ledger::{
     AddCheckpoint, Anchor, Checkpoint, Frontier, Hash, InclusionProof, KeyName, KeyRotation, MapTile, Origin,
     Policy, SignedAnchor, SignedCheckpoint, SignedTenantMap, SigningKey, Tile, TileId, TileSet, TlogProof,
-    VerifierKey, WitnessKey, WitnessSigner, merge_signatures, note_text,
+    VerifierKey, WitnessKey, WitnessSigner, entry_bundle, merge_signatures, note_text,
 };
 use std::str::FromStr;
 
@@ -39,7 +40,7 @@ fn is_read<T: FromStr + ToString>(text: &str) -> bool {
     true
 }
 
-/// A proof has one text, and none that nobody signed is verified.
+/// A proof has one text. None that nobody signed is verified, and one of the log's key proves a leaf of its log, at its index.
 pub fn proof(bytes: &[u8]) -> bool {
     let Some(text) = text(bytes) else { return false };
     let Ok(proof) = text.parse::<TlogProof>() else {
@@ -47,6 +48,13 @@ pub fn proof(bytes: &[u8]) -> bool {
     };
     assert_eq!(proof.to_string(), text);
     assert!(proof.verify(&Hash::of_leaf(b"x"), &other_key()).is_err());
+    let (leaves, checkpoint) = log();
+    let signer = key("example.com/log", 1);
+    for (index, leaf) in (0..).zip(&leaves) {
+        if let Ok(signed) = proof.verify(leaf, signer.verifier()) {
+            assert_eq!((proof.index, signed.head()), (index, checkpoint.head()));
+        }
+    }
     true
 }
 
@@ -116,6 +124,36 @@ pub fn stored_tree(bytes: &[u8]) -> bool {
         assert_eq!(tile.encode(), bytes);
     }
     frontier.is_ok() || tile.is_ok()
+}
+
+/// A bundle of entries is read by the rules of C2SP `tlog-tiles`, and its entries have the hashes of the tile above it.
+pub fn entries(bytes: &[u8]) -> bool {
+    let (chunks, _) = bytes.as_chunks::<{ Hash::BYTES }>();
+    let chunks = &chunks[..chunks.len().min(usize::from(TileId::WIDTH_MAX))];
+    let hashes: Vec<ContentHash> = chunks
+        .iter()
+        .map(|bytes| ContentHash::from_bytes(*bytes))
+        .collect();
+    let bundle = entry_bundle(&hashes);
+    let mut rest = bundle.as_slice();
+    for (chunk, hash) in chunks.iter().zip(&hashes) {
+        let (length, after) = rest.split_first_chunk::<2>().expect("the length of an entry");
+        let (entry, after) = after.split_at(usize::from(u16::from_be_bytes(*length)));
+        assert_eq!(entry, chunk);
+        assert_eq!(Hash::of_leaf(entry), Hash::of_event(hash));
+        rest = after;
+    }
+    assert!(rest.is_empty(), "nothing follows the entries");
+    !hashes.is_empty()
+}
+
+/// Inputs of [`entries`].
+pub fn entries_seeds() -> Vec<Vec<u8>> {
+    vec![
+        vec![7; Hash::BYTES],
+        (0..=255).collect(),
+        vec![0; Hash::BYTES * 257 + 1],
+    ]
 }
 
 /// Inputs of [`proof`].

@@ -10,6 +10,8 @@ pub mod index;
 pub mod ledger;
 pub mod names;
 pub mod network;
+pub mod receipts;
+pub mod requests;
 pub mod stored;
 pub mod texts;
 
@@ -121,6 +123,26 @@ pub const PROPERTIES: &[Property] = &[
         name: "sealed_secret",
         check: stored::sealed_secret,
         seeds: stored::sealed_secret_seeds,
+    },
+    Property {
+        name: "entries",
+        check: ledger::entries,
+        seeds: ledger::entries_seeds,
+    },
+    Property {
+        name: "receipt",
+        check: receipts::receipt,
+        seeds: receipts::receipt_seeds,
+    },
+    Property {
+        name: "forwarded_for",
+        check: requests::forwarded_for,
+        seeds: requests::forwarded_for_seeds,
+    },
+    Property {
+        name: "summary",
+        check: requests::summary,
+        seeds: requests::summary_seeds,
     },
 ];
 

@@ -2,6 +2,7 @@
 
 use super::{TileError, TileId, tile_hashes_below};
 use crate::{Frontier, Hash, Subtree};
+use audit_domain::ContentHash;
 
 /// A tile with its hashes: the hashes concatenated from left to right. Do not trust them until a proof or frontier computed
 /// from them leads to a signed root.
@@ -89,6 +90,17 @@ impl Tile {
             .find(|(_, held)| others.next() != Some(held))
             .map(|(subtree, _)| subtree)
     }
+}
+
+/// The bundle of the entries below a tile of level 0: each entry with its length in two bytes before it
+/// ([C2SP `tlog-tiles`](https://c2sp.org/tlog-tiles)). An entry is the content hash of an event.
+#[must_use]
+pub fn entry_bundle(entries: &[ContentHash]) -> Vec<u8> {
+    let entry = |entry: &ContentHash| {
+        let bytes = *entry.as_bytes();
+        (bytes.len() as u16).to_be_bytes().into_iter().chain(bytes)
+    };
+    entries.iter().flat_map(entry).collect()
 }
 
 /// The hash over `2^n` adjacent hashes: the root of a tree with them as leaves.
