@@ -1,7 +1,9 @@
 //! Neither redacted values nor tokens of streams appear in files, logs or metrics.
 
 use super::UNLIMITED;
-use audit_tests::{Database, DatabaseKind, Organization, Server, Stream, event_with, on_both_databases};
+use audit_tests::{
+    Database, DatabaseKind, Deadline, Organization, Server, Stream, event_with, on_both_databases,
+};
 use serde_json::{Value, json};
 
 const SENSITIVE: [&str; 5] = [
@@ -42,6 +44,7 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
 on_both_databases! {
     a_token_is_neither_logged_nor_measured,
     nothing_that_is_redacted_is_stored,
+    text_that_a_claim_removes_is_not_in_the_index,
 }
 
 #[test]
@@ -94,19 +97,65 @@ fn text_that_a_claim_removes_is_in_no_file_afterwards() {
     // Long enough that each event has pages of its own, which are free after its deletion.
     let text = format!("{REMOVED} {}", "x".repeat(40_000));
     let stream = Stream::of(&server.client());
-    let event = || event_with(json!({"metadata": {"note": text}}));
+    let event = || {
+        event_with(
+            json!({"actor": {"id": "u1", "type": "user", "name": REMOVED}, "metadata": {"note": text}}),
+        )
+    };
     for _ in 0..4 {
         stream.store_all((0..10).map(|_| event()).collect());
     }
     let holders = || {
         let files = database.files().into_iter();
-        let found = files.filter(|(_, bytes)| contains(bytes, REMOVED.as_bytes()));
+        // The index has words in lower case.
+        let word = REMOVED.to_lowercase();
+        let found = files
+            .filter(|(_, bytes)| contains(bytes, REMOVED.as_bytes()) || contains(bytes, word.as_bytes()));
         found.map(|(path, _)| path).collect::<Vec<_>>()
     };
     assert!(!holders().is_empty(), "before the claim the events have the text");
     assert_eq!(stream.move_to(&organization.master()), 40);
     server.stop().success();
     assert_eq!(holders(), Vec::<std::path::PathBuf>::new());
+}
+
+/// The words of names are in the index as they are. Events of a stream are not indexed before their claim has redacted them.
+fn text_that_a_claim_removes_is_not_in_the_index(database: DatabaseKind) {
+    const REMOVED: &str = "zanzibarite";
+    const KEPT: &str = "yttrotantalite";
+    const LATER: &str = "xanthoconite";
+    let own = Database::create(database);
+    let server = Server::start(&own, UNLIMITED);
+    let organization = Organization::create(&server, "enterprise");
+    organization.create_rule(json!({"type": "pattern", "name": "removed", "pattern": "zan[z]ibarite"}));
+    let stream = Stream::of(&server.client());
+    stream.store(event_with(json!({
+        "actor": {"id": "u1", "type": "user", "name": REMOVED}, "target": {"id": "t1", "type": "stone", "name": KEPT},
+    })));
+    let is_indexed = |word: &str| match database {
+        DatabaseKind::Postgres => {
+            let word = own.blob(word.as_bytes());
+            own.count(&format!("index_blocks WHERE position({word} IN bytes) > 0")) > 0
+        }
+        DatabaseKind::Sqlite => {
+            let mut index = own.files().into_iter();
+            index.any(|(path, bytes)| {
+                path.to_string_lossy().contains("-index") && contains(&bytes, word.as_bytes())
+            })
+        }
+    };
+    let wait_for = |word: &str| {
+        Deadline::seconds(60).poll(word, || is_indexed(word).then_some(()));
+    };
+    // What was stored after the events of the stream.
+    organization.project().store(event_with(json!({
+        "actor": {"id": "u2", "type": "user", "name": LATER},
+    })));
+    wait_for(LATER);
+    assert!(!is_indexed(REMOVED) && !is_indexed(KEPT), "before the claim");
+    assert_eq!(stream.move_to(&organization.master()), 1);
+    wait_for(KEPT);
+    assert!(!is_indexed(REMOVED), "the other word of the same event");
 }
 
 fn nothing_that_is_redacted_is_stored(database: DatabaseKind) {

@@ -1,6 +1,6 @@
 //! Copies of a database that a server may be using.
 
-use super::connection::unreachable_file;
+use super::connection::{overwrite_deleted, unreachable_file};
 use super::read_only::open_read_only;
 use crate::error::{Result, StoreError};
 use crate::migrate;
@@ -58,6 +58,7 @@ fn open_file_alone(path: &Path) -> Result<SqliteConnection> {
             "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -{CACHE_KIB}"
         ))
         .map_err(|error| unreachable_file(path, &error))?;
+    overwrite_deleted(&mut connection).map_err(|error| unreachable_file(path, &error))?;
     Ok(connection)
 }
 
@@ -88,6 +89,8 @@ fn failed(source: &Path, error: &dyn std::fmt::Display) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const HEADER_BYTES: usize = 100;
     use crate::sqlite::connection::{FileOptions, open_file};
 
     #[test]
@@ -149,6 +152,58 @@ mod tests {
         write(1);
         let bytes = write(1);
         assert!(bytes <= 512 * 1_024, "{bytes}");
+    }
+
+    /// What a migration deletes.
+    #[test]
+    fn a_copy_that_is_migrated_overwrites_what_it_deletes() {
+        #[derive(QueryableByName)]
+        struct Found {
+            #[diesel(sql_type = diesel::sql_types::Integer)]
+            secure_delete: i32,
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let mut connection = open_file_alone(&folder.path().join("copy.db")).unwrap();
+        let pragma = diesel::sql_query("PRAGMA main.secure_delete");
+        let found: Found = pragma.get_result(&mut connection).unwrap();
+        assert_eq!(found.secure_delete, 1);
+    }
+
+    /// The first 100 bytes of a file of SQLite say how to read the others.
+    #[test]
+    fn a_copy_with_any_bit_of_its_header_changed_is_refused_or_reads_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, copy) = (folder.path().join("source.db"), folder.path().join("copy.db"));
+        migrate::sqlite(&mut open_file_alone(&source).unwrap()).unwrap();
+        copy_snapshot(&source, &copy, SourceSchema::Current).unwrap();
+        let bytes = std::fs::read(&copy).unwrap();
+        let read = |path: &Path| -> Result<Vec<String>> {
+            #[derive(QueryableByName)]
+            struct Row {
+                #[diesel(sql_type = Text)]
+                sql: String,
+            }
+            check_copy(path)?;
+            let mut connection = open_read_only(path)?;
+            migrate::check_sqlite(&mut connection, false)?;
+            let schema = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
+            let rows: Vec<Row> = diesel::sql_query(schema).load(&mut connection)?;
+            Ok(rows.into_iter().map(|row| row.sql).collect())
+        };
+        let whole = read(&copy).unwrap();
+        assert!(whole.len() > 10, "{whole:?}");
+        let changed = folder.path().join("changed.db");
+        let mut refused = 0;
+        for bit in 0..HEADER_BYTES * 8 {
+            let mut bytes = bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&changed, bytes).unwrap();
+            match read(&changed) {
+                Ok(rows) => assert_eq!(rows, whole, "bit {bit}"),
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(refused >= 16 * 8, "the name of the format at least");
     }
 
     #[test]

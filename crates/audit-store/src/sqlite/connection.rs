@@ -148,7 +148,7 @@ pub(crate) fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection>
 
 /// Has the connection overwrite what it deletes. Otherwise the text of a deleted row, such as that of an event of a stream before
 /// its claim redacted it, stays in free pages.
-fn overwrite_deleted(connection: &mut SqliteConnection) -> diesel::QueryResult<()> {
+pub(super) fn overwrite_deleted(connection: &mut SqliteConnection) -> diesel::QueryResult<()> {
     connection.batch_execute("PRAGMA main.secure_delete = ON")
 }
 
