@@ -86,7 +86,7 @@ def write(options, attacks, results):
     for database, of_database in results.items():
         rows.update({(result.attack.name, database): cells(result) for result in of_database})
         today = datetime.date.today().isoformat()
-        some = "" if len(of_database) == len(attacks) else f", the last {len(of_database)} attacks of {len(attacks)}"
+        some = "" if len(of_database) == len(attacks) else f", in parts, the last one of {len(of_database)} attacks"
         measured[titles[database]] = (
             f"{today}, {machine()}, {options.seconds:g} s for each measurement, up to {options.attempts} attempts, TLS"
             f" {'on' if options.tls else 'off'}, the service's own events {options.self_audit}{some}"
