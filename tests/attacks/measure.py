@@ -19,7 +19,7 @@ QUIET_ATTEMPTS_MAX = 3
 # Only bounds a hang.
 STOP_SECONDS_MAX = 60
 # Besides the seconds of the measurement.
-VICTIM_SECONDS_MAX = 120
+VICTIM_SECONDS_MAX = 660
 
 # Children that share nothing with this process but a pipe, whose end tells them that it has died.
 CONTEXT = multiprocessing.get_context("spawn")
