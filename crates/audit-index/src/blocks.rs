@@ -3,7 +3,7 @@
 //! A block is an immutable byte string of about 4 KB, identified by [`BlockId`]: its content, and a checksum (CRC-32C, 4 bytes,
 //! little endian) over its key and content. The format of the content depends on the [`BlockKind`]: see the modules `ids`,
 //! `dictionary` and `postings`. The key of a block is a 64-bit number: bits 32 to 62 the segment, bits 28 to
-//! 31 the kind (0 ids, 1 dictionary, 2 postings, 3 directory), bits 0 to 27 the number.
+//! 31 the kind (0 ids, 1 dictionary, 2 postings, 3 directory, 4 first ids), bits 0 to 27 the number.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -20,6 +20,8 @@ pub enum BlockKind {
     Postings,
     /// One separator key per dictionary block.
     Directory,
+    /// The first id of each ids block.
+    FirstIds,
 }
 
 /// The identity of a block.
@@ -57,6 +59,7 @@ impl fmt::Display for BlockId {
             BlockKind::Dictionary => "dictionary",
             BlockKind::Postings => "postings",
             BlockKind::Directory => "directory",
+            BlockKind::FirstIds => "first ids",
         };
         write!(f, "{kind} block {} of segment {}", self.number, self.segment)
     }

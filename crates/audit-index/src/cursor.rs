@@ -98,8 +98,28 @@ impl DictionaryCursor {
         lookup: Lookup<'_>,
         blocks: &mut B,
     ) -> Result<Self, B::Error> {
+        Self::over_found(segment, lookup, 1, blocks)
+    }
+
+    /// [`Self::to`], to read all tokens that `lookup` finds.
+    pub(crate) fn walk<I, B: Blocks>(
+        segment: &Segment<I>,
+        lookup: Lookup<'_>,
+        blocks: &mut B,
+    ) -> Result<Self, B::Error> {
+        Self::over_found(segment, lookup, PREFETCHED_WALK_LEAVES_MAX, blocks)
+    }
+
+    /// [`Self::to`]; `prefetched` dictionary blocks are prefetched together at first.
+    fn over_found<I, B: Blocks>(
+        segment: &Segment<I>,
+        lookup: Lookup<'_>,
+        prefetched: u32,
+        blocks: &mut B,
+    ) -> Result<Self, B::Error> {
         let leaves = leaves_of(segment, lookup, blocks)?;
         let mut cursor = Self::over(segment.id, leaves, Block::empty());
+        cursor.prefetched = (0, prefetched);
         if let Some(leaf) = cursor.read_leaf(blocks)? {
             let restart = || {
                 let (entries, restarts) = split_trailer(&cursor.leaf)?;

@@ -2,26 +2,28 @@
 
 use crate::bitmap::{Bitmap, chunk_of, first_of, low};
 use crate::blocks::{BlockId, Blocks};
-use crate::cursor::{DictionaryCursor, Lookup, TokenRows};
+use crate::cursor::{self, DictionaryCursor, Lookup, TokenRows};
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
-use crate::search::{PREFETCH_BLOCKS_MAX, SegmentMatches};
+use crate::search::{PREFETCH_BLOCKS_MAX, PREFETCH_LOOKUPS_MAX, SegmentMatches};
 use crate::segment::Segment;
 use crate::term::Term;
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// Segments whose matches are in memory together, at most: 256 KiB each.
+const WINDOWS_MAX: usize = 12;
 /// Posted lists whose blocks are prefetched together.
 const PREFETCHED_LISTS: usize = 64;
 
-/// The numbers of matching rows by token, of the tokens with one prefix.
+/// The numbers of matching rows by token, of some tokens.
 #[derive(Debug)]
-pub struct TokenCounts<I>(HashMap<Vec<u8>, Counted<I>>);
+pub struct TokenCounts<I>(HashMap<Vec<u8>, Counted<I>, foldhash::fast::RandomState>);
 
 impl<I> Default for TokenCounts<I> {
     fn default() -> Self {
-        Self(HashMap::new())
+        Self(HashMap::default())
     }
 }
 
@@ -92,8 +94,8 @@ impl<I: RowId> TokenCounts<I> {
     }
 }
 
-/// Counts the rows within `range` that match all `terms` by their tokens, for each of the prefixes. `terms` is not empty. No row is in
-/// two segments.
+/// Counts the rows within `range` that match all `terms` by their tokens: for each of `wanted`, by the tokens that it finds. `terms` is
+/// not empty, and no text of a wanted term is the beginning of another one. No row is in two segments.
 ///
 /// # Errors
 /// If a block cannot be read, or is damaged.
@@ -101,70 +103,92 @@ pub fn count_tokens<I: RowId, B: Blocks>(
     segments: &[Segment<I>],
     terms: &[Term],
     range: &Range<I>,
-    prefixes: &[String],
+    wanted: &[Term],
     blocks: &mut B,
 ) -> Result<Vec<TokenCounts<I>>, B::Error> {
-    let mut counts: Vec<TokenCounts<I>> = prefixes.iter().map(|_| TokenCounts::default()).collect();
-    for (number, segment) in segments.iter().enumerate() {
-        if segment.last < range.start || segment.first >= range.end {
-            continue;
+    let mut counts: Vec<TokenCounts<I>> = wanted.iter().map(|_| TokenCounts::default()).collect();
+    let lookups: Vec<Lookup<'_>> = wanted.iter().flat_map(Term::lookups).collect();
+    let overlapping: Vec<(usize, &Segment<I>)> = segments
+        .iter()
+        .enumerate()
+        .filter(|(_, segment)| segment.last >= range.start && segment.first < range.end)
+        .collect();
+    let batch = (PREFETCH_LOOKUPS_MAX / lookups.len().max(1)).clamp(1, WINDOWS_MAX);
+    for batch in overlapping.chunks(batch) {
+        let mut windows = Vec::with_capacity(batch.len());
+        for (number, segment) in batch {
+            let window = Window::of(segment, *number, terms, range, blocks)?;
+            windows.extend(window.map(|window| (*segment, window)));
         }
-        let window = Window::of(segment, terms, range, blocks)?;
-        if window.chunks.is_empty() {
-            continue;
+        if B::IS_REMOTE {
+            let segments = windows.iter().map(|(segment, _)| *segment);
+            cursor::prefetch(segments, &lookups, blocks)?;
         }
-        for (prefix, counts) in prefixes.iter().zip(&mut counts) {
-            window.count(segment, number, prefix, counts, blocks)?;
+        for (segment, window) in &windows {
+            for (term, counts) in wanted.iter().zip(&mut counts) {
+                for lookup in term.lookups() {
+                    window.count(segment, lookup, counts, blocks)?;
+                }
+            }
         }
     }
     Ok(counts)
 }
 
-/// The matches in a segment.
+/// The matches in a segment, at least one.
 struct Window {
-    /// The chunks that have matches, ascending.
-    chunks: Vec<(u32, Bitmap)>,
+    /// The position of the segment in the list of segments.
+    segment: usize,
+    /// The first chunk that can have matches.
+    first: u32,
+    /// The matches in this chunk and in those behind it.
+    chunks: Vec<Option<Bitmap>>,
 }
 
 impl Window {
+    /// The matches in a segment, if there are any.
     fn of<I: RowId, B: Blocks>(
         segment: &Segment<I>,
+        number: usize,
         terms: &[Term],
         range: &Range<I>,
         blocks: &mut B,
-    ) -> Result<Self, B::Error> {
+    ) -> Result<Option<Self>, B::Error> {
         let mut matches = SegmentMatches::open(segment, terms, range, 0, blocks)?;
-        let mut chunks = Vec::new();
-        for chunk in matches.chunks().rev() {
-            if let Some(found) = matches.matches_in(chunk, blocks)? {
-                chunks.push((chunk, found.clone()));
-            }
+        let all = matches.chunks();
+        let mut chunks = vec![None; all.len()];
+        for (chunk, found) in all.clone().zip(&mut chunks).rev() {
+            *found = matches.matches_in(chunk, blocks)?.cloned();
         }
-        chunks.reverse();
-        Ok(Self { chunks })
+        Ok(chunks.iter().any(Option::is_some).then_some(Self {
+            segment: number,
+            first: all.start,
+            chunks,
+        }))
+    }
+
+    /// The chunks that have matches.
+    fn chunks(&self) -> impl Iterator<Item = (u32, &Bitmap)> {
+        let chunks = (self.first..).zip(&self.chunks);
+        chunks.filter_map(|(chunk, found)| Some((chunk, found.as_ref()?)))
     }
 
     fn has(&self, row: u32) -> bool {
-        let found = self
-            .chunks
-            .binary_search_by_key(&chunk_of(row), |(chunk, _)| *chunk);
-        found.is_ok_and(|index| self.chunks[index].1.has(low(row)))
+        let index = chunk_of(row).wrapping_sub(self.first) as usize;
+        let found = self.chunks.get(index).and_then(Option::as_ref);
+        found.is_some_and(|found| found.has(low(row)))
     }
 
+    /// Counts the matches by the tokens that `lookup` finds.
     fn count<I: RowId, B: Blocks>(
         &self,
         segment: &Segment<I>,
-        number: usize,
-        prefix: &str,
+        lookup: Lookup<'_>,
         counts: &mut TokenCounts<I>,
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        let lookup = Lookup {
-            text: prefix.as_bytes(),
-            is_prefix: true,
-        };
         let mut posted = Vec::new();
-        let mut cursor = DictionaryCursor::to(segment, lookup, blocks)?;
+        let mut cursor = DictionaryCursor::walk(segment, lookup, blocks)?;
         while cursor.advance(blocks)? && !lookup.ends_before(cursor.token()) {
             match cursor.rows() {
                 _ if !lookup.finds(cursor.token()) => {}
@@ -176,30 +200,29 @@ impl Window {
                         }
                     })?;
                     if count > 0 {
-                        counts.add_rows(cursor.token(), count, Example::Row(number, last));
+                        counts.add_rows(cursor.token(), count, Example::Row(self.segment, last));
                     }
                 }
                 TokenRows::Posted(block_refs) => {
                     posted.push((cursor.token().to_vec(), Postings::open(segment.id, block_refs)?));
                     if posted.len() == PREFETCHED_LISTS {
-                        self.count_posted(&mut posted, number, counts, blocks)?;
+                        self.count_posted(&mut posted, counts, blocks)?;
                     }
                 }
             }
         }
-        self.count_posted(&mut posted, number, counts, blocks)
+        self.count_posted(&mut posted, counts, blocks)
     }
 
     /// Counts the rows of posted lists, and removes these.
     fn count_posted<I: RowId, B: Blocks>(
         &self,
         posted: &mut Vec<(Vec<u8>, Postings)>,
-        number: usize,
         counts: &mut TokenCounts<I>,
         blocks: &mut B,
     ) -> Result<(), B::Error> {
         if B::IS_REMOTE {
-            let chunks = || self.chunks.iter().map(|(chunk, _)| *chunk..=*chunk);
+            let chunks = || self.chunks().map(|(chunk, _)| chunk..=chunk);
             let expected = posted
                 .iter()
                 .flat_map(|(_, postings)| chunks().flat_map(|chunk| postings.blocks_of(chunk)));
@@ -211,12 +234,12 @@ impl Window {
         }
         for (token, mut postings) in posted.drain(..) {
             let (mut count, mut last) = (0, None);
-            for (chunk, found) in &self.chunks {
-                let visit = |row: u16| (count, last) = (count + 1, Some(first_of(*chunk) + u32::from(row)));
-                postings.for_each_common(*chunk, found, visit, blocks)?;
+            for (chunk, found) in self.chunks() {
+                let visit = |row: u16| (count, last) = (count + 1, Some(first_of(chunk) + u32::from(row)));
+                postings.for_each_common(chunk, found, visit, blocks)?;
             }
             if let Some(last) = last {
-                counts.add_rows(&token, count, Example::Row(number, last));
+                counts.add_rows(&token, count, Example::Row(self.segment, last));
             }
         }
         Ok(())

@@ -1,13 +1,14 @@
 //! The ids of a segment's rows, by row number, ascending.
 //!
 //! An ids block is the concatenation of encoded ids ([`RowId::put`], fixed length). Every block except the last one has
-//! `4,000 / RowId::BYTES` ids, so the block and offset of a row's id follow from its row number.
+//! `4,000 / RowId::BYTES` ids, so the block and offset of a row's id follow from its row number. A segment with several ids
+//! blocks has first ids blocks of the same layout: the first id of each ids block. A search reads a few of these, and one ids
+//! block.
 
-use crate::blocks::{BlockId, BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
+use crate::blocks::{BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
 use crate::row_id::RowId;
 use crate::search::PREFETCH_BLOCKS_MAX;
 use crate::segment::Segment;
-use std::ops::Range;
 
 /// Greatest length of a block.
 const BLOCK_BYTES: usize = 4_000;
@@ -15,6 +16,14 @@ const BLOCK_BYTES: usize = 4_000;
 /// Ids per block.
 pub(crate) const fn block_ids<I: RowId>() -> u32 {
     (BLOCK_BYTES / I::BYTES) as u32
+}
+
+/// The number of first ids of a segment with this number of rows.
+pub(crate) const fn first_ids<I: RowId>(rows: u32) -> u32 {
+    match rows.div_ceil(block_ids::<I>()) {
+        1 => 0,
+        blocks => blocks,
+    }
 }
 
 /// Steps of a binary search whose possible blocks are prefetched together.
@@ -36,6 +45,8 @@ pub(crate) struct IdWriter {
     count: u32,
     block: Vec<u8>,
     writer: BlockWriter,
+    firsts: Vec<u8>,
+    firsts_writer: BlockWriter,
 }
 
 impl IdWriter {
@@ -44,58 +55,134 @@ impl IdWriter {
             count: 0,
             block: Vec::new(),
             writer: BlockWriter::new(segment, BlockKind::Ids),
+            firsts: Vec::new(),
+            firsts_writer: BlockWriter::new(segment, BlockKind::FirstIds),
         }
     }
 
     pub(crate) fn push<I: RowId, B: WriteBlocks>(&mut self, id: I, blocks: &mut B) -> Result<(), B::Error> {
+        if self.count.is_multiple_of(block_ids::<I>()) {
+            if self.firsts.len() + I::BYTES > BLOCK_BYTES {
+                self.firsts_writer.write(&mut self.firsts, blocks)?;
+            }
+            id.put(&mut self.firsts);
+        }
         id.put(&mut self.block);
         self.count += 1;
         if self.count.is_multiple_of(block_ids::<I>()) {
-            self.write(blocks)?;
+            self.writer.write(&mut self.block, blocks)?;
         }
         Ok(())
     }
 
-    /// Writes the last block. Returns the number of ids.
+    /// Writes the last blocks. Returns the number of ids.
     pub(crate) fn finish<B: WriteBlocks>(mut self, blocks: &mut B) -> Result<u32, B::Error> {
         if !self.block.is_empty() {
-            self.write(blocks)?;
+            self.writer.write(&mut self.block, blocks)?;
+        }
+        if self.writer.count() > 1 {
+            self.firsts_writer.write(&mut self.firsts, blocks)?;
         }
         Ok(self.count)
     }
+}
 
-    fn write<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
-        self.writer.write(&mut self.block, blocks)
+/// Ascending ids in the blocks of one kind.
+#[derive(Debug)]
+struct SortedIds {
+    count: u32,
+    reader: BlockReader,
+}
+
+impl SortedIds {
+    /// The id at a position.
+    fn id<I: RowId, B: Blocks>(&mut self, position: u32, blocks: &mut B) -> Result<I, B::Error> {
+        let number = position / block_ids::<I>();
+        let ids = self.reader.read(number, blocks)?;
+        let start = (position % block_ids::<I>()) as usize * I::BYTES;
+        let id = ids.get(start..start + I::BYTES).and_then(I::read);
+        let missing = Damaged::new("an id is missing").in_block(self.reader.block(number));
+        Ok(id.ok_or(missing)?)
+    }
+
+    /// Prefetches these blocks, in requests of a limited size.
+    fn prefetch<B: Blocks>(&self, numbers: &[u32], blocks: &mut B) -> Result<(), B::Error> {
+        for numbers in numbers.chunks(PREFETCH_BLOCKS_MAX) {
+            let expected = numbers.iter().map(|number| self.reader.block(*number));
+            blocks.prefetch(&expected.collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    /// The last block whose first id is less than `id`. The first block's is.
+    fn block_of<I: RowId, B: Blocks>(&mut self, id: I, blocks: &mut B) -> Result<u32, B::Error> {
+        let (mut low, mut high) = (0, self.count.div_ceil(block_ids::<I>()));
+        let mut steps = 0_u32;
+        while high - low > 1 {
+            if B::IS_REMOTE && steps.is_multiple_of(PREFETCH_STEPS) {
+                let mut ahead = Vec::new();
+                push_middles(low, high, PREFETCH_STEPS, &mut ahead);
+                self.prefetch(&ahead, blocks)?;
+            }
+            steps += 1;
+            let middle = low.midpoint(high);
+            match self.id::<I, B>(middle * block_ids::<I>(), blocks)? < id {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
+    /// The number of ids that are less than `id`. The first id of block `number` is, and that of the next block is not.
+    fn below<I: RowId, B: Blocks>(&mut self, id: I, number: u32, blocks: &mut B) -> Result<u32, B::Error> {
+        let (mut low, mut high) = (
+            number * block_ids::<I>(),
+            self.count.min((number + 1) * block_ids::<I>()),
+        );
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.id::<I, B>(middle, blocks)? < id {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Ok(low)
     }
 }
+
+/// Searches for this number of ids read all first ids blocks.
+const FEW_SEARCHES: usize = 8;
 
 /// Reads the ids of a segment's rows.
 #[derive(Debug)]
 pub(crate) struct IdReader<I> {
-    rows: u32,
     first: I,
     last: I,
-    reader: BlockReader,
+    rows: SortedIds,
+    /// The first id of each of their blocks. Empty if there is only one.
+    firsts: SortedIds,
 }
 
 impl<I: RowId> IdReader<I> {
     pub(crate) const fn new(segment: &Segment<I>) -> Self {
         Self {
-            rows: segment.rows,
             first: segment.first,
             last: segment.last,
-            reader: BlockReader::new(segment.id, BlockKind::Ids),
+            rows: SortedIds {
+                count: segment.rows,
+                reader: BlockReader::new(segment.id, BlockKind::Ids),
+            },
+            firsts: SortedIds {
+                count: first_ids::<I>(segment.rows),
+                reader: BlockReader::new(segment.id, BlockKind::FirstIds),
+            },
         }
     }
 
     /// The id of a row.
     pub(crate) fn id<B: Blocks>(&mut self, row: u32, blocks: &mut B) -> Result<I, B::Error> {
-        let number = row / block_ids::<I>();
-        let ids = self.reader.read(number, blocks)?;
-        let start = (row % block_ids::<I>()) as usize * I::BYTES;
-        let id = ids.get(start..start + I::BYTES).and_then(I::read);
-        let missing = Damaged::new("an id is missing").in_block(self.reader.block(number));
-        Ok(id.ok_or(missing)?)
+        self.rows.id(row, blocks)
     }
 
     /// Prefetches the ids of these rows.
@@ -104,15 +191,9 @@ impl<I: RowId> IdReader<I> {
         rows: impl Iterator<Item = u32>,
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        let expected: Vec<BlockId> = rows
-            .map(|row| self.reader.block(row / block_ids::<I>()))
-            .collect();
-        blocks.prefetch(&expected)
-    }
-
-    /// The number of rows whose id is less than `id`.
-    pub(crate) fn rows_below<B: Blocks>(&mut self, id: I, blocks: &mut B) -> Result<u32, B::Error> {
-        self.rows_below_from(id, 0, blocks)
+        let mut numbers: Vec<u32> = rows.map(|row| row / block_ids::<I>()).collect();
+        numbers.dedup();
+        self.rows.prefetch(&numbers, blocks)
     }
 
     /// The numbers of rows whose ids are less than each of `bounds`, which ascend.
@@ -121,75 +202,40 @@ impl<I: RowId> IdReader<I> {
         bounds: &[I],
         blocks: &mut B,
     ) -> Result<Vec<u32>, B::Error> {
-        if B::IS_REMOTE {
-            self.prefetch_searches(bounds, blocks)?;
+        let outer = bounds.partition_point(|bound| *bound <= self.first);
+        let inner = bounds[outer..].partition_point(|bound| *bound <= self.last);
+        let inner = &bounds[outer..outer + inner];
+        let mut below = vec![0; outer];
+        below.reserve(bounds.len() - outer);
+        if B::IS_REMOTE && inner.len() >= FEW_SEARCHES {
+            let all: Vec<u32> = (0..self.firsts.count.div_ceil(block_ids::<I>())).collect();
+            self.firsts.prefetch(&all, blocks)?;
         }
-        let mut below = 0;
-        let mut rows_below = |bound: &I| {
-            below = self.rows_below_from(*bound, below / block_ids::<I>(), blocks)?;
-            Ok(below)
-        };
-        bounds.iter().map(&mut rows_below).collect()
-    }
-
-    /// Prefetches what the binary searches for these ids read, one step of all of them at a time.
-    fn prefetch_searches<B: Blocks>(&mut self, bounds: &[I], blocks: &mut B) -> Result<(), B::Error> {
-        let inner = bounds.iter().filter(|id| **id > self.first && **id <= self.last);
-        let all = 0..self.rows.div_ceil(block_ids::<I>());
-        let mut searches: Vec<(I, Range<u32>)> = inner.map(|id| (*id, all.clone())).collect();
-        while !searches.is_empty() {
-            let expected = searches.iter().map(|(_, found)| found.start.midpoint(found.end));
-            let mut expected: Vec<u32> = expected.collect();
-            expected.dedup();
-            for expected in expected.chunks(PREFETCH_BLOCKS_MAX) {
-                self.prefetch(expected.iter().map(|block| block * block_ids::<I>()), blocks)?;
+        // The blocks of a request are read before the next request, while the cache has them.
+        for inner in inner.chunks(PREFETCH_BLOCKS_MAX) {
+            let numbers: Vec<u32> = inner
+                .iter()
+                .map(|bound| self.block_of(*bound, blocks))
+                .collect::<Result<_, _>>()?;
+            if B::IS_REMOTE {
+                let mut expected = numbers.clone();
+                expected.dedup();
+                self.rows.prefetch(&expected, blocks)?;
             }
-            searches.retain(|(_, found)| found.len() > 1);
-            for (id, found) in &mut searches {
-                let middle = found.start.midpoint(found.end);
-                match self.id(middle * block_ids::<I>(), blocks)? < *id {
-                    true => found.start = middle,
-                    false => found.end = middle,
-                }
+            for (bound, number) in inner.iter().zip(numbers) {
+                below.push(self.rows.below(*bound, number, blocks)?);
             }
         }
-        Ok(())
+        below.resize(bounds.len(), self.rows.count);
+        Ok(below)
     }
 
-    /// [`Self::rows_below`], which is in block `low` or behind it.
-    fn rows_below_from<B: Blocks>(&mut self, id: I, low: u32, blocks: &mut B) -> Result<u32, B::Error> {
-        let rows = self.rows;
-        if id <= self.first {
+    /// The block of the last row whose id is less than `id`. The first row's is.
+    fn block_of<B: Blocks>(&mut self, id: I, blocks: &mut B) -> Result<u32, B::Error> {
+        if self.firsts.count == 0 {
             return Ok(0);
         }
-        if id > self.last {
-            return Ok(rows);
-        }
-        // First find the last block whose first id is less, then the row within that block.
-        let (mut low, mut high) = (low, rows.div_ceil(block_ids::<I>()));
-        let mut steps = 0_u32;
-        while high - low > 1 {
-            if B::IS_REMOTE && steps.is_multiple_of(PREFETCH_STEPS) {
-                let mut blocks_ahead = Vec::new();
-                push_middles(low, high, PREFETCH_STEPS, &mut blocks_ahead);
-                let first_rows = blocks_ahead.iter().map(|block| block * block_ids::<I>());
-                self.prefetch(first_rows, blocks)?;
-            }
-            steps += 1;
-            let middle = low.midpoint(high);
-            match self.id(middle * block_ids::<I>(), blocks)? < id {
-                true => low = middle,
-                false => high = middle,
-            }
-        }
-        let (mut low, mut high) = (low * block_ids::<I>(), rows.min((low + 1) * block_ids::<I>()));
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.id(middle, blocks)? < id {
-                true => low = middle + 1,
-                false => high = middle,
-            }
-        }
-        Ok(low)
+        let number = self.firsts.block_of(id, blocks)?;
+        Ok(self.firsts.below(id, number, blocks)?.saturating_sub(1))
     }
 }

@@ -42,7 +42,7 @@
 //! ```
 //!
 //! # Format
-//! A segment has four kinds of blocks, and its descriptor the roots of its directory. Each module describes its format: `blocks`
+//! A segment has five kinds of blocks, and its descriptor the roots of its directory. Each module describes its format: `blocks`
 //! (keys and checksums), `ids`, `dictionary` (dictionary and directory), `roots`, `postings`, `bitmap` and `varint`.
 //! [`FORMAT_VERSION`] covers all of them.
 //!
@@ -77,7 +77,7 @@ mod verify;
 /// The version of the format of blocks. Store it beside the index, and rebuild the index if it differs.
 ///
 /// Raise it when a block's bytes or the tokens change.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 pub use blocks::{Block, BlockId, BlockKind, Blocks, Damaged, NamedBlock, Place, WriteBlocks};
 pub use cache::{BlockCache, Cached};

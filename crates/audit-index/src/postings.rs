@@ -1,8 +1,8 @@
 //! Posting lists: the rows of one token, as row numbers of the segment, ascending.
 //!
 //! - **Deltas:** one varint per row, the difference to the row before it. The first row is its difference to 0.
-//! - **Inline list** (at most 128 rows): deltas, in the dictionary entry.
-//! - **Posted list** (more rows): in postings blocks of its own, one container per chunk of 65,536 rows, as in Roaring. The
+//! - **Inline list** (at most 1,024 bytes): deltas, in the dictionary entry.
+//! - **Posted list** (longer): in postings blocks of its own, one container per chunk of 65,536 rows, as in Roaring. The
 //!   dictionary entry has one pair per block: `first chunk: varint, block number: varint`.
 //!
 //! ```text
@@ -19,8 +19,8 @@ use crate::blocks::{BlockId, BlockKind, BlockReader, BlockWriter, Blocks, Damage
 use crate::varint::{self, Reader};
 use std::ops::RangeInclusive;
 
-/// Most rows of an inline list.
-pub(crate) const INLINE_ROWS_MAX: usize = 128;
+/// Greatest length of an inline list. A block has posted lists of one token only, so shorter ones would fill a small part of it.
+pub(crate) const INLINE_BYTES_MAX: usize = 1_024;
 /// Length of a bitmap per byte of deltas below which the bitmap is used: a bitmap is read at once, deltas one by one.
 const BITMAP_BYTES_PER_DELTA_BYTE: usize = 8;
 /// Greatest length of a block with several containers. A longer container has a block of its own.
@@ -51,9 +51,14 @@ impl PostingsWriter {
         entry: &mut Vec<u8>,
         blocks: &mut B,
     ) -> Result<bool, B::Error> {
-        if rows.len() <= INLINE_ROWS_MAX {
+        // A row has one byte at least.
+        if rows.len() <= INLINE_BYTES_MAX {
+            let start = entry.len();
             put_deltas(entry, rows.iter().copied());
-            return Ok(false);
+            if entry.len() - start <= INLINE_BYTES_MAX {
+                return Ok(false);
+            }
+            entry.truncate(start);
         }
         for chunk in rows.chunk_by(|one, next| chunk_of(*one) == chunk_of(*next)) {
             let number = chunk_of(chunk[0]);

@@ -230,8 +230,9 @@ impl<I: RowId> SegmentMatches<I> {
         // The range is looked up last: in a segment without a match it reads nothing.
         let mut ids = IdReader::new(segment);
         if !rows.is_empty() {
-            rows.start = rows.start.max(ids.rows_below(range.start, blocks)?);
-            rows.end = rows.end.min(ids.rows_below(range.end, blocks)?);
+            let below = ids.rows_below_each(&[range.start, range.end.max(range.start)], blocks)?;
+            rows.start = rows.start.max(below[0]);
+            rows.end = rows.end.min(below[1]);
         }
         // The most selective term comes first.
         postings.sort_by_key(|term| (!term.many.is_empty(), term.few.len()));

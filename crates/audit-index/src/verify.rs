@@ -3,8 +3,8 @@
 use crate::bitmap::{CHUNK_ROWS, first_of, rows_of};
 use crate::blocks::{Block, BlockId, BlockKind, Blocks, Damaged, read};
 use crate::dictionary::{RESTART_ENTRIES, next_token, separator_of, split_trailer};
-use crate::ids::block_ids;
-use crate::postings::{INLINE_ROWS_MAX, Postings, containers, for_each_delta};
+use crate::ids::{block_ids, first_ids};
+use crate::postings::{INLINE_BYTES_MAX, Postings, containers, for_each_delta};
 use crate::roots::RootsWriter;
 use crate::row_id::RowId;
 use crate::segment::Segment;
@@ -81,6 +81,7 @@ impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
     fn ids(&mut self) -> Result<(), B::Error> {
         let count = self.segment.rows.div_ceil(block_ids::<I>());
         let (mut first, mut last, mut rows) = (None, None, 0_u32);
+        let mut firsts = FirstIds::of(self.segment);
         for number in 0..count {
             let block = self.block(BlockKind::Ids, number);
             let content = self.read(block)?;
@@ -88,6 +89,7 @@ impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
             if !content.len().is_multiple_of(I::BYTES) {
                 return Err(wrong("the block ends within an id").into());
             }
+            self.first_id(&mut firsts, content.get(..I::BYTES))?;
             for id in content.chunks_exact(I::BYTES) {
                 let id = I::read(id).ok_or_else(|| wrong("an id is missing"))?;
                 if last.is_some_and(|last| last >= id) {
@@ -105,7 +107,32 @@ impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
         if range != (self.segment.first, self.segment.last) {
             return self.wrong("its lowest or highest id is another");
         }
+        self.end(BlockKind::FirstIds, firsts.blocks)?;
         self.end(BlockKind::Ids, count)
+    }
+
+    /// Checks the first id of the next ids block.
+    fn first_id(&mut self, firsts: &mut FirstIds, id: Option<&[u8]>) -> Result<(), B::Error> {
+        if firsts.left == 0 {
+            return Ok(());
+        }
+        firsts.left -= 1;
+        if firsts.ids.is_empty() {
+            let block = self.block(BlockKind::FirstIds, firsts.blocks);
+            firsts.ids = self.read(block)?.to_vec();
+            firsts.blocks += 1;
+            let ids = block_ids::<I>().min(firsts.left + 1) as usize;
+            if firsts.ids.len() != ids * I::BYTES {
+                return Err(Damaged::new("the block has another number of ids")
+                    .in_block(block)
+                    .into());
+            }
+        }
+        let is_first = id.is_some_and(|id| firsts.ids.starts_with(id));
+        firsts.ids.drain(..I::BYTES);
+        let block = self.block(BlockKind::FirstIds, firsts.blocks - 1);
+        let damaged = Damaged::new("a first id is not the first one of its block").in_block(block);
+        Ok(is_first.then_some(()).ok_or(damaged)?)
     }
 
     fn dictionary(&mut self) -> Result<(), B::Error> {
@@ -183,7 +210,7 @@ impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
         let see = &mut self.see;
         if !is_posted {
             let listed = list.add_deltas(payload, 0, |row| see(token, row));
-            let is_short = list.count <= INLINE_ROWS_MAX as u64;
+            let is_short = payload.len() <= INLINE_BYTES_MAX;
             let long = Damaged::new("a posting list is too long for the dictionary");
             let listed = listed.and_then(|()| is_short.then_some(()).ok_or(long));
             listed.map_err(|damaged| damaged.in_block(leaf))?;
@@ -208,6 +235,26 @@ impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
         }
         self.verified.postings += list.count;
         Ok(())
+    }
+}
+
+/// The first ids of ids blocks.
+struct FirstIds {
+    /// The number of those that were not compared yet.
+    left: u32,
+    /// The number of blocks that were read.
+    blocks: u32,
+    /// Those of the last one of these blocks that were not compared yet.
+    ids: Vec<u8>,
+}
+
+impl FirstIds {
+    fn of<I: RowId>(segment: &Segment<I>) -> Self {
+        Self {
+            left: first_ids::<I>(segment.rows),
+            blocks: 0,
+            ids: Vec::new(),
+        }
     }
 }
 

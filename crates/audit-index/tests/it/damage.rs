@@ -2,23 +2,25 @@
 
 use crate::memory::{Counting, Memory};
 use crate::{Rows, file_all};
-use audit_index::{BlockId, Damaged, Place, Segment, Term, newest, verify};
-use std::collections::BTreeMap;
+use audit_index::{BlockId, BlockKind, Damaged, Place, Segment, Term, newest, verify};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rows of the small segment: the list of a token of all of them is posted.
+const ROWS: i64 = 1_100;
 
 /// A small segment with blocks of every kind.
 fn small() -> (Segment, Memory) {
     // The numbers come first, so that tokens share no prefix and the dictionary has a second block.
-    let rows: Rows = (0..130)
-        .map(|number: i64| {
-            (
-                number * 3,
-                format!("every {:03}_{}", number * 7 % 130, "x".repeat(25)),
-            )
-        })
-        .collect();
+    let tokens = |number: i64| match number {
+        0..130 => format!("every {:03}_{}", number * 7 % 130, "x".repeat(25)),
+        _ => "every".to_owned(),
+    };
+    let rows: Rows = (0..ROWS).map(|number| (number * 3, tokens(number))).collect();
     let mut blocks = Memory::default();
     let segment = file_all(&rows, 1, &mut blocks);
     assert_eq!((segment.leaves, segment.directories), (2, 1));
+    let kinds: BTreeSet<BlockKind> = blocks.ids().into_iter().map(|block| block.kind).collect();
+    assert_eq!(kinds.len(), 5, "{kinds:?}");
     (segment, blocks)
 }
 
@@ -48,8 +50,9 @@ fn found(
     newest(
         std::slice::from_ref(segment),
         std::slice::from_ref(term),
-        &(i64::MIN..i64::MAX),
-        200,
+        // Not the first id, so that its row is searched for.
+        &(1..ROWS * 3),
+        2_000,
         blocks,
     )
 }

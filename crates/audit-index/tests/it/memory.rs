@@ -49,7 +49,8 @@ impl Memory {
                 0 => BlockKind::Ids,
                 1 => BlockKind::Dictionary,
                 2 => BlockKind::Postings,
-                _ => BlockKind::Directory,
+                3 => BlockKind::Directory,
+                _ => BlockKind::FirstIds,
             },
             number: u32::try_from(key & ((1 << 28) - 1)).expect("the number of a block"),
         };

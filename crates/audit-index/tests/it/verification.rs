@@ -51,7 +51,14 @@ fn a_descriptor_that_does_not_match_its_blocks_is_noticed() {
                 number: 279,
             }),
         ),
-        (changed(|segment| segment.rows -= 500), Place::Segment(1)),
+        (
+            changed(|segment| segment.rows -= 500),
+            Place::Block(BlockId {
+                segment: 1,
+                kind: BlockKind::FirstIds,
+                number: 0,
+            }),
+        ),
         (changed(|segment| segment.first -= 1), Place::Segment(1)),
         (changed(|segment| segment.last += 1), Place::Segment(1)),
         (changed(|segment| segment.directories += 1), Place::Segment(1)),
@@ -71,7 +78,7 @@ fn a_descriptor_that_does_not_match_its_blocks_is_noticed() {
 
 #[test]
 fn blocks_that_contradict_each_other_are_noticed() {
-    let rows: Rows = (0..1_001)
+    let rows: Rows = (0..1_105)
         .map(|number| (number, format!("a{number:04} every")))
         .collect();
     let mut written = Memory::default();
@@ -89,7 +96,7 @@ fn blocks_that_contradict_each_other_are_noticed() {
         blocks.replace(key(kind, number), change);
         what(&segment, &mut blocks)
     };
-    let swap_ids = |ids: &mut Vec<u8>| ids[..16].rotate_left(8);
+    let swap_ids = |ids: &mut Vec<u8>| ids[8..24].rotate_left(8);
     assert_eq!(with(BlockKind::Ids, 0, swap_ids), "the ids do not ascend");
     // The last letter of the second token becomes one that is less.
     let swap_tokens = |leaf: &mut Vec<u8>| {
@@ -103,7 +110,7 @@ fn blocks_that_contradict_each_other_are_noticed() {
         with(BlockKind::Dictionary, 0, swap_tokens),
         "the tokens do not ascend"
     );
-    // The segment has 1,001 rows.
+    // The segment has 1,105 rows.
     let lengthen = |bitmap: &mut Vec<u8>| *bitmap.last_mut().expect("a bitmap") |= 2;
     assert_eq!(
         with(BlockKind::Postings, 0, |bitmap| bitmap.push(0)),
@@ -117,6 +124,15 @@ fn blocks_that_contradict_each_other_are_noticed() {
     assert_eq!(
         with(BlockKind::Directory, 0, other_separator),
         "a separator does not match its dictionary block"
+    );
+    let other_first = |firsts: &mut Vec<u8>| firsts[8] ^= 1;
+    assert_eq!(
+        with(BlockKind::FirstIds, 0, other_first),
+        "a first id is not the first one of its block"
+    );
+    assert_eq!(
+        with(BlockKind::FirstIds, 0, |firsts| firsts.truncate(8)),
+        "the block has another number of ids"
     );
     let mut blocks = written.clone();
     let ids = written.0[&key(BlockKind::Ids, 2)].clone();

@@ -3,6 +3,7 @@
 use crate::error::{Result, StoreError};
 use audit_domain::{Buckets, Interval, StoredEvent, Timestamp, TooManyBuckets};
 use audit_index::{Blocks, Counts, RowId, Segment, Term, oldest, part_of};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The row of an event, which begins with its time.
@@ -82,6 +83,8 @@ pub(crate) struct Indexed<'a, I> {
     pub(crate) read_max: u64,
 }
 
+/// Rows whose ids are read to find the newest of them, at most.
+const READ_ROWS_MAX: u64 = 256;
 /// Parts into which a range of time is divided to find the newest events in it.
 const FINER_PARTS: i128 = 64;
 
@@ -243,7 +246,7 @@ impl<I: TimedRow> Indexed<'_, I> {
             let range = bounds[part]..bounds[part + 1];
             match finer(&range) {
                 // The ids of more rows cost more than another count.
-                Some(parts) if counts[part] > 2 * missing => bounds = parts,
+                Some(parts) if counts[part] > READ_ROWS_MAX => bounds = parts,
                 _ => return self.nth_newest(missing, &range, blocks),
             }
             counts = self.count(&bounds, &[], blocks)?.all;
@@ -291,6 +294,29 @@ impl WantedTop {
             .position(|prefix| token.starts_with(prefix.as_str()))
     }
 
+    /// The tokens of each field that events which fulfil all `terms` can have.
+    fn wanted(&self, terms: &[Term]) -> Vec<Term> {
+        let of_field = |prefix: &String| {
+            // An event has one token of a field at most, so those of others that the query does not select need no look-up.
+            let selected = terms.iter().find_map(|term| match term {
+                Term::AnyOf(tokens) if tokens.iter().all(|token| token.starts_with(prefix)) => Some(tokens),
+                _ => None,
+            });
+            match selected {
+                Some(tokens) => Term::AnyOf(
+                    tokens
+                        .iter()
+                        .collect::<BTreeSet<_>>()
+                        .into_iter()
+                        .cloned()
+                        .collect(),
+                ),
+                None => Term::Prefix(vec![prefix.clone()]),
+            }
+        };
+        self.prefixes.iter().map(of_field).collect()
+    }
+
     /// Counts the tokens of the newest rows. `counts` are the numbers of all rows between the `bounds`.
     fn count<I: TimedRow, B: Blocks<Error = StoreError>>(
         &self,
@@ -306,8 +332,8 @@ impl WantedTop {
             false => indexed.range.start,
         };
         let range = lowest..indexed.range.end;
-        let mut found =
-            audit_index::count_tokens(indexed.segments, indexed.terms, &range, &self.prefixes, blocks)?;
+        let wanted: Vec<Term> = self.wanted(indexed.terms);
+        let mut found = audit_index::count_tokens(indexed.segments, indexed.terms, &range, &wanted, blocks)?;
         for row in indexed.backlog.iter().filter(|row| range.contains(&row.row)) {
             for token in row.tokens.split_terminator(' ') {
                 if let Some(prefix) = self.of(token) {

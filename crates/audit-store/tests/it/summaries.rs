@@ -337,7 +337,11 @@ fn frequent_values_are_those_of_the_newest_events() {
         start: Some(NOW.plus_seconds(-2_000_000)),
         ..EventFilter::default()
     };
-    for filter in [EventFilter::default(), since, of_action] {
+    let of_tenant = EventFilter {
+        tenant_id: Some("t1".to_owned()),
+        ..EventFilter::default()
+    };
+    for filter in [EventFilter::default(), since, of_action, of_tenant] {
         for interval in [None, Some(Interval::Month)] {
             let query = query(&to, &filter, None, interval);
             let expected = counted(&query, &expected(&everything, &filter, None));
