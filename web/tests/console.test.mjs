@@ -215,6 +215,8 @@ test("the log is verified in the browser, and a checkpoint of another history is
   await store(server, [failure]);
   const page = await signIn("log");
   await page.getByText("The signature was verified in this browser").waitFor();
+  await page.getByText("No witness has cosigned this checkpoint.").waitFor();
+  await page.getByText("This server has made no anchor").waitFor();
   await page.getByLabel("Project", { exact: true }).selectOption({ label: "default" });
   await page.getByLabel("Earlier checkpoints").fill(earlier);
   const files = [{ name: "stored.txt", mimeType: "text/plain", buffer: Buffer.from(`${first}\n${earlier}`) }];
@@ -294,6 +296,29 @@ test("the portal gets a name and a logo, and a link is made for a tenant", async
   await again.getByText("The logo was removed").waitFor();
   await again.getByText("no logo").waitFor();
   await closePage(again);
+});
+
+test("the page of the log says what witnesses and anchors have", async () => {
+  const page = await signIn("overview");
+  await page.route("**/log/checkpoint", async (route) => {
+    const note = await (await route.fetch()).text();
+    return route.fulfill({ body: `${note}— witness.example AAAAAAAA\n` });
+  });
+  const of = (pending) => `audit_anchor_last_timestamp_seconds 1790000000\naudit_anchors_pending{place="webhook"} ${pending}\naudit_anchors_pending{place="bucket"} 0\n`;
+  const show = async (metrics, text) => {
+    await page.unroute("**/metrics");
+    await page.route("**/metrics", (route) => (metrics === undefined ? route.fulfill({ status: 404 }) : route.fulfill({ body: metrics })));
+    await page.evaluate(() => (location.hash = "#/overview"));
+    await page.evaluate(() => (location.hash = "#/log"));
+    await page.getByRole("listitem").filter({ hasText: text }).waitFor();
+  };
+  await show(of(0), "The latest anchor is of");
+  await page.getByText("All places have all anchors.").waitFor();
+  await page.getByText("Cosignatures of witnesses on this checkpoint: 1.").waitFor();
+  await show(of(2), "Anchors not sent yet: the webhook lacks 2.");
+  await show(undefined, "This address does not show the metrics of the server");
+  await page.unrouteAll({ behavior: "wait" });
+  await closePage(page);
 });
 
 test("usage and plan are shown", async () => {

@@ -68,7 +68,7 @@ export abstract class Section extends LitElement {
     css`
       :host { display: block; padding: 16px 20px 40px; overflow: auto; min-height: 0; }
       h2 { margin: 0 0 2px; font-size: 1.35em; } h3 { margin: 22px 0 8px; font-size: 1.05em; }
-      p { margin: 4px 0 10px; max-width: 80ch; }
+      p { margin: 4px 0 10px; max-width: 80ch; } code { overflow-wrap: anywhere; }
       .scroll { position: relative; overflow-x: auto; border: 1px solid var(--border); border-radius: var(--radius); }
       table { width: 100%; border-collapse: collapse; }
       th, td { padding: 6px 10px; text-align: start; vertical-align: middle; border-bottom: 1px solid color-mix(in srgb, var(--border) 60%, transparent); }
@@ -82,13 +82,15 @@ export abstract class Section extends LitElement {
       label > :is(input, select, textarea) { color: var(--text); font-size: var(--size); }
       label.check { flex-direction: row; align-items: center; gap: 6px; color: var(--text); font-size: 1em; min-height: 30px; }
       label.wide { flex: 1 1 260px; }
+      fieldset { display: flex; flex-wrap: wrap; gap: 0 12px; min-width: 0; margin: 0; padding: 0; border: 0; }
+      legend { padding: 0; color: var(--muted); font-size: 0.9em; }
       .badge { display: inline-block; padding: 0 8px; border-radius: 10px; background: var(--surface); border: 1px solid var(--border); font-size: 0.9em; white-space: nowrap; }
       .badge.critical, .badge.failed, .badge.open { background: var(--bad-bg); color: var(--bad); border-color: transparent; }
       .badge.high, .badge.pending, .badge.acknowledged { background: var(--warn-bg); color: var(--warn); border-color: transparent; }
       .badge.delivered, .badge.resolved, .badge.on { background: var(--good-bg); color: var(--good); border-color: transparent; }
       .bar { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; margin: 10px 0; }
       .empty { padding: 24px; text-align: center; color: var(--muted); border: 1px dashed var(--border); border-radius: var(--radius); }
-      .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(124px, 1fr)); gap: 10px; margin: 12px 0; }
+      .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(136px, 1fr)); gap: 10px; margin: 12px 0; }
       .card { padding: 10px 14px; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); }
       .card b { display: block; font-size: 1.5em; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
       pre { margin: 0; padding: 10px; overflow: auto; background: var(--surface); border: 1px solid var(--border); border-radius: var(--radius);

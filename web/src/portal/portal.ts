@@ -53,7 +53,7 @@ class Portal extends LitElement {
       .tenant { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
       select { border-color: transparent; background: transparent; }
       select:hover { border-color: var(--control); }
-      @media (max-width: 480px) { header { flex-wrap: nowrap; padding: 4px 8px; } img { max-width: 72px; } select { width: 92px; padding: 3px 0; } }
+      @media (max-width: 480px) { header { gap: 2px 12px; padding: 4px 8px; } h1 { flex: 1; } .tenant { order: 1; flex-basis: 100%; } .tenant:empty { display: none; } img { max-width: 72px; } select { width: 92px; padding: 3px 0; } }
       audit-log-viewer { flex: 1; --audit-height: auto; min-height: 0; }
     `,
   ];

@@ -5,16 +5,16 @@ use super::File;
 /// Every file.
 pub(crate) static FILES: &[File] = &[
     File {
-        path: "/assets/console-SPSOGB7J.js",
-        name: "console-SPSOGB7J.js",
-        etag: "\"5d5a7a2a6976\"",
+        path: "/assets/console-YRBWHMKG.js",
+        name: "console-YRBWHMKG.js",
+        etag: "\"75b65c9e9f17\"",
         is_hashed: true,
-        bytes: include_bytes!("../../assets/console-SPSOGB7J.js"),
+        bytes: include_bytes!("../../assets/console-YRBWHMKG.js"),
     },
     File {
         path: "/console",
         name: "console.html",
-        etag: "\"a65a902ea1ae\"",
+        etag: "\"5157f2ecfe0e\"",
         is_hashed: false,
         bytes: include_bytes!("../../assets/console.html"),
     },
@@ -47,16 +47,16 @@ pub(crate) static FILES: &[File] = &[
         bytes: include_bytes!("../../assets/page-2c850ee41dac.css"),
     },
     File {
-        path: "/assets/portal-M3E4IECV.js",
-        name: "portal-M3E4IECV.js",
-        etag: "\"8e0800e78f4f\"",
+        path: "/assets/portal-5QMSLIA2.js",
+        name: "portal-5QMSLIA2.js",
+        etag: "\"898b426cbb5d\"",
         is_hashed: true,
-        bytes: include_bytes!("../../assets/portal-M3E4IECV.js"),
+        bytes: include_bytes!("../../assets/portal-5QMSLIA2.js"),
     },
     File {
         path: "/portal",
         name: "portal.html",
-        etag: "\"6c4ec68ef48e\"",
+        etag: "\"2108de408cd7\"",
         is_hashed: false,
         bytes: include_bytes!("../../assets/portal.html"),
     },

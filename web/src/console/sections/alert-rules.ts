@@ -21,7 +21,7 @@ export class AlertRules extends Section {
   /** The rule in the form; an empty object for a new one. */
   declare private draft: Partial<Rule>;
   protected readonly heading = "Alert rules";
-  protected readonly text = "A rule counts events whose action matches its pattern, by actor or by tenant, and raises an alert at its threshold. Of a built-in rule only the switch and the cooldown change.";
+  protected readonly text = "A rule counts events whose action matches its pattern, by actor or by tenant, and raises an alert at its threshold. Built-in rules can be switched off, and their cooldown can be changed.";
 
   constructor() {
     super();

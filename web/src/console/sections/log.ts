@@ -1,8 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { type Checkpoint, openCheckpoint, toHex } from "../../../../clients/typescript/src/verify/index.js";
+import { readMetrics } from "../../shared/metrics.js";
 import { save } from "../../viewer/download.js";
 import { fieldsOf, Section } from "../section.js";
 import { HISTORY_CHECKPOINTS_MAX, type Noted, notesIn, type Step, verifyHistory } from "./checkpoints.js";
+import { storedOutside } from "./outside.js";
 
 /** Checkpoints that this page has read are kept up to this number, the newest ones. */
 const SEEN_MAX = 20;
@@ -19,6 +21,7 @@ export class Log extends Section {
   private note = "";
   private key = "";
   private rotations = "";
+  private metrics = "";
   private checkpoint: Checkpoint | undefined;
   protected readonly heading = "The verifiable log";
   protected readonly text = "Every event is a leaf of a Merkle tree, and its root is signed within a second. Store a checkpoint and the key outside of this server: whoever has them can prove every later change.";
@@ -32,7 +35,9 @@ export class Log extends Section {
   protected override async load(): Promise<void> {
     const { api } = this.session;
     const before = this.note;
-    [this.note, this.key, this.rotations] = await Promise.all([api.text("/log/checkpoint"), api.text("/log/key"), api.text("/log/key/rotations")]);
+    [this.note, this.key, this.rotations, this.metrics] = await Promise.all([
+      api.text("/log/checkpoint"), api.text("/log/key"), api.text("/log/key/rotations"), readMetrics(),
+    ]);
     try {
       this.checkpoint = await openCheckpoint(this.note, this.key);
       this.checked = { text: "The signature was verified in this browser, with the key below.", isGood: true };
@@ -94,7 +99,9 @@ export class Log extends Section {
       <div class="bar"><button @click=${() => this.reload()}>Read again</button><button @click=${() => this.evidence()}>Download events, checkpoint and key</button></div>
       <h3>History</h3>
       <p class="muted">The present checkpoint continues an earlier one if no event before it was changed, removed or inserted. Verify those that you have stored:
-        a file may have several.</p>
+        a file may have several. This server keeps the latest checkpoint only, because earlier ones prove something only where nobody who can change the log can
+        change them.</p>
+      <ul>${storedOutside(this.note, this.metrics).map((line) => html`<li>${line}</li>`)}</ul>
       ${this.historyTable()}
       <form class="inline" @submit=${this.compare}>
         <label class="wide">Earlier checkpoints<textarea name="earlier" rows="6" spellcheck="false"></textarea></label>

@@ -1,5 +1,6 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { optional } from "../../shared/api.js";
+import { readMetrics, samplesOf } from "../../shared/metrics.js";
 import { visible } from "../../shared/visible.js";
 import { CATEGORIES, type Summary } from "../../shared/types.js";
 import { en } from "../../viewer/languages/en.js";
@@ -18,7 +19,7 @@ const GAUGES = [
   { metric: "audit_index_backlog_events", label: "events not yet indexed" },
   { metric: "audit_store_events_to_rebuild", label: "events to index again" },
   { metric: "audit_database_bytes", label: "database", isBytes: true },
-  { metric: "audit_database_index_bytes", label: "of it index", isBytes: true },
+  { metric: "audit_database_index_bytes", label: "index, part of the database", isBytes: true },
   { metric: "audit_database_wal_bytes", label: "write-ahead log", isBytes: true },
 ];
 
@@ -50,7 +51,7 @@ export class Overview extends Section {
       optional(api.text("/log/checkpoint")),
       optional(api.get<{ usage: Usage }>("/usage")),
       fetch("/readyz", { cache: "no-store" }).then((response) => response.ok, () => false),
-      fetch("/metrics", { cache: "no-store" }).then((response) => (response.ok ? response.text() : ""), () => ""),
+      readMetrics(),
     ]);
     this.summary = summary;
     this.usage = usage?.usage;
@@ -62,9 +63,9 @@ export class Overview extends Section {
 
   private gauges(): (TemplateResult | typeof nothing)[] {
     return GAUGES.flatMap(({ metric, label, href, isBytes }) => {
-      const value = new RegExp(`^${metric} (\\S+)$`, "m").exec(this.metrics)?.[1];
-      if (value === undefined) return [];
-      return [this.card(label, isBytes ? this.formats.bytes(Number(value)) : Number(value), href)];
+      const [sample] = samplesOf(this.metrics, metric);
+      if (!sample) return [];
+      return [this.card(label, isBytes ? this.formats.bytes(sample.value) : sample.value, href)];
     });
   }
 

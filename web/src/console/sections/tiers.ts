@@ -97,14 +97,15 @@ export class Tiers extends Section {
 
   private form(): TemplateResult {
     const { draft } = this;
-    const boxes = (name: "categories" | "routes", all: readonly string[]): TemplateResult[] =>
-      all.map((value) => html`<label class="check"><input type="checkbox" name=${name} value=${value} .checked=${draft?.[name]?.includes(value) ?? true} />${value}</label>`);
+    const boxes = (name: "categories" | "routes", title: string, all: readonly string[]): TemplateResult => html`<fieldset><legend>${title}</legend>
+      ${all.map((value) => html`<label class="check"><input type="checkbox" name=${name} value=${value} .checked=${draft?.[name]?.includes(value) ?? true} />${value}</label>`)}
+    </fieldset>`;
     return html`<h3>${draft ? `Edit ${draft.name}` : "New tier"}</h3>
       <form class="inline" @submit=${this.onSubmit}>
         ${draft ? nothing : html`<label>Name<input name="name" required maxlength="64" pattern="[a-z0-9_\\-]+" /></label>`}
         <label class="wide">Hidden fields<input name="hidden_fields" .value=${draft?.hidden_fields.join(", ") ?? ""} placeholder="context, metadata, actor.email" /></label>
         <label class="wide">Actions (empty: all)<input name="actions" .value=${draft?.actions?.join(", ") ?? ""} placeholder="auth.*, document.*" /></label>
-        ${boxes("categories", CATEGORIES)} <span class="muted">reads</span> ${boxes("routes", ROUTES)}
+        ${boxes("categories", "Categories", CATEGORIES)} ${boxes("routes", "Reads", ROUTES)}
         <button class="primary">${draft ? "Store changes" : "Create tier"}</button>
         ${draft ? html`<button type="button" class="plain" @click=${() => (this.draft = undefined)}>Cancel</button>` : nothing}
       </form>`;

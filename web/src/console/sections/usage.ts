@@ -27,7 +27,7 @@ export class UsageSection extends Section {
   static override properties = { usage: { state: true } };
   declare private usage: Usage | undefined;
   protected readonly heading = "Usage and plan";
-  protected readonly text = "How much this project has of what its plan and the service limit. The operator changes the plan: audit-server org plan.";
+  protected readonly text = "The limits of the plan and of the service, and how far this project uses them. The operator changes the plan with audit-server org plan.";
 
   protected override async load(): Promise<void> {
     this.usage = (await this.session.api.get<{ usage: Usage }>("/usage")).usage;
