@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import sqlite3
+import subprocess
 import threading
 import time
 
@@ -18,6 +20,8 @@ WARM_UP_REQUESTS = 30
 # will do.
 FREEZE_ATTEMPTS_MAX = 30
 FREEZE_WRITER_ATTEMPTS = 20
+# A program that does not refuse a database serves it.
+REFUSAL_SECONDS_MAX = 120
 
 
 class Disturbance:
@@ -42,6 +46,7 @@ class Drill:
     is_by_hand = False
     # Whether acknowledged events may be lost.
     loses = False
+    nodes_count = NODES
 
     def __init__(self, folder, binary, seconds):
         self.folder = folder
@@ -64,7 +69,7 @@ class Drill:
             for number in range(NODES):
                 self.namespaces.append(network.Namespace(number))
         self.start_database()
-        for number in range(NODES):
+        for number in range(self.nodes_count):
             namespace = self.namespaces[number] if self.namespaces else None
             url = self.node_url(number)
             self.nodes.append(service.Node(number, self.binary, url, self.folder, namespace))
@@ -96,7 +101,12 @@ class Drill:
         raise NotImplementedError
 
     def wait_for_all(self, load):
-        load.wait_for(range(NODES), WARM_UP_REQUESTS)
+        load.wait_for(range(self.nodes_count), WARM_UP_REQUESTS)
+
+    def unindexed(self):
+        """Events that only the backlog of the index shows."""
+        statement = "SELECT coalesce(sum(end_seq - first_seq), 0) FROM event_backlog"
+        return int(self.primary().query(statement)[0][0])
 
     def stop(self):
         """Ends everything, whatever state it is in."""
@@ -323,7 +333,7 @@ class Upgrade(Drill):
                 self.replace(self.nodes[0], binary)
                 self.wait_for_all(load)
             remark += ", and a node back and forth"
-        disturbance = Disturbance(range(NODES), remark)
+        disturbance = Disturbance(range(self.nodes_count), remark)
         self.wait_for_all(load)
         return disturbance
 
@@ -343,6 +353,58 @@ class Upgrade(Drill):
             print(f"{self.name}: no way back: {error}", flush=True)
             return False
         return True
+
+
+class UpgradeSqlite(Upgrade):
+    """The same with one node on SQLite: clients wait until its successor has opened the file. Then both programs must refuse a database of a
+    later version, and so must the one before, if this version has migrations that it lacks."""
+
+    name = "upgrade-sqlite"
+    nodes_count = 1
+
+    def start_database(self):
+        self.database = os.path.join(self.folder, "audit.db")
+
+    def url(self):
+        return f"sqlite:{self.database}"
+
+    def node_url(self, number):
+        return self.url()
+
+    def unindexed(self):
+        """SQLite keeps a backlog of some thousand events by design: a query looks at each of them."""
+        return 0
+
+    def cycle(self, number, load):
+        disturbance = super().cycle(number, load)
+        if not self.is_current_for(self.binary):
+            self.expect_refusal(self.binary, self.copy(number, "upgraded"))
+        later = self.copy(number, "later")
+        with sqlite3.connect(later) as connection:
+            connection.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('99990101000000')")
+        connection.close()
+        for binary in {self.binary, self.next}:
+            self.expect_refusal(binary, later)
+        disturbance.remark += ", and a downgrade is refused"
+        return disturbance
+
+    def copy(self, number, name):
+        """A copy of the database, while the node writes to it."""
+        path = os.path.join(self.folder, f"{name}-{number}.db")
+        processes.run([self.next, "backup", path], environment=service.environment(self.url()))
+        return path
+
+    def expect_refusal(self, binary, database):
+        """The program must not serve a database of a later version, and say so in one line."""
+        environment = {**service.environment(f"sqlite:{database}"), "AUDIT_STATE_DIR": f"{database}.state"}
+        command = [binary, "serve", "--listen", "127.0.0.1:0"]
+        done = subprocess.run(
+            command, env=environment, cwd="/", capture_output=True, text=True, timeout=REFUSAL_SECONDS_MAX, check=False
+        )
+        lines = done.stderr.strip().splitlines()
+        if done.returncode == 0 or len(lines) != 1 or "the database is newer than this program" not in lines[0]:
+            raise RuntimeError(f"a later database is not refused: {done.returncode} {done.stdout} {done.stderr}")
+        print(f"{self.name}: {self.version(binary)}: {lines[0]}", flush=True)
 
 
 class Patroni(Drill):
@@ -388,7 +450,7 @@ class Patroni(Drill):
             self.group.stop()
 
 
-ALL = (Upgrade, Kill, Freeze, FreezeSending, Cut, Restart, Failover, FailoverLosing, Patroni)
+ALL = (Upgrade, UpgradeSqlite, Kill, Freeze, FreezeSending, Cut, Restart, Failover, FailoverLosing, Patroni)
 
 
 def remove(folder):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drills: three nodes on one PostgreSQL are disturbed while clients write, and nothing acknowledged may be lost.
+"""Drills: three nodes on one PostgreSQL, or one on SQLite, are disturbed while clients write, and nothing acknowledged may be lost.
 
     AUDIT_SERVER_BIN=target/release/audit-server tests/drills/run.py --cycles 200 kill freeze
 
@@ -34,7 +34,7 @@ def arguments():
     by_hand = ", ".join(drill.name for drill in drills.ALL if drill.is_by_hand)
     parser.add_argument("drill", nargs="*", help=f"{', '.join(names)}. Default: all but {by_hand}")
     parser.add_argument("--server", default=os.environ.get("AUDIT_SERVER_BIN"), help="path of audit-server")
-    parser.add_argument("--previous", help="path of audit-server of the version before, for upgrade. Default: --server")
+    parser.add_argument("--previous", help="path of audit-server of the version before, for upgrade and upgrade-sqlite. Default: --server")
     parser.add_argument("--cycles", type=int, default=1, help="disturbances of each drill. Default: 1")
     parser.add_argument("--seconds", type=float, default=4, help="duration of a disturbance. Default: 4")
     parser.add_argument("--projects", type=int, default=3, help="projects written to. Default: 3")
@@ -90,16 +90,16 @@ def run_cycles(drill, options, keys):
         with load.Load(drill.nodes, keys, record, options.writers, first) as running:
             drill.wait_for_all(running)
             started = time.monotonic()
-            running.wait_for(range(drills.NODES), BEFORE_REQUESTS)
-            before = record.rate(range(drills.NODES), started, time.monotonic()) / drills.NODES
+            running.wait_for(range(drill.nodes_count), BEFORE_REQUESTS)
+            before = record.rate(range(drill.nodes_count), started, time.monotonic()) / drill.nodes_count
             disturbance = drill.cycle(number, running)
             end = time.monotonic()
         gap = max(record.longest_gap(node, disturbance.begin, end) for node in disturbance.others)
         is_last = number == options.cycles - 1
         # A cursor can be ahead of a log that lost events.
         everything = drill.loses or is_last or number % EVERYTHING_INTERVAL == EVERYTHING_INTERVAL - 1
-        node = drill.nodes[number % drills.NODES]
-        counts = checker.check(node, drill.url(), drill.primary(), everything)
+        node = drill.nodes[number % drill.nodes_count]
+        counts = checker.check(node, drill.url(), drill.unindexed, everything)
         result = {
             "drill": drill.name,
             "loses": drill.loses,
