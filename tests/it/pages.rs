@@ -170,6 +170,38 @@ fn links_have_the_public_url_that_the_operator_names() {
 }
 
 #[test]
+fn links_have_the_scheme_that_a_trusted_proxy_reports() {
+    let scheme_of = |organization: &Organization, reported: &str| {
+        let body = json!({"tenant_id": "tenant-1", "portal": true});
+        let request = organization.project().post("/viewer-tokens").json(body);
+        let answer = request.header("x-forwarded-proto", reported).send();
+        let link = answer.expect_status(201).text("portal_url");
+        link.split_once("://").expect("a scheme").0.to_owned()
+    };
+    let behind_proxy = server(&[("AUDIT_TRUSTED_PROXIES", "127.0.0.1")]);
+    let organization = Organization::create(&behind_proxy, "free");
+    for (reported, scheme) in [
+        ("https", "https"),
+        ("HTTPS", "https"),
+        ("https, http", "https"),
+        ("http", "http"),
+        ("javascript", "http"),
+        ("", "http"),
+    ] {
+        assert_eq!(scheme_of(&organization, reported), scheme, "{reported:?}");
+    }
+    for proxies in [&[][..], &[("AUDIT_TRUSTED_PROXIES", "10.0.0.0/8")]] {
+        let other = server(proxies);
+        assert_eq!(scheme_of(&Organization::create(&other, "free"), "https"), "http");
+    }
+    let named = server(&[
+        ("AUDIT_TRUSTED_PROXIES", "127.0.0.1"),
+        ("AUDIT_PUBLIC_URL", "https://audit.example.com"),
+    ]);
+    assert_eq!(scheme_of(&Organization::create(&named, "free"), "http"), "https");
+}
+
+#[test]
 fn without_pages_there_is_no_link_to_the_portal() {
     let server = server(&[("AUDIT_PAGES", "off")]);
     let organization = Organization::create(&server, "free");

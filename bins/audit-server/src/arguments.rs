@@ -275,8 +275,8 @@ pub(crate) struct HttpOptions {
     /// Origins whose web pages may read events with a viewer token, such as `https://app.example.com`; all by default.
     #[arg(long, value_name = "LIST", env = "AUDIT_CORS_ORIGINS", value_delimiter = ',')]
     pub(crate) cors_origins: Vec<String>,
-    /// Networks of proxies whose X-Forwarded-For is trusted, such as `10.0.0.0/8`, and `unix` for every client of a Unix socket;
-    /// none by default.
+    /// Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, such as `10.0.0.0/8`, and `unix` for every client
+    /// of a Unix socket; none by default.
     #[arg(long, value_name = "LIST", env = "AUDIT_TRUSTED_PROXIES", value_delimiter = ',', value_parser = proxy)]
     pub(crate) trusted_proxies: Vec<Proxy>,
     /// Sustained requests per second of one credential, on each node; 0 for no limit.
@@ -291,8 +291,8 @@ pub(crate) struct HttpOptions {
     /// Serve the start page, the portal, the console and the viewer component: on or off.
     #[arg(long, value_name = "STATE", env = "AUDIT_PAGES", default_value = "on", action = clap::ArgAction::Set, value_parser = on_or_off)]
     pub(crate) pages: bool,
-    /// URL at which clients reach the server, such as `https://audit.example.com`, for links to the portal. By default the scheme of
-    /// --listen and the host of the request: behind a proxy, name it.
+    /// URL at which clients reach the server, such as `https://audit.example.com`, for links to the portal. By default the scheme
+    /// that a trusted proxy reports, otherwise that of --listen, and the host of the request: behind a proxy, set it.
     #[arg(long, value_name = "URL", env = "AUDIT_PUBLIC_URL")]
     pub(crate) public_url: Option<PublicUrl>,
     /// Origins whose pages may show the portal in a frame, such as `https://app.example.com`; none by default.
@@ -305,7 +305,7 @@ pub(crate) struct HttpOptions {
     pub(crate) portal_frame_ancestors: Vec<String>,
 }
 
-/// Proxies whose X-Forwarded-For is trusted.
+/// Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Proxy {
     /// Those of a network.

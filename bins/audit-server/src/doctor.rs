@@ -75,7 +75,7 @@ type Check = fn(&Subject<'_>) -> anyhow::Result<Vec<Finding>>;
 const SERVER: &str = "server";
 
 /// The checks, in the order in which they are printed.
-const CHECKS: [(&str, Check); 10] = [
+const CHECKS: [(&str, Check); 11] = [
     ("permissions", files::permissions),
     ("disks", disks::space),
     ("open files", disks::open_files),
@@ -83,6 +83,7 @@ const CHECKS: [(&str, Check); 10] = [
     ("database", database::settings),
     ("clock", database::clock),
     ("tls", network::tls),
+    ("portal links", network::portal_links),
     ("backups", database::backups),
     ("log", network::witnesses_and_anchors),
     (SERVER, network::server),

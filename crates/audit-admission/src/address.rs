@@ -3,7 +3,7 @@
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// The proxies whose `X-Forwarded-For` is trusted.
+/// The proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies {
     networks: Vec<IpNet>,

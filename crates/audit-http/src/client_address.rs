@@ -1,4 +1,5 @@
-//! The address of a client without a known credential: for the limits of anonymous streams, and for look-ups of credentials.
+//! What proxies report of a client: its address, for the limits of anonymous streams and for look-ups of credentials, and the scheme
+//! that it has used.
 
 use actix_web::HttpRequest;
 use audit_admission::{TrustedProxies, subscriber};
@@ -20,6 +21,18 @@ pub(crate) fn address_of(request: &HttpRequest, proxies: &TrustedProxies) -> Opt
         .map(|value| value.as_bytes())
         .collect();
     proxies.client(peer, forwarded_for.into_iter())
+}
+
+/// The scheme that the client of a request has used, as a trusted proxy reports it; `None` if none does. Of several, the first one: that of
+/// the outermost proxy. A client can forge it where proxies append to it, as it can the `Host`: only its own response has it.
+pub(crate) fn scheme_of(request: &HttpRequest, proxies: &TrustedProxies) -> Option<&'static str> {
+    let peer = request.peer_addr().map(|peer| peer.ip().to_canonical());
+    let reported = request.headers().get("x-forwarded-proto")?.to_str().ok()?;
+    let scheme = reported.split(',').next()?.trim();
+    let known = ["https", "http"]
+        .into_iter()
+        .find(|known| scheme.eq_ignore_ascii_case(known))?;
+    proxies.trust(peer).then_some(known)
 }
 
 fn name(address: IpAddr) -> String {

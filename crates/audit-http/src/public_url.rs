@@ -1,5 +1,6 @@
 //! The URL of the server for its clients: in links that responses contain.
 
+use crate::client_address::scheme_of;
 use crate::openapi::{Describe, Facts};
 use crate::state::HttpState;
 use actix_web::dev::Payload;
@@ -40,6 +41,14 @@ impl FromStr for PublicUrl {
     }
 }
 
+impl PublicUrl {
+    /// Whether clients reach the server over plain HTTP.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.0.starts_with("http://")
+    }
+}
+
 impl fmt::Display for PublicUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
@@ -56,7 +65,8 @@ impl OwnUrl {
         if let Some(configured) = &state.public_url {
             return Some(configured.clone());
         }
-        let scheme = if state.has_tls { "https" } else { "http" };
+        let own = if state.has_tls { "https" } else { "http" };
+        let scheme = scheme_of(request, &state.trusted_proxies).unwrap_or(own);
         let host = request.headers().get(HOST)?.to_str().ok()?;
         format!("{scheme}://{host}").parse().ok()
     }

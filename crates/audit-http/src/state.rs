@@ -44,7 +44,7 @@ pub struct HttpState {
 pub struct HttpOptions {
     /// Which web pages may read events with a viewer token.
     pub cors_origins: CorsOrigins,
-    /// The proxies whose `X-Forwarded-For` is trusted.
+    /// The proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.
     pub trusted_proxies: TrustedProxies,
     /// The limit of requests by credential; `None` for no limit.
     pub rate_limit: Option<RateLimit>,

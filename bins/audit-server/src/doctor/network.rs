@@ -67,6 +67,38 @@ fn of_plain(listen: &ListenAddress) -> Option<Finding> {
     })
 }
 
+/// Links to the portal carry a token, so they must not begin with `http://`.
+pub(super) fn portal_links(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
+    let http = &subject.options.http;
+    let has_https = http.tls_certificate.is_some() || !http.pages;
+    let found = (http.public_url.is_none() && !has_https).then(|| {
+        let (severity, problem) = match http.trusted_proxies.is_empty() {
+            true => (
+                Severity::Warning,
+                "links to the portal begin with http://: the server has no TLS and trusts no proxy",
+            ),
+            false => (
+                Severity::Note,
+                "links to the portal have the scheme in the X-Forwarded-Proto of the proxy, and the Host of the request",
+            ),
+        };
+        let action = "set AUDIT_PUBLIC_URL to the URL at which clients reach the server, such as https://audit.example.com";
+        finding(severity, problem, action)
+    });
+    let of_url = http
+        .public_url
+        .as_ref()
+        .filter(|url| url.is_plain() && http.pages);
+    let of_url = of_url.map(|url| {
+        finding(
+            Severity::Warning,
+            format!("links to the portal begin with {url}: their tokens cross the network unencrypted"),
+            "set AUDIT_PUBLIC_URL to a URL that begins with https://",
+        )
+    });
+    Ok(found.into_iter().chain(of_url).collect())
+}
+
 pub(super) fn witnesses_and_anchors(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
     let options = subject.options;
     // Reads the policy, and fails as the server would.
