@@ -4,6 +4,7 @@ mod citus;
 mod moving;
 mod own_events;
 mod routing;
+mod watching;
 
 use audit_tests::{Database, DatabaseKind, Organization, Server, command_line_on};
 

@@ -4,29 +4,67 @@ use super::postgres;
 use super::{Finding, Severity, Subject, finding};
 use crate::system::SystemClock;
 use anyhow::Context;
+use audit_app::{CellDatabase, cells_of_deployment};
 use audit_domain::{Clock, Timestamp};
-use audit_store::{DatabaseSettings, DatabaseUrl, KindSettings, inspect};
+use audit_store::{CellId, DatabaseSettings, DatabaseUrl, KindSettings, inspect};
 
 /// The difference of clocks that is not reported, in microseconds.
 const CLOCK_DIFFERENCE_MICROS_MAX: i64 = 2_000_000;
 /// The difference that changes the order and month of stored events, in microseconds.
 const CLOCK_ERROR_MICROS: i64 = 60_000_000;
 
-fn read(subject: &Subject<'_>) -> anyhow::Result<DatabaseSettings> {
+/// A cell of the deployment, and what its database says of itself.
+struct ReadCell {
+    /// `None` for the home cell.
+    name: Option<String>,
+    settings: DatabaseSettings,
+    /// The clock of this machine at that time.
+    read_at: Timestamp,
+}
+
+/// Every cell of the deployment, the home cell first. SQLite has only that one.
+fn read(subject: &Subject<'_>) -> anyhow::Result<Vec<ReadCell>> {
     let url = subject.options.database.url()?;
-    let read = inspect(&url, |reader| reader.database_settings());
-    read.with_context(|| format!("cannot read {url}"))
+    let cells = cells_of_deployment(&url).with_context(|| format!("cannot read {url}"))?;
+    let read = |cell: CellDatabase| {
+        let settings = inspect(&cell.url, |reader| reader.database_settings());
+        let settings = settings.with_context(|| format!("cannot read {}", cell.url))?;
+        Ok(ReadCell {
+            name: Some(cell.name).filter(|_| cell.id != CellId::HOME),
+            settings,
+            read_at: SystemClock.now(),
+        })
+    };
+    cells.into_iter().map(read).collect()
+}
+
+/// The findings in each cell. Those of cells in the same database as the home cell, which are the same, are not repeated.
+fn in_each_cell(cells: &[ReadCell], look: impl Fn(&ReadCell) -> Vec<Finding>) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
+    let mut of_home = Vec::new();
+    for cell in cells {
+        let found = look(cell);
+        match &cell.name {
+            None => {
+                all.extend(found.iter().cloned());
+                of_home = found;
+            }
+            Some(name) => all.extend(found.into_iter().filter(|one| !of_home.contains(one)).map(|one| {
+                let problem = format!("cell {}: {}", name, one.problem);
+                Finding { problem, ..one }
+            })),
+        }
+    }
+    all
 }
 
 pub(super) fn settings(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
-    Ok(match read(subject)?.kind {
-        KindSettings::Sqlite { journal_mode } => of_sqlite(&journal_mode).into_iter().collect(),
-        KindSettings::Postgres(settings) => {
-            let service = &subject.options.service;
-            let connections = postgres::connections_of_a_node(service.readers_max, service.postgres_writers);
-            postgres::of_settings(&settings, connections)
-        }
-    })
+    let service = &subject.options.service;
+    let connections = postgres::connections_of_a_node(service.readers_max, service.postgres_writers);
+    Ok(in_each_cell(&read(subject)?, |cell| match &cell.settings.kind {
+        KindSettings::Sqlite { journal_mode } => of_sqlite(journal_mode).into_iter().collect(),
+        KindSettings::Postgres(settings) => postgres::of_settings(settings, connections),
+    }))
 }
 
 fn of_sqlite(journal_mode: &str) -> Option<Finding> {
@@ -40,16 +78,16 @@ fn of_sqlite(journal_mode: &str) -> Option<Finding> {
 }
 
 pub(super) fn clock(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
-    let settings = read(subject)?;
-    let now = SystemClock.now();
-    let of_server = match &settings.kind {
-        KindSettings::Sqlite { .. } => None,
-        KindSettings::Postgres(settings) => of_difference(settings.clock_micros - now.as_micros()),
-    };
-    let of_event = settings
-        .newest_event_at
-        .and_then(|newest| of_newest_event(newest, now));
-    Ok(of_server.into_iter().chain(of_event).collect())
+    Ok(in_each_cell(&read(subject)?, |cell| {
+        let now = cell.read_at;
+        let of_server = match &cell.settings.kind {
+            KindSettings::Sqlite { .. } => None,
+            KindSettings::Postgres(settings) => of_difference(settings.clock_micros - now.as_micros()),
+        };
+        let newest = cell.settings.newest_event_at;
+        let of_event = newest.and_then(|newest| of_newest_event(newest, now));
+        of_server.into_iter().chain(of_event).collect()
+    }))
 }
 
 /// The clock of the database server, which is ahead by this much.
@@ -83,10 +121,10 @@ fn of_newest_event(newest: Timestamp, now: Timestamp) -> Option<Finding> {
 pub(super) fn backups(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
     let options = subject.options;
     if let DatabaseUrl::Postgres(_) = options.database.url()? {
-        let KindSettings::Postgres(settings) = read(subject)?.kind else {
-            return Ok(Vec::new());
-        };
-        return Ok(postgres::of_archiving(&settings).into_iter().collect());
+        return Ok(in_each_cell(&read(subject)?, |cell| match &cell.settings.kind {
+            KindSettings::Sqlite { .. } => Vec::new(),
+            KindSettings::Postgres(settings) => postgres::of_archiving(settings).into_iter().collect(),
+        }));
     }
     let Some(state) = options.backups.state(&options.database)? else {
         return Ok(vec![finding(

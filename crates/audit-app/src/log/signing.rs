@@ -137,13 +137,17 @@ impl AuditLog {
 
     /// The number of logs that take no events, because the service did not write their heads.
     pub fn forged_heads(&self) -> usize {
-        self.store.forged_heads()
+        let of_cells = self.cells.opened();
+        let of_cells: usize = of_cells.iter().map(|cell| cell.forged_heads()).sum();
+        self.store.forged_heads() + of_cells
     }
 
     /// How often a log was found not to continue its last checkpoint, or without the checkpoint that it should have, or with a row of
     /// an idempotency key that the service did not write.
     pub fn log_alarms(&self) -> u64 {
-        self.signing.alarms.load(Ordering::Relaxed) + self.store.row_alarms()
+        let of_cells = self.cells.opened();
+        let of_cells: u64 = of_cells.iter().map(|cell| cell.log_alarms()).sum();
+        self.signing.alarms.load(Ordering::Relaxed) + self.store.row_alarms() + of_cells
     }
 
     /// Signs these ledgers, which are in order, if they have grown.

@@ -35,10 +35,13 @@ impl MeasuredMetrics {
         )?;
         registry.register(Box::new(project_events.clone()))?;
         Ok(Self {
-            database_bytes: gauge("audit_database_bytes", "Size of the database.")?,
+            database_bytes: gauge(
+                "audit_database_bytes",
+                "Size of the database; with cells, of that of the home cell.",
+            )?,
             wal_bytes: gauge(
                 "audit_database_wal_bytes",
-                "Size of the write-ahead log of the database; 0 where the service may not see it.",
+                "Size of the write-ahead log of the database; 0 where the service may not see it. With cells, of that of the home cell.",
             )?,
             index_bytes: gauge(
                 "audit_database_index_bytes",
