@@ -2,7 +2,8 @@
 
 use audit_tests::process::Exit;
 use audit_tests::{
-    Database, DatabaseKind, Deadline, Organization, Server, event, on_both_databases, serve_refused,
+    Database, DatabaseKind, Deadline, Organization, Server, event, on_both_databases, python, run_python,
+    serve_refused, temporary_directory,
 };
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,6 +14,7 @@ use std::thread;
 on_both_databases! {
     the_spans_of_a_request_continue_the_trace_of_the_client,
     the_last_spans_and_the_metrics_are_sent_when_the_server_stops,
+    a_published_decoder_reads_what_is_sent,
 }
 
 /// What a collector received: the heads and bodies of the requests.
@@ -204,6 +206,69 @@ fn the_last_spans_and_the_metrics_are_sent_when_the_server_stops(kind: DatabaseK
     assert_eq!(requests["sum"]["isMonotonic"], true);
     let point = &requests["sum"]["dataPoints"][0];
     assert!(point["asDouble"].as_f64() >= Some(1.0), "{point}");
+}
+
+/// With the messages that OpenTelemetry publishes for Python.
+fn a_published_decoder_reads_what_is_sent(kind: DatabaseKind) {
+    let Some(python) = python() else { return };
+    let collector = Collector::start("200 OK");
+    let name = ("OTEL_SERVICE_NAME", "audit-of-a-test");
+    let server = Server::start(&Database::create(kind), &[collector.variable(), name]);
+    let organization = Organization::create(&server, "enterprise");
+    let parent = format!("00-{TRACE}-b7ad6b7169203331-01");
+    let client = organization.project().with_header("traceparent", &parent);
+    client.store(event());
+    client.get("/events?limit=none").send().expect_status(400);
+    let finished = server.stop();
+    assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+    let folder = temporary_directory("otlp-");
+    for (number, (head, body)) in collector.received().iter().enumerate() {
+        let signal = if head.starts_with("POST /v1/traces ") {
+            "traces"
+        } else {
+            "metrics"
+        };
+        std::fs::write(
+            folder.join(format!("{signal}-{number:04}.json")),
+            body.to_string(),
+        )
+        .expect("write");
+    }
+    let output = run_python(
+        &python,
+        "otlp_decode.py",
+        &[folder.to_str().expect("a path in UTF-8")],
+    );
+    assert!(output.status.success(), "{output:?}");
+    let decoded: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(
+        decoded["resource"],
+        json!({"service.name": "audit-of-a-test", "service.version": version})
+    );
+    let named = |signal: &str, name: &str| {
+        let list = decoded[signal].as_array().expect("a list");
+        let found = list.iter().find(|one| one["name"] == name);
+        found.unwrap_or_else(|| panic!("{name}: {decoded}")).clone()
+    };
+    let root = named("traces", "POST /api/v1/events");
+    assert_eq!(
+        (&root["trace"], &root["parent"], &root["kind"]),
+        (
+            &json!(TRACE),
+            &json!("b7ad6b7169203331"),
+            &json!("SPAN_KIND_SERVER")
+        )
+    );
+    assert_eq!(named("traces", "commit")["parent"], root["id"]);
+    for (name, kind, unit) in [
+        ("audit_http_requests_total", "sum", ""),
+        ("audit_http_request_duration_seconds", "histogram", "s"),
+        ("audit_database_bytes", "gauge", "By"),
+    ] {
+        let expected = json!({"name": name, "kind": kind, "unit": unit});
+        assert_eq!(named("metrics", name), expected);
+    }
 }
 
 #[test]

@@ -58,7 +58,17 @@ fn metric(family: &MetricFamily, times: MetricTimes) -> Option<Value> {
         MetricType::SUMMARY | MetricType::UNTYPED => return None,
     };
     let (kind, data) = data;
-    Some(json!({"name": family.name(), "description": family.help(), kind: data}))
+    let name = family.name();
+    Some(json!({"name": name, "description": family.help(), "unit": unit(name), kind: data}))
+}
+
+/// The unit in UCUM, which the name of a metric ends with in Prometheus; empty for counts.
+fn unit(name: &str) -> &'static str {
+    match name.trim_end_matches("_total").rsplit('_').next() {
+        Some("seconds") => "s",
+        Some("bytes") => "By",
+        _ => "",
+    }
 }
 
 /// A data point without its value. 64-bit numbers are texts in JSON.
@@ -133,5 +143,10 @@ mod tests {
         assert_eq!(point["bucketCounts"], json!(["1", "2", "1"]));
         assert_eq!(point["explicitBounds"], json!([0.1, 1.0]));
         assert_eq!(point["count"], "4");
+        for (name, expected) in [("requests", ""), ("seconds", "s")] {
+            assert_eq!(named(name)["unit"], expected);
+        }
+        assert_eq!(unit("audit_database_bytes"), "By");
+        assert_eq!(unit("audit_wait_seconds_total"), "s");
     }
 }
