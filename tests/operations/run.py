@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs every command of docs/operations.md as it is written, in its order, and prints how long each step takes.
 
-The blocks of commands run in one environment, in which `export` lasts, on SQLite in a temporary folder. Only places are replaced (REPLACED):
-paths below /var and /etc, and ports. `audit-server serve` is started, and runs until the next one. The commands between backticks run at the end,
+The blocks of commands run in one environment, in which `export` lasts, on SQLite in a temporary folder or on a temporary PostgreSQL. A block
+that begins with the name of the other database is left out. Only places are replaced: paths below /var and /etc, hosts and ports. Where
+Prometheus is installed, it watches the server with the job of deploy/README.md. `audit-server serve` is started, and runs until the next one. The commands between backticks run at the end,
 with the arguments that WITH_ARGUMENTS gives them. A command that this script does not know fails it, so a new one cannot be forgotten.
 
-    tests/operations/run.py --server target/release/audit-server
+    tests/operations/run.py --server target/release/audit-server --database postgres
 """
 
 import argparse
@@ -14,20 +15,29 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import urllib.request
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "deployment"))
+
+import postgres
+import processes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs/operations.md"
 # A step takes seconds; one that hangs fails.
 STEP_SECONDS_MAX = 120
 # The steps from nothing to an installation that is protected by TLS, backed up and monitored.
-NEW_USER = ["Keys", "First start", "TLS", "Check the deployment", "Backups", "Watch", "Daily checks"]
+NEW_USER = ["Database", "Keys", "First start", "TLS", "Check the deployment", "Backups", "Watch", "Prometheus", "Daily checks"]
+# The databases, and the first line of a block that is for one of them.
+MARKS = {"sqlite": "# SQLite", "postgres": "# PostgreSQL"}
 
 
 def free_port():
@@ -36,22 +46,27 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def steps(text):
-    """The commands of the blocks: heading and command, which may have several lines."""
-    heading, is_block, found = "", False, []
+def steps(text, database):
+    """The commands of the blocks for a database: heading and command, which may have several lines."""
+    heading, is_block, is_wanted, found = "", False, True, []
+    others = [mark for name, mark in MARKS.items() if name != database]
     for line in text.splitlines():
         if line.startswith("## ") and not is_block:
             heading = line[3:]
         elif line.strip() == "```sh":
-            is_block, command = True, ""
+            is_block, is_wanted, command = True, True, ""
         elif line.strip() == "```" and is_block:
             is_block = False
         elif is_block:
+            if line.strip() in MARKS.values():
+                is_wanted = line.strip() not in others
+                continue
             command += line.strip()
             if command.endswith("\\"):
                 command = command[:-1]
             elif command:
-                found.append((heading, command))
+                if is_wanted:
+                    found.append((heading, command))
                 command = ""
     return found
 
@@ -63,12 +78,14 @@ def quoted(text):
 
 
 class Installation:
-    def __init__(self, server, folder):
+    def __init__(self, server, folder, database):
         self.folder = pathlib.Path(folder)
-        self.server = None
-        ports = {name: f"127.0.0.1:{free_port()}" for name in ("tls", "plain", "metrics")}
+        self.database = database
+        self.server = self.postgres = self.prometheus = None
+        self.has_prometheus = shutil.which("prometheus") is not None
+        ports = {name: f"127.0.0.1:{free_port()}" for name in ("tls", "plain", "metrics", "prometheus")}
         self.plain = ports["plain"]
-        for name in ("lib", "etc", "backups", "auditor", "secrets", "bin"):
+        for name in ("lib", "etc", "backups", "auditor", "bin"):
             (self.folder / name).mkdir()
         (self.folder / "bin/audit-server").symlink_to(server)
         self.replaced = [
@@ -82,15 +99,42 @@ class Installation:
             # The certificate of this script is in no list of authorities.
             ("https://audit.example", f"http://{ports['plain']}"),
         ]
-        self.metrics = f"http://{ports['metrics']}/metrics"
+        self.metrics, self.prometheus_address = ports["metrics"], ports["prometheus"]
         self.environment = {
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
             "HOME": str(self.folder),
-            "SECRETS": str(self.folder / "secrets"),
             "AUDIT_LISTEN": ports["plain"],
             "AUDIT_METRICS_LISTEN": ports["metrics"],
         }
         self.certificate()
+        if database == "postgres":
+            self.start_postgres()
+
+    def start_postgres(self):
+        """What the operations team has from its database team: a server, and a superuser without a password."""
+        # PostgreSQL runs as another user and must reach its directory.
+        self.folder.chmod(0o711)
+        self.postgres = postgres.Server(str(self.folder), "postgres")
+        self.postgres.create()
+        self.postgres.start()
+        self.postgres.wait_ready()
+        self.postgres.query("CREATE ROLE postgres SUPERUSER LOGIN", "postgres")
+        programs = os.path.dirname(processes.program("createdb"))
+        self.environment["PATH"] = f"{self.folder / 'bin'}:{programs}:{os.environ['PATH']}"
+        port = self.postgres.port
+        self.replaced += [
+            # A cluster of tests has no certificate.
+            ("db.example/audit_server?sslmode=verify-full", f"127.0.0.1:{port}/audit_server"),
+            ("--host=db.example", f"--host=127.0.0.1 --port={port}"),
+        ]
+
+    def end(self):
+        """Ends everything, whatever state it is in."""
+        for process in (self.server, self.prometheus):
+            if process is not None:
+                process.kill()
+        if self.postgres is not None:
+            self.postgres.stop()
 
     def certificate(self):
         """What an operator has from an authority."""
@@ -120,7 +164,7 @@ class Installation:
             sys.exit(f"{command}\nends with {done.returncode}\n{done.stdout}{done.stderr}")
         for entry in kept.read_text().split("\0"):
             name, separator, value = entry.partition("=")
-            if separator and name.startswith("AUDIT"):
+            if separator and (name.startswith("AUDIT") or name == "SECRETS"):
                 self.environment[name] = value
         return done.stdout
 
@@ -151,10 +195,10 @@ class Installation:
         return json.loads(done.stdout)
 
     def learn_keys(self, printed):
-        """The auditor's key, and the ids of what was created."""
-        self.environment["AUDITOR_KEY"] = re.search(r"pk_live_\w+", printed)[0]
+        """The application's key, and the ids of what was created."""
+        self.key = re.search(r"pk_live_\w+", printed)[0]
         self.organization = next(one for one in self.command_json("org", "list") if one["name"] == "example")
-        self.project = self.organization["projects"][0]["id"]
+        self.project = self.environment["PROJECT_ID"] = self.organization["projects"][0]["id"]
 
     def new_key(self):
         return self.command_json("key", "create", "--project", self.project, "--name", "another")["id"]
@@ -164,9 +208,34 @@ class Installation:
                  "actor": {"id": "user_1", "type": "user"}}
         request = urllib.request.Request(
             f"http://{self.plain}/api/v1/events", json.dumps(event).encode(),
-            {"Authorization": f"Bearer {self.environment['AUDITOR_KEY']}", "Content-Type": "application/json"})
+            {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=STEP_SECONDS_MAX) as response:
             assert response.status == 201
+
+    def watch(self):
+        """Starts Prometheus with the job of deploy/README.md and the alert rules, and waits until it has the metrics."""
+        readme = (ROOT / "deploy/README.md").read_text()
+        job = re.search(r"```yaml\n(rule_files:.*?)```", readme, re.S)[1]
+        job = job.replace("audit-server/rules.yml", str(ROOT / "deploy/prometheus/rules.yml"))
+        job = re.sub(r"targets: \[.*?\]", f'targets: ["{self.metrics}"]', job)
+        configuration = self.folder / "prometheus.yml"
+        configuration.write_text(job)
+        subprocess.run(["promtool", "check", "config", configuration], check=True, capture_output=True)
+        with open(self.folder / "prometheus.log", "w") as log:
+            self.prometheus = subprocess.Popen(
+                ["prometheus", f"--config.file={configuration}", f"--storage.tsdb.path={self.folder / 'prometheus'}",
+                 f"--web.listen-address={self.prometheus_address}"], stdout=log, stderr=log)
+        processes.wait_until(lambda: self.prometheus_has("up == 1"), STEP_SECONDS_MAX, "Prometheus reaches the server")
+        if not self.prometheus_has("audit_checkpoint_last_timestamp_seconds > 0"):
+            sys.exit("Prometheus does not have the metrics of the server")
+
+    def prometheus_has(self, query):
+        url = f"http://{self.prometheus_address}/api/v1/query?query={urllib.parse.quote(query)}"
+        try:
+            with urllib.request.urlopen(url, timeout=STEP_SECONDS_MAX) as response:
+                return json.load(response)["data"]["result"]
+        except OSError:
+            return []
 
 
 def with_arguments(installation):
@@ -214,7 +283,7 @@ def run(installation):
     """Runs everything. Returns the seconds of each heading, in order."""
     text = DOCUMENT.read_text()
     seconds = {}
-    for heading, command in steps(text):
+    for heading, command in steps(text, installation.database):
         heading = heading or "Database"
         before(installation, heading, command)
         # doctor has findings here: the certificate is the script's own, and nothing holds anchors.
@@ -224,6 +293,12 @@ def run(installation):
         seconds[heading] = seconds.get(heading, 0) + time.monotonic() - started
         if "org create" in command:
             installation.learn_keys(printed)
+        if "key create" in command:
+            installation.environment["AUDITOR_KEY"] = re.search(r"pk_live_\w+", printed)[0]
+        if heading == "Watch" and "log audit" in command and installation.has_prometheus:
+            started = time.monotonic()
+            installation.watch()
+            seconds["Prometheus"] = time.monotonic() - started
     installation.stop()
     arguments = with_arguments(installation)
     for command in quoted(text):
@@ -237,14 +312,21 @@ def run(installation):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", required=True, help="the audit-server program")
+    parser.add_argument("--database", choices=sorted(MARKS), default="sqlite", help="default: sqlite")
+    parser.add_argument("--require-prometheus", action="store_true", help="fail instead of leaving it out")
     options = parser.parse_args()
+    # So that a run that is ended ends its processes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="operations-") as folder:
-        installation = Installation(pathlib.Path(options.server).resolve(), folder)
+        installation = Installation(pathlib.Path(options.server).resolve(), folder, options.database)
+        if not installation.has_prometheus:
+            print("SKIPPED: prometheus is not installed", flush=True)
+            if options.require_prometheus:
+                sys.exit(1)
         try:
             seconds = run(installation)
         finally:
-            if installation.server is not None:
-                installation.server.kill()
+            installation.end()
     for heading, taken in seconds.items():
         mark = "*" if heading in NEW_USER else " "
         print(f"{mark} {taken:7.2f} s  {heading}")
