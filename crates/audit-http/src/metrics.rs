@@ -31,6 +31,7 @@ pub(crate) struct Metrics {
     events_stored: IntCounter,
     queue_depth: IntGauge,
     events_to_rebuild: IntGauge,
+    key_filter_bytes: IntGauge,
     alerts_fired: IntCounter,
     alerts_suppressed: IntCounter,
     webhook_attempts: IntCounterVec,
@@ -170,6 +171,10 @@ impl Metrics {
             events_to_rebuild: gauge(
                 "audit_store_events_to_rebuild",
                 "Stored events that a rebuild of the index has not reached.",
+            )?,
+            key_filter_bytes: gauge(
+                "audit_store_key_filter_bytes",
+                "Memory of the filters of idempotency keys of earlier months.",
             )?,
             alerts_fired: counter("audit_alerts_fired_total", "Alerts that this process raised.")?,
             alerts_suppressed: counter(
@@ -387,6 +392,8 @@ impl Metrics {
             .set(i64::try_from(statistics.queue_depth).unwrap_or(i64::MAX));
         self.events_to_rebuild
             .set(i64::try_from(statistics.events_to_rebuild).unwrap_or(i64::MAX));
+        self.key_filter_bytes
+            .set(i64::try_from(statistics.key_filter_bytes).unwrap_or(i64::MAX));
         self.read_spans();
         self.registry.gather()
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod alert_groups;
 pub(crate) mod inline;
+pub(crate) mod key_probe;
 mod months;
 pub(crate) mod plan;
 pub(crate) mod senders;

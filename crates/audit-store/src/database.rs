@@ -291,6 +291,15 @@ impl Database {
         }
     }
 
+    /// Memory of the filters of idempotency keys of earlier months.
+    pub(crate) fn key_filter_bytes(&self) -> u64 {
+        match self {
+            // SQLite has one filter of all keys.
+            Self::Sqlite(_) => 0,
+            Self::Postgres(database) => database.shared.key_filter_bytes(),
+        }
+    }
+
     /// Waits until [`Self::events_to_rebuild`] is 0.
     pub(crate) fn wait_for_rebuild(&self) {
         match self {

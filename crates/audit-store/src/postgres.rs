@@ -7,6 +7,7 @@ pub(crate) mod append;
 pub(crate) mod cells;
 pub(crate) mod connection;
 pub(crate) mod copy;
+mod earlier_keys;
 pub(crate) mod events;
 mod groups;
 mod heads;
@@ -47,6 +48,7 @@ use audit_domain::{Clock, IdempotencyWindow};
 use audit_index::BlockCache;
 use connection::Purpose;
 use diesel::PgConnection;
+use earlier_keys::{EarlierKeys, KeyReader, Requests};
 use heads::KnownHeads;
 use index::KnownSegments;
 use index::backlog::Backlog;
@@ -109,6 +111,8 @@ pub(crate) struct Shared {
     pub(crate) progress: Arc<Signal<Progress>>,
     /// The window in which an idempotency key is known.
     window: IdempotencyWindow,
+    /// The ledgers whose keys of earlier months are to be read.
+    key_requests: Arc<Signal<Requests>>,
 }
 
 impl Shared {
@@ -121,6 +125,7 @@ impl Shared {
             commits: Mutex::default(),
             progress: Arc::default(),
             window: IdempotencyWindow::default(),
+            key_requests: Arc::default(),
         }
     }
 
@@ -144,6 +149,11 @@ impl Shared {
         Arc::clone(&self.commits.lock())
     }
 
+    /// Memory of the filters of idempotency keys of earlier months.
+    pub(crate) fn key_filter_bytes(&self) -> u64 {
+        self.commits().earlier_keys.bytes()
+    }
+
     /// Drops everything that is cached of the process's commits: the outcome of the last one is unknown, or the database was
     /// connected again and may have lost some of them.
     pub(crate) fn forget_commits(&self) {
@@ -156,6 +166,7 @@ impl Shared {
 #[derive(Default)]
 struct CommitMemory {
     heads: KnownHeads,
+    earlier_keys: EarlierKeys,
     actions: Arc<StoredActions>,
     senders: Arc<StoredSenders>,
     partitions: KnownPartitions,
@@ -268,15 +279,19 @@ impl Database {
         self.stuck_sessions.end();
     }
 
-    /// Starts the indexer.
+    /// Starts the indexer, and the reader of idempotency keys.
     pub(crate) fn start_workers(&self, options: &StoreOptions, clock: &Arc<dyn Clock>) -> Result<Workers> {
         let progress = &self.shared.progress;
         let indexer = Indexer::new(Arc::clone(&self.shared), options.indexing_interval, clock);
+        let requests = &self.shared.key_requests;
+        let reader = KeyReader::new(Arc::clone(&self.shared));
         Ok(Workers {
+            before_writers: vec![Worker::start("key reader", requests, move |requests| {
+                reader.run(requests);
+            })?],
             after_writers: vec![Worker::start("indexer", progress, move |progress| {
                 indexer.run(progress);
             })?],
-            ..Workers::default()
         })
     }
 }

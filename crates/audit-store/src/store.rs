@@ -80,6 +80,8 @@ pub struct StoreStatistics {
     pub queue_depth: usize,
     /// Stored events that a rebuild of the index has not reached yet. Queries find them, slowly.
     pub events_to_rebuild: u64,
+    /// Memory of the filters of idempotency keys of earlier months on PostgreSQL, in bytes.
+    pub key_filter_bytes: u64,
 }
 
 impl StoreStatistics {
@@ -93,6 +95,7 @@ impl StoreStatistics {
             suppressed_alerts: self.suppressed_alerts + other.suppressed_alerts,
             queue_depth: self.queue_depth + other.queue_depth,
             events_to_rebuild: self.events_to_rebuild + other.events_to_rebuild,
+            key_filter_bytes: self.key_filter_bytes + other.key_filter_bytes,
         }
     }
 }
@@ -538,6 +541,7 @@ impl Store {
             suppressed_alerts: counts.suppressed_alerts,
             queue_depth: self.queue.depth(),
             events_to_rebuild: self.database.events_to_rebuild(),
+            key_filter_bytes: self.database.key_filter_bytes(),
         }
     }
 

@@ -33,6 +33,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use insert::{Planned, insert_events};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a writer uses the plan of a statement. A plan that was made while there were few ledgers reads all of them once
@@ -186,13 +187,17 @@ fn after_autocommit(session: &mut PostgresSession, error: StoreError) -> StoreEr
 
 /// Writes a plan; [`StoreError::Stale`] when the database is not in the expected state.
 fn write_expected(session: &mut PostgresSession, plan: &Plan, heads: &[NewHead]) -> Result<()> {
-    let absent = AbsentKeys::of(
-        plan,
-        session.idempotency_window(),
-        session.memory.appends.lookups.next(),
-    );
+    let is_whole_window = session.memory.appends.lookups.next();
+    let commits = Arc::clone(&session.memory.appends.commits);
+    let earlier_keys = &commits.earlier_keys;
+    let (absent, used) = AbsentKeys::of(plan, session.idempotency_window(), is_whole_window, earlier_keys);
+    for missing in &used.missing {
+        session.memory.shared.key_requests.request(*missing);
+    }
     let names_partitions = absent.names_partitions();
-    match write(session, plan, heads, absent, Planned::Expected) {
+    let written = write(session, plan, heads, absent, Planned::Expected);
+    used.note(written.is_ok(), earlier_keys);
+    match written {
         Err(StoreError::Duplicate) => Err(StoreError::Stale),
         Err(StoreError::Database(error)) if names_partitions => {
             log::warn!("cannot look up keys in the partitions of earlier months: {error}");

@@ -3,22 +3,19 @@
 //! A unique B-tree over random keys is the costliest index an event can have. Nearly every key is new, and for a new
 //! key the filter is certain that it is absent, so only repeats and few new keys are looked up.
 //!
-//! A layer is an array of blocks of [`BLOCK_BYTES`]. A key has one block in each layer, and [`PROBES`] bits in it. Once a layer has
+//! A layer is an array of blocks of [`BLOCK_BYTES`]. A key has one block in each layer, and eight bits in it. Once a layer has
 //! [`KEYS_PER_BLOCK`] keys per block on average, it is full, never changes again, and the next one, which is larger, follows. The
 //! first key of a month begins a layer of the smallest size, so that the layers of past months can be dropped. The blocks are stored in
 //! the database ([`super::seen_keys`]), so hashes and sizes are a stored format. At most one of the largest layers is needed in
 //! memory.
 
-use crate::append::{KeyHash, LedgerId};
+pub(crate) use crate::append::key_probe::{BLOCK_BYTES, Probe};
+
 use audit_domain::Month;
 
-/// Size of a block. Two of them fit into a page of the database.
-pub(crate) const BLOCK_BYTES: usize = 4_000;
-const BLOCK_BITS: u64 = BLOCK_BYTES as u64 * 8;
-/// Keys of a block of a full layer, on average: 16 bits for each. With [`PROBES`] probes a full layer has a false positive for
+/// Keys of a block of a full layer, on average: 16 bits for each. With eight probes a full layer has a false positive for
 /// 1 in 1,700 new keys.
 const KEYS_PER_BLOCK: usize = 2_000;
-const PROBES: u32 = 8;
 /// Blocks of a layer of the smallest size: 64 KB, for 32,000 keys. Each further size has eight times as many, up to the fourth.
 const FIRST_BLOCKS: usize = 16;
 /// The largest size: 8,192 blocks, 31 MiB, 16.4 million keys.
@@ -32,51 +29,6 @@ pub(crate) fn blocks_of(size: i64) -> usize {
 /// The number of keys of a full layer of this size.
 pub(crate) fn keys_max(size: i64) -> usize {
     blocks_of(size) * KEYS_PER_BLOCK
-}
-
-/// The position of a key in every layer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Probe {
-    block: u64,
-    bits: u64,
-}
-
-impl Probe {
-    /// The key is a cryptographic hash already, so its halves serve as hashes.
-    pub(crate) fn of(ledger_id: LedgerId, key: &KeyHash) -> Self {
-        /// Distributes the ledger's number over all bits (2^64 divided by the golden ratio).
-        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let key = u128::from_be_bytes(*key);
-        Self {
-            block: ((key >> 64) as u64) ^ ledger_id.0.unsigned_abs().wrapping_mul(SPREAD),
-            bits: key as u64,
-        }
-    }
-
-    /// Its block in a layer of this many blocks.
-    pub(crate) fn block_in(self, blocks: usize) -> usize {
-        ((u128::from(self.block) * blocks as u128) >> 64) as usize
-    }
-
-    /// Its bits in a block: byte and mask.
-    fn bits(self) -> impl Iterator<Item = (usize, u8)> {
-        let (first, step) = (self.bits as u32, (self.bits >> 32) as u32 | 1);
-        (0..PROBES).map(move |probe| {
-            let hash = first.wrapping_add(step.wrapping_mul(probe));
-            let bit = (u64::from(hash) * BLOCK_BITS) >> 32;
-            ((bit / 8) as usize, 1 << (bit % 8))
-        })
-    }
-
-    /// Whether a block may have the key. One that is missing or damaged may have any key.
-    pub(crate) fn may_be_in(self, block: Option<&[u8]>) -> bool {
-        match block {
-            Some(block) if block.len() == BLOCK_BYTES => {
-                self.bits().all(|(byte, mask)| block[byte] & mask != 0)
-            }
-            _ => true,
-        }
-    }
 }
 
 /// A layer in memory.
@@ -135,9 +87,7 @@ impl Layer {
         self.keys += 1;
         let block = probe.block_in(blocks_of(self.size));
         if let Some(block) = self.block_mut(block) {
-            for (byte, mask) in probe.bits() {
-                block[byte] |= mask;
-            }
+            probe.insert_into(block);
         }
     }
 
@@ -149,6 +99,7 @@ impl Layer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::append::LedgerId;
     use sha2::{Digest, Sha256};
 
     fn probe(number: u32) -> Probe {
@@ -192,15 +143,9 @@ mod tests {
         assert!(layer.may_hold(probe(1)));
     }
 
-    /// Stored blocks depend on them: with other hashes a stored key would not be found.
+    /// Stored blocks depend on them.
     #[test]
-    fn the_stored_format_is_stable() {
-        let probe = Probe::of(LedgerId(3), &std::array::from_fn(|byte| byte as u8 * 17));
-        let bits: Vec<_> = probe.bits().collect();
-        assert_eq!(
-            (probe.block_in(8_192), &bits[..2]),
-            (6_998, &[(3_201, 1), (1_335, 8)][..])
-        );
+    fn the_sizes_of_layers_are_stable() {
         assert_eq!([0, 1, 2, 3, 4].map(blocks_of), [16, 128, 1_024, 8_192, 8_192]);
     }
 }

@@ -3,8 +3,9 @@
 use crate::{NOW, append, count, create_project, open_url, prepare};
 use audit_domain::{Category, EventFilter, EventId, IdempotencyWindow, Timestamp};
 use audit_store::{Appended, DatabaseUrl, Destination, NewEvent, Store, StoreOptions, verify_index};
-use audit_tests::{Database, DatabaseKind, on_both_databases};
+use audit_tests::{Database, DatabaseKind, Deadline, on_both_databases};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::thread;
 
 on_both_databases! {
@@ -318,4 +319,61 @@ fn events_of_many_months_are_read_in_every_order(kind: DatabaseKind) {
     let store = open(&database, 3);
     assert_eq!(count(&store, &to, of_category), ids.len());
     assert_eq!(count(&store, &to, rare), MONTHS as usize);
+}
+
+/// Gives an event the key, past the service, and writes another content hash into another one.
+fn plant(database: &Database, key: &str, in_event: EventId, changed: Option<EventId>) {
+    let digest = Sha256::digest(key);
+    let set = |column: &str, value: &[u8], id: EventId| {
+        let (value, id) = (database.blob(value), database.blob(&id.to_bytes()));
+        database.execute(&format!("UPDATE events SET {column} = {value} WHERE id = {id}"));
+    };
+    set("idempotency_hash", &digest[..16], in_event);
+    if let Some(changed) = changed {
+        set("content_hash", &[0; 32], changed);
+    }
+}
+
+/// A node that has a filter of the keys of the months 0 and 1, with the events of these months that have keys.
+fn node_with_filter(database: &Database) -> (Store, Destination, [EventId; 3]) {
+    let store = open(database, 3);
+    let to = create_project(&store, 1);
+    let ids = [("k", 0), ("l", 0), ("m", 1)]
+        .map(|(key, months)| stored(send(&store, &to, key, "a", month(months), 1)));
+    let mut sent = 0_u8;
+    Deadline::seconds(60).poll("the keys of the earlier months are read", || {
+        sent = sent.wrapping_add(1);
+        stored(send(&store, &to, &format!("new {sent}"), "a", month(2), sent));
+        (store.statistics().key_filter_bytes > 0).then_some(())
+    });
+    (store, to, ids)
+}
+
+/// The key is one that only the filter says is absent: an attacker, or a restored database, put it there.
+#[test]
+fn a_filter_of_earlier_months_is_used_for_the_stored_history_only() {
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let database = Database::create(DatabaseKind::Postgres);
+    let (store, to, [k, l, m]) = node_with_filter(&database);
+    let repeat = |key, id| assert_eq!(send(&store, &to, key, "a", month(2), 200), Appended::Repeated(id));
+    // A repeat costs its commit the expected head, so these are known as well.
+    fill(&store, &to, month(2));
+    repeat("k", k);
+    fill(&store, &to, month(2));
+    repeat("m", m);
+    fill(&store, &to, month(2));
+    plant(&database, "planted", l, None);
+    stored(send(&store, &to, "planted", "a", month(2), 201));
+    // The same, and the ledger has another history than that of the filter.
+    plant(&database, "of another history", l, Some(m));
+    fill(&store, &to, month(2));
+    let found = send(&store, &to, "of another history", "a", month(2), 202);
+    assert_eq!(
+        found,
+        Appended::Conflicting(l),
+        "the digest is that of the event before"
+    );
+    stored(send(&store, &to, "new again", "a", month(2), 203));
 }

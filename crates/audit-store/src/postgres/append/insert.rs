@@ -4,7 +4,7 @@
 //! one event than with an array for each column, which has a function and a buffer of its own, and 8 % less on each event of
 //! a batch.
 
-use super::absent_keys::{AbsentKeys, SearchedMonths};
+use super::absent_keys::{AbsentKeys, Keys, Pasts, SearchedMonths};
 use crate::append::plan::{HeadId, NewRow, Plan};
 use crate::error::{Result, StoreError};
 use crate::ledgers::NewHead;
@@ -137,7 +137,8 @@ pub(crate) enum Planned {
 }
 
 /// Stores events, the heads of their ledgers and their rows of the backlog, if the heads (size and latest id, which
-/// identify the history) and the versions of their configuration are as expected and none of the absent keys is stored.
+/// identify the history) and the versions of their configuration are as expected, none of the absent keys is stored, and the
+/// filters that say so of other keys are of the stored history.
 /// Otherwise stores nothing.
 ///
 /// Blocks on concurrent writers of the ledgers' rows, which are commits and changes of the configuration, then re-checks
@@ -174,9 +175,9 @@ impl QueryFragment<Pg> for InsertEvents<'_> {
                  AND ledgers.last_event_id IS NOT DISTINCT FROM head.last_id_before \
                  AND ledgers.configuration_version = head.configuration_version",
         );
-        if !self.absent.hashes.is_empty() {
-            self.push_absent(pass.reborrow())?;
-        }
+        Self::push_absent(pass.reborrow(), &self.absent.earlier)?;
+        Self::push_absent(pass.reborrow(), &self.absent.current)?;
+        Self::push_pasts(pass.reborrow(), &self.absent.pasts)?;
         pass.push_sql(
             " RETURNING ledgers.group_id, ledgers.id, head.size_before, ledgers.size, head.month), \
              backlog AS (\
@@ -209,42 +210,72 @@ impl QueryFragment<Pg> for InsertEvents<'_> {
 }
 
 impl InsertEvents<'_> {
-    /// Adds the look-up of the absent keys in earlier months. The unique index refuses keys of the month in which the events
+    /// Adds the look-up of keys that must be absent. The unique index refuses keys of the month in which the events
     /// are stored. Nothing is stored in an earlier month meanwhile: who stores events of the ledger changes the head, and this
     /// statement began after the commit that left the expected head.
     ///
     /// Each key is looked up on its own, as in [`crate::postgres::statements::FindKeys`].
-    fn push_absent<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        const OF_KEY: &str = " WHERE ledger_id = wanted.ledger_id AND idempotency_hash = wanted.hash";
-        let AbsentKeys {
-            ledger_ids,
-            hashes,
-            months,
-        } = &self.absent;
-        pass.push_sql(" AND NOT EXISTS (SELECT FROM unnest(");
-        pass.push_bind_param::<Array<BigInt>, _>(ledger_ids)?;
-        pass.push_sql(", ");
-        pass.push_bind_param::<Array<Binary>, _>(hashes)?;
-        pass.push_sql(") AS wanted (ledger_id, hash) CROSS JOIN LATERAL (");
-        match months {
-            SearchedMonths::Named(months) => {
-                for (number, month) in months.iter().enumerate() {
-                    let partition = partition_of(*month);
-                    let union = if number == 0 { "" } else { " UNION ALL " };
-                    pass.push_sql(&format!("{union}(SELECT FROM {partition}{OF_KEY} LIMIT 1)"));
-                }
-            }
-            SearchedMonths::Range(months) => {
-                pass.push_sql(&format!("SELECT FROM events{OF_KEY} AND month >= "));
-                pass.push_bind_param::<Integer, _>(&months.start)?;
-                pass.push_sql(" AND month < ");
-                pass.push_bind_param::<Integer, _>(&months.end)?;
-                pass.push_sql(" LIMIT 1");
-            }
+    fn push_absent<'b>(mut pass: AstPass<'_, 'b, Pg>, keys: &'b Keys<'b>) -> QueryResult<()> {
+        if keys.hashes.is_empty() {
+            return Ok(());
         }
+        pass.push_sql(" AND NOT EXISTS (SELECT FROM unnest(");
+        pass.push_bind_param::<Array<BigInt>, _>(&keys.ledger_ids)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Binary>, _>(&keys.hashes)?;
+        pass.push_sql(") AS wanted (ledger_id, hash) CROSS JOIN LATERAL (");
+        let of_key = "ledger_id = wanted.ledger_id AND idempotency_hash = wanted.hash";
+        push_found(pass.reborrow(), &keys.months, of_key)?;
         pass.push_sql(") AS found)");
         Ok(())
     }
+
+    /// Adds the comparison of the stored history with that of the filters.
+    fn push_pasts<'b>(mut pass: AstPass<'_, 'b, Pg>, pasts: &'b Pasts) -> QueryResult<()> {
+        if pasts.ledger_ids.is_empty() {
+            return Ok(());
+        }
+        pass.push_sql(" AND (SELECT count(*) FROM unnest(");
+        pass.push_bind_param::<Array<BigInt>, _>(&pasts.ledger_ids)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<BigInt>, _>(&pasts.seqs)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Binary>, _>(&pasts.content_hashes)?;
+        pass.push_sql(") AS past (ledger_id, seq, content_hash) CROSS JOIN LATERAL (");
+        let of_past = "ledger_id = past.ledger_id AND seq = past.seq AND content_hash = past.content_hash";
+        push_found(pass.reborrow(), &pasts.months, of_past)?;
+        pass.push_sql(") AS found) = cardinality(");
+        pass.push_bind_param::<Array<BigInt>, _>(&pasts.ledger_ids)?;
+        pass.push_sql(")");
+        Ok(())
+    }
+}
+
+/// Adds a row for each of the months in which an event meets the condition.
+fn push_found<'b>(
+    mut pass: AstPass<'_, 'b, Pg>,
+    months: &'b SearchedMonths,
+    condition: &str,
+) -> QueryResult<()> {
+    match months {
+        SearchedMonths::Named(months) => {
+            for (number, month) in months.iter().enumerate() {
+                let partition = partition_of(*month);
+                let union = if number == 0 { "" } else { " UNION ALL " };
+                pass.push_sql(&format!(
+                    "{union}(SELECT FROM {partition} WHERE {condition} LIMIT 1)"
+                ));
+            }
+        }
+        SearchedMonths::Range(months) => {
+            pass.push_sql(&format!("SELECT FROM events WHERE {condition} AND month >= "));
+            pass.push_bind_param::<Integer, _>(&months.start)?;
+            pass.push_sql(" AND month < ");
+            pass.push_bind_param::<Integer, _>(&months.end)?;
+            pass.push_sql(" LIMIT 1");
+        }
+    }
+    Ok(())
 }
 
 /// Inserts the rows of a plan and updates the heads of their ledgers, in one statement.
