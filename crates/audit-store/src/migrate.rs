@@ -1,5 +1,6 @@
 //! Applies pending migrations, and refuses a database of a later release.
 
+mod by_statement;
 mod described;
 mod pending;
 
@@ -7,6 +8,7 @@ pub use described::MigrationWork;
 pub use pending::{PendingMigration, SchemaComparison, compare_schema};
 
 use crate::error::{Result, StoreError};
+use by_statement::ByStatement;
 use diesel::connection::SimpleConnection;
 use diesel::migration::MigrationSource;
 use diesel::sql_types::Text;
@@ -79,8 +81,8 @@ struct Applied {
 pub(crate) fn postgres(connection: &mut PgConnection, schema: Option<&str>) -> Result<()> {
     connection.batch_execute(&format!("SELECT pg_advisory_lock({POSTGRES_LOCK})"))?;
     let outcome = match schema {
-        Some(schema) => create_schema(connection, schema).and_then(|()| run(connection, POSTGRES)),
-        None => run(connection, POSTGRES),
+        Some(schema) => create_schema(connection, schema).and_then(|()| run(connection, ByStatement)),
+        None => run(connection, ByStatement),
     };
     connection.batch_execute(&format!("SELECT pg_advisory_unlock({POSTGRES_LOCK})"))?;
     outcome
@@ -115,13 +117,11 @@ impl TransactionError {
 
 fn run<DB: diesel::backend::Backend>(
     connection: &mut impl MigrationHarness<DB>,
-    source: EmbeddedMigrations,
-) -> Result<()>
-where
-    EmbeddedMigrations: MigrationSource<DB>,
-{
+    source: impl MigrationSource<DB>,
+) -> Result<()> {
     let failed = |error: Box<dyn std::error::Error + Send + Sync>| StoreError::Migration(error.to_string());
-    let known: BTreeSet<String> = MigrationSource::<DB>::migrations(&source)
+    let known: BTreeSet<String> = source
+        .migrations()
         .map_err(failed)?
         .iter()
         .map(|migration| migration.name().version().to_string())
