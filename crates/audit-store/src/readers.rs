@@ -205,6 +205,31 @@ fn builder(database: &Arc<Database>, sessions_max: u32) -> r2d2::Builder<ReaderM
         .min_idle(Some(1))
         .test_on_check_out(database.tests_sessions())
         .connection_timeout(READER_WAIT)
+        .error_handler(Box::new(Logged))
+}
+
+/// Why the pool does not lend a session.
+#[derive(Debug, thiserror::Error)]
+enum SessionError {
+    #[error(transparent)]
+    NotOpened(StoreError),
+    /// Its test failed.
+    #[error(transparent)]
+    Ended(StoreError),
+}
+
+/// Logs the errors of the pool.
+#[derive(Debug)]
+struct Logged;
+
+impl r2d2::HandleError<SessionError> for Logged {
+    fn handle_error(&self, error: SessionError) {
+        match error {
+            SessionError::NotOpened(error) => log::error!("cannot open a session that reads: {error}"),
+            // After a restart or a move of the database every session ends once. Another one takes its place, or opening it fails.
+            SessionError::Ended(error) => log::debug!("a session that reads has ended: {error}"),
+        }
+    }
 }
 
 fn unreachable(error: r2d2::Error) -> StoreError {
@@ -254,19 +279,20 @@ impl ReaderManager {
 
 impl r2d2::ManageConnection for ReaderManager {
     type Connection = PooledSession;
-    type Error = StoreError;
+    type Error = SessionError;
 
-    fn connect(&self) -> Result<PooledSession> {
+    fn connect(&self) -> Result<PooledSession, SessionError> {
         Ok(PooledSession {
-            session: self.database.open_reader()?,
+            session: self.database.open_reader().map_err(SessionError::NotOpened)?,
             tested_at: Instant::now(),
         })
     }
 
     /// A test takes as long as a look-up, so a session is not tested at every use.
-    fn is_valid(&self, pooled: &mut PooledSession) -> Result<()> {
+    fn is_valid(&self, pooled: &mut PooledSession) -> Result<(), SessionError> {
         if !self.trusts(pooled) {
-            on_database!(&mut pooled.session, connection::test())?;
+            let tested = on_database!(&mut pooled.session, connection::test());
+            tested.map_err(|error| SessionError::Ended(error.into()))?;
             pooled.tested_at = Instant::now();
         }
         Ok(())
