@@ -1,53 +1,35 @@
 //! Cells that Citus places on its servers and moves.
 
-use super::moving::{follow, store_until};
-use audit_tests::{
-    Citus, Database, Deadline, Ending, Organization, Server, command_line_on, event, event_with,
-};
+use super::Cells;
+use super::moving::{assert_each_is_once, follow, store_while};
+use audit_tests::{Citus, Deadline, event, event_with};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::thread;
+use std::ops::Deref;
 
 /// A home cell on the coordinator, and the cell `near`, which Citus has placed.
 struct Deployment {
-    /// They end before the schemas are dropped, which come last.
-    servers: [Server; 2],
-    database: Database,
+    home: Cells,
     near: String,
+    /// Drops the schemas, at the end.
     citus: Citus,
+}
+
+impl Deref for Deployment {
+    type Target = Cells;
+
+    fn deref(&self) -> &Cells {
+        &self.home
+    }
 }
 
 impl Deployment {
     fn create() -> Option<Self> {
         let citus = Citus::find()?;
-        let database = citus.home();
-        let servers = [(); 2].map(|()| Server::start(&database, &[]));
+        let home = Cells::serve(citus.home(), &[]);
         let near = citus.schema("near");
-        let deployment = Self {
-            servers,
-            database,
-            near,
-            citus,
-        };
-        deployment.cells(&["create", "near", "--schema", &deployment.near]);
-        Some(deployment)
-    }
-
-    fn cells(&self, arguments: &[&str]) -> String {
-        let arguments = [&["db", "cells"], arguments].concat();
-        command_line_on(&self.database, &arguments).success()
-    }
-
-    fn organization_in(&self, cell: &str) -> Organization {
-        self.cells(&["place", cell]);
-        Organization::create(&self.servers[0], "enterprise")
-    }
-
-    fn verify(&self, events: usize) {
-        let verified = command_line_on(&self.database, &["log", "verify"]).success();
-        let expected = format!("{events} events match the log");
-        assert!(verified.contains(&expected), "{verified}");
-        command_line_on(&self.database, &["index", "verify"]).success();
+        home.cells(&["create", "near", "--schema", &near]);
+        Some(Self { home, near, citus })
     }
 }
 
@@ -95,16 +77,7 @@ fn nodes_follow_a_cell_that_citus_moves_while_it_is_written_to() {
         return;
     };
     let organization = deployment.organization_in("near");
-    let ending = Ending::default();
-    let ids: BTreeSet<String> = thread::scope(|scope| {
-        let end = ending.announced_on_drop();
-        let writers: Vec<_> = (0..4)
-            .map(|writer| {
-                let organization = organization.on(&deployment.servers[writer % 2]);
-                let ending = &ending;
-                scope.spawn(move || store_until(&organization, writer, ending))
-            })
-            .collect();
+    let ids = store_while(&deployment, &organization, || {
         for _ in 0..2 {
             let from = deployment.citus.server_of(&deployment.near);
             let to = deployment.citus.move_schema(&deployment.near);
@@ -113,15 +86,8 @@ fn nodes_follow_a_cell_that_citus_moves_while_it_is_written_to() {
                 (sessions[0] == 0 && sessions[1] > 0).then_some(())
             });
         }
-        drop(end);
-        let writers = writers.into_iter();
-        writers
-            .flat_map(|writer| writer.join().expect("a writer"))
-            .collect()
     });
-    let (actors, _) = follow(&organization, None);
-    assert_eq!(actors.len(), ids.len());
-    assert_eq!(BTreeSet::from_iter(&actors).len(), ids.len(), "none twice");
+    assert_each_is_once(&organization, &ids);
     let created = organization.create_key("live");
     organization
         .on(&deployment.servers[1])
@@ -139,7 +105,7 @@ fn a_project_moves_to_a_cell_on_citus_and_back() {
     let mut ids = BTreeSet::new();
     for cell in ["near", "home", "near"] {
         ids.insert(organization.project().store(event()));
-        deployment.cells(&["move", &organization.project_id, cell]);
+        deployment.move_to(&organization, cell);
         ids.insert(organization.project().store(event()));
     }
     let found = organization.project().find_ids(&[]);

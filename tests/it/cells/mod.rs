@@ -7,36 +7,19 @@ mod routing;
 mod watching;
 
 use audit_tests::{Database, DatabaseKind, Organization, Server, command_line_on};
+use std::ops::Deref;
 
-/// A deployment with the home cell, a cell `near` in its database, and a cell `far` in a database of its own. Two servers were
-/// started before the cells were created.
-struct Deployment {
-    database: Database,
-    far: Database,
+/// A home cell that two servers serve.
+struct Cells {
+    /// They end before the database is dropped.
     servers: [Server; 2],
+    database: Database,
 }
 
-impl Deployment {
-    /// `None` where there is no PostgreSQL, and the test passes.
-    fn create() -> Option<Self> {
-        Self::create_with(&audit_tests::webhook_environment())
-    }
-
-    /// The same with these environment variables of the servers.
-    fn create_with(settings: &[(&str, &str)]) -> Option<Self> {
-        if !DatabaseKind::Postgres.is_available() {
-            return None;
-        }
-        let [database, far] = [(); 2].map(|()| Database::create(DatabaseKind::Postgres));
+impl Cells {
+    fn serve(database: Database, settings: &[(&str, &str)]) -> Self {
         let servers = [(); 2].map(|()| Server::start(&database, settings));
-        let deployment = Self {
-            database,
-            far,
-            servers,
-        };
-        deployment.cells(&["create", "near"]);
-        deployment.cells(&["create", "far", "--url", deployment.far.url()]);
-        Some(deployment)
+        Self { servers, database }
     }
 
     /// Runs `db cells` with these arguments. Returns its output.
@@ -53,6 +36,48 @@ impl Deployment {
 
     fn move_to(&self, organization: &Organization, cell: &str) -> String {
         self.cells(&["move", &organization.project_id, cell])
+    }
+
+    /// Asserts that the logs of all cells have these numbers of events, and the indexes all of them.
+    fn verify(&self, events: usize) {
+        let verified = command_line_on(&self.database, &["log", "verify"]).success();
+        let expected = format!("{events} events match the log");
+        assert!(verified.contains(&expected), "{verified}");
+        command_line_on(&self.database, &["index", "verify"]).success();
+    }
+}
+
+/// A deployment with the home cell, a cell `near` in its database, and a cell `far` in a database of its own. Two servers were
+/// started before the cells were created.
+struct Deployment {
+    home: Cells,
+    far: Database,
+}
+
+impl Deref for Deployment {
+    type Target = Cells;
+
+    fn deref(&self) -> &Cells {
+        &self.home
+    }
+}
+
+impl Deployment {
+    /// `None` where there is no PostgreSQL, and the test passes.
+    fn create() -> Option<Self> {
+        Self::create_with(&audit_tests::webhook_environment())
+    }
+
+    /// The same with these environment variables of the servers.
+    fn create_with(settings: &[(&str, &str)]) -> Option<Self> {
+        if !DatabaseKind::Postgres.is_available() {
+            return None;
+        }
+        let [database, far] = [(); 2].map(|()| Database::create(DatabaseKind::Postgres));
+        let home = Cells::serve(database, settings);
+        home.cells(&["create", "near"]);
+        home.cells(&["create", "far", "--url", far.url()]);
+        Some(Self { home, far })
     }
 
     /// The rows of a table in each cell: home, near, far.
