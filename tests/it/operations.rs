@@ -39,6 +39,7 @@ fn post_until_stopped(client: &Client, writer: usize, answered: &mpsc::Sender<()
 on_both_databases! {
     health_and_readiness_need_no_key,
     metrics_are_in_the_text_format_of_prometheus,
+    the_first_metrics_of_a_server_have_the_size_of_its_database,
     the_database_and_the_next_end_of_a_key_are_measured,
     projects_have_metrics_only_where_the_operator_wants_them,
     unknown_paths_do_not_grow_the_metrics,
@@ -85,6 +86,12 @@ fn metrics_are_in_the_text_format_of_prometheus(database: DatabaseKind) {
             "metrics contain no personal data: {secret}"
         );
     }
+}
+
+fn the_first_metrics_of_a_server_have_the_size_of_its_database(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), &[]);
+    // A value is 0 until the first measurement, and the periodic ones follow after seconds.
+    assert!(server.metric("audit_database_bytes") > 0);
 }
 
 fn the_database_and_the_next_end_of_a_key_are_measured(database: DatabaseKind) {

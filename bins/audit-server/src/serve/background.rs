@@ -43,6 +43,8 @@ pub(super) struct Stopping(Vec<JoinHandle<()>>);
 
 impl Background {
     pub(super) fn start(service: &Arc<AuditLog>) -> std::io::Result<Self> {
+        // Metrics have no measurement before this one, and the first request can be one for metrics.
+        measure(service);
         let mut background = Self {
             stop: Vec::new(),
             threads: Vec::new(),
@@ -222,15 +224,19 @@ fn maintain(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
             if let Err(error) = service.count_pending_deliveries() {
                 log::warn!("cannot count the pending deliveries: {error}");
             }
-            if let Err(error) = service.measure() {
-                log::warn!("cannot measure the database: {error}");
-            }
+            measure(service);
             next_count_at = Instant::now() + COUNT_PAUSE_FACTOR * started_at.elapsed();
         }
         if purged_at.is_none_or(|at| at.elapsed() >= purge_interval) {
             purged_at = Some(Instant::now());
             purge(service);
         }
+    }
+}
+
+fn measure(service: &AuditLog) {
+    if let Err(error) = service.measure() {
+        log::warn!("cannot measure the database: {error}");
     }
 }
 
