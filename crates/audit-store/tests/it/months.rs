@@ -2,7 +2,9 @@
 
 use crate::{NOW, append, count, create_project, open_url, prepare};
 use audit_domain::{Category, EventFilter, EventId, IdempotencyWindow, Timestamp};
-use audit_store::{Appended, DatabaseUrl, Destination, NewEvent, Store, StoreOptions, verify_index};
+use audit_store::{
+    Appended, DatabaseUrl, Destination, NewEvent, Store, StoreError, StoreOptions, verify_index,
+};
 use audit_tests::{Database, DatabaseKind, Deadline, on_both_databases};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -369,11 +371,13 @@ fn a_filter_of_earlier_months_is_used_for_the_stored_history_only() {
     // The same, and the ledger has another history than that of the filter.
     plant(&database, "of another history", l, Some(m));
     fill(&store, &to, month(2));
-    let found = send(&store, &to, "of another history", "a", month(2), 202);
-    assert_eq!(
-        found,
-        Appended::Conflicting(l),
-        "the digest is that of the event before"
+    let event = prepared(&to, Some("of another history"), "a", month(2), 202);
+    let found = store
+        .append_blocking(to.clone(), vec![event])
+        .map(|done| done.events);
+    assert!(
+        matches!(found, Err(StoreError::ForgedRow { .. })),
+        "the key is looked up, and its row has the code of another key: {found:?}"
     );
     stored(send(&store, &to, "new again", "a", month(2), 203));
 }
