@@ -25,7 +25,7 @@ What another organization gets while one does its worst: [tests/attacks](../../t
 
 The 99th percentiles are those of the victim's writes, reads, feed and `/healthz` in milliseconds. *Before* is what the state before
 the bounds of [limits.md](limits.md) did, on SQLite, where it was bad. *Attempts* is the number of the attempt whose figures are shown.
-A cell that begins with `bad` names what the verdict found. `–` has not been measured yet.
+A cell that begins with `bad` names what the verdict found. `–` was not measured, or the attack is not one of that database.
 
 {measured}
 
