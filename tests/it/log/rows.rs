@@ -1,4 +1,4 @@
-//! What stands beside the text of an event: nobody but the service can write it unnoticed.
+//! The columns beside the text of an event: a change that the service did not make is noticed.
 
 use super::{Case, stop};
 use audit_tests::{Answer, Client, DatabaseKind, event_with, on_both_databases};

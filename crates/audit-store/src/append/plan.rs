@@ -431,7 +431,7 @@ impl Plan {
     }
 
     /// The outcome of an event whose key is stored or planned already, within the window; an error where the service did not write
-    /// the row of that key: nobody can say then whether the event is stored.
+    /// the row of that key: whether the event is stored cannot be determined then.
     fn known(&self, end: &LedgerEnd, idempotency: &Idempotency) -> Result<Option<Appended>, StoreError> {
         let ledger_id = end.ledger_id;
         let Some(known) = self.after.keys.get(&(ledger_id, idempotency.hash)) else {
